@@ -111,7 +111,7 @@ def test_what_is_shown_says_what_can_be_done_next():
         session.platform_a.create().card_provisioning,
         session.platform_b.service(),
         session.platform_b.phone(),
-        wb.MockServer(),
+        wb.mock.MockServer(),
         wb.ActivationDataClient("https://api.example", "a-key-8f3a9c1e"),
         wb.Plan(wb.LogNormal(0.8, 6.0)),
         doctor.examine([lambda: doctor.Health("a", ok=True, text="b")]),
@@ -125,7 +125,7 @@ def test_what_the_type_checker_sees_is_what_is_loaded():
     block = next(node for node in tree.body if isinstance(node, ast.If))
     seen = {alias.asname: f"{node.module}.{alias.name}" for node in block.body for alias in node.names}
     assert seen == {name: f"{home}.{name}" for name, home in wb._homes().items()}
-    assert {name for name in wb.__all__ if inspect.ismodule(getattr(wb, name))} == {"errors", "messages"}
+    assert {name for name in wb.__all__ if inspect.ismodule(getattr(wb, name))} == {"errors", "messages", "mock"}
 
 
 def test_a_type_checker_knows_what_each_call_returns():

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbook.base.files import sample as sample
     from workbook.commands.doctor import examine as examine
     from workbook.flows import messages as messages
-    from workbook.mockserver.mock_server import MockServer as MockServer
+    from workbook.mockserver import mock as mock
     from workbook.notebook.conform import Relay as Relay
     from workbook.notebook.conform import conform as conform
     from workbook.notebook.display import rule as rule

@@ -21,7 +21,7 @@ from exchanges import SEAL, Sample, get, gets, mix
 from load import load
 from servers import BARE, SERVE, Unavailable, prism, started
 
-from workbook.mockserver.mock_server import MockServer
+from workbook.mockserver.mock import MockServer
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 from workbook.simulation.seal import Content
 from workbook.simulation.service import DirectApi

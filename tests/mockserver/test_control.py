@@ -12,7 +12,7 @@ from journaled import Journaled
 from workbook.errors import ConfigurationError
 from workbook.mockserver.control import ENDPOINTS, PREFIX, Control
 from workbook.mockserver.live import EVENTS
-from workbook.mockserver.mock_server import MockServer, Worlds
+from workbook.mockserver.mock import MockServer, Worlds
 from workbook.mockserver.notifications import Notifier
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request, Response
 from workbook.simulation.service import Service

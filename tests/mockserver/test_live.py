@@ -9,7 +9,7 @@ import pytest
 
 from workbook.mockserver import live
 from workbook.mockserver.control import PREFIX, Control
-from workbook.mockserver.mock_server import MockServer
+from workbook.mockserver.mock import MockServer
 from workbook.mockserver.server import answering
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 from workbook.simulation.world import INSTRUMENT_IDS

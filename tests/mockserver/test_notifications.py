@@ -15,7 +15,7 @@ import pytest
 
 from workbook.errors import ParameterError
 from workbook.mockserver.control import Control
-from workbook.mockserver.mock_server import MockServer
+from workbook.mockserver.mock import MockServer
 from workbook.mockserver.notifications import CREATED, UPDATED, Notifier
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request, Response
 from workbook.simulation.world import INSTRUMENT_IDS

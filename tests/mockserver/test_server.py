@@ -18,7 +18,7 @@ import requests
 
 from workbook.api.opaque import SdkOutput
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.mockserver.mock_server import MockServer, fresh_output
+from workbook.mockserver.mock import MockServer, fresh_output
 from workbook.mockserver.serve import log_line
 from workbook.mockserver.server import base_url, listening, running
 from workbook.simulation.http import MAX_BODY, Request

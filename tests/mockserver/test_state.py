@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from workbook.errors import ConfigurationError
 from workbook.mockserver.journal import Journal, Match
-from workbook.mockserver.mock_server import Worlds
+from workbook.mockserver.mock import Worlds
 from workbook.mockserver.state import NOBODY, world_of, world_values
 from workbook.mockserver.verification import no_repeated_post, verify
 from workbook.simulation import service as service_module
@@ -450,7 +450,7 @@ def test_only_its_owner_can_read_it_and_no_key_is_shown(path):
 
 @pytest.mark.slow
 def test_one_process_has_it_at_a_time(path):
-    program = "import sys; from workbook.mockserver.mock_server import Worlds\n"
+    program = "import sys; from workbook.mockserver.mock import Worlds\n"
     program += "try: Worlds(sys.argv[1])\nexcept Exception as error: print(type(error).__name__, error)"
     with kept(path, DEFAULT):
         with pytest.raises(ConfigurationError, match="Another process has the state file"):

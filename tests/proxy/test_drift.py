@@ -11,7 +11,7 @@ import requests
 
 from workbook.commands import cli
 from workbook.errors import ConfigurationError
-from workbook.mockserver.mock_server import Worlds, fresh_output
+from workbook.mockserver.mock import Worlds, fresh_output
 from workbook.mockserver.server import running
 from workbook.proxy.drift import DriftKind, as_json, as_text, drift, scenario_toml
 from workbook.proxy.record import Head, Recording, read_proxy_record

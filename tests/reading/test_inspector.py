@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workbook.commands.cli import main
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.mockserver.mock_server import fresh_output
+from workbook.mockserver.mock import fresh_output
 from workbook.reading.inspector import LARGEST_VALUE, UNKNOWN_KIND, inspect
 from workbook.simulation.canned import damaged
 from workbook.simulation.ecc_v2 import _library

@@ -8,7 +8,7 @@ import pytest
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.errors import ApiStatusError, ConfigurationError, DeadlineError, MaybeSentError, OpaqueDataError
 from workbook.flows import messages as m
-from workbook.mockserver.mock_server import fresh_output
+from workbook.mockserver.mock import fresh_output
 from workbook.runs.back_end import BackEnd
 from workbook.runs.back_ends import BACK_ENDS, Good
 from workbook.runs.network import Network, VirtualClock, WatchedBackEnd

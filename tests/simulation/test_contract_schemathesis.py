@@ -12,7 +12,7 @@ import pytest
 import schemathesis
 from schemathesis.config import SchemathesisWarning
 
-from workbook.mockserver.mock_server import fresh_output
+from workbook.mockserver.mock import fresh_output
 from workbook.mockserver.server import running
 from workbook.simulation.contract import CONTRACTS, SPEC
 from workbook.simulation.http import JSON_HEADERS

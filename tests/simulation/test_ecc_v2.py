@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from workbook.flows.extension import State
 from workbook.flows.platform_b import State as StateB
-from workbook.mockserver.mock_server import fresh_output
+from workbook.mockserver.mock import fresh_output
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_b import PlatformBRun, opened_phone
 from workbook.simulation import ecc_v2

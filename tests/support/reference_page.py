@@ -31,7 +31,7 @@ GROUPS = {
         "SdkOutput",
         "RetryPolicy",
         "Timeouts",
-        "MockServer",
+        "mock",
     ],
     "Your own back end": ["conform", "Relay"],
     "Before the build, and after a failure": ["project", "diagnose", "inspect"],
@@ -60,6 +60,8 @@ def described(name, value):
     yield f"\n### `{name}`\n"
     if inspect.ismodule(value):
         yield first_paragraph(value)
+        for member in getattr(value, "__all__", ()):
+            yield from described(f"{name}.{member}", getattr(value, member))
         return
     if signature := spelled(name, value):
         yield f"```python\n{signature}\n```\n"

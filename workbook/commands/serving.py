@@ -121,7 +121,7 @@ def serve(options: argparse.Namespace) -> int:
 
 def sdk_output(options: argparse.Namespace) -> int:
     """Print what the SDK stand-in makes for one payment instrument."""
-    from workbook.mockserver.mock_server import fresh_output
+    from workbook.mockserver.mock import fresh_output
     from workbook.simulation.scenario import load
 
     world = load(options.scenario).world(seed=checked_seed(options.seed))

@@ -23,7 +23,7 @@ from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, WorkbookError
 from workbook.mockserver import live
 from workbook.mockserver.journal import Entry, Match, Matching, as_dict
-from workbook.mockserver.mock_server import MockServer
+from workbook.mockserver.mock import MockServer
 from workbook.mockserver.notifications import from_control
 from workbook.mockserver.verification import from_json
 from workbook.simulation.http import JSON_HEADERS, MAX_BODY, PHRASES, PROBLEM_HEADERS, Request, Response

@@ -15,7 +15,7 @@ from typing import Any
 from workbook.mockserver import live
 from workbook.mockserver.control import PREFIX, Control
 from workbook.mockserver.journal import SHOWN, scrubbed_target, secrets_of
-from workbook.mockserver.mock_server import DEFAULT, MockServer, fresh_output
+from workbook.mockserver.mock import DEFAULT, MockServer, fresh_output
 from workbook.mockserver.notifications import Notifier
 from workbook.mockserver.server import AnyAnswer, Server, answering, is_loopback, listeners, print_log, run_until_signal
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response

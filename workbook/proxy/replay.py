@@ -15,7 +15,7 @@ from math import sqrt
 from typing import Any
 
 from workbook.api.opaque import decode_strictly, json_object
-from workbook.mockserver.mock_server import Worlds
+from workbook.mockserver.mock import Worlds
 from workbook.proxy import record
 from workbook.proxy.record import EMPTY_BODY, TWICE, RecordedExchange
 from workbook.proxy.upstream import LARGEST_ANSWER, ProxyFailure

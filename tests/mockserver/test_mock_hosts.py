@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.mockserver.mock_server import MockServer
+from workbook.mockserver.mock import MockServer
 from workbook.simulation.http import Request
 
 ANSWERED = 404

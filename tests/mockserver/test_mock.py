@@ -18,10 +18,10 @@ import requests
 
 from workbook.base.rules import rule
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.mockserver import mock_server as stand_module
+from workbook.mockserver import mock as stand_module
 from workbook.mockserver.control import ENDPOINTS, PREFIX, Control
 from workbook.mockserver.journal import Match
-from workbook.mockserver.mock_server import MockServer, fresh_output
+from workbook.mockserver.mock import MockServer, fresh_output
 from workbook.mockserver.serve import announcement
 from workbook.mockserver.verification import exactly
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request

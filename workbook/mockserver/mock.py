@@ -1,7 +1,8 @@
-"""The mock server: worlds by API key, their journals, the control API, and the state file, in one object.
+"""`wb.mock`: the simulated API as a server inside a test, and what a test asks of it.
 
-What the control API does over HTTP, a `MockServer` does in Python by the same names: journal, wait, verify, reset,
-faults, scenario.
+A `MockServer` has worlds by API key, their journals and a state file in one object. What the control API does over
+HTTP, it does in Python by the same names: journal, wait, verify, reset, faults, scenario. `Match` selects entries of a
+journal to wait for; `exactly`, `at_least`, `at_most`, `none`, `no_repeated_post` and `one_get_each` make expectations.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from workbook.errors import ConfigurationError, ParameterError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.variants import A_LATER_FACTS, PROFILES
 from workbook.mockserver import verification
-from workbook.mockserver.journal import ANY, Entry, Journal, Matching
+from workbook.mockserver.journal import ANY, Entry, Journal, Match, Matching
 from workbook.mockserver.notifications import Notifier
 from workbook.mockserver.server import LOOPBACK_HOSTS, host_name, is_own_host
 from workbook.mockserver.state import (
@@ -36,7 +37,16 @@ from workbook.mockserver.state import (
     unsaved,
     world_row,
 )
-from workbook.mockserver.verification import Expectation, Outcome
+from workbook.mockserver.verification import (
+    Expectation,
+    Outcome,
+    at_least,
+    at_most,
+    exactly,
+    no_repeated_post,
+    none,
+    one_get_each,
+)
 from workbook.simulation.contract import SPEC, Broken, Problem
 from workbook.simulation.http import BASIS_HEADER, PROBLEM_HEADERS, Request, Response
 from workbook.simulation.phones import PhoneA, PhoneB
@@ -44,6 +54,22 @@ from workbook.simulation.scenario import Scenario, load, plan
 from workbook.simulation.sdks import SdkA, next_output
 from workbook.simulation.service import DirectApi, Service, all_keys_in
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
+
+__all__ = [
+    "Entry",
+    "Expectation",
+    "Journal",
+    "Match",
+    "MockServer",
+    "Outcome",
+    "at_least",
+    "at_most",
+    "exactly",
+    "fresh_output",
+    "no_repeated_post",
+    "none",
+    "one_get_each",
+]
 
 # Many simulated worlds behind one address: each API key opens its own, and none sees another.
 #
@@ -343,18 +369,16 @@ class MockServer:
 
     >>> import httpx
     >>> import workbook as wb
-    >>> from workbook.mockserver.journal import Match
-    >>> from workbook.mockserver.verification import exactly, no_repeated_post
-    >>> server = wb.MockServer()
+    >>> server = wb.mock.MockServer()
     >>> server.faults({"fault": "503 that says 500", "operation": "GET", "nth": 2})
     >>> target = "/bcl/v2/paymentInstruments/PISIMULATED00000000000001/networkTokenActivationData"
     >>> key = {"x-api-key": server.keys["back end"]}
     >>> with server.running() as url, httpx.Client(base_url=url, headers=key) as client:
     ...     [client.get(target).status_code for _ in range(3)]
     [200, 503, 200]
-    >>> server.wait(Match("GET", after=1)).fault
+    >>> server.wait(wb.mock.Match("GET", after=1)).fault
     '503 that says 500'
-    >>> for outcome in server.verify(exactly(2, "GET").answered(200), no_repeated_post()):
+    >>> for outcome in server.verify(wb.mock.exactly(2, "GET").answered(200), wb.mock.no_repeated_post()):
     ...     print(outcome)
     ok: exactly 2 GET answered 200; seen: 2 GET (#1, #3).
     ok: no POST sent twice with the same body (REL-1); seen: 0 POST, no two alike.

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from workbook.base.rules import rule
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.mockserver import mock_server as worlds_module
-from workbook.mockserver.mock_server import Worlds
+from workbook.mockserver import mock as worlds_module
+from workbook.mockserver.mock import Worlds
 from workbook.simulation import scenario as scenario_module
 from workbook.simulation.http import AFTER_ID, BASIS_HEADER, BEFORE_ID, Ending, Request
 from workbook.simulation.scenario import Scenario, load, parse
