@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ran import MISS, NAMES, recorded, result
 
-from workbook.harness.compare import GOT_WORSE, CaseChange, compare
+from workbook.harness.compare import CaseChange, compare
 from workbook.harness.model import Verdict
 
 NAME = NAMES[0]
@@ -153,7 +153,9 @@ def test_what_got_worse_one_way_did_not_get_worse_the_other_way_unless_nobody_ca
         changes = {case.change for case in (*there.changed, *back.changed)}
         assert changes <= {CaseChange.LOST, CaseChange.WORSE}
         assert CaseChange.LOST in changes
-    assert set(GOT_WORSE) >= {case.change for case in there.changed if there.exit_code}
+    assert {CaseChange.WORSE, CaseChange.GRAVER, CaseChange.LOST} >= {
+        case.change for case in there.changed if there.exit_code
+    }
 
 
 def test_nothing_changed_is_said():

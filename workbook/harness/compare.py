@@ -9,12 +9,9 @@ from typing import Self
 
 from workbook.errors import ExitCode
 from workbook.harness.model import Verdict
-from workbook.harness.report import FAILING, GRAVEST_FIRST, UNDECIDED, CaseRecord, RunRecord, timeless
+from workbook.harness.report import FAILING, GRAVEST_FIRST, CaseRecord, RunRecord, timeless
 from workbook.views.table import clean, wrap
 from workbook.views.templates import fill
-
-WIDEST = 110
-_PLACE = re.compile(r", line \d+(, and in \d+ more lines?)?")
 
 
 @unique
@@ -40,9 +37,6 @@ class CaseChange(StrEnum):
         change = str.__new__(cls, word)
         change._value_, change.meaning = word, meaning
         return change
-
-
-GOT_WORSE = (CaseChange.WORSE, CaseChange.GRAVER, CaseChange.LOST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +83,8 @@ class RunComparison:
     @property
     def exit_code(self) -> int:
         """Of the process: 1 when something got worse, else 0."""
-        return ExitCode.FAILED if any(case.change in GOT_WORSE for case in self.changed) else ExitCode.OK
+        worse = {CaseChange.WORSE, CaseChange.GRAVER, CaseChange.LOST}
+        return ExitCode.FAILED if any(case.change in worse for case in self.changed) else ExitCode.OK
 
     @property
     def headline(self) -> str:
@@ -113,7 +108,7 @@ class RunComparison:
                     *(("-", reason) for reason in case.gone),
                     *(("+", reason) for reason in case.come),
                 ]:
-                    first, *more = wrap(clean(reason), WIDEST - 6) or [""]
+                    first, *more = wrap(clean(reason), 104) or [""]
                     lines += [f"    {sign} {first}", *(f"      {line}" for line in more)]
         return "\n".join(lines) + "\n"
 
@@ -179,11 +174,14 @@ def _change(before: CaseRecord, now: CaseRecord) -> CaseChange | None:
 
 
 def _kind(verdict: Verdict) -> str:
-    return "failed" if verdict in FAILING else "undecided" if verdict in UNDECIDED else "held"
+    if verdict in FAILING:
+        return "failed"
+    return "undecided" if verdict in {Verdict.NOT_TESTABLE, Verdict.HARNESS_ERROR} else "held"
 
 
 def _reasons(case: CaseRecord) -> tuple[str, ...]:
     """Why a case failed, each reason once, without durations and places in a log, which differ from run to run."""
     reasons = [case.why] if case.why else []
     reasons += [f"{miss.rule}: expected {miss.expected}, observed {miss.observed}" for miss in case.misses]
-    return tuple(dict.fromkeys(_PLACE.sub("", timeless(reason)) for reason in reasons))
+    place = r", line \d+(, and in \d+ more lines?)?"
+    return tuple(dict.fromkeys(re.sub(place, "", timeless(reason)) for reason in reasons))

@@ -13,8 +13,6 @@ from pathlib import Path
 
 PIECE, OVERLAP = 65_536, 4_096
 """Bytes of a line that are read at once, and bytes that two pieces share. A scan needs many times a piece's memory."""
-BLOCK = 1_048_576
-"""Bytes that are read at once to count lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ class Logs:
                 at, lines = start.at, start.lines
                 with path.open("rb") as file:
                     file.seek(at)
-                    while block := file.read(min(BLOCK, status.st_size - at)):
+                    while block := file.read(min(1_048_576, status.st_size - at)):  # a mebibyte at a time
                         at, lines = at + len(block), lines + block.count(b"\n")
                 self._known[path] = LogPosition(status.st_ino, at, lines)
             else:
@@ -132,23 +130,15 @@ class Logs:
 
 # A line of a log, quoted without its values.
 
-LONGEST = 160
-"""Characters of a quoted line."""
-HIDDEN = "…"
-"""Replaces whatever may be a value."""
-LONGEST_WORD = 20
-"""Letters of a word that is shown; a longer one may be a value."""
-_WORD = re.compile(r"[^\s\"'`=:,;&?(){}\[\]<>|/\\]+")
-_PART = rf"[A-Za-z]?[a-z]{{1,{LONGEST_WORD}}}"
-_PLAIN = re.compile(rf"{_PART}([-_.]{_PART})*|[A-Za-z]|[A-Z]{{1,10}}|[0-9]{{1,3}}|[!-/]+")
-"""Matches a word of a language, the name of a header or a short number, but no long value."""
 
-
-def without_values(line: str, is_known: Callable[[str], bool]) -> str:
-    """The ordinary words of a line, and a mark in place of everything else."""
+def without_values(line: str, is_known: Callable[[str], bool], longest: int = 160) -> str:
+    """The ordinary words of a line, up to so many characters, and `…` in place of everything else."""
+    # a word of a language, the name of a header or a short number; what is longer may be a value
+    part = r"[A-Za-z]?[a-z]{1,20}"
+    plain = re.compile(rf"{part}([-_.]{part})*|[A-Za-z]|[A-Z]{{1,10}}|[0-9]{{1,3}}|[!-/]+")
 
     def shown(word: re.Match[str]) -> str:
-        return word[0] if _PLAIN.fullmatch(word[0]) and not is_known(word[0]) else HIDDEN
+        return word[0] if plain.fullmatch(word[0]) and not is_known(word[0]) else "…"
 
-    text = _WORD.sub(shown, line.strip())
-    return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(' ', 1)[0]} …"
+    text = re.sub(r"[^\s\"'`=:,;&?(){}\[\]<>|/\\]+", shown, line.strip())
+    return text if len(text) <= longest else f"{text[:longest].rsplit(' ', 1)[0]} …"

@@ -7,12 +7,8 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import Any
 
-from workbook.harness.model import CaseResult, Verdict
-
-QUIET = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.DISABLED})
-"""Verdicts that need no line of their own."""
-EVERY = 10.0
-"""Seconds between two lines of a countdown, where there is no terminal."""
+from workbook.harness.model import CaseResult
+from workbook.harness.report import SETTLED
 
 
 class RunProgress:
@@ -59,11 +55,11 @@ class Terminal(RunProgress):
         sys.stderr.flush()
 
     def wait(self, seconds: float) -> None:
-        """Show a countdown in one place, or a line now and then."""
+        """Show a countdown in one place, or a line every 10 s where there is no terminal."""
         if self._is_terminal:
             sys.stderr.write(f"\rwaiting for the first call: {seconds:4.0f} s \033[K")
             sys.stderr.flush()
-        elif monotonic() - self._last_line >= EVERY:
+        elif monotonic() - self._last_line >= 10:
             self._last_line = monotonic()
             self.say(f"waiting for the first call: {seconds:.0f} s left")
 
@@ -80,7 +76,7 @@ class Terminal(RunProgress):
 
         A pass needs none: a reader of a build's log looks for failures.
         """
-        if result.verdict not in QUIET:
+        if result.verdict not in SETTLED:
             words = [f"{result.verdict:<14} {result.case.name}"]
             if result.misses:
                 words.append(f"expected {result.misses[0].expected}, observed {result.misses[0].observed}")

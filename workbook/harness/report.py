@@ -52,11 +52,10 @@ from workbook.harness.selection import Known, ResultT, apply_baseline
 from workbook.views.table import clean
 
 FORMAT = 1
-PHONE, API = "phone", "API"
+PHONE = "phone"
+"""The side of an exchange on which the phone calls; the other one is the API's."""
 FAILING = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.KNOWN})
 """Verdicts of cases in which a rule was not kept."""
-UNDECIDED = frozenset({Verdict.NOT_TESTABLE, Verdict.HARNESS_ERROR})
-"""Verdicts of cases that should have been judged and could not."""
 JUDGED = FAILING | {Verdict.PASS, Verdict.NOTE}
 """Verdicts that say something about the back end."""
 
@@ -199,22 +198,11 @@ def moment(seconds: float) -> str:
 # A report may show what the journal shows of an exchange, without the key and the text that the simulator made. That
 # text contains the canary, and a report with a canary in it would look like one that leaks.
 
-SHOWN = SHOWN_HEADERS | {"cache-control"}
-"""Headers whose values are shown. Of the key, a report shows only whether it is the right one."""
-
 
 # Makes the record of a run from its results.
 
-MOST = 200
-"""Exchanges that are kept of one case with one app; a back end that loops makes more."""
-FEW = 4
-"""Exchanges that are shown as an example."""
-PAIR = 2
-"""Exchanges of a value that went astray: one where it came from, and one where it arrived."""
-FIRST = 3
+ADVICE_SHOWN = 3
 """Pieces of advice that a terminal prints, and that a page shows with their exchanges."""
-LONGEST_LINE = 600
-"""Characters of a piece of advice on a terminal."""
 
 
 def record(
@@ -230,13 +218,14 @@ def record(
     """
     known = Secrets(_secrets(results, secrets, values))
     # A run repeats itself: of forty thousand texts a few hundred are different.
-    redaction = Redaction(SHOWN, simulated=False, text=cache(known.cleaned))
+    redaction = Redaction(SHOWN_HEADERS | {"cache-control"}, simulated=False, text=cache(known.cleaned))
     first = min((result.began for result in results if result.began is not None), default=0.0)
     cases = []
     for result in results:
         case, began, owner = result.case, result.began, result.verdict.owner
         parts = [(part.platform, part.seen) for part in result.each if part.seen is not None]
         exchanges = [seen.exchanges(platform, redaction) for platform, seen in parts]
+        most = 200  # exchanges with one app; a back end that loops makes more
         cases.append(
             CaseRecord(
                 name=case.name,
@@ -260,8 +249,8 @@ def record(
                     )
                     for miss in result.misses
                 ),
-                exchanges=tuple(exchange for of_one_app in exchanges for exchange in of_one_app[:MOST]),
-                left_out=sum(len(of_one_app[MOST:]) for of_one_app in exchanges),
+                exchanges=tuple(exchange for of_one_app in exchanges for exchange in of_one_app[:most]),
+                left_out=sum(len(of_one_app[most:]) for of_one_app in exchanges),
                 reproduce=about.reproduce(case.name if case.runs_by_itself else ""),
                 began=None if began is None else round(began - first, 4),
             )
@@ -357,13 +346,12 @@ GRAVEST_FIRST = (
     Verdict.NOT_APPLICABLE,
     Verdict.DISABLED,
 )
-SETTLED = (Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.DISABLED)
-"""Verdicts of cases that need no look."""
-ROOTS = tuple(Root)
-MANY = 3
-"""A back end that mixes up calls fails at least this many cases; fewer may have another cause (assumed)."""
-LENIENT = "Warnings fail the run with --strict only."
-_TIME = re.compile(r", after \d+(\.\d+)? s| \(line \d+ of [^)]*\)|; the line, without its values: .*")
+SETTLED = {
+    Verdict.PASS: "What passed",
+    Verdict.NOT_APPLICABLE: "What does not apply",
+    Verdict.DISABLED: "What the configuration leaves out",
+}
+"""Verdicts of cases that need no look, each with the heading above these cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,7 +388,7 @@ def headline(record: RunRecord) -> str:
         sentences = [f"{len(failed)} of {total} did not hold: {verdicts}."]
         lenient = not record.about.strict and not any(finding.fails for finding in record.about.findings)
         if lenient and all(case.verdict is Verdict.WARN for case in failed):
-            sentences.append(LENIENT)
+            sentences.append("Warnings fail the run with --strict only.")
     elif not any(case.verdict in JUDGED for case in record.cases):
         sentences = [f"Nothing could be decided: {verdicts}."]
     elif record.about.trouble or record.ended(Verdict.HARNESS_ERROR):
@@ -457,15 +445,17 @@ def todos(record: RunRecord) -> list[Todo]:
     for case in to_look_at(record):
         if case.verdict is Verdict.NOTE or case.name in explained:
             continue
-        whole = Miss("", "", case.why or case.verdict.meaning, case.rule.id)
-        for miss in [miss for miss in case.misses if not miss.noted] or [whole] * (not case.misses):
+        misses = [miss for miss in case.misses if not miss.noted]
+        if not case.misses:
+            misses = [Miss("", "", case.why or case.verdict.meaning, case.rule.id)]
+        for miss in misses:
             advice.setdefault(miss.todo, []).append((case, miss))
     for text, sources in advice.items():
-        root = min((miss.root for _case, miss in sources), key=ROOTS.index)
+        root = min((miss.root for _case, miss in sources), key=list(Root).index)
         case, miss = next((case, miss) for case, miss in sources if miss.root is root)
         names, rules = ([case.name for case, _miss in sources], [miss.rule for _case, miss in sources if miss.rule])
         unique = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(rules))
-        if root is Root.CONCURRENCY and len(unique[0]) < MANY:
+        if root is Root.CONCURRENCY and len(unique[0]) < 3:  # one that mixes up calls fails many cases (assumed)
             root = Root.FOLLOWS
         found.append(Todo(sources[0][0].verdict, text, *unique, root, case, miss))
     missing = Verdict.NOT_TESTABLE  # what the configuration does not have explains nothing
@@ -473,15 +463,15 @@ def todos(record: RunRecord) -> list[Todo]:
         found,
         key=lambda todo: (
             todo.verdict is missing and todo.root is Root.CASE,
-            ROOTS.index(todo.root),
+            list(Root).index(todo.root),
             GRAVEST_FIRST.index(todo.verdict),
             -len(todo.cases),
         ),
     )
 
 
-def telling(case: CaseRecord) -> list[ReportedExchange]:
-    """The one call of a case that shows best why it failed, with the requests at the API that it led to.
+def telling(case: CaseRecord, most: int = 4) -> list[ReportedExchange]:
+    """The one call of a case that shows best why it failed, with the requests at the API that it led to; `most` of all.
 
     That is the call during which the API played a fault, else the first that failed, else the last.
     """
@@ -489,41 +479,39 @@ def telling(case: CaseRecord) -> list[ReportedExchange]:
 
     def requests(call: ReportedExchange) -> list[ReportedExchange]:
         ended = call.at if call.ended is None else call.ended
-        others = (one for one in case.exchanges if one.side == API and one.platform == call.platform)
+        others = (one for one in case.exchanges if one.side != PHONE and one.platform == call.platform)
         return [one for one in others if call.at <= one.at <= ended]
 
     faulted = (call for call in calls if any(request.ending for request in requests(call)))
     failed = (call for call in calls if not 200 <= (call.status or 0) < 300)
     call = next(faulted, None) or next(failed, None) or (calls[-1] if calls else None)
-    if call is None or len(case.exchanges) == PAIR:
-        return list(case.exchanges[:FEW])
-    return [call, *requests(call)][:FEW]
+    # a value that reached another card has two exchanges: where it came from, and where it arrived
+    if call is None or len(case.exchanges) == 2:
+        return list(case.exchanges[:most])
+    return [call, *requests(call)][:most]
 
 
 def first_lines(record: RunRecord) -> Iterator[str]:
     """What to do first, for a terminal: each advice with its cases, one example, and how to run that again."""
     advice = todos(record)
-    for number, todo in enumerate(advice[:FIRST], 1):
+    for number, todo in enumerate(advice[:ADVICE_SHOWN], 1):
         cases = f", {_cases(len(todo.cases))}" if todo.cases else ""
-        yield f"{number}. {todo.verdict.mark} {todo.verdict}{cases}: {clean(todo.text, LONGEST_LINE)}"
+        yield f"{number}. {todo.verdict.mark} {todo.verdict}{cases}: {clean(todo.text, 600)}"
         if todo.shown is not None and todo.miss is not None and todo.miss.expected:
             name, expected, observed = map(clean, (todo.shown.name, todo.miss.expected, todo.miss.observed))
             yield f"   {name}: expected {expected}, observed {observed}"
         if todo.shown is not None:
             yield f"   {clean(todo.shown.reproduce)}"
-    if len(advice) > FIRST:
-        yield f"   … and {len(advice) - FIRST} more; see conform.html"
+    if len(advice) > ADVICE_SHOWN:
+        yield f"   … and {len(advice) - ADVICE_SHOWN} more; see conform.html"
 
 
 def timeless(text: str) -> str:
     """An observation without its duration and without a log line, which differ from run to run."""
-    return _TIME.sub("", text)
+    return re.sub(r", after \d+(\.\d+)? s| \(line \d+ of [^)]*\)|; the line, without its values: .*", "", text)
 
 
 # A body as it may be shown: its shape as JSON. Words in the place of each value say which one it is and how long.
-
-MADE = {"activation": "activation data", "output": "sdkOutput", "opc": "OPC data"}
-"""Names of what the simulator generates."""
 
 
 class Values:
@@ -545,7 +533,8 @@ class Values:
                     round_, place = divmod(len(self._letters), len(ascii_uppercase))
                     name = "value " + self._letters.setdefault(digest, f"{ascii_uppercase[place]}{round_ or ''}")
                 if value.get("simulated"):
-                    name += f": simulated {MADE.get(str(value.get('kind')), 'data')}"
+                    kinds = {"activation": "activation data", "output": "sdkOutput", "opc": "OPC data"}
+                    name += f": simulated {kinds.get(str(value.get('kind')), 'data')}"
                     name += f" #{value['serial']}" if "serial" in value else ""
                 yield f"⟨{name}, {length} characters⟩", True
             case dict() | list():

@@ -40,9 +40,10 @@ from workbook.base.junit import Ending, JUnitCase, JUnitSuite, junit
 from workbook.errors import ConfigurationError
 from workbook.harness.model import ReportedExchange, Verdict
 from workbook.harness.report import (
-    FIRST,
+    ADVICE_SHOWN,
     FORMAT,
     PHONE,
+    SETTLED,
     About,
     CaseRecord,
     RunRecord,
@@ -57,24 +58,7 @@ from workbook.harness.report import (
 from workbook.views.table import clean
 from workbook.views.templates import TEMPLATES, fill, page
 
-LARGEST = 256 * 1_048_576
-"""The most bytes of a file that are read."""
-DEEPEST = 12
-"""How deep a body may be nested; the bodies that a run writes are less deep."""
-AGAIN = "Name the conform.json of a run of `workbook conform`."
-KINDS = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
-WANTED = {
-    "string_type": "text",
-    "bool_type": "true or false",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "finite_number": "a number of a usual size",
-    "tuple_type": "a list",
-}
-"""What pydantic wants, by the type of its error; an object otherwise."""
-_SURROGATES = re.compile(r"\\\\|\\ud[89ab]\w\w\\ud[c-f]\w\w|\\ud[89a-f]\w\w", re.IGNORECASE)
-"""Escapes in JSON: a backslash, a surrogate pair, and half a pair."""
+NAME_A_REPORT = "Name the conform.json of a run of `workbook conform`."
 _NAME = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+\Z")
 
 
@@ -112,7 +96,7 @@ def from_json(text: str, name: str = "The report") -> RunRecord:
         document = json.loads(text, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise ConfigurationError(f"{name} is no JSON{where}. {AGAIN}") from None
+        raise ConfigurationError(f"{name} is no JSON{where}. {NAME_A_REPORT}") from None
     number = document.get("format") if isinstance(document, dict) else None
     mistake = ""
     if not isinstance(document, dict):
@@ -130,7 +114,7 @@ def from_json(text: str, name: str = "The report") -> RunRecord:
         else:
             mistake = next(_more_mistakes(read), "")
     if mistake:
-        raise ConfigurationError(f"{name} is not the report of a run: {mistake} {AGAIN}")
+        raise ConfigurationError(f"{name} is not the report of a run: {mistake} {NAME_A_REPORT}")
     return RunRecord(read.about, read.cases)
 
 
@@ -141,9 +125,9 @@ def read_record(path: Path) -> RunRecord:
         ConfigurationError: it cannot be read, or is no record.
     """
     try:
-        return from_json(read_named(path, LARGEST, AGAIN).decode(), repr(str(path)))
+        return from_json(read_named(path, 256 * 1_048_576, NAME_A_REPORT).decode(), repr(str(path)))
     except UnicodeDecodeError:
-        raise ConfigurationError(f"{str(path)!r} is no text in UTF-8. {AGAIN}") from None
+        raise ConfigurationError(f"{str(path)!r} is no text in UTF-8. {NAME_A_REPORT}") from None
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -157,7 +141,9 @@ _encoded = json.JSONEncoder(allow_nan=False, default=_fields).encode
 
 def _paired(text: str) -> str:
     """JSON with U+FFFD for each half of a surrogate pair: a back end may send one, and readers refuse it."""
-    return _SURROGATES.sub(lambda match: r"\ufffd" if len(match[0]) == len(r"\ud800") else match[0], text)
+    # escapes in JSON: a backslash, a surrogate pair, and half a pair
+    escapes = r"(?i)\\\\|\\ud[89ab]\w\w\\ud[c-f]\w\w|\\ud[89a-f]\w\w"
+    return re.sub(escapes, lambda match: r"\ufffd" if len(match[0]) == len(r"\ud800") else match[0], text)
 
 
 def _sentence(details: ErrorDetails) -> str:
@@ -172,8 +158,21 @@ def _sentence(details: ErrorDetails) -> str:
             return f"{_where(place)} is {str(value)[:40]!r}; it has to be one of: {', '.join(choices(details))}."
         case "json_invalid":
             return "it is nested too deep."
+        case "string_type":
+            wanted = "text"
+        case "bool_type":
+            wanted = "true or false"
+        case "int_type" | "int_from_float":
+            wanted = "a whole number"
+        case "float_type":
+            wanted = "a number"
+        case "finite_number":
+            wanted = "a number of a usual size"
+        case "tuple_type":
+            wanted = "a list"
         case _:
-            return f"{_where(place)} is {_kind(value)}; it has to be {WANTED.get(kind, 'an object')}."
+            wanted = "an object"
+    return f"{_where(place)} is {_kind(value)}; it has to be {wanted}."
 
 
 def _more_mistakes(document: _Document) -> Iterator[str]:
@@ -195,7 +194,8 @@ def _more_mistakes(document: _Document) -> Iterator[str]:
                     yield f"the file.cases[{at}].exchanges[{number}].{side}.body is nested too deep."
 
 
-def _is_deep(value: Any, room: int = DEEPEST) -> bool:
+def _is_deep(value: Any, room: int = 12) -> bool:
+    """Whether a body is nested deeper than `room`; the bodies that a run writes are less deep."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return room < 0 or any(_is_deep(item, room - 1) for item in inner)
 
@@ -205,34 +205,8 @@ def _where(place: tuple[str | int, ...]) -> str:
 
 
 def _kind(value: Any) -> str:
-    return KINDS.get(type(value), "a number")
-
-
-MOST_IN_SIGHT = 12
-"""A case with more exchanges has them folded on the page."""
-UNFOLDED = 3
-"""Cases that did not hold and are unfolded on the page; the others show their names."""
-MOST_NAMED = 3
-"""Cases named beside a piece of advice; more of them are folded."""
-SCRIPT = (TEMPLATES / "conform.js").read_text(encoding="utf-8")
-"""Filters the cases on the page. The page's policy names its digest, so nothing else can run."""
-MOST, MOST_CASES = 40, 200
-"""Pieces of advice and cases in Markdown: a job's summary may have one mebibyte."""
-SETTLED = {
-    Verdict.PASS: "What passed",
-    Verdict.NOT_APPLICABLE: "What does not apply",
-    Verdict.DISABLED: "What the configuration leaves out",
-}
-ENDINGS: Mapping[Verdict, Ending] = {
-    Verdict.FAIL: "failure",
-    Verdict.FLAKY: "failure",
-    Verdict.HARNESS_ERROR: "error",
-    Verdict.KNOWN: "skipped",
-    Verdict.NOT_TESTABLE: "skipped",
-    Verdict.NOT_APPLICABLE: "skipped",
-    Verdict.DISABLED: "skipped",
-}
-"""JUnit's ending for each verdict; the case passed where there is none."""
+    kinds = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +227,8 @@ class PageRow:
 
 
 def to_html(record: RunRecord) -> str:
-    """The page: it loads nothing and runs its own filter only; what to do comes first."""
-    about = record.about
+    """The page: it loads nothing; what to do comes first. Its policy allows only its own filter."""
+    about, script = record.about, (TEMPLATES / "conform.js").read_text(encoding="utf-8")
     return page(
         "conform.html",
         **_summary(record),
@@ -272,23 +246,26 @@ def to_html(record: RunRecord) -> str:
         ],
         legs=_legs,
         telling=telling,
-        script=Markup(SCRIPT),  # noqa: S704  # our own file
-        digest=b64encode(sha256(SCRIPT.encode()).digest()).decode(),
-        first=FIRST,
+        script=Markup(script),  # noqa: S704  # our own file
+        digest=b64encode(sha256(script.encode()).digest()).decode(),
+        first=ADVICE_SHOWN,
         Values=Values,
-        most_shown=MOST_IN_SIGHT,
-        most_unfolded=UNFOLDED,
-        most_named=MOST_NAMED,
+        most_shown=12,  # exchanges of a case; more of them are folded
+        most_unfolded=3,  # cases that did not hold; the others show their names
+        most_named=3,  # cases beside a piece of advice; more of them are folded
     )
 
 
 def to_markdown(record: RunRecord) -> str:
-    """The summary: how it ended, how many of each verdict, what to do, what failed, and how to run it again."""
+    """The summary: how it ended, how many of each verdict, what to do, what failed, and how to run it again.
+
+    A job's summary may have one mebibyte, so advice and cases are limited.
+    """
     failed = [case for case in to_look_at(record) if case.verdict is not Verdict.NOT_TESTABLE]
     advice = {todo.text: number for number, todo in enumerate(todos(record), 1)}
     number_of = {case.name: next((advice[miss.todo] for miss in case.misses if miss.todo in advice), "")
                  for case in failed}  # fmt: skip
-    return fill("conform.md", **_summary(record), failed=failed, number_of=number_of, most=MOST, most_cases=MOST_CASES)
+    return fill("conform.md", **_summary(record), failed=failed, number_of=number_of, most=40, most_cases=200)
 
 
 def to_junit(record: RunRecord) -> str:
@@ -301,7 +278,17 @@ def to_junit(record: RunRecord) -> str:
         "command": clean(about.command),
         "complete": "false" if about.interrupted or about.unfinished else "true",
     }
-    endings = {**ENDINGS, Verdict.WARN: "failure"} if about.strict else ENDINGS
+    endings: dict[Verdict, Ending] = {
+        Verdict.FAIL: "failure",
+        Verdict.FLAKY: "failure",
+        Verdict.HARNESS_ERROR: "error",
+        Verdict.KNOWN: "skipped",
+        Verdict.NOT_TESTABLE: "skipped",
+        Verdict.NOT_APPLICABLE: "skipped",
+        Verdict.DISABLED: "skipped",
+    }
+    if about.strict:
+        endings[Verdict.WARN] = "failure"
     suites = []
     for group in dict.fromkeys(case.group for case in record.cases):
         cases = [case for case in record.cases if case.group == group]

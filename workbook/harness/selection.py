@@ -28,9 +28,6 @@ from workbook.harness.model import Case, CaseResult, Verdict
 
 CaseT = TypeVar("CaseT", bound=Case[Any])
 ResultT = TypeVar("ResultT", bound=CaseResult)
-MAGIC = "*?["
-QUOTE = 80
-"""Characters of a pattern that an error repeats."""
 
 
 def chosen(cases: Mapping[str, CaseT], patterns: Sequence[str] = ()) -> tuple[CaseT, ...]:
@@ -49,7 +46,7 @@ def chosen(cases: Mapping[str, CaseT], patterns: Sequence[str] = ()) -> tuple[Ca
     for pattern in patterns:
         fitting = {case.name for case in cases.values() if fits(pattern, case)}
         if not fitting:
-            raise ParameterError(_no_case(cases, pattern[:QUOTE]))
+            raise ParameterError(_no_case(cases, pattern))
         names |= fitting
     return again(cases, names)
 
@@ -66,22 +63,17 @@ def again(cases: Mapping[str, CaseT], names: Iterable[str]) -> tuple[CaseT, ...]
 
 
 def _no_case(cases: Mapping[str, CaseT], pattern: str) -> str:
-    """Why a pattern fits no case, and what to do."""
+    """Why a pattern fits no case, and what to do; a long pattern is cut."""
+    pattern = pattern[:80]
     known = list(dict.fromkeys(str(case.group) for case in cases.values()))
     groups = ", ".join(known)
     if pattern.endswith(".toml"):
         return f"{pattern!r} is no pattern. The configuration's file comes before --only."
-    if any(character in pattern for character in MAGIC):
+    if any(character in pattern for character in "*?["):
         return f"No case matches {pattern!r}. Groups: {groups}; see --list."
     close = did_you_mean(pattern, [*cases, *known])
     hint = close if close.startswith("Did") else f"Groups: {groups}; names: see --list."
     return f"No case and no group {pattern!r}. {hint}"
-
-
-COVERED = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.FLAKY})
-"""Verdicts that an entry turns into `known`."""
-PASSED = frozenset({Verdict.PASS, Verdict.NOTE})
-"""Verdicts that make an entry stale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +108,16 @@ def apply_baseline(
     for entry in known:
         verdicts = {result.verdict for result in results if fits(entry.case, result.case)}
         if not any(fits(entry.case, case) for case in cases.values()):
-            hint = _no_case(cases, entry.case[:QUOTE]).partition(". ")[2]
-            stale.append(f"{entry.case[:QUOTE]}: there is no such case. {hint}")
-        elif verdicts and verdicts <= PASSED:
+            hint = _no_case(cases, entry.case).partition(". ")[2]
+            stale.append(f"{entry.case:.80}: there is no such case. {hint}")
+        elif verdicts and verdicts <= {Verdict.PASS, Verdict.NOTE}:
             stale.append(f"{entry.case}: it passes now. Take it out of the baseline.")
         elif entry in expired:
             day = f"its last day was {entry.expires}"
             stale.append(f"{entry.case}: {day}. Mend it, or give it another day and say why.")
     for at, result in enumerate(results):
         fitting = [entry for entry in known if entry not in expired and fits(entry.case, result.case)]
-        if fitting and result.verdict in COVERED:
+        if fitting and result.verdict in {Verdict.FAIL, Verdict.WARN, Verdict.FLAKY}:
             why = f"{result.why} Known: {fitting[0].comment}".strip()
             results[at] = replace(result, verdict=Verdict.KNOWN, why=why)
     return tuple(results), tuple(stale)

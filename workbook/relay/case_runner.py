@@ -18,6 +18,7 @@ from workbook.api.net import Origin
 from workbook.errors import WorkbookError
 from workbook.harness.logs import Logs, LogSpan
 from workbook.harness.model import GRAVEST, Miss, Root, Verdict, gravest
+from workbook.harness.report import JUDGED
 from workbook.relay.api_side import MockApi
 from workbook.relay.judging import (
     AFRESH,
@@ -424,7 +425,6 @@ GRAVEST_OF_ROUNDS = (
     Verdict.DISABLED,
 )
 """The verdicts of a single round. Of several rounds only the gravest result is kept."""
-JUDGED = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.NOTE, Verdict.PASS})
 
 
 @dataclass
