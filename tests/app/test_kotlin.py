@@ -58,7 +58,7 @@ def store(record: RunRecord, name: str) -> None:
 @slow
 def test_the_reference_app_core_passes_every_case(classes: Path) -> None:
     """`WORKBOOK_GOLDEN=write` stores the record that the lesson shows where Kotlin is missing."""
-    run = AppRun(command=command(classes, "sample.AdapterKt"), name="the reference app", session=lambda _case: "stored")
+    run = AppRun(start=command(classes, "sample.AdapterKt"), name="the reference app", session=lambda _case: "stored")
     record = conform_app(run)
     others = {case.name: (case.verdict, case.misses) for case in record.cases if case.verdict is not Verdict.PASS}
     assert others == {"app.form.two-steps": (Verdict.NOT_APPLICABLE, ())}
@@ -66,7 +66,7 @@ def test_the_reference_app_core_passes_every_case(classes: Path) -> None:
     if os.environ.get("WORKBOOK_GOLDEN") == "write":
         store(record, "reference")
         cases = chosen(APP_CASES, OF_THE_LESSON)
-        store(conform_app(replace(run, command=command(classes, "sample.CarelessKt"), cases=cases)), "careless")
+        store(conform_app(replace(run, start=command(classes, "sample.CarelessKt"), cases=cases)), "careless")
     stored = from_json((APPS / "reference.json").read_text("utf-8"))
     assert {case.name: case.verdict for case in stored.cases} == {case.name: case.verdict for case in record.cases}
 
@@ -79,7 +79,7 @@ def test_each_case_finds_the_mistake_that_it_is_there_for(classes: Path, monkeyp
         monkeypatch.setattr(module, "WALLET_WAITS", 6.0)  # the flawed app's own limit is 4 s
     controls = [replace(case, says="none") for case in APP_CASES.values()]
     flawed = [replace(APP_CASES[name], says=flaw) for name, flaws in FLAWS.items() for flaw in flaws]
-    run = AppRun(command=command(classes, "flawed.FlawedAppKt"), cases=[*controls, *flawed],
+    run = AppRun(start=command(classes, "flawed.FlawedAppKt"), cases=[*controls, *flawed],
                  session=lambda case: f"flaw:{case.says}")  # fmt: skip
     record = conform_app(run)
     assert not record.about.trouble

@@ -20,7 +20,7 @@ APP = Path(__file__).parent.parent / "support/python_app.py"
 
 def run(*arguments: str, only: tuple[str, ...] = ()) -> AppRun:
     cases = [case for case in APP_CASES.values() if not only or case.name in only]
-    return AppRun(command=f"exec {shlex.join([sys.executable, str(APP), *arguments])}", cases=cases)
+    return AppRun(start=f"exec {shlex.join([sys.executable, str(APP), *arguments])}", cases=cases)
 
 
 @pytest.mark.rule("A-PROV-1", "FLOW-1")
@@ -94,7 +94,7 @@ def test_an_app_gives_a_call_up_before_the_wallet_does(
 
 
 def test_a_command_that_calls_nothing_is_not_decided() -> None:
-    record = conform_app(AppRun(command="echo no test here", cases=[APP_CASES["app.life.rotation"]]))
+    record = conform_app(AppRun(start="echo no test here", cases=[APP_CASES["app.life.rotation"]]))
     assert record.about.exit_code == 2
     assert "did not call conform(...)" in record.about.trouble
     assert "no test here" in record.about.trouble

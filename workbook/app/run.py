@@ -54,7 +54,7 @@ from workbook.harness.model import CaseResult, Miss, Verdict, gravest
 from workbook.harness.progress import RunProgress
 from workbook.harness.report import About, RunRecord, concluded
 from workbook.harness.reports import read_record
-from workbook.harness.selection import Known, chosen
+from workbook.harness.selection import Known, Options, chosen
 from workbook.relay.config import BackEndStart, GetForm, PostForm
 from workbook.relay.model import SURFACE, BackEndOperation, PhoneCall, Seen, Surface
 from workbook.relay.process import StartCommand, Stopping
@@ -296,37 +296,29 @@ class AppStage:
         return reached()
 
 
-@dataclass(frozen=True, slots=True)
-class AppRun:
-    """What to run, and which app.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppRun(Options[AppCase]):
+    """Which cases to run, and against which app.
 
     Attributes:
-        command: starts the process that calls `conform(...)`; empty where a person starts it.
+        start: starts the process that calls `conform(...)`; empty where a person starts it.
         folder: where the command runs.
         surface: the routes of the app's back end.
-        cases: which.
-        known: the baseline's entries.
-        only: the patterns that chose the cases.
-        strict: a warning counts as a failure.
         seed: of everything simulated.
         session: makes the session that the app presents in a case; random by default.
         name: of the app, for the report.
         file: the configuration's path; empty where there is none.
-        line: the command line that repeats the run.
     """
 
-    command: str = ""
+    cases: Sequence[AppCase] = field(default_factory=lambda: tuple(APP_CASES.values()))
+    command: str = "workbook conform app"
+    start: str = ""
     folder: Path | None = None
     surface: Surface = SURFACE
-    cases: Sequence[AppCase] = field(default_factory=lambda: tuple(APP_CASES.values()))
-    known: tuple[Known, ...] = ()
-    only: tuple[str, ...] = ()
-    strict: bool = False
     seed: int = 7
     session: Callable[[AppCase], str] = lambda _case: secrets.token_urlsafe(18)
     name: str = "your app"
     file: str = ""
-    line: str = "workbook conform app"
 
 
 # `app.toml`: how the app under test is started or compiled, and the routes of the back end that it calls.
@@ -413,12 +405,12 @@ def of_file(path: Path, run: AppRun) -> AppRun:
     beside = path.absolute().parent
     return replace(
         run,
-        command=started_by(form, beside),
+        start=started_by(form, beside),
         folder=beside / form.start.folder,
         surface=surface,
         name=form.name,
         file=str(path),
-        line=shlex.join(["workbook", "conform", "app", str(path)]),
+        command=shlex.join(["workbook", "conform", "app", str(path)]),
     )
 
 
@@ -474,17 +466,14 @@ def conform_app(
         target=run.name,
         base_url="an app on platform A",
         seed=run.seed,
-        command=run.line,
         config=run.file,
-        strict=run.strict,
-        only=run.only,
         interrupted=stopping.asked,
         unfinished=tuple(case.name for case in run.cases if case.name not in done),
         trouble=judged.trouble,
         program="workbook conform app",
     )
     secrets = (judged.key, *judged.sessions)
-    return concluded(about, began, judged.results, APP_CASES, run.known, secrets=secrets)
+    return concluded(about, began, judged.results, APP_CASES, run, secrets=secrets)
 
 
 class _Judged:
@@ -516,12 +505,12 @@ class _Judged:
         """Start the app's process, and carry out case after case."""
         async with self._server.serving(port):
             values = {"WORKBOOK_PHONE_URL": self._server.url, "WORKBOOK_PHONE_KEY": self.key}
-            if not self._run.command:
+            if not self._run.start:
                 self._progress.exported(values, self._server.url)
                 await self._cases()
                 return
             clean = Secrets.of_keys({self.key}).scrub
-            with StartCommand(self._run.command, self._run.folder, values, clean) as self._command:
+            with StartCommand(self._run.start, self._run.folder, values, clean) as self._command:
                 self._logs = Logs([self._command.output])
                 self._command.start()
                 await self._cases()

@@ -190,7 +190,13 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[RelayCase], config: 
         return ExitCode.OK
     only = tuple(case.name for case in cases) if options.rerun_failed else tuple(options.only)
     run_options = RunOptions(
-        cases, options.repeat, options.strict, known, only, options.keep_going, _command_line(options)
+        cases,
+        options.repeat,
+        options.keep_going,
+        strict=options.strict,
+        known=known,
+        only=only,
+        command=_command_line(options),
     )
     _empty(options.out)
     with Stopping(last=True) as stopping:

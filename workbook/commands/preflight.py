@@ -109,7 +109,7 @@ def preflight(options: argparse.Namespace) -> int:
         known=known,
         only=tuple(options.only),
         strict=options.strict,
-        line=shlex.join(["workbook", "preflight", *map(str, options.paths)]),
+        command=shlex.join(["workbook", "preflight", *map(str, options.paths)]),
     )
     done = preflight(run)
     text, sarif = "", to_sarif(done)

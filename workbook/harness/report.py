@@ -48,7 +48,7 @@ from workbook.base.secrecy import NO_SECRETS, SecretKind, Secrets, canaries_in, 
 from workbook.errors import ExitCode
 from workbook.harness.logs import without_values
 from workbook.harness.model import Case, CaseResult, Evidence, Miss, ReportedExchange, Root, RunFinding, Verdict
-from workbook.harness.selection import Known, ResultT, apply_baseline
+from workbook.harness.selection import Options, ResultT, apply_baseline
 from workbook.views.table import clean
 
 FORMAT = 1
@@ -292,7 +292,7 @@ def concluded(
     began: float,
     results: Iterable[ResultT],
     cases: Mapping[str, Case[Any]],
-    known: Iterable[Known] = (),
+    options: Options[Any],
     *,
     findings: Callable[[Sequence[ResultT]], Iterable[RunFinding]] = lambda _results: (),
     secrets: Iterable[str] = (),
@@ -305,12 +305,12 @@ def concluded(
         began: when the run began, in seconds of the monotonic clock.
         results: one for each case that ended.
         cases: all cases by name.
-        known: the baseline's entries.
+        options: of the run.
         findings: finds what explains many results at once.
         secrets: as in `record`.
         values: as in `record`.
     """
-    marked, stale = apply_baseline(known, results, cases, datetime.now(UTC).date())
+    marked, stale = apply_baseline(options.known, results, cases, datetime.now(UTC).date())
     found, seconds = tuple(findings(marked)), monotonic() - began
     try:
         ours = version("provisioning-workbook")
@@ -321,6 +321,9 @@ def concluded(
         seconds=round(seconds, 3),
         exit_code=ExitCode.INTERRUPTED,
         versions={"workbook": ours, "python": platform.python_version()},
+        command=options.command,
+        strict=options.strict,
+        only=options.only,
         stale=stale,
         findings=found,
     )

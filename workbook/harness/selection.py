@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import tomli_w
 
@@ -140,3 +140,22 @@ def new_baseline(known: Iterable[Known], failures: Mapping[str, str], cases: Map
     ]
     entries = ({key: value for key, value in asdict(entry).items() if value is not None} for entry in (*kept, *fresh))
     return tomli_w.dumps({"known": list(entries)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(Generic[CaseT]):
+    """What a run has to judge; each tool adds to it what its run needs besides.
+
+    Attributes:
+        cases: which cases; a tool's default is all.
+        known: the baseline's entries.
+        only: the patterns that chose the cases, for the report.
+        strict: a warning counts as a failure.
+        command: repeats the run, for the report: a command line, or a Python call where no file says all.
+    """
+
+    cases: Sequence[CaseT]
+    known: tuple[Known, ...] = ()
+    only: tuple[str, ...] = ()
+    strict: bool = False
+    command: str = ""

@@ -112,7 +112,7 @@ def project(
     with _folder(files) as folder:
         run = Preflight(
             (folder,),
-            chosen(PREFLIGHT_CASES, only),
+            cases=chosen(PREFLIGHT_CASES, only),
             signing=tuple(map(Path, signing)),
             sent=None if sent is None else Path(sent),
             repository=None if repository is None else Path(repository),

@@ -16,7 +16,7 @@ from workbook.base.rules import Owner
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.harness.model import CaseResult, Verdict, gravest
 from workbook.harness.report import FAILING, About, RunRecord, concluded
-from workbook.harness.selection import Known
+from workbook.harness.selection import Options
 from workbook.preflight.gradle import Dependency, read_build
 from workbook.preflight.judges import PREFLIGHT_CASES
 from workbook.preflight.model import Facts, PreflightCase, ProjectA
@@ -31,12 +31,11 @@ _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Preflight:
+class Preflight(Options[PreflightCase]):
     """What to read, and what to judge.
 
     Attributes:
         paths: folders of the project, or single files.
-        cases: which; all by default.
         sdk: the SDK's coordinate `group:name` or its package's name; by default recognised by its name.
         library: the same for the private library.
         signing: files that hold certificates.
@@ -45,14 +44,11 @@ class Preflight:
         sent: the request that was sent for allowlisting.
         repository: the local repository with the private library.
         environment: the back end's environment, one NAME=VALUE on a line.
-        known: the baseline's entries.
-        only: the patterns that chose the cases.
-        strict: a warning counts as a failure.
-        line: the command line that repeats the run.
     """
 
     paths: tuple[Path, ...]
-    cases: Sequence[PreflightCase] = field(default_factory=lambda: tuple(PREFLIGHT_CASES.values()))
+    cases: Sequence[PreflightCase] = field(default_factory=lambda: tuple(PREFLIGHT_CASES.values()), kw_only=True)
+    command: str = field(default="workbook preflight", kw_only=True)
     sdk: str = ""
     library: str = ""
     signing: tuple[Path, ...] = ()
@@ -61,10 +57,6 @@ class Preflight:
     sent: Path | None = None
     repository: Path | None = None
     environment: Path | None = None
-    known: tuple[Known, ...] = ()
-    only: tuple[str, ...] = ()
-    strict: bool = False
-    line: str = "workbook preflight"
 
 
 def read_facts(run: Preflight) -> Facts:
@@ -151,14 +143,11 @@ def preflight(run: Preflight) -> RunRecord:
         target=", ".join(path.name or str(path) for path in run.paths),
         base_url="project files",
         seed=0,
-        command=run.line,
         config=str(run.paths[0]),
-        strict=run.strict,
-        only=run.only,
         trouble=trouble,
         program="workbook preflight",
     )
-    return concluded(about, began, results, PREFLIGHT_CASES, run.known, secrets=sorted(facts.secrets))
+    return concluded(about, began, results, PREFLIGHT_CASES, run, secrets=sorted(facts.secrets))
 
 
 def _judged(case: PreflightCase, facts: Facts) -> CaseResult:

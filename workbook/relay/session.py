@@ -18,7 +18,7 @@ from workbook.base.secrecy import KEY_VARIABLE, Secrets, session_secrets
 from workbook.harness.model import RunFinding, Verdict
 from workbook.harness.progress import RunProgress
 from workbook.harness.report import About, RunRecord, concluded
-from workbook.harness.selection import Known
+from workbook.harness.selection import Options
 from workbook.relay.api_side import MockApi
 from workbook.relay.case_runner import CaseRunner, Rounds, run_cases, without
 from workbook.relay.cases import CASES
@@ -29,26 +29,18 @@ from workbook.relay.process import Launcher, StartError, Stopping
 
 
 @dataclass(frozen=True, slots=True)
-class RunOptions:
-    """Which cases to run, and how.
+class RunOptions(Options[RelayCase]):
+    """Which cases to run against a back end, and how.
 
     Attributes:
-        cases: which; all by default.
         repeat: how many times each.
-        strict: a warning counts as a failure.
-        known: the baseline's entries.
-        only: the patterns that chose the cases, for the report.
         keep_going: carry out every case, even where a plain call does not work.
-        command: repeats the run, for the report: a command line, or a Python call where no file says all.
     """
 
     cases: Sequence[RelayCase] = field(default_factory=lambda: tuple(CASES.values()))
     repeat: int = 1
-    strict: bool = False
-    known: tuple[Known, ...] = ()
-    only: tuple[str, ...] = ()
     keep_going: bool = False
-    command: str = "conform(config, options)"
+    command: str = field(default="conform(config, options)", kw_only=True)
 
 
 def conform(
@@ -128,19 +120,16 @@ class _Run:
             target=config.file or config.target.base_url,
             base_url=config.target.base_url,
             seed=config.api.seed,
-            command=options.command,
             config=config.file,
             profile=config.api.profile,
             repeat=options.repeat,
-            strict=options.strict,
-            only=options.only,
             interrupted=stopping.asked,
             unfinished=tuple(name for name, result in ended.items() if result is None),
             trouble=self._trouble,
         )
         values = tuple(value for _card, value in runner.values) if options.repeat > 1 else ()
         results = [result for result in ended.values() if result]
-        return concluded(about, began, results, CASES, options.known, findings=findings, secrets=secrets, values=values)
+        return concluded(about, began, results, CASES, options, findings=findings, secrets=secrets, values=values)
 
     async def _main(self) -> None:
         limit = self._config.timeouts.whole
