@@ -207,22 +207,24 @@ class PostForm(GetForm):
     sdk_output: ValuePlace = ""
 
 
-class PlatformAForm(Form):
-    """`[platform_a]`: what is different for its app."""
+class PlatformForm(Form):
+    """What is different for a platform's app."""
 
     get: GetForm = GetForm()
     post: PostForm = PostForm()
+    headers: Headers = Field(default_factory=dict)
+
+
+class PlatformAForm(PlatformForm):
+    """`[platform_a]`."""
+
     encoding: Literal["text"] = "text"
-    headers: Headers = Field(default_factory=dict)
 
 
-class PlatformBForm(Form):
-    """`[platform_b]`: what is different for its app."""
+class PlatformBForm(PlatformForm):
+    """`[platform_b]`."""
 
-    get: GetForm = GetForm()
-    post: PostForm = PostForm()
     encoding: Literal["base64", "bytes"] = "base64"
-    headers: Headers = Field(default_factory=dict)
 
 
 class CardForm(Form):

@@ -23,6 +23,7 @@ from workbook.relay.api_side import MockApi
 from workbook.relay.case_runner import CaseRunner
 from workbook.relay.config import (
     CardIds,
+    ExportName,
     Exports,
     HeaderName,
     Method,
@@ -46,9 +47,6 @@ InitAnswers = dict[str, str]
 # The questions of `workbook conform init`, as data. Each asks what the author of an app knows without looking it up, in
 # the order of a call: where it goes, what it carries, who makes it. Whatever can be found by trying is corrected
 # afterwards.
-
-CARDS = ", ".join(f"PIEXAMPLE{number:016d}" for number in range(1, 7))
-"""Six, as many as any one case needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +86,10 @@ def _if(right: Callable[[str], object]) -> AfterValidator:
     return AfterValidator(checked)
 
 
-def _is_log(name: str) -> bool:
-    path = Path(name)
-    return not mistake(Text, name) and path.parent.is_dir() and (path.is_file() or not path.exists())
+def _are_logs(answer: str) -> bool:
+    paths = [Path(name) for name in split_list(answer) if not mistake(Text, name)]
+    ends_well = all(path.parent.is_dir() and (path.is_file() or not path.exists()) for path in paths)
+    return ends_well and len(set(paths)) == len(split_list(answer))
 
 
 CardList = Annotated[CardIds, BeforeValidator(split_list), Says("ids with commas between them, each once")]
@@ -105,13 +104,7 @@ HeaderOrNone = Annotated[
     Says("the name of a header, or none"),
 ]
 Line = Annotated[str, _if(str.isprintable), Says("a line of text")]
-LogList = Annotated[
-    str,
-    _if(
-        lambda answer: all(map(_is_log, split_list(answer))) and len(set(split_list(answer))) == len(split_list(answer))
-    ),
-    Says("files in existing folders, each once, with commas between them"),
-]
+LogList = Annotated[str, _if(_are_logs), Says("files in existing folders, each once, with commas between them")]
 
 
 def _instruments_fit(got: InitAnswers, answer: str, cards_of: str = "cards") -> str:
@@ -119,7 +112,7 @@ def _instruments_fit(got: InitAnswers, answer: str, cards_of: str = "cards") -> 
     return "" if not ids or len(ids) == len(cards) else f"there are {len(cards)} cards; give as many instruments."
 
 
-def _belong_to_nobody_else(got: InitAnswers, answer: str) -> str:
+def _new_cards(got: InitAnswers, answer: str) -> str:
     taken = {*split_list(got["cards"]), *split_list(got["instruments"])} & set(split_list(answer))
     return f"{min(taken)!r:.60} is the first cardholder's already." if taken else ""
 
@@ -150,14 +143,14 @@ QUESTIONS = (
              lambda got: got["platforms"] != "A" and {got["get_sdk_input"], got["post_sdk_input"], got["sdk_output"]}
              == {"raw"}),
     Prompt("cards", "Ids of a test cardholder's cards, as your app sends them, with commas between (six are best)?",
-             CARDS, CardList),
+             ", ".join(f"PIEXAMPLE{number:016d}" for number in range(1, 7)), CardList),
     Prompt("instruments", "Their payment instrument ids at the API, in the same order (empty: the same ids)?", "",
              CardsOrNone, check=_instruments_fit),
     Prompt("other_cards", "Ids of another cardholder's cards, to test that neither reaches the other's (empty: none)?",
-             "", CardsOrNone, check=_belong_to_nobody_else),
+             "", CardsOrNone, check=_new_cards),
     Prompt("other_instruments", "And their payment instrument ids, in the same order (empty: the same ids)?", "",
              CardsOrNone, lambda got: bool(got["instruments"] and got["other_cards"]),
-             lambda got, answer: _instruments_fit(got, answer, "other_cards") or _belong_to_nobody_else(got, answer)),
+             lambda got, answer: _instruments_fit(got, answer, "other_cards") or _new_cards(got, answer)),
     Prompt("header", "Which header presents the cardholder's session (none for no session)?", "authorization",
              HeaderOrNone),
     Prompt("prefix", "Which word comes before it, such as Bearer (none for no word)?", "Bearer", Prefix,
@@ -166,13 +159,13 @@ QUESTIONS = (
              lambda got: got["header"] != "none"),
     Prompt("other_variable", "And that of the other cardholder?", "OTHER_SESSION", Variable,
              lambda got: got["header"] != "none" and bool(got["other_cards"])),
-    Prompt("url_name", "Under which name does your back end read the API's address?", "API_URL", Variable),
-    Prompt("key_name", "And the API's key?", "API_KEY", Variable,
+    Prompt("url_name", "Under which name does your back end read the API's address?", "API_URL", ExportName),
+    Prompt("key_name", "And the API's key?", "API_KEY", ExportName,
              check=lambda got, answer: "the address has that name already."
              if answer in (got["url_name"], Exports().ca) else ""),
     Prompt("tls", "Let the API have a certificate, to test whether your back end verifies it (yes or no)? Your back "
              "end then has to trust an authority made for the run.", "no", Literal["yes", "no"]),
-    Prompt("ca_name", "Under which name does your back end read the file of that authority?", Exports().ca, Variable,
+    Prompt("ca_name", "Under which name does your back end read the file of that authority?", Exports().ca, ExportName,
              lambda got: got["tls"] == "yes",
              lambda got, answer: "the address or the key has that name already."
              if answer in (got["url_name"], got["key_name"]) else ""),
@@ -198,7 +191,7 @@ def asked(ask: Callable[[str], str], tell: Callable[[str], object]) -> InitAnswe
     for question in QUESTIONS:
         if not question.when(answers):
             continue
-        prompt = f"{question.asks}{f' [{question.usual}]' * bool(question.usual)} "
+        prompt = f"{question.asks} [{question.usual}] " if question.usual else f"{question.asks} "
         answer = ask(prompt).strip() or question.usual
         while wrong := mistake(question.kind, answer) or question.check(answers, answer):
             tell(f"  {wrong}")
@@ -241,12 +234,7 @@ def free(path: Path, *, over: bool = False) -> None:
 
 
 # One attempt with what the answers say, before the file is written: most first runs fail because of a wrong path, a
-# session that does not hold, or a value that stands elsewhere in the body, and all three show at once.
-
-PLACES = ("/sdkOutput", "/sdk_output", "/data/sdkOutput", "/output", RAW)
-"""Where in a body the sdkOutput is tried, if the configured place does not work."""
-LONG = 40
-"""A text with this many characters may be opaque data, where nothing else tells it apart."""
+# session that does not hold, or a value elsewhere in the body, and all three show at once.
 
 
 def likely_place(body: bytes) -> str | None:
@@ -256,7 +244,7 @@ def likely_place(body: bytes) -> str | None:
     except (ValueError, RecursionError):
         return None
     named = [place for place in found if place.rpartition("/")[2].replace("_", "").lower() == "sdkinput"]
-    long = [place for place, text in found.items() if len(text) >= LONG]
+    long = [place for place, text in found.items() if len(text) >= 40]  # characters; opaque data has more
     return next((places[0] for places in (named, long) if len(places) == 1), None)
 
 
@@ -302,9 +290,10 @@ async def _tried(answers: InitAnswers, launcher: Launcher, api: MockApi, lines: 
     for key, operation, case in (("get", GET, FIRST_CALL), ("post", POST, ATTEMPT)):
         if operation == POST and not answers["command"]:
             continue
-        # A POST whose sdkOutput stands elsewhere is refused before the API is asked, so the next place can be tried at
-        # no risk.
-        for place in dict.fromkeys((answers["sdk_output"], *(PLACES if operation == POST else ()))):
+        # A POST whose sdkOutput is elsewhere is refused before the API is asked, so the next place can be tried at no
+        # risk.
+        usual_places = ("/sdkOutput", "/sdk_output", "/data/sdkOutput", "/output", RAW) if operation == POST else ()
+        for place in dict.fromkeys((answers["sdk_output"], *usual_places)):
             surface = target.surfaces[platform]
             post = replace(surface.post, sdk_output=place)
             runner.target = replace(target, surfaces={**target.surfaces, platform: replace(surface, post=post)})
