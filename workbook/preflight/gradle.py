@@ -178,13 +178,13 @@ class Module:
     @property
     def _mobile(self) -> tuple[Statement, ...]:
         """What configures the build of an app or a library, whatever the platform's block is called."""
-        blocks = [one.block for one in self.root.block if any(inner.name == "defaultConfig" for inner in one.block)]
-        return tuple(inner for block in blocks for inner in block)
+        own = (entry.block for entry in self.root.block)
+        return tuple(inner for block in own if any(part.name == "defaultConfig" for part in block) for inner in block)
 
     def has_plugin(self, *endings: str) -> bool:
         """Whether a plugin is applied whose id, or whose alias in the catalog, ends in one of these words."""
         applied = self.root.below("id", "alias", "apply", "maven-publish")
-        ids = [text for one in applied for text in (*one.strings, *one.words)]
+        ids = [text for entry in applied for text in (*entry.strings, *entry.words)]
         return any(re.split(r"[.\s]", text.strip("`"))[-1] in endings for text in ids if "." in text or "-" in text)
 
     def resolved(self, text: str) -> str:
@@ -199,46 +199,46 @@ class Module:
 
     def dependencies(self) -> Iterator[Dependency]:
         """Every dependency of the script that names a group and a name."""
-        for one in (inner for block in self.root.below("dependencies") for inner in block.block):
-            for coordinate, version in self._coordinates(one):
-                yield Dependency(coordinate, version, one.words[0], self.file, one.line)
+        for entry in (inner for block in self.root.below("dependencies") for inner in block.block):
+            for coordinate, version in self._coordinates(entry):
+                yield Dependency(coordinate, version, entry.words[0], self.file, entry.line)
 
-    def _coordinates(self, one: Statement) -> Iterator[tuple[str, str]]:
+    def _coordinates(self, entry: Statement) -> Iterator[tuple[str, str]]:
         """What a statement depends on: `group:name` and the version of each, however the statement writes them."""
-        if one.words[1:3] == ("group", "name") and len(one.strings) > 1:
-            group, name, *rest = map(self.resolved, one.strings)
-            version = self._named(one.words[4]) if len(one.words) > 4 else ""  # `version: tap`
-            yield f"{group}:{name}", version or (rest[0] if rest and one.words[3:4] == ("version",) else "")
-        elif one.strings and one.strings[0].count(":") in {1, 2, 3}:
-            group, name, *rest = one.strings[0].split(":")
+        if entry.words[1:3] == ("group", "name") and len(entry.strings) > 1:
+            group, name, *rest = map(self.resolved, entry.strings)
+            version = self._named(entry.words[4]) if len(entry.words) > 4 else ""  # `version: tap`
+            yield f"{group}:{name}", version or (rest[0] if rest and entry.words[3:4] == ("version",) else "")
+        elif entry.strings and entry.strings[0].count(":") in {1, 2, 3}:
+            group, name, *rest = entry.strings[0].split(":")
             version = self.resolved(rest[0].partition("@")[0]) if rest else ""
-            if not version and len(one.words) > 1:  # "group:name:" + version
-                version = self._named(one.words[-1])
+            if not version and len(entry.words) > 1:  # "group:name:" + version
+                version = self._named(entry.words[-1])
             yield f"{self.resolved(group) or group}:{name}", version
-        for word in one.words[1:]:
+        for word in entry.words[1:]:
             yield from self.catalog.get(_dotted(word), ())
 
     def level(self, *names: str) -> tuple[int, int] | None:
         """A number of the main configuration, such as minSdk, and its line; None where the script does not say it."""
-        for one in self.root.below(*names):
-            text = one.value
+        for entry in self.root.below(*names):
+            text = entry.value
             number = text if text.isdigit() else self._named(text)
             if not number and "libs.versions" in text:
                 number = self.names.get(text.removesuffix(".get").rpartition("versions.")[2], "")
             if number.isdigit():
-                return int(number), one.line
+                return int(number), entry.line
         return None
 
     def variants(self) -> list[Variant]:
         """Every build variant with its application id; none where the id is computed."""
-        default = [one for one in self._mobile if one.name == "defaultConfig"][:1]
-        listed = [one for block in self._mobile if block.name == "productFlavors" for one in block.block if one.block]
+        default = [entry for entry in self._mobile if entry.name == "defaultConfig"][:1]
         dimensions: dict[str, list[Statement]] = {}
-        for flavor in listed:
-            dimensions.setdefault(_of(flavor, "dimension"), []).append(flavor)
+        for flavor in (entry for block in self._mobile if block.name == "productFlavors" for entry in block.block):
+            if flavor.block:
+                dimensions.setdefault(_of(flavor, "dimension"), []).append(flavor)
         found = []
         for flavors in product(*dimensions.values()):  # one of each dimension; one empty choice without any
-            identity = next((one for part in (*flavors, *default) if (one := _of(part, "applicationId"))), "")
+            identity = next((text for part in (*flavors, *default) if (text := _of(part, "applicationId"))), "")
             suffixes = "".join(_of(part, "applicationIdSuffix") for part in (*default, *flavors))
             for kind, suffix in self._build_types().items():
                 words = [flavor.name for flavor in flavors] + [kind]
@@ -251,20 +251,20 @@ class Module:
     def _build_types(self) -> dict[str, str]:
         """The suffix of the application id by build type; debug and release are there in any case."""
         suffixes = {"debug": "", "release": ""}
-        for one in (inner for part in self._mobile if part.name == "buildTypes" for inner in part.block):
-            if one.block or one.words[0] in {"create", "register", "getByName", "named"}:
-                copied = [inner.value.rpartition(".")[2] for inner in one.block if inner.name == "initWith"][:1]
+        for entry in (inner for part in self._mobile if part.name == "buildTypes" for inner in part.block):
+            if entry.block or entry.words[0] in {"create", "register", "getByName", "named"}:
+                copied = [inner.value.rpartition(".")[2] for inner in entry.block if inner.name == "initWith"][:1]
                 inherited = suffixes.get(copied[0], "") if copied else ""
-                suffixes[one.name] = _of(one, "applicationIdSuffix") or inherited
+                suffixes[entry.name] = _of(entry, "applicationIdSuffix") or inherited
         return suffixes
 
 
 def _of(block: Statement, name: str) -> str:
     """What a name is set to directly in a block: empty where it is not, an unknown name where it is computed."""
-    for one in block.block:
-        if one.name == name:
-            literal = one.strings[0] if len(one.words) == 1 and len(one.strings) == 1 else ""
-            return literal or (f"${one.value}" if len(one.words) == 2 and not one.strings else "${}")
+    for entry in block.block:
+        if entry.name == name:
+            literal = entry.strings[0] if len(entry.words) == 1 and len(entry.strings) == 1 else ""
+            return literal or (f"${entry.value}" if len(entry.words) == 2 and not entry.strings else "${}")
     return ""
 
 
@@ -292,7 +292,7 @@ class Build:
         for module in (*self.settings, *self.modules):
             for block in module.root.all_below({"publishing", "uploadArchives", "pluginManagement", "buildscript"}):
                 if block.name == "repositories":
-                    yield from ((module, one) for one in block.block)
+                    yield from ((module, entry) for entry in block.block)
 
 
 def read_build(project: Project) -> Build:
@@ -312,35 +312,35 @@ def read_build(project: Project) -> Build:
             catalog |= libraries
             names |= versions
     read = [(file, read_script(file.text)) for file in project.named(*BUILD_SCRIPTS)]
-    for one in (one for _file, root in read for one in root.block):
-        names |= _assigned(one) if one.words[0] not in DECLARING or "extra" in one.words else {}
+    for entry in (entry for _file, root in read for entry in root.block):
+        names |= _assigned(entry) if entry.words[0] not in DECLARING or "extra" in entry.words else {}
     modules: list[Module] = []
     settings: list[Module] = []
     for file, root in read:
         # what only this script sees: a name at its top wins over one in a block
-        own = {name: text for one in (*root.all_below(), *root.block) for name, text in _assigned(one).items()}
+        own = {name: text for entry in (*root.all_below(), *root.block) for name, text in _assigned(entry).items()}
         kind = settings if file.path.name.startswith("settings.") else modules
         kind.append(Module(file, root, names | own, catalog))
     return Build(tuple(modules), tuple(settings), tuple(broken))
 
 
-def _assigned(one: Statement) -> dict[str, str]:
+def _assigned(entry: Statement) -> dict[str, str]:
     """The variables that a statement sets: `val x = "1"`, `String x = '1'`, `ext.x = "1"`, `ext { x = "1" }`."""
-    if one.words[0] in {"ext", "buildscript", "extra"}:
-        return {name: text for inner in one.block for name, text in (_assigned(inner) or _set(inner)).items()}
-    if one.words[0] in DECLARING:
-        name, *more = [word for word in one.words if word not in DECLARING | {"by", "extra"}] or [""]
-        if len(more) + len(one.strings) == 1:  # one text, or one word; anything else is computed, or a map
-            return {name: (*one.strings, *more)[0]}
-        return dict(zip(more, one.strings, strict=True)) if len(more) == len(one.strings) else {}
-    return _set(one) if one.words[0].startswith(("ext.", "project.ext.")) else {}
+    if entry.words[0] in {"ext", "buildscript", "extra"}:
+        return {name: text for inner in entry.block for name, text in (_assigned(inner) or _set(inner)).items()}
+    if entry.words[0] in DECLARING:
+        name, *more = [word for word in entry.words if word not in DECLARING | {"by", "extra"}] or [""]
+        if len(more) + len(entry.strings) == 1:  # one text, or one word; anything else is computed, or a map
+            return {name: (*entry.strings, *more)[0]}
+        return dict(zip(more, entry.strings, strict=True)) if len(more) == len(entry.strings) else {}
+    return _set(entry) if entry.words[0].startswith(("ext.", "project.ext.")) else {}
 
 
-def _set(one: Statement) -> dict[str, str]:
-    if one.block or not one.value:
+def _set(entry: Statement) -> dict[str, str]:
+    if entry.block or not entry.value:
         return {}
-    maps = dict(zip(one.words[1:], one.strings, strict=False)) if len(one.strings) > 1 else {}  # versions = [sdk: "1"]
-    return maps or {one.name: one.value}
+    listed = dict(zip(entry.words[1:], entry.strings, strict=False))  # versions = [sdk: "1", library: "2"]
+    return listed if len(entry.strings) > 1 and listed else {entry.name: entry.value}
 
 
 def _catalog(file: File) -> tuple[Catalog, dict[str, str]]:
@@ -361,7 +361,7 @@ def _catalog(file: File) -> tuple[Catalog, dict[str, str]]:
         known = _version(version) if reference is None else versions.get(_dotted(str(reference)), "")
         libraries[f"libs.{_dotted(alias)}"] = ((coordinate, known),)
     for alias, members in table(content.get("bundles")).items():
-        listed = [libraries.get(f"libs.{_dotted(str(one))}", ()) for one in rows(members)]
+        listed = [libraries.get(f"libs.{_dotted(str(member))}", ()) for member in rows(members)]
         libraries[f"libs.bundles.{_dotted(alias)}"] = tuple(chain.from_iterable(listed))
     return libraries, versions
 

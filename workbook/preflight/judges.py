@@ -162,14 +162,14 @@ def deployment(facts: Facts) -> Iterator[Miss]:
 
 def one_version(facts: Facts) -> Iterator[Miss]:
     """One variant of the SDK in all files that pin it."""
-    if len({numbers(one.version)[:1] for one in facts.b.packages if numbers(one.version)}) > 1:
-        for one in facts.b.packages[1:]:
-            yield miss_at(one.file.name, one.line, f"{one.name} {one.version}")
+    if len({numbers(package.version)[:1] for package in facts.b.packages if numbers(package.version)}) > 1:
+        for package in facts.b.packages[1:]:
+            yield miss_at(package.file.name, package.line, f"{package.name} {package.version}")
 
 
 def _of_handlers(facts: Facts, name: str) -> Iterator[SourceFunction]:
     """The functions of handlers with this name."""
-    return (one for handler in facts.b.handlers for one in handler.functions if one.name == name)
+    return (function for handler in facts.b.handlers for function in handler.functions if function.name == name)
 
 
 def network_in_status(facts: Facts) -> Iterator[Miss]:
@@ -196,11 +196,11 @@ def entries_mixed_up(facts: Facts) -> Iterator[Miss]:
 def kept_service(facts: Facts) -> Iterator[Miss]:
     """A stored property of the handler that holds the SDK's service."""
     for handler in facts.b.handlers:
-        bodies = [one for one in handler.node.named_children if one.type == "class_body"][:1]
+        bodies = [part for part in handler.node.named_children if part.type == "class_body"][:1]
         for node in (node for body in bodies for node in body.named_children):
-            if node.type != "property_declaration" or any(one.type == "computed_property" for one in node.children):
+            if node.type != "property_declaration" or any(part.type == "computed_property" for part in node.children):
                 continue
-            makes_one = any(one.type in {"function_type", "lambda_literal"} for one in walk(node))
+            makes_one = any(part.type in {"function_type", "lambda_literal"} for part in walk(node))
             if "ExtensionProvisioningService" in names_in(node) and not makes_one:
                 text = text_of(node).splitlines()[0].strip()
                 yield miss_at(handler.source.file.name, line_of(node), f"{text:.80}")
@@ -220,7 +220,7 @@ def authentication(facts: Facts) -> Iterator[Miss]:
     if facts.b.of(AUTHORIZATION) or not facts.b.of(ISSUER):
         return
     for call in facts.b.swift.calls:
-        if call.name == "extensionStatus" and any("true" in text_of(one) for one in call.arguments):
+        if call.name == "extensionStatus" and any("true" in text_of(argument) for argument in call.arguments):
             yield miss_in(call, "requiresAuthentication: true, and no such target")
 
 
@@ -245,7 +245,7 @@ def delegates(facts: Facts) -> Iterator[Miss]:
         wanted = ["paymentInstrumentId", "sdkOutput"] if of_extension else ["sdkOutput", "paymentInstrumentId"]
         if not later and not of_extension:
             wanted = ["sdkOutput"]
-        if wanted not in [one.labels for one in found]:
+        if wanted not in [function.labels for function in found]:
             todo = f"Take these arguments: SDK {facts.b.written_version} calls no other function."
             rule = "X-DEL-1" if of_extension else "B-DEL-2" if later else "B-DEL-1"
             observed = _written("provision", found[0].labels)
@@ -257,7 +257,7 @@ def card_art(facts: Facts) -> Iterator[Miss]:
     wanted = "paymentInstrumentId" if facts.b.version >= LATER_B else "forBrand"
     asks = f"SDK {facts.b.written_version} asks for cardArt by {wanted}"
     for _of_extension, found in facts.b.delegates("cardArt"):
-        if [wanted] not in [one.labels for one in found]:
+        if [wanted] not in [function.labels for function in found]:
             todo = f"{asks}; without that function the wallet has no picture."
             observed = _written("cardArt", found[0].labels)
             yield miss_in(found[0], observed, expected=_written("cardArt", [wanted]), todo=todo)
@@ -271,7 +271,7 @@ def can_add(facts: Facts) -> Iterator[Miss]:
         if call.name == other and call.receiver and not facts.b.swift.declares(other):
             todo = f"SDK {facts.b.written_version} has {asked}: call that."
             yield miss_in(call, other, expected=asked, todo=todo, rule="B-CAN-2" if later else "B-CAN-1")
-        elif call.name == "canAddCardDetails" and any(text_of(one).endswith("false") for one in call.arguments):
+        elif call.name == "canAddCardDetails" and any(text_of(part).endswith("false") for part in call.arguments):
             expected = "isWatchActivated as WatchAvailability tells it"
             todo = "Await activate() of the one WatchAvailability, or the card is not offered for the watch."
             observed = "false, whatever watch there is"
@@ -281,7 +281,7 @@ def can_add(facts: Facts) -> Iterator[Miss]:
 def second_watch(facts: Facts) -> Iterator[Miss]:
     """A second place that makes a WatchAvailability."""
     init = ("WatchAvailability", "init")
-    made = [one for one in facts.b.swift.calls if one.name == init[0] or (one.receiver, one.name) == init]
+    made = [call for call in facts.b.swift.calls if call.name == init[0] or (call.receiver, call.name) == init]
     for call in made[1:]:
         yield miss_in(call, f"one more than that at {made[0].source.file.name}:{line_of(made[0].node)}")
 
@@ -293,37 +293,38 @@ def library_version(facts: Facts) -> Iterator[Miss]:
     """The private library's version beside the SDK's."""
     wanted = facts.a.wanted_library
     version = ".".join(map(str, facts.a.version))
-    for one in facts.a.library:
-        if numbers(one.version) and one.version != wanted:
+    for entry in facts.a.library:
+        if numbers(entry.version) and entry.version != wanted:
             expected = f"{wanted}, which SDK {version} needs"
             todo = f"Set the library to {wanted}, or leave it out: the SDK brings it."
-            yield miss_at(one.file.name, one.line, one.version, expected=expected, todo=todo)
+            yield miss_at(entry.file.name, entry.line, entry.version, expected=expected, todo=todo)
 
 
 def one_sdk_version(facts: Facts) -> Iterator[Miss]:
     """One version of the SDK in all modules."""
     latest = facts.a.version
-    for one in facts.a.sdk:
-        if numbers(one.version) not in {(), latest}:
-            yield miss_at(one.file.name, one.line, one.version)
+    for entry in facts.a.sdk:
+        if numbers(entry.version) not in {(), latest}:
+            yield miss_at(entry.file.name, entry.line, entry.version)
 
 
 def repositories(facts: Facts) -> Iterator[Miss]:
     """A repository that can hold the private library; judged only with an app: its build names them."""
     found = list(facts.a.build.repositories()) if facts.a.build.apps else []
-    if found and (facts.a.sdk or facts.a.library) and not any(_may_be_private(one, module) for module, one in found):
+    wanted = facts.a.sdk or facts.a.library
+    if found and wanted and not any(_may_be_private(entry, module) for module, entry in found):
         module, first = found[0]
         yield miss_at(module.file.name, first.line, "public repositories only")
 
 
-def _may_be_private(one: Statement, module: Module) -> bool:
+def _may_be_private(entry: Statement, module: Module) -> bool:
     """True if the repository may be private, or is unknown."""
-    every = [one, *one.all_below()]
+    every = [entry, *entry.all_below()]
     if any(inner.name in {"mavenLocal", "flatDir"} for inner in every):
         return True
-    if one.name in {"mavenCentral", "gradlePluginPortal", "jcenter"}:
+    if entry.name in {"mavenCentral", "gradlePluginPortal", "jcenter"}:
         return False
-    if one.name.islower() and one.name not in {"maven", "ivy"} and len(one.words) == 1:  # such as google()
+    if entry.name.islower() and entry.name not in {"maven", "ivy"} and len(entry.words) == 1:  # such as google()
         return False
     urls = [module.resolved(text) or text for inner in every for text in inner.strings if "://" in text]
     public = re.compile(
@@ -339,19 +340,16 @@ def publishing(facts: Facts) -> Iterator[Miss]:
     bundles = re.compile(r"embed|fat|shade|shadow|bundle", re.IGNORECASE)
     for module in facts.a.build.modules:
         publications = [*module.root.below("publishing", "publications", "uploadArchives")]
-        for part in (one for block in publications for one in block.below("artifact", "from", "artifactId", "groupId")):
+        words = ("artifact", "from", "artifactId", "groupId")
+        for part in (entry for block in publications for entry in block.below(*words)):
             if any(library.search(text) for text in (*part.strings, *part.words[1:])):
-                named = " ".join(part.strings) or part.words[-1]
-                todo = "Take the library out of what is published: it is not public."
-                expected = "a publication without the private library"
-                yield miss_at(module.file.name, part.line, named, expected=expected, todo=todo)
+                yield miss_at(module.file.name, part.line, " ".join(part.strings) or part.words[-1])
         publishes = bool(publications) or module.has_plugin("maven-publish", "publish", "maven")
-        for one in facts.a.library:
-            if one.file is module.file and publishes and bundles.search(one.configuration):
-                observed = f"{one.configuration} puts {one.coordinate} into what the module publishes"
-                expected = "a publication that does not contain the private library"
+        for entry in facts.a.library:
+            if entry.file is module.file and publishes and bundles.search(entry.configuration):
+                observed = f"{entry.configuration} puts {entry.coordinate} into what the module publishes"
                 todo = "Depend on the library instead of bundling it."
-                yield miss_at(module.file.name, one.line, observed, expected=expected, todo=todo)
+                yield miss_at(module.file.name, entry.line, observed, todo=todo)
 
 
 def levels(facts: Facts) -> Iterator[Miss]:
@@ -408,30 +406,30 @@ def _is_guarded(facts: Facts, source: SourceFile, page: str) -> bool:
         re.IGNORECASE,
     )
     naming = (facts.a.kotlin.source(file) for file in facts.a.kotlin.files if page and page.encode() in file.content)
-    return any(disables.search(word) for one in (source, *naming) for word in one.identifiers)
+    return any(disables.search(word) for part in (source, *naming) for word in part.identifiers)
 
 
 def swallowed(facts: Facts) -> Iterator[Miss]:
     """`fetchOpc` that makes a value out of an error."""
-    for function in (one for source in facts.a.kotlin.about for one in source.parts.functions.get("fetchOpc", ())):
+    for function in (found for source in facts.a.kotlin.about for found in source.parts.functions.get("fetchOpc", ())):
         content, file = function.source.file.content, function.source.file.name
         nodes = [*walk(function.node)]
-        throws = [one.start_byte for one in nodes if content.startswith(b"throw ", one.start_byte)]
+        throws = [node.start_byte for node in nodes if content.startswith(b"throw ", node.start_byte)]
 
         def throws_nothing(node: Node, throws: list[int] = throws) -> bool:
             return bisect_left(throws, node.start_byte) == bisect_left(throws, node.end_byte)
 
-        for one in nodes:
-            if one.type == "catch_block" and throws_nothing(one):
-                yield miss_at(file, line_of(one), "fetchOpc has a catch that throws nothing")
+        for node in nodes:
+            if node.type == "catch_block" and throws_nothing(node):
+                yield miss_at(file, line_of(node), "fetchOpc has a catch that throws nothing")
         for call in function.calls:
             swallows = call.name in {"getOrDefault", "getOrElse", "getOrNull", "orEmpty", "recover"}
             if swallows and throws_nothing(call.node):
                 yield miss_in(call, f"fetchOpc has {call.name}(…)")
-        for one in nodes:
-            parts = one.children
+        for node in nodes:
+            parts = node.children
             if any(part.type == "?:" for part in parts) and "string_literal" in parts[-1].type:
-                yield miss_at(file, line_of(one), f"fetchOpc has ?: {text_of(parts[-1]):.20}")
+                yield miss_at(file, line_of(node), f"fetchOpc has ?: {text_of(parts[-1]):.20}")
 
 
 def _traces(facts: Facts, *words: bytes) -> Iterator[tuple[str, int]]:
@@ -504,25 +502,26 @@ def sent_pairs(facts: Facts) -> Iterator[Miss]:
             todo = f"Send it for {variant.name}, or it gets 15009 (wallet)."
             line = module.file.line("applicationId")
             yield miss_at(module.file.name, line, observed, expected=expected, todo=todo)
-    for row in allowlist_request([(one.name, one.application_id) for _module, one in variants], facts.certificates):
+    built = [(variant.name, variant.application_id) for _module, variant in variants]
+    for row in allowlist_request(built, facts.certificates):
         pair = row["applicationId"], row["sha256"]
         if pair not in sent and pair[0] in ids and pair[1] in prints:
             expected = "every pair of application id and fingerprint allowlisted"
             todo = f"Send the pair for {row['variant']}, or it gets 15009 (wallet)."
             yield Miss(expected, f"{pair[0]} was not sent with {pair[1]}", todo)
-    for one in facts.certificates:
-        if one.fingerprint not in prints:
+    for certificate in facts.certificates:
+        if certificate.fingerprint not in prints:
+            expected, observed = "every fingerprint allowlisted", f"{certificate.fingerprint} was not sent"
             todo = "Send it: workbook preflight allowlist-request."
-            observed = f"{one.fingerprint} was not sent"
-            yield miss_at(one.source, one.line, observed, expected="every fingerprint allowlisted", todo=todo)
+            yield miss_at(certificate.source, certificate.line, observed, expected=expected, todo=todo)
 
 
 def debug_certificates(facts: Facts) -> Iterator[Miss]:
     """Default debug certificates: each machine has its own."""
-    for one in facts.certificates:
-        if one.debug:
-            of = f" of {one.variant}" if one.variant else ""
-            yield miss_at(one.source, one.line, f"the default debug certificate{of}")
+    for certificate in facts.certificates:
+        if certificate.debug:
+            of = f" of {certificate.variant}" if certificate.variant else ""
+            yield miss_at(certificate.source, certificate.line, f"the default debug certificate{of}")
 
 
 def base_urls(facts: Facts) -> Iterator[Miss]:
@@ -543,19 +542,13 @@ def keys(facts: Facts) -> Iterator[Miss]:
     environment = "test" if any(map(of_test.search, addresses)) else "live"
     for name, value, line in facts.keys:
         if not value or re.search(r"^<.*>$|change.?me|your.?key|todo|xxx|example", value, re.IGNORECASE):
-            todo = "Set the key of your credential."
-            yield miss_at(
-                facts.environment_file, line, f"{name} holds a placeholder", expected="a key", todo=todo, harms=True
-            )
+            yield miss_at(facts.environment_file, line, f"{name} holds a placeholder", harms=True)
         is_live = re.search(r"live|prod", name + value, re.IGNORECASE) is not None
         kind = "live" if is_live else "test" if of_test.search(name + value) else environment
         if addresses and kind != environment:
-            observed = f"{name} looks like a {kind} key beside a {environment} address"
-            todo = "Use the key of that environment; another key gets a 401 (openapi)."
-            expected = "a key of the address's environment"
-            yield miss_at(
-                facts.environment_file, line, observed, expected=expected, todo=todo, rule="API-4", noted=True
-            )
+            observed = f"{name} looks like a {kind} key, and the address is of the {environment} environment"
+            expected, todo = "a key of the address's environment", "Use it; another key gets a 401 (openapi)."
+            yield miss_at(facts.environment_file, line, observed, expected=expected, todo=todo, noted=True)
 
 
 def back_end_limits(facts: Facts) -> Iterator[Miss]:
@@ -637,7 +630,8 @@ PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (
                    todo="Get the private library from the operator's contact or the wallet provider, and add the "
                    "repository that holds it."),
     preflight_case("secrecy", "gradle.publishing", "Nothing publishes the private library.", "A-DEP-3", publishing,
-                   A, harms=True),
+                   A, expected="a publication without the private library", harms=True,
+                   todo="Take the library out of what is published: it is not public."),
     preflight_case("form", "gradle.levels", "minSdk and compileSdk are as high as the SDK needs.", "GAP-8", levels,
                    Part.SDK_A_VERSION, noted=True),
     preflight_case("form", "gradle.application-ids", "Each application id is known, with its variants.",
@@ -669,7 +663,7 @@ PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (
                    "API-1", base_urls, E, Part.ADDRESS, expected="an https address without /bcl/v2", harms=True,
                    todo="Set the scheme and the host alone: the path is the same for everybody."),
     preflight_case("form", "environment.key", "The API's key is there, and belongs to the address's environment.",
-                   "API-4", keys, E, Part.KEY),
+                   "API-4", keys, E, Part.KEY, expected="a key", todo="Set the key of your credential."),
     preflight_case("form", "environment.role", "The credential has the role.", "API-15",
                    roles, E, expected="the role 'Bank Issuing PaymentInstrument Network Token Activation Data'",
                    todo="Ask the operator's contact, or try one GET: 403 if missing (openapi).", noted=True,
