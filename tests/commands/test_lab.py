@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from jupyterlab_server.workspaces_handler import WorkspacesManager
 
-from workbook.commands.lab import HOST, Lab, free_port, write_settings
+from workbook.commands.lab import LAB_HOST, Lab, free_port, write_settings
 from workbook.errors import ConfigurationError
 
 pytestmark = pytest.mark.slow
@@ -147,7 +147,7 @@ def test_the_token_is_not_on_the_command_line(notebooks, tmp_path):
     assert environment["JUPYTER_TOKEN"] == lab.token
     assert environment["JUPYTER_PATH"] == os.pathsep.join([str(tmp_path / "jupyter"), "mine"])
     assert ("--allow-root" in lab.command(tmp_path)) is (os.geteuid() == 0)
-    assert f"--ServerApp.ip={HOST}" in lab.command(tmp_path)
+    assert f"--ServerApp.ip={LAB_HOST}" in lab.command(tmp_path)
 
 
 def test_without_a_first_notebook_it_opens_the_files(tmp_path):
@@ -172,7 +172,7 @@ def test_it_starts_with_the_file_browser_closed(tmp_path):
 
 
 def test_a_taken_port_is_refused_when_it_was_asked_for():
-    with socket.create_server((HOST, 0)) as taken:
+    with socket.create_server((LAB_HOST, 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ConfigurationError, match=f"Port {port} is taken"):
             free_port(port)
@@ -191,7 +191,7 @@ def test_a_port_that_another_program_takes_meanwhile_is_named(notebooks, monkeyp
     monkeypatch.setattr(sys, "executable", "/bin/false")
     lab = Lab.on(notebooks, port=None, browser=False)
     with (
-        socket.create_server((HOST, lab.port)),
+        socket.create_server((LAB_HOST, lab.port)),
         pytest.raises(ConfigurationError, match=f"Port {lab.port} is taken or not allowed; choose another with --port"),
     ):
         lab.run(tell=print)
@@ -229,7 +229,7 @@ def test_jupyterlab_ends_with_a_workbook_that_was_killed(notebooks, tmp_path):
     until = time.monotonic() + 20
     while time.monotonic() < until:
         with socket.socket() as probe:
-            if probe.connect_ex((HOST, port)):
+            if probe.connect_ex((LAB_HOST, port)):
                 return
         time.sleep(0.1)
     pytest.fail("JupyterLab still listens")

@@ -28,7 +28,7 @@ from workbook.base.values import checked_port
 from workbook.commands.runner import FIRST_NOTEBOOK, notebooks_dir
 from workbook.errors import ConfigurationError
 
-HOST = "127.0.0.1"
+LAB_HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Lab:
     @property
     def url(self) -> str:
         """The address of the first notebook, with the token."""
-        return f"http://{HOST}:{self.port}{self._page}?token={self.token}"
+        return f"http://{LAB_HOST}:{self.port}{self._page}?token={self.token}"
 
     @property
     def _page(self) -> str:
@@ -81,7 +81,7 @@ class Lab:
             "--ServerApp.allow_origin_pat=",
             "--ServerApp.allow_remote_access=False",
             "--ServerApp.disable_check_xsrf=False",
-            f"--ServerApp.ip={HOST}",
+            f"--ServerApp.ip={LAB_HOST}",
             f"--ServerApp.port={self.port}",
             "--ServerApp.port_retries=0",
             f"--ServerApp.root_dir={self.notebooks.parent}",
@@ -159,7 +159,7 @@ class Lab:
     def _succeeds(self, method: str, path: str, *, within: float, with_token: bool = True) -> bool:
         """Whether the server answers with 200 within so many seconds."""
         authorization = {"Authorization": f"token {self.token}"} if with_token else {}
-        request = urllib.request.Request(f"http://{HOST}:{self.port}{path}", headers=authorization, method=method)
+        request = urllib.request.Request(f"http://{LAB_HOST}:{self.port}{path}", headers=authorization, method=method)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with suppress(OSError, HTTPException), opener.open(request, timeout=within) as answer:
             return bool(answer.status == HTTPStatus.OK)
@@ -207,7 +207,7 @@ def free_port(wanted: int | None = None) -> int:
         with closing(socket.socket()) as probe, suppress(OSError):
             # as the server itself does: a port in TIME_WAIT is free
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((HOST, port))
+            probe.bind((LAB_HOST, port))
             return int(probe.getsockname()[1])
     which = f"Port {wanted} is" if wanted is not None else "Every port from 8888 to 8987 is"
     raise ConfigurationError(f"{which} taken or not allowed; choose another with --port.")

@@ -165,32 +165,14 @@ class Report:
         suites = []
         for run in self.runs:
             ended = run.outcome.exit_code in (ExitCode.OK, ExitCode.FAILED)
-            execution = JUnitCase(
-                "execution",
-                run.name,
-                run.seconds,
-                ending=None if ended else "error",
-                message="" if ended else run.outcome.why,
-            )
-            checks = (
-                JUnitCase(
-                    f"{check.name} ({check.rule})" if check.rule else check.name,
-                    run.name,
-                    ending=None if check.passed else "failure",
-                    message=check.name,
-                )
-                for check in run.checks
-            )
-            exercises = (
-                JUnitCase(
-                    f"exercise {name}",
-                    run.name,
-                    ending=None if state == "done" else "skipped",
-                    message="" if state == "done" else not_done.get(state, "it cannot be read"),
-                )
-                for name, state in run.exercises.items()
-            )
-            suites.append(JUnitSuite(run.name, (execution, *checks, *exercises), run.seconds))
+            cases = [JUnitCase("execution", run.name, run.seconds, None if ended else "error", run.outcome.why)]
+            for check in run.checks:
+                name = f"{check.name} ({check.rule})" if check.rule else check.name
+                cases.append(JUnitCase(name, run.name, 0.0, None if check.passed else "failure", check.name))
+            for name, state in run.exercises.items():
+                why = not_done.get(state, "it cannot be read")
+                cases.append(JUnitCase(f"exercise {name}", run.name, 0.0, None if state == "done" else "skipped", why))
+            suites.append(JUnitSuite(run.name, tuple(cases), run.seconds))
         return junit("workbook", suites, self.seconds)
 
     def write(self, directory: Path, secrets: Secrets) -> None:
