@@ -182,7 +182,8 @@ def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tupl
 
 def _key(tools: Toolchain, texts: Iterable[tuple[str, str]], libraries: Iterable[Path]) -> str:
     """A name for these sources and libraries; it does not depend on where the files are."""
-    used = [(str(path), path.stat().st_mtime_ns) for one in libraries for path in (one, *sorted(one.rglob("*")))]
+    paths = (path for library in libraries for path in (library, *sorted(library.rglob("*"))))
+    used = [(str(path), path.stat().st_mtime_ns) for path in paths]
     return sha256(repr((str(tools.compiler), sorted(texts), used)).encode()).hexdigest()[:32]
 
 

@@ -151,8 +151,8 @@ def request(options: argparse.Namespace) -> int:
     if not options.signing:
         raise ParameterError("The request needs a fingerprint: --signing FILE, such as a signing report's text.")
     run = _run(options)
-    variants = [(one.name, one.application_id) for module in read_build(read_project(run.paths)).apps
-                for one in module.variants()]  # fmt: skip
+    variants = [(variant.name, variant.application_id) for module in read_build(read_project(run.paths)).apps
+                for variant in module.variants()]  # fmt: skip
     if not variants:
         raise ParameterError("No build file says an application id. Name the folder of the app's module.")
     rows = allowlist_request(variants, named_certificates(run))

@@ -290,7 +290,7 @@ def second_watch(facts: Facts) -> Iterator[Miss]:
 
 
 def library_version(facts: Facts) -> Iterator[Miss]:
-    """The private library's version beside the SDK's."""
+    """The private library has the version that the SDK needs."""
     wanted = facts.a.wanted_library
     version = ".".join(map(str, facts.a.version))
     for entry in facts.a.library:
@@ -487,11 +487,11 @@ def in_repository(facts: Facts) -> Iterator[Miss]:
                     yield miss_at(name, 1, "another", expected=expected, todo="Copy the library again.")
         if not path.with_suffix(".pom").is_file():
             todo = "Copy the whole folder of this version."
-            yield miss_at(name, 1, "none", expected="a .pom beside the library", todo=todo, noted=True)
+            yield miss_at(name, 1, "none", expected="a .pom in the library's folder", todo=todo, noted=True)
 
 
 def sent_pairs(facts: Facts) -> Iterator[Miss]:
-    """What was sent for allowlisting, beside what is built and signed."""
+    """What is built and signed was sent for allowlisting."""
     sent = facts.sent or frozenset()
     ids, prints = {identity for identity, _print in sent}, {fingerprint for _identity, fingerprint in sent}
     variants = [(module, variant) for module in facts.a.build.apps for variant in module.variants()]

@@ -46,7 +46,7 @@ class ProjectA:
     @property
     def version(self) -> tuple[int, ...]:
         """The SDK's version; none where it is unknown."""
-        return max((numbers(one.version) for one in self.sdk), default=())
+        return max((numbers(entry.version) for entry in self.sdk), default=())
 
     @cached_property
     def is_later(self) -> bool | None:
@@ -180,7 +180,7 @@ class Part(Enum):
     )
     LIBRARY_VERSION = (
         "A build file names the private library, and its version is unknown: something outside the file sets it.",
-        lambda facts: any(numbers(one.version) for one in facts.a.library),
+        lambda facts: any(numbers(entry.version) for entry in facts.a.library),
     )
     APP_IDS = (
         "No build file names an application id.",

@@ -199,7 +199,7 @@ class ProjectB:
     @property
     def version(self) -> tuple[int, ...]:
         """The SDK's version, the latest of several; none where it is unknown."""
-        return max((numbers(one.version) for one in self.packages), default=())
+        return max((numbers(package.version) for package in self.packages), default=())
 
     @property
     def written_version(self) -> str:
@@ -209,8 +209,8 @@ class ProjectB:
     @cached_property
     def handlers(self) -> list[SourceType]:
         """Each type that is a handler of the issuer-provisioning extension."""
-        types = [kind for source in self.swift.about for kind in source.parts.types if "status" in kind.by_name]
-        return [kind for kind in types if any("IssuerProvisioning" in one and "Handler" in one for one in kind.heads)]
+        types = [kind for kind in self.swift.types if "status" in kind.by_name]
+        return [kind for kind in types if any(re.search("IssuerProvisioning.*Handler", head) for head in kind.heads)]
 
     def delegates(self, name: str) -> Iterator[tuple[bool, list[SourceFunction]]]:
         """Each delegate of the SDK: whether it is the extension's, and its functions with this name, if it has any.
@@ -223,13 +223,14 @@ class ProjectB:
             for kind in source.parts.types:
                 types.setdefault(kind.name, []).append(kind)
             for kinds in types.values():
-                functions = [one for kind in kinds for one in kind.functions]
+                functions = [function for kind in kinds for function in kind.functions]
                 heads = [head for kind in kinds for head in kind.heads if re.search(r"Provisioning\w*Delegate", head)]
                 roles = ["Extension" in head for head in heads]
-                if not heads and any(one.name == "provision" and "sdkOutput" in one.labels for one in functions):
-                    of_extension = {"cardArt": True, "didFinishProvisioning": False}
-                    roles = [role for own, role in of_extension.items() if own in {one.name for one in functions}]
-                found = [one for one in functions if one.name == name]
+                if not heads and any("sdkOutput" in each.labels for each in functions if each.name == "provision"):
+                    names = {function.name for function in functions}
+                    telling = (("cardArt", True), ("didFinishProvisioning", False))
+                    roles = [of_extension for own, of_extension in telling if own in names]
+                found = [function for function in functions if function.name == name]
                 if len(roles) == 1 and found:
                     yield roles[0], found
 
@@ -267,12 +268,12 @@ def _targets(
         return table(objects.get(str(reference)))
 
     def configurations(owner: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, str], bool]]:
-        for one in map(at, rows(at(owner.get("buildConfigurationList")).get("buildConfigurations"))):
-            own = {key: text for key, text in table(one.get("buildSettings")).items() if isinstance(text, str)}
-            yield str(one.get("name", "")), own, "baseConfigurationReference" in one
+        for entry in map(at, rows(at(owner.get("buildConfigurationList")).get("buildConfigurations"))):
+            own = {key: text for key, text in table(entry.get("buildSettings")).items() if isinstance(text, str)}
+            yield str(entry.get("name", "")), own, "baseConfigurationReference" in entry
 
-    projects = [one for one in objects.values() if isinstance(one, dict) and one.get("isa") == "PBXProject"]
-    of_project = {name: settings for one in projects for name, settings, _base in configurations(one)}
+    projects = [entry for entry in objects.values() if isinstance(entry, dict) and entry.get("isa") == "PBXProject"]
+    of_project = {name: settings for entry in projects for name, settings, _base in configurations(entry)}
     folder = file.path.parent.parent
     for entry in objects.values():
         if not isinstance(entry, dict) or entry.get("isa") != "PBXNativeTarget":
@@ -314,13 +315,13 @@ def _read(file: File | None, broken: list[tuple[File, str]]) -> Mapping[str, Any
 
 
 def _by_plist(project: Project, broken: list[tuple[File, str]]) -> Iterator[BuildTarget]:
-    """Without a project file: each property list of a bundle is a target, with the entitlements beside it."""
+    """Without a project file: each property list of a bundle is a target, with the entitlements in its folder."""
     for file in project.named("*Info.plist"):
         plist = None if file.is_test else _read(file, broken)
         if plist is None or not {"NSExtension", "CFBundleIdentifier", "CFBundleExecutable"} & plist.keys():
             continue
-        beside = [one for one in project.named("*.entitlements") if one.path.parent == file.path.parent]
-        rights = beside[0] if len(beside) == 1 else None
+        found = [other for other in project.named("*.entitlements") if other.path.parent == file.path.parent]
+        rights = found[0] if len(found) == 1 else None
         yield BuildTarget(file.path.parent.name, "", "", {}, plist, file, _read(rights, broken), rights, file)
 
 
@@ -348,9 +349,9 @@ def _packages(project: Project, package: str) -> Iterator[Package]:
 
 def _references(file: File, objects: Mapping[str, Any], package: str) -> Iterator[Package]:
     """The SDK's package where a project file itself names it, with the lowest version that it takes."""
-    for one in objects.values():
-        if isinstance(one, dict) and one.get("isa") == "XCRemoteSwiftPackageReference":
-            url, wanted = str(one.get("repositoryURL", "")), one.get("requirement")
+    for entry in objects.values():
+        if isinstance(entry, dict) and entry.get("isa") == "XCRemoteSwiftPackageReference":
+            url, wanted = str(entry.get("repositoryURL", "")), entry.get("requirement")
             if _is_sdk(package, _last(url), url) and isinstance(wanted, dict):
                 version = wanted.get("version") or wanted.get("minimumVersion") or ""
                 yield Package(_last(url), str(version), file, file.line(url))

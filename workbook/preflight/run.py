@@ -93,20 +93,20 @@ def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
     found = list(build.dependencies())
 
     def like(pattern: str) -> tuple[Dependency, ...]:
-        return tuple(one for one in found if re.search(pattern, one.coordinate, re.IGNORECASE))
+        return tuple(entry for entry in found if re.search(pattern, entry.coordinate, re.IGNORECASE))
 
     private = like(library)
     return ProjectA(
         build,
         read_sources(project, "*.kt", mobile if build.modules else None),
-        tuple(one for one in like(sdk) if one not in private),
+        tuple(entry for entry in like(sdk) if entry not in private),
         private,
     )
 
 
 def named_certificates(run: Preflight) -> tuple[SigningCertificate, ...]:
     """The certificates in every file that the user named."""
-    return tuple(one for path in run.signing for one in read_certificates(path, run.password, run.machine))
+    return tuple(cert for path in run.signing for cert in read_certificates(path, run.password, run.machine))
 
 
 def read_environment(path: Path) -> dict[str, tuple[str, int]]:

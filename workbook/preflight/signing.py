@@ -91,7 +91,7 @@ def read_certificates(path: Path, password: str = "", machine: str = "") -> list
         ) from None
     if not found:
         raise ConfigurationError(f"{str(path)!r} holds no certificate and no SHA-256. {allowed}")
-    return [replace(one, machine=machine) for one in dict.fromkeys(found)]
+    return [replace(certificate, machine=machine) for certificate in dict.fromkeys(found)]
 
 
 def _in_file(content: bytes, name: str, password: str) -> Iterable[SigningCertificate]:
@@ -101,7 +101,7 @@ def _in_file(content: bytes, name: str, password: str) -> Iterable[SigningCertif
     if b"-----BEGIN" in content:
         from cryptography.x509 import load_pem_x509_certificates
 
-        return (_certificate(_der(one), name) for one in load_pem_x509_certificates(content)[:1])
+        return (_certificate(_der(pem), name) for pem in load_pem_x509_certificates(content)[:1])
     return _in_der(content, name, password) if content.startswith(b"\x30") else _in_report(content, name)
 
 
@@ -260,7 +260,7 @@ def _in_meta_inf(path: Path) -> list[bytes]:
                     content = file.read(most + 1)
                 if len(content) > most:
                     raise ValueError("its signature is too large")
-                return [_der(one) for one in load_der_pkcs7_certificates(content)][:1]
+                return [_der(signer) for signer in load_der_pkcs7_certificates(content)][:1]
     return []
 
 
@@ -277,14 +277,14 @@ def allowlist_request(
     rows = [
         {
             "applicationId": application_id,
-            "sha256": one.fingerprint,
+            "sha256": certificate.fingerprint,
             "variant": name,
-            "machine": one.machine or ("a developer's machine" if one.debug else "the release key"),
-            "note": "the default debug certificate of one machine" if one.debug else "",
+            "machine": certificate.machine or ("a developer's machine" if certificate.debug else "the release key"),
+            "note": "the default debug certificate of one machine" if certificate.debug else "",
         }
         for name, application_id in variants
-        for one in certificates
-        if one.variant == name or one.variant not in names
+        for certificate in certificates
+        if certificate.variant == name or certificate.variant not in names
     ]
     return [dict(row) for row in dict.fromkeys(tuple(row.items()) for row in rows)]
 

@@ -61,12 +61,12 @@ def line_of(node: Node) -> int:
 
 def names_in(node: Node) -> list[str]:
     """Every name in it, without comments and texts."""
-    return [text_of(one) for one in walk(node) if one.type in NAME_KINDS]
+    return [text_of(name) for name in walk(node) if name.type in NAME_KINDS]
 
 
 def name_of(node: Node) -> str:
     """The name of a function or a type; empty where it has none."""
-    own = (one for one in node.named_children if one.type in NAME_KINDS)
+    own = (child for child in node.named_children if child.type in NAME_KINDS)
     named = node.child_by_field_name("name") or next(own, None)
     return text_of(named) if named is not None else ""
 
@@ -124,7 +124,7 @@ class SourceFunction:
     def labels(self) -> list[str]:
         """The label that a call gives each parameter of a Swift function; `_` where it gives none."""
         parameters = (child for child in self.node.named_children if child.type == "parameter")
-        return [text_of(one.child_by_field_name("external_name") or one.named_children[0]) for one in parameters]
+        return [text_of(part.child_by_field_name("external_name") or part.named_children[0]) for part in parameters]
 
     @property
     def calls(self) -> Sequence[SourceCall]:
@@ -177,7 +177,12 @@ class SourceCall:
         own = [part for child in self.node.named_children
                for part in (child, *(child.named_children if child.type == "call_suffix" else ()))]  # fmt: skip
         listed = (part for part in own if part.type == "value_arguments")
-        return [one for arguments in listed for one in arguments.named_children if one.type == "value_argument"]
+        return [
+            argument
+            for arguments in listed
+            for argument in arguments.named_children
+            if argument.type == "value_argument"
+        ]
 
     @property
     def labels(self) -> list[str]:

@@ -84,9 +84,9 @@ def _pointer(pointer: str) -> str:
     return pointer
 
 
-def overlap(one: str, other: str) -> bool:
+def overlap(place: str, other: str) -> bool:
     """Whether one of two places in a body is inside the other."""
-    return RAW in (one, other) or f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+    return RAW in (place, other) or f"{place}/".startswith(f"{other}/") or f"{other}/".startswith(f"{place}/")
 
 
 def _each_once(ids: list[str]) -> list[str]:
@@ -501,7 +501,7 @@ class _Reader:
         module = form.adapter.partition(":")[0].partition(".")[0]
         own = (self.folder / f"{module}.py", self.folder / module)
         if not any(path.exists() for path in own) and find_spec(module) is None:
-            what = f"there is no module {module!r:.60} beside the file, and none is installed."
+            what = f"there is no module {module!r:.60} in the file's folder, and none is installed."
             self.mistakes.add(("adapter",), what)
 
     def _surfaces(self) -> dict[str, Surface]:

@@ -72,7 +72,7 @@ class Prompt:
 
 def split_list(answer: str) -> list[str]:
     """An answer that names several things, with commas between."""
-    return [one.strip() for one in answer.split(",") if one.strip()]
+    return [word.strip() for word in answer.split(",") if word.strip()]
 
 
 def _if(right: Callable[[str], object]) -> AfterValidator:

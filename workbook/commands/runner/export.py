@@ -38,7 +38,7 @@ def export(notebooks: Sequence[Path], out: Path) -> list[Path]:
             or `out` is not writable; pages that were written before stay.
     """
     several = len(notebooks) > 1
-    names = [path.stem for path in notebooks] + ["index"] * several
+    names = [*(path.stem for path in notebooks), *(["index"] if several else [])]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ConfigurationError(
