@@ -157,7 +157,7 @@ HEAVY = {
         "import workbook.commands.cli",
         "import workbook.flows.variants, workbook.api.opaque, workbook.simulation.transport, workbook.simulation.sdks",
         "from workbook.runs.platform_a import PlatformARun; PlatformARun().walk()",
-        "from workbook.runs.card_provisioning import CardProvisioning",
+        "from workbook.runs.platform_a import CardProvisioning",
         "import workbook.notebook.session, workbook.reading.checks, workbook.notebook.lesson",
         "import workbook.reading.timing, workbook.reading.timing.verdict, workbook.reading.timing.measured",
     ],

@@ -48,13 +48,13 @@ if TYPE_CHECKING:
     from workbook.reading.timing.planner import Plan as Plan
     from workbook.reading.timing.recorded import judge as judge
     from workbook.reading.timing.recorded import read_durations as read_durations
-    from workbook.runs.card_provisioning import CardProvisioning as CardProvisioning
     from workbook.runs.extension.handler import AuthorizationProvider as AuthorizationProvider
     from workbook.runs.extension.handler import ReferenceHandler as ReferenceHandler
     from workbook.runs.extension.service import ExtensionProvisioningService as ExtensionProvisioningService
     from workbook.runs.platform_a import CardAddress as CardAddress
-    from workbook.runs.provisioning_service import ProvisioningService as ProvisioningService
-    from workbook.runs.provisioning_service import WatchAvailability as WatchAvailability
+    from workbook.runs.platform_a import CardProvisioning as CardProvisioning
+    from workbook.runs.platform_b import ProvisioningService as ProvisioningService
+    from workbook.runs.platform_b import WatchAvailability as WatchAvailability
     from workbook.simulation.phones import Watch as Watch
 
 __version__ = "0.2.0"

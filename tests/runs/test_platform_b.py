@@ -20,8 +20,7 @@ from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.reading.checks import check
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.loop import together
-from workbook.runs.platform_b import AppB, PlatformBRun
-from workbook.runs.provisioning_service import WatchAvailability
+from workbook.runs.platform_b import AppB, PlatformBRun, WatchAvailability
 from workbook.simulation.phones import ERRORS, NOTHING, PLACES, LatenciesB, PhoneB, Watch
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS

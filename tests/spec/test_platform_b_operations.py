@@ -14,8 +14,7 @@ from workbook.flows import messages as m
 from workbook.flows.platform_b import State
 from workbook.flows.variants import B_EARLIER, B_LATER
 from workbook.reading.checks import check
-from workbook.runs.platform_b import APPS_B, AppB, PlatformBRun
-from workbook.runs.provisioning_service import ProvisioningService, WatchAvailability
+from workbook.runs.platform_b import APPS_B, AppB, PlatformBRun, ProvisioningService, WatchAvailability
 from workbook.simulation.phones import LatenciesB, PhoneB, Watch
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS

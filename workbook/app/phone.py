@@ -39,8 +39,7 @@ from workbook.mockserver.server import LEAVING, Server, base_url, is_own_host, l
 from workbook.relay.model import GET, POST, RAW, SURFACE, Surface
 from workbook.relay.phone import text_at
 from workbook.runs.back_end import TRY_LATER, BackEnd
-from workbook.runs.card_provisioning import opaque
-from workbook.runs.platform_a import CardAddress
+from workbook.runs.platform_a import CardAddress, opaque
 from workbook.simulation.http import JSON_HEADERS, Ending, Request, Response, Wire
 from workbook.simulation.phones import NUMBERS, PHONES_A, PhoneA
 from workbook.simulation.sdks import SdkA

@@ -8,12 +8,12 @@ from typing import Any
 
 from workbook.base.rules import rule
 from workbook.errors import ParameterError
+from workbook.flows.extension import EXTENSIONS
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_A
 from workbook.reading.checks.api import ADVICE, Advice
 from workbook.reading.checks.finding import Finding
 from workbook.reading.diagnosis import row_of, see
-from workbook.runs.extension.plist import EXTENSIONS
 from workbook.views.html import View, tag, unbroken
 from workbook.views.sequence import sequence
 from workbook.views.table import INK, TEXT_WIDTH, Stack, Table, clean, cut, facts, paragraph, table, wrap

@@ -11,8 +11,7 @@ from workbook.notebook.plays.faults import WAYS_TO_ADD
 from workbook.notebook.session import session
 from workbook.reading.checks import Severity
 from workbook.reading.checks.api import PATIENCE
-from workbook.runs.back_end import TRY_LATER
-from workbook.runs.back_ends import BACK_ENDS, CALL_DEADLINE, GET_READ, POST_READ
+from workbook.runs.back_end import BACK_ENDS, CALL_DEADLINE, GET_READ, POST_READ, TRY_LATER
 from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS, FaultKind
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 

@@ -12,11 +12,17 @@ from workbook.flows.trace import Kind
 from workbook.flows.variants import SURFACES, VARIANTS_B
 from workbook.notebook.session import session
 from workbook.reading.checks import check
-from workbook.runs.back_end import BackEnd, simulated_back_end
-from workbook.runs.back_ends import CALL_DEADLINE
-from workbook.runs.extension.handler import BACK_END_WAIT, AuthorizationProvider, ExtensionHandler, ReferenceHandler
+from workbook.runs.back_end import CALL_DEADLINE, BackEnd, simulated_back_end
+from workbook.runs.extension.handler import (
+    BACK_END_WAIT,
+    AuthorizationProvider,
+    ExtensionBackEnd,
+    ExtensionHandler,
+    Library,
+    ReferenceHandler,
+    Storage,
+)
 from workbook.runs.extension.service import CardArt
-from workbook.runs.extension.surroundings import ExtensionBackEnd, Library, Storage
 from workbook.runs.extension.wallet_app import GENERATE, WalletApp
 from workbook.runs.platform_b import opened_phone
 from workbook.simulation.phones import WALLETS, LatenciesB, PhoneB, Watch

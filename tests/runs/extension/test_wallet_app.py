@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from workbook.api.opaque import SdkInput
 from workbook.errors import ActivationDataError, OpaqueDataError, ParameterError, RedactedRequest, SdkError
 from workbook.flows import messages as m
-from workbook.flows.extension import State
+from workbook.flows.extension import POINT, PRINCIPAL, State, plist
 from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, SURFACES
 from workbook.reading.checks import Severity, check
@@ -24,7 +24,6 @@ from workbook.runs.extension.mistakes import (
     OwnEntries,
     ReportsTwice,
 )
-from workbook.runs.extension.plist import POINT, PRINCIPAL, plist
 from workbook.runs.extension.service import (
     AddPaymentPassRequest,
     ExtensionProvisioningService,

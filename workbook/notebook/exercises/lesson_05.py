@@ -13,11 +13,10 @@ from workbook.flows.variants import SURFACES
 from workbook.notebook.exercises.model import Observed, Reason, first_finding
 from workbook.notebook.plays.run import Run, run_of, screen_of
 from workbook.notebook.session import session
-from workbook.runs.back_ends import back_end_over
+from workbook.runs.back_end import Network, back_end_over
 from workbook.runs.extension.handler import ReferenceHandler
 from workbook.runs.extension.service import ExtensionProvisioningService, ExtensionStatus
 from workbook.runs.extension.wallet_app import GENERATE, WalletApp
-from workbook.runs.network import Network
 from workbook.runs.platform_b import opened_phone
 from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.phones import LatenciesB

@@ -9,8 +9,7 @@ from workbook.notebook.exercises.model import Observed, Reason, first_finding
 from workbook.notebook.plays.run import Run, run_of, screen_of
 from workbook.notebook.session import session
 from workbook.reading.checks.own_code import API_ERRORS
-from workbook.runs.back_ends import back_end_over
-from workbook.runs.network import Network
+from workbook.runs.back_end import Network, back_end_over
 from workbook.runs.platform_a import PlatformARun
 from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.phones import PhoneA

@@ -18,10 +18,8 @@ from workbook.flows.extension import State as WalletState
 from workbook.flows.trace import Kind
 from workbook.notebook.plays.run import Run, run_of
 from workbook.reading.checks.api import PATIENCE, Advice, advice_for
-from workbook.runs.back_end import BackEnd
-from workbook.runs.back_ends import BACK_ENDS
+from workbook.runs.back_end import BACK_ENDS, BackEnd, Network, WatchedBackEnd
 from workbook.runs.extension.wallet_app import WalletApp
-from workbook.runs.network import Network, WatchedBackEnd
 from workbook.runs.platform_a import PlatformARun
 from workbook.runs.platform_b import PlatformBRun, opened_phone
 from workbook.simulation.faults import BODIES, ON_THE_WIRE, STATUSES, Fault, FaultPlan, Planned

@@ -13,21 +13,19 @@ from typing import TYPE_CHECKING, Any
 from workbook.api.opaque import SdkInput
 from workbook.base.files import needs_lab
 from workbook.base.values import choice, flag, lookup, whole
+from workbook.flows.extension import plist_problems
 from workbook.flows.machine import Difference, Machine, difference
 from workbook.flows.variants import A_NOT_MIGRATED, SURFACES, VARIANTS_A, VARIANTS_B, VariantA, VariantB
 from workbook.notebook.plays.run import Run, run_of, screen_of
 from workbook.reading.checks.finding import Severity
 from workbook.runs.back_end import BackEnd
-from workbook.runs.card_provisioning import FETCH_OPC, CardProvisioning, CardProvisioningCreateResult
 from workbook.runs.extension.handler import ExtensionHandler, ReferenceHandler
 from workbook.runs.extension.mistakes import AUTHORIZATIONS, HANDLERS, SHOWS_ON, handler_named
-from workbook.runs.extension.plist import plist_problems
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.loop import together
 from workbook.runs.own_code import check_callable
-from workbook.runs.platform_a import AppA, PlatformARun
-from workbook.runs.platform_b import APPS_B, AppB, PlatformBRun, app_named, opened_phone
-from workbook.runs.provisioning_service import ProvisioningService
+from workbook.runs.platform_a import FETCH_OPC, AppA, CardProvisioning, CardProvisioningCreateResult, PlatformARun
+from workbook.runs.platform_b import APPS_B, AppB, PlatformBRun, ProvisioningService, app_named, opened_phone
 from workbook.simulation.canned import DAMAGES, damaged
 from workbook.simulation.phones import PHONES_A, PHONES_B, WALLETS, PhoneA, PhoneB
 from workbook.simulation.world import INSTRUMENT_IDS

@@ -20,15 +20,12 @@ from workbook.flows import messages as m
 from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B, VariantA, VariantB
 from workbook.notebook.plays.run import AnyLoop, Run, run_of, screen_of
 from workbook.reading.checks import Finding, check
-from workbook.runs.back_end import BackEnd
-from workbook.runs.back_ends import back_end_over, check_back_end
-from workbook.runs.card_provisioning import FETCH_OPC
+from workbook.runs.back_end import BackEnd, Network, back_end_over, check_back_end
 from workbook.runs.extension.handler import AuthorizationProvider
 from workbook.runs.extension.mistakes import handler_named
 from workbook.runs.extension.wallet_app import WalletApp
-from workbook.runs.network import Network
 from workbook.runs.own_code import check_callable
-from workbook.runs.platform_a import PROVIDER_CALLS, TWO_STEP_CALLS, AppA, PlatformARun
+from workbook.runs.platform_a import FETCH_OPC, PROVIDER_CALLS, TWO_STEP_CALLS, AppA, PlatformARun
 from workbook.runs.platform_b import EARLIER_CALLS, LATER_CALLS, AppB, PlatformBRun, app_named, opened_phone
 from workbook.simulation.faults import FaultPlan, Planned
 from workbook.simulation.faults import fault as fault_named

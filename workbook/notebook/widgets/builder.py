@@ -11,7 +11,7 @@ from workbook.notebook.plays.script import FLOWS, FLOWS_THAT_TAKE, Script
 from workbook.notebook.widgets.chooser import controls_above, dropdown, filtered, literal, words
 from workbook.notebook.widgets.panels import Live
 from workbook.notebook.widgets.stage import Stage
-from workbook.runs.back_ends import BACK_ENDS
+from workbook.runs.back_end import BACK_ENDS
 from workbook.runs.extension.mistakes import HANDLERS, SHOWS_ON
 from workbook.runs.platform_b import APPS_B
 from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS

@@ -20,8 +20,7 @@ from workbook.reading.timing import measured
 from workbook.reading.timing.measured import Measurement
 from workbook.reading.timing.verdict import times
 from workbook.runs.back_end import simulated_back_end
-from workbook.runs.extension.handler import ExtensionHandler
-from workbook.runs.extension.surroundings import ExtensionBackEnd, Library, Storage
+from workbook.runs.extension.handler import ExtensionBackEnd, ExtensionHandler, Library, Storage
 from workbook.runs.own_code import completed
 from workbook.runs.platform_b import PlatformBRun
 from workbook.simulation.phones import LatenciesB, PhoneB

@@ -14,15 +14,20 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.base.values import of_type, quoted
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.flows.extension import State
+from workbook.flows.extension import EXTENSIONS, State, plist, plist_problems
 from workbook.flows.messages import Command, Event
 from workbook.flows.trace import Trace
 from workbook.flows.variants import B_LATER, SURFACES, VariantB
 from workbook.runs.back_end import BackEnd, simulated_back_end
-from workbook.runs.extension.handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
-from workbook.runs.extension.plist import EXTENSIONS, plist, plist_problems
+from workbook.runs.extension.handler import (
+    AuthorizationProvider,
+    ExtensionBackEnd,
+    ExtensionHandler,
+    Library,
+    ReferenceHandler,
+    Storage,
+)
 from workbook.runs.extension.service import AddPaymentPassRequest, ExtensionStatus, PassEntry
-from workbook.runs.extension.surroundings import ExtensionBackEnd, Library, Storage
 from workbook.runs.loop import Loop
 from workbook.runs.own_code import completed, exception_words, misspelt, own_failures, relayed, watched
 from workbook.simulation.ecc_v2 import wallet_request

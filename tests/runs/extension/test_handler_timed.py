@@ -4,9 +4,8 @@ import pytest
 
 from workbook.errors import DeadlineError, MaybeSentError, ParameterError
 from workbook.flows import messages as m
-from workbook.runs.back_ends import BACK_ENDS
-from workbook.runs.extension.surroundings import ExtensionBackEnd
-from workbook.runs.network import Network, WatchedBackEnd
+from workbook.runs.back_end import BACK_ENDS, Network, WatchedBackEnd
+from workbook.runs.extension.handler import ExtensionBackEnd
 from workbook.simulation.faults import FaultPlan, Planned
 from workbook.simulation.phones import PhoneB
 from workbook.simulation.sdks import Call, under_way

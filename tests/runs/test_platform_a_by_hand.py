@@ -15,8 +15,7 @@ from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.reading.checks import check
-from workbook.runs.card_provisioning import CanProvisionResult, CardProvisioning
-from workbook.runs.platform_a import CardAddress, PlatformARun
+from workbook.runs.platform_a import CanProvisionResult, CardAddress, CardProvisioning, PlatformARun
 from workbook.simulation.canned import DAMAGES, damaged
 from workbook.simulation.phones import FAILURES, PhoneA
 from workbook.simulation.service import DirectApi

@@ -9,9 +9,7 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.errors import ApiStatusError, ConfigurationError, DeadlineError, MaybeSentError, OpaqueDataError
 from workbook.flows import messages as m
 from workbook.mockserver.mock import fresh_output
-from workbook.runs.back_end import BackEnd
-from workbook.runs.back_ends import BACK_ENDS, Good
-from workbook.runs.network import Network, VirtualClock, WatchedBackEnd
+from workbook.runs.back_end import BACK_ENDS, BackEnd, Good, Network, VirtualClock, WatchedBackEnd
 from workbook.simulation.faults import FaultPlan, Planned
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY

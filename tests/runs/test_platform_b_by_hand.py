@@ -14,9 +14,9 @@ from workbook.flows.platform_b import State
 from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.reading.checks import check
-from workbook.runs.platform_b import PlatformBRun
-from workbook.runs.provisioning_service import (
+from workbook.runs.platform_b import (
     AddCardDetails,
+    PlatformBRun,
     ProvisioningDelegate,
     ProvisioningService,
     WatchAvailability,

@@ -9,7 +9,7 @@ from workbook.api.protocol import ActivationData
 from workbook.errors import ApiStatusError, DeadlineError, OpaqueDataError, ParameterError, WorkbookError
 from workbook.flows import messages as m
 from workbook.runs.back_end import BackEnd, simulated_back_end
-from workbook.runs.extension.surroundings import ExtensionBackEnd, Library, Storage
+from workbook.runs.extension.handler import ExtensionBackEnd, Library, Storage
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_b import PlatformBRun
 from workbook.simulation.phones import LatenciesB, PhoneB, Watch

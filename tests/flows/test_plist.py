@@ -6,7 +6,7 @@ from types import MappingProxyType
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.runs.extension.plist import EXTENSIONS, POINT, PRINCIPAL, plist, plist_problems
+from workbook.flows.extension import EXTENSIONS, POINT, PRINCIPAL, plist, plist_problems
 
 NAMES = tuple(EXTENSIONS)
 MINE, OTHER = (EXTENSIONS[name] for name in NAMES)
