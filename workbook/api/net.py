@@ -147,7 +147,11 @@ def look_up(host: str, port: int, resolve: Resolve | None = None) -> Future[list
 
     def run() -> None:
         try:  # an exception on this thread would be seen by nothing
-            addresses = (resolve or _system_addresses)(host, port)
+            if resolve is None:
+                entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+                addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
+            else:
+                addresses = resolve(host, port)
             if not addresses:
                 raise OSError("the host has no address")  # noqa: TRY301  # a resolver's own error goes the same way
             found.set_result(addresses)
@@ -159,11 +163,6 @@ def look_up(host: str, port: int, resolve: Resolve | None = None) -> Future[list
     else:
         Thread(target=run, name="look-up", daemon=True).start()
     return found
-
-
-def _system_addresses(host: str, port: int) -> list[str]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 def inner(address: Address) -> Address:

@@ -108,14 +108,14 @@ def snippets(method: str, path: str, *, sends: bool) -> dict[str, str]:
         path: percent-encoded, from the slash after the host on.
         sends: whether it has an sdkOutput as its body.
     """
-    return {name: _written(language, method, path, sends=sends) for name, language in LANGUAGES.items()}
-
-
-def _written(language: Language, method: str, path: str, *, sends: bool) -> str:
-    quote = language.quote
-    headers = (
-        language.header.format(name=name, value=f"{quote}{value}{quote}" if value else language.key)
-        for name, value in HEADERS
-    )
-    body = language.body if sends else language.nothing
-    return language.template.format(method=method, path=path, headers=language.joint.join(headers), body=body)
+    written = {}
+    for name, language in LANGUAGES.items():
+        quote = language.quote
+        headers = (
+            language.header.format(name=header, value=f"{quote}{value}{quote}" if value else language.key)
+            for header, value in HEADERS
+        )
+        body = language.body if sends else language.nothing
+        joined = language.joint.join(headers)
+        written[name] = language.template.format(method=method, path=path, headers=joined, body=body)
+    return written

@@ -119,13 +119,6 @@ UNSENT = frozenset(
 """Failures after which nobody can say that the request was sent."""
 
 
-def own_answer(failure: ProxyFailure) -> Response:
-    """The proxy's own answer."""
-    status, sentence = _ANSWERS[failure]
-    problem = Problem(status, f"proxy_{failure.replace('-', '_')}", "The proxy says so, not the API", "assumed")
-    return Response(status, (*PROBLEM_HEADERS, (HEADER, failure.value)), problem.body(sentence), problem.basis)
-
-
 # Which headers are passed on: all, in order and in the peer's spelling, except those that belong to one connection.
 
 
@@ -186,7 +179,10 @@ class ProxyReply:
     @classmethod
     def failed(cls, failure: ProxyFailure) -> ProxyReply:
         """The proxy's own answer to this failure."""
-        return cls(own_answer(failure), "", failure)
+        status, sentence = _ANSWERS[failure]
+        problem = Problem(status, f"proxy_{failure.replace('-', '_')}", "The proxy says so, not the API", "assumed")
+        headers = (*PROBLEM_HEADERS, (HEADER, failure.value))
+        return cls(Response(status, headers, problem.body(sentence), problem.basis), "", failure)
 
 
 @dataclass(frozen=True, slots=True)
