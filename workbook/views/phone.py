@@ -186,7 +186,7 @@ DESIGNS = (
         "M0 118C70 118 120 66 176 66C206 66 226 76 240 84V139a13 13 0 0 1-13 13H13a13 13 0 0 1-13-13z",
         "M0 96C44 84 86 128 140 128C186 128 214 112 240 108V139a13 13 0 0 1-13 13H13a13 13 0 0 1-13-13z")),
     Design("#2f3a66", ("#7482bd", "#4d5a94"), "#ffffff", _tiles),
-    Design("#5a2a4d", ("#7d4270", "#a1678f"), "#ffffff", _two("M208 0h12l-76 152h-12z", "M170 0h28l-76 152h-28z")),
+    Design("#5a2a4d", ("#a1678f", "#7d4270"), "#ffffff", _two("M170 0h28l-76 152h-28z", "M208 0h12l-76 152h-12z")),
     Design("#23503a", ("#4f8f6b", "#3a7454"), "#ffffff", _dots),
     Design("#eadfcb", ("#b99a63", "#d6c19a"), "#33291a", _two(
         "M92 152L170 44L206 152z", "M150 152L206 74L240 122V139a13 13 0 0 1-13 13z")),
@@ -632,7 +632,7 @@ class KeyScreens(View):
             size = f"width:{share}%;max-width:{round(picture.width * 0.62)}px"
             caption = joined(tag("b", f"{still.at:.3f} s"), f" {picture.alt}")
             image = picture.image(style="width:100%;height:auto")
-            cells.append(tag("div", image, tag("p", caption, style=small), style=f"{cell};{size}"))
+            cells.append(tag("div", image, tag("p", caption, style=small), style=f"{cell}{size}"))
         folded = tag("details", tag("summary", "The same as text"), preformatted(self.text()))
         return tag("figure", *cells, tag("p", ASSUMED, style=small), folded, style="margin:0")
 
