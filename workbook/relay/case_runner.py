@@ -22,10 +22,11 @@ from workbook.harness.report import JUDGED
 from workbook.relay.api_side import MockApi
 from workbook.relay.judging import (
     AFRESH,
-    GENERAL,
+    ASK,
     HAND_ON,
     OWN_CARD,
     SIDE_BY_SIDE,
+    WORK,
     CardWatch,
     SecretWatch,
     refuses_length,
@@ -192,7 +193,7 @@ class _Schedule:
         parts = dict[str, list[RelayResult]]()
         apps = [(case, app) for case in cases for app in self._apps(case)]
         if observe:
-            apps.insert(0, (LIMIT, next(iter(self._runner.target.surfaces))))
+            apps.insert(0, (OWN_LIMIT, next(iter(self._runner.target.surfaces))))
         if apps:
             async with self._cards.lent(1) as cards:
                 for result in await self._runner.stalled(apps, cards, self._repetition):
@@ -334,10 +335,6 @@ def platforms(case: RelayCase, target: Target) -> tuple[str, ...]:
     return tuple(kinds.values())
 
 
-FEWEST = 3
-"""Cards of the commonest shape that are enough for cases that use one or two (assumed: fewer make a slow run)."""
-
-
 class _CardPool:
     """The cards. Each is lent to one case at a time, so a request for a card belongs to the case that has it.
 
@@ -353,7 +350,8 @@ class _CardPool:
     async def lent(self, count: int, *, of_first: bool = False, wanted: Sequence[str] = ()) -> AsyncIterator[Cards]:
         """`count` cards of one cardholder for the block, or the wanted ones; waits until they are free."""
         holders = self._cardholders[: 1 if of_first else None]
-        cards_of = [tuple(wanted)] if wanted else [ordinary(one.cards, max(count, FEWEST)) for one in holders]
+        # three cards of the commonest shape are enough for cases that use one or two (assumed: fewer make a slow run)
+        cards_of = [tuple(wanted)] if wanted else [ordinary(one.cards, max(count, 3)) for one in holders]
 
         def free() -> list[tuple[str, ...]]:
             each = [tuple(card for card in cards if card not in self._lent) for cards in cards_of]
@@ -518,7 +516,7 @@ def as_usual_after(step: ScriptStep, *, before: bool) -> bool:
 
 # Carries out one case's script between the phone and the API, and returns what both saw.
 
-LIMIT = RelayCase(
+OWN_LIMIT = RelayCase(
     "relay.own.limit",
     "How long the back end waits for the API.",
     "REL-5",
@@ -527,8 +525,6 @@ LIMIT = RelayCase(
     script=CaseScript((AppCall(GET),), (Order(GET, fault="stall before headers", share=3.0),)),
 )
 """This case only observes, and judges nothing."""
-GLANCE = 0.005
-"""Seconds between two checks whether a request has arrived."""
 SETTLE = 0.05
 """Seconds after the last answer in which a late request may still reach the API."""
 FORGED = -2
@@ -623,7 +619,7 @@ class CaseRunner:
         if shown := self._cards.of(seen.calls):
             return (*shown, *(replace(miss, root=Root.FOLLOWS) for miss in misses))
         advice = {miss.todo for miss in misses} - {HAND_ON}  # nothing is handed on where a call fails
-        if self.plain_works and advice and advice <= GENERAL:
+        if self.plain_works and advice and advice <= {WORK, ASK}:  # it would fit any case
             todo = f"The plain call works, and this one has to work as well: {case.says}"
             if any(refuses_length(call, seen) for call in seen.calls):
                 todo = (
@@ -676,7 +672,7 @@ class CaseRunner:
         since, until = len(self.upstream.arrived()), monotonic() + SLOW * self.target.bound
         task = group.create_task(stall.phone.call(call))
         while stall.request is None and not task.done() and monotonic() < until:
-            await asyncio.sleep(GLANCE)
+            await asyncio.sleep(0.005)
             came = self.upstream.arrived(since)
             own = (r for r in came if r.instrument == call.instrument and r.operation == call.operation)
             stall.request = next((r for r in own if r.sdk_output == call.sent), None)
@@ -699,7 +695,7 @@ class CaseRunner:
     def _learn_limit(self, stalls: Sequence[_Stall], before: int) -> None:
         """Measure after how many seconds the back end gave up its request to the API, or made another one."""
         firsts = [stall.request for stall in stalls if stall.request]
-        for request, call in ((stall.request, stall.calls[0]) for stall in stalls if stall.case is LIMIT):
+        for request, call in ((stall.request, stall.calls[0]) for stall in stalls if stall.case is OWN_LIMIT):
             if request is not None:
                 own = (r for r in self.upstream.arrived(before) if r.instrument == request.instrument)
                 again = (r.at for r in own if r.operation == GET and r not in firsts)

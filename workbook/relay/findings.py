@@ -36,7 +36,7 @@ from workbook.simulation.http import AFTER_ID, BEFORE_ID
 
 # The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
 
-ATTEMPT = RelayCase(
+PLAIN_ATTEMPT = RelayCase(
     "relay.plain.attempt",
     "One attempt, with nothing wrong anywhere.",
     "API-10",
@@ -44,7 +44,7 @@ ATTEMPT = RelayCase(
     lambda _seen: iter(()),
     script=CaseScript(both(), alone=True),
 )
-FIRST_CALL = replace(ATTEMPT, name="relay.plain.call", script=CaseScript((AppCall(GET),), alone=True))
+FIRST_CALL = replace(PLAIN_ATTEMPT, name="relay.plain.call", script=CaseScript((AppCall(GET),), alone=True))
 HINTS = {
     401: "Is the session valid?",
     403: "Is the session valid, and does the card belong to that cardholder?",
@@ -52,13 +52,6 @@ HINTS = {
     405: "Is the method right?",
 }
 """What to check where a back end answers with this status and asks the API nothing."""
-API_HINTS = {
-    400: 'Is the body {"sdkOutput": ...}, with nothing beside it?',
-    401: "Does it send x-api-key with the key that it was given?",
-    415: "Does it send content-type: application/json?",
-    422: 'Is the body {"sdkOutput": ...}, with the very text that the app sent?',
-}
-"""What to check in the back end's request where the API answers it with this status."""
 NO_CONNECTION = {
     Broke.REFUSED: "Does the back end listen at {url}?",
     Broke.UNTRUSTED: (
@@ -68,9 +61,6 @@ NO_CONNECTION = {
     Broke.NO_TLS: "Does something without TLS listen there? Then base_url must begin with http://.",
 }
 """What to check where no connection was made."""
-OTHER_ID = " The id was changed: pass it on unchanged."
-_AFTER = re.compile(r", after [0-9.]+ s\Z")
-_SHOWN = Redaction()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +109,7 @@ async def plain_attempt(runner: CaseRunner) -> tuple[tuple[PlainFailure, ...], b
     failures, alive = list[PlainFailure](), False
     for apps in apps_of.values():
         for _ in range(2):
-            seen = await runner.run(ATTEMPT, target.cardholders[0].cards[:1], apps[0])
+            seen = await runner.run(PLAIN_ATTEMPT, target.cardholders[0].cards[:1], apps[0])
             if all(call.succeeded for call in seen.calls):
                 break
         alive = alive or bool(seen.arrived) or any(call.succeeded for call in seen.calls)
@@ -140,7 +130,7 @@ async def first_call(runner: CaseRunner) -> Seen:
 
 def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
     """Why a plain call did not succeed, and what to check, in sentences."""
-    yield f"{_AFTER.sub('', outcome(call))}."
+    yield re.sub(r", after [0-9.]+ s\Z", "", outcome(call)) + "."
     if call.broke in NO_CONNECTION:
         yield NO_CONNECTION[call.broke].format(url=base_url)
         return
@@ -153,14 +143,21 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
             yield HINTS[call.status]
     elif (came := requests[-1].request).method != call.operation or came.target != expected:
         rule_id = "API-1" if call.operation == GET else "API-2"
-        arrived = f"{_SHOWN.method(came.method)} {_SHOWN.target(came.target, call.instrument)}"
-        other_id = operation_of(came.method, came.target)[1] not in (None, call.instrument)
-        yield f"The document has {call.operation} {expected} ({rule_id}), and {arrived} arrived.{OTHER_ID * other_id}"
+        redaction = Redaction()
+        arrived = f"{redaction.method(came.method)} {redaction.target(came.target, call.instrument)}"
+        yield f"The document has {call.operation} {expected} ({rule_id}), and {arrived} arrived."
+        if operation_of(came.method, came.target)[1] not in (None, call.instrument):
+            yield "The id was changed: pass it on unchanged."
     else:
         status, source = requests[-1].response.status, requests[-1].response.basis
         yield f"A request reached the API, which answered with status {status} ({source})."
-        if status in API_HINTS:
-            yield API_HINTS[status]
+        in_its_request = {
+            400: 'Is the body {"sdkOutput": ...}, with nothing beside it?',
+            401: "Does it send x-api-key with the key that it was given?",
+            415: "Does it send content-type: application/json?",
+            422: 'Is the body {"sdkOutput": ...}, with the very text that the app sent?',
+        }
+        yield from filter(None, [in_its_request.get(status)])
     if call.status in {301, 302, 303, 307, 308}:
         yield "The back end redirects, and the workbook follows no redirect. Configure the address to which it leads."
     if call.broke in (Broke.LOST, Broke.NO_HTTP) and base_url.startswith("http:") and not requests:

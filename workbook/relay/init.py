@@ -36,7 +36,7 @@ from workbook.relay.config import (
     overlap,
     parse_config,
 )
-from workbook.relay.findings import ATTEMPT, FIRST_CALL, place_of, texts_in, why_not
+from workbook.relay.findings import FIRST_CALL, PLAIN_ATTEMPT, place_of, texts_in, why_not
 from workbook.relay.model import GET, POST, RAW, RelayGroup
 from workbook.relay.process import Launcher
 from workbook.views.templates import fill
@@ -287,7 +287,7 @@ async def _tried(answers: InitAnswers, launcher: Launcher, api: MockApi, lines: 
         lines.append(f"No program listens at {base_url}, so nothing was tried.")
         return answers
     await launcher.ready(runner)
-    for key, operation, case in (("get", GET, FIRST_CALL), ("post", POST, ATTEMPT)):
+    for key, operation, case in (("get", GET, FIRST_CALL), ("post", POST, PLAIN_ATTEMPT)):
         if operation == POST and not answers["command"]:
             continue
         # A POST whose sdkOutput is elsewhere is refused before the API is asked, so the next place can be tried at no

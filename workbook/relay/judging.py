@@ -39,8 +39,6 @@ ASK = "Let the back end ask the API for each attempt."
 ASK_AGAIN = "Ask the API for each attempt; keep nothing of its answers in the back end."
 HAND_ON = "Hand the sdkInput on unchanged: parse the API's JSON, and pass on the text in it as it is."
 SIDE_BY_SIDE = "Let calls run side by side: more than one worker, and no lock around the API."
-GENERAL = frozenset({WORK, ASK})
-"""Advice that would fit any case."""
 TELL = "Treat anything but a 200 with an sdkInput that is not empty as a failure, and report a failure to the app."
 AFRESH = (
     "Keep nothing of a broken exchange: no dead connection, no kept failure. Where a circuit breaker opens on purpose, "
@@ -108,8 +106,9 @@ def one_works(operation: str) -> Judge:
     return judge
 
 
-def one_request(operation: str, todo: str, rule: str = "") -> Judge:
+def one_request(operation: str, rule: str = "") -> Judge:
     """Exactly one request of this operation reaches the API. `rule`: what a second one breaks."""
+    todo = "Make one request for each call of the app; what it did not ask for, it does not need."
 
     def judge(seen: Seen) -> Iterator[Miss]:
         if len(came := seen.came(operation)) > 1:

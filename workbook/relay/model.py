@@ -295,6 +295,10 @@ def both(**post: Any) -> tuple[AppCall, AppCall]:
     return AppCall(GET), AppCall(POST, **post)
 
 
+ATTEMPT = CaseScript(both())
+"""One attempt with nothing wrong anywhere."""
+
+
 # The back end under test as the phone sees it: where its two operations are, and where values are placed in them.
 #
 # The document does not specify this side. It is the integrator's own, so all of it is configuration.

@@ -46,18 +46,6 @@ from workbook.relay.model import (
 from workbook.simulation.faults import FAULTS, Fault, FaultKind
 
 # What a back end has to do about a fault depends on what it can know, which is the fault's kind.
-LATE: Mapping[str, Mapping[str, float]] = {
-    "latency": {"seconds": 0.3},
-    "uniform latency": {"least": 0.1, "most": 0.5},
-    "log-normal latency": {"median": 0.3, "p99": 1.0},
-}
-"""The delays, here shorter than any limit, so the attempt succeeds. `dribble` is about time alone (group budget)."""
-NOT_THEN_EITHER = (
-    "Do not repeat a POST after a 429 either: the document shows no 429 (GAP-2), so the API may have carried it "
-    "out. Tell the app that it failed; its next attempt has a new sdkOutput."
-)
-"""After a 429 the outcome is unknown, as after any failure: no limit and no 429 is shown (GAP-1, GAP-2)."""
-
 _case = partial(relay_case, RelayGroup.FAULTS)
 
 
@@ -80,29 +68,40 @@ def of_fault(fault: Fault, operation: str) -> Iterator[RelayCase]:
     order = Order(operation, fault=fault.name)
     # The last call, after the fault is over, shows whether the back end has kept anything of it: a dead connection in
     # its pool, an open circuit breaker, a cached failure.
-    asks = (AppCall(operation), SetOrders(), Recover(), AppCall(operation))
+    calls = (AppCall(operation), SetOrders(), Recover(), AppCall(operation))
+    # shorter than any limit, so the attempt succeeds; `dribble` is about time alone (group budget)
+    delays: Mapping[str, Mapping[str, float]] = {
+        "latency": {"seconds": 0.3},
+        "uniform latency": {"least": 0.1, "most": 0.5},
+        "log-normal latency": {"median": 0.3, "p99": 1.0},
+    }
+    # after a 429 the outcome is unknown, as after any failure (GAP-1, GAP-2)
+    not_then_either = (
+        "Do not repeat a POST after a 429 either: the document shows no 429 (GAP-2), so the API may have carried it "
+        "out. Tell the app that it failed; its next attempt has a new sdkOutput."
+    )
     match fault.kind:
-        case FaultKind.DELAY if fault.name in LATE:
+        case FaultKind.DELAY if fault.name in delays:
             yield _case(f"{name}.slow-{slug}", f"{operation}: {does} The attempt succeeds all the same.", "REL-5",
                         all_of(recovers, in_time, not_again),
-                        CaseScript(asks[:1], (replace(order, settings=LATE[fault.name]),)))  # fmt: skip
+                        CaseScript(calls[:1], (replace(order, settings=delays[fault.name]),)))  # fmt: skip
         case FaultKind.NONE | FaultKind.DELAY:
             pass
         case FaultKind.ODD:
             yield _case(f"{name}.odd-{slug}",
                         f"{operation}: {does} It is handed on whole or refused, and then everything works.",
                         "REL-6", all_of(but_last(whole_or_refused), answered, in_time, recovers, not_again),
-                        CaseScript(asks, (order,)))  # fmt: skip
+                        CaseScript(calls, (order,)))  # fmt: skip
         case FaultKind.OPAQUE:
             yield _case(f"{name}.opaque-{slug}",
                         f"{operation}: {does} A back end cannot know, so it hands on what it got.",
                         "API-11" if operation == POST else "API-10", given_back(operation),
-                        CaseScript(asks[:1], (order,)))  # fmt: skip
+                        CaseScript(calls[:1], (order,)))  # fmt: skip
         case FaultKind.STATUS | FaultKind.LIMIT | FaultKind.LOST | FaultKind.UNFRAMED | FaultKind.UNUSABLE:
             limited, unframed = operation == POST and fault.kind is FaultKind.LIMIT, fault.kind is FaultKind.UNFRAMED
             more = " The document shows no 429 (GAP-2), so the POST is not repeated then either." if limited else ""
             judge = all_of(but_last(no_success), answered, in_time, spoils_no_other if unframed else recovers,
-                           once(NOT_THEN_EITHER) if limited else not_again)  # fmt: skip
+                           once(not_then_either) if limited else not_again)  # fmt: skip
             # A GET changes nothing. For a POST the moment after the API has done its work is the worse one: the
             # sdkOutput is used up, the answer is lost, and nothing in the answer tells a back end which moment it was.
             # That is why no POST is ever repeated.
@@ -110,7 +109,7 @@ def of_fault(fault: Fault, operation: str) -> Iterator[RelayCase]:
                 yield _case(f"{name}.fault-{slug}{'-after' if moment == 'after' else ''}",
                             f"{operation}, {moment} the API has done its work: {does}{more}",
                             "REL-1" if moment == "after" else "REL-6", judge,
-                            CaseScript(asks, (replace(order, moment=moment),), alone=unframed))  # fmt: skip
+                            CaseScript(calls, (replace(order, moment=moment),), alone=unframed))  # fmt: skip
         case _:
             assert_never(fault.kind)
 
@@ -122,10 +121,6 @@ def spoils_no_other(seen: Seen) -> Iterator[Miss]:
 
 
 # A failure that platform A's SDK sees as an exception is nil to platform B's: one answer has to serve both.
-FAILURES = ("422", "500", "sdkInput missing", "sdkInput null", "sdkInput empty", "close")
-"""Failures of every kind that the app has to turn into nil, or into an exception."""
-
-
 def is_failure(seen: Seen) -> Iterator[Miss]:
     """A failed call is answered as a failure, and holds no sdkInput from another call."""
     given = {arrived.given for arrived in seen.arrived if arrived.given}
@@ -144,21 +139,19 @@ def is_nil(seen: Seen) -> Iterator[Miss]:
 
 
 def _mapped(name: str, says: str, rule: str, judge: Judge, need: Need) -> RelayCase:
-    steps = tuple(step for fault in FAILURES for step in (SetOrders((Order(POST, fault=fault),)), AppCall(POST)))
+    failures = ("422", "500", "sdkInput missing", "sdkInput null", "sdkInput empty", "close")
+    steps = tuple(step for fault in failures for step in (SetOrders((Order(POST, fault=fault),)), AppCall(POST)))
     return _case(f"post.{name}", says, rule, all_of(judge, answered), CaseScript(steps), need)
 
 
-NO_TEXT: Mapping[str, Any] = {"number": 7, "object": {"value": "x"}, "list": ["x"], "boolean": True}
-"""An sdkInput that is no text: neither platform's SDK takes one, so an app that gets it can only fail later."""
-STORM = 10
-"""More requests than these for one call are a storm (assumed: the document shows no rate limit, GAP-2)."""
-
-
 def few_tries(seen: Seen) -> Iterator[Miss]:
-    """A GET may be tried again; each further try delays the app and loads an API that fails already."""
-    if (count := len(seen.came(GET))) > STORM:
+    """A GET may be tried again; each further try delays the app and loads an API that fails already.
+
+    More than 10 are too many (assumed: the document shows no rate limit, GAP-2).
+    """
+    if (count := len(seen.came(GET))) > 10:
         todo = "Try a GET two or three times at most, each time after a longer pause, and then tell that it failed."
-        yield Miss(f"at most {STORM} requests for one call", f"{count} within {seen.calls[0].seconds:.1f} s", todo)
+        yield Miss("at most 10 requests for one call", f"{count} within {seen.calls[0].seconds:.1f} s", todo)
     yield from each_request(GET, lambda _request: ())(seen)
 
 
@@ -173,7 +166,9 @@ def session_not_lost(seen: Seen) -> Iterator[Miss]:
 def of_copying(operation: str) -> Iterator[RelayCase]:
     """A back end that copies the API's answer hands on a value of another type, or a status about its own key."""
     name = operation.lower()
-    for kind, value in NO_TEXT.items():
+    # neither platform's SDK takes an sdkInput that is no text, so an app that gets one can only fail later
+    no_texts: Mapping[str, Any] = {"number": 7, "object": {"value": "x"}, "list": ["x"], "boolean": True}
+    for kind, value in no_texts.items():
         yield _case(f"{name}.sdk-input-{kind}", f"{operation}: an sdkInput that is a JSON {kind} is not handed on.",
                     "REL-6", all_of(but_last(no_success), answered, in_time, recovers, not_again),
                     CaseScript((AppCall(operation), SetOrders(), Recover(), AppCall(operation)),

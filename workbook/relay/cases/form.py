@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -51,10 +51,9 @@ from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 
 # The payment instrument in a request's path tells which case the request belongs to. A request to a wrong path has
 # none, so the cases that look for such a request run alone: whatever arrives then is theirs.
-ATTEMPT = CaseScript(both(), alone=True)
+ATTEMPT_ALONE = CaseScript(both(), alone=True)
 """One attempt with nothing else going on, so a request to a wrong path can only belong to it."""
-LIST = tuple(AppCall(GET, card=number) for number in range(3))
-ONE_EACH = "Make one request for each call of the app; what it did not ask for, it does not need."
+THREE_GETS = CaseScript(tuple(AppCall(GET, card=number) for number in range(3)), cards=3)
 
 
 def key_once(operation: str) -> Judge:
@@ -190,34 +189,31 @@ def not_encoded(seen: Seen) -> Iterator[Miss]:
             yield Miss("an answer as it is", f"content-encoding {', '.join(codings)[:40]!r}", todo)
 
 
-# An id of capitals and digits survives what most code does to it: changing its case, reading it as a
-# number, escaping it once too often or not at all. So one card of each other shape shows more than a hundred of the
-# usual one.
-ENCODE = (
-    "Percent-encode the id as one segment of the path, with what your language has for that: encodeURIComponent(id), "
-    'quote(id, safe=""), URLEncoder with %20 in the place of +.'
-)
-CHANGES: Mapping[str, Callable[[str], str]] = {
-    "in capitals": str.upper,
-    "in small letters": str.lower,
-    "without its leading zeros": lambda text: text.lstrip("0"),
-    "encoded twice": lambda text: quote(text, safe=""),
-    "with its blanks as +": lambda text: text.replace(" ", "+"),
-}
-"""What a back end may have done to an id, and how the id then looks."""
-
-
 def id_kept(seen: Seen) -> Iterator[Miss]:
-    """The id is a string (API-3): whatever it is made of, the API gets it as it is configured."""
+    """The id is a string (API-3): whatever it is made of, the API gets it as it is configured.
+
+    An id of capitals and digits survives what most code does to it: changing its case, reading it as a number, escaping
+    it once too often or not at all. So one card of each other shape shows more than a hundred of the usual one.
+    """
     id_ = seen.calls[0].instrument
     todo = "Keep the id as the text that it is, and percent-encode it once, as one segment of the path."
     if shape_of(id_) is Need.ID_ESCAPED and not seen.came(GET):  # a library refuses such a URL, or a server does
-        todo = ENCODE
-        yield Miss("a GET for an id with such a character", "no GET reached the API", ENCODE)
+        todo = (
+            "Percent-encode the id as one segment of the path, with what your language has for that: "
+            'encodeURIComponent(id), quote(id, safe=""), URLEncoder with %20 in the place of +.'
+        )
+        yield Miss("a GET for an id with such a character", "no GET reached the API", todo)
+    changed = {  # what a back end may have done, and how the id then looks
+        "in capitals": id_.upper(),
+        "in small letters": id_.lower(),
+        "without its leading zeros": id_.lstrip("0"),
+        "encoded twice": quote(id_, safe=""),
+        "with its blanks as +": id_.replace(" ", "+"),
+    }
     for arrived in seen.arrived:
         elsewhere = not arrived.instrument and quote(id_, safe="") in arrived.request.target  # its id is right
         if arrived.instrument != id_ and not elsewhere:
-            how = (words for words, change in CHANGES.items() if change(id_) == arrived.instrument != id_)
+            how = (words for words, text in changed.items() if text == arrived.instrument)
             yield Miss("the id as it is configured", f"the id {next(how, 'changed, or on another path')}", todo)
     yield from each_request(GET, lambda _request: ())(seen)
     yield from WORKS(seen)
@@ -303,28 +299,28 @@ def _attempt(manner: Manner) -> CaseScript:
 # versions.
 _case = partial(relay_case, RelayGroup.FORM)
 CASES = (
-    _case("get.path", "The GET goes to the document's path.", "API-1", document_path(GET), ATTEMPT),
-    _case("post.path", "The POST goes to the very same path.", "API-2", document_path(POST), ATTEMPT),
-    _case("get.key-once", "The GET carries the key, once and unchanged.", "API-4", key_once(GET), ATTEMPT),
-    _case("post.key-once", "The POST carries the key, once and unchanged.", "API-4", key_once(POST), ATTEMPT),
+    _case("get.path", "The GET goes to the document's path.", "API-1", document_path(GET), ATTEMPT_ALONE),
+    _case("post.path", "The POST goes to the very same path.", "API-2", document_path(POST), ATTEMPT_ALONE),
+    _case("get.key-once", "The GET carries the key, once and unchanged.", "API-4", key_once(GET), ATTEMPT_ALONE),
+    _case("post.key-once", "The POST carries the key, once and unchanged.", "API-4", key_once(POST), ATTEMPT_ALONE),
     _case("get.content-type", "The GET says content-type: application/json.", "API-4",
-          each_request(GET, content_type), ATTEMPT),
+          each_request(GET, content_type), ATTEMPT_ALONE),
     _case("post.content-type", "The POST says content-type: application/json.", "API-4",
-          each_request(POST, content_type), ATTEMPT),
-    _case("get.no-query", "The GET has no query.", "API-5", no_query(GET), ATTEMPT),
-    _case("get.no-body", "The GET has no body.", "API-5", each_request(GET, no_body), ATTEMPT),
-    _case("post.no-query", "The POST has no query.", "API-2", no_query(POST), ATTEMPT),
+          each_request(POST, content_type), ATTEMPT_ALONE),
+    _case("get.no-query", "The GET has no query.", "API-5", no_query(GET), ATTEMPT_ALONE),
+    _case("get.no-body", "The GET has no body.", "API-5", each_request(GET, no_body), ATTEMPT_ALONE),
+    _case("post.no-query", "The POST has no query.", "API-2", no_query(POST), ATTEMPT_ALONE),
     _case("post.one-field", "The POST's body is sdkOutput and nothing else.", "API-6",
-          each_request(POST, one_field), ATTEMPT),
+          each_request(POST, one_field), ATTEMPT_ALONE),
     _case("get.id-cannot-change-path", "No id changes the path of the GET.", "API-3", all_of(path_kept, answered),
           _odd_id(GET)),
     _case("post.id-cannot-change-path", "No id changes the path of the POST.", "API-3", all_of(path_kept, answered),
           _odd_id(POST)),
-    _case("attempt.get-before-post", "The GET comes before the POST.", "API-10", get_first, ATTEMPT),
+    _case("attempt.get-before-post", "The GET comes before the POST.", "API-10", get_first, ATTEMPT_ALONE),
     _case("attempt.one-of-each", "One attempt makes one GET and one POST.", "REL-7",
-          all_of(one_request(GET, ONE_EACH), one_request(POST, ONE_EACH, "REL-1"), WORKS), ATTEMPT),
+          all_of(one_request(GET), one_request(POST, rule="REL-1"), WORKS), ATTEMPT_ALONE),
     _case("list.one-get-each", "Several cards: one GET for each, and each its own data.", "API-12", one_get_each,
-          CaseScript(LIST, cards=3, alone=True), Need.SEVERAL_CARDS),
+          replace(THREE_GETS, alone=True), Need.SEVERAL_CARDS),
     # A back end accepts every form of a call that HTTP allows, and takes all of them to mean the same (REL-8).
     _case("post.chunked-body", "The phone may send its body in chunks, without a length.", "REL-8",
           all_of(works(POST), handed_on, given_back(POST)), CaseScript(both(manner=Manner.CHUNKED)), Need.HTTP),
@@ -335,7 +331,7 @@ CASES = (
     _case("attempt.no-encoding", "An answer is not compressed for a phone that accepts no compression.", "REL-8",
           all_of(WORKS, not_encoded), _attempt(Manner.UNPACKED), Need.HTTP),
     _case("list.kept-connection", "Several calls on one connection each get their own card's data.", "REL-8",
-          all_of(works(GET), own_data), CaseScript(LIST, cards=3), Need.HTTP, Need.SEVERAL_CARDS),
+          all_of(works(GET), own_data), THREE_GETS, Need.HTTP, Need.SEVERAL_CARDS),
     _case("post.expecting", "The phone may announce its body with Expect: 100-continue.", "REL-8",
           all_of(works(POST), handed_on), CaseScript(both(manner=Manner.EXPECTING)), Need.HTTP),
     _case("post.charset", "The phone may name the charset in its content-type.", "REL-8",
@@ -350,7 +346,7 @@ CASES = (
       for name, (words, tamper) in BAD_BODIES.items()),
     *(_case(f"attempt.{need.name.lower().replace('_', '-')}",
             f"An id reaches the API unchanged, also where it {need.value.partition('whose id ')[2]}.",
-            "API-3", id_kept, ATTEMPT, need)
+            "API-3", id_kept, ATTEMPT_ALONE, need)
       for need in SHAPES),
     # A body that the back end left unread would come before the next call on the same connection.
     _case("post.kept-connection", "After a refused POST the same connection serves the next call.", "REL-8", recovers,

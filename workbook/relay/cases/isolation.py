@@ -41,11 +41,6 @@ from workbook.relay.model import (
     relay_case,
 )
 
-CROWD = 12
-"""Calls at the same time."""
-FRESH_FOR = re.compile(r"(?<![a-z-])(?:s-maxage|max-age)\s*=\s*[\"']?0*([1-9][0-9]*)")
-"""How an answer says for how many seconds it may be used again. Only these two directives allow that by themselves."""
-
 
 def own_only(seen: Seen) -> Iterator[Miss]:
     """Each card's data reaches the calls for that card and no others."""
@@ -101,10 +96,14 @@ def asked_each_time(seen: Seen) -> Iterator[Miss]:
 
 
 def not_cacheable(seen: Seen) -> Iterator[Miss]:
-    """No cache between back end and phone is allowed to keep an answer."""
+    """No cache between back end and phone is allowed to keep an answer.
+
+    Only two directives allow that by themselves: they say for how many seconds.
+    """
+    fresh_for = r"(?<![a-z-])(?:s-maxage|max-age)\s*=\s*[\"']?0*([1-9][0-9]*)"
     for call in seen.asked(GET):
         headers = {name.lower(): value.lower() for name, value in call.headers}
-        kept = FRESH_FOR.search(headers.get("cache-control", ""))
+        kept = re.search(fresh_for, headers.get("cache-control", ""))
         if kept and "no-store" not in headers["cache-control"]:
             todo = (
                 "Say cache-control: no-store, or nothing about caching. A second attempt within that time gets the "
@@ -173,16 +172,13 @@ def _same_value(canary: str) -> str:
     return base64.b64encode(f"{canary.rpartition('-')[0]} of which there is one".encode()).decode()
 
 
-NAMES = ("id", "cardId", "card_id", "card", "paymentInstrumentId")
-"""Field names under which a back end may look for a card's id, although its app sends none of them."""
-
-
 def _names_another(path: str, body: bytes | None, call: PhoneCall) -> tuple[str, bytes | None]:
     """The call names its own card, and in a further field or query also another cardholder's card.
 
     Frameworks that merge path, query and body into one set of parameters let one of them win after the check.
     """
-    other = dict.fromkeys(NAMES, call.other)
+    # names under which a back end may look for a card's id, although its app sends none of them
+    other = dict.fromkeys(("id", "cardId", "card_id", "card", "paymentInstrumentId"), call.other)
     if body is None or call.operation == GET:
         return f"{path}{'&' if '?' in path else '?'}{urlencode(other)}", body
     return path, json.dumps({**other, **json.loads(body)}).encode()
@@ -197,48 +193,32 @@ def no_other_card(seen: Seen) -> Iterator[Miss]:
             yield Miss("a request for the cardholder's own card, or none", "one for another cardholder's card", todo)
 
 
-COOKIES = CaseScript(
-    (AppCall(GET), AppCall(POST), AppCall(GET, cardholder=1, own=True), AppCall(POST, cardholder=1, own=True)),
-    (Order(GET, cookie=True), Order(POST, cookie=True)),
-    alone=True,
-)
-"""The first cardholder's attempt gets cookies, and then the second one makes an attempt."""
-
-# A variable that two calls share shows only while both are under way. Therefore many calls for few cards are made at
-# once: each overtakes others many times, and a value that arrives at a wrong card gives itself away, because no value
-# is used twice.
-OPERATIONS = ((GET, "get"), (POST, "post"))
-WHO = {
-    "other-cardholder": ("another cardholder's session", 1, Need.TWO_CARDHOLDERS),
-    "no-session": ("no session", -1, Need.SESSIONS),
-    "forged-session": ("a session that does not exist", -2, Need.SESSIONS),
-}
-"""Callers that are not entitled to the first cardholder's card."""
-SAME_BY_ANOTHER = (
-    AppCall(GET),
-    AppCall(POST, output=_same_value),
-    AppCall(POST, cardholder=1, own=True, output=_same_value),
-)
-SAME_TWICE = (AppCall(GET), AppCall(POST, output=_same_value), AppCall(POST, output=_same_value))
+CROWD = range(12)
+"""Numbers of calls at the same time. A variable that two calls share shows only while both are under way: each of many
+calls for few cards overtakes others many times. No value is used twice, so one at a wrong card gives itself away."""
 
 # A call that is not entitled must not reach the API either. So these cases run alone, and any request is a miss.
 _case = partial(relay_case, RelayGroup.ISOLATION)
 CASES = (
-    *(_case(f"{name}.crowd", f"Many {operation}s at once each get their own card's data.", "REL-4",
+    *(_case(f"{operation.lower()}.crowd", f"Many {operation}s at once each get their own card's data.", "REL-4",
             all_of(one_works(operation), own_only),
-            CaseScript((Together(tuple(AppCall(operation, card=number % 3) for number in range(CROWD))),), cards=3,
+            CaseScript((Together(tuple(AppCall(operation, card=number % 3) for number in CROWD)),), cards=3,
                        alone=True),
             Need.SEVERAL_CARDS)
-      for operation, name in OPERATIONS),
-    *(_case(f"{name}.two-cardholders", f"Two cardholders{whose} at once each get their own card's data.", "REL-4",
-            all_of(one_works(operation), own_only),
-            CaseScript((Together(tuple(AppCall(operation, cardholder=at % 2, own=True) for at in range(CROWD))),),
+      for operation in (GET, POST)),
+    *(_case(f"{operation.lower()}.two-cardholders", f"Two cardholders{whose} at once each get their own card's data.",
+            "REL-4", all_of(one_works(operation), own_only),
+            CaseScript((Together(tuple(AppCall(operation, cardholder=at % 2, own=True) for at in CROWD)),),
                    alone=True), Need.TWO_CARDHOLDERS)
-      for (operation, name), whose in zip(OPERATIONS, ("", "' POSTs"), strict=True)),
-    *(_case(f"{name}.{who}", f"A {operation} with {words} is refused before the API is asked.", "REL-4",
+      for operation, whose in ((GET, ""), (POST, "' POSTs"))),
+    *(_case(f"{operation.lower()}.{who}", f"A {operation} with {words} is refused before the API is asked.", "REL-4",
             all_of(refused, answered), CaseScript((AppCall(operation, cardholder=cardholder),), alone=True),
             Need.SESSIONS, need)
-      for operation, name in OPERATIONS for who, (words, cardholder, need) in WHO.items()),
+      for operation in (GET, POST) for who, words, cardholder, need in (
+          ("other-cardholder", "another cardholder's session", 1, Need.TWO_CARDHOLDERS),
+          ("no-session", "no session", -1, Need.SESSIONS),
+          ("forged-session", "a session that does not exist", -2, Need.SESSIONS),
+      )),
     _case("get.id-in-query", "A second id in the query of the GET never leads to another cardholder's card.", "REL-4",
           all_of(no_other_card, answered), CaseScript((AppCall(GET, tamper=_names_another),), alone=True),
           Need.HTTP, Need.TWO_CARDHOLDERS),
@@ -247,10 +227,12 @@ CASES = (
           Need.JSON_BODY, Need.TWO_CARDHOLDERS),
     _case("post.same-by-another", "Another cardholder with the same sdkOutput gets nothing of the first card.",
           "REL-4", nothing_kept_for_another,
-          CaseScript(SAME_BY_ANOTHER, (Order(POST, value=_same_value),), alone=True), Need.TWO_CARDHOLDERS),
+          CaseScript((*both(output=_same_value), AppCall(POST, cardholder=1, own=True, output=_same_value)),
+                     (Order(POST, value=_same_value),), alone=True), Need.TWO_CARDHOLDERS),
     _case("attempt.no-cookie-of-another", "A cookie of the API (assumed: the document shows none) never comes "
-          "back with another cardholder's call.", "REL-7", all_of(works(GET), cookies_stay), COOKIES,
-          Need.TWO_CARDHOLDERS),
+          "back with another cardholder's call.", "REL-7", all_of(works(GET), cookies_stay),
+          CaseScript((*both(), AppCall(GET, cardholder=1, own=True), AppCall(POST, cardholder=1, own=True)),
+                     (Order(GET, cookie=True), Order(POST, cookie=True)), alone=True), Need.TWO_CARDHOLDERS),
     _case("get.at-once", "Two GETs for one card at the same moment each get their own data.", "REL-7", own_data_each,
           CaseScript((Together((AppCall(GET), AppCall(GET))),),
                      (Order(GET, fault="latency", settings={"seconds": 0.3}),))),
@@ -261,7 +243,9 @@ CASES = (
     _case("get.fresh-after-failure", "After a failed attempt the app gets new data, not the last that worked.", "REL-7",
           fresh(GET), CaseScript((AppCall(GET), SetOrders((Order(GET, fault="500"),)), AppCall(GET)))),
     _case("post.same-again", "An sdkOutput that is sent again is answered by the API, not from a store.", "REL-7",
-          asked_each_time, CaseScript(SAME_TWICE, (Order(POST, value=_same_value),))),
+          asked_each_time,
+          CaseScript((*both(output=_same_value), AppCall(POST, output=_same_value)),
+                     (Order(POST, value=_same_value),))),
     _case("attempt.again", "A second attempt gets new data from the GET and from the POST.", "REL-7",
           all_of(works(GET), works(POST), fresh(GET), fresh(POST)), CaseScript((*both(), *both()))),
     _case("run.own-card", "In the whole run no sdkInput and no sdkOutput goes to another card.", "REL-4",

@@ -24,6 +24,7 @@ from workbook.relay.judging import (
     works,
 )
 from workbook.relay.model import (
+    ATTEMPT,
     GET,
     POST,
     AppCall,
@@ -49,27 +50,8 @@ from workbook.simulation.http import AFTER_ID
 
 LONGEST_OPAQUE = 24
 """This many consecutive characters of opaque data cannot match by chance."""
-BEGINNING = 200
-"""Characters of each value that are looked for in the log."""
-VARIETY = 4
-"""Least number of different characters in a piece: a line of dashes gives nothing away."""
-WORDS = (TOLD, "00_401", "00_500", "30_031", "<h1>502", AFTER_ID)
-"""Words that only the API says, and a part of its path. Whoever reads them sees behind the back end (REL-9)."""
-HEXADECIMAL, BASE64 = re.compile(r"[0-9a-fA-F]{48,}"), re.compile(r"[A-Za-z0-9+/_-]{32,}")
-"""Parts of a log's line that may hold opaque data in another form, long enough to tell."""
-TRACES = re.compile(r"Traceback \(most recent call last\)|^[ \t]+at (?:.+:\d+:\d+|\S+\(\w+\.java:\d+\))", re.MULTILINE)
-"""How a stack trace begins, or what its lines look like. Anchored to lines, so that it takes linear time."""
-
-KEY = "Keep the key in the back end: it goes into no answer, no header and no error."
-HOST = "Tell the app no addresses; the words of a library's exception hold them."
-NEUTRAL = "Tell the app that it failed and when to try again; log the rest."
-LOG_KEY = "Never log headers or settings whole; take x-api-key and the key out of whatever is logged."
-LOG_OPAQUE = "Log lengths, statuses and times; no body of the API or of the app."
-OWNERS = {
-    Exposed.KEY: frozenset({"relay.success.no-key", "relay.failure.no-key"}),
-    Exposed.HOST: frozenset({"relay.success.no-host", "relay.failure.no-host", "relay.away.no-host"}),
-}
-"""The cases that look for the same secret in their own answers; `nowhere` skips these, to report none twice."""
+HIDE_KEY = "Keep the key in the back end: it goes into no answer, no header and no error."
+HIDE_ADDRESS = "Tell the app no addresses; the words of a library's exception hold them."
 
 
 def no_key(seen: Seen) -> Iterator[Miss]:
@@ -78,7 +60,7 @@ def no_key(seen: Seen) -> Iterator[Miss]:
         text = answer_text(call)
         if key_parts(seen.key).found_in(text):
             observed = f"{SHORTEST_PART} or more of its characters in a row in an answer"
-            yield Miss("no part of the key in an answer", observed, KEY, root=Root.KEY)
+            yield Miss("no part of the key in an answer", observed, HIDE_KEY, root=Root.KEY)
 
 
 def no_host(seen: Seen) -> Iterator[Miss]:
@@ -88,27 +70,32 @@ def no_host(seen: Seen) -> Iterator[Miss]:
         text = answer_text(call)
         if seen.host in text or port.search(text):
             observed = f"the address in an answer with status {call.status}"
-            yield Miss("no answer with the API's address", observed, HOST, harms=True)
+            yield Miss("no answer with the API's address", observed, HIDE_ADDRESS, harms=True)
 
 
 def no_words(seen: Seen) -> Iterator[Miss]:
     """No answer repeats what the API said, and none shows the code of the back end (REL-9)."""
+    todo = "Tell the app that it failed and when to try again; log the rest."
+    # words that only the API says, and a part of its path: whoever reads them sees behind the back end
+    of_the_api = (TOLD, "00_401", "00_500", "30_031", "<h1>502", AFTER_ID)
+    # how a stack trace begins, or what its lines look like; anchored to lines, so that it takes linear time
+    trace = r"(?m)Traceback \(most recent call last\)|^[ \t]+at (?:.+:\d+:\d+|\S+\(\w+\.java:\d+\))"
     for call in seen.calls:
         text = answer_text(call)
-        if words := [word for word in WORDS if word in text]:
-            yield Miss("a neutral failure", f"the API's own words: {', '.join(words[:3])}", NEUTRAL)
-        elif TRACES.search(text):
-            yield Miss("a neutral failure", "a stack trace", NEUTRAL, harms=True)
+        if words := [word for word in of_the_api if word in text]:
+            yield Miss("a neutral failure", f"the API's own words: {', '.join(words[:3])}", todo)
+        elif re.search(trace, text):
+            yield Miss("a neutral failure", "a stack trace", todo, harms=True)
 
 
-def nowhere(secret: Exposed, todo: str) -> Judge:
-    """No answer of the run holds the secret. Cases that look for it in their own answers are left out."""
+def nowhere(secret: Exposed, todo: str, *own: str) -> Judge:
+    """No answer of the run holds the secret; `own` cases look for it in their own answers, and are left out here."""
 
     def judge(seen: Seen) -> Iterator[Miss]:
         if not seen.run.answers:
             yield Miss("an answer to look at", "the phone got none", WORK, root=Root.FOLLOWS)
         exposures = [exposure for exposure in seen.run.exposures if exposure.secret is secret]
-        if others := [exposure for exposure in exposures if exposure.case not in OWNERS[secret]]:
+        if others := [exposure for exposure in exposures if exposure.case not in own]:
             more = f", and in {len(others) - 1} more of them" if others[1:] else ""
             observed = f"{secret} in {others[0].where}, in {others[0].case}{more}"
             root = Root.KEY if secret is Exposed.KEY else Root.CASE
@@ -162,9 +149,8 @@ def _in_the_log(seen: Seen, what: str, holds: Callable[[str], bool], todo: str) 
 
 def log_without_key(seen: Seen) -> Iterator[Miss]:
     """No line of a log holds so much of the key that the rest could be guessed (REL-2)."""
-    yield from _in_the_log(
-        seen, "part of the key", lambda text: key_parts(seen.key).found_in(text) is not None, LOG_KEY
-    )
+    todo = "Never log headers or settings whole; take x-api-key and the key out of whatever is logged."
+    yield from _in_the_log(seen, "part of the key", lambda text: key_parts(seen.key).found_in(text) is not None, todo)
 
 
 def log_without_opaque(seen: Seen) -> Iterator[Miss]:
@@ -179,7 +165,8 @@ def log_without_opaque(seen: Seen) -> Iterator[Miss]:
         texts = readings(line)
         return any(text[at : at + length] in pieces for text in texts for at in range(len(text) - length + 1))
 
-    yield from _in_the_log(seen, "opaque data", holds, LOG_OPAQUE)
+    todo = "Log lengths, statuses and times; no body of the API or of the app."
+    yield from _in_the_log(seen, "opaque data", holds, todo)
 
 
 def readings(line: str) -> Iterator[str]:
@@ -187,10 +174,10 @@ def readings(line: str) -> Iterator[str]:
     yield line
     # An encoded value may begin anywhere in a run, because other characters of the same alphabet may precede it. So
     # the run is read from each position that gives other bytes: two in hexadecimal, four in base64.
-    for run in HEXADECIMAL.findall(line):
+    for run in re.findall(r"[0-9a-fA-F]{48,}", line):
         for at in range(2):
             yield bytes.fromhex(run[at : len(run) - (len(run) - at) % 2]).decode("utf-8", "ignore")
-    for run in BASE64.findall(line):
+    for run in re.findall(r"[A-Za-z0-9+/_-]{32,}", line):
         for at in range(4):
             whole = run[at : len(run) - (len(run) - at) % 4]
             yield base64.b64decode(whole, altchars=b"-_" if {"-", "_"} & set(whole) else None).decode("utf-8", "ignore")
@@ -201,7 +188,7 @@ def telling_pieces(value: str, ids: re.Pattern[str]) -> Iterator[str]:
 
     An id in that text is left out, because it may well be logged.
     """
-    value = value[:BEGINNING]
+    value = value[:200]
     forms = [value]
     try:
         inside = base64.b64decode(value[: len(value) // 4 * 4], validate=True).decode("utf-8", "ignore")
@@ -210,7 +197,8 @@ def telling_pieces(value: str, ids: re.Pattern[str]) -> Iterator[str]:
     forms += ids.split(inside)
     for form in forms:
         for piece in parts(form, LONGEST_OPAQUE):
-            if len(piece) == LONGEST_OPAQUE and len(set(piece)) >= VARIETY:
+            # a line of dashes gives nothing away
+            if len(piece) == LONGEST_OPAQUE and len(set(piece)) >= 4:
                 yield piece
 
 
@@ -249,59 +237,60 @@ def not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
 
 
 # A back end says most when something fails, so every kind of failure is provoked before the answers are searched.
-BREACHES = ("401", "422", "500", "502", "redirect", "close", "sdkInput missing")
+API_FAILS = CaseScript(tuple(
+    step for fault in ("401", "422", "500", "502", "redirect", "close", "sdkInput missing") for operation in (GET, POST)
+    for step in (SetOrders((Order(operation, fault=fault),)), AppCall(operation))
+))  # fmt: skip
 """Answers that a careless back end passes on as they are, or as an exception's words."""
-ATTEMPT = CaseScript(both())
-REFUSED = CaseScript(tuple(step for fault in BREACHES for operation in (GET, POST)
-                       for step in (SetOrders((Order(operation, fault=fault),)), AppCall(operation))))  # fmt: skip
-AWAY = CaseScript((Down(), AppCall(GET), AppCall(POST), Up()), alone=True)
-WHOLE = CaseScript((), judges_run=True)
-REDIRECT = Order(GET, fault="redirect", settings={"status": 307})
-WRITTEN = Rest(0.2)
-"""Time enough to write a log. The cases that scan it run alone, so its lines belong to them."""
-ATTEMPT_ALONE = CaseScript((*ATTEMPT.steps, WRITTEN), alone=True)
-REFUSED_ALONE = CaseScript((*REFUSED.steps, WRITTEN), alone=True)
+WHOLE_RUN = CaseScript((), judges_run=True)
 
-# The rows with `WHOLE` run last, when the back end has ended and its logs are complete, and judge what no single case
-# saw.
+
+def _logged(script: CaseScript) -> CaseScript:
+    """The same with time enough to write a log. The cases that scan it run alone, so its lines belong to them."""
+    return CaseScript((*script.steps, Rest(0.2)), alone=True)
+
+
+# The rows with `WHOLE_RUN` run last, when the back end has ended and its logs are complete: they judge what no single
+# case saw.
 _case = partial(relay_case, RelayGroup.SECRECY)
 CASES = (
     _case("success.no-key", "An answer holds no part of the key.", "REL-2", all_of(WORKS, no_key), ATTEMPT),
-    _case("failure.no-key", "A failure holds no part of the key.", "REL-2", all_of(answered, no_key), REFUSED),
+    _case("failure.no-key", "A failure holds no part of the key.", "REL-2", all_of(answered, no_key), API_FAILS),
     _case("success.no-host", "An answer does not hold the API's address.", "REL-9", all_of(WORKS, no_host), ATTEMPT),
     _case("failure.no-host", "A failure does not hold the API's address.", "REL-9",
-          all_of(answered, no_host), REFUSED),
+          all_of(answered, no_host), API_FAILS),
     _case("away.no-host", "While the API is away no answer holds its address.", "REL-9",
-          all_of(answered, no_host), AWAY),
+          all_of(answered, no_host), CaseScript((Down(), *both(), Up()), alone=True)),
     _case("failure.no-words", "A failure does not repeat the API's words.", "REL-9",
-          all_of(answered, no_words), REFUSED),
-    _case("get.redirect-not-followed", "A redirect of the GET is not followed.", "REL-2", not_elsewhere(GET),
-          CaseScript((AppCall(GET),), (REDIRECT,), alone=True)),
-    _case("post.redirect-not-followed", "A redirect of the POST is not followed.", "REL-2", not_elsewhere(POST),
-          CaseScript(both(), (replace(REDIRECT, operation=POST),), alone=True)),
+          all_of(answered, no_words), API_FAILS),
+    *(_case(f"{operation.lower()}.redirect-not-followed", f"A redirect of the {operation} is not followed.", "REL-2",
+            not_elsewhere(operation),
+            CaseScript(calls, (Order(operation, fault="redirect", settings={"status": 307}),), alone=True))
+      for operation, calls in ((GET, both()[:1]), (POST, both()))),
     *(_case(f"tls.{identity.name.lower().replace('_', '-')}",
             f"Nothing is sent to an API that presents a certificate {identity.value}.", "REL-2", refuses_certificate,
             CaseScript((AppCall(GET), Present(identity), *both(), Present(Identity.OWN), Recover(), AppCall(GET)),
                        alone=True), Need.API_TLS)
       for identity in Identity if identity is not Identity.OWN),
     _case("log.no-key", "The log holds no part of the key.", "REL-2",
-          all_of(WORKS, log_without_key), ATTEMPT_ALONE, Need.LOGS),
+          all_of(WORKS, log_without_key), _logged(ATTEMPT), Need.LOGS),
     _case("log.no-key-on-failure", "The log holds no part of the key when the API refuses.", "REL-2",
-          all_of(answered, log_without_key), REFUSED_ALONE, Need.LOGS),
+          all_of(answered, log_without_key), _logged(API_FAILS), Need.LOGS),
     _case("log.no-opaque-data", "The log holds no opaque data.", "REL-3",
-          all_of(WORKS, log_without_opaque), ATTEMPT_ALONE, Need.LOGS),
+          all_of(WORKS, log_without_opaque), _logged(ATTEMPT), Need.LOGS),
     _case("log.no-opaque-data-on-failure", "The log holds no opaque data when the API refuses.", "REL-3",
-          all_of(answered, log_without_opaque), REFUSED_ALONE, Need.LOGS),
+          all_of(answered, log_without_opaque), _logged(API_FAILS), Need.LOGS),
     _case("log.no-key-ever", "Beyond the cases above, no line of the log holds part of the key.",
-          "REL-2", all_of(log_without_key, logs_are_there), WHOLE, Need.LOGS),
+          "REL-2", all_of(log_without_key, logs_are_there), WHOLE_RUN, Need.LOGS),
     _case("log.no-opaque-data-ever", "No other line of the log holds any opaque data of the whole run.", "REL-3",
-          all_of(log_without_opaque, logs_are_there), WHOLE, Need.LOGS),
+          all_of(log_without_opaque, logs_are_there), WHOLE_RUN, Need.LOGS),
     _case("answer.no-key-ever", "No other answer of the whole run holds part of the key.", "REL-2",
-          nowhere(Exposed.KEY, KEY), WHOLE),
+          nowhere(Exposed.KEY, HIDE_KEY, "relay.success.no-key", "relay.failure.no-key"), WHOLE_RUN),
     _case("answer.no-host-ever", "No other answer of the whole run holds the API's address.", "REL-9",
-          nowhere(Exposed.HOST, HOST), WHOLE),
+          nowhere(Exposed.HOST, HIDE_ADDRESS, "relay.success.no-host", "relay.failure.no-host", "relay.away.no-host"),
+          WHOLE_RUN),
     _case("upstream.no-session-ever", "No request at the API holds a cardholder's session; one that does is noted.",
-          "REL-4", session_stays, WHOLE, Need.SESSIONS),
+          "REL-4", session_stays, WHOLE_RUN, Need.SESSIONS),
     _case("proxy.not-used", "No request goes through the proxy that the environment names.", "REL-2",
-          not_through_the_proxy, WHOLE, Need.PROXY),
+          not_through_the_proxy, WHOLE_RUN, Need.PROXY),
 )  # fmt: skip

@@ -42,19 +42,9 @@ from workbook.relay.model import (
 
 # Every delay is a share of what the configuration allows the back end, never a number of seconds: a lesson with limits
 # of 3.5 s and a real run with 20 s then ask for the same behaviour.
-SLOW = 0.2
-"""Share of the wallet's time that the API takes for each answer where a list of cards is fetched (assumed); less where
-the back end itself would not wait so long."""
 BRIEF = 0.1
-"""The same where only the order of the calls matters."""
-NEARLY = 0.9
-"""Share of the wallet's time beyond which nothing is left for the phone's own network (assumed)."""
-LIST = 6
-"""Cards of that list: one after the other they take longer than the wallet waits, if no limit cuts the delays."""
-IN_A_ROW = 16
-"""Calls one after the other, to see what they leave open."""
-LONG = 3.0
-"""Multiple of the wallet's time for which an answer stalls; no phone waits."""
+"""Share of the wallet's time that the API takes for each answer where only the order of the calls matters (assumed);
+less where the back end itself would not wait so long."""
 
 
 def _took(seen: Seen) -> float:
@@ -85,10 +75,11 @@ def side_by_side(seen: Seen) -> Iterator[Miss]:
 
 def room_for_the_phone(seen: Seen) -> Iterator[Miss]:
     """The wallet counts from the tap, so the phone's own network has its share of the same 20 seconds."""
+    nearly = 0.9 * seen.bound  # later, nothing is left for that network (assumed)
     for call in seen.calls:
-        if NEARLY * seen.bound < call.seconds <= seen.bound and not call.broke:
-            todo = f"End a call after {NEARLY * seen.bound:g} s at the latest: the rest is for the phone's own network."
-            yield Miss(f"an answer within {NEARLY * seen.bound:g} s", outcome(call), todo, noted=True)
+        if nearly < call.seconds <= seen.bound and not call.broke:
+            todo = f"End a call after {nearly:g} s at the latest: the rest is for the phone's own network."
+            yield Miss(f"an answer within {nearly:g} s", outcome(call), todo, noted=True)
 
 
 def connections_end(seen: Seen) -> Iterator[Miss]:
@@ -128,60 +119,57 @@ def fails_while_away(seen: Seen) -> Iterator[Miss]:
 # Libraries limit the connection, each read, or the silence between two bytes, and rarely the whole exchange. An answer
 # that comes byte by byte breaks none of these limits, and still takes longer than a cardholder waits.
 STALLS: Mapping[str, tuple[str, Order, Judge]] = {
-    "headers": ("stalls before its headers", Order(GET, fault="stall before headers", share=LONG), no_success),
-    "body": ("stalls before its body", Order(GET, fault="stall after headers", share=LONG), no_success),
+    "headers": ("stalls before its headers", Order(GET, fault="stall before headers", share=3.0), no_success),
+    "body": ("stalls before its body", Order(GET, fault="stall after headers", share=3.0), no_success),
     "trickle": ("comes byte by byte", Order(GET, fault="dribble"), all_of()),  # a success in time is right, too
 }
 """How an exchange outlasts a limit that is set for a part of it only."""
-OPERATIONS = ((GET, "get"), (POST, "post"))
 
 
 # An API that takes a fifth of the wallet's time for each card is slow. Six cards still arrive in time if their calls do
 # not wait for one another. One after the other they take longer than the wallet waits, and it shows no card at all.
 def _list(share: float) -> CaseScript:
     """GETs for a list of cards at once, where the API takes this share of the wallet's time for each."""
-    asks = Together(tuple(AppCall(GET, card=number) for number in range(LIST)))
-    orders = tuple(Order(GET, card=number, fault="latency", share=share) for number in range(LIST))
-    return CaseScript((asks,), orders, cards=LIST)
+    gets = Together(tuple(AppCall(GET, card=number) for number in range(6)))
+    orders = tuple(Order(GET, card=number, fault="latency", share=share) for number in range(6))
+    return CaseScript((gets,), orders, cards=6)
 
 
 # A phone gives a call up while the back end waits for the API: the cardholder leaves the page, or the network is gone.
 # Only the API sees what the back end does next, and the next attempt meets what this one left behind.
-TWICE = (AppCall(GET), Together((AppCall(POST), AppCall(POST))))
-LATE = (Order(POST, fault="latency", settings={"seconds": 0.6}, nth=1),)
-GIVEN_UP = CaseScript((AppCall(GET), AppCall(POST, cancel=0.2), Rest(1.0)), LATE)
-AGAIN = CaseScript((*both(cancel=0.2), Rest(1.0), *both()), LATE)
-
-A_MOMENT = Rest(0.3)
-"""As long as a library may take to close a connection."""
-REFUSED = (Order(GET, fault="422"),)
+DOUBLE_TAP = (AppCall(GET), Together((AppCall(POST), AppCall(POST))))
+POST_LATE = (Order(POST, fault="latency", settings={"seconds": 0.6}, nth=1),)
 
 _budget, _concurrency = partial(relay_case, RelayGroup.BUDGET), partial(relay_case, RelayGroup.CONCURRENCY)
 _recovery = partial(relay_case, RelayGroup.RECOVERY)
 CASES = (
-    *(_budget(f"{name}.limit-{part}", f"A {operation} whose answer {words} ends before the wallet gives up (wallet).",
-              "REL-5",
+    *(_budget(f"{operation.lower()}.limit-{part}",
+              f"A {operation} whose answer {words} ends before the wallet gives up (wallet).", "REL-5",
               all_of(in_time, judge, answered, room_for_the_phone),
               CaseScript((AppCall(operation),), (replace(order, operation=operation),)))
-      for operation, name in OPERATIONS for part, (words, order, judge) in STALLS.items()),
+      for operation in (GET, POST) for part, (words, order, judge) in STALLS.items()),
     _budget("list.in-time", "A list of cards is there within the wallet's 20 s (X-ENTRIES-3).", "X-ENTRIES-3",
-            list_in_time, _list(SLOW), Need.SEVERAL_CARDS),
+            list_in_time, _list(0.2), Need.SEVERAL_CARDS),
     _concurrency("list.side-by-side", "Calls for several cards do not wait for one another.", "REL-5",
                  all_of(answered, side_by_side), _list(BRIEF), Need.SEVERAL_CARDS),
-    *(_budget(f"get.connections-{name}", f"{IN_A_ROW} GETs one after the other{words} do not leave {IN_A_ROW} "
-              "connections to the API open.", "REL-5", connections_end,
-              CaseScript((*(AppCall(GET),) * IN_A_ROW, A_MOMENT), orders, alone=True))
-      for name, words, orders in (("end", "", ()), ("end-on-failure", " that the API refuses", REFUSED))),
+    *(_budget(f"get.connections-{name}", f"16 GETs one after the other{words} do not leave 16 connections to the API "
+              "open.", "REL-5", connections_end,
+              # at the end, time for a library to close a connection
+              CaseScript((*(AppCall(GET),) * 16, Rest(0.3)), orders, alone=True))
+      for name, words, orders in (("end", "", ()),
+                                  ("end-on-failure", " that the API refuses", (Order(GET, fault="422"),)))),
     _concurrency("post.double-tap", "Two POSTs of a double tap each get their own answer.", "REL-4",
-                 all_of(one_works(POST), handed_on, own_answers), CaseScript(TWICE)),
+                 all_of(one_works(POST), handed_on, own_answers), CaseScript(DOUBLE_TAP)),
     _concurrency("post.reordered", "Answers that come in another order reach the right call.", "REL-4",
-                 all_of(one_works(POST), own_answers), CaseScript(TWICE, LATE)),
-    _concurrency("post.given-up", "A POST that the phone gives up is not sent again.", "REL-1", not_again, GIVEN_UP),
+                 all_of(one_works(POST), own_answers), CaseScript(DOUBLE_TAP, POST_LATE)),
+    _concurrency("post.given-up", "A POST that the phone gives up is not sent again.", "REL-1", not_again,
+                 CaseScript((*both(cancel=0.2), Rest(1.0)), POST_LATE)),
     _recovery("attempt.after-given-up", "After a POST that was given up the next attempt works.", "API-11", recovers,
-              AGAIN),
-    *(_recovery(f"{name}.api-away", f"While the API is away a {operation} fails in time, and works when it is back.",
+              CaseScript((*both(cancel=0.2), Rest(1.0), *both()), POST_LATE)),
+    *(_recovery(f"{operation.lower()}.api-away",
+                f"While the API is away a {operation} fails in time, and works when it is back.",
                 rule, all_of(fails_while_away, recovers),
                 CaseScript((AppCall(operation), Down(), AppCall(operation), Up(), Recover(), AppCall(operation)),
                            alone=True))
-      for (operation, name), rule in zip(OPERATIONS, ("API-10", "API-11"), strict=True)),
+      for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
 )  # fmt: skip
