@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from workbook.notebook.widgets.builder import build as build
     from workbook.notebook.widgets.chooser import choose as choose
     from workbook.notebook.widgets.planner import planner as planner
-    from workbook.reading.timing.measuring import measure as measure
+    from workbook.reading.timing.measured import measure as measure
     from workbook.reading.timing.planner import LogNormal as LogNormal
     from workbook.reading.timing.planner import Plan as Plan
     from workbook.reading.timing.recorded import judge as judge

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from workbook.reading.timing.measured import measure
+from workbook.reading.timing.measured import measure_calls
 from workbook.reading.timing.planner import LogNormal, Plan
 
 LATENCY = LogNormal(median=0.6, p99=4.0)
@@ -55,7 +55,7 @@ def busy():
 
 def error():
     """What `measure` reports beyond 100 ms, against the same waits timed by hand, in turn."""
-    found = measure(lambda: busy, cold=20, warm=100, at_most=60.0)
+    found = measure_calls(lambda: busy, cold=20, warm=100, at_most=60.0)
     hand = [seconds(busy) for _ in range(100)]
     for name, took in {"cold": found.cold, "warm": found.warm, "by hand": hand}.items():
         beyond = sorted(one - LIMIT for one in took)

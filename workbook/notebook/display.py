@@ -14,7 +14,7 @@ from workbook.errors import ParameterError
 from workbook.flows.trace import Trace
 from workbook.notebook.plays.run import PANELS, Run
 from workbook.reading.checks import Finding, check
-from workbook.reading.timing.measuring import HandlerTiming
+from workbook.reading.timing.measured import HandlerTiming
 from workbook.reading.timing.verdict import judge_trace
 from workbook.views.compare import Comparison
 from workbook.views.durations import budgets, durations

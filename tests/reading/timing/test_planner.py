@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from workbook.errors import ParameterError
 from workbook.reading.timing import planner as closed_form
 from workbook.reading.timing import planner as search
-from workbook.reading.timing.planner import CHUNK, ENOUGH, FASTER, LogNormal, Plan, Resampled, totals
+from workbook.reading.timing.planner import LogNormal, Plan, Resampled, totals
 from workbook.reading.timing.verdict import TARGET, LimitVerdict, interval, judge_durations
 from workbook.runs.loop import EventClock
 
@@ -166,7 +166,7 @@ def test_two_points_one_by_one_are_binomial():
 
 def test_the_same_seed_gives_the_same_estimate_and_another_one_another():
     plan = Plan(QUICK, timeout=1.5, retries=1)
-    first, again, other = plan.simulate(CHUNK + 9), plan.simulate(CHUNK + 9), plan.simulate(CHUNK + 9, seed=8)
+    first, again, other = plan.simulate(32_777), plan.simulate(32_777), plan.simulate(32_777, seed=8)
     assert (first, repr(first)) == (again, repr(again))
     assert first.judgement.bins != other.judgement.bins
 
@@ -263,7 +263,7 @@ def test_nonsense_to_simulate_is_refused(given, told):
 
 @pytest.fixture
 def _fewer_calls(monkeypatch):
-    monkeypatch.setattr(search, "CALLS", 40_000)
+    monkeypatch.setattr(search, "SEARCH_CALLS", 40_000)
 
 
 @pytest.mark.usefixtures("_fewer_calls")
@@ -302,7 +302,7 @@ def test_that_no_timeout_will_do_is_said():
 
 
 def test_an_answer_about_many_cards_and_retries_rests_on_fewer_calls(monkeypatch):
-    monkeypatch.setattr(search, "ROOM", 50_000)
+    monkeypatch.setattr(search, "KEPT_LATENCIES", 50_000)
     assert Plan(QUICK, cards=50, retries=1).timeout_for(0.05).calls == 500
 
 
@@ -455,6 +455,10 @@ def test_a_timeout_is_not_advised_where_it_hides_more_cards_than_the_limit_does(
 def test_where_nothing_helps_it_says_so():
     slow = Plan(LogNormal(15.0, 60.0), cards=10, gets="concurrent")
     assert slow.advice() == ()
-    assert FASTER in slow.simulate(2_000).text.replace("\n      ", " ")
+    faster = "No other choice in this plan helps: make each GET faster, or fetch for fewer cards."
+    assert faster in slow.simulate(2_000).text.replace("\n      ", " ")
     fine = Plan(LogNormal(0.1, 0.2), cards=3)
-    assert (fine.advice(), fine.simulate(2_000).judgement.todo) == ((), ENOUGH)
+    assert (fine.advice(), fine.simulate(2_000).judgement.todo) == (
+        (),
+        "Nothing to do: at most one call in a thousand takes so long.",
+    )

@@ -17,7 +17,7 @@ import traitlets
 from workbook.base.values import choice
 from workbook.notebook.plays.run import COMPARED_PANELS, PANELS, AnyLoop, Run, browser_file, player_script, recording
 from workbook.reading.checks import check
-from workbook.reading.timing.measuring import HandlerTiming
+from workbook.reading.timing.measured import HandlerTiming
 from workbook.views import durations as bars
 from workbook.views.compare import Comparison
 from workbook.views.exchange import Exchange
@@ -269,6 +269,6 @@ class Here(LiveOnly):
         """The picture, which has each verdict, and what no picture shows, as an ipywidgets HTML."""
         measured = self.timing.measurement
         picture = bars.durations(f"{measured.call}(), measured here", measured.judgements)
-        beside = preformatted(f"{measured.beside}\n      {self.timing.network}")
-        shown = joined(trusted(picture.html()), beside, paragraph(self.why))
+        facts = preformatted(f"{measured.facts}\n      {self.timing.network}")
+        shown = joined(trusted(picture.html()), facts, paragraph(self.why))
         return ipywidgets.HTML(str(tag("div", shown, style="line-height:1.4")))

@@ -1,8 +1,12 @@
 """Real time: how long the integrator's own handler takes on this machine.
 
-One of the two places of the package that read the wall clock (the other drives a real back end). What it
-finds is true of this machine and this moment. So it also measures its instrument: what reading the clock
-costs, and how late a short sleep comes back, which shows how busy the machine is.
+One of the two places of the package that read the wall clock (the other drives a real back end). What it finds is true
+of this machine and this moment. So it also measures its instrument: what reading the clock costs, and how late a short
+sleep comes back, which shows how busy the machine is.
+
+The handler is made anew and called as a wallet calls it. The SDK's stand-in takes only the time that its Python code
+needs, and a network call really waits for the given seconds. Whether a call uses the network is read from its trace,
+never guessed from the time.
 
 The garbage collector runs before each series and stays on during it. So it does not clean up earlier garbage during the
 series, while the garbage that a handler makes is part of what the handler costs.
@@ -13,13 +17,16 @@ from __future__ import annotations
 import gc
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import isawaitable
 
-from workbook.base.values import number, quoted, whole
+from workbook.base.values import choice, number, quoted, whole
 from workbook.errors import ParameterError
-from workbook.flows.messages import limit_of
+from workbook.flows import messages as m
+from workbook.flows.messages import Event, limit_of
+from workbook.flows.trace import CALLS
+from workbook.flows.variants import B_LATER, VariantB
 from workbook.reading.timing.verdict import (
     TARGET,
     Judgement,
@@ -30,18 +37,18 @@ from workbook.reading.timing.verdict import (
     times,
     wrapped,
 )
+from workbook.runs.back_end import simulated_back_end
+from workbook.runs.extension.handler import ExtensionBackEnd, ExtensionHandler, Library, Storage
+from workbook.runs.own_code import completed
+from workbook.runs.platform_b import PlatformBRun
+from workbook.simulation.phones import LatenciesB, PhoneB
+from workbook.simulation.sdks import Call, under_way
+from workbook.simulation.world import INSTRUMENT_IDS, World
 
 TimedCall = Callable[[], object]
 """Performs one call with a fresh handler, to its end."""
 Make = Callable[[], TimedCall]
 """Makes everything anew and returns a call."""
-
-EMPTY_TIMINGS = 1000
-SHORT_SLEEPS = 20
-SHORT_SLEEP = 0.001
-"""Seconds."""
-NANOSECONDS = 1e9
-MOST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,7 @@ class Stopwatch:
         """Both in words."""
         itself = f"the stopwatch itself takes {span(self.overhead.p50)} (99th percentile {span(self.overhead.p99)})"
         late = f"{span(self.lateness.p50)} late (99th percentile {span(self.lateness.p99)})"
-        return f"{itself}; a sleep of {span(SHORT_SLEEP)} comes back {late}"
+        return f"{itself}; a sleep of 1 ms comes back {late}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -108,10 +115,10 @@ class Measurement:
     def text(self) -> str:
         """The measurement in words."""
         judged = [] if self.raised else [one.text for one in self.judgements]
-        return "\n".join([*judged, self.beside])
+        return "\n".join([*judged, self.facts])
 
     @property
-    def beside(self) -> str:
+    def facts(self) -> str:
         """What the judgements and their picture do not say: what was raised, whether all was done, the stopwatch."""
         done = len(self.cold), len(self.warm)
         early = f"stopped early, the time was up: {done[0]} of {self.asked[0]} cold, {done[1]} of {self.asked[1]} warm"
@@ -124,7 +131,7 @@ class Measurement:
         return self.text
 
 
-def measure(
+def measure_calls(
     make: Make,
     *,
     call: str = "status",
@@ -152,7 +159,7 @@ def measure(
         ParameterError: a parameter is not what it may be, or the call returned a coroutine, which would not have run.
     """
     limit_of(call)
-    asked = whole("cold", cold, least=1, most=MOST), whole("warm", warm, least=1, most=MOST)
+    asked = whole("cold", cold, least=1, most=1_000_000), whole("warm", warm, least=1, most=1_000_000)
     seconds, target = number("at_most", at_most, above=True), number("target", target, most=1)
     if not callable(make):
         raise ParameterError(f"make is {quoted(make)}. Give a function that makes a handler and returns a call of it.")
@@ -160,7 +167,7 @@ def measure(
     instrument = Stopwatch(timer.overhead(), timer.lateness(sleep))
     cold_ones = timer.cold(make, asked[0], seconds / 2)
     warm_ones = timer.warm(make, asked[1], seconds)
-    return Measurement(call, cold_ones, warm_ones, asked, timer.raised, instrument, target)
+    return Measurement(call, cold_ones, warm_ones, asked, tuple(sorted(timer.errors.items())), instrument, target)
 
 
 class Timer:
@@ -175,24 +182,19 @@ class Timer:
         self._stopwatch, self._collect = stopwatch, collect
         self._began = stopwatch()
 
-    @property
-    def raised(self) -> tuple[tuple[str, int], ...]:
-        """The types of the errors and how many there were, by name."""
-        return tuple(sorted(self.errors.items()))
-
     def overhead(self) -> Spread:
-        """What timing nothing takes."""
-        return Spread.of(sorted(self._took(lambda: None) for _ in range(EMPTY_TIMINGS)))
+        """What timing nothing takes, a thousand times."""
+        return Spread.of(sorted(self._took(lambda: None) for _ in range(1000)))
 
     def lateness(self, sleep: Callable[[float], None]) -> Spread:
-        """How late a short sleep comes back."""
-        took = (self._took(lambda: sleep(SHORT_SLEEP)) for _ in range(SHORT_SLEEPS))
-        return Spread.of(sorted(max(one - SHORT_SLEEP, 0.0) for one in took))
+        """How late a sleep of 1 ms comes back, twenty times."""
+        took = (self._took(lambda: sleep(0.001)) for _ in range(20))
+        return Spread.of(sorted(max(seconds - 0.001, 0.0) for seconds in took))
 
     def cold(self, make: Make, count: int, until: float) -> tuple[float, ...]:
         """First calls, each after everything was made anew."""
         found: list[float] = []
-        while len(found) < count and (not found or self._elapsed() < until):
+        while len(found) < count and (not found or self._since(self._began) < until):
             call = _made(make)
             self._collect()
             found.append(self._call(call))
@@ -200,10 +202,11 @@ class Timer:
 
     def warm(self, make: Make, count: int, until: float) -> tuple[float, ...]:
         """Calls after a first one, all with what was made once."""
-        call, found = _made(make), list[float]()
-        Timer(self._stopwatch, self._collect)._call(call)  # noqa: SLF001  # its own class; neither time nor error of this one counts
+        call, found, before = _made(make), list[float](), self.errors.copy()
+        self._call(call)
+        self.errors = before  # neither the time nor an error of the first one counts
         self._collect()
-        while len(found) < count and (not found or self._elapsed() < until):
+        while len(found) < count and (not found or self._since(self._began) < until):
             found.append(self._call(call))
         return tuple(found)
 
@@ -214,20 +217,26 @@ class Timer:
         try:
             result = call()
         except Exception as error:  # noqa: BLE001  # the integrator's code may raise anything; that it did is the finding
-            ended = self._stopwatch()
+            took = self._since(began)
             self.errors[type(error).__name__] += 1
         else:
-            ended = self._stopwatch()
-        _finished(result)
-        return (ended - began) / NANOSECONDS
+            took = self._since(began)
+        if isawaitable(result):
+            getattr(result, "close", lambda: None)()  # else Python warns that it was never awaited
+            raise ParameterError(
+                "The call returned a coroutine, which has not run, so its time means nothing. "
+                "Return a function that runs it to its end, such as lambda: asyncio.run(handler.status())."
+            )
+        return took
 
     def _took(self, call: TimedCall) -> float:
         began = self._stopwatch()
         call()
-        return (self._stopwatch() - began) / NANOSECONDS
+        return self._since(began)
 
-    def _elapsed(self) -> float:
-        return (self._stopwatch() - self._began) / NANOSECONDS
+    def _since(self, began: int) -> float:
+        """Seconds since this moment of the stopwatch."""
+        return (self._stopwatch() - began) / 1e9  # it gives nanoseconds
 
 
 def _made(make: Make) -> TimedCall:
@@ -237,10 +246,92 @@ def _made(make: Make) -> TimedCall:
     raise ParameterError(f"make returned {quoted(call)}. Return a function that performs one call of a fresh handler.")
 
 
-def _finished(result: object) -> None:
-    if isawaitable(result):
-        getattr(result, "close", lambda: None)()  # else Python warns that it was never awaited
-        raise ParameterError(
-            "The call returned a coroutine, which has not run, so its time means nothing. "
-            "Return a function that runs it to its end, such as lambda: asyncio.run(handler.status())."
-        )
+@dataclass(frozen=True, slots=True, repr=False)
+class HandlerTiming:
+    """How long a handler's call takes on this machine.
+
+    Attributes:
+        measurement: the figures.
+        network_calls: how many network calls one call makes, as its trace has them.
+    """
+
+    measurement: Measurement
+    network_calls: int
+
+    @property
+    def median(self) -> float:
+        """The median of the warm calls, in seconds."""
+        return self.measurement.judgements[1].spread.p50
+
+    @property
+    def network(self) -> str:
+        """What the trace says of the network, in words."""
+        return f"{times(self.network_calls, 'network call')} in each {self.measurement.call}(), as its trace shows"
+
+    def __repr__(self) -> str:
+        return f"{self.measurement.text}\n      {self.network}"
+
+
+def measure(
+    handler: type[ExtensionHandler],
+    call: str = "status",
+    *,
+    network: float = 0.25,
+    warm: int = 200,
+    cold: int = 20,
+    at_most: float = 30.0,
+    variant: VariantB = B_LATER,
+    cards: Sequence[str] = INSTRUMENT_IDS,
+    sleep: Callable[[float], None] = time.sleep,
+    stopwatch: Callable[[], int] = time.perf_counter_ns,
+) -> HandlerTiming:
+    """Measure your own handler here, cold and warm, with a new handler for each call (X-HANDLER-1).
+
+    Args:
+        handler: your class.
+        call: `status`, `pass_entries` or `remote_pass_entries`.
+        network: seconds that each GET takes.
+        warm: how many warm calls to make.
+        cold: how many cold ones: with everything made anew before each.
+        at_most: seconds after which no new call begins.
+        variant: the SDK's variant.
+        cards: the ids of the cardholder's payment instruments.
+        sleep: waits; for tests.
+        stopwatch: gives nanoseconds; for tests.
+
+    Raises:
+        ParameterError: an argument is not what it may be.
+    """
+    without_arguments = ("status", "pass_entries", "remote_pass_entries")  # can be made again and again
+    choice("call", call, without_arguments)
+    if not isinstance(handler, type) or not callable(getattr(handler, call, None)):
+        needed = ", ".join(sorted(set(CALLS.values()) & set(without_arguments)))
+        raise ParameterError(f"handler is {handler!r:.60}; give your class itself, with the methods {needed}.")
+    waits = number("network", network)
+    latencies = LatenciesB(get=waits, post=waits, service=0.0, storage=0.0, handler=0.0, card_art=0.0)
+    events: list[Event] = []
+
+    def make() -> Callable[[], object]:
+        """Make everything anew; the function returned performs one call with a fresh handler."""
+        # A subclass made for this occasion: what a handler keeps in its class is empty again.
+        kind = type(handler.__name__, (handler,), {})
+        phone = PhoneB()
+        for card in cards:
+            PlatformBRun(payment_instrument_id=card, phone=phone).open()  # the app saves each card's sdkInput
+        phone.latencies = latencies
+        back_end = ExtensionBackEnd(simulated_back_end(World(seed=phone.seed)), phone)
+
+        def once() -> object:
+            events.clear()
+            under = Call(phone, later=variant.later, tell=lambda _at, event: events.append(event), pace=pace)
+            with under_way(under):
+                return completed(getattr(kind(Storage(phone), back_end, Library(phone), tuple(cards)), call))
+
+        return once
+
+    def pace(seconds: float) -> None:
+        if seconds > 0:
+            sleep(seconds)
+
+    found = measure_calls(make, call=call, warm=warm, cold=cold, at_most=at_most, sleep=sleep, stopwatch=stopwatch)
+    return HandlerTiming(found, sum(isinstance(event, m.BackEndAsked) for event in events))

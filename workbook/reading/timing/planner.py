@@ -26,7 +26,6 @@ from workbook.errors import ParameterError
 from workbook.flows.messages import Limit, limit_of
 from workbook.reading.timing.verdict import (
     CONFIDENCE,
-    INDENT,
     INNER,
     TARGET,
     Judgement,
@@ -54,9 +53,6 @@ LatencySource = Callable[[int, int, Where], Floats]
 # A log-normal has the long tail that networks show and needs two numbers that every dashboard has. Resampling
 # takes recorded latencies as they are and knows nothing that they do not hold: no GET is ever slower than the
 # slowest recorded one.
-
-Z99 = NormalDist().inv_cdf(0.99)
-"""How many standard deviations the 99th percentile is above the median."""
 
 
 class Latency(Protocol):
@@ -94,7 +90,8 @@ class LogNormal:
                 f"p99 is {span(p99)} and median {span(median)}. Give a p99 above the median; "
                 f"for a latency that never varies use Plan.measured([{median:g}])."
             )
-        for name, value in (("median", median), ("p99", p99), ("sigma", (log(p99) - log(median)) / Z99)):
+        sigma = (log(p99) - log(median)) / NormalDist().inv_cdf(0.99)  # p99 is that many sigmas up
+        for name, value in (("median", median), ("p99", p99), ("sigma", sigma)):
             object.__setattr__(self, name, value)
 
     def draw(self, rng: np.random.Generator, shape: int | tuple[int, ...]) -> NDArray[np.float64]:
@@ -139,12 +136,8 @@ class Resampled:
         return bisect_right(self.durations, seconds) / len(self.durations)
 
 
-ALL = slice(None)
-ONE_BY_ONE = "one by one"
-CONCURRENT = "concurrent"
-GETS = (ONE_BY_ONE, CONCURRENT)
-MOST_CARDS = 100
-MOST_RETRIES = 10
+GETS = ("one by one", "concurrent")
+"""How the cards' GETs are made."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -167,7 +160,7 @@ class Plan:
 
     latency: Latency
     cards: int = 10
-    gets: str = ONE_BY_ONE
+    gets: str = "one by one"
     timeout: float | None = None
     retries: int = 0
     overhead: float = 0.0
@@ -182,10 +175,10 @@ class Plan:
             )
         limit_of(self.call)
         checked = {
-            "cards": whole("cards", self.cards, least=1, most=MOST_CARDS),
+            "cards": whole("cards", self.cards, least=1, most=100),
             "gets": choice("gets", self.gets, GETS),
             "timeout": None if self.timeout is None else number("timeout", self.timeout, above=True),
-            "retries": whole("retries", self.retries, least=0, most=MOST_RETRIES),
+            "retries": whole("retries", self.retries, least=0, most=10),
             "overhead": number("overhead", self.overhead),
             "limit": number("limit", self.limit, above=True),
         }
@@ -227,7 +220,7 @@ class Plan:
             return 1.0
         if longest_call(self) <= self.limit:
             return 0.0
-        if self.gets == CONCURRENT or self.cards == 1:
+        if self.gets == "concurrent" or self.cards == 1:
             return 1 - _card_in_time(self) ** self.cards
         return None
 
@@ -238,9 +231,10 @@ class Plan:
             ParameterError: `calls` is not 1 to 10,000,000, `seed` no whole number of 0 or more, `target` no share.
         """
         target, rng = number("target", target, most=1), generator(seed)
-        total, lacking = np.empty(whole("calls", calls, least=1, most=MOST_CALLS)), 0
-        for start in range(0, calls, CHUNK):
-            piece = total[start : start + CHUNK]
+        total, lacking = np.empty(whole("calls", calls, least=1, most=10_000_000)), 0  # at most 80 MB
+        at_once = 1 << 15  # their arrays stay in a processor's cache
+        for start in range(0, calls, at_once):
+            piece = total[start : start + at_once]
             piece[:], cards = added(drawing(self.latency, rng, len(piece)), len(piece), self)
             lacking += int(np.count_nonzero(cards))
         late = total > self.limit
@@ -254,7 +248,11 @@ class Plan:
             )
         )
         share = int(late.sum()) / calls
-        todo = " ".join(one.text for one in self.advice(share)) or (ENOUGH if share <= TARGET else FASTER)
+        todo = " ".join(one.text for one in self.advice(share))
+        if share <= TARGET:
+            todo = "Nothing to do: at most one call in a thousand takes so long."
+        elif not todo:
+            todo = "No other choice in this plan helps: make each GET faster, or fetch for fewer cards."
         judgement = Judgement(self.bound, self.words, calls, int(late.sum()), spread, bins, target=target, todo=todo)
         return Estimate(self, seed, judgement, lacking)
 
@@ -281,9 +279,9 @@ class Plan:
             found.append(
                 PlanAdvice(f"Begin the GETs at once, not after {span(self.overhead)}.", replace(self, overhead=0.0))
             )
-        if self.gets == ONE_BY_ONE and self.cards > 1:
+        if self.gets == "one by one" and self.cards > 1:
             at_once = "Fetch the cards' sdkInputs at the same time instead of one by one."
-            found.append(PlanAdvice(at_once, replace(self, gets=CONCURRENT)))
+            found.append(PlanAdvice(at_once, replace(self, gets="concurrent")))
         shorter = self._shorter()
         if shorter is not None and shorter.timeout is not None:
             found.append(
@@ -297,13 +295,16 @@ class Plan:
         return tuple(advice for advice in found if _keeps_the_cards(advice.plan) or not _keeps_the_cards(self))
 
     def _shorter(self) -> Plan | None:
-        """This plan with the largest timeout, at most an app's, whose worst case is in time; None if not shorter."""
-        rows = (1 if self.gets == CONCURRENT else self.cards) * (self.retries + 1)
-        steps = int(min((self.limit - self.overhead) / rows, LONGEST_WAIT) / STEP + 1e-9)
+        """This plan with the largest timeout whose worst case is in time; None if that is no shorter than now.
+
+        The timeout is at most the 9 s that an app waits for its back end (assumed): limits nest, from short to long
+        (REL-5).
+        """
+        rows = (1 if self.gets == "concurrent" else self.cards) * (self.retries + 1)
+        steps = int(min((self.limit - self.overhead) / rows, 9.0) / STEP + 1e-9)
         plans = (replace(self, timeout=round(number * STEP, 9)) for number in range(steps, max(steps - 2, 0), -1))
-        fits = next(
-            (plan for plan in plans if longest_call(plan) <= self.limit), None
-        )  # sums round, so the next step may fit
+        # sums round, so where the first step does not fit the next one may
+        fits = next((plan for plan in plans if longest_call(plan) <= self.limit), None)
         longer = fits is not None and (self.timeout is None or self.timeout > (fits.timeout or 0.0))
         return fits if longer else None
 
@@ -337,17 +338,17 @@ class Plan:
         Raises:
             ParameterError: `target` is no share, or `seed` no whole number of 0 or more.
         """
-        target, most = number("target", target, most=1), replace(self, cards=MOST_CARDS)
-        totals_by_cards = after_each_card(drawing(self.latency, generator(seed), CALLS), CALLS, most)
+        target, most = number("target", target, most=1), replace(self, cards=100)
+        totals_by_cards = after_each_card(drawing(self.latency, generator(seed), SEARCH_CALLS), SEARCH_CALLS, most)
         calls, fits = 0, 0
         for cards, (total, _lost) in enumerate(totals_by_cards, start=1):
             candidate = replace(self, cards=cards)
             exact = candidate.exact()
-            calls = CALLS if exact is None else calls
+            calls = SEARCH_CALLS if exact is None else calls
             if not (_surely_kept(total, candidate, target) if exact is None else exact <= target):
                 break
             fits = cards
-        more, fit = " or more" if fits == MOST_CARDS else "", "fits" if fits == 1 else "fit"
+        more, fit = " or more" if fits == most.cards else "", "fits" if fits == 1 else "fit"
         text = f"{times(fits, 'card')}{more} {fit}: with as many, {_kept(self, target)}"
         if not fits:
             limit = span(self.limit)
@@ -366,12 +367,6 @@ class PlanAdvice:
 
     text: str
     plan: Plan
-
-
-ENOUGH = "Nothing to do: at most one call in a thousand takes so long."
-FASTER = "No other choice in this plan helps: make each GET faster, or fetch for fewer cards."
-LONGEST_WAIT = 9.0
-"""Seconds that an app waits for its back end (assumed): limits nest, from short to long (REL-5)."""
 
 
 def _keeps_the_cards(plan: Plan) -> bool:
@@ -424,7 +419,7 @@ def after_each_card(latency: LatencySource, calls: int, plan: Plan) -> Iterator[
     start = np.full(calls, plan.overhead)
     total = start.copy()
     for card in range(plan.cards):
-        end, lost = _one_card(total if plan.gets == ONE_BY_ONE else start, partial(latency, card), plan)
+        end, lost = _one_card(total if plan.gets == "one by one" else start, partial(latency, card), plan)
         np.maximum(total, end, out=total)
         yield total, lost
 
@@ -432,7 +427,7 @@ def after_each_card(latency: LatencySource, calls: int, plan: Plan) -> Iterator[
 def _one_card(began: Floats, latency: Callable[[int, Where], Floats], plan: Plan) -> tuple[Floats, Flags]:
     """When a card's GET that started at `began` is over, and whether its last attempt was given up."""
     timeout = inf if plan.timeout is None else plan.timeout
-    took = latency(0, ALL)
+    took = latency(0, slice(None))
     end, late = began + np.minimum(took, timeout), took > timeout
     for attempt in range(1, plan.retries + 1):
         (where,) = late.nonzero()
@@ -462,7 +457,7 @@ def longest_call(plan: Plan) -> float:
     """The longest that a call can take, in seconds; infinite without a timeout."""
     if plan.timeout is None:
         return inf
-    rows = 1 if plan.gets == CONCURRENT else plan.cards
+    rows = 1 if plan.gets == "concurrent" else plan.cards
     total = plan.overhead
     for _ in range(rows * (plan.retries + 1)):
         total += plan.timeout  # added up as the simulation does, so that both round alike
@@ -490,12 +485,6 @@ def _room(spent: float, limit: float) -> float:
 
 
 # What simulating a plan found: the chance to miss the limit, the chance that a card is missing, how long it takes.
-
-CHUNK = 1 << 15
-"""Calls that are simulated at once: their arrays stay in a processor's cache."""
-MOST_CALLS = 10_000_000
-"""Their totals take 80 MB."""
-MOST_SEED = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -541,7 +530,7 @@ class Estimate:
             lacking = percent(chance_lacking(self.plan))
             share = f"at least one card missing: {percent(self.card_missing)} of calls"
             missing = f"{share} ({low} to {high}; by its closed form {lacking})"
-        return f"{self.judgement.text}\n{INDENT}{wrapped(missing, closed)}"
+        return f"{self.judgement.text}\n      {wrapped(missing, closed)}"
 
     def __repr__(self) -> str:
         return self.text
@@ -553,7 +542,7 @@ def generator(seed: int) -> np.random.Generator:
     Raises:
         ParameterError: it is no whole number of 0 or more.
     """
-    return np.random.default_rng(whole("seed", seed, least=0, most=MOST_SEED))
+    return np.random.default_rng(whole("seed", seed, least=0, most=2**63 - 1))
 
 
 # Which timeout, and how many cards: the searches among plans.
@@ -562,15 +551,12 @@ def generator(seed: int) -> np.random.Generator:
 # confidence says so: an answer is then a little smaller than the truth, never larger by luck. All candidates
 # meet the same latencies, so that they differ by their plan alone.
 
-CALLS = 200_000
+SEARCH_CALLS = 200_000
 """How many simulated calls an answer rests on."""
-LOOKS = (5_000, 40_000)
-"""Calls that are looked at first: most candidates are far off."""
-ROOM = 20_000_000
-"""Latencies that are kept, 8 bytes each; a plan that needs more rests on fewer calls."""
+KEPT_LATENCIES = 20_000_000
+"""At most, 8 bytes each; a plan that needs more rests on fewer calls."""
 STEP = 0.1
 """The grid on which timeouts are looked for, in seconds."""
-TAIL = (1 - CONFIDENCE) / 2
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -588,7 +574,7 @@ class SearchResult:
     text: str
 
     def __repr__(self) -> str:
-        return wrapped(self.text).replace(f"\n{INDENT}", "\n")
+        return wrapped(self.text).replace("\n      ", "\n")
 
 
 class Trial:
@@ -609,22 +595,20 @@ class Trial:
             return exact <= target
         if not self.calls:
             cards, attempts = self._plan.cards, self._plan.retries + 1
-            self.calls = min(CALLS, ROOM // (cards * attempts))
+            self.calls = min(SEARCH_CALLS, KEPT_LATENCIES // (cards * attempts))
             # Drawn with the calls last and then turned: what is added up lies side by side in memory.
             drawn_last = self._plan.latency.draw(self._rng, (cards, attempts, self.calls))
             self._latencies = np.moveaxis(drawn_last, 2, 0)
-        for look in LOOKS:
+        for look in (5_000, 40_000):  # most candidates are far off, which a first look shows
             over = _over(totals(self._latencies[:look], plan)[0], plan)
-            if (
-                chance_of_at_least(over, min(look, self.calls), target) < TAIL
-            ):  # a chance at or under the target is excluded
-                return False
+            if chance_of_at_least(over, min(look, self.calls), target) < (1 - CONFIDENCE) / 2:
+                return False  # a chance at or under the target is excluded
         return _surely_kept(totals(self._latencies, plan)[0], plan, target)
 
 
 def _surely_kept(total: Floats, plan: Plan, target: float) -> bool:
     """So few calls are over that a chance above the target has been excluded."""
-    return 1 - chance_of_at_least(_over(total, plan) + 1, len(total), target) <= TAIL
+    return 1 - chance_of_at_least(_over(total, plan) + 1, len(total), target) <= (1 - CONFIDENCE) / 2
 
 
 def _over(total: Floats, plan: Plan) -> int:

@@ -28,14 +28,8 @@ FileRows = Iterator[tuple[str, Mapping[str, Any]]]
 """The place of a row in its file, for an error, and its cells by column."""
 
 
-LARGEST = 64 * 1024 * 1024
+LARGEST_FILE = 64 * 1024 * 1024
 """Bytes of a file that is read."""
-DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-FLAGS: Mapping[str, bool] = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-GROUPS = ["call", "build", "device", "cold"]
-MILLISECONDS = 1000
-MOST_NAMED = 20
-"""Unknown columns that an error names."""
 
 
 def read_durations(path: str | PathLike[str]) -> pd.DataFrame:
@@ -48,10 +42,9 @@ def read_durations(path: str | PathLike[str]) -> pd.DataFrame:
         ParameterError: the file cannot be read, or a row or cell is not allowed; the error says which, and what is.
     """
     file, text = _read(path)
-    reader = READERS.get(file.suffix.lower())
-    if reader is None:
-        raise ParameterError(f"{file.name}: cannot tell its format. Give a file that ends in {' or '.join(READERS)}.")
-    columns, rows = reader(file.name, text)
+    if file.suffix.lower() not in {".csv", ".json"}:
+        raise ParameterError(f"{file.name}: cannot tell its format. Give a file that ends in .csv or .json.")
+    columns, rows = (_csv if file.suffix.lower() == ".csv" else _json)(file.name, text)
     checked = [_row(file.name, place, row) for place, row in rows]
     if not checked:
         raise ParameterError(f"{file.name}: holds no durations. Export at least one call.")
@@ -68,10 +61,10 @@ def judge(frame: pd.DataFrame, *, target: float = TARGET) -> list[Judgement]:
     """
     of_type("frame", frame, pd.DataFrame, "a frame of wb.read_durations(path)")
     _columns("the frame", [str(name) for name in frame.columns])
-    groups = frame.groupby(GROUPS, sort=True)["duration_ms"]
+    groups = frame.groupby(["call", "build", "device", "cold"], sort=True)["duration_ms"]
     return [
         judge_durations(
-            [one / MILLISECONDS for one in took],
+            [milliseconds / 1000 for milliseconds in took],
             str(call),
             label=f"build {build} on {device}, {'cold' if cold else 'warm'}",
             target=target,
@@ -80,14 +73,14 @@ def judge(frame: pd.DataFrame, *, target: float = TARGET) -> list[Judgement]:
     ]
 
 
-# ---------------------------------------------------------------- the file
+# First the file, then its cells.
 
 
 def _read(path: str | PathLike[str]) -> tuple[Path, str]:
     try:
         file = Path(path)
         with file.open("rb") as opened:
-            found = opened.read(LARGEST + 1)
+            found = opened.read(LARGEST_FILE + 1)
         text = found.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         row = error.object.count(b"\n", 0, error.start) + 1
@@ -97,8 +90,8 @@ def _read(path: str | PathLike[str]) -> tuple[Path, str]:
         reason = getattr(error, "strerror", None) or "that is no path"
         name = Path(path).name if isinstance(path, str | Path) else quoted(path)
         raise ParameterError(f"{name}: cannot be read ({reason}). Give the path of a file.") from None
-    if len(found) > LARGEST:
-        raise ParameterError(f"{file.name}: larger than {LARGEST >> 20} MiB. Export fewer calls, or split it.")
+    if len(found) > LARGEST_FILE:
+        raise ParameterError(f"{file.name}: larger than {LARGEST_FILE >> 20} MiB. Export fewer calls, or split it.")
     return file, text
 
 
@@ -154,20 +147,16 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-READERS = {".csv": _csv, ".json": _json}
-
-
 def _columns(name: str, columns: list[str]) -> None:
     for column in COLUMNS:
         if columns.count(column) > 1:
             raise ParameterError(f"{name}: the column {column} occurs {columns.count(column)} times. Keep one.")
         if column not in columns:
-            others = [repr(one[:40])[1:-1] for one in columns if one not in COLUMNS][:MOST_NAMED]
+            others = [repr(one[:40])[1:-1] for one in columns if one not in COLUMNS][
+                :20
+            ]  # enough to see which file it is
             hint = did_you_mean(column, others) if others else "There is no other."
             raise ParameterError(f"{name}: the column {column} is missing. {hint} Wanted: {', '.join(COLUMNS)}.")
-
-
-# ---------------------------------------------------------------- the cells
 
 
 def _row(name: str, place: str, row: Mapping[str, Any]) -> list[Any]:
@@ -187,7 +176,8 @@ def _call(cell: Any) -> str:
 
 
 def _duration(cell: Any) -> float:
-    given = DECIMAL.fullmatch(cell.strip()) if isinstance(cell, str) else is_number(cell)
+    decimal = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+    given = re.fullmatch(decimal, cell.strip(), re.ASCII) if isinstance(cell, str) else is_number(cell)
     if given and isfinite(number := float(cell)) and number >= 0:
         return number
     raise ValueError("Give milliseconds, a finite number of 0 or more without a unit, such as 12.5.")
@@ -200,10 +190,12 @@ def _name(cell: Any) -> str:
 
 
 def _flag(cell: Any) -> bool:
-    found = FLAGS.get(str(cell).strip().lower()) if isinstance(cell, str | int) else None
-    if found is None:
-        raise ValueError(f"Give one of {', '.join(FLAGS)}.")
-    return found
+    word = str(cell).strip().lower() if isinstance(cell, str | int) else ""
+    if word in {"true", "1", "yes"}:
+        return True
+    if word in {"false", "0", "no"}:
+        return False
+    raise ValueError("Give one of true, 1, yes, false, 0, no.")
 
 
 # One reader for both formats: a CSV file has only text, and JSON may have the same as text, as a number or as a flag.

@@ -31,6 +31,8 @@ from workbook.flows.trace import Trace, handler_calls
 R10 = ("1", "1.25", "1.6", "2", "2.5", "3.15", "4", "5", "6.3", "8")
 EDGES = (*(float(f"{step}e{decade}") for decade in range(-5, 3) for step in R10), 1000.0)
 """From 10 µs to 1000 s. What is shorter counts in the first step, what is longer in the last."""
+INNER = EDGES[1:-1]
+"""Where one step ends and the next begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +60,6 @@ def binned(durations: Iterable[float], seconds: float) -> tuple[Bin, ...]:
     return counted_bins(within, over)
 
 
-INNER = EDGES[1:-1]
-"""Where one step ends and the next begins."""
-
-
 def counted_bins(within: Mapping[int, int], over: Mapping[int, int]) -> tuple[Bin, ...]:
     """The steps, from how many durations each has within the limit and over it, by the step's number."""
     numbers = sorted({*within, *over})
@@ -79,10 +77,6 @@ def counted_bins(within: Mapping[int, int], over: Mapping[int, int]) -> tuple[Bi
 # comes from the continued fraction of Numerical Recipes 6.4, evaluated by Lentz's method.
 
 CONFIDENCE = 0.95
-TINY = 1e-300
-"""Stands for 0 where the continued fraction would divide by it."""
-CLOSE = 4e-15
-"""When a turn of the fraction changes its value by less, it is done; rounding alone may change it by 1e-15."""
 
 
 def interval(over: int, count: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -127,7 +121,7 @@ def _fraction(x: float, a: int, b: int) -> float:
     """The continued fraction, two of its terms at each turn; it needs about the square root of a + b of them."""
     c, d = 1.0, 1 / _kept(1 - (a + b) * x / (a + 1))
     value, change, m = d, 2.0, 0
-    while abs(change - 1) > CLOSE:
+    while abs(change - 1) > 4e-15:  # rounding alone may change it by 1e-15
         m += 1
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
@@ -140,68 +134,61 @@ def _fraction(x: float, a: int, b: int) -> float:
 
 
 def _kept(number: float) -> float:
-    return number if abs(number) > TINY else TINY
+    """The number; in the place of 0, by which the fraction would divide, a very small one."""
+    return number if abs(number) > 1e-300 else 1e-300
 
 
 # What to do about a limit that is missed or nearly missed: one sentence for each call.
 
-_ENTRIES = (
-    "Fetch the cards' sdkInputs at the same time instead of one by one, shorten the timeout of each GET, and repeat "
-    "fewer of them; a list that lacks a card is better than none."
-)
-ADVICE: Mapping[str, str] = {
-    "status": (
-        "Read the sdkInput that the app put into secure storage (X-CACHE-1), make no network call in status(), and "
-        "leave all other work to passEntries()."
-    ),
-    "pass_entries": _ENTRIES,
-    "remote_pass_entries": _ENTRIES,
-    "generate_add_payment_pass_request_for_pass_entry_with_identifier": (
-        "Post sdkOutput once, with a deadline well below the limit, over a connection that is open already, and give "
-        "the back end a deadline that is shorter still; a POST is not sent again (REL-1)."
-    ),
-    "provision": (
-        "Post sdkOutput once, with a deadline well below the limit, and return nil while there is time: an answer "
-        "that comes too late is ignored (B-DEL-3)."
-    ),
-}
-"""By call."""
-
 
 def advice(call: str) -> str:
     """What to do when this call takes too long."""
-    return ADVICE.get(call, "Do less in this call, or do it earlier.")
+    match call:
+        case "status":
+            return (
+                "Read the sdkInput that the app put into secure storage (X-CACHE-1), make no network call in status(), "
+                "and leave all other work to passEntries()."
+            )
+        case "pass_entries" | "remote_pass_entries":
+            return (
+                "Fetch the cards' sdkInputs at the same time instead of one by one, shorten the timeout of each GET, "
+                "and repeat fewer of them; a list that lacks a card is better than none."
+            )
+        case "generate_add_payment_pass_request_for_pass_entry_with_identifier":
+            return (
+                "Post sdkOutput once, with a deadline well below the limit, over a connection that is open already, "
+                "and give the back end a deadline that is shorter still; a POST is not sent again (REL-1)."
+            )
+        case "provision":
+            return (
+                "Post sdkOutput once, with a deadline well below the limit, and return nil while there is time: an "
+                "answer that comes too late is ignored (B-DEL-3)."
+            )
+        case _:
+            return "Do less in this call, or do it earlier."
 
 
 # Durations and shares as a person says them: three digits that count, and the unit that fits.
 
-UNITS = ((1.0, 1.0, "s"), (1e-3, 1e3, "ms"), (0.0, 1e6, "µs"))
-"""Each unit: from how many seconds on it is used, how many of it make a second, and its sign."""
-ROUNDS_UP = 0.9995
-"""What would be written as 1000 of a unit belongs to the next larger one."""
-
 
 def span(seconds: float) -> str:
     """A duration: 0.0123 is "12.3 ms"."""
-    per_second, sign = next((per, sign) for least, per, sign in UNITS if seconds >= least * ROUNDS_UP)
+    up = 0.9995  # what would be written as 1000 of a unit belongs to the next larger one
+    per_second, sign = (1.0, "s") if seconds >= up else (1e3, "ms") if seconds >= up / 1e3 else (1e6, "µs")
     return f"{significant(seconds * per_second)} {sign}"
 
 
 def percent(share: float) -> str:
     """A share from 0 to 1: 0.071 is "7.1 %"; what is not 0 never reads 0, what is not 1 never reads 100."""
+    least = 1e-9  # a share nearer to 0 or 1 is written as "under" or "over" this bound
     if share in (0, 1):
         return f"{share * 100:.0f} %"
-    if share > 1 or share <= HALF:
-        return f"{significant(share * 100, 2)} %" if share >= TINIEST else f"under {significant(TINIEST * 100)} %"
-    rest = max(1 - share, TINIEST)
+    if share > 1 or share <= 1 / 2:
+        return f"{significant(share * 100, 2)} %" if share >= least else f"under {significant(least * 100)} %"
+    rest = max(1 - share, least)
     decimals = max(0, 1 - floor(log10(rest * 100)))
     text = f"{(1 - rest) * 100:.{decimals}f}"
-    return f"{'' if rest > TINIEST else 'over '}{text.rstrip('0').rstrip('.') if decimals else text} %"
-
-
-HALF = 0.5
-TINIEST = 1e-9
-"""Shares nearer to 0 or 1 are written as "under" or "over" this bound."""
+    return f"{'' if rest > least else 'over '}{text.rstrip('0').rstrip('.') if decimals else text} %"
 
 
 def times(count: int, noun: str) -> str:
@@ -218,25 +205,15 @@ def significant(number: float, digits: int = 3) -> str:
     return text or "0"
 
 
-WIDEST = 110
-INDENT = " " * 6
-TOGETHER = re.compile(r"(?<=\d) (?=(%|µs|ms|s)(\W|$))")
-"""No line ends between a number and its unit."""
-JOINT = "\N{NO-BREAK SPACE}"
-
-
 def wrapped(*sentences: str) -> str:
     """Sentences as lines of at most 110 characters, all but the first indented; an empty one is left out."""
-    lines = (line for one in sentences for line in wrap(TOGETHER.sub(JOINT, one), WIDEST - len(INDENT)))
-    return f"\n{INDENT}".join(lines).replace(JOINT, " ")
+    joint = "\N{NO-BREAK SPACE}"  # no line ends between a number and its unit
+    together = (re.sub(r"(?<=\d) (?=(%|µs|ms|s)(\W|$))", joint, sentence) for sentence in sentences)
+    return "\n      ".join(line for sentence in together for line in wrap(sentence, 104)).replace(joint, " ")
 
 
 TARGET = 0.001
 """The share of calls that may be over, unless a caller says otherwise: one in a thousand (assumed)."""
-LITTLE_ROOM = 0.8
-"""From this share of the limit on, a call that is still in time has little room left (assumed)."""
-MANY = 100
-"""With this many calls or more, the 99th percentile is not just the worst of them."""
 
 
 class LimitVerdict(StrEnum):
@@ -320,7 +297,12 @@ class Judgement:
     @property
     def measured(self) -> float:
         """What the call takes, as one figure in seconds: the worst of fewer than 100, else the 99th percentile."""
-        return self.spread.p99 if self.count >= MANY else self.spread.worst
+        return self.spread.p99 if self.has_percentile else self.spread.worst
+
+    @property
+    def has_percentile(self) -> bool:
+        """Whether there are enough calls for the 99th percentile to be more than the worst of them."""
+        return self.count >= 100
 
     @property
     def used(self) -> float:
@@ -329,10 +311,10 @@ class Judgement:
 
     @property
     def verdict(self) -> LimitVerdict:
-        """Fail: more than the target was over. Warn: some were, or the worst used 80 % of the limit or more."""
+        """Fail: more than the target was over. Warn: some were, or the worst used 80 % of the limit (assumed)."""
         if self.over:
             return LimitVerdict.FAIL if self.share > self.target else LimitVerdict.WARN
-        return LimitVerdict.WARN if self.used >= LITTLE_ROOM else LimitVerdict.PASS
+        return LimitVerdict.WARN if self.used >= 0.8 else LimitVerdict.PASS
 
     @property
     def advice(self) -> str:
@@ -394,7 +376,7 @@ class Judgement:
         """How long the calls took; a 99th percentile only where there are enough calls for one."""
         if self.count == 1:
             return f"took {span(self.spread.worst)}"
-        percentile = f"99th percentile {span(self.spread.p99)}, " if self.count >= MANY else ""
+        percentile = f"99th percentile {span(self.spread.p99)}, " if self.has_percentile else ""
         return f"median {span(self.spread.p50)}, {percentile}worst {span(self.spread.worst)}"
 
     def __repr__(self) -> str:

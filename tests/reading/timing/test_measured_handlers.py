@@ -4,7 +4,7 @@ import pytest
 
 from workbook.errors import ParameterError
 from workbook.flows.variants import B_EARLIER
-from workbook.reading.timing.measuring import measure
+from workbook.reading.timing.measured import measure
 from workbook.reading.timing.verdict import LimitVerdict
 from workbook.runs.extension.handler import ReferenceHandler
 from workbook.runs.extension.mistakes import HANDLERS, KeepsItInItsClass, NetworkInStatus, OneAfterTheOther
