@@ -42,8 +42,8 @@ OWNERS = {
     "httpx2": {"api/net.py"},
     "httpcore2": {"api/net.py"},
     "ipywidgets": {"notebook"},
-    "numpy": {"reading/timing/planner.py"},
-    "pandas": {"flows/trace.py", "reading/timing/recorded.py"},
+    "numpy": {"reading/planner.py"},
+    "pandas": {"flows/trace.py", "reading/recorded.py"},
     "papermill": {"commands"},
     "httptools": {"mockserver/server.py"},
     "tree_sitter": {"preflight/sources.py"},
@@ -159,7 +159,7 @@ HEAVY = {
         "from workbook.runs.platform_a import PlatformARun; PlatformARun().walk()",
         "from workbook.runs.platform_a import CardProvisioning",
         "import workbook.notebook.session, workbook.reading.checks, workbook.notebook.lesson",
-        "import workbook.reading.timing, workbook.reading.timing.verdict, workbook.reading.timing.measured",
+        "import workbook.reading.verdict, workbook.reading.measured",
     ],
 )
 def test_nothing_heavy_is_imported_on_the_way(statement):

@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from workbook.notebook.widgets.builder import build as build
     from workbook.notebook.widgets.chooser import choose as choose
     from workbook.notebook.widgets.planner import planner as planner
-    from workbook.reading.timing.measured import measure as measure
-    from workbook.reading.timing.planner import LogNormal as LogNormal
-    from workbook.reading.timing.planner import Plan as Plan
-    from workbook.reading.timing.recorded import judge as judge
-    from workbook.reading.timing.recorded import read_durations as read_durations
+    from workbook.reading.measured import measure as measure
+    from workbook.reading.planner import LogNormal as LogNormal
+    from workbook.reading.planner import Plan as Plan
+    from workbook.reading.recorded import judge as judge
+    from workbook.reading.recorded import read_durations as read_durations
     from workbook.runs.extension.handler import AuthorizationProvider as AuthorizationProvider
     from workbook.runs.extension.handler import ReferenceHandler as ReferenceHandler
     from workbook.runs.extension.service import ExtensionProvisioningService as ExtensionProvisioningService

@@ -14,8 +14,8 @@ from workbook.errors import ParameterError
 from workbook.flows.trace import Trace
 from workbook.notebook.plays.run import PANELS, Run
 from workbook.reading.checks import Finding, check
-from workbook.reading.timing.measured import HandlerTiming
-from workbook.reading.timing.verdict import judge_trace
+from workbook.reading.measured import HandlerTiming
+from workbook.reading.verdict import judge_trace
 from workbook.views.compare import Comparison
 from workbook.views.durations import budgets, durations
 from workbook.views.findings import advised, findings, run_views, show_rules

@@ -1,1 +1,1 @@
-"""What a run means: checks, time limits, diagnoses of symptoms, and what an opaque string is."""
+"""What a run means: checks, verdicts on time limits, diagnoses of symptoms, and what an opaque string is."""

@@ -14,14 +14,14 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from workbook.flows.messages import LIMITS
-from workbook.reading.timing.verdict import R10, Judgement
+from workbook.reading.verdict import R10, Judgement
 from workbook.views.film import Film
 from workbook.views.html import Markup, View, tag, void
 from workbook.views.paint import Picture, document, ground, sheet
 from workbook.views.table import TEXT_WIDTH, clean, cut, paragraph, wrap
 
 if TYPE_CHECKING:
-    from workbook.reading.timing.planner import Estimate  # it imports numpy
+    from workbook.reading.planner import Estimate  # it imports numpy
 
 LEFT, RIGHT = 40, 960
 """Everything is painted between these, in a picture that is 1000 pixels wide."""

@@ -3,7 +3,7 @@
 import pytest
 
 from workbook.notebook.widgets.panels import Here
-from workbook.reading.timing.measured import measure
+from workbook.reading.measured import measure
 from workbook.runs.extension.handler import ReferenceHandler
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from workbook.notebook.widgets import planner
 from workbook.notebook.widgets.planner import agreement, played_call
-from workbook.reading.timing.planner import LogNormal, Plan, Resampled, totals
+from workbook.reading.planner import LogNormal, Plan, Resampled, totals
 from workbook.simulation.phones import LatenciesB
 
 

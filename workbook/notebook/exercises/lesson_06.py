@@ -10,7 +10,7 @@ from workbook.base.values import quoted
 from workbook.flows import messages as m
 from workbook.notebook.exercises.lesson_05 import left_out, played
 from workbook.notebook.exercises.model import Observed, Reason, first_finding
-from workbook.reading.timing.planner import LogNormal, Plan
+from workbook.reading.planner import LogNormal, Plan
 from workbook.runs.extension.handler import ReferenceHandler
 from workbook.runs.extension.service import ExtensionProvisioningService
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -68,7 +68,7 @@ def status_on_an_old_phone(handler: Any) -> Reason | Observed:  # noqa: PLR0911 
 
 def gate(ships: Any) -> Reason | Observed:
     """A gate lets a good log through, and stops one with a failure, without status(), without a cold call, or empty."""
-    from workbook.reading.timing.recorded import read_durations  # pandas
+    from workbook.reading.recorded import read_durations  # pandas
 
     good = read_durations(sample("measurements/good_build.csv"))
     bad = read_durations(sample("measurements/network_in_status.csv"))

@@ -17,7 +17,7 @@ import traitlets
 from workbook.base.values import choice
 from workbook.notebook.plays.run import COMPARED_PANELS, PANELS, AnyLoop, Run, browser_file, player_script, recording
 from workbook.reading.checks import check
-from workbook.reading.timing.measured import HandlerTiming
+from workbook.reading.measured import HandlerTiming
 from workbook.views import durations as bars
 from workbook.views.compare import Comparison
 from workbook.views.exchange import Exchange

@@ -14,8 +14,8 @@ from workbook.flows import messages as m
 from workbook.flows.trace import handler_calls
 from workbook.notebook.widgets.chooser import controls_above, literal, status
 from workbook.notebook.widgets.panels import Live
-from workbook.reading.timing.planner import GETS, Latency, LogNormal, Plan, chance_lacking, generator, totals
-from workbook.reading.timing.verdict import percent, span
+from workbook.reading.planner import GETS, Latency, LogNormal, Plan, chance_lacking, generator, totals
+from workbook.reading.verdict import percent, span
 from workbook.runs.back_end import simulated_back_end
 from workbook.runs.extension.handler import ReferenceHandler
 from workbook.runs.extension.service import ExtensionProvisioningService, PassEntry

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
 from workbook.flows.messages import LIMITS, Limit
-from workbook.reading.timing.verdict import (
+from workbook.reading.verdict import (
     EDGES,
     Judgement,
     LimitVerdict,

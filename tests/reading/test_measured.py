@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
-from workbook.reading.timing.measured import Measurement, measure_calls
-from workbook.reading.timing.verdict import LimitVerdict
+from workbook.reading.measured import Measurement, measure_calls
+from workbook.reading.verdict import LimitVerdict
 
 MS = 1_000_000
 

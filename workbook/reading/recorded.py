@@ -22,7 +22,7 @@ import pandas as pd
 from workbook.base.values import did_you_mean, is_number, of_type, quoted
 from workbook.errors import ParameterError
 from workbook.flows.messages import LIMITS
-from workbook.reading.timing.verdict import TARGET, Judgement, judge_durations
+from workbook.reading.verdict import TARGET, Judgement, judge_durations
 
 FileRows = Iterator[tuple[str, Mapping[str, Any]]]
 """The place of a row in its file, for an error, and its cells by column."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.reading.timing.verdict import chance_of_at_least, interval
+from workbook.reading.verdict import chance_of_at_least, interval
 
 SERIES = st.integers(1, 5000).flatmap(lambda count: st.tuples(st.integers(0, count), st.just(count)))
 

@@ -27,16 +27,7 @@ from workbook.flows import messages as m
 from workbook.flows.messages import Event, limit_of
 from workbook.flows.trace import CALLS
 from workbook.flows.variants import B_LATER, VariantB
-from workbook.reading.timing.verdict import (
-    TARGET,
-    Judgement,
-    LimitVerdict,
-    Spread,
-    judge_durations,
-    span,
-    times,
-    wrapped,
-)
+from workbook.reading.verdict import TARGET, Judgement, LimitVerdict, Spread, judge_durations, span, times, wrapped
 from workbook.runs.back_end import simulated_back_end
 from workbook.runs.extension.handler import ExtensionBackEnd, ExtensionHandler, Library, Storage
 from workbook.runs.own_code import completed

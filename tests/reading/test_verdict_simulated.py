@@ -4,7 +4,7 @@ import pytest
 
 from workbook.flows.trace import Trace
 from workbook.notebook.session import session
-from workbook.reading.timing.verdict import LimitVerdict, judge_trace
+from workbook.reading.verdict import LimitVerdict, judge_trace
 from workbook.runs.extension.mistakes import NetworkInStatus, OneAfterTheOther
 
 SESSION = session()

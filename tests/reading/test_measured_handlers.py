@@ -4,8 +4,8 @@ import pytest
 
 from workbook.errors import ParameterError
 from workbook.flows.variants import B_EARLIER
-from workbook.reading.timing.measured import measure
-from workbook.reading.timing.verdict import LimitVerdict
+from workbook.reading.measured import measure
+from workbook.reading.verdict import LimitVerdict
 from workbook.runs.extension.handler import ReferenceHandler
 from workbook.runs.extension.mistakes import HANDLERS, KeepsItInItsClass, NetworkInStatus, OneAfterTheOther
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
-from workbook.reading.timing import planner as closed_form
-from workbook.reading.timing import planner as search
-from workbook.reading.timing.planner import LogNormal, Plan, Resampled, totals
-from workbook.reading.timing.verdict import TARGET, LimitVerdict, interval, judge_durations
+from workbook.reading import planner as closed_form
+from workbook.reading import planner as search
+from workbook.reading.planner import LogNormal, Plan, Resampled, totals
+from workbook.reading.verdict import TARGET, LimitVerdict, interval, judge_durations
 from workbook.runs.loop import EventClock
 
 GETS = st.sampled_from(["one by one", "concurrent"])
@@ -388,8 +388,8 @@ def test_resampling_says_what_it_holds():
 @pytest.mark.slow
 def test_simulating_a_million_calls_stays_small():
     program = (
-        "from workbook.reading.timing.planner import Plan\n"
-        "from workbook.reading.timing.planner import LogNormal\n"
+        "from workbook.reading.planner import Plan\n"
+        "from workbook.reading.planner import LogNormal\n"
         "Plan(LogNormal(1, 3), timeout=2, retries=2).simulate()\n"
         "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
         "print(int(peak.split()[1]) // 1024)"  # getrusage would count what the parent held when it forked

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
-from workbook.reading.timing import recorded
-from workbook.reading.timing.recorded import judge, read_durations
-from workbook.reading.timing.verdict import LimitVerdict
+from workbook.reading import recorded
+from workbook.reading.recorded import judge, read_durations
+from workbook.reading.verdict import LimitVerdict
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "measurements"
 HEAD = "call,duration_ms,device,build,cold"

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from workbook.base.values import choice, durations, number, quoted, whole
 from workbook.errors import ParameterError
 from workbook.flows.messages import Limit, limit_of
-from workbook.reading.timing.verdict import (
+from workbook.reading.verdict import (
     CONFIDENCE,
     INNER,
     TARGET,
