@@ -12,7 +12,7 @@ from workbook.reading import recorded
 from workbook.reading.recorded import judge, read_durations
 from workbook.reading.verdict import LimitVerdict
 
-FIXTURES = Path(__file__).parents[3] / "fixtures" / "measurements"
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "measurements"
 HEAD = "call,duration_ms,device,build,cold"
 ROW = "status,12.5,Phone A,0042,true"
 OBJECT = {"call": "status", "duration_ms": 12.5, "device": "Phone A", "build": "0042", "cold": True}
