@@ -125,7 +125,9 @@ def main():
     parser.add_argument("--without", action="append", default=[], metavar="FILE", help="what the others prove alone")
     parser.add_argument("--again", type=Path, help="a report of before: only what survived then")
     parser.add_argument("--report", type=Path, default=Path(os.devnull), help="where each mutant goes, with its killer")
+    parser.add_argument("--least", type=float, default=0, metavar="PERCENT", help="exit code 1 where fewer are killed")
     options = parser.parse_args()
+    too_few = []
     lines = options.again.read_text("utf-8").splitlines() if options.again else []
     kept = {one["mutant"].rpartition(" (")[0] for one in map(json.loads, lines) if not one["killer"]}
     os.environ["CI"] = "1"  # Hypothesis draws the same examples each time
@@ -159,7 +161,11 @@ def main():
                 survived = kills[""]
                 share = f"{100 * (number - survived) / number:.1f} %"
                 print(f"{part}: {number} of {total} mutants, {survived} survived, {share} killed", flush=True)
+        if kills[""] * 100 > (100 - options.least) * len(chosen):
+            too_few.append(part)
+    print(f"fewer than {options.least:g} % were killed of: {', '.join(too_few) or 'none'}")
+    return 1 if too_few else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -63,6 +63,8 @@ def memory(requests):
                 print(f"{number:>11,} requests   {kilobytes / 1024:6.1f} MB")
     print(f"second half: {look.slope():+.2f} bytes a request; {outcome.rate:,.0f} requests/s")
     print(f"statuses {dict(outcome.statuses)}; {look.wrong} of {look.looked} bodies wrong; gone: {outcome.gone}")
+    assert not look.wrong
+    assert not outcome.gone, "the server ended"
 
 
 class Acknowledged:
