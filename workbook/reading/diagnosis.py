@@ -21,20 +21,6 @@ LARGEST_LOG = 16 * 1_048_576
 """Bytes of a text that is looked at."""
 MOST_SHOWN = 3
 """Causes that are shown."""
-STRONG = 4
-"""The weight of a pattern; that of a sentence is 3, that of a common or a weak pattern 1."""
-MESSAGE_VALUES = {
-    "HTTP status": r'"status"\s*:\s*([45]\d\d)\b',
-    "errorCode": r"errorCode\W{1,4}([0-9A-Za-z_]{2,20})",
-    "requestId": r"(?:requestId|x-request-id)\W{1,4}([\w-]{6,64})",
-    "wallet status": r"\b(150\d\d)\b",
-    "SDK version": r"\bSDK\W{1,3}v?(\d+\.\d+\.\d+)",
-    "application id": r"applicationId\W{1,4}([A-Za-z]\w*(?:\.\w+)+)",
-    "SHA-256": r"\b((?:[0-9A-F]{2}:){31}[0-9A-F]{2})\b",
-    "payment instrument": r"\b(PI[0-9A-Z]{23})\b",
-    "time": r"\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)?)",
-}
-"""The values that a message takes from the text: the name of each, and the pattern that finds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +128,7 @@ class Diagnosis:
 
     Attributes:
         likely: the rows that fit, most likely first; none where the text belongs to no row.
-        values: what the text says of the attempt, redacted, by the names of `MESSAGE_VALUES`.
+        values: what the text says of the attempt, redacted, by the names that a message gives them.
     """
 
     likely: tuple[Likely, ...]
@@ -203,7 +189,7 @@ def diagnose(text: str) -> Diagnosis:
         raise ParameterError("The text is larger than 16 MiB. Give the part around the failure.")
     named = re.fullmatch(r"\s*(?:row )?([1-9]\d?)\s*", text, re.IGNORECASE)
     if named and int(named[1]) <= len(catalogue()):
-        return Diagnosis((Likely(row(int(named[1])), STRONG, 1, "the number of the row"),))
+        return Diagnosis((Likely(row(int(named[1])), 4, 1, "the number of the row"),))
     lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         lines.setdefault(line[:2_000].strip(), number)
@@ -212,7 +198,7 @@ def diagnose(text: str) -> Diagnosis:
     a_finding = re.compile(r"(?:[✗▲•] )?(?:fail|warn|note) +([A-Z]+(?:-[A-Z]+)*-\d+)\b(.*)", re.IGNORECASE)
     for line, number in lines.items():  # a line that is one of our findings names its rule
         if (match := a_finding.match(line)) and (resting := row_of(match[1], match[2])):
-            likely.append(Likely(resting, 4 * STRONG, number, _evidence(line)))
+            likely.append(Likely(resting, 16, number, _evidence(line)))
     likely.sort(key=lambda one: (-one.weight, one.line, one.row.number))
     best = {one.row.number: one for one in reversed(likely)}
     return Diagnosis(tuple(one for one in likely if one is best[one.row.number]), _values(text))
@@ -222,7 +208,7 @@ def _judged(one: CatalogueRow, lines: Mapping[str, int], text: str, *, is_name: 
     """The row with the evidence for it; `text` has each line once, and `lines` says where each line came first."""
     weight, first = 0, None
     for pattern, amount, is_enough in (
-        *((pattern, STRONG, True) for pattern in one.patterns),
+        *((pattern, 4, True) for pattern in one.patterns),
         *((pattern, 1, True) for pattern in one.common),
         *((pattern, 1, is_name) for pattern in one.weak),
     ):
@@ -244,11 +230,22 @@ def _judged(one: CatalogueRow, lines: Mapping[str, int], text: str, *, is_name: 
 
 
 def _values(text: str) -> dict[str, str]:
-    values = {}
-    for name, pattern in MESSAGE_VALUES.items():
-        is_id = name == "payment instrument"
-        if match := re.search(pattern, text, 0 if is_id else re.IGNORECASE):
-            values[name] = f"{match[1][:4]}…{match[1][-4:]}" if is_id else match[1]
+    """The values that a message takes from the text, by their names; of a payment instrument only the ends."""
+    patterns = {
+        "HTTP status": r'"status"\s*:\s*([45]\d\d)\b',
+        "errorCode": r"errorCode\W{1,4}([0-9A-Za-z_]{2,20})",
+        "requestId": r"(?:requestId|x-request-id)\W{1,4}([\w-]{6,64})",
+        "wallet status": r"\b(150\d\d)\b",
+        "SDK version": r"\bSDK\W{1,3}v?(\d+\.\d+\.\d+)",
+        "application id": r"applicationId\W{1,4}([A-Za-z]\w*(?:\.\w+)+)",
+        "SHA-256": r"\b((?:[0-9A-F]{2}:){31}[0-9A-F]{2})\b",
+        "payment instrument": r"\b(?-i:(PI[0-9A-Z]{23}))\b",
+        "time": r"\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)?)",
+    }
+    found = {name: re.search(pattern, text, re.IGNORECASE) for name, pattern in patterns.items()}
+    values = {name: match[1] for name, match in found.items() if match}
+    if whole_id := values.get("payment instrument"):
+        values["payment instrument"] = f"{whole_id[:4]}…{whole_id[-4:]}"
     return values
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,21 +24,7 @@ LARGEST_VALUE = 1_048_576
 """Bytes of a value; real ones have a few thousand (assumed)."""
 ECC_V2_REQUEST = "platform B's sdkOutput (inferred)"
 ECC_V2_ANSWER = "the POST's sdkInput of platform B (inferred)"
-VALUE_KINDS = {
-    "the GET's sdkInput (sdk-a, sdk-b)": frozenset({"paymentInstrumentId", "supportedWallets", "lastFour", "brand"}),
-    ECC_V2_REQUEST: frozenset({"certificates", "nonce", "nonceSignature"}),
-    ECC_V2_ANSWER: frozenset({"activationData", "encryptedPassData", "ephemeralPublicKey"}),
-    "data of the simulator": frozenset({"simulated", "kind"}),
-}
-"""What a value is, by the fields inside it: a value of a kind has at least half of the kind's fields."""
 UNKNOWN_KIND = "no structure that is known"
-WHO_TAKES = {
-    "text": "platform A takes it as it is; platform B takes its decoded bytes (API-7; API-8, sdk-b)",
-    "bytes": "platform B's SDK takes these bytes; platform A and JSON need their base64 text (sdk-a, sdk-b)",
-    "output text": "the POST's body takes it as it is (API-2); on platform B the SDK hands it out as bytes (API-8)",
-    "output bytes": "platform B's SDK hands these bytes out; the POST's body needs their base64 text (API-8)",
-    "": "neither platform takes it like this",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +44,11 @@ class Inspection:
     """What a value is.
 
     Attributes:
-        kind: one of `VALUE_KINDS`, what the simulator made, or `UNKNOWN_KIND`.
+        kind: its structure, what the simulator made, or `UNKNOWN_KIND`.
         length: of the value, in bytes.
         body: the name of the field of the JSON body that held it; empty where it came alone.
         wrong: the wrong layers from the outside in; none for a good value.
-        takes: which platform takes it, a key of `WHO_TAKES`.
+        takes: which platform takes it: text, bytes, output text or output bytes; empty for none.
         fields: what is inside: each name, with the kind and length of its value.
         steps: the steps from the fields to what is in them, up to the first wrong one; empty except for platform B's
             structure and the simulator's data.
@@ -90,7 +76,13 @@ class Inspection:
         around = f", in the field {self.body} of a JSON body" if self.body else ""
         lines = [f"what it is   {self.kind}, {self.length} bytes{around}"]
         lines += [f"wrong layer  {one}" for one in self.wrong] or ["layers       all as they should be"]
-        lines.append(f"who takes it {WHO_TAKES[self.takes]}")
+        who = {
+            "text": "platform A takes it as it is; platform B takes its decoded bytes (API-7; API-8, sdk-b)",
+            "bytes": "platform B's SDK takes these bytes; platform A and JSON need their base64 text (sdk-a, sdk-b)",
+            "output text": "the POST's body takes it as it is (API-2); platform B's SDK hands it out as bytes (API-8)",
+            "output bytes": "platform B's SDK hands these bytes out; the POST's body needs their base64 text (API-8)",
+        }
+        lines.append(f"who takes it {who.get(self.takes, 'neither platform takes it like this')}")
         lines += [f"  {name}: {value}" for name, value in self.fields.items()]
         for step in self.steps:
             lines.append(f"{'wrong step ' if step.wrong else 'step       '}  {step.name}: {step.says} ({step.source})")
@@ -173,8 +165,7 @@ def _peeled(data: bytes) -> tuple[list[WrongLayer], bytes, bool]:
         if coded and layer != "encoded-twice":  # inside base64 nothing has to be text
             break
         wrong.append(WrongLayer(layer, _where(data, layer)))
-        undo = _UNDO.get(layer)
-        undone = None if undo is None else undo(data.decode("utf-8", "replace"))
+        undone = _undone(layer, data.decode("utf-8", "replace"))
         if undone is None or undone == data:
             break
         if layer == "decoded-once-too-often":
@@ -215,27 +206,38 @@ def _broken_at(content: bytes) -> int:
     return 0
 
 
-def _padded(text: str) -> bytes | None:
-    """The text with the padding that belongs to it; None where no padding makes base64 of it."""
-    bare = text.replace("=", "")
-    return None if len(bare) % 4 == 1 else (bare + "=" * (-len(bare) % 4)).encode("utf-8", "replace")
-
-
-_UNDO: Mapping[str, Callable[[str], bytes | None]] = {
-    "quoted": lambda text: text.strip().strip("\\").strip("\"'").rstrip("\\").encode("utf-8", "replace"),
-    "line-breaks": lambda text: re.sub(r"\\r|\\n|\s", "", text).encode("utf-8", "replace"),
-    "url-safe": lambda text: text.replace("-", "+").replace("_", "/").encode(),
-    "padding": _padded,
-    "pad-bits": lambda text: base64.b64encode(base64.b64decode(text + "==")),
-    "encoded-twice": decode_strictly,
-    "decoded-once-too-often": lambda _text: b"",
-}
-"""What undoes a wrong layer, by its name; a layer missing here, or whose function returns None, cannot be undone."""
+def _undone(layer: str, text: str) -> bytes | None:
+    """The text without this wrong layer; None where it cannot be undone."""
+    undone: bytes | str | None = None
+    match layer:
+        case "quoted":
+            undone = text.strip().strip("\\").strip("\"'").rstrip("\\")
+        case "line-breaks":
+            undone = re.sub(r"\\r|\\n|\s", "", text)
+        case "url-safe":
+            undone = text.replace("-", "+").replace("_", "/")
+        case "padding":
+            bare = text.replace("=", "")
+            # no padding makes base64 of one character more than a multiple of four
+            undone = None if len(bare) % 4 == 1 else bare + "=" * (-len(bare) % 4)
+        case "pad-bits":
+            undone = base64.b64encode(base64.b64decode(text + "=="))
+        case "encoded-twice":
+            undone = decode_strictly(text)
+        case "decoded-once-too-often":
+            undone = b""
+    return undone.encode("utf-8", "replace") if isinstance(undone, str) else undone
 
 
 def _kind(fields: Mapping[str, Any]) -> str:
     """What the fields say that the value is."""
-    shares = {kind: len(names & fields.keys()) / len(names) for kind, names in VALUE_KINDS.items()}
+    kinds = {
+        "the GET's sdkInput (sdk-a, sdk-b)": {"paymentInstrumentId", "supportedWallets", "lastFour", "brand"},
+        ECC_V2_REQUEST: {"certificates", "nonce", "nonceSignature"},
+        ECC_V2_ANSWER: {"activationData", "encryptedPassData", "ephemeralPublicKey"},
+        "data of the simulator": {"simulated", "kind"},
+    }  # a value of a kind has at least half of the kind's fields
+    shares = {kind: len(names & fields.keys()) / len(names) for kind, names in kinds.items()}
     best = max(shares, key=lambda kind: shares[kind])
     if shares[best] < 1 / 2:
         return UNKNOWN_KIND
