@@ -46,9 +46,9 @@ OWNERS = {
     "pandas": {"flows/trace.py", "reading/recorded.py"},
     "papermill": {"commands"},
     "httptools": {"mockserver/server.py"},
-    "tree_sitter": {"preflight/sources.py"},
-    "tree_sitter_kotlin": {"preflight/sources.py"},
-    "tree_sitter_swift": {"preflight/sources.py"},
+    "tree_sitter": {"preflight/project.py"},
+    "tree_sitter_kotlin": {"preflight/project.py"},
+    "tree_sitter_swift": {"preflight/project.py"},
     "cryptography": {"preflight/signing.py", "simulation/ecc_v2.py"},
 }
 """The only places that may import these libraries: a package, or one module of it."""

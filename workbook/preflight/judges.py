@@ -19,9 +19,17 @@ from workbook.harness.model import Miss
 from workbook.preflight.gradle import Module, Statement, numbers
 from workbook.preflight.model import LATER_A, Facts, Part, PreflightCase, miss_at, miss_in, preflight_case, unread
 from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, BuildTarget
-from workbook.preflight.project import read_project
+from workbook.preflight.project import (
+    SourceFile,
+    SourceFunction,
+    SourceType,
+    line_of,
+    names_in,
+    read_project,
+    text_of,
+    walk,
+)
 from workbook.preflight.signing import allowlist_request
-from workbook.preflight.sources import SourceFile, SourceFunction, SourceType, line_of, names_in, text_of, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -14,9 +14,8 @@ from workbook.flows.variants import A_EARLIER_FACTS, A_LATER_FACTS
 from workbook.harness.model import Case, Miss
 from workbook.preflight.gradle import Build, Dependency, Module, numbers
 from workbook.preflight.platform_b import ProjectB
-from workbook.preflight.project import File, Project
+from workbook.preflight.project import File, Project, SourceCall, SourceFunction, Sources, SourceType, line_of
 from workbook.preflight.signing import SigningCertificate
-from workbook.preflight.sources import SourceCall, SourceFunction, Sources, SourceType, line_of
 
 LATER_A = (0, 4, 0)
 """From this version on platform A's SDK asks for the OPC data itself."""

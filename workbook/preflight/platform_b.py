@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from workbook.preflight.gradle import numbers
-from workbook.preflight.project import File, Project, rows, table
-from workbook.preflight.sources import SourceFunction, Sources, SourceType, read_sources
+from workbook.preflight.project import File, Project, SourceFunction, Sources, SourceType, read_sources, rows, table
 
 ISSUER, AUTHORIZATION = "issuer-provisioning", "issuer-provisioning.authorization"
 

@@ -1,23 +1,33 @@
-"""The files of a project: found and read within limits, so that a hostile tree ends quickly and clearly.
+"""The files of a project, and its sources in Swift and Kotlin, read with their grammars.
 
-A symbolic link to a folder is not followed, so no walk is endless. What a build made, and what others wrote (packages,
-pods, modules), is left out. A file is read when it is needed, once.
+Files are found and read within limits, so that a hostile tree ends quickly and clearly: a symbolic link to a folder is
+not followed, so no walk is endless; what a build made, and what others wrote (packages, pods, modules), is left out; a
+file is read when it is needed, once.
+
+The two grammars name their nodes differently; the sets here have both names. Only a file that mentions a word of the
+SDK is parsed, so a large project costs little. A file is walked once, from the top: what is around a function or a call
+is known then, where a node would look for its parent through the whole file.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbook.base.files import read_regular
-from workbook.errors import ParameterError
+from workbook.base.files import pip_line, read_regular
+from workbook.errors import ConfigurationError, ParameterError
+
+if TYPE_CHECKING:  # an extra brings it
+    from tree_sitter import Node
 
 LARGEST_FILE = 16 * 1_048_576
 """Bytes of a file that is read; no property list, project file, source or environment has more."""
@@ -177,3 +187,311 @@ def table(value: Any) -> dict[str, Any]:
 def rows(value: Any) -> list[Any]:
     """The value if it is a list, else an empty list."""
     return value if isinstance(value, list) else []
+
+
+# Sources: types, functions and calls.
+
+NAME_KINDS = frozenset({"simple_identifier", "identifier", "type_identifier"})
+
+
+@cache
+def _parser(suffix: str) -> Callable[[bytes], Node]:
+    try:
+        import tree_sitter_kotlin
+        import tree_sitter_swift
+        from tree_sitter import Language, Parser
+    except ImportError:
+        raise ConfigurationError(f"Sources are read with their grammars: {pip_line('preflight')}") from None
+    grammar = tree_sitter_swift if suffix == ".swift" else tree_sitter_kotlin
+    parser = Parser(Language(grammar.language()))
+    return lambda content: parser.parse(content).root_node
+
+
+def text_of(node: Node) -> str:
+    """What is written there."""
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and all below it, in the order of the text: at most 400,000 nodes, more than any person writes."""
+    waiting = [node]
+    for _number in range(400_000):
+        if not waiting:
+            return
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(current.named_children))
+
+
+def line_of(node: Node) -> int:
+    """The line where it begins, from 1."""
+    return node.start_point[0] + 1
+
+
+def names_in(node: Node) -> list[str]:
+    """Every name in it, without comments and texts."""
+    return [text_of(name) for name in walk(node) if name.type in NAME_KINDS]
+
+
+def name_of(node: Node) -> str:
+    """The name of a function or a type; empty where it has none."""
+    own = (child for child in node.named_children if child.type in NAME_KINDS)
+    named = node.child_by_field_name("name") or next(own, None)
+    return text_of(named) if named is not None else ""
+
+
+@dataclass(frozen=True, eq=False)
+class SourceType:
+    """A type, or an extension of one.
+
+    Attributes:
+        source: its file.
+        node: the type.
+        functions: those in it, without those of a type inside it.
+    """
+
+    source: SourceFile
+    node: Node
+    functions: list[SourceFunction] = field(default_factory=list)
+
+    @cached_property
+    def name(self) -> str:
+        """Its name."""
+        return name_of(self.node)
+
+    @property
+    def heads(self) -> list[str]:
+        """What a Swift type inherits from, or conforms to."""
+        return [text_of(child) for child in self.node.named_children if child.type == "inheritance_specifier"]
+
+    @cached_property
+    def by_name(self) -> dict[str, SourceFunction]:
+        """Its functions by their names."""
+        return {function.name: function for function in self.functions}
+
+
+@dataclass(frozen=True, eq=False)
+class SourceFunction:
+    """A function, or what initialises a type.
+
+    Attributes:
+        source: its file.
+        node: the function.
+        kind: the type around it; None where there is none.
+    """
+
+    source: SourceFile
+    node: Node
+    kind: SourceType | None
+
+    @cached_property
+    def name(self) -> str:
+        """Its name; empty for what initialises a type."""
+        return name_of(self.node)
+
+    @property
+    def labels(self) -> list[str]:
+        """The label that a call gives each parameter of a Swift function; `_` where it gives none."""
+        parameters = (child for child in self.node.named_children if child.type == "parameter")
+        return [text_of(part.child_by_field_name("external_name") or part.named_children[0]) for part in parameters]
+
+    @property
+    def calls(self) -> Sequence[SourceCall]:
+        """The calls in it."""
+        calls = self.source.parts.calls  # in the order of the text
+        ends = (self.node.start_byte, self.node.end_byte)
+        first, last = (bisect_left(calls, end, key=lambda call: call.node.start_byte) for end in ends)
+        return calls[first:last]
+
+
+@dataclass(frozen=True, eq=False)
+class SourceCall:
+    """One call: `receiver.name(label: ..., ...)`.
+
+    Attributes:
+        source: its file.
+        node: the call.
+        kind: the type around it; None where there is none.
+        function: the function around it; None where there is none.
+    """
+
+    source: SourceFile
+    node: Node
+    kind: SourceType | None
+    function: SourceFunction | None
+
+    @cached_property
+    def _callee(self) -> tuple[str, str]:
+        """The parts before and after the last dot of what is called; of a long chain only the end is looked at."""
+        callee = self.node.named_children[0]
+        if callee.type == "call_expression" and callee.named_children:  # f(x) { ... }
+            callee = callee.named_children[0]
+        text = self.source.file.content[max(callee.start_byte, callee.end_byte - 200) : callee.end_byte]
+        receiver, _dot, name = text.decode("utf-8", "replace").rpartition(".")
+        return receiver.strip(), name.strip("?! \n")
+
+    @property
+    def receiver(self) -> str:
+        """Whose function is called; empty where nothing is named."""
+        return self._callee[0]
+
+    @property
+    def name(self) -> str:
+        """What is called."""
+        return self._callee[1]
+
+    @property
+    def arguments(self) -> list[Node]:
+        """The arguments in brackets."""
+        own = [part for child in self.node.named_children
+               for part in (child, *(child.named_children if child.type == "call_suffix" else ()))]  # fmt: skip
+        listed = (part for part in own if part.type == "value_arguments")
+        return [
+            argument
+            for arguments in listed
+            for argument in arguments.named_children
+            if argument.type == "value_argument"
+        ]
+
+    @property
+    def labels(self) -> list[str]:
+        """The name of each argument; empty where it has none."""
+        found = []
+        for argument in self.arguments:
+            marks = [at for at, child in enumerate(argument.children) if child.type in {":", "="}][:1]
+            found.append(text_of(argument.children[marks[0] - 1]) if marks and marks[0] else "")
+        return found
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Parts:
+    """The types, functions and calls of a file, in the order of the text."""
+
+    types: list[SourceType] = field(default_factory=list)
+    functions: dict[str, list[SourceFunction]] = field(default_factory=dict)
+    calls: list[SourceCall] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One source file."""
+
+    file: File
+
+    @cached_property
+    def root(self) -> Node:
+        """Its tree."""
+        return _parser(self.file.path.suffix)(self.file.content)
+
+    @cached_property
+    def parts(self) -> Parts:
+        """Its types, its functions by their names, and its calls, each with what is around it."""
+        parts = Parts()
+        waiting: list[tuple[Node, SourceType | None, SourceFunction | None]] = [(self.root, None, None)]
+        for _number in range(400_000):  # as `walk`
+            if not waiting:
+                break
+            node, kind, function = waiting.pop()
+            match node.type:
+                case "class_declaration" | "object_declaration" | "protocol_declaration":
+                    kind = SourceType(self, node)
+                    parts.types.append(kind)
+                case "function_declaration" | "init_declaration" | "secondary_constructor":
+                    function = SourceFunction(self, node, kind)
+                    parts.functions.setdefault(function.name, []).append(function)
+                    if kind is not None:
+                        kind.functions.append(function)
+                case "call_expression" if node.named_children:
+                    parts.calls.append(SourceCall(self, node, kind, function))
+            waiting += ((child, kind, function) for child in reversed(node.named_children))
+        return parts
+
+    @cached_property
+    def identifiers(self) -> frozenset[str]:
+        """Every name in it, without comments and texts."""
+        return frozenset(names_in(self.root))
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The sources of one language.
+
+    Attributes:
+        about: those that are about provisioning.
+        files: all of them, for functions that those call.
+    """
+
+    about: tuple[SourceFile, ...]
+    files: tuple[File, ...]
+
+    @property
+    def types(self) -> Iterator[SourceType]:
+        """Every type in the sources about provisioning."""
+        return (kind for source in self.about for kind in source.parts.types)
+
+    @property
+    def calls(self) -> Iterator[SourceCall]:
+        """Every call in them."""
+        return (call for source in self.about for call in source.parts.calls)
+
+    @cached_property
+    def _declared(self) -> dict[bytes, set[File]]:
+        """The files that declare a function, by its name. This is a fast look; the grammar decides."""
+        found: dict[bytes, set[File]] = {}
+        for file in self.files:
+            for name in set(re.findall(rb"\bfunc?\s+(\w+)", file.content)):
+                found.setdefault(name, set()).add(file)
+        return found
+
+    def declares(self, name: str) -> bool:
+        """Whether the project has a function of its own with this name."""
+        return name.encode() in self._declared
+
+    @cached_property
+    def _parsed(self) -> dict[str, SourceFile]:
+        return {source.file.name: source for source in self.about}
+
+    def source(self, file: File) -> SourceFile:
+        """One of the files, parsed once."""
+        return self._parsed.setdefault(file.name, SourceFile(file))
+
+    def reach(self, function: SourceFunction) -> Iterator[SourceFunction]:
+        """A function, and those that it calls, directly or through others, at most four calls deep.
+
+        A function of the same type is preferred; otherwise a name is followed only if a single function has it, so that
+        nothing is blamed on a namesake.
+        """
+        waiting, seen = deque([(function, 0)]), {function}
+        while waiting:
+            current, depth = waiting.popleft()
+            yield current
+            own = current.kind.by_name if current.kind is not None else {}
+            for call in current.calls if depth < 4 else ():
+                found = [own[call.name]] if call.receiver in {"", "self"} and call.name in own else []
+                files = self._declared.get(call.name.encode(), set())
+                if not found and len(files) == 1:
+                    found = self.source(*files).parts.functions.get(call.name, [])
+                if len(found) == 1 and found[0] not in seen:
+                    seen.add(found[0])
+                    waiting.append((found[0], depth + 1))
+
+
+def read_sources(project: Project, pattern: str, within: Iterable[str] | None = None) -> Sources:
+    """The sources with this pattern, without tests.
+
+    Args:
+        project: whose.
+        pattern: such as `*.swift`.
+        within: the folders of the modules that build an app; None takes every folder.
+    """
+    folders = None if within is None else tuple(f"{folder}/" if folder else "" for folder in within)
+    found = (file for file in project.named(pattern) if not file.is_test)
+    files = tuple(file for file in found if folders is None or file.name.startswith(folders))
+    # in small letters for a fast first look, and as a pattern
+    words = (b"provisioningservice", b"watchavailability", b"cardprovisioning", b"opcprovider", b"issuerprovisioning")
+    names = re.compile(
+        rb"\b(Extension)?ProvisioningService\b|IssuerProvisioning|\bWatchAvailability\b|\bCardProvisioning\b"
+        rb"|\bOpcProvider\b"
+    )
+    about = (file for file in files if file.mentions(*words) and names.search(file.content))
+    return Sources(tuple(map(SourceFile, about)), files)

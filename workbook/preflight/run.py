@@ -21,9 +21,8 @@ from workbook.preflight.gradle import Dependency, read_build
 from workbook.preflight.judges import PREFLIGHT_CASES
 from workbook.preflight.model import Facts, PreflightCase, ProjectA
 from workbook.preflight.platform_b import read_platform_b
-from workbook.preflight.project import LARGEST_FILE, Project, read_project
+from workbook.preflight.project import LARGEST_FILE, Project, read_project, read_sources
 from workbook.preflight.signing import SigningCertificate, read_certificates, read_sent
-from workbook.preflight.sources import read_sources
 
 LEVELS = {Verdict.FAIL: "error", Verdict.WARN: "warning", Verdict.NOTE: "note", Verdict.KNOWN: "note"}
 """A verdict's level in SARIF."""

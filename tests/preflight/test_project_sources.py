@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_projects import judged
 
-from workbook.preflight.project import File
-from workbook.preflight.sources import SourceFile
+from workbook.preflight.project import File, SourceFile
 
 
 @settings(max_examples=60, deadline=None)
