@@ -15,7 +15,7 @@ import asyncio
 import hmac
 import json
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -28,7 +28,7 @@ from jsonpointer import JsonPointer
 
 from workbook.app import protocol as p
 from workbook.base.values import choice, lookup, quoted
-from workbook.errors import DefinitionError, OpaqueDataError, OutOfOrderError, ParameterError, WorkbookError
+from workbook.errors import OpaqueDataError, OutOfOrderError, ParameterError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Command, Event
@@ -83,20 +83,20 @@ class Device:
         self.began = monotonic()
         self._numbers, self._turns = count(1), count(1)
         self._made: dict[int, _Provisioning] = {}
-        self._asked: dict[int, _Conversation] = {}
+        self._asked: dict[int, _Call] = {}
         self._calls = 0
 
     @property
     def under_way(self) -> tuple[str, ...]:
         """The calls that wait for the app."""
-        return tuple(conversation.says for conversation in self._asked.values())
+        return tuple(call.says for call in self._asked.values())
 
     def process_ended(self) -> None:
         """The app's process is gone: note what was under way, and forget what was in its memory."""
         for says in self.under_way:
             self.note(m.Noted(f"{says} was under way when the app's process ended"))
-        for conversation in self._asked.values():
-            conversation.task.cancel()
+        for call in self._asked.values():
+            call.task.cancel()
         self._asked.clear()
         self._made.clear()
 
@@ -131,35 +131,30 @@ class Device:
     async def _answer(self, call: p.PhoneRequest) -> PhoneReply:
         match call:
             case p.Create():
-                reply = await self._create(call)
+                made = _Provisioning(self)
+                reply = await _Call(made, m.CreateCalled(opaque(call.sdk_input))).begin()
+                if reply["outcome"] == "Success":
+                    reply["provisioning"] = number = next(self._numbers)
+                    self._made[number] = made
             case p.CanProvision():
-                reply = _reply(await _Steps(self._of(call)).call(m.CanProvisionCalled()))
+                reply = await _Call(self._of(call), m.CanProvisionCalled()).begin()
             case p.CreateSdkOutput():
-                reply = _reply(await _Steps(self._of(call)).call(m.CreateSdkOutputCalled(), m.AddTapped()))
+                reply = await _Call(self._of(call), m.CreateSdkOutputCalled(), m.AddTapped()).begin()
             case p.ProvisionWithProvider():
                 with_provider = m.ProvisionWithProviderCalled(call.card_display_name, _address(call))
-                reply = await self._converse(self._of(call), with_provider, m.AddTapped())
+                reply = await _Call(self._of(call), with_provider, m.AddTapped()).begin()
             case p.Provision():
                 opc = opaque(call.sdk_input)
                 provision = m.ProvisionCalled(opc, call.card_display_name, _address(call))
-                reply = await self._converse(self._of(call), provision, m.OpcReceived(opc))
+                reply = await _Call(self._of(call), provision, m.OpcReceived(opc)).begin()
             case p.Turn():
-                if (conversation := self._asked.pop(call.turn, None)) is None:
+                if (waiting := self._asked.pop(call.turn, None)) is None:
                     why = f"Nothing waits for turn {call.turn}: it was answered, or the app's process began anew."
                     raise OutOfOrderError(why)
-                reply = await conversation.go_on(call)
+                reply = await waiting.go_on(call)
             case _:
                 raise OutOfOrderError(f"{type(call).__name__} is no call of a device.")
         return reply
-
-    async def _create(self, call: p.Create) -> PhoneReply:
-        made = _Provisioning(self)
-        event = await _Steps(made).call(m.CreateCalled(opaque(call.sdk_input)))
-        if not isinstance(event, m.CreateSuccess):
-            return _reply(event)
-        number = next(self._numbers)
-        self._made[number] = made
-        return _reply(event) | {"provisioning": number}
 
     def _of(self, call: p.OfOne) -> _Provisioning:
         if call.provisioning not in self._made:
@@ -167,58 +162,16 @@ class Device:
             raise OutOfOrderError(f"No CardProvisioning {call.provisioning} is on this phone. {again}")
         return self._made[call.provisioning]
 
-    async def _converse(self, of: _Provisioning, call: Event, first: Event) -> PhoneReply:
-        """Begin an attempt; returns what it asks for first, or its outcome."""
-        conversation = _Conversation(self, call.says)
-        return await conversation.begin(_Steps(of, conversation).call(call, first))
-
     @property
     def busy(self) -> bool:
         """Whether a call is being answered, or the app was asked for something."""
         return bool(self._calls or self._asked)
 
-    def turn_of(self, conversation: _Conversation) -> int:
-        """A number under which the app answers this conversation."""
+    def turn_of(self, call: _Call) -> int:
+        """A number under which the app answers what this call asks for."""
         turn = next(self._turns)
-        self._asked[turn] = conversation
+        self._asked[turn] = call
         return turn
-
-
-class _Conversation:
-    """One attempt as the exchanges see it: a task of its own, which stops where it asks the app for something."""
-
-    task: asyncio.Task[None]
-
-    def __init__(self, device: Device, says: str) -> None:
-        self.says = says
-        self._device = device
-        self._next: asyncio.Future[PhoneReply] = asyncio.get_running_loop().create_future()
-        self._answer: asyncio.Future[p.Turn] = asyncio.get_running_loop().create_future()
-
-    async def begin(self, steps: Coroutine[Any, Any, Event]) -> PhoneReply:
-        """Run until it asks or ends."""
-        self.task = asyncio.create_task(self._run(steps))
-        return await self._next
-
-    async def ask(self, **what: Any) -> p.Turn:
-        """Ask the app, and wait for its answer."""
-        self._answer = asyncio.get_running_loop().create_future()
-        self._next.set_result(what | {"turn": self._device.turn_of(self)})
-        return await self._answer
-
-    async def go_on(self, answer: p.Turn) -> PhoneReply:
-        """Give it the app's answer, and run until it asks again or ends."""
-        self._next = asyncio.get_running_loop().create_future()
-        self._answer.set_result(answer)
-        return await self._next
-
-    async def _run(self, steps: Coroutine[Any, Any, Event]) -> None:
-        try:
-            reply = _reply(await steps)
-        except OutOfOrderError as error:
-            self._next.set_exception(error)
-        else:
-            self._next.set_result(reply)  # the current future: `go_on` replaces the earlier one
 
 
 class _Provisioning:
@@ -233,25 +186,57 @@ class _Provisioning:
         self.attempts = 0
 
 
-class _Steps:
-    """The steps of one call, and of what follows from it. Several calls of one CardProvisioning may be under way."""
+class _Call:
+    """A call of the app, and what follows from it: a task of its own, which stops where it asks the app for something.
 
-    def __init__(self, of: _Provisioning, conversation: _Conversation | None = None) -> None:
-        self._of = of
-        self._conversation = conversation
+    Several calls of one CardProvisioning may be under way.
+
+    Args:
+        of: the CardProvisioning.
+        call: the call.
+        first: what the app saw before it, where the table waits for that: the tap on Add, or the POST's answer.
+    """
+
+    task: asyncio.Task[None]
+
+    def __init__(self, of: _Provisioning, call: Event, first: Event | None = None) -> None:
+        self.says = call.says
+        self._of, self._call, self._first = of, call, first
         self._attempt = of.attempts
+        self._next: asyncio.Future[PhoneReply] = asyncio.get_running_loop().create_future()
+        self._answer: asyncio.Future[p.Turn] = asyncio.get_running_loop().create_future()
 
-    async def call(self, call: Event, first: Event | None = None) -> Event:
-        """The outcome of a call of the app.
-
-        Args:
-            call: the call.
-            first: what the app saw before it, where the table waits for that: the tap on Add, or the POST's answer.
+    async def begin(self) -> PhoneReply:
+        """Run until it asks or ends; returns what it asks for, or the outcome.
 
         Raises:
             OutOfOrderError: the table does not allow it; nothing has changed.
         """
-        of, allowed = self._of, self._of.machine.allowed
+        self.task = asyncio.create_task(self._run())
+        return await asyncio.shield(self._next)  # a client that has gone ends no task
+
+    async def go_on(self, answer: p.Turn) -> PhoneReply:
+        """Give it the app's answer, and run until it asks again or ends."""
+        self._next = asyncio.get_running_loop().create_future()
+        self._answer.set_result(answer)
+        return await asyncio.shield(self._next)
+
+    async def _ask(self, **what: Any) -> p.Turn:
+        """Ask the app, and wait for its answer."""
+        self._answer = asyncio.get_running_loop().create_future()
+        self._next.set_result(what | {"turn": self._of.device.turn_of(self)})
+        return await self._answer
+
+    async def _run(self) -> None:
+        try:
+            reply = _reply(await self._outcome())
+        except Exception as error:  # noqa: BLE001 - it is raised again where the answer is waited for
+            self._next.set_exception(error)
+        else:
+            self._next.set_result(reply)  # the current future: `go_on` replaces the earlier one
+
+    async def _outcome(self) -> Event:
+        of, call, first, allowed = self._of, self._call, self._first, self._of.machine.allowed
         after = of.state
         if first is not None and type(first) in allowed(of.state):
             after = of.machine.step(of.state, first).state
@@ -291,7 +276,7 @@ class _Steps:
         return commands
 
     async def _fetch_opc(self, command: m.FetchOpc) -> Event:
-        answer = await self._asked(
+        answer = await self._ask(
             ask="fetchOpc", paymentInstrumentId=command.payment_instrument_id, sdkOutput=command.sdk_output.text
         )
         match answer:
@@ -304,7 +289,7 @@ class _Steps:
 
     async def _wallet_begins(self) -> None:
         """Ask the app for the activity above which the wallet shows itself; then wait while the wallet is held."""
-        answer = await self._asked(ask="activity")
+        answer = await self._ask(ask="activity")
         there = isinstance(answer, p.Activity) and answer.there
         self._of.sdk.activity_provider = lambda: "the app's activity" if there else None
         device = self._of.device
@@ -312,11 +297,6 @@ class _Steps:
             device.in_wallet += 1
             await device.held.wait()
             device.in_wallet -= 1
-
-    async def _asked(self, **what: Any) -> p.Turn:
-        if self._conversation is None:
-            raise DefinitionError("Only provision asks the app for something.")
-        return await self._conversation.ask(**what)
 
 
 def _reply(event: Event) -> PhoneReply:
