@@ -159,7 +159,7 @@ def test_what_is_wrong_with_the_path_is_said(tmp_path, file):
 
 
 def test_a_file_beyond_the_bound_is_refused(file, monkeypatch):
-    monkeypatch.setattr(recorded, "LARGEST_FILE", 1 << 20)
+    monkeypatch.setattr(recorded, "MOST_RECORDED", 1 << 20)
     assert refused(file(b"x" * ((1 << 20) + 1))) == "calls.csv: larger than 1 MiB. Export fewer calls, or split it."
 
 

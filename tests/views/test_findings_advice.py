@@ -5,7 +5,7 @@ import re
 from workbook.base.rules import rule
 from workbook.notebook.plays.faults import fault_table
 from workbook.notebook.session import outcomes, session
-from workbook.reading.checks.api import ADVICE
+from workbook.reading.checks.api import REMEDIES
 from workbook.views.findings import advice_table, advised
 
 
@@ -24,12 +24,12 @@ def test_a_fault_reads_as_a_scene_with_its_advice_last(golden):
 
 def test_every_kind_has_its_four_lines_and_is_named_once():
     rows = advice_table().rows
-    assert len(rows) == 4 * len(ADVICE)
-    assert [row[0] for row in rows if row[0]] == [one.kind for one in ADVICE]
+    assert len(rows) == 4 * len(REMEDIES)
+    assert [row[0] for row in rows if row[0]] == [one.kind for one in REMEDIES]
 
 
 def test_a_card_says_what_the_table_says():
-    cards = [row[1] for one in ADVICE for row in advised(one).rows[1:]]
+    cards = [row[1] for one in REMEDIES for row in advised(one).rows[1:]]
     assert cards == [row[2] for row in advice_table().rows]
 
 

@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from workbook.commands import Parser, add
 from workbook.errors import ConfigurationError, ExitCode, ParameterError
 
-COPY: Final = Path("provisioning-workbook")
+LEARNERS_COPY = Path("provisioning-workbook")
 """Where `lab` lays out a learner's copy of the lessons."""
 
 
@@ -33,7 +33,7 @@ def add_to(commands: Any) -> None:
 
     parser = add(commands, "reset", reset, "put exercises of a learner's copy back as they were; keep a backup")
     parser.add_argument("what", metavar="WHAT", help="an exercise such as 05.1, a lesson such as 05, or all")
-    parser.add_argument("--dir", type=Path, metavar="DIR", help=f"the copy; default: here, or {COPY}")
+    parser.add_argument("--dir", type=Path, metavar="DIR", help=f"the copy; default: here, or {LEARNERS_COPY}")
 
     codes = """\
 exit codes (when notebooks end differently, the highest wins):
@@ -103,10 +103,10 @@ def lab(options: argparse.Namespace) -> int:
     directory = notebooks_dir(options.notebooks)
     if options.notebooks is None and directory == NOTEBOOKS:
         # JupyterLab saves what it opens, and the lessons of a checkout or an installation must not change
-        directory = COPY / "notebooks"
+        directory = LEARNERS_COPY / "notebooks"
         if not directory.is_dir():
-            lay_out(COPY)
-            print(f"Your copy of the lessons is {COPY}.", flush=True)
+            lay_out(LEARNERS_COPY)
+            print(f"Your copy of the lessons is {LEARNERS_COPY}.", flush=True)
     return Lab.on(directory, port=port, browser=not options.no_browser).run(tell=lambda line: print(line, flush=True))
 
 
@@ -126,7 +126,7 @@ def reset(options: argparse.Namespace) -> int:
     from workbook.notebook.exercises.editions import reset
     from workbook.notebook.exercises.progress import file_of
 
-    folder = options.dir or (Path() if file_of(Path.cwd()) else COPY)
+    folder = options.dir or (Path() if file_of(Path.cwd()) else LEARNERS_COPY)
     names, backups = reset(folder, options.what, NOTEBOOKS)
     print(f"Reset {options.what} in {', '.join(names)}. Backup: {backups}")
     return ExitCode.OK

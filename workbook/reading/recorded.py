@@ -28,7 +28,7 @@ FileRows = Iterator[tuple[str, Mapping[str, Any]]]
 """The place of a row in its file, for an error, and its cells by column."""
 
 
-LARGEST_FILE = 64 * 1024 * 1024
+MOST_RECORDED = 64 * 1024 * 1024
 """Bytes of a file that is read."""
 
 
@@ -80,7 +80,7 @@ def _read(path: str | PathLike[str]) -> tuple[Path, str]:
     try:
         file = Path(path)
         with file.open("rb") as opened:
-            found = opened.read(LARGEST_FILE + 1)
+            found = opened.read(MOST_RECORDED + 1)
         text = found.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         row = error.object.count(b"\n", 0, error.start) + 1
@@ -90,8 +90,8 @@ def _read(path: str | PathLike[str]) -> tuple[Path, str]:
         reason = getattr(error, "strerror", None) or "that is no path"
         name = Path(path).name if isinstance(path, str | Path) else quoted(path)
         raise ParameterError(f"{name}: cannot be read ({reason}). Give the path of a file.") from None
-    if len(found) > LARGEST_FILE:
-        raise ParameterError(f"{file.name}: larger than {LARGEST_FILE >> 20} MiB. Export fewer calls, or split it.")
+    if len(found) > MOST_RECORDED:
+        raise ParameterError(f"{file.name}: larger than {MOST_RECORDED >> 20} MiB. Export fewer calls, or split it.")
     return file, text
 
 

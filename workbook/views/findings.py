@@ -11,7 +11,7 @@ from workbook.errors import ParameterError
 from workbook.flows.extension import EXTENSIONS
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_A
-from workbook.reading.checks.api import ADVICE, Advice
+from workbook.reading.checks.api import REMEDIES, Advice
 from workbook.reading.checks.finding import Finding
 from workbook.reading.diagnosis import row_of, see
 from workbook.views.html import View, tag, unbroken
@@ -92,7 +92,9 @@ def advised(advice: Advice) -> Table:
 def advice_table() -> Table:
     """Every kind of failure that a back end can tell apart, and what to do about it."""
     rows = [
-        ("" if number else advice.kind, *line) for advice in ADVICE for number, line in enumerate(_advice_lines(advice))
+        ("" if number else advice.kind, *line)
+        for advice in REMEDIES
+        for number, line in enumerate(_advice_lines(advice))
     ]
     return table("What a good back end does about a failure", ("the failure", "point", "what to do"), rows)
 

@@ -10,7 +10,7 @@ from workbook.flows import messages as m
 from workbook.notebook.plays.faults import WAYS_TO_ADD
 from workbook.notebook.session import session
 from workbook.reading.checks import Severity
-from workbook.reading.checks.api import PATIENCE
+from workbook.reading.checks.api import DELEGATE_LIMIT
 from workbook.runs.back_end import BACK_ENDS, CALL_DEADLINE, GET_READ, POST_READ, TRY_LATER
 from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS, FaultKind
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
@@ -188,11 +188,11 @@ def test_a_post_that_is_sent_again_works_only_where_nothing_had_happened():
 def test_the_good_back_end_is_done_before_the_wallet_is(platform):
     for fault, operation in product(FAULTS, OPERATIONS):
         ends = break_it(fault, operation, platform=platform, nth=None).trace.select(m.ApiCallEnded)
-        assert max(one.message.took for one in ends) < CALL_DEADLINE + 1 < PATIENCE
+        assert max(one.message.took for one in ends) < CALL_DEADLINE + 1 < DELEGATE_LIMIT
 
 
 def test_the_good_back_ends_limits_stand_in_order():
-    assert GET_READ < POST_READ < CALL_DEADLINE < PATIENCE
+    assert GET_READ < POST_READ < CALL_DEADLINE < DELEGATE_LIMIT
 
 
 @pytest.mark.rule("REL-5", "B-DEL-3")

@@ -9,7 +9,7 @@ from workbook.base.rules import Owner, rule
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.reading.checks import Severity, Symptom, api, check
-from workbook.reading.checks.api import ADVICE, PATIENCE, advice_for
+from workbook.reading.checks.api import DELEGATE_LIMIT, REMEDIES, advice_for
 from workbook.simulation.faults import FAULTS
 
 ID = "PISIMULATED00000000000001"
@@ -43,8 +43,8 @@ PAIRS = {
         "REL-1 fail you",
     ),
     "waited_too_long": (
-        (GET, GOOD, over("GET", took=PATIENCE - 0.001)),
-        (m.StartPassEntriesBudget(), GET, GOOD, over("GET", took=PATIENCE)),
+        (GET, GOOD, over("GET", took=DELEGATE_LIMIT - 0.001)),
+        (m.StartPassEntriesBudget(), GET, GOOD, over("GET", took=DELEGATE_LIMIT)),
         "REL-5 fail you",
     ),
     "passed_on_nothing": ((GET, GOOD, m.ApiAnswered(200)), (GET, NOTHING), "REL-6 fail you"),
@@ -136,7 +136,7 @@ ANY = st.sampled_from([GET, POST, GET_AGAIN, POST_AGAIN, GOOD, BUSY, NOTHING, PA
 def test_any_order_of_attempts_can_be_read(told):
     made = trace(*told)
     assert all(one.rule and one.todo for one in check(made))
-    assert advice_for(made, "GET") in (None, *ADVICE)
+    assert advice_for(made, "GET") in (None, *REMEDIES)
 
 
 KINDS = {
@@ -176,8 +176,8 @@ def test_an_answer_of_the_other_method_and_one_that_nobody_asked_for_say_nothing
 
 
 def test_every_kind_is_recognised_by_something():
-    assert "function" not in repr(ADVICE)
-    assert [*KINDS] == [one.kind for one in ADVICE]
+    assert "function" not in repr(REMEDIES)
+    assert [*KINDS] == [one.kind for one in REMEDIES]
     assert advice_for(trace(GET, NOTHING), "GET").kind == "a 200 of no use"
     assert advice_for(trace(GET, LATE), "GET").kind == "no answer"
 
@@ -242,5 +242,5 @@ def test_each_finding_and_each_advice_word_for_word(golden):
     traces += [(GET, BUSY, GET_AGAIN), (GET, LOST, over("GET")), (GET, GOOD, over("GET", took=30.0))]
     traces += [(m.Opened("PIOTHER"), GET), (GET, m.ApiFailed("SdkInputError", "why"))]
     findings = [str(one) for told in traces for one in check(trace(*told))]
-    advice = [f"{one.kind}: {one.seen_as} | {one.on_get} | {one.on_post} | {one.to_app}" for one in ADVICE]
+    advice = [f"{one.kind}: {one.seen_as} | {one.on_get} | {one.on_post} | {one.to_app}" for one in REMEDIES]
     golden("api", "\n".join(dict.fromkeys([*findings, *advice])))

@@ -17,7 +17,7 @@ from workbook.flows import messages as m
 from workbook.flows.extension import State as WalletState
 from workbook.flows.trace import Kind
 from workbook.notebook.plays.run import Run, run_of
-from workbook.reading.checks.api import PATIENCE, Advice, advice_for
+from workbook.reading.checks.api import DELEGATE_LIMIT, Advice, advice_for
 from workbook.runs.back_end import BACK_ENDS, BackEnd, Network, WatchedBackEnd
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_a import PlatformARun
@@ -235,7 +235,7 @@ PREDICTIONS: Mapping[str, Callable[[FaultRun], bool]] = MappingProxyType({
     ),
     "the wallet offers no card": lambda run: run.state == WalletState.EMPTY,
     "the wallet says that the card was not added": lambda run: run.state == WalletState.NOT_ADDED,
-    f"nothing happens for {PATIENCE:g} s": lambda run: run.longest_wait >= PATIENCE,
+    f"nothing happens for {DELEGATE_LIMIT:g} s": lambda run: run.longest_wait >= DELEGATE_LIMIT,
     "another card is added": lambda run: bool(run.phone.cards) and not run.added,
 })  # fmt: skip
 """What a reader may predict, each with its question to the finished run."""

@@ -14,7 +14,7 @@ from workbook.flows.messages import limit_of
 from workbook.flows.trace import Record, Trace
 from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
 
-PATIENCE = limit_of("provision").seconds
+DELEGATE_LIMIT = limit_of("provision").seconds
 """Seconds that the wallet waits (wallet)."""
 
 # First, what can be seen only if the back end's every attempt was watched: what it repeated, believed and waited for.
@@ -49,9 +49,9 @@ def waited_too_long(trace: Trace) -> Iterator[Finding]:
                 waiting = None
             case m.ApiRequested() as request if not isinstance(request, m.ApiAskedAgain):
                 limited = waiting
-            case m.ApiCallEnded() as over if over.took >= PATIENCE:
+            case m.ApiCallEnded() as over if over.took >= DELEGATE_LIMIT:
                 text = f"The {over.method} kept the back end waiting for {over.took:g} s"
-                todo = f"Set a deadline for the whole call, retries included, well below {PATIENCE:g} s."
+                todo = f"Set a deadline for the whole call, retries included, well below {DELEGATE_LIMIT:g} s."
                 if limited is not None:
                     limit = limit_of(limited.call)
                     text = f"{text}; the wallet waits {limit.seconds:g} s for {limit.call}() ({limit.source})."
@@ -222,7 +222,7 @@ def _status(*ranges: range) -> Callable[[Any], bool]:
 
 _LATER = "one sentence, the same for every failure (REL-9)"
 
-ADVICE = (
+REMEDIES = (
     Advice(
         "it never left", "NotSentError",
         "send it again", "send it again: it cannot have arrived",
@@ -285,5 +285,5 @@ def advice_for(trace: Trace, method: str) -> Advice | None:
             asked = message.method
         elif asked == method:
             outcomes.append(message)
-    found = [next((one for one in ADVICE if one.fits(each)), None) for each in outcomes]
-    return next((one for one in found if one not in (None, ADVICE[-1])), ADVICE[-1] if outcomes else None)
+    found = [next((one for one in REMEDIES if one.fits(each)), None) for each in outcomes]
+    return next((one for one in found if one not in (None, REMEDIES[-1])), REMEDIES[-1] if outcomes else None)
