@@ -1,6 +1,6 @@
 """`workbook preflight`: reads a mobile project, before it is built, and judges it by the rules. It changes nothing.
 
-`project` walks the files; `gradle`, `platform_b` and `sources` read them, each by its own grammar; `signing` reads
-certificates; `judges_a` and `judges_b` hold the cases; `run` carries them out. Verdicts, baseline and reports are those
-of `workbook conform`.
+`project` finds the files and reads Swift and Kotlin; `gradle` and `platform_b` read what builds them; `signing` reads
+certificates; `judges` holds the cases; `run` carries them out. Verdicts, baseline and reports are those of `workbook
+conform`.
 """
