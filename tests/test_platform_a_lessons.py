@@ -9,7 +9,7 @@ import pytest
 from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
-from workbook.flows.variants import A_EARLIER_FACTS, A_FROM_0_4_0, A_LATER_FACTS
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 BUTTON = {m.ShowButton: "shown", m.HideButton: "hidden"}
@@ -93,7 +93,7 @@ def test_what_people_arrange_is_taught_before_the_first_call(name):
 @pytest.mark.parametrize(
     ("name", "facts"),
     [
-        ("A-DEP-1", (A_EARLIER_FACTS.push_provisioning_library, A_LATER_FACTS.push_provisioning_library)),
+        ("A-DEP-1", (A_BEFORE_0_4_0.facts.push_provisioning_library, A_FROM_0_4_0.facts.push_provisioning_library)),
         ("A-DEP-2", (".m2", "local", "internal")),
         ("A-ALLOW-2", ("applicationId", "SHA-256 fingerprint", "signing certificate")),
         ("A-ALLOW-3", ("signing report", "key or signature tool")),

@@ -6,11 +6,11 @@ import pytest
 from vocabulary import VARIANTS, routes, sample
 
 from workbook.flows import messages as m
-from workbook.flows.platform_a import BUSY, FINAL, State
+from workbook.flows.platform_a import BUSY_A, FINAL_A, State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 
 S = State
-LOOPS = {(S.READY, "CanProvisionCalled")} | {(state, "AddTapped") for state in BUSY}
+LOOPS = {(S.READY, "CanProvisionCalled")} | {(state, "AddTapped") for state in BUSY_A}
 """The only rows that lead back to where the same attempt has been: asking again, and taps without a guard."""
 
 
@@ -49,8 +49,9 @@ def test_every_row_is_on_some_path_or_leaves_a_final_state_or_is_a_known_loop(na
     machine = VARIANTS[name].machine
     starts = [machine.initial, *sorted(machine.final)]
     on_a_path = {row for start in starts for path in routes(machine, start) for row in path}
-    leaves = {row for row in machine.rows if row.state in FINAL}
-    rest = {(row.state, row.event.__name__) for row in machine.rows if row not in on_a_path | leaves and not row.beside}
+    leaves = {row for row in machine.rows if row.state in FINAL_A}
+    drawn = {row for row in machine.rows if not row.of_another_attempt}
+    rest = {(row.state, row.event.__name__) for row in drawn - on_a_path - leaves}
     assert rest == {loop for loop in LOOPS if loop in {(row.state, row.event.__name__) for row in machine.rows}}
 
 
@@ -63,10 +64,10 @@ def test_the_button_is_disabled_from_the_tap_until_the_path_ends(name):
     for path in tapped:
         tap = next(index for index, row in enumerate(path) if row.event is m.AddTapped)
         assert m.DisableButton in path[tap].commands
-        assert {row.state for row in path[tap + 1 :]} <= set(BUSY)
+        assert {row.state for row in path[tap + 1 :]} <= set(BUSY_A)
         assert not any(m.EnableButton in row.commands for row in path[tap:-1])
         assert (m.EnableButton in path[-1].commands) == (path[-1].to is S.FAILED)
-    assert not any(row.event is m.AddTapped for row in machine.rows if row.state in BUSY)
+    assert not any(row.event is m.AddTapped for row in machine.rows if row.state in BUSY_A)
 
 
 @pytest.mark.rule("A-BTN-1")
@@ -82,7 +83,7 @@ def test_every_tap_disables_the_button_a_second_attempts_too(name):
 def test_without_a_guard_a_tap_comes_through_in_every_busy_state_and_the_button_is_left_alone(name):
     machine = VARIANTS[name].machine
     taps = {row.state: row for row in machine.rows if row.event is m.AddTapped}
-    assert set(taps) == {S.READY, S.FAILED, S.STILL_OFFERED} | (set(BUSY) & set(machine.states))
+    assert set(taps) == {S.READY, S.FAILED, S.STILL_OFFERED} | (set(BUSY_A) & set(machine.states))
     assert {row.to for row in taps.values()} == {S.TAPPED}
     commands = {command for row in machine.rows for command in row.commands}
     assert commands & {m.DisableButton, m.EnableButton} == set()
@@ -98,7 +99,9 @@ def test_a_flow_begins_in_the_app_and_ends_there(name):
         assert path[-1].event.receiver is m.Actor.APP
         assert all(command.sender is m.Actor.APP for command in path[-1].commands)
     ends = {
-        (row.event, row.to): row.commands[0] for row in machine.rows if row.state is S.CONFIRMING and not row.beside
+        (row.event, row.to): row.commands[0]
+        for row in machine.rows
+        if row.state is S.CONFIRMING and not row.of_another_attempt
     }
     assert ends[m.AlreadyExistsInWallet, S.IN_WALLET] is m.HideButton
     assert ends[m.CanBeProvisioned, S.STILL_OFFERED] is m.ShowButton

@@ -7,11 +7,11 @@ from vocabulary import EXTENSIONS, routes, sample
 
 from workbook.base.rules import rule
 from workbook.flows import messages as m
-from workbook.flows.extension import FINAL, State
+from workbook.flows.extension import FINAL_EXTENSION, State
 from workbook.flows.messages import LIMITS
 
 S = State
-RESTING = (S.CLOSED, *FINAL)
+RESTING = (S.CLOSED, *FINAL_EXTENSION)
 LATE = {
     (S.NOT_LISTED, event) for event in (m.EntriesAvailable, m.EntriesUnavailable, m.HandlerRaised)
 } | {

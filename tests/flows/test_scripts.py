@@ -12,7 +12,7 @@ from workbook.errors import ApiStatusError, DeadlineError, RedactedRequest, SdkI
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.flows.trace import Kind
-from workbook.flows.variants import A_BEFORE_0_4_0, A_EARLIER_FACTS, A_FROM_0_4_0, A_LATER_FACTS, A_NOT_MIGRATED
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.platform_a import AppA, PlatformARun
 from workbook.simulation.phones import FAILURES, NOT_ALLOWLISTED, PhoneA
@@ -241,9 +241,9 @@ def test_no_opc_data_from_the_back_end(variant, name):
 
 @pytest.mark.rule("A-CAN-5", "A-ALLOW-1")
 @pytest.mark.parametrize("device", [PhoneA(allowlisted=False), PhoneA(can_provision=m.ApiError(NOT_ALLOWLISTED))])
-@pytest.mark.parametrize(("facts", "outcome"), [(A_LATER_FACTS, "ApiError"), (A_EARLIER_FACTS, "UnknownFailure")])
-def test_an_app_that_is_not_allowlisted_is_told_so_in_the_later_variant_only(variant, device, facts, outcome):
-    bench, played = play(replace(variant, facts=facts), phone=lambda: replace(device, cards=set()))
+@pytest.mark.parametrize(("sdk", "outcome"), [(A_FROM_0_4_0, "ApiError"), (A_BEFORE_0_4_0, "UnknownFailure")])
+def test_an_app_that_is_not_allowlisted_is_told_so_in_the_later_variant_only(variant, device, sdk, outcome):
+    bench, played = play(replace(variant, facts=sdk.facts), phone=lambda: replace(device, cards=set()))
     assert (played, bench.state, bench.button) == (f"{created}{outcome} HideButton", "not offered", "hidden")
 
 

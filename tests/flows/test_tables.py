@@ -20,7 +20,7 @@ ALL = MACHINES | {
 
 def row_in_words(row):
     commands = [f"{command.__name__} ({tag})" for command, tag in zip(row.commands, row.command_sources, strict=True)]
-    marks = ["deprecated"] * row.deprecated + ["beside"] * row.beside
+    marks = ["deprecated"] * row.deprecated + ["of another attempt"] * row.of_another_attempt
     parts = [f"{row.event.__name__} ({row.event_source})", *commands, *row.rules, *marks]
     return f"{row.state.name} -> {row.to.name}: {', '.join(parts)}"
 
@@ -52,13 +52,13 @@ def test_each_message(golden):
 
 
 def test_each_limit_and_each_variant(golden):
-    facts = [v.A_EARLIER_FACTS, v.A_LATER_FACTS, v.B_EARLIER_FACTS, v.B_LATER_FACTS]
+    facts = [v.A_BEFORE_0_4_0.facts, v.A_FROM_0_4_0.facts, v.B_EARLIER.facts, v.B_LATER.facts]
     variants = [v.A_BEFORE_0_4_0, v.A_FROM_0_4_0, v.A_NOT_MIGRATED, v.B_EARLIER, v.B_LATER]
     odd = [replace(v.A_BEFORE_0_4_0, guarded=False), replace(v.A_BEFORE_0_4_0, by_hand=True)]
     odd += [replace(v.B_LATER, tells=False), replace(v.B_LATER, says_available=True)]
     titles = [f"{one!r}: {one.title}" for one in variants + odd]
     titles += [one.extension_title(surface) for one in (v.B_EARLIER, v.B_LATER) for surface in v.SURFACES]
-    shown = [str(one.shown(profile)) for one in (v.B_EARLIER_FACTS, v.B_LATER_FACTS) for profile in v.PROFILES]
+    shown = [str(one.shown(profile)) for one in (v.B_EARLIER.facts, v.B_LATER.facts) for profile in v.PROFILES]
     golden("limits_and_variants", "\n".join([*map(repr, m.LIMITS.values()), *map(repr, facts), *titles, *shown]))
 
 

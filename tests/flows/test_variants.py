@@ -8,15 +8,7 @@ from vocabulary import VARIANTS as ALL
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows import platform_a
-from workbook.flows.variants import (
-    A_BEFORE_0_4_0,
-    A_EARLIER_FACTS,
-    A_FROM_0_4_0,
-    A_LATER_FACTS,
-    A_NOT_MIGRATED,
-    VARIANTS_A,
-    variant_a,
-)
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED, VARIANTS_A, variant_a
 
 
 def test_the_presets_by_name():
@@ -31,10 +23,10 @@ def test_a_misspelt_name_is_explained():
 
 @pytest.mark.rule("A-CAN-5")
 @pytest.mark.parametrize("rows", [platform_a.BEFORE, platform_a.FROM_0_4_0], ids=["before", "from"])
-@pytest.mark.parametrize("facts", [A_EARLIER_FACTS, A_LATER_FACTS], ids=["earlier", "later"])
+@pytest.mark.parametrize("facts", [A_BEFORE_0_4_0.facts, A_FROM_0_4_0.facts], ids=["earlier", "later"])
 def test_flow_and_facts_make_any_pair(rows, facts):
     machine = replace(A_FROM_0_4_0, rows=rows, facts=facts).machine
-    assert (m.ApiError in machine.events) == (facts is A_LATER_FACTS)
+    assert (m.ApiError in machine.events) == (facts is A_FROM_0_4_0.facts)
 
 
 @pytest.mark.rule("A-OUT-1", "A-PROV-4")

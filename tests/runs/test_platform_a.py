@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
 from workbook.flows import messages as m
-from workbook.flows.platform_a import BUSY, FINAL, State
+from workbook.flows.platform_a import BUSY_A, FINAL_A, State
 from workbook.flows.trace import Kind
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.reading.checks import check
@@ -74,13 +74,13 @@ def test_with_a_guard_any_taps_add_one_card_at_most_and_give_the_button_back(var
 def test_without_a_guard_any_taps_still_end_at_rest_with_one_card_at_most(variant, times, latencies, failure):
     bench = opened(variant, phone=PhoneA(latencies=latencies, provision_failure=failure))
     tapped_at(bench, times)
-    assert bench.state in FINAL
+    assert bench.state in FINAL_A
     assert bench.button in {"shown", "hidden"}
     assert bench.phone.cards <= {ID}
     assert failure is None or bench.phone.cards == set()
     assert not any(type(record.message) in (m.DisableButton, m.EnableButton) for record in bench.trace)
     rapid = [record for record in bench.trace.select(m.AddTapped) if "A-BTN-2" in record.rules]
-    assert all(record.before in BUSY for record in rapid)
+    assert all(record.before in BUSY_A for record in rapid)
     told = [one.text for one in check(bench.trace) if (one.rule, one.level) == ("A-BTN-1", "fail")]
     assert told  # the button was left alone
     assert any("began another attempt" in text for text in told) == bool(rapid)
@@ -110,7 +110,7 @@ def test_without_a_guard_each_attempt_comes_to_its_own_end_and_what_is_ours_says
     ends = bench.trace.select(m.ProvisionSuccess, m.ProvisionFailure, kind=Kind.EVENT)
     assert len(ends) == attempts
     assert bench.trace.select(*answers(), kind=Kind.REFUSED) == []
-    beside = {row for row in variant.machine.rows if row.beside}
+    beside = {row for row in variant.machine.rows if row.of_another_attempt}
     assert {row.source for row in beside} == {"assumed"}
     assert all("assumed" in one.message.why for one in ends if one.name == "ProvisionFailure")
 
@@ -136,7 +136,7 @@ def test_the_document_s_warning_comes_true_for_taps_a_tenth_of_a_second_apart():
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda one: one.name)
 def test_the_button_is_disabled_in_every_busy_state_and_never_after(variant):
     bench = PlatformARun(variant)
-    assert {button for state, button in buttons.walked(bench) if state in BUSY} == {"disabled"}
+    assert {button for state, button in buttons.walked(bench) if state in BUSY_A} == {"disabled"}
     assert bench.button == "hidden"
 
 
@@ -156,7 +156,7 @@ def test_any_of_the_cardholders_or_the_apps_moves_in_any_order_leaves_the_bench_
         bench.feed(event)
     assert bench.button != "disabled"
     assert not bench._clock
-    assert bench.state in {State.IDLE, State.READY, *FINAL}
+    assert bench.state in {State.IDLE, State.READY, *FINAL_A}
 
 
 # ---------------------------------------------------------------- determinism

@@ -14,7 +14,7 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.flows.platform_b import BUSY, FINAL, State
+from workbook.flows.platform_b import BUSY_B, FINAL_B, State
 from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.reading.checks import check
@@ -66,7 +66,7 @@ WAITS = st.builds(
 )
 def test_any_taps_in_any_time_leave_the_app_at_rest_and_one_card_at_most(variant, times, waits, case):
     bench = tapped_at(opened(variant, phone=PhoneB(latencies=waits, ends_with=case)), times)
-    assert bench.state in FINAL
+    assert bench.state in FINAL_B
     in_time = waits.post <= 20
     if case is None and in_time:
         assert (bench.state, bench.button, bench.phone.cards) == (State.IN_WALLET, "hidden", {ID})
@@ -102,7 +102,7 @@ def test_the_page_can_be_opened_many_times_and_each_fetches_for_itself(variant):
 
 def test_the_button_is_disabled_in_every_busy_state_and_never_after(variant):
     bench = PlatformBRun(variant)
-    assert {button for state, button in buttons.walked(bench) if state in BUSY} == {"disabled"}
+    assert {button for state, button in buttons.walked(bench) if state in BUSY_B} == {"disabled"}
     assert bench.button == "hidden"
 
 

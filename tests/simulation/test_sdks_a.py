@@ -4,7 +4,7 @@ import pytest
 
 from workbook.api.opaque import SdkInput
 from workbook.flows import messages as m
-from workbook.flows.variants import A_EARLIER_FACTS, A_LATER_FACTS
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.runs.platform_a import CardAddress
 from workbook.simulation.canned import DAMAGES, damaged
 from workbook.simulation.phones import NOT_ALLOWLISTED, PhoneA
@@ -16,7 +16,7 @@ LISTED = {"supportedWallets": ("wallet-a",)}
 ACTIVATION = SEAL.close(Content.ACTIVATION, "PI1", 1, **LISTED)
 
 
-def sdk(device=None, *, facts=A_LATER_FACTS, seal=SEAL):
+def sdk(device=None, *, facts=A_FROM_0_4_0.facts, seal=SEAL):
     return SdkA(device or PhoneA(), seal, facts)
 
 
@@ -111,7 +111,7 @@ CAN = {
 def test_can_provision_follows_the_devices_facts(name):
     device, later, earlier = CAN[name]
     assert created(device).answer(m.AskCanProvision())[1] == later
-    assert created(device, facts=A_EARLIER_FACTS).answer(m.AskCanProvision())[1] == earlier
+    assert created(device, facts=A_BEFORE_0_4_0.facts).answer(m.AskCanProvision())[1] == earlier
 
 
 @pytest.mark.rule("A-CAN-6")

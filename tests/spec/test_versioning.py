@@ -4,7 +4,7 @@ import pytest
 
 from workbook.api.protocol import API_PATH
 from workbook.flows import messages as m
-from workbook.flows.variants import A_BEFORE_0_4_0, A_EARLIER_FACTS, A_FROM_0_4_0, A_LATER_FACTS, A_NOT_MIGRATED
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.simulation.http import BEFORE_ID
 
 
@@ -15,7 +15,7 @@ def test_the_path_carries_v2():
 
 @pytest.mark.rule("A-DEP-1")
 def test_the_wallet_providers_library_in_each_variant():
-    assert {facts.name: facts.push_provisioning_library for facts in (A_EARLIER_FACTS, A_LATER_FACTS)} == {
+    assert {facts.name: facts.push_provisioning_library for facts in (A_BEFORE_0_4_0.facts, A_FROM_0_4_0.facts)} == {
         "earlier": "18.3.3",
         "later": "18.8.0",
     }
@@ -23,16 +23,16 @@ def test_the_wallet_providers_library_in_each_variant():
 
 @pytest.mark.rule("A-CAN-5")
 def test_api_error_is_a_fact_of_the_later_variant_only():
-    assert (A_EARLIER_FACTS.lacks, A_LATER_FACTS.lacks) == ({m.ApiError}, set())
+    assert (A_BEFORE_0_4_0.facts.lacks, A_FROM_0_4_0.facts.lacks) == ((m.ApiError,), ())
 
 
 @pytest.mark.rule("A-DEP-1", "A-PROV-1", "A-PROV-2")
 def test_the_presets_pair_each_flow_with_its_facts():
     pairs = [(one.name, one.facts, one.two_step, one.guarded) for one in (A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED)]
     assert pairs == [
-        ("before-0.4.0", A_EARLIER_FACTS, True, True),
-        ("from-0.4.0", A_LATER_FACTS, False, True),
-        ("from-0.4.0, app not migrated", A_LATER_FACTS, True, True),
+        ("before-0.4.0", A_BEFORE_0_4_0.facts, True, True),
+        ("from-0.4.0", A_FROM_0_4_0.facts, False, True),
+        ("from-0.4.0, app not migrated", A_FROM_0_4_0.facts, True, True),
     ]
 
 

@@ -20,8 +20,6 @@ from workbook.base.values import lookup
 from workbook.flows import messages as m
 from workbook.flows.machine import Row, assumed, row, wallet
 
-Rows = tuple[Row, ...]
-
 
 @unique
 class State(StrEnum):
@@ -43,98 +41,94 @@ class State(StrEnum):
     NOT_ADDED = "not added"
 
 
-S = State
-FINAL = (S.LISTED, S.NOT_LISTED, S.OFFERED, S.EMPTY, S.NOT_AUTHENTICATED, S.ADDED, S.NOT_ADDED)
+FINAL_EXTENSION = (
+    State.LISTED, State.NOT_LISTED, State.OFFERED, State.EMPTY, State.NOT_AUTHENTICATED, State.ADDED, State.NOT_ADDED,
+)  # fmt: skip
 """The states in which the wallet waits for the cardholder, or has nothing more to do."""
 
 
-def _late(state: State, *events: type[m.Event], rules: str) -> Rows:
+def _late(state: State, *events: type[m.Event], rules: str) -> tuple[Row, ...]:
     """Rows for answers that come after the time is up: they change nothing."""
     # Rows, and not refusals: a handler that answers late has done nothing out of order, and the trace says so.
     each = (row(state, event, state, m.IgnoreLate, rules=rules, source="wallet") for event in events)
     return tuple(r for rows in each for r in rows)
 
 
-STATUS: Rows = (
-    *row(S.CLOSED, m.IssuerListOpened, S.ASKING, m.CallStatus, m.StartStatusBudget, rules="X-FLOW-1 X-HANDLER-1"),
-    *row(FINAL, m.IssuerListOpened, S.ASKING, m.CallStatus, m.StartStatusBudget, rules="X-HANDLER-1",
-         source="assumed"),
-    *row(S.ASKING, m.EntriesAvailable, S.LISTED, m.StopBudget, m.ListIssuer, rules="X-STATUS-1"),
-    *row(S.ASKING, m.EntriesUnavailable, S.NOT_LISTED, m.StopBudget, m.HideIssuer, rules="X-STATUS-2"),
-    *row(S.ASKING, m.ExtensionNotFound, S.NOT_LISTED, m.StopBudget, wallet(m.HideIssuer),
-         rules="X-PLIST-1 X-PLIST-3"),
-    *row(S.ASKING, m.HandlerRaised, S.NOT_LISTED, m.StopBudget, assumed(m.HideIssuer), rules="X-STATUS-1"),
-    *row(S.ASKING, m.BudgetSpent, S.NOT_LISTED, wallet(m.HideIssuer), rules="X-STATUS-3"),
-    *_late(S.NOT_LISTED, m.EntriesAvailable, m.EntriesUnavailable, m.HandlerRaised, rules="X-STATUS-3"),
-)  # fmt: skip
-"""status(), 100 ms: is this app listed?"""
-
-ENTRIES: Rows = (
-    *row(S.LISTING, m.EntriesReturned, S.OFFERED, m.StopBudget, m.ShowEntries, rules="X-ENTRIES-1 X-ENTRIES-2"),
-    *row(S.LISTING, m.NoEntries, S.EMPTY, m.StopBudget, m.ShowNoEntries, rules="X-ENTRIES-1 X-ENTRIES-2"),
-    *row(S.LISTING, m.HandlerRaised, S.EMPTY, m.StopBudget, assumed(m.ShowNoEntries),
-         rules="X-ENTRIES-1 X-ENTRIES-2"),
-    *row(S.LISTING, m.BudgetSpent, S.EMPTY, wallet(m.ShowNoEntries), rules="X-ENTRIES-3"),
-    *_late(S.EMPTY, m.EntriesReturned, m.NoEntries, m.HandlerRaised, rules="X-ENTRIES-3"),
-)  # fmt: skip
-"""passEntries() or remotePassEntries(), 20 s: which cards can be added?"""
-
-ON_PHONE: Rows = (
-    *row(S.LISTED, m.IssuerChosen, S.LISTING, m.CallPassEntries, m.StartPassEntriesBudget,
-         rules="X-FLOW-1 X-ENTRIES-1 X-HANDLER-1"),
-    *row((S.OFFERED, S.EMPTY), m.IssuerChosen, S.LISTING, m.CallPassEntries, m.StartPassEntriesBudget,
-         rules="X-ENTRIES-1 X-HANDLER-1", source="assumed"),
-)  # fmt: skip
-ON_WATCH: Rows = (
-    *row(S.LISTED, m.IssuerChosen, S.LISTING, m.CallRemotePassEntries, m.StartRemotePassEntriesBudget,
-         rules="X-FLOW-1 X-ENTRIES-2 X-HANDLER-1"),
-    *row((S.OFFERED, S.EMPTY), m.IssuerChosen, S.LISTING, m.CallRemotePassEntries, m.StartRemotePassEntriesBudget,
-         rules="X-ENTRIES-2 X-HANDLER-1", source="assumed"),
-)  # fmt: skip
-
-
-def _art(event: type[m.Event]) -> Rows:
+def _art(event: type[m.Event]) -> tuple[Row, ...]:
     return (
-        *row(S.LISTING, event, S.LISTING, rules="X-ART-1"),
-        *row(S.EMPTY, event, S.EMPTY, rules="X-ART-1 X-ENTRIES-3", source="wallet"),
+        *row(State.LISTING, event, State.LISTING, rules="X-ART-1"),
+        *row(State.EMPTY, event, State.EMPTY, rules="X-ART-1 X-ENTRIES-3", source="wallet"),
     )
 
 
-ART_EARLIER: Rows = _art(m.CardArtForBrandAsked)
-ART_LATER: Rows = _art(m.CardArtForIdAsked)
+def _chosen(asks: type[m.Command], begins: type[m.StartBudget], rule: str) -> tuple[Row, ...]:
+    """The cardholder chooses the app, and the wallet asks it for entries by this call, within this budget."""
+    return (
+        *row(State.LISTED, m.IssuerChosen, State.LISTING, asks, begins, rules=f"X-FLOW-1 {rule} X-HANDLER-1"),
+        *row((State.OFFERED, State.EMPTY), m.IssuerChosen, State.LISTING, asks, begins,
+             rules=f"{rule} X-HANDLER-1", source="assumed"),
+    )  # fmt: skip
 
-REQUEST: Rows = (
-    *row(S.OFFERED, m.EntryChosen, S.AUTHENTICATING, m.Authenticate, rules="X-FLOW-1 X-AUTH-2"),
-    *row((S.CLOSED, S.LISTED, S.NOT_AUTHENTICATED, S.ADDED, S.NOT_ADDED), m.EntryChosen, S.AUTHENTICATING,
-         m.Authenticate, rules="X-AUTH-2 X-HANDLER-1", source="assumed"),
-    *row(S.AUTHENTICATING, m.Authorized, S.GENERATING, m.CallGenerate, m.StartGenerateBudget,
-         rules="X-AUTH-1 X-AUTH-2 X-GEN-1 X-HANDLER-1"),
-    *row(S.AUTHENTICATING, m.AuthenticatedByWallet, S.GENERATING, m.CallGenerate, m.StartGenerateBudget,
-         rules="X-AUTH-2 X-GEN-1 X-HANDLER-1"),
-    *row(S.AUTHENTICATING, m.AuthorizationCanceled, S.NOT_AUTHENTICATED, m.ShowNotAdded, rules="X-AUTH-1 X-AUTH-2"),
-    *row(S.AUTHENTICATING, m.AuthorizationMissing, S.NOT_AUTHENTICATED, assumed(m.ShowNotAdded),
-         rules="X-AUTH-1 X-STATUS-1"),
-    *row(S.GENERATING, m.ExtensionProvisionCalled, S.PROVISIONING, rules="X-FLOW-1 X-DEL-1"),
-    *row(S.PROVISIONING, m.RequestReturned, S.ADDING, m.StopBudget, m.AddPass, rules="X-FLOW-1 X-GEN-1"),
-    *row(S.GENERATING, m.RequestReturned, S.NOT_ADDED, m.StopBudget, assumed(m.ShowNotAdded), rules="X-FLOW-1 X-GEN-1",
+
+ROWS_BY_SURFACE = {
+    "phone": _chosen(m.CallPassEntries, m.StartPassEntriesBudget, "X-ENTRIES-1"),
+    "watch": _chosen(m.CallRemotePassEntries, m.StartRemotePassEntriesBudget, "X-ENTRIES-2"),
+}
+"""The rows in which phone and watch differ: which entries the wallet asks for."""
+
+ROWS_EXTENSION: tuple[Row, ...] = (
+    # status(), 100 ms: is this app listed?
+    *row(State.CLOSED, m.IssuerListOpened, State.ASKING, m.CallStatus, m.StartStatusBudget,
+         rules="X-FLOW-1 X-HANDLER-1"),
+    *row(FINAL_EXTENSION, m.IssuerListOpened, State.ASKING, m.CallStatus, m.StartStatusBudget, rules="X-HANDLER-1",
          source="assumed"),
-    *row((S.GENERATING, S.PROVISIONING), m.NoRequest, S.NOT_ADDED, m.StopBudget, m.ShowNotAdded, rules="X-GEN-1"),
-    *row((S.GENERATING, S.PROVISIONING), m.HandlerRaised, S.NOT_ADDED, m.StopBudget, assumed(m.ShowNotAdded),
+    *row(State.ASKING, m.EntriesAvailable, State.LISTED, m.StopBudget, m.ListIssuer, rules="X-STATUS-1"),
+    *row(State.ASKING, m.EntriesUnavailable, State.NOT_LISTED, m.StopBudget, m.HideIssuer, rules="X-STATUS-2"),
+    *row(State.ASKING, m.ExtensionNotFound, State.NOT_LISTED, m.StopBudget, wallet(m.HideIssuer),
+         rules="X-PLIST-1 X-PLIST-3"),
+    *row(State.ASKING, m.HandlerRaised, State.NOT_LISTED, m.StopBudget, assumed(m.HideIssuer), rules="X-STATUS-1"),
+    *row(State.ASKING, m.BudgetSpent, State.NOT_LISTED, wallet(m.HideIssuer), rules="X-STATUS-3"),
+    *_late(State.NOT_LISTED, m.EntriesAvailable, m.EntriesUnavailable, m.HandlerRaised, rules="X-STATUS-3"),
+    # passEntries() or remotePassEntries(), 20 s: which cards can be added?
+    *row(State.LISTING, m.EntriesReturned, State.OFFERED, m.StopBudget, m.ShowEntries, rules="X-ENTRIES-1 X-ENTRIES-2"),
+    *row(State.LISTING, m.NoEntries, State.EMPTY, m.StopBudget, m.ShowNoEntries, rules="X-ENTRIES-1 X-ENTRIES-2"),
+    *row(State.LISTING, m.HandlerRaised, State.EMPTY, m.StopBudget, assumed(m.ShowNoEntries),
+         rules="X-ENTRIES-1 X-ENTRIES-2"),
+    *row(State.LISTING, m.BudgetSpent, State.EMPTY, wallet(m.ShowNoEntries), rules="X-ENTRIES-3"),
+    *_late(State.EMPTY, m.EntriesReturned, m.NoEntries, m.HandlerRaised, rules="X-ENTRIES-3"),
+    # A card is chosen: authenticate, have the delegate provision, take the request, add the card. The wallet may
+    # remember an entry, so a card can be chosen before this run asked for entries: the handler that is then called has
+    # seen nothing of what came before. A request that no delegate provisioned is of no use (assumed).
+    *row(State.OFFERED, m.EntryChosen, State.AUTHENTICATING, m.Authenticate, rules="X-FLOW-1 X-AUTH-2"),
+    *row((State.CLOSED, State.LISTED, State.NOT_AUTHENTICATED, State.ADDED, State.NOT_ADDED), m.EntryChosen,
+         State.AUTHENTICATING, m.Authenticate, rules="X-AUTH-2 X-HANDLER-1", source="assumed"),
+    *row(State.AUTHENTICATING, m.Authorized, State.GENERATING, m.CallGenerate, m.StartGenerateBudget,
+         rules="X-AUTH-1 X-AUTH-2 X-GEN-1 X-HANDLER-1"),
+    *row(State.AUTHENTICATING, m.AuthenticatedByWallet, State.GENERATING, m.CallGenerate, m.StartGenerateBudget,
+         rules="X-AUTH-2 X-GEN-1 X-HANDLER-1"),
+    *row(State.AUTHENTICATING, m.AuthorizationCanceled, State.NOT_AUTHENTICATED, m.ShowNotAdded,
+         rules="X-AUTH-1 X-AUTH-2"),
+    *row(State.AUTHENTICATING, m.AuthorizationMissing, State.NOT_AUTHENTICATED, assumed(m.ShowNotAdded),
+         rules="X-AUTH-1 X-STATUS-1"),
+    *row(State.GENERATING, m.ExtensionProvisionCalled, State.PROVISIONING, rules="X-FLOW-1 X-DEL-1"),
+    *row(State.PROVISIONING, m.RequestReturned, State.ADDING, m.StopBudget, m.AddPass, rules="X-FLOW-1 X-GEN-1"),
+    *row(State.GENERATING, m.RequestReturned, State.NOT_ADDED, m.StopBudget, assumed(m.ShowNotAdded),
+         rules="X-FLOW-1 X-GEN-1", source="assumed"),
+    *row((State.GENERATING, State.PROVISIONING), m.NoRequest, State.NOT_ADDED, m.StopBudget, m.ShowNotAdded,
          rules="X-GEN-1"),
-    *row((S.GENERATING, S.PROVISIONING), m.BudgetSpent, S.NOT_ADDED, wallet(m.ShowNotAdded), rules="X-GEN-1",
-         source="wallet"),
-    *row(S.ADDING, m.PassAdded, S.ADDED, m.ShowCardAdded, rules="X-FLOW-1"),
-    *row(S.ADDING, m.PassRefused, S.NOT_ADDED, assumed(m.ShowNotAdded), rules="X-FLOW-1"),
-    *row(S.NOT_ADDED, m.ExtensionProvisionCalled, S.NOT_ADDED, rules="X-DEL-1", source="wallet"),
-    *_late(S.NOT_ADDED, m.RequestReturned, m.NoRequest, m.HandlerRaised, rules="X-GEN-1"),
+    *row((State.GENERATING, State.PROVISIONING), m.HandlerRaised, State.NOT_ADDED, m.StopBudget,
+         assumed(m.ShowNotAdded), rules="X-GEN-1"),
+    *row((State.GENERATING, State.PROVISIONING), m.BudgetSpent, State.NOT_ADDED, wallet(m.ShowNotAdded),
+         rules="X-GEN-1", source="wallet"),
+    *row(State.ADDING, m.PassAdded, State.ADDED, m.ShowCardAdded, rules="X-FLOW-1"),
+    *row(State.ADDING, m.PassRefused, State.NOT_ADDED, assumed(m.ShowNotAdded), rules="X-FLOW-1"),
+    *row(State.NOT_ADDED, m.ExtensionProvisionCalled, State.NOT_ADDED, rules="X-DEL-1", source="wallet"),
+    *_late(State.NOT_ADDED, m.RequestReturned, m.NoRequest, m.HandlerRaised, rules="X-GEN-1"),
+    # The SDK asks for card art, in the earlier variant by brand and in the later one by id.
+    *_art(m.CardArtForBrandAsked),
+    *_art(m.CardArtForIdAsked),
 )  # fmt: skip
-"""A card is chosen: authenticate, have the delegate provision, take the request, add the card.
-
-The wallet may remember an entry, so a card can be chosen before this run asked for entries: the handler that is then
-called has seen nothing of what came before. A request that no delegate provisioned is of no use (assumed).
-"""
-
-SHARED: Rows = STATUS + ENTRIES + REQUEST
+"""The rows that phone and watch share, of both variants: `FactsB.lacks` says which events a variant does not have."""
 
 
 # The project file of each extension, by which the wallet finds it (X-PLIST-1, X-PLIST-2, X-PLIST-3). `<platform>` and

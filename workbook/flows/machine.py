@@ -51,7 +51,7 @@ class Row:
         event_source: the source that shows the event in this state; its message may have a source, too.
         command_sources: for each command, the source that shows that it follows.
         deprecated: True when the variant keeps the row but advises against it.
-        beside: True when the row belongs to another attempt than the one that the table follows; no picture shows it.
+        of_another_attempt: the row's event belongs to an attempt that runs at the same time; no picture shows it.
     """
 
     state: StrEnum
@@ -62,7 +62,7 @@ class Row:
     event_source: str = "spec"
     command_sources: tuple[str, ...] = ()
     deprecated: bool = False
-    beside: bool = False
+    of_another_attempt: bool = False
 
     @property
     def source(self) -> str:

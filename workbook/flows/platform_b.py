@@ -20,8 +20,6 @@ from enum import StrEnum, unique
 from workbook.flows import messages as m
 from workbook.flows.machine import Row, assumed, row, wallet
 
-Rows = tuple[Row, ...]
-
 
 @unique
 class State(StrEnum):
@@ -49,107 +47,79 @@ class State(StrEnum):
     FAILED = "failed"
 
 
-S = State
-FINAL = (S.ADDED, S.STILL_OFFERED, S.IN_WALLET, S.UNAVAILABLE, S.FAILED)
-OPEN_AGAIN = (S.READY, *FINAL)
-BUSY = (S.TAPPED, S.STARTING, S.POSTING, S.PROVISIONING, S.TOO_LATE)
+FINAL_B = (State.ADDED, State.STILL_OFFERED, State.IN_WALLET, State.UNAVAILABLE, State.FAILED)
+"""The states in which the flow rests."""
+BUSY_B = (State.TAPPED, State.STARTING, State.POSTING, State.PROVISIONING, State.TOO_LATE)
 """The states in which an attempt is under way."""
-
-UNTIL_CHECK: Rows = (
-    *row(S.IDLE, m.Opened, S.FETCHING, m.GetActivationData, rules="FLOW-3 FLOW-4 API-10"),
-    *row(S.FETCHING, m.ActivationDataReceived, S.FETCHED, m.SaveSdkInput, m.HandToApp,
-         rules="FLOW-3 API-10 X-CACHE-1"),
-    *row(S.FETCHING, m.ActivationDataFailed, S.UNAVAILABLE, assumed(m.HideButton), rules="REL-6"),
-    *row(S.FETCHED, m.ServiceCalled, S.INITIALISING, m.CreateService, rules="B-INIT-1"),
-    *row(S.INITIALISING, m.ServiceReady, S.CREATED, m.HandToApp, rules="B-INIT-1"),
-    *row(S.INITIALISING, m.ServiceRefused, S.UNAVAILABLE, assumed(m.HideButton), rules="B-INIT-1"),
-    *row(OPEN_AGAIN, m.Opened, S.FETCHING, m.GetActivationData, rules="API-10 REL-7", source="assumed"),
-)  # fmt: skip
-"""The GET, the extension's copy, and the service."""
-
-CHECK_EARLIER: Rows = (
-    *row(S.CREATED, m.CanAddCardCalled, S.CHECKING, m.AskCanAddCard, rules="FLOW-3 B-CAN-1"),
-    *row((S.READY, S.IN_WALLET, S.FAILED, S.STILL_OFFERED), m.CanAddCardCalled, S.CHECKING, m.AskCanAddCard,
-         rules="B-CAN-1", source="assumed"),
-    *row(S.ADDED, m.CanAddCardCalled, S.CONFIRMING, m.AskCanAddCard, rules="B-CAN-1", source="assumed"),
-)  # fmt: skip
-"""The earlier variant asks one question."""
-
-CHECK_LATER: Rows = (
-    *row(S.CREATED, m.WatchActivateCalled, S.ACTIVATING, m.ActivateWatch, rules="B-WATCH-1 B-WATCH-2"),
-    *row(S.ACTIVATING, m.WatchActivated, S.WATCH_KNOWN, m.HandToApp, rules="B-WATCH-1"),
-    *row(S.WATCH_KNOWN, m.CanAddCardDetailsCalled, S.CHECKING, m.AskCanAddCardDetails, rules="FLOW-3 B-CAN-2"),
-    *row((S.CREATED, S.READY, S.IN_WALLET, S.FAILED, S.STILL_OFFERED), m.CanAddCardDetailsCalled, S.CHECKING,
-         m.AskCanAddCardDetails, rules="B-CAN-2", source="assumed"),
-    *row(S.ADDED, m.CanAddCardDetailsCalled, S.CONFIRMING, m.AskCanAddCardDetails, rules="B-CAN-2", source="assumed"),
-)  # fmt: skip
-"""The later variant asks about the watch first, and then about both places."""
-
-ANSWER: Rows = (
-    *row(S.CHECKING, m.CanAddCard, S.READY, m.ShowButton, rules="B-CAN-1 B-CAN-2"),
-    *row(S.CHECKING, m.CannotAddCard, S.IN_WALLET, m.HideButton, assumed(m.ShowAvailable),
-         rules="B-CAN-1 B-CAN-2 B-CAN-3"),
-    *row(S.CONFIRMING, m.CanAddCard, S.STILL_OFFERED, m.ShowButton, rules="B-CAN-1 B-CAN-2 B-CAN-3"),
-    *row(S.CONFIRMING, m.CannotAddCard, S.IN_WALLET, m.HideButton, rules="B-CAN-1 B-CAN-2 B-CAN-3"),
-)  # fmt: skip
-"""True shows the button, false hides it: the card is there already, on the phone or on the watch."""
-
 FAILS = (assumed(m.EnableButton), m.TellFailure)
 """What the app shows after an attempt that added nothing."""
 
-START: Rows = (
-    *row(S.READY, m.AddTapped, S.TAPPED, assumed(m.DisableButton), m.HandToApp, rules="FLOW-3 B-START-1"),
-    *row((S.FAILED, S.STILL_OFFERED), m.AddTapped, S.TAPPED, assumed(m.DisableButton), m.HandToApp,
+ROWS_B: tuple[Row, ...] = (
+    # The GET, the extension's copy, and the service.
+    *row(State.IDLE, m.Opened, State.FETCHING, m.GetActivationData, rules="FLOW-3 FLOW-4 API-10"),
+    *row(State.FETCHING, m.ActivationDataReceived, State.FETCHED, m.SaveSdkInput, m.HandToApp,
+         rules="FLOW-3 API-10 X-CACHE-1"),
+    *row(State.FETCHING, m.ActivationDataFailed, State.UNAVAILABLE, assumed(m.HideButton), rules="REL-6"),
+    *row(State.FETCHED, m.ServiceCalled, State.INITIALISING, m.CreateService, rules="B-INIT-1"),
+    *row(State.INITIALISING, m.ServiceReady, State.CREATED, m.HandToApp, rules="B-INIT-1"),
+    *row(State.INITIALISING, m.ServiceRefused, State.UNAVAILABLE, assumed(m.HideButton), rules="B-INIT-1"),
+    *row((State.READY, *FINAL_B), m.Opened, State.FETCHING, m.GetActivationData,
+         rules="API-10 REL-7", source="assumed"),
+    # True shows the button, false hides it: the card is there already, on the phone or on the watch.
+    *row(State.CHECKING, m.CanAddCard, State.READY, m.ShowButton, rules="B-CAN-1 B-CAN-2"),
+    *row(State.CHECKING, m.CannotAddCard, State.IN_WALLET, m.HideButton, assumed(m.ShowAvailable),
+         rules="B-CAN-1 B-CAN-2 B-CAN-3"),
+    *row(State.CONFIRMING, m.CanAddCard, State.STILL_OFFERED, m.ShowButton, rules="B-CAN-1 B-CAN-2 B-CAN-3"),
+    *row(State.CONFIRMING, m.CannotAddCard, State.IN_WALLET, m.HideButton, rules="B-CAN-1 B-CAN-2 B-CAN-3"),
+    # The cardholder selects add; the wallet's sheet can end before anything was asked of the app.
+    *row(State.READY, m.AddTapped, State.TAPPED, assumed(m.DisableButton), m.HandToApp, rules="FLOW-3 B-START-1"),
+    *row((State.FAILED, State.STILL_OFFERED), m.AddTapped, State.TAPPED, assumed(m.DisableButton), m.HandToApp,
          rules="B-START-1", source="assumed"),
-    *row(S.TAPPED, m.StartCalled, S.STARTING, m.Start, rules="FLOW-3 B-START-1"),
-    *row(S.STARTING, m.StartThrew, S.FAILED, *FAILS, rules="B-START-1"),
-    *row(S.STARTING, m.FinishedWithError, S.FAILED, *FAILS, rules="B-FIN-1"),
-    *row(S.STARTING, m.FinishedWithNeither, S.FAILED, *FAILS, rules="B-FIN-1"),
-)  # fmt: skip
-"""The cardholder selects add; the wallet's sheet can end before anything was asked of the app."""
-
-DELEGATE_EARLIER: Rows = row(
-    S.STARTING, m.DelegateProvisionCalled, S.POSTING, m.AskDelegate, m.StartProvisionBudget, rules="FLOW-3 B-DEL-1"
-)
-"""provision takes sdkOutput only."""
-
-DELEGATE_LATER: Rows = row(
-    S.STARTING, m.DelegateProvisionWithIdCalled, S.POSTING, m.AskDelegateWithId, m.StartProvisionBudget,
-    rules="FLOW-3 B-DEL-2",
-)  # fmt: skip
-"""provision takes sdkOutput and paymentInstrumentId."""
-
-
-# The time is stopped before anything is handed back: what the SDK then does takes its own time, and the wallet's
-# limit is on the app's answer alone.
-FINISH: Rows = (
-    *row(S.POSTING, m.SdkInputReceived, S.PROVISIONING, m.StopBudget, m.ReturnSdkInput, rules="B-DEL-3 API-11"),
-    *row(S.POSTING, m.NoSdkInput, S.PROVISIONING, m.StopBudget, m.ReturnNil, rules="B-DEL-3"),
-    *row(S.POSTING, m.DelegateFailed, S.PROVISIONING, m.StopBudget, m.ReturnNil, rules="B-DEL-3"),
-    *row(S.POSTING, m.DelegateTimeSpent, S.TOO_LATE, wallet(m.GiveUp), rules="B-DEL-3", source="wallet"),
-    *row(S.TOO_LATE, m.FinishedWithError, S.FAILED, *FAILS, rules="B-FIN-1", source="wallet"),
-    *row(S.PROVISIONING, m.FinishedWithPass, S.ADDED, assumed(m.ShowAdded), m.HandToApp,
+    *row(State.TAPPED, m.StartCalled, State.STARTING, m.Start, rules="FLOW-3 B-START-1"),
+    *row(State.STARTING, m.StartThrew, State.FAILED, *FAILS, rules="B-START-1"),
+    *row(State.STARTING, m.FinishedWithError, State.FAILED, *FAILS, rules="B-FIN-1"),
+    *row(State.STARTING, m.FinishedWithNeither, State.FAILED, *FAILS, rules="B-FIN-1"),
+    # The delegate returns sdkInput or nil, the wallet finishes, and the app says so. The time is stopped first: what
+    # the SDK does afterwards takes its own time, and the wallet's limit is on the app's answer alone. What a delegate
+    # returns after its time was spent has no row: it belongs to a call that is over, and may come while a later attempt
+    # waits for its own answer. `GiveUp` turns it into an aside, `IgnoreLateSdkInput`.
+    *row(State.POSTING, m.SdkInputReceived, State.PROVISIONING, m.StopBudget, m.ReturnSdkInput, rules="B-DEL-3 API-11"),
+    *row(State.POSTING, m.NoSdkInput, State.PROVISIONING, m.StopBudget, m.ReturnNil, rules="B-DEL-3"),
+    *row(State.POSTING, m.DelegateFailed, State.PROVISIONING, m.StopBudget, m.ReturnNil, rules="B-DEL-3"),
+    *row(State.POSTING, m.DelegateTimeSpent, State.TOO_LATE, wallet(m.GiveUp), rules="B-DEL-3", source="wallet"),
+    *row(State.TOO_LATE, m.FinishedWithError, State.FAILED, *FAILS, rules="B-FIN-1", source="wallet"),
+    *row(State.PROVISIONING, m.FinishedWithPass, State.ADDED, assumed(m.ShowAdded), m.HandToApp,
          rules="FLOW-3 B-FIN-1 B-FIN-2"),
-    *row(S.PROVISIONING, m.FinishedWithError, S.FAILED, *FAILS, rules="B-FIN-1"),
-    *row(S.PROVISIONING, m.FinishedWithNeither, S.FAILED, *FAILS, rules="B-FIN-1"),
+    *row(State.PROVISIONING, m.FinishedWithError, State.FAILED, *FAILS, rules="B-FIN-1"),
+    *row(State.PROVISIONING, m.FinishedWithNeither, State.FAILED, *FAILS, rules="B-FIN-1"),
+    # The earlier variant asks one question.
+    *row(State.CREATED, m.CanAddCardCalled, State.CHECKING, m.AskCanAddCard, rules="FLOW-3 B-CAN-1"),
+    *row((State.READY, State.IN_WALLET, State.FAILED, State.STILL_OFFERED), m.CanAddCardCalled,
+         State.CHECKING, m.AskCanAddCard, rules="B-CAN-1", source="assumed"),
+    *row(State.ADDED, m.CanAddCardCalled, State.CONFIRMING, m.AskCanAddCard, rules="B-CAN-1", source="assumed"),
+    # The later variant asks about the watch first, and then about both places.
+    *row(State.CREATED, m.WatchActivateCalled, State.ACTIVATING, m.ActivateWatch, rules="B-WATCH-1 B-WATCH-2"),
+    *row(State.ACTIVATING, m.WatchActivated, State.WATCH_KNOWN, m.HandToApp, rules="B-WATCH-1"),
+    *row(State.WATCH_KNOWN, m.CanAddCardDetailsCalled, State.CHECKING, m.AskCanAddCardDetails, rules="FLOW-3 B-CAN-2"),
+    *row((State.CREATED, State.READY, State.IN_WALLET, State.FAILED, State.STILL_OFFERED), m.CanAddCardDetailsCalled,
+         State.CHECKING, m.AskCanAddCardDetails, rules="B-CAN-2", source="assumed"),
+    *row(State.ADDED, m.CanAddCardDetailsCalled, State.CONFIRMING, m.AskCanAddCardDetails,
+         rules="B-CAN-2", source="assumed"),
+    # In the earlier variant provision takes sdkOutput only, in the later one paymentInstrumentId as well.
+    *row(State.STARTING, m.DelegateProvisionCalled, State.POSTING, m.AskDelegate, m.StartProvisionBudget,
+         rules="FLOW-3 B-DEL-1"),
+    *row(State.STARTING, m.DelegateProvisionWithIdCalled, State.POSTING, m.AskDelegateWithId, m.StartProvisionBudget,
+         rules="FLOW-3 B-DEL-2"),
 )  # fmt: skip
-"""The delegate returns sdkInput or nil, the wallet finishes, and the app says so.
-
-What a delegate returns after its time was spent has no row: it belongs to a call that is over, and may come while a
-later attempt waits for its own answer. `GiveUp` turns it into an aside, `IgnoreLateSdkInput`.
-"""
-
-SHARED: Rows = UNTIL_CHECK + ANSWER + START + FINISH
-EARLIER: Rows = SHARED + CHECK_EARLIER + DELEGATE_EARLIER
-LATER: Rows = SHARED + CHECK_LATER + DELEGATE_LATER
+"""The rows of both variants: `FactsB.lacks` says which events a variant does not have."""
 
 
-def silent(rows: Rows) -> Rows:
+def silent(rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The same rows for an app that does not tell the cardholder about a failure."""
     return tuple(r.without(m.TellFailure) for r in rows)
 
 
-def available(rows: Rows) -> Rows:
+def available(rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The same rows for an app that shows the other label on completion, 'Available in Wallet' (B-FIN-2)."""
     return tuple(
         replace(r, commands=tuple(m.ShowAvailable if command is m.ShowAdded else command for command in r.commands))

@@ -11,7 +11,8 @@ A machine is built once for each variant: two variants that are equal share it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 
 from workbook.base.values import choice, lookup
@@ -27,18 +28,14 @@ class FactsA:
 
     Attributes:
         name: the document's word, `earlier` or `later`.
-        lacks: the outcomes that only a later SDK has (A-CAN-5). The tables have rows for all outcomes; here is the one
-            place that says which of them an SDK does not have.
+        lacks: the outcomes that only the later SDK has (A-CAN-5). The tables have rows for all outcomes; here is the
+            one place that says which of them an SDK does not have.
         push_provisioning_library: version of the wallet provider's library (A-DEP-1).
     """
 
     name: str
-    lacks: frozenset[type[Event]]
+    lacks: tuple[type[Event], ...]
     push_provisioning_library: str
-
-
-A_EARLIER_FACTS = FactsA("earlier", lacks=frozenset({m.ApiError}), push_provisioning_library="18.3.3")
-A_LATER_FACTS = FactsA("later", lacks=frozenset(), push_provisioning_library="18.8.0")
 
 
 @dataclass(frozen=True)
@@ -80,24 +77,36 @@ class VariantA:
 # A machine checks its whole table when it is made, which takes longer than a walk through it; so each is made once.
 
 
+def _rows_of(rows: Iterable[Row], facts: FactsA | FactsB) -> tuple[Row, ...]:
+    """The rows whose event this variant of the SDK has."""
+    return tuple(row for row in rows if row.event not in facts.lacks)
+
+
 @cache
 def _machine_a(variant: VariantA) -> Machine:
-    """The flow's rows, without those of outcomes that this SDK lacks.
-
-    By hand there is no button to guard, and nothing happens at the same time.
-    """
-    rows = tuple(row for row in variant.rows if row.event not in variant.facts.lacks)
+    """The flow's rows; by hand there is no button to guard, and nothing happens at the same time."""
+    rows = _rows_of(variant.rows, variant.facts)
     if variant.by_hand or not variant.guarded:
         rows = platform_a.unguarded(rows)
     if not variant.by_hand and not variant.guarded:
-        rows = platform_a.overlapping(rows, platform_a.BY_TWO_STEPS if variant.two_step else platform_a.BY_PROVIDER)
-    rests = {row.to for row in rows} & {*platform_a.FINAL}
+        rows = platform_a.overlapping(rows, platform_a.TWO_STEP if variant.two_step else platform_a.PROVIDER)
+    rests = {row.to for row in rows} & {*platform_a.FINAL_A}
     return Machine(f"platform A {variant.name}", rows, initial=platform_a.State.IDLE, final=rests)
 
 
-A_BEFORE_0_4_0 = VariantA("before-0.4.0", platform_a.BEFORE, A_EARLIER_FACTS, two_step=True)
-A_FROM_0_4_0 = VariantA("from-0.4.0", platform_a.FROM_0_4_0, A_LATER_FACTS, two_step=False)
-A_NOT_MIGRATED = VariantA("from-0.4.0, app not migrated", platform_a.FROM_0_4_0, A_LATER_FACTS, two_step=True)
+A_BEFORE_0_4_0 = VariantA(
+    "before-0.4.0",
+    platform_a.BEFORE,
+    FactsA("earlier", lacks=(m.ApiError,), push_provisioning_library="18.3.3"),
+    two_step=True,
+)
+A_FROM_0_4_0 = VariantA(
+    "from-0.4.0",
+    platform_a.FROM_0_4_0,
+    FactsA("later", lacks=(), push_provisioning_library="18.8.0"),
+    two_step=False,
+)
+A_NOT_MIGRATED = replace(A_FROM_0_4_0, name="from-0.4.0, app not migrated", two_step=True)
 """The new SDK under an app that still makes the old calls: it works, and each call is deprecated."""
 
 VARIANTS_A = {variant.name: variant for variant in (A_BEFORE_0_4_0, A_FROM_0_4_0)}
@@ -125,6 +134,7 @@ class FactsB:
     """What differs between platform B's two variants, as the document lists it.
 
     Attributes:
+        lacks: the calls that only the other variant has; the tables have rows for those of both.
         availability: how the app asks whether the card can be added (B-CAN-1, B-CAN-2).
         watch_availability: how it learns of a watch (B-WATCH-1).
         delegate: the in-app delegate's operation (B-DEL-1, B-DEL-2).
@@ -134,6 +144,7 @@ class FactsB:
         version: where the variant begins, publicly known (sdk-b); shown in the `field` profile only (GAP-7).
     """
 
+    lacks: tuple[type[Event], ...]
     availability: str
     watch_availability: str
     delegate: str
@@ -148,27 +159,9 @@ class FactsB:
             ParameterError: there is no such profile.
         """
         choice("profile", profile, PROFILES)
-        shown = {fact.name: str(getattr(self, fact.name)) for fact in fields(self)}
+        shown = {fact.name: str(getattr(self, fact.name)) for fact in fields(self) if fact.name != "lacks"}
         shown["version"] = f"{self.version} (sdk-b)" if profile == "field" else "not shown (GAP-7)"
         return {name.replace("_", " "): value for name, value in shown.items()}
-
-
-B_EARLIER_FACTS = FactsB(
-    availability="canAddCard()",
-    watch_availability="none",
-    delegate="provision(sdkOutput)",
-    card_art="cardArt(forBrand:)",
-    extension_point_key="NSExtension",
-    version="1.0.0",
-)
-B_LATER_FACTS = FactsB(
-    availability="canAddCardDetails(isWatchActivated)",
-    watch_availability="WatchAvailability, one instance, activate()",
-    delegate="provision(sdkOutput, paymentInstrumentId)",
-    card_art="cardArt(paymentInstrumentId)",
-    extension_point_key="NSExtensionPointIdentifier",
-    version="2.0.0, with isWatchPaired until 2.0.2; activate() is static from 2.2.1",
-)
 
 
 @dataclass(frozen=True)
@@ -177,17 +170,13 @@ class VariantB:
 
     Attributes:
         name: `earlier` or `later`.
-        rows: the in-app table.
-        art: the extension table's rows for card art.
-        facts: what differs, in words.
+        facts: what differs.
         later: the calls are those of the later variant.
         tells: the app tells the cardholder about a failure.
         says_available: on completion the app shows 'Available in Wallet' instead of 'Added to Wallet' (B-FIN-2).
     """
 
     name: str
-    rows: tuple[Row, ...] = field(hash=False)
-    art: tuple[Row, ...] = field(hash=False)
     facts: FactsB
     later: bool
     tells: bool = True
@@ -225,21 +214,48 @@ class VariantB:
 
 @cache
 def _machine_b(variant: VariantB) -> Machine:
-    rows = variant.rows if variant.tells else platform_b.silent(variant.rows)
+    rows = _rows_of(platform_b.ROWS_B, variant.facts)
+    rows = rows if variant.tells else platform_b.silent(rows)
     rows = platform_b.available(rows) if variant.says_available else rows
-    return Machine(f"platform B {variant.name}", rows, initial=platform_b.State.IDLE, final=platform_b.FINAL)
+    return Machine(f"platform B {variant.name}", rows, initial=platform_b.State.IDLE, final=platform_b.FINAL_B)
 
 
 @cache
 def _extension_machine(variant: VariantB, surface: str) -> Machine:
-    entries = extension.ON_PHONE if surface == "phone" else extension.ON_WATCH
     name = f"platform B {variant.name}, extension on the {surface}"
-    rows = extension.SHARED + entries + variant.art
-    return Machine(name, rows, initial=extension.State.CLOSED, final=extension.FINAL)
+    rows = _rows_of(extension.ROWS_EXTENSION + extension.ROWS_BY_SURFACE[surface], variant.facts)
+    return Machine(name, rows, initial=extension.State.CLOSED, final=extension.FINAL_EXTENSION)
 
 
-B_EARLIER = VariantB("earlier", platform_b.EARLIER, extension.ART_EARLIER, B_EARLIER_FACTS, later=False)
-B_LATER = VariantB("later", platform_b.LATER, extension.ART_LATER, B_LATER_FACTS, later=True)
+B_EARLIER = VariantB(
+    "earlier",
+    FactsB(
+        lacks=(
+            m.WatchActivateCalled, m.WatchActivated, m.CanAddCardDetailsCalled, m.DelegateProvisionWithIdCalled,
+            m.CardArtForIdAsked,
+        ),
+        availability="canAddCard()",
+        watch_availability="none",
+        delegate="provision(sdkOutput)",
+        card_art="cardArt(forBrand:)",
+        extension_point_key="NSExtension",
+        version="1.0.0",
+    ),
+    later=False,
+)  # fmt: skip
+B_LATER = VariantB(
+    "later",
+    FactsB(
+        lacks=(m.CanAddCardCalled, m.DelegateProvisionCalled, m.CardArtForBrandAsked),
+        availability="canAddCardDetails(isWatchActivated)",
+        watch_availability="WatchAvailability, one instance, activate()",
+        delegate="provision(sdkOutput, paymentInstrumentId)",
+        card_art="cardArt(paymentInstrumentId)",
+        extension_point_key="NSExtensionPointIdentifier",
+        version="2.0.0, with isWatchPaired until 2.0.2; activate() is static from 2.2.1",
+    ),
+    later=True,
+)
 VARIANTS_B = {variant.name: variant for variant in (B_EARLIER, B_LATER)}
 
 

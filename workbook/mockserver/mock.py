@@ -19,7 +19,7 @@ from typing import Any, Self
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ParameterError, WorkbookError
 from workbook.flows import messages as m
-from workbook.flows.variants import A_LATER_FACTS, PROFILES
+from workbook.flows.variants import A_FROM_0_4_0, PROFILES
 from workbook.mockserver import verification
 from workbook.mockserver.journal import ANY, Entry, Journal, Match, Matching
 from workbook.mockserver.notifications import Notifier
@@ -538,7 +538,7 @@ def fresh_output(
     if platform == "b":
         phone = PhoneB(outputs=secrets.choice(SERIALS), seed=seed, profile=world.profile)
         return next_output(phone, service.seal, payment_instrument_id).text
-    sdk = SdkA(PhoneA(outputs=secrets.choice(SERIALS)), service.seal, A_LATER_FACTS)
+    sdk = SdkA(PhoneA(outputs=secrets.choice(SERIALS)), service.seal, A_FROM_0_4_0.facts)
     sdk.answer(m.CreateProvisioning(DirectApi(service).get(payment_instrument_id).sdk_input))
     _seconds, event = sdk.answer(m.CreateSdkOutput())
     return str(event.sdk_output.text)  # type: ignore[attr-defined]  # the outcome of that very command

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from workbook.base.rules import Owner
-from workbook.flows.variants import A_EARLIER_FACTS, A_LATER_FACTS
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.harness.model import Case, Miss
 from workbook.preflight.gradle import Build, Dependency, Module, numbers
 from workbook.preflight.platform_b import ProjectB
@@ -57,7 +57,7 @@ class ProjectA:
     @property
     def wanted_library(self) -> str:
         """The library's version that goes with the SDK; empty where the SDK's is unknown."""
-        facts = {None: None, True: A_LATER_FACTS, False: A_EARLIER_FACTS}[self.is_later]
+        facts = {None: None, True: A_FROM_0_4_0.facts, False: A_BEFORE_0_4_0.facts}[self.is_later]
         return facts.push_provisioning_library if facts else ""
 
 

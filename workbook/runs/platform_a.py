@@ -14,7 +14,7 @@ from workbook.base.values import of_type
 from workbook.errors import ConfigurationError, OpaqueDataError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.messages import CanProvisionResult, Event
-from workbook.flows.platform_a import BUSY, State
+from workbook.flows.platform_a import BUSY_A, State
 from workbook.flows.variants import A_FROM_0_4_0, VariantA, variant_a
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.runs.in_app import ByHand, InApp
@@ -207,7 +207,7 @@ class CardProvisioning(ByHand):
         m.ProvisionCalled: "provision(sdk_input=...)",
         m.ProvisionWithProviderCalled: "provision(opc_provider=...)",
     }
-    busy, brings = BUSY, (m.AddTapped, m.OpcReceived)
+    busy, brings = BUSY_A, (m.AddTapped, m.OpcReceived)
 
     def __init__(self, run: PlatformARun) -> None:
         if not isinstance(run, PlatformARun):

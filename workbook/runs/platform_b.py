@@ -15,7 +15,7 @@ from workbook.base.values import flag, lookup, of_type, quoted
 from workbook.errors import OpaqueDataError, ParameterError, SdkError
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
-from workbook.flows.platform_b import BUSY, State
+from workbook.flows.platform_b import BUSY_B, State
 from workbook.flows.variants import B_LATER, VariantB, variant_b
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.runs.in_app import ByHand, InApp
@@ -336,7 +336,7 @@ class ProvisioningService(ByHand):
         m.CanAddCardDetailsCalled: "can_add_card_details(is_watch_activated=...)",
         m.StartCalled: "start(...)",
     }
-    busy = BUSY
+    busy = BUSY_B
 
     def __init__(self, sdk_input: bytes, *, variant: VariantB | str = B_LATER, phone: PhoneB | None = None) -> None:
         flow = variant if isinstance(variant, VariantB) else variant_b(variant)

@@ -248,7 +248,7 @@ def allowed(machine: Machine, state: str) -> tuple[str, ...]:
         Actor.WALLET_APP: "for the wallet:",
     }
     clauses: dict[str, list[str]] = {}
-    events = (row.event for row in machine.rows if str(row.state) == state and not row.beside)
+    events = (row.event for row in machine.rows if str(row.state) == state and not row.of_another_attempt)
     for event in dict.fromkeys(events):
         if event.says.endswith(" failed"):  # the event says itself what fails
             clauses[event.says.replace(" failed", " fails")] = []

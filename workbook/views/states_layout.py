@@ -167,7 +167,7 @@ def moves(machine: Machine) -> tuple[Move, ...]:
     """The moves of a machine in the order of its table, without the rows that are `beside` the flow."""
     found: dict[tuple[str, str], list[Row]] = {}
     for row in machine.rows:
-        if not row.beside:
+        if not row.of_another_attempt:
             found.setdefault((str(row.state), str(row.to)), []).append(row)
     return tuple(Move(source, target, tuple(rows)) for (source, target), rows in found.items())
 

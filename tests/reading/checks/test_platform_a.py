@@ -11,7 +11,7 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.base.rules import Owner, rule
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
-from workbook.flows.platform_a import FINAL, State
+from workbook.flows.platform_a import FINAL_A, State
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.reading.checks import Finding, Severity, Symptom, api, check, platform_a
@@ -355,7 +355,7 @@ def test_a_button_that_is_left_alone_in_the_second_attempt_only_is_found(phone):
     ]
     good, careless.machine = (
         PlatformARun(phone=replace(phone, cards=set())),
-        Machine("careless", rows, initial=State.IDLE, final=FINAL),
+        Machine("careless", rows, initial=State.IDLE, final=FINAL_A),
     )
     for run in (good, careless):
         run.walk()
