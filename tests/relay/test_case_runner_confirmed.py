@@ -13,7 +13,7 @@ from seen_values import CARD, OTHER, OUTPUT, POST, SECOND, call, request, seen
 
 from workbook.harness.model import Miss, Root, Verdict
 from workbook.relay import case_runner
-from workbook.relay.case_runner import OWN_429, CaseRunner, only_beside, run_cases
+from workbook.relay.case_runner import OWN_429, CaseRunner, fails_only_with_others, run_cases
 from workbook.relay.cases import CASES
 from workbook.relay.findings import common_causes, plain_attempt
 from workbook.relay.judging import ASK, ASK_AGAIN, HAND_ON, OWN_CARD, SIDE_BY_SIDE, WORK, CardWatch
@@ -189,8 +189,8 @@ def test_an_old_answer_counts_also_where_the_case_passes_alone_because_it_has_ex
         Miss("an answer of the API", "an old one", ASK_AGAIN, "REL-7", root=Root.OLD_ANSWER),
     )
     kept = RelayResult(case, Verdict.WARN, (old, Miss("a GET at the API", "none", ASK, root=Root.FOLLOWS)))
-    assert only_beside(kept, 2.0) is kept
-    mixed = only_beside(replace(kept, misses=kept.misses[1:]), 2.0)
+    assert fails_only_with_others(kept, 2.0) is kept
+    mixed = fails_only_with_others(replace(kept, misses=kept.misses[1:]), 2.0)
     assert [(miss.root, miss.rule) for miss in mixed.misses] == [(Root.CONCURRENCY, "REL-4")]
     assert mixed.misses[0].todo.startswith("Keep calls apart")
     assert mixed.verdict is Verdict.FAIL

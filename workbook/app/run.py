@@ -402,11 +402,11 @@ def of_file(path: Path, run: AppRun) -> AppRun:
         ConfigurationError: the file has mistakes, or the code does not compile.
     """
     form, surface = load_app(path)
-    beside = path.absolute().parent
+    folder = path.absolute().parent
     return replace(
         run,
-        start=started_by(form, beside),
-        folder=beside / form.start.folder,
+        start=started_by(form, folder),
+        folder=folder / form.start.folder,
         surface=surface,
         name=form.name,
         file=str(path),

@@ -99,15 +99,15 @@ async def run_cases(
     """
     cases, schedule = list(cases), _Schedule(runner, on_result, repetition, broken_calls)
     ready = [case for case in cases if not schedule.left_out(case)]
-    beside = [case for case in ready if not schedule.alone(case)]
+    shared = [case for case in ready if not schedule.alone(case)]
     # All at once: most of a case is waiting, and the card pool limits how many really run. The cases that wait for the
     # back end's own limit wait together, from the beginning, so that they wait once and not once for each case.
     async with runner.watching():
-        stalls = [case for case in beside if case.script.stalls]
+        stalls = [case for case in shared if case.script.stalls]
         observe = any(case.script.slow for case in ready) and runner.limit == float("inf")
-        others = (schedule.beside_others(case) for case in beside if not case.script.stalls)
+        others = (schedule.with_others(case) for case in shared if not case.script.stalls)
         await asyncio.gather(schedule.stalled(stalls, observe=observe), *others)
-        await schedule.confirm(beside)
+        await schedule.confirm(shared)
         for case in sorted((case for case in ready if schedule.alone(case)), key=lambda case: case.script.judges_run):
             schedule.keep(await schedule.by_itself(case))
     return [schedule.results[case.name] for case in cases]
@@ -123,7 +123,7 @@ NO_PLAIN_CALL = "The plain call that this case makes does not work."
 
 
 class _Schedule:
-    """Runs the cases of one round, beside others or alone, and keeps their results."""
+    """Runs the cases of one round, at the same time as others or alone, and keeps their results."""
 
     def __init__(
         self, runner: CaseRunner, on_result: OnResult, repetition: int, broken_calls: Collection[tuple[str, str]]
@@ -173,7 +173,7 @@ class _Schedule:
         why = f"This machine was too busy in each of {TRIES} tries: the workbook itself was {runner.lag:.1f} s late."
         return replace(result, verdict=Verdict.NOT_TESTABLE, misses=(), why=why)
 
-    async def beside_others(self, case: RelayCase) -> None:
+    async def with_others(self, case: RelayCase) -> None:
         """Run a case, with all its apps at the same time. A failure is kept only once it is confirmed."""
         result = combined(await asyncio.gather(*(self._with_app_of(case, app) for app in self._apps(case))))
         if result.verdict in CONFIRMED:
@@ -206,13 +206,13 @@ class _Schedule:
                 self.keep(combined(results))
             else:
                 again.append(case)
-        await asyncio.gather(*map(self.beside_others, again))
+        await asyncio.gather(*map(self.with_others, again))
 
     async def confirm(self, cases: Iterable[RelayCase]) -> None:
         """Run each failed case again, alone, and keep that result.
 
-        A back end that mixes up calls fails everywhere at once, so a failure beside other calls says nothing yet about
-        what the case is about. Where each confirmation takes as long as the back end waits, a few are enough.
+        A back end that mixes up calls fails everywhere at once, so a failure under load proves nothing about this case.
+        Where each confirmation takes as long as the back end waits, a few are enough.
         """
         runner, believed = self._runner, Counter[frozenset[str]]()
         failed = [case for case in cases if case.name in self._failed]
@@ -227,7 +227,7 @@ class _Schedule:
         for case in doubtful:
             del self._failed[case.name]
         runner.lag = 0.0
-        await asyncio.gather(*map(self.beside_others, doubtful))
+        await asyncio.gather(*map(self.with_others, doubtful))
         was_busy = runner.is_busy
         for case in [case for case in failed if case.name in self._failed]:
             first = self._failed[case.name]
@@ -241,11 +241,10 @@ class _Schedule:
             believed[advice] += waited and second.verdict in CONFIRMED
             confirmed = second.verdict in CONFIRMED or second.verdict is Verdict.NOT_TESTABLE
             busy = was_busy and not _is_misdelivered(first)
-            self.keep(second if confirmed or busy else only_beside(first, runner.target.bound))
+            self.keep(second if confirmed or busy else fails_only_with_others(first, runner.target.bound))
 
     def _apps(self, case: RelayCase) -> list[str]:
-        operations = {ask.operation for ask in case.script.calls}
-        broken = {app for app, operation in self._broken_calls if operation in operations}
+        broken = {app for app, operation in self._broken_calls if operation in case.script.operations}
         return [
             app for app in platforms(case, self._runner.target) if app not in broken or case.group is RelayGroup.FORM
         ]
@@ -261,8 +260,8 @@ class _Schedule:
             return await self._runner.judged(case, cards, app, self._repetition)
 
 
-def only_beside(result: RelayResult, bound: float) -> RelayResult:
-    """The result of a case that failed beside other calls, and passes by itself.
+def fails_only_with_others(result: RelayResult, bound: float) -> RelayResult:
+    """The result of a case that failed while other calls were made, and passes by itself.
 
     A reused answer proves the failure: alone the case may pass because the kept answer has expired.
     """
@@ -327,7 +326,7 @@ def platforms(case: RelayCase, target: Target) -> tuple[str, ...]:
         return ("",)
     if case.platform is not None:
         return (case.platform,)
-    operations = {ask.operation for ask in case.script.calls}
+    operations = case.script.operations
     kinds: dict[object, str] = {}
     for platform, surface in target.surfaces.items():
         used = (surface.get if GET in operations else None, surface.post if POST in operations else None)
@@ -455,7 +454,7 @@ class Rounds:
 # of them succeed now and then.
 
 SLOW = 0.2
-"""A failure that takes this share of the bound is a silence; a quicker one is an answer (assumed)."""
+"""A failure this slow, as a share of the time limit, counts as no answer (assumed)."""
 
 
 @dataclass(slots=True)
@@ -464,7 +463,7 @@ class FailureStreak:
 
     Attributes:
         bound: seconds within which the back end has to answer.
-        since: name of the case with which the silence began; empty where there is none.
+        since: name of the case with which the failures began; empty where there are none.
         began: when it began, in seconds of the monotonic clock.
     """
 
@@ -565,7 +564,7 @@ class CaseRunner:
         lag: seconds by which the workbook itself came late, while it was watched; set it to 0 before you measure.
         logs: the back end's log files, from their state when the runner is created.
         values: opaque data of all cases so far: pairs of a payment instrument and the beginning of a value.
-        silence: for how long the back end has not answered.
+        streak: for how long the back end has not answered.
     """
 
     def __init__(self, target: Target, api: MockApi, seed: int = 7) -> None:
@@ -719,7 +718,7 @@ class CaseRunner:
             return self._whole_run(case)
         canary = self._canary(case, platform, repetition)
         # All cases share one API, so its requests are counted from here on, and `_own` picks those of this case.
-        before, beside = len(self.upstream.arrived()), len(self._api.elsewhere.arrived())
+        before, before_elsewhere = len(self.upstream.arrived()), len(self._api.elsewhere.arrived())
         connections = self._api.listener.connections
         log_began = self.logs.positions() if Need.LOGS in case.needs else None
         self._order(case.script.orders, cards, canary)
@@ -736,7 +735,7 @@ class CaseRunner:
         own = tuple(self._own(before, cards, calls, alone=case.script.alone))
         log = LogSpan() if log_began is None else self.logs.since(log_began)
         left_open = len(self._api.listener.connections - connections)
-        seen = self._scanned_case(case, calls, own, self._api.elsewhere.arrived(beside), log)
+        seen = self._scanned_case(case, calls, own, self._api.elsewhere.arrived(before_elsewhere), log)
         await self._probe(cards[0])
         return replace(seen, left_open=left_open)
 

@@ -86,7 +86,7 @@ class PlainFailure:
         for result in results:
             script = result.case.script  # list cases (several cards) give no advice
             form = result.case.group is RelayGroup.FORM and result.verdict in CONFIRMED and script.cards == 1
-            if form and self.operation in {ask.operation for ask in script.calls}:
+            if form and self.operation in script.operations:
                 own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
                 advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON)]
         untested = tuple(result.case.name for result in results if result.why == NO_PLAIN_CALL)

@@ -195,8 +195,8 @@ class Order:
         moment: whether the fault comes `before` or `after` the API has done its work.
         settings: parameters of the fault.
         nth: applies to the n-th such request only, from 1; None for all of them.
-        share: sets the fault's seconds, as a share of the seconds within which the back end has to answer. With a share
-            below 1 it must wait this out, so the fault lasts at most half of its own limit.
+        share: sets the fault's seconds, as a share of the seconds within which the back end has to answer. Below 1 the
+            back end must wait; the delay is then at most half of the back end's own limit.
         packed: compresses a plain 200 with gzip where the request accepts that, as a gateway may do.
         chunked: sends a plain 200 in chunks, without a content-length, as a gateway may do.
         cookie: sets a cookie with a plain 200, as a gateway may do (assumed: the document shows no cookie).
@@ -260,6 +260,11 @@ class CaseScript:
     def calls(self) -> tuple[AppCall, ...]:
         """Every call that the phone makes."""
         return tuple(call for step in self.steps for call in calls_of(step))
+
+    @property
+    def operations(self) -> frozenset[str]:
+        """The operations of these calls."""
+        return frozenset(call.operation for call in self.calls)
 
     @property
     def every_order(self) -> tuple[Order, ...]:
