@@ -29,7 +29,7 @@ from workbook.notebook.plays.platforms import PlatformA, PlatformB, Setup, Walle
 from workbook.runs.back_end import BackEnd, Relayed, simulated_back_end
 from workbook.runs.own_code import RELAY
 from workbook.simulation.canned import CANNED, CannedService
-from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS, Planned
+from workbook.simulation.faults import FAULTS, Planned
 from workbook.simulation.faults import fault as fault_named
 from workbook.simulation.http import Request
 from workbook.simulation.service import ORIGIN, DirectApi, Service
@@ -139,8 +139,8 @@ class Session:
         """Every choice of `predict`, with what can be chosen: give it to `wb.choose(session.predict, ...)`."""
         return {
             "fault": tuple(FAULTS)[1:],
-            "operation": OPERATIONS,
-            "moment": MOMENTS,
+            "operation": ("GET", "POST"),
+            "moment": ("before", "after"),
             "platform": tuple(WAYS_TO_ADD),
             "i_think": ("(choose)", *PREDICTIONS),  # in parentheses: a chooser waits until another was chosen
         }
@@ -478,9 +478,10 @@ def outcomes(moment: str = "after") -> Table:
         return f"{ended.ending}{asked}; {card}"
 
     rows = [
-        (name, *(outcome(name, operation) for operation in OPERATIONS), each.source) for name, each in FAULTS.items()
+        (name, *(outcome(name, operation) for operation in ("GET", "POST")), each.source)
+        for name, each in FAULTS.items()
     ]
-    return table("What the good back end makes of each fault", ("fault", *OPERATIONS, "source of the fault"), rows)
+    return table("What the good back end makes of each fault", ("fault", "GET", "POST", "source of the fault"), rows)
 
 
 def _client(service: Any, api_key: str = SIMULATED_KEY, *, once: bool = False) -> ActivationDataClient:

@@ -20,7 +20,7 @@ from workbook.proxy import record
 from workbook.proxy.record import EMPTY_BODY, TWICE, RecordedExchange
 from workbook.proxy.upstream import LARGEST_ANSWER, ProxyFailure
 from workbook.simulation.canned import damaged
-from workbook.simulation.faults import FAULTS, LONGEST_PAUSE, UNREADABLE, FaultKind, Planned
+from workbook.simulation.faults import FAULTS, FaultKind, Planned
 from workbook.simulation.http import MAX_BODY, Request, Response, header_values
 from workbook.simulation.scenario import Scenario
 from workbook.simulation.seal import Content, Genuine, Seal
@@ -52,7 +52,7 @@ PLAYED: Mapping[str, str] = {
     **{word: fault.name for fault in FAULTS.values() for word in fault.seen_as},
     # the plainest of those that look alike from outside
     "429": "429 in seconds",
-    UNREADABLE: "not JSON",
+    "200, not JSON": "not JSON",
     ProxyFailure.CLOSED: "close",
     ProxyFailure.CUT: "truncated body",
     ProxyFailure.LATE: "stall before headers",
@@ -94,7 +94,7 @@ def settings(word: str, seen: Sequence[RecordedExchange]) -> dict[str, Any] | No
     if word not in PLAYED:
         return None
     fault = PLAYED[word]
-    if fault == "redirect":
+    if "status" in FAULTS[fault].settings:
         return {"fault": fault, "status": int(word)}
     if word == ProxyFailure.LATE:
         return {"fault": fault, "seconds": float(round(max(exchange.seconds for exchange in seen) + 1))}
@@ -108,8 +108,9 @@ def _limit(pauses: Sequence[str]) -> dict[str, Any]:
     if not pauses:
         return {"fault": "429 without Retry-After"}
     first = pauses[0]
-    if first.isascii() and first.isdigit() and int(first[:9]) <= LONGEST_PAUSE:
-        return {"fault": "429 in seconds", "seconds": int(first)}
+    in_seconds = FAULTS["429 in seconds"]
+    if first.isascii() and first.isdigit() and in_seconds.settings["seconds"].fits(int(first[:9])):
+        return {"fault": in_seconds.name, "seconds": int(first)}
     return {"fault": "429 at a date" if first.endswith("GMT") else "429 with garbage"}
 
 

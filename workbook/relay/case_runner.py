@@ -66,6 +66,7 @@ from workbook.relay.model import (
     shape_of,
 )
 from workbook.relay.phone import HttpPhone, Phone, PythonPhone, listens
+from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 from workbook.simulation.seal import Content
 
@@ -925,8 +926,8 @@ class CaseRunner:
             instrument = self.target.instrument(card)
             location = f"{self._api.other.base_url}{BEFORE_ID}{quote(instrument, safe='')}{AFTER_ID}"
             for place, order in enumerate(own):
-                if order.fault == "redirect" and "location" not in order.settings:
-                    own[place] = replace(order, settings={**order.settings, "location": location})
+                if order.fault and "location" in FAULTS[order.fault].settings:
+                    own[place] = replace(order, settings={"location": location, **order.settings})
             self.upstream.order(instrument, own, f"{canary}-{number}")
 
     def _call(self, number: int, ask: AppCall, cards: Sequence[str], canary: str) -> PhoneCall:

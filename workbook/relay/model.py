@@ -281,8 +281,7 @@ class CaseScript:
     @property
     def stalls(self) -> bool:
         """Whether the API stalls the first call. The stall lasts as long as the back end waits."""
-        # faults that last as long as the back end lets them
-        return any(order.fault in {"stall before headers", "stall after headers", "dribble"} for order in self.orders)
+        return any(order.fault and FAULTS[order.fault].endless for order in self.orders)
 
     @property
     def slow(self) -> bool:

@@ -34,7 +34,7 @@ from workbook.errors import (
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.runs.own_code import check_callable, completed, exception_words, watched
-from workbook.simulation.faults import TOLD
+from workbook.simulation.faults import FAULT_DETAIL
 from workbook.simulation.faults import fault as fault_named
 from workbook.simulation.http import Ending, Request, Response
 from workbook.simulation.phones import LatenciesA
@@ -345,7 +345,7 @@ def what_was_played(fault: str) -> str:
 
 def _without_fault_words(words: str) -> str:
     """An error body's words without those that only say that it is a fault: the basis says which."""
-    return words.removesuffix(f": {TOLD}")
+    return words.removesuffix(f": {FAULT_DETAIL}")
 
 
 # A back end that is watched attempt by attempt: when it sent each request, and the outcome.

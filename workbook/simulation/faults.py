@@ -5,22 +5,23 @@ A fault acts on the wire (`ON_THE_WIRE`), in the status (`STATUSES`) or in the b
 
 from __future__ import annotations
 
+import gzip
 import json
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, auto
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from statistics import NormalDist
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from workbook.base.values import choice, did_you_mean, is_number, is_whole, lookup, quoted
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.canned import DAMAGES, damaged
 from workbook.simulation.contract import SPEC, Broken, Problem
-from workbook.simulation.http import PROBLEM_HEADERS, Ending, Response, half
+from workbook.simulation.http import PROBLEM_HEADERS, Ending, Method, Response, half
 from workbook.simulation.seal import Content, Genuine, Seal
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -31,12 +32,6 @@ Effect: TypeAlias = Callable[[Response, "Chance", Mapping[str, Any]], Response]
 #
 # A fault is pure: an answer and a chance go in, the faulted answer comes out. The plan (below) says when it is played,
 # and whether the service's state has moved by then.
-
-ASSUMED, OPENAPI = "assumed", "openapi"
-LONGEST_TEXT = 200
-"""Characters of a setting that is text; it may stand in a header."""
-LONGEST_BODY = 4_000
-"""Characters of a body that is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +59,8 @@ class Number:
     @property
     def allowed(self) -> str:
         """The allowed values, in words."""
-        return f"a {'whole ' * self.whole}number, {self.least:.12g} to {self.most:.12g}"
+        kind = "whole number" if self.whole else "number"
+        return f"a {kind}, {self.least:.12g} to {self.most:.12g}"
 
     def fits(self, value: object) -> bool:
         """Whether this value is allowed."""
@@ -93,11 +89,16 @@ class Text:
     """Text that can stand in a header."""
 
     default: str
-    allowed = f"printable ASCII text of 1 to {LONGEST_TEXT} characters"
+    longest: int = 200
+
+    @property
+    def allowed(self) -> str:
+        """The allowed values, in words."""
+        return f"printable ASCII text of 1 to {self.longest} characters"
 
     def fits(self, value: object) -> bool:
         """Whether this value is allowed."""
-        return isinstance(value, str) and value.isascii() and value.isprintable() and 0 < len(value) <= LONGEST_TEXT
+        return isinstance(value, str) and value.isascii() and value.isprintable() and 0 < len(value) <= self.longest
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +106,16 @@ class Body:
     """Text that can be an answer's body."""
 
     default: str
-    allowed = f"text of at most {LONGEST_BODY:,} characters"
+    longest: int = 4_000
+
+    @property
+    def allowed(self) -> str:
+        """The allowed values, in words."""
+        return f"text of at most {self.longest:,} characters"
 
     def fits(self, value: object) -> bool:
         """Whether this value is allowed: UTF-8 can write everything but half a surrogate pair."""
-        return (
-            isinstance(value, str) and len(value) <= LONGEST_BODY and not any("\ud800" <= c <= "\udfff" for c in value)
-        )
+        return isinstance(value, str) and len(value) <= self.longest and not re.search("[\ud800-\udfff]", value)
 
 
 Setting: TypeAlias = Number | OneOf | Text | Body
@@ -119,7 +123,7 @@ Setting: TypeAlias = Number | OneOf | Text | Body
 
 
 class FaultKind(Enum):
-    """What a back end that gets the answer has to do with: by this, and not by names, others decide."""
+    """What the answer is to the back end that gets it. Others decide by this, not by a fault's name."""
 
     NONE = auto()
     """No fault."""
@@ -149,23 +153,25 @@ class Fault:
         name: what a plan, a lesson and an answer's `basis` call it.
         sentence: what it does.
         kind: what the answer is to a back end.
-        source: where the answer is published, or `assumed`; playing it here is always assumed.
         change: what becomes of the answer.
+        source: where the answer is published, or `assumed`; playing it here is always assumed.
         settings: what can be set, by name.
         rising: the settings' values may not fall from one to the next.
         seen_as: the outcomes that a recorder between back end and API may see, as `proxy.replay.outcome_of` names them:
             a status, a loss such as "cut", or what is wrong with a 200. Empty where no fault can be seen.
+        endless: the answer keeps its reader waiting for longer than any back end should wait.
         values: what was set.
     """
 
     name: str
     sentence: str
     kind: FaultKind
-    source: str
     change: Effect = field(repr=False)
+    source: str = "assumed"
     settings: Mapping[str, Setting] = field(default_factory=dict, repr=False, hash=False)
     rising: bool = field(default=False, repr=False)
     seen_as: tuple[str, ...] = field(default=(), repr=False)
+    endless: bool = field(default=False, repr=False)
     values: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
@@ -208,7 +214,7 @@ class Fault:
     @property
     def basis(self) -> str:
         """What a faulted answer rests on."""
-        rests = "content: assumed" if self.source == ASSUMED else f"code: {self.source}; pairing: assumed"
+        rests = "content: assumed" if self.source == "assumed" else f"code: {self.source}; pairing: assumed"
         return f"fault: {self.name}; {rests}"
 
     @property
@@ -217,19 +223,28 @@ class Fault:
         return {name: self.values.get(name, setting.default) for name, setting in self.settings.items()}
 
 
+def _fault(
+    kind: FaultKind, name: str, sentence: str, change: Effect, *seen_as: str,
+    source: str = "assumed", rising: bool = False, endless: bool = False, **settings: Setting,
+) -> Fault:  # fmt: skip
+    return Fault(name, sentence, kind, change, source, settings, rising, seen_as, endless)
+
+
+_status = partial(_fault, FaultKind.STATUS)
+_delay = partial(_fault, FaultKind.DELAY)
+_lost = partial(_fault, FaultKind.LOST)
+_unusable = partial(_fault, FaultKind.UNUSABLE)
+_odd = partial(_fault, FaultKind.ODD)
+_opaque = partial(_fault, FaultKind.OPAQUE)
+
+
 # Faults in the body: the status is right, and the body is not (all of it assumed).
 #
 # A body that is spoilt keeps its status, whatever that is. A fault of the sdkInput leaves a refusal as it
 # is, because a refusal has none.
 
-LARGEST = 256 * 1024 * 1024
-"""Bytes of the largest body; those of a bomb are counted unpacked."""
-DEPTH = 100_000
-GZIP = 16 + zlib.MAX_WBITS
-BLOCK = 1 << 20
-HEAD, TAIL = b'{"sdkInput": "', b'"}'
-OWN_CLAIMS = ("simulated", "kind", "paymentInstrumentId", "serial")
-"""The claims that a seal writes by itself."""
+OPENING = b'{"sdkInput": "'
+"""How the body of a success begins."""
 
 
 def _body(make: Callable[[bytes, Mapping[str, Any]], bytes], *headers: tuple[str, str]) -> Effect:
@@ -247,28 +262,22 @@ def _twice(body: bytes, _values: Mapping[str, Any]) -> bytes:
     return b"{" + inside + b", " + inside + b"}"
 
 
-def _blocks(size: int) -> Iterator[bytes]:
-    """JSON of so many bytes, a block at a time."""
-    yield HEAD
-    left = max(0, size - len(HEAD) - len(TAIL))
-    while left:
-        yield b"x" * min(left, BLOCK)
-        left -= min(left, BLOCK)
-    yield TAIL
+def _padded(size: int) -> bytes:
+    """JSON of so many bytes."""
+    return OPENING + b"x" * (size - len(OPENING) - len(b'"}')) + b'"}'
 
 
 @lru_cache(maxsize=4)
 def _bomb(size: int) -> bytes:
     """The same JSON, gzipped; it is cached, because making it takes longer than all the rest."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, GZIP)
-    return b"".join([*(packer.compress(block) for block in _blocks(size)), packer.flush()])
+    return gzip.compress(_padded(size), mtime=0)
 
 
 def _sdk_input(make: Callable[[str, Chance, Mapping[str, Any]], str]) -> Effect:
     """The answer with another body, made from its sdkInput."""
 
     def change(answer: Response, chance: Chance, values: Mapping[str, Any]) -> Response:
-        if not answer.body.startswith(HEAD):
+        if not answer.body.startswith(OPENING):
             return answer
         return replace(answer, body=make(json.loads(answer.body)["sdkInput"], chance, values).encode())
 
@@ -285,81 +294,72 @@ def _sealed_again(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Effect:
     def body(text: str, chance: Chance, _values: Mapping[str, Any]) -> str:
         match chance.seal.open(text):
             case Genuine(claims):
-                claims = claims | change(claims)
-                more = {name: value for name, value in claims.items() if name not in OWN_CLAIMS}
-                content = Content(claims["kind"])
-                text = chance.seal.close(content, claims["paymentInstrumentId"], claims["serial"], **more)
+                more = claims | change(claims)
+                # the seal writes these claims by itself
+                _mark, kind, card, serial = map(more.pop, ("simulated", "kind", "paymentInstrumentId", "serial"))
+                text = chance.seal.close(Content(kind), card, serial, **more)
         return json.dumps({"sdkInput": text})
 
     return _sdk_input(body)
 
 
-def _spoilt(
-    name: str,
-    sentence: str,
-    change: Effect,
-    *seen_as: str,
-    kind: FaultKind = FaultKind.UNUSABLE,
-    **settings: Number | OneOf,
-) -> Fault:
-    return Fault(name, sentence, kind, ASSUMED, change, settings, seen_as=seen_as)
+def _bytes(default: int) -> Number:
+    """How large a body is, in bytes; those of a bomb are counted unpacked."""
+    return Number(default, 100, 256 * 1024 * 1024, whole=True)
 
-
-GZIPPED = ("content-encoding", "gzip")
-UNREADABLE = "200, not JSON"
-SPOILING = tuple(name for name in DAMAGES if name != "none")
 
 BODIES = (
-    _spoilt(
+    _odd(
         "bad gzip",
         "The body is said to be gzip and is not.",
-        _body(lambda body, _values: body, GZIPPED),
-        UNREADABLE,
-        kind=FaultKind.ODD,
+        _body(lambda body, _values: body, ("content-encoding", "gzip")),
+        "200, not JSON",
     ),
-    _spoilt(
+    _odd(
         "gzip bomb",
         "A small body that is huge once it is unpacked.",
-        _body(lambda _body, values: _bomb(values["bytes"]), GZIPPED),
-        UNREADABLE,
+        _body(lambda _body, values: _bomb(values["bytes"]), ("content-encoding", "gzip")),
+        "200, not JSON",
         "too-large",
-        kind=FaultKind.ODD,
-        bytes=Number(20_000_000, 100, LARGEST, whole=True),
+        bytes=_bytes(20_000_000),
     ),
-    _spoilt(
+    _odd(
         "huge body",
         "A body of megabytes.",
-        _body(lambda _body, values: b"".join(_blocks(values["bytes"]))),
+        _body(lambda _body, values: _padded(values["bytes"])),
         "too-large",
-        kind=FaultKind.ODD,
-        bytes=Number(2_000_000, 100, LARGEST, whole=True),
+        bytes=_bytes(2_000_000),
     ),
-    _spoilt("JSON truncated", "JSON that stops halfway.", _body(lambda body, _values: body[: half(body)]), UNREADABLE),
-    _spoilt("JSON null", "JSON, and it is null.", _body(lambda _body, _values: b"null"), "200, null"),
-    _spoilt(
+    _unusable(
+        "JSON truncated",
+        "JSON that stops halfway.",
+        _body(lambda body, _values: body[: half(body)]),
+        "200, not JSON",
+    ),
+    _unusable("JSON null", "JSON, and it is null.", _body(lambda _body, _values: b"null"), "200, null"),
+    _unusable(
         "JSON of the wrong type",
         "JSON, and it is a list.",
         _body(lambda body, _values: b"[" + body + b"]"),
         "200, array",
     ),
-    _spoilt(
+    _unusable(
         "JSON nested deep",
         "JSON that is nested 100,000 deep.",
-        _body(lambda _body, _values: b"[" * DEPTH + b"]" * DEPTH),
-        UNREADABLE,
+        _body(lambda _body, _values: b"[" * 100_000 + b"]" * 100_000),
+        "200, not JSON",
     ),
-    _spoilt(
-        "JSON with duplicate keys",
-        "JSON that holds each field twice.",
-        _body(_twice),
-        "200, fields twice",
-        kind=FaultKind.ODD,
+    _odd("JSON with duplicate keys", "JSON that holds each field twice.", _body(_twice), "200, fields twice"),
+    _unusable("not JSON", "A page for people.", _body(lambda _body, _values: b"<html>Welcome</html>"), "200, not JSON"),
+    _unusable("sdkInput missing", "JSON without an sdkInput.", _always("{}"), "200, sdkInput missing"),
+    _unusable("sdkInput null", "The sdkInput is null.", _always('{"sdkInput": null}'), "200, sdkInput null"),
+    _unusable(
+        "sdkInput empty",
+        "The sdkInput is empty text.",
+        _always('{"sdkInput": ""}'),
+        "200, sdkInput empty string",
     ),
-    _spoilt("not JSON", "A page for people.", _body(lambda _body, _values: b"<html>Welcome</html>"), UNREADABLE),
-    _spoilt("sdkInput missing", "JSON without an sdkInput.", _always("{}"), "200, sdkInput missing"),
-    _spoilt("sdkInput null", "The sdkInput is null.", _always('{"sdkInput": null}'), "200, sdkInput null"),
-    _spoilt("sdkInput empty", "The sdkInput is empty text.", _always('{"sdkInput": ""}'), "200, sdkInput empty string"),
-    _spoilt(
+    _opaque(
         "sdkInput foreign",
         "A genuine sdkInput of another payment instrument.",
         _sealed_again(
@@ -367,20 +367,17 @@ BODIES = (
                 "paymentInstrumentId": next(id_ for id_ in INSTRUMENT_IDS if id_ != claims["paymentInstrumentId"])
             }
         ),
-        kind=FaultKind.OPAQUE,
     ),
-    _spoilt(
+    _opaque(
         "sdkInput stale",
         "A genuine sdkInput of the request before this one.",
         _sealed_again(lambda claims: {name: claims[name] - 1 for name in ("serial", "attempt") if name in claims}),
-        kind=FaultKind.OPAQUE,
     ),
-    _spoilt(
+    _opaque(
         "sdkInput damaged",
         "The sdkInput was changed on its way.",
         _sdk_input(lambda text, _chance, values: json.dumps({"sdkInput": damaged(text, values["damage"])})),
-        kind=FaultKind.OPAQUE,
-        damage=OneOf("one character changed", SPOILING),
+        damage=OneOf("one character changed", tuple(DAMAGES)[1:]),
     ),
 )
 """Every fault of the body."""
@@ -391,114 +388,94 @@ BODIES = (
 # The published statuses are 200, 400, 401, 403, 422 and 500, and one example of a 503 says 500 in its body
 # (openapi). The others come from what is between two machines: gateways, limits, caches (assumed).
 
-TOLD = "This answer is a fault that was planned."
-HTML_HEADERS = (("content-type", "text/html"),)
-ELSEWHERE = "https://elsewhere.invalid/"
-"""Another origin, which can never exist."""
-EPOCH = 1_767_225_600
-"""What the clock of an answer with a date says: 1 January 2026, so that its bytes are the same on every run."""
-LONGEST_PAUSE = 86_400
-
-CONFLICT = Problem(409, "00_409", "Conflict", ASSUMED)
-TOO_MANY = Problem(429, "00_429", "Too many requests", ASSUMED)
-SAYS_500 = Problem(500, "99_500", "An internal error happened", OPENAPI)
-"""The body of the published 503, which says status 500."""
+Headers = tuple[tuple[str, str], ...]
+FAULT_DETAIL = "This answer is a fault that was planned."
+"""The `detail` of each problem that a fault answers."""
 
 
-def _answers(problem: Problem, status: int | None = None) -> Effect:
-    """The problem's body, under its own status or another."""
-    answer = Response(status or problem.status, PROBLEM_HEADERS, problem.body(TOLD), problem.basis)
-    return lambda _answer, _chance, _values: answer
+def _problem(
+    problem: Problem, status: int | None = None, headers: Callable[[Mapping[str, Any]], Headers] = lambda _values: ()
+) -> Effect:
+    """The problem's body, under its own status or another, with further headers."""
+    status, body = status or problem.status, problem.body(FAULT_DETAIL)
+    return lambda _answer, _chance, values: Response(status, PROBLEM_HEADERS + headers(values), body, problem.basis)
 
 
-def _gateway(status: int, words: str) -> Effect:
+def _gateway(status: int, words: str) -> Fault:
     """A page for people, as gateways write it."""
-    answer = Response(status, HTML_HEADERS, f"<html><h1>{status} {words}</h1></html>".encode(), ASSUMED)
-    return lambda _answer, _chance, _values: answer
+    page = f"<html><h1>{status} {words.title()}</h1></html>".encode()
+    answer = Response(status, (("content-type", "text/html"),), page, "assumed")
+    sentence = f"{status} ({words}) with a page for people."
+    return Fault(str(status), sentence, FaultKind.STATUS, lambda *_: answer, seen_as=(str(status),))
 
 
-def _limit(
-    form: str,
-    retry_after: str,
-    headers: Callable[[Mapping[str, Any]], tuple[tuple[str, str], ...]],
-    **settings: Setting,
-) -> Fault:
+def _limit(form: str, words: str, headers: Callable[[Mapping[str, Any]], Headers], **settings: Setting) -> Fault:
     """A 429 whose headers hold Retry-After in this form."""
-
-    def change(_answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
-        return Response(TOO_MANY.status, PROBLEM_HEADERS + headers(values), TOO_MANY.body(TOLD), TOO_MANY.basis)
-
-    return Fault(
-        f"429 {form}", f"429, and {retry_after}.", FaultKind.LIMIT, ASSUMED, change, settings, seen_as=("429",)
-    )
+    change = _problem(Problem(429, "00_429", "Too many requests", "assumed"), headers=headers)
+    return Fault(f"429 {form}", f"429, and {words}.", FaultKind.LIMIT, change, settings=settings, seen_as=("429",))
 
 
-def _at_a_date(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def _at_a_date(values: Mapping[str, Any]) -> Headers:
     """A date means something only beside the answer's own (RFC 9110), so both are given."""
     from email.utils import formatdate  # slow to import, and only one fault holds a date
 
-    then = formatdate(EPOCH + values["seconds"], usegmt=True)
-    return (("date", formatdate(EPOCH, usegmt=True)), ("retry-after", then))
-
-
-def _status(
-    name: str, sentence: str, change: Effect, source: str = ASSUMED, status: str = "", **settings: Setting
-) -> Fault:
-    """A fault of the status: its name is the status, or `status` gives it."""
-    return Fault(name, sentence, FaultKind.STATUS, source, change, settings, seen_as=(status or name,))
+    now = 1_767_225_600  # 1 January 2026 in seconds, always, so that the bytes are the same on every run
+    then = formatdate(now + values["seconds"], usegmt=True)
+    return (("date", formatdate(now, usegmt=True)), ("retry-after", then))
 
 
 def _published(broken: Broken) -> Fault:
     problem = SPEC.problems[broken]
-    sentence = f"{problem.status} ({problem.title}), which is published (openapi)."
-    return _status(str(problem.status), sentence, _answers(problem), problem.source)
+    status, sentence = str(problem.status), f"{problem.status} ({problem.title}), which is published (openapi)."
+    return Fault(status, sentence, FaultKind.STATUS, _problem(problem), problem.source, seen_as=(status,))
 
 
-PAUSE = Number(1, 0, LONGEST_PAUSE, whole=True)
-REDIRECTS = (301, 302, 303, 307, 308)
+def _pause() -> Number:
+    """The seconds of a Retry-After, at most a day."""
+    return Number(1, 0, 86_400, whole=True)
+
 
 STATUSES = (
-    Fault(
-        "200",
-        "The answer unchanged: no fault.",
-        FaultKind.NONE,
-        OPENAPI,
-        lambda answer, _chance, _values: answer,
-    ),
+    _fault(FaultKind.NONE, "200", "The answer unchanged: no fault.", lambda answer, *_: answer, source="openapi"),
     *map(_published, (Broken.JSON, Broken.WRONG_KEY, Broken.ROLE, Broken.INACTIVE, Broken.OURS)),
-    _status("404", "404 (Not found), as for a path that nobody serves.", _answers(SPEC.problems[Broken.PATH])),
-    _status("409", "409 (Conflict).", _answers(CONFLICT)),
+    _status("404", "404 (Not found), as for a path that nobody serves.", _problem(SPEC.problems[Broken.PATH]), "404"),
+    _status("409", "409 (Conflict).", _problem(Problem(409, "00_409", "Conflict", "assumed")), "409"),
     _limit(
         "in seconds",
         "Retry-After is a number of seconds",
         lambda values: (("retry-after", str(values["seconds"])),),
-        seconds=PAUSE,
+        seconds=_pause(),
     ),
     _limit(
         "at a date",
         "Retry-After is an HTTP date: the answer's own Date plus the seconds",
         _at_a_date,
-        seconds=PAUSE,
+        seconds=_pause(),
     ),
     _limit("with garbage", "Retry-After is neither a number nor a date", lambda _values: (("retry-after", "soon"),)),
     _limit("without Retry-After", "nothing says when to try again", lambda _values: ()),
-    _status("502", "502 (Bad gateway) with a page for people.", _gateway(502, "Bad Gateway")),
+    _gateway(502, "Bad gateway"),
     _status(
         "503 that says 500",
         "503 whose body says 500, as the one published example has it.",
-        _answers(SAYS_500, 503),
-        OPENAPI,
+        _problem(Problem(500, "99_500", "An internal error happened", "openapi"), 503),
         "503",
+        source="openapi",
     ),
-    _status("504", "504 (Gateway timeout) with a page for people.", _gateway(504, "Gateway Timeout")),
-    Fault(
+    _gateway(504, "Gateway timeout"),
+    _status(
         "redirect",
         "A redirect to another origin, where the key must not go.",
-        FaultKind.STATUS,
-        ASSUMED,
-        lambda _answer, _chance, values: Response(values["status"], (("location", values["location"]),), b"", ASSUMED),
-        {"status": OneOf(302, REDIRECTS), "location": Text(ELSEWHERE)},
-        seen_as=tuple(map(str, REDIRECTS)),
+        lambda _answer, _chance, values: Response(
+            values["status"], (("location", values["location"]),), b"", "assumed"
+        ),
+        "301",
+        "302",
+        "303",
+        "307",
+        "308",
+        status=OneOf(302, (301, 302, 303, 307, 308)),
+        location=Text("https://elsewhere.invalid/"),
     ),
 )
 """Every fault of the status, the one that does nothing first."""
@@ -508,34 +485,28 @@ STATUSES = (
 #
 # A delay ends in the answer; a stall never does: after it the connection is closed.
 
-LONGEST = 3600.0
+LONGEST_WAIT = 3600.0
 """Seconds: no wait is longer."""
-P99 = NormalDist().inv_cdf(0.99)
-"""How many standard deviations lie between the median and the 99th percentile."""
 
 
-def _seconds(default: float) -> Number:
-    return Number(default, 0.0, LONGEST)
+def _seconds(default: float, least: float = 0.0) -> Number:
+    return Number(default, least, LONGEST_WAIT)
 
 
 def _late(draw: Callable[[float, Mapping[str, Any]], float]) -> Effect:
     """The answer, after as many seconds as are drawn."""
 
     def change(answer: Response, chance: Chance, values: Mapping[str, Any]) -> Response:
-        return replace(answer, wire=replace(answer.wire, before_headers=min(LONGEST, draw(chance.draw, values))))
+        return replace(answer, wire=replace(answer.wire, before_headers=min(LONGEST_WAIT, draw(chance.draw, values))))
 
     return change
-
-
-def _uniform(draw: float, values: Mapping[str, Any]) -> float:
-    least, most = values["least"], values["most"]
-    return float(least + draw * (most - least))
 
 
 def _log_normal(draw: float, values: Mapping[str, Any]) -> float:
     """Seconds from two known figures of a service: its usual time, and what one request in a hundred exceeds."""
     median, p99 = values["median"], values["p99"]
-    return float(median * (p99 / median) ** (NormalDist().inv_cdf(draw) / P99))
+    deviations = NormalDist().inv_cdf(draw) / NormalDist().inv_cdf(0.99)
+    return float(median * (p99 / median) ** deviations)
 
 
 def _travels(ending: Ending = Ending.WHOLE, **waits: str) -> Effect:
@@ -548,28 +519,17 @@ def _travels(ending: Ending = Ending.WHOLE, **waits: str) -> Effect:
     return change
 
 
-def _delay(name: str, sentence: str, change: Effect, *, rising: bool = False, **settings: Number) -> Fault:
-    """A fault that nobody can tell from a slow service."""
-    return Fault(name, sentence, FaultKind.DELAY, ASSUMED, change, settings, rising)
-
-
-def _loss(
-    name: str,
-    sentence: str,
-    change: Effect,
-    *seen_as: str,
-    kind: FaultKind = FaultKind.LOST,
-    **settings: Number,
-) -> Fault:
-    return Fault(name, sentence, kind, ASSUMED, change, settings, seen_as=seen_as)
-
-
 ON_THE_WIRE = (
-    _delay("latency", "The answer comes late.", _late(lambda _draw, values: values["seconds"]), seconds=_seconds(0.5)),
+    _delay(
+        "latency",
+        "The answer comes late.",
+        _late(lambda _draw, values: float(values["seconds"])),
+        seconds=_seconds(0.5),
+    ),
     _delay(
         "uniform latency",
         "The answer comes late, by any time between two limits.",
-        _late(_uniform),
+        _late(lambda draw, values: float(values["least"] + draw * (values["most"] - values["least"]))),
         rising=True,
         least=_seconds(0.1),
         most=_seconds(0.9),
@@ -579,52 +539,54 @@ ON_THE_WIRE = (
         "The answer comes late: often by little, seldom by much, as from a real service.",
         _late(_log_normal),
         rising=True,
-        median=Number(0.2, 0.001, LONGEST),
-        p99=Number(1.0, 0.001, LONGEST),
+        median=_seconds(0.2, 0.001),
+        p99=_seconds(1.0, 0.001),
     ),
-    _delay("dribble", "The body comes byte by byte.", _travels(every="seconds"), seconds=_seconds(0.1)),
-    _loss(
+    _delay("dribble", "The body comes byte by byte.", _travels(every="seconds"), endless=True, seconds=_seconds(0.1)),
+    _lost(
         "stall before headers",
         "Silence, and then the connection is closed without an answer.",
         _travels(Ending.CLOSED, before_headers="seconds"),
         "late",
         "closed",
+        endless=True,
         seconds=_seconds(30.0),
     ),
-    _loss(
+    _lost(
         "stall after headers",
         "The headers, silence, half of the body, and then the connection is closed.",
         _travels(Ending.TRUNCATED, after_headers="seconds"),
         "cut",
         "late",
+        endless=True,
         seconds=_seconds(30.0),
     ),
-    _loss("reset", "The connection is reset (RST) instead of an answer.", _travels(Ending.RESET), "reset"),
-    _loss("close", "The connection is closed (FIN) instead of an answer.", _travels(Ending.CLOSED), "closed"),
-    _loss(
+    _lost("reset", "The connection is reset (RST) instead of an answer.", _travels(Ending.RESET), "reset"),
+    _lost("close", "The connection is closed (FIN) instead of an answer.", _travels(Ending.CLOSED), "closed"),
+    _lost(
         "truncated body",
         "The connection is closed in the middle of the body that content-length promised.",
         _travels(Ending.TRUNCATED),
         "cut",
     ),
-    _loss(
+    _lost(
         "missing last chunk",
         "The body comes in chunks, and the connection is closed before the one that ends it.",
         _travels(Ending.NO_LAST_CHUNK),
         "cut",
     ),
-    _loss(
+    _lost(
         "bad chunk",
         "The body comes in chunks, and the second chunk has no size.",
         _travels(Ending.BAD_CHUNK),
         "cut",
     ),
-    _loss(
+    _fault(
+        FaultKind.UNFRAMED,
         "wrong content-length",
         "The content-length is half of the body's length, and the whole body is sent.",
         _travels(Ending.WRONG_LENGTH),
-        UNREADABLE,
-        kind=FaultKind.UNFRAMED,
+        "200, not JSON",
     ),
 )
 """Every fault on the wire, the harmless ones first."""
@@ -633,26 +595,25 @@ ON_THE_WIRE = (
 FAULTS: Mapping[str, Fault] = MappingProxyType({fault.name: fault for fault in (*STATUSES, *ON_THE_WIRE, *BODIES)})
 """Each fault by its name; the first, `200`, does nothing."""
 
-KEPT = "\N{HORIZONTAL ELLIPSIS}"
+PLACEHOLDER = "\N{HORIZONTAL ELLIPSIS}"
 """In a body that is set, this stands for the sdkInput of the right answer."""
 
 
 def _edited(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
     """The status and the body as somebody wrote them."""
     body = values["body"]
-    if KEPT in body and answer.body.startswith(HEAD):
-        body = body.replace(KEPT, json.loads(answer.body)["sdkInput"])
+    if PLACEHOLDER in body and answer.body.startswith(OPENING):
+        body = body.replace(PLACEHOLDER, json.loads(answer.body)["sdkInput"])
     kind = "application/json" if body.lstrip().startswith(("{", "[")) else "text/plain"
-    return Response(values["status"], (("content-type", kind),), body.encode(), ASSUMED)
+    return Response(values["status"], (("content-type", kind),), body.encode(), "assumed")
 
 
 EDITED = Fault(
     "another answer",
-    f"A status and a body written by hand; {KEPT} in the body stands for the right sdkInput.",
+    f"A status and a body written by hand; {PLACEHOLDER} in the body stands for the right sdkInput.",
     FaultKind.STATUS,
-    ASSUMED,
     _edited,
-    {"status": Number(200, 200, 599, whole=True), "body": Body(f'{{"sdkInput": "{KEPT}"}}')},
+    settings={"status": Number(200, 200, 599, whole=True), "body": Body(f'{{"sdkInput": "{PLACEHOLDER}"}}')},
 )
 """An answer that is written by hand. It is none of `FAULTS`, because what becomes of it depends on what is written."""
 
@@ -672,11 +633,8 @@ def fault(name: str) -> Fault:
 # A rule says for which requests it is meant, and which of those it faults: all, the n-th, or a share. It counts the
 # requests that it is meant for, whether or not an earlier rule takes them, so no rule disturbs another.
 
-OPERATIONS = ("GET", "POST")
-MOMENTS = ("before", "after")
-BITS = 52
-"""Bits of a digest that make a draw: with half a step added, the draw is exact and between 0 and 1."""
-STEPS = 1 << BITS
+Moment = Literal["before", "after"]
+"""On which side of the service's work a request is faulted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -697,18 +655,18 @@ class Planned:
     """
 
     fault: Fault
-    operation: Literal["GET", "POST"] | None = None
+    operation: Method | None = None
     payment_instrument_id: str | None = None
     nth: int | None = None
     share: float | None = None
-    moment: Literal["before", "after"] = "before"
+    moment: Moment = "before"
 
     def __post_init__(self) -> None:
         if not isinstance(self.fault, Fault):
             raise ParameterError(f"A plan takes a fault, not {quoted(self.fault)}. Write fault('reset').")
         if self.operation is not None:
-            choice("operation", self.operation, OPERATIONS)
-        choice("moment", self.moment, MOMENTS)
+            choice("operation", self.operation, get_args(Method))
+        choice("moment", self.moment, get_args(Moment))
         card = self.payment_instrument_id
         if card is not None and not (isinstance(card, str) and card):
             raise ParameterError(f"payment_instrument_id is {quoted(card)}. Allowed: text that is not empty.")
@@ -810,7 +768,7 @@ class FaultPlan:
         """A number between 0 and 1, both excluded; seed, rule, count and purpose decide it."""
         text = f"{self.seed} {rule} {self._counts[rule]} {purpose}"
         digest = blake2b(text.encode(), digest_size=8, person=b"faults").digest()
-        return ((int.from_bytes(digest, "big") >> (64 - BITS)) + 0.5) / STEPS
+        return ((int.from_bytes(digest, "big") >> 12) + 0.5) / 2**52  # 52 bits and half a step: the draw is exact
 
 
 def planned(table: dict[str, Any]) -> Planned:

@@ -9,7 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
 from http import HTTPStatus
-from typing import Protocol
+from typing import Literal, Protocol
+
+Method = Literal["GET", "POST"]
+"""The method of an operation."""
 
 # How an answer travels: at once and whole, or as a fault makes it. It is data; the server or transport carries it out.
 #

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 from workbook.base.values import choice, number
 from workbook.flows.variants import PROFILES
+from workbook.simulation.http import Method
 
 ROLE = "Bank Issuing PaymentInstrument Network Token Activation Data"
 """The role that an API credential must hold (API-15)."""
@@ -32,8 +33,6 @@ Wallet = Literal["wallet-a", "wallet-b"]
 """What the stand-ins' wallets are called."""
 TYPES: tuple[str, ...] = get_args(Type)
 """The types of a payment instrument (openapi)."""
-
-METHODS = ("GET", "POST")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,5 +114,5 @@ class World:
     def __post_init__(self) -> None:
         choice("A world's profile", self.profile, PROFILES)
         for method, seconds in self.latencies.items():
-            choice("A latency's method", method, METHODS)
+            choice("A latency's method", method, get_args(Method))
             number("A latency", seconds, unit="seconds")

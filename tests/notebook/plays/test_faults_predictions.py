@@ -8,7 +8,7 @@ from workbook.errors import ParameterError
 from workbook.notebook.plays.faults import PREDICTIONS, WAYS_TO_ADD
 from workbook.notebook.session import session
 from workbook.notebook.widgets.chooser import Chooser
-from workbook.simulation.faults import FAULTS, OPERATIONS
+from workbook.simulation.faults import FAULTS
 
 A, B_APP, B_WALLET = WAYS_TO_ADD
 predict = session().predict
@@ -53,13 +53,13 @@ def test_a_prediction_is_wrong_where_all_goes_well_or_nothing_does(i_think):
 
 @pytest.mark.parametrize("platform", WAYS_TO_ADD)
 def test_whatever_happens_can_be_predicted(platform):
-    for fault, operation in product(FAULTS, OPERATIONS):
+    for fault, operation in product(FAULTS, ("GET", "POST")):
         assert predict(fault, operation=operation, platform=platform).came_true, (fault, operation)
 
 
 @pytest.mark.slow
 def test_the_card_is_never_both_added_and_not():
-    for fault, operation, platform in product(FAULTS, OPERATIONS, WAYS_TO_ADD):
+    for fault, operation, platform in product(FAULTS, ("GET", "POST"), WAYS_TO_ADD):
         true = {*predict(fault, operation=operation, platform=platform).came_true}
         assert len(true & {"the card is added", "another card is added", "the wallet offers no card"}) <= 1
 

@@ -14,7 +14,7 @@ from workbook.notebook.widgets.stage import Stage
 from workbook.runs.back_end import BACK_ENDS
 from workbook.runs.extension.mistakes import HANDLERS, SHOWS_ON
 from workbook.runs.platform_b import APPS_B
-from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS
+from workbook.simulation.faults import FAULTS
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.html import joined, tag, trusted
 from workbook.views.table import Snapshot, preformatted
@@ -34,7 +34,6 @@ def choices(flow: str, own: Mapping[str, Any] | None = None) -> dict[str, dict[s
     def same(names: Iterable[str]) -> dict[str, Any]:
         return {name: name for name in names}
 
-    before, after = MOMENTS
     offered: dict[str, dict[str, Any]] = {
         "flow": same(FLOWS),
         "variant": same(reversed([*FLOWS[flow].variants])),
@@ -44,8 +43,8 @@ def choices(flow: str, own: Mapping[str, Any] | None = None) -> dict[str, dict[s
         "app": same(APPS_B),
         "handler": same(HANDLERS),
         "fault": same(("none", *tuple(FAULTS)[1:])),
-        "operation": same(reversed(OPERATIONS)),
-        "moment": {"before the API's part": before, "after the API's part": after},
+        "operation": same(("POST", "GET")),
+        "moment": {"before the API's part": "before", "after the API's part": "after"},
         "seconds": {"as the fault has it": None, "0.5": 0.5, "2.0": 2.0, "7.0": 7.0, "25.0": 25.0},
     }
     for name, value in (own or {}).items():

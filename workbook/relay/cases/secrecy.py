@@ -45,7 +45,7 @@ from workbook.relay.model import (
     both,
     relay_case,
 )
-from workbook.simulation.faults import TOLD
+from workbook.simulation.faults import FAULT_DETAIL
 from workbook.simulation.http import AFTER_ID
 
 LONGEST_OPAQUE = 24
@@ -77,7 +77,7 @@ def no_words(seen: Seen) -> Iterator[Miss]:
     """No answer repeats what the API said, and none shows the code of the back end (REL-9)."""
     todo = "Tell the app that it failed and when to try again; log the rest."
     # words that only the API says, and a part of its path: whoever reads them sees behind the back end
-    of_the_api = (TOLD, "00_401", "00_500", "30_031", "<h1>502", AFTER_ID)
+    of_the_api = (FAULT_DETAIL, "00_401", "00_500", "30_031", "<h1>502", AFTER_ID)
     # how a stack trace begins, or what its lines look like; anchored to lines, so that it takes linear time
     trace = r"(?m)Traceback \(most recent call last\)|^[ \t]+at (?:.+:\d+:\d+|\S+\(\w+\.java:\d+\))"
     for call in seen.calls:
