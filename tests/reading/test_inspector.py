@@ -12,9 +12,8 @@ from workbook.commands.cli import main
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.mockserver.mock import fresh_output
 from workbook.reading.inspector import LARGEST_VALUE, UNKNOWN_KIND, inspect
-from workbook.simulation.canned import damaged
 from workbook.simulation.ecc_v2 import _library
-from workbook.simulation.seal import Content, Seal
+from workbook.simulation.seal import Content, Seal, damaged
 from workbook.simulation.world import World
 
 GET = {

@@ -16,8 +16,8 @@ from workbook.flows.platform_a import State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.reading.checks import check
 from workbook.runs.platform_a import CanProvisionResult, CardAddress, CardProvisioning, PlatformARun
-from workbook.simulation.canned import DAMAGES, damaged
 from workbook.simulation.phones import FAILURES, PhoneA
+from workbook.simulation.seal import DAMAGES, damaged
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS
 

@@ -6,10 +6,9 @@ from workbook.api.opaque import SdkInput
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.runs.platform_a import CardAddress
-from workbook.simulation.canned import DAMAGES, damaged
 from workbook.simulation.phones import NOT_ALLOWLISTED, PhoneA
 from workbook.simulation.sdks import SdkA
-from workbook.simulation.seal import Content, Seal
+from workbook.simulation.seal import DAMAGES, Content, Seal, damaged
 
 SEAL = Seal(7)
 LISTED = {"supportedWallets": ("wallet-a",)}

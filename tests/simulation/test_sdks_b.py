@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.flows import messages as m
-from workbook.simulation.canned import DAMAGES, damaged
 from workbook.simulation.phones import ERRORS, NOTHING, THROWN_BY_START, LatenciesB, PhoneB, Watch
 from workbook.simulation.sdks import SdkB, opened, wrong_with
-from workbook.simulation.seal import Content, Damaged, Genuine, Seal
+from workbook.simulation.seal import DAMAGES, Content, Damaged, Genuine, Seal, damaged
 
 SEAL = Seal(7)
 TEXT = SEAL.close(Content.ACTIVATION, "PI1", 1, supportedWallets=("wallet-b",))

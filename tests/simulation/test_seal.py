@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import LAYERS, SIMULATED_PREFIX
-from workbook.simulation.canned import DAMAGES, damaged
-from workbook.simulation.seal import Content, Damaged, Genuine, HardSeal, Seal
+from workbook.simulation.seal import DAMAGES, Content, Damaged, Genuine, HardSeal, Seal, damaged
 
 SEAL = Seal(7)
 TEXT = SEAL.close(Content.ACTIVATION, "PI1", 3, brand="example", supportedWallets=("wallet-a",))

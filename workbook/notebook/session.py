@@ -28,11 +28,10 @@ from workbook.notebook.plays.faults import PREDICTIONS, WAYS_TO_ADD, FaultRun, P
 from workbook.notebook.plays.platforms import PlatformA, PlatformB, Setup, Wallet
 from workbook.runs.back_end import BackEnd, Relayed, simulated_back_end
 from workbook.runs.own_code import RELAY
-from workbook.simulation.canned import CANNED, CannedService
 from workbook.simulation.faults import FAULTS, Planned
 from workbook.simulation.faults import fault as fault_named
 from workbook.simulation.http import Request
-from workbook.simulation.service import ORIGIN, DirectApi, Service
+from workbook.simulation.service import CANNED, ORIGIN, CannedService, DirectApi, Service
 from workbook.simulation.world import SIMULATED_KEY, Credential, Instrument, World
 from workbook.views.lines import status
 from workbook.views.table import Snapshot, Table, clean, facts, snapshot, table

@@ -19,11 +19,10 @@ from workbook.mockserver.mock import Worlds
 from workbook.proxy import record
 from workbook.proxy.record import EMPTY_BODY, TWICE, RecordedExchange
 from workbook.proxy.upstream import LARGEST_ANSWER, ProxyFailure
-from workbook.simulation.canned import damaged
 from workbook.simulation.faults import FAULTS, FaultKind, Planned
 from workbook.simulation.http import MAX_BODY, Request, Response, header_values
 from workbook.simulation.scenario import Scenario
-from workbook.simulation.seal import Content, Genuine, Seal
+from workbook.simulation.seal import Content, Genuine, Seal, damaged
 from workbook.simulation.world import Instrument
 
 Caller = tuple[int, str]

@@ -19,10 +19,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from workbook.base.values import choice, did_you_mean, is_number, is_whole, lookup, quoted
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.simulation.canned import DAMAGES, damaged
 from workbook.simulation.contract import SPEC, Broken, Problem
 from workbook.simulation.http import PROBLEM_HEADERS, Ending, Method, Response, half
-from workbook.simulation.seal import Content, Genuine, Seal
+from workbook.simulation.seal import DAMAGES, Content, Genuine, Seal, damaged
 from workbook.simulation.world import INSTRUMENT_IDS
 
 Effect: TypeAlias = Callable[[Response, "Chance", Mapping[str, Any]], Response]

@@ -11,21 +11,19 @@ data that it made from data that was cut or changed on the way.
 from __future__ import annotations
 
 import json
+from base64 import b64decode, b64encode
 from binascii import b2a_base64
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
 from json.encoder import encode_basestring_ascii
+from textwrap import wrap
 from typing import Any
 
 from workbook.api.opaque import LAYERS, MARK, decode_strictly, wrong_layer
+from workbook.base.values import is_whole, lookup, quoted
 from workbook.errors import ParameterError
-
-SEAL_KEY = ',"seal":"'
-SEAL_CHARACTERS = 16
-FIRST = b'{"simulated":'
-_READ = json.JSONDecoder().raw_decode  # `decode` would look for blanks around the object: a seal lets none pass
-TAIL = len(SEAL_KEY) + SEAL_CHARACTERS + len('"}')
 
 
 class Content(StrEnum):
@@ -83,8 +81,8 @@ class Seal:
     """
 
     def __init__(self, seed: int) -> None:
-        if not isinstance(seed, int) or isinstance(seed, bool):
-            raise ParameterError(f"A seed is a whole number, such as 7, not {seed!r:.40}.")
+        if not is_whole(seed):
+            raise ParameterError(f"A seed is a whole number, such as 7, not {quoted(seed)}.")
         self.seed = seed
         self._key = blake2b(f"workbook simulation {seed}".encode(), digest_size=32).digest()
 
@@ -93,28 +91,30 @@ class Seal:
         claims = "".join([f',"{name}":{_json(value)}' for name, value in more.items()])
         bound = f'"kind":"{content}","paymentInstrumentId":{encode_basestring_ascii(payment_instrument_id)}'
         body = f'{{"simulated":"{MARK}",{bound},"serial":{serial}{claims}}}'.encode("ascii")
-        return b2a_base64(body[:-1] + self._tail(body), newline=False).decode("ascii")
+        return b2a_base64(self._sealed(body), newline=False).decode("ascii")
 
     def open(self, text: object) -> Unsealed:
         """What `text` says, or what is wrong with it."""
         data = decode_strictly(text) if isinstance(text, str) else None
-        if data is None or not data.startswith(FIRST):
+        if data is None or not data.startswith(b'{"simulated":'):
             layer = wrong_layer(text, expect_json=True)
             if layer is None:
                 return Damaged("it does not carry the simulator's mark, so the simulator did not make it")
             return Damaged(f"it is not as it was made ({layer})", LAYERS[layer])
         if not data.endswith(b'"}'):
             return Damaged("it is truncated: its end is missing")
-        # The seal is the object's last key. It seals the text before it, closed with a brace: no key has to be
-        # taken out of a parsed object, and the order of the keys is sealed, too.
-        body = data[:-TAIL] + b"}"
-        if data[-TAIL:] != self._tail(body):
+        body = data.rpartition(b',"seal":"')[0] + b"}"
+        if self._sealed(body) != data:
             return Damaged("its seal is broken: it was changed on the way, or another simulator made it")
-        return Genuine(_READ(body.decode())[0])
+        return Genuine(json.loads(body))
 
-    def _tail(self, body: bytes) -> bytes:
-        digest = blake2b(body, key=self._key, digest_size=SEAL_CHARACTERS // 2).hexdigest()
-        return f'{SEAL_KEY}{digest}"}}'.encode()
+    def _sealed(self, body: bytes) -> bytes:
+        """An object with the seal as its last key.
+
+        It seals the text before it, closed with a brace: to read it, no key has to be taken out of a parsed object, and
+        the order of the keys is sealed, too.
+        """
+        return body[:-1] + f',"seal":"{blake2b(body, key=self._key, digest_size=8).hexdigest()}"}}'.encode()
 
 
 class HardSeal(Seal):
@@ -138,3 +138,39 @@ def _json(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"[{','.join(map(_json, value))}]"
     return json.dumps(value, separators=(",", ":"))
+
+
+# What happens to opaque text between the API and the SDK when code on the way does too much or too little.
+#
+# Each damage is one pure function of the text, named as the diagnosis catalogue names the mistake.
+
+
+def _one_character_changed(text: str) -> str:
+    middle = len(text) // 2
+    other = "A" if text[middle] != "A" else "B"
+    return text[:middle] + other + text[middle + 1 :]
+
+
+DAMAGES: Mapping[str, Callable[[str], str]] = {
+    "none": lambda text: text,
+    "decoded": lambda text: b64decode(text).decode("utf-8", "replace"),
+    "encoded twice": lambda text: b64encode(text.encode()).decode("ascii"),
+    "quoted": json.dumps,
+    # base64's other alphabet; its two letters are put in, as the data may not need them
+    "url-safe alphabet": lambda text: "-_" + text[2:].replace("+", "-").replace("/", "_"),
+    "padding trimmed": lambda text: text.rstrip("=")[:-1],
+    "wrapped into lines": lambda text: "\n".join(wrap(text, 76)),  # as MIME encoders do
+    "cut off": lambda text: text[: len(text) // 8 * 4],
+    "one character changed": _one_character_changed,
+    "empty": lambda _text: "",
+}
+"""Every damage by its name; the first does nothing."""
+
+
+def damaged(text: str, damage: str) -> str:
+    """The text after this damage.
+
+    Raises:
+        ParameterError: there is no damage of this name.
+    """
+    return lookup("damage", damage, DAMAGES)(text)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
@@ -37,11 +37,21 @@ from workbook.api.protocol import (
     find_header,
     judge_answer,
 )
+from workbook.base.values import lookup
 from workbook.errors import DeadlineError, MaybeSentError
 from workbook.simulation import ecc_v2
-from workbook.simulation.contract import CONTRACTS, JSON, Broken, Contract, Document, KeyPlace, Operation, written
+from workbook.simulation.contract import CONTRACTS, JSON, SPEC, Broken, Contract, Document, KeyPlace, Operation, written
 from workbook.simulation.faults import Chance, FaultPlan
-from workbook.simulation.http import AFTER_ID, AT_ONCE, BEFORE_ID, JSON_HEADERS, Ending, Request, Response
+from workbook.simulation.http import (
+    AFTER_ID,
+    AT_ONCE,
+    BEFORE_ID,
+    JSON_HEADERS,
+    PROBLEM_HEADERS,
+    Ending,
+    Request,
+    Response,
+)
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 from workbook.simulation.world import ROLE, SIMULATED_KEY, Instrument, World
 
@@ -350,6 +360,9 @@ class Service:
         world: what can be looked up.
         plan: which request gets which fault; none by default.
         contract: what is checked and answered; that of the world's profile by default.
+
+    Attributes:
+        memory: what it remembers of each instrument, by id; a restart replaces it.
     """
 
     def __init__(
@@ -359,7 +372,7 @@ class Service:
         self.plan = plan
         self.contract = contract or CONTRACTS[self.world.profile]
         self.seal = Seal(self.world.seed)
-        self.memory: dict[str, Memory] = {}
+        self.memory = defaultdict[str, Memory](Memory)
         self._refusals = count(1)
         self._before = f'{{"{self.contract.answer_field}": "'
 
@@ -417,7 +430,7 @@ class Service:
             sentence = f"There is no {name} in the body. Without one nothing can be exchanged."
             raise Refused(Broken.NO_OUTPUT, sentence)
         claims = self._claims(instrument, sdk_output)
-        memory, digest = self._memory_of(instrument), output_digest(sdk_output)
+        memory, digest = self.memory[instrument.id], output_digest(sdk_output)
         if digest in memory.used:
             raise Refused(Broken.USED, "This sdkOutput was exchanged already. Make a new one for each attempt.")
         more = {"attempt": int(claims.get("attempt", 0)), **self._for_the_wallet(claims, instrument, memory)}
@@ -430,7 +443,7 @@ class Service:
             raise Refused(Broken.BODY, f"The {operation.method} has no body.")
         if (sent := request.media_types) != {JSON}:
             basis = f"{basis}; {NOT_SENT.format('another' if sent else 'no')}: {operation.unchecked}"
-        memory = self._memory_of(instrument)
+        memory = self.memory[instrument.id]
         text = self.seal.close(
             Content.ACTIVATION,
             instrument.id,
@@ -464,9 +477,6 @@ class Service:
             sentence = f"The sdkOutput cannot be used: {error or 'a field of it is no base64'}."
             raise Refused(Broken.OUTPUT, sentence) from None
 
-    def _memory_of(self, instrument: Instrument) -> Memory:
-        return self.memory.get(instrument.id) or self.memory.setdefault(instrument.id, Memory())
-
     def _success(self, sdk_input: str, basis: str) -> Response:
         return Response(200, JSON_HEADERS, f'{self._before}{sdk_input}"}}'.encode(), basis)  # base64 needs no escaping
 
@@ -491,6 +501,49 @@ class Service:
 def output_digest(sdk_output: str) -> bytes:
     """What the memory keeps of an sdkOutput."""
     return blake2b(sdk_output.encode(), digest_size=16).digest()
+
+
+# Answers that are wrong in one way each, for lessons: what a client makes of them is the point.
+
+
+def _ok(body: bytes) -> Response:
+    return Response(200, JSON_HEADERS, body, "lesson: assumed")
+
+
+def _refused(broken: Broken) -> Response:
+    problem = SPEC.problems[broken]
+    return Response(problem.status, PROBLEM_HEADERS, problem.body("Played by a lesson."), problem.basis)
+
+
+CANNED: Mapping[str, Response] = {
+    "sdkInput missing": _ok(b"{}"),
+    "sdkInput null": _ok(b'{"sdkInput": null}'),
+    "sdkInput empty": _ok(b'{"sdkInput": ""}'),
+    "sdkInput a number": _ok(b'{"sdkInput": 7}'),
+    "sdkInput twice": _ok(b'{"sdkInput": "a", "sdkInput": "b"}'),
+    "not JSON": _ok(b"<html>Welcome</html>"),
+    "cut off": _ok(b'{"sdkInput": "eyJz'),
+    "nested 100,000 deep": _ok(b"[" * 100_000),
+    "larger than 1 MiB": _ok(b'{"sdkInput": "' + b"x" * 1_100_000 + b'"}'),
+    "redirect": Response(302, (("location", "https://elsewhere.invalid/"),), b"", "lesson: assumed"),
+    "400": _refused(Broken.JSON),
+    "401": _refused(Broken.WRONG_KEY),
+    "403": _refused(Broken.ROLE),
+    "422": _refused(Broken.INACTIVE),
+    "500": _refused(Broken.OURS),
+}
+"""Each answer by its name."""
+
+
+class CannedService:
+    """Gives the same answer to every request, in place of a `Service`."""
+
+    def __init__(self, answer: str) -> None:
+        self._answer = lookup("answer", answer, CANNED)
+
+    def respond(self, _request: Request) -> Response:
+        """The one answer."""
+        return self._answer
 
 
 # The direct port: the client's own request builder and judge, with the service called in between.

@@ -17,8 +17,9 @@ from workbook.errors import (
 from workbook.flows import messages as m
 from workbook.notebook.lesson import Shown
 from workbook.notebook.session import session
-from workbook.simulation.canned import CANNED, DAMAGES, CannedService
 from workbook.simulation.phones import PHONES_A
+from workbook.simulation.seal import DAMAGES
+from workbook.simulation.service import CANNED, CannedService
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.findings import show_rules
 

@@ -26,8 +26,8 @@ from workbook.runs.loop import together
 from workbook.runs.own_code import check_callable
 from workbook.runs.platform_a import FETCH_OPC, AppA, CardProvisioning, CardProvisioningCreateResult, PlatformARun
 from workbook.runs.platform_b import APPS_B, AppB, PlatformBRun, ProvisioningService, app_named, opened_phone
-from workbook.simulation.canned import DAMAGES, damaged
 from workbook.simulation.phones import PHONES_A, PHONES_B, WALLETS, PhoneA, PhoneB
+from workbook.simulation.seal import DAMAGES, damaged
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.table import Table, table
 

@@ -5,8 +5,7 @@ import base64
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.simulation.canned import DAMAGES, damaged
-from workbook.simulation.seal import Content, Seal
+from workbook.simulation.seal import DAMAGES, Content, Seal, damaged
 
 TEXTS = [Seal(7).close(Content.ACTIVATION, "PI1" + "x" * extra, 1) for extra in range(6)]
 

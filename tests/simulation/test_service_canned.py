@@ -4,8 +4,7 @@ import pytest
 
 from workbook import ActivationDataClient, RetryPolicy
 from workbook.errors import ActivationDataError, ParameterError
-from workbook.simulation.canned import CANNED, CannedService
-from workbook.simulation.service import ORIGIN
+from workbook.simulation.service import CANNED, ORIGIN, CannedService
 from workbook.simulation.transport import SimulatedTransport
 from workbook.simulation.world import SIMULATED_KEY
 
