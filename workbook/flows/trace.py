@@ -7,9 +7,10 @@ in a trace, and leaves it only through `summary()`, as a length and a digest.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, KeysView
 from dataclasses import fields
 from enum import StrEnum
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast, overload
 
@@ -126,16 +127,10 @@ def shown(value: object, name: str = "") -> Any:
     return type(value).__name__
 
 
-_BELOW: dict[tuple[type[Message], ...], dict[type[Message], None]] = {}
-
-
-def _and_below(messages: tuple[type[Message], ...]) -> dict[type[Message], None]:
-    """These message classes and all below them, each once."""
-    if messages not in _BELOW:  # the vocabulary is complete before the first trace is read
-        _BELOW[messages] = dict.fromkeys(messages)
-        for message in messages:
-            _BELOW[messages] |= _and_below(tuple(message.__subclasses__()))
-    return _BELOW[messages]
+@cache  # the vocabulary is complete before the first trace is read
+def _and_below(messages: tuple[type[Message], ...]) -> frozenset[type[Message]]:
+    """These message classes and all below them."""
+    return frozenset(messages).union(*(_and_below(tuple(message.__subclasses__())) for message in messages))
 
 
 class Trace:
@@ -180,8 +175,8 @@ class Trace:
 
     def select(self, *messages: type[Message], kind: Kind | None = None) -> list[Record]:
         """The records of these message classes (all when none is named), optionally of one kind."""
-        found = self._of(messages) if messages else self._records
-        return [record for record in found if kind is None or record.kind is kind]
+        found = self._of(messages) if messages else [*self._records]
+        return found if kind is None else [record for record in found if record.kind is kind]
 
     def seen(self, message: type[M], kind: Kind | None = None) -> Iterator[tuple[Record, M]]:
         """Each record of one message class, together with its message."""
@@ -191,15 +186,18 @@ class Trace:
 
     def _of(self, messages: tuple[type[Message], ...]) -> list[Record]:
         """The records of these message classes and of those below them, in order."""
+        present = self.classes & _and_below(messages)
+        places = chain(*map(self._places.__getitem__, present)) if present else ()
+        return [self._records[place] for place in sorted(places)]
+
+    @property
+    def classes(self) -> KeysView[type[Message]]:
+        """The classes of all its messages; a check that asks for others has nothing to look for."""
         # An index, because the checks ask a trace for more than a hundred classes, and it has few of them.
-        for record in self._records[self._looked :]:
-            self._places.setdefault(type(record.message), []).append(self._looked)
+        while self._looked < len(self._records):
+            self._places.setdefault(type(self._records[self._looked].message), []).append(self._looked)
             self._looked += 1
-        places = [self._places[kind] for kind in _and_below(messages) if kind in self._places]
-        if not places:
-            return []
-        in_order = places[0] if len(places) == 1 else sorted(chain(*places))
-        return [self._records[place] for place in in_order]
+        return self._places.keys()
 
     def to_jsonl(self) -> str:
         """One JSON object a line, keys in a fixed order, redacted."""

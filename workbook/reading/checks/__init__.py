@@ -30,4 +30,6 @@ EVERY_CHECK: tuple[Check, ...] = (
 
 def check(trace: Trace) -> list[Finding]:
     """Every finding of every check, in the order of time."""
-    return sorted((finding for one in EVERY_CHECK for finding in one(trace)), key=lambda finding: finding.at)
+    absent = trace.classes.isdisjoint
+    checks = [one for one in EVERY_CHECK if not (isinstance(one, Symptom) and absent(one.messages))]
+    return sorted((finding for one in checks for finding in one(trace)), key=lambda finding: finding.at)

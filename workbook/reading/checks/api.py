@@ -106,15 +106,6 @@ def statuses(trace: Trace) -> Iterator[Finding]:
 
     What a status means is assumed: the document shows no status (GAP-1), so no status breaks its rules.
     """
-    meanings: dict[int, tuple[Owner, str, str]] = {
-        400: (Owner.YOU, "the request is not well formed", "Compare the request with API-4 to API-6."),
-        401: (Owner.YOU, "no valid key", "Send x-api-key with every request, with this environment's key (API-4)."),
-        403: (Owner.OPERATOR, "the credential lacks the role", "Ask for the activation-data role (API-15)."),
-        422: (Owner.YOU, "the instrument or the sdkOutput cannot be used",
-              "Check the id and the instrument's state; make a new sdkOutput for each attempt."),
-        429: (Owner.OPERATOR, "too many requests", "Ask for your limits (GAP-2)."),
-    }  # fmt: skip
-    again = {"GET": "Wait as long as Retry-After says, then ask again. ", "POST": "Do not send it again (REL-1). "}
     exchange = trace.select(m.ApiRequested, m.ApiAnswered, m.ApiFailed)
     method = ""
     for record, following in zip_longest(exchange, exchange[1:]):
@@ -126,14 +117,27 @@ def statuses(trace: Trace) -> Iterator[Finding]:
                 todo = "Nothing to do, unless it happens often."
                 yield Finding("GAP-1", Severity.NOTE, Owner.NOBODY, text, todo, record.at)
             case m.ApiAnswered(status) if status != 200:  # the one success
-                other = "Correct the address; following would take the key to another place (REL-2)."
-                other = other if 300 <= status < 400 else "Try again later."  # every redirect
-                owner, meaning, todo = meanings.get(status, (Owner.OPERATOR, "", other))
+                owner, meaning, todo = _meaning(status, method)
                 text = f"The HTTP API answered {status}{meaning and f', most likely: {meaning} (assumed)'}."
-                todo = again.get(method, "") + todo if status == 429 else todo  # too many requests
                 yield Finding("GAP-1", Severity.FAIL, owner, text, todo, record.at)
             case _:
                 pass
+
+
+def _meaning(status: int, method: str) -> tuple[Owner, str, str]:
+    """Whose job a status is, what it most likely means (empty where nothing is known), and what to do."""
+    again = {"GET": "Wait as long as Retry-After says, then ask again. ", "POST": "Do not send it again (REL-1). "}
+    known = {
+        400: (Owner.YOU, "the request is not well formed", "Compare the request with API-4 to API-6."),
+        401: (Owner.YOU, "no valid key", "Send x-api-key with every request, with this environment's key (API-4)."),
+        403: (Owner.OPERATOR, "the credential lacks the role", "Ask for the activation-data role (API-15)."),
+        422: (Owner.YOU, "the instrument or the sdkOutput cannot be used",
+              "Check the id and the instrument's state; make a new sdkOutput for each attempt."),
+        429: (Owner.OPERATOR, "too many requests", f"{again.get(method, '')}Ask for your limits (GAP-2)."),
+    }  # fmt: skip
+    redirect = "Correct the address; following would take the key to another place (REL-2)."
+    other = redirect if 300 <= status < 400 else "Try again later."  # every redirect
+    return known.get(status, (Owner.OPERATOR, "", other))
 
 
 def crossed_instruments(trace: Trace) -> Iterator[Finding]:

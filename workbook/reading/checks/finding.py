@@ -75,12 +75,16 @@ class Symptom:
 
     def __call__(self, trace: Trace) -> Iterator[Finding]:
         """The finding for each record of such a message."""
-        messages = self.message if isinstance(self.message, tuple) else (self.message,)
-        for record in trace.select(*messages):
+        for record in trace.select(*self.messages):
             message, refused = record.message, record.kind is Kind.REFUSED
-            if type(message) in messages and refused is self.refused and (self.when is None or self.when(message)):
+            if type(message) in self.messages and refused is self.refused and (self.when is None or self.when(message)):
                 text = self.text.format(r=message, says=message.says, before=record.before)
                 yield Finding(self.rule or message.rules[0], self.level, self.owner, text, self.todo, record.at)
+
+    @property
+    def messages(self) -> tuple[type[Message], ...]:
+        """The classes of its messages."""
+        return self.message if isinstance(self.message, tuple) else (self.message,)
 
     @property
     def always(self) -> bool:
