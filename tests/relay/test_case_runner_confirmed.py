@@ -105,7 +105,7 @@ def test_a_good_back_end_is_asked_once_for_each_case(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.rule("REL-5")
 def test_calls_that_wait_for_one_another_are_late_beside_others_and_not_alone(monkeypatch):
-    monkeypatch.setattr(case_runner, "BUSY", float("inf"))  # however busy this machine is
+    monkeypatch.setattr(CaseRunner, "is_busy", False)  # however busy this machine is
     names = [name for name, case in CASES.items() if case.script.calls and not case.script.alone
              and name.startswith("relay.get.text-")][:8]  # fmt: skip
     late = [one for one in of(monkeypatch, OneAtATime, names, bound=1.0) if one.verdict is not Verdict.PASS]
@@ -217,9 +217,9 @@ def test_a_plain_attempt_says_whether_the_plain_call_works(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.rule("REL-5")
-@pytest.mark.parametrize(("busy", "verdict"), [(-1.0, Verdict.NOT_TESTABLE), (float("inf"), Verdict.WARN)])
+@pytest.mark.parametrize(("busy", "verdict"), [(True, Verdict.NOT_TESTABLE), (False, Verdict.WARN)])
 def test_on_a_busy_machine_a_late_call_says_nothing_about_the_back_end(monkeypatch, busy, verdict):
-    monkeypatch.setattr(case_runner, "BUSY", busy)
+    monkeypatch.setattr(CaseRunner, "is_busy", busy)
     (one,) = of(monkeypatch, broken_time.OneAfterTheOther, ("relay.list.side-by-side",))
     assert one.verdict is verdict
     assert one.why.startswith("This machine was too busy in each of 3 tries") is (verdict is Verdict.NOT_TESTABLE)
