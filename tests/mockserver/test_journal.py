@@ -19,7 +19,7 @@ from journaled import Journaled
 
 from workbook.api.opaque import SIMULATED_PREFIX
 from workbook.errors import ParameterError
-from workbook.mockserver.journal import EPOCH, Entry, Journal, Match
+from workbook.mockserver.journal import SECOND_0, Entry, Journal, Match
 from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Ending, Request, Response, Wire
 from workbook.simulation.seal import Content, Seal
@@ -435,7 +435,7 @@ def test_the_moment_of_second_0_can_be_given():
     journal = exchanged(get(), stopwatch=Ticks())
     moment = datetime(2031, 2, 3, 4, 5, 6, tzinfo=UTC)
     assert journal.to_har(epoch=moment)["log"]["entries"][0]["startedDateTime"] == "2031-02-03T04:05:06.250+00:00"
-    assert datetime(2000, 1, 1, tzinfo=UTC) == EPOCH
+    assert datetime(2000, 1, 1, tzinfo=UTC) == SECOND_0
 
 
 NAMES = st.sampled_from(["x-api-key", "content-type", "cookie", "accept", "authorization"]) | st.text()

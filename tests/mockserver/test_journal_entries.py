@@ -16,7 +16,7 @@ from workbook.mockserver.journal import (
     persistent_entry,
     read_entry,
 )
-from workbook.mockserver.state import UNREADABLE
+from workbook.mockserver.state import MALFORMED
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Request, Response
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -122,7 +122,7 @@ def test_bodies_are_told_apart_by_what_stands_in_for_them(body, other):
 def test_what_is_no_entry_is_not_read(change):
     said = as_dict(exchange())
     change(said)
-    with pytest.raises(UNREADABLE):
+    with pytest.raises(MALFORMED):
         read_entry(json.dumps(said), "")
 
 

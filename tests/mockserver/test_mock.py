@@ -13,6 +13,7 @@ import urllib.request
 from pathlib import Path
 from threading import Thread
 
+import anyio
 import pytest
 import requests
 
@@ -77,7 +78,7 @@ def asked(stand, method, what, body=None, token=None):
     control = Control(stand)
     headers = (("authorization", f"Bearer {token or control.token}"), ("content-type", "application/json"))
     data = b"" if body is None else json.dumps(body).encode()
-    return control.respond(Request(method, f"{PREFIX}{what}", headers, data))
+    return anyio.run(control.respond, Request(method, f"{PREFIX}{what}", headers, data))
 
 
 def test_faults_are_planned_played_and_reset_through_the_control_api():

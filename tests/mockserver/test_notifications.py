@@ -10,6 +10,7 @@ from time import monotonic, sleep
 from urllib.request import Request as Call
 from urllib.request import urlopen
 
+import anyio
 import notifications as receiver
 import pytest
 
@@ -195,7 +196,9 @@ def test_the_control_api_sends_one_and_says_so_where_nobody_is_notified(listenin
     bearer = (("authorization", "Bearer a-token-of-tests-1"),)
 
     def ask(**fields):
-        return control.respond(Request("POST", "/workbook/control/notify", bearer, json.dumps(fields).encode()))
+        return anyio.run(
+            control.respond, Request("POST", "/workbook/control/notify", bearer, json.dumps(fields).encode())
+        )
 
     assert b"--notify URL" in ask(paymentInstrumentId=FIRST).body
     mock.notifier = Notifier(listening.url())

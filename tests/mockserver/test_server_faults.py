@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from workbook.mockserver.serve import log_line
-from workbook.mockserver.server import GRACE, head, running
+from workbook.mockserver.server import head, running
 from workbook.simulation.faults import FaultPlan, Planned
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request, Response
 from workbook.simulation.service import Service
@@ -251,7 +251,7 @@ def test_a_peer_that_takes_nothing_is_cut_off():
     with faulty(*rules) as (connection, service):
         connection.sendall(ASK * 2)
         assert settles(lambda: service.loop is not None)
-        assert settles(lambda: service.answering() == 0, GRACE + SLACK)
+        assert settles(lambda: service.answering() == 0, 1.0 + SLACK)
 
 
 # ---------------------------------------------------------------- heads

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from workbook.errors import ConfigurationError
 from workbook.mockserver.journal import Journal, Match
 from workbook.mockserver.mock import Worlds
-from workbook.mockserver.state import NOBODY, world_of, world_values
+from workbook.mockserver.state import world_of, world_values
 from workbook.mockserver.verification import no_repeated_post, verify
 from workbook.simulation import service as service_module
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
@@ -76,7 +76,9 @@ def journaled(path, *scenarios_, make=Journal):
 def told(journals):
     """Everything that the kept journals say."""
     return {
-        name: (one.count, one.dropped, one.to_jsonl(), one.to_har()) for name, one in journals.items() if name != NOBODY
+        name: (one.count, one.dropped, one.to_jsonl(), one.to_har())
+        for name, one in journals.items()
+        if name != "nobody"
     }
 
 
@@ -287,7 +289,7 @@ def test_a_journal_says_after_a_restart_what_it_said_before(path):
     worlds.close()
     worlds, journals = journaled(path)
     assert told(journals) == before
-    assert NOBODY not in journals or journals[NOBODY].count == 0
+    assert "nobody" not in journals or journals["nobody"].count == 0
     worlds.respond(get())
     entries = journals["w1"].entries()
     assert [one.number for one in entries] == [1, 2, 3, 4, 5]

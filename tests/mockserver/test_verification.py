@@ -10,7 +10,7 @@ from journaled import Journaled
 from workbook.errors import ParameterError
 from workbook.mockserver.journal import Journal
 from workbook.mockserver.verification import (
-    KINDS,
+    EXPECTATIONS,
     Expectation,
     at_least,
     at_most,
@@ -216,4 +216,4 @@ def test_no_value_breaks_the_reader(value):
 
 
 def test_each_kind_is_said_above():
-    assert set(KINDS) == {value["expect"] for value, _expectation in SAID}
+    assert set(EXPECTATIONS) == {value["expect"] for value, _expectation in SAID}

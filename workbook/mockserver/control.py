@@ -1,12 +1,17 @@
-"""The control API: what a test in any language asks of the mock server, over HTTP, beside the API that it plays.
+"""The control API: what a test in any language asks of the mock server over HTTP; and the live page, which shows it.
 
-It has a token of its own: the right to call the operator's API is not the right to read its journal. Without the token
-every request gets the same answer, which tells nothing of what there is. The same calls exist in Python, without HTTP:
-the methods of `MockServer`, by the same names. No API key is part of any request or answer: a world is
-named by its short public name, see `worlds`.
+The control API has a token of its own: the right to call the operator's API is not the right to read its journal.
+Without the token every request gets the same answer, which tells nothing of what there is. The same calls exist in
+Python, without HTTP: the methods of `MockServer`, by the same names. No API key is part of any request or answer: a
+world is named by its short public name, such as w1.
 
-Every endpoint is a row of `ENDPOINTS`. Two take time, `wait` and `events`: `respond` blocks its thread, `respond_async`
-leaves the event loop free and ends when its task is cancelled.
+Every endpoint is a row of `ENDPOINTS`. Two take time, `wait` and `events`: they leave the event loop free, and end when
+their task is cancelled.
+
+The live page shows each request as it arrives, with the reason of each refusal, redacted. The page itself is public and
+says nothing: it holds no entry and no token. Its script reads the control token from the address's fragment, which a
+browser sends to nobody, and asks the control API for the events with it. So whatever guards the control API guards the
+page.
 """
 
 from __future__ import annotations
@@ -15,14 +20,19 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Iterable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
+from workbook.api.snippets import snippets
+from workbook.base.rules import sentence
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, WorkbookError
-from workbook.mockserver import live
-from workbook.mockserver.journal import Entry, Match, Matching, as_dict
+from workbook.mockserver.journal import LOST, Entry, Match, as_dict
 from workbook.mockserver.mock import MockServer
 from workbook.mockserver.notifications import from_control
 from workbook.mockserver.verification import from_json
@@ -32,17 +42,10 @@ from workbook.simulation.scenario import load, parse, scenarios
 BASIS = "workbook: control"
 """The basis of every answer of the control API: it is ours, not the operator's."""
 
-LONGEST_WAIT = 30.0
-"""Seconds that a request may wait at most: fewer than most clients and proxies do."""
-USUAL_WAIT = 10.0
-MOST = 1_000
+MOST_LISTED = 1_000
 """Faults or expectations in one request."""
-LONGEST_NUMBER = 9
-"""Digits of a number in a query."""
 FILTERS = ("method", "instrument", "status", "after")
 """The fields of `Match`, by which entries can be chosen."""
-
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,60}\Z")
 
 
 class Denied(Exception):  # an answer on its way out, not an error of ours  # noqa: N818
@@ -81,9 +84,17 @@ def _is(value: object, *kinds: type) -> bool:
     return isinstance(value, kinds) and not isinstance(value, bool)
 
 
+def _number(what: str, text: str) -> int:
+    """A number of a query or a header, of 9 digits at most."""
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise Denied(400, f"The {what} is a whole number.")
+    return int(text)
+
+
 PREFIX = "/workbook/control/"
-"""Where it is served; the operator's API has no such path."""
-LINES = "application/x-ndjson"
+"""Where the control API is served; the operator's API has no such path."""
+LIVE_PAGE = "/workbook/"
+"""Where the live page is; the operator's API has no such path."""
 
 
 class ControlCall(NamedTuple):
@@ -137,17 +148,14 @@ def _index(call: ControlCall) -> Response:
 
 def _journal(call: ControlCall) -> Response:
     selected: dict[str, Any] = {name: call.query[name] for name in FILTERS if name in call.query}
-    for name in {"status", "after"} & selected.keys():
-        text = selected[name]
-        if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER):
-            raise Denied(400, f"The {name} is a whole number.")
-        selected[name] = int(text)
+    selected |= {name: _number(name, selected[name]) for name in ("status", "after") if name in selected}
     journal, matching = call.server.journal(call.world), Match(**selected)
     accepts = (call.request.header("accept") or "").lower()
-    lines = any(media_type in accepts for media_type in (LINES, "application/jsonl", "application/json-lines"))
-    match call.query.get("format") or ("jsonl" if lines else "json"):
+    lines = "application/x-ndjson", "application/jsonl", "application/json-lines"
+    asked = call.query.get("format") or ("jsonl" if any(media_type in accepts for media_type in lines) else "json")
+    match asked:
         case "jsonl":
-            return Response(200, (("content-type", LINES),), journal.to_jsonl(matching).encode(), BASIS)
+            return Response(200, (("content-type", lines[0]),), journal.to_jsonl(matching).encode(), BASIS)
         case "har":
             return answered(journal.to_har(matching))
         case "json":
@@ -157,69 +165,70 @@ def _journal(call: ControlCall) -> Response:
             raise Denied(400, f"There is no such format. {did_you_mean(other[:40], ('har', 'json', 'jsonl'))}")
 
 
-def _waiting(call: ControlCall) -> tuple[Match, float]:
-    """What the body asks to wait for, and for how many seconds."""
+async def _wait(call: ControlCall) -> Response:
+    """Wait for an entry. That nothing came is an answer, not an error: the client decides what it means."""
     said = call.fields((*FILTERS, "timeout"))
-    timeout = said.pop("timeout", USUAL_WAIT)
-    if not _is(timeout, int, float) or not 0 <= timeout <= LONGEST_WAIT:
-        raise Denied(400, f"The timeout is a number of seconds from 0 to {LONGEST_WAIT:g}.")
+    timeout = said.pop("timeout", 10.0)
+    if not _is(timeout, int, float) or not 0 <= timeout <= 30:  # most clients and proxies wait longer
+        raise Denied(400, "The timeout is a number of seconds from 0 to 30.")
     for name, kind in (("method", str), ("instrument", str), ("status", int), ("after", int)):
         if name in said and not _is(said[name], kind):
             raise Denied(400, f"The {name} is {'a text' if kind is str else 'a whole number'}.")
-    return Match(**said), timeout
-
-
-def wait(call: ControlCall) -> Response:
-    """Wait, and block the thread: a server calls `wait_async`."""
-    match, timeout = _waiting(call)
-    return _waited(call.server.wait(match, timeout, world=call.world))
-
-
-async def wait_async(call: ControlCall) -> Response:
-    """Wait without blocking the event loop."""
-    match, timeout = _waiting(call)
-    return _waited(await call.server.journal(call.world).wait_async(match, timeout))
-
-
-def _waited(entry: Entry | None) -> Response:
-    """That nothing came is an answer, not an error: the client decides what it means."""
+    entry = await call.server.journal(call.world).wait_async(Match(**said), timeout)
     return answered({"found": entry is not None, "entry": None if entry is None else as_dict(entry)})
 
 
-def _after(call: ControlCall) -> Matching:
-    """What comes after the number in the query, or in the header that a browser sends when it asks again."""
+async def _events(call: ControlCall) -> Response:
+    """The entries after a number, as server-sent events; where there is none, wait for one."""
+    journal = call.server.journal(call.world)
+    # A browser that asks again sends the header.
     text = call.query.get("after") or call.request.header("last-event-id") or "0"
-    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER):
-        raise Denied(400, "The number of the last event (after, or last-event-id) is a whole number.")
-    latest = call.server.journal(call.world).count
-    return live.later_than(int(text) if int(text) <= latest else 0)  # after a reset the numbers begin again
+    number = _number("number of the last event (after, or last-event-id)", text)
+    later = Match(after=number if number <= journal.count else 0)  # after a reset the numbers begin again
+    await journal.wait_async(later, 25.0)  # seconds, and the reader asks again
+    lines = (f"id: {entry.number}\ndata: {json.dumps(_event(entry))}\n\n" for entry in journal.entries(later))
+    headers = (("content-type", "text/event-stream"), ("cache-control", "no-store"))
+    return Response(200, headers, "".join(lines).encode() or b": nothing yet\n\n", "workbook: live page")
 
 
-def events(call: ControlCall) -> Response:
-    """The entries as server-sent events; without one, wait and block the thread: a server calls `events_async`."""
-    journal, matching = call.server.journal(call.world), _after(call)
-    journal.wait(matching, live.PAUSE)
-    return live.stream(journal.entries(matching))
+def _event(entry: Entry) -> dict[str, Any]:
+    """One entry as the page shows it, redacted: the journal's values, the reason, the rules, and code to copy."""
+    values = as_dict(entry)
+    why = refusal(values["basis"], values["status"], values["fault"], values["responseBody"])
+    named = dict.fromkeys(re.findall(r"\b[A-Z]+(?:-[A-Z]+)*-\d+\b", f"{values['basis']} {why}"))
+    copies = entry.operation and snippets(values["method"], values["target"], sends=bool(values["bodyLength"]))
+    return values | {
+        "why": why,
+        "lost": values["ending"] in LOST,
+        "rules": {rule_id: text for rule_id in named if (text := sentence(rule_id))},
+        "copies": copies or {},
+    }
 
 
-async def events_async(call: ControlCall) -> Response:
-    """The same without blocking the event loop."""
-    journal, matching = call.server.journal(call.world), _after(call)
-    await journal.wait_async(matching, live.PAUSE)
-    return live.stream(journal.entries(matching))
+def refusal(basis: str, status: int | None, fault: str, body: Any) -> str:
+    """Why a request did not get what it asked for: the fault that was played, or our own sentence; else empty.
+
+    Args:
+        basis: what the answer rests on; a part of the sentence.
+        status: the answer's.
+        fault: the name of the fault that was played, empty for none.
+        body: the answer's, as JSON values.
+    """
+    if fault:  # a faulted body has nothing that could be shown
+        return basis[basis.index("fault: ") :]
+    if status == 200:
+        unkept = re.search(r"API-4; (a GET with \w+ content-type): (\w+)", basis)
+        return f"{unkept[1]} is answered ({unkept[2]}): application/json belongs there (API-4)" if unkept else ""
+    return f"{body['detail']} ({basis})" if isinstance(body, dict) and "detail" in body else ""
 
 
 def _verify(call: ControlCall) -> Response:
     listed = call.fields(("expectations",)).get("expectations")
-    if not isinstance(listed, list) or not 0 < len(listed) <= MOST:
-        raise Denied(400, f'The body is an object such as {{"expectations": [...]}}, with 1 to {MOST} of them.')
+    if not isinstance(listed, list) or not 0 < len(listed) <= MOST_LISTED:
+        raise Denied(400, f'The body is an object such as {{"expectations": [...]}}, with 1 to {MOST_LISTED} of them.')
     outcomes = call.server.verify(*map(from_json, listed), world=call.world)
-    return answered(
-        {
-            "passed": all(outcome.passed for outcome in outcomes),
-            "outcomes": [outcome._asdict() for outcome in outcomes],
-        }
-    )
+    passed = all(outcome.passed for outcome in outcomes)
+    return answered({"passed": passed, "outcomes": [outcome._asdict() for outcome in outcomes]})
 
 
 def _reset(call: ControlCall) -> Response:
@@ -229,8 +238,12 @@ def _reset(call: ControlCall) -> Response:
 
 def _faults(call: ControlCall) -> Response:
     name, tables = call.world, call.document()
-    if not isinstance(tables, list) or len(tables) > MOST or not all(isinstance(table, dict) for table in tables):
-        raise Denied(400, f"The body is a list of at most {MOST} objects, each a planned fault.")
+    if (
+        not isinstance(tables, list)
+        or len(tables) > MOST_LISTED
+        or not all(isinstance(table, dict) for table in tables)
+    ):
+        raise Denied(400, f"The body is a list of at most {MOST_LISTED} objects, each a planned fault.")
     call.server.faults(*tables, world=name)
     return answered({"world": name, "faults": len(tables)})
 
@@ -244,7 +257,7 @@ def _scenario(call: ControlCall) -> Response:
     text = values[0]
     if "toml" in said:
         opened = parse(text.encode("utf-8", "replace"), name="yours", file="the request")
-    elif not _NAME.match(text):
+    elif not re.fullmatch("[A-Za-z0-9_-]{1,60}", text):
         raise Denied(400, "A scenario's name is made of letters, digits, - and _.")
     elif text not in scenarios():
         raise ConfigurationError(f"There is no scenario of that name. {did_you_mean(text[:40], scenarios())}")
@@ -260,59 +273,68 @@ def _notify(call: ControlCall) -> Response:
 
 
 class Endpoint(NamedTuple):
-    """One thing that can be asked for: how, what it does, and what it takes."""
+    """One thing that can be asked for.
+
+    Attributes:
+        method: GET, POST or PUT.
+        name: the path under `PREFIX`.
+        does: what it does, in a sentence.
+        handler: does it, and answers at once or later.
+        query: the parameters that its query may have.
+        body: an example of its body; empty where it takes none.
+    """
 
     method: str
     name: str
     does: str
-    query: tuple[str, ...]
-    body: str
-    handler: Callable[[ControlCall], Response]
+    handler: Callable[[ControlCall], Response | Awaitable[Response]]
+    query: tuple[str, ...] = ("world",)
+    body: str = ""
 
 
-_WORLD = ("world",)
-_READ = (*_WORLD, *FILTERS, "format")
-_EXPECTATIONS = '{"expectations": [{"expect": "exactly", "count": 1, "operation": "GET", "before": "POST"}]}'
 ENDPOINTS = (
-    Endpoint("GET", "", "Lists the worlds and what can be asked for.", (), "", _index),
-    Endpoint("GET", "journal", "The requests so far; format is json, jsonl or har.", _READ, "", _journal),
+    Endpoint("GET", "", "Lists the worlds and what can be asked for.", _index, query=()),
+    Endpoint(
+        "GET",
+        "journal",
+        "The requests so far; format is json, jsonl or har.",
+        _journal,
+        query=("world", *FILTERS, "format"),
+    ),
     Endpoint(
         "POST",
         "wait",
         "Waits for a request; timeout in seconds, 30 at most.",
-        _WORLD,
-        '{"method": "POST", "timeout": 5}',
-        wait,
+        _wait,
+        body='{"method": "POST", "timeout": 5}',
     ),
-    Endpoint("GET", "events", "Each request as a server-sent event; waits for one.", (*_WORLD, "after"), "", events),
-    Endpoint("POST", "verify", "Judges the journal.", _WORLD, _EXPECTATIONS, _verify),
-    Endpoint("POST", "reset", "Puts the world back to its beginning, with an empty journal.", _WORLD, "", _reset),
-    Endpoint("POST", "faults", "Plans faults.", _WORLD, '[{"fault": "reset"}]', _faults),
+    Endpoint("GET", "events", "Each request as a server-sent event; waits for one.", _events, query=("world", "after")),
+    Endpoint(
+        "POST",
+        "verify",
+        "Judges the journal.",
+        _verify,
+        body='{"expectations": [{"expect": "exactly", "count": 1, "operation": "GET", "before": "POST"}]}',
+    ),
+    Endpoint("POST", "reset", "Puts the world back to its beginning, with an empty journal.", _reset),
+    Endpoint("POST", "faults", "Plans faults.", _faults, body='[{"fault": "reset"}]'),
     Endpoint(
         "POST",
         "notify",
         "Sends a notification to the URL of --notify; returns its number.",
-        (),
-        '{"event": "networkToken.updated", "paymentInstrumentId": "PI1", "status": "suspended"}',
         _notify,
+        query=(),
+        body='{"event": "networkToken.updated", "paymentInstrumentId": "PI1", "status": "suspended"}',
     ),
     Endpoint(
         "PUT",
         "scenario",
         'Opens a scenario by its name, or from a TOML document as {"toml": "..."}.',
-        _WORLD,
-        '{"name": "class-room"}',
         _scenario,
+        body='{"name": "class-room"}',
     ),
 )
 """Everything that can be asked for; the index is this table, and each body in it can be sent as it stands."""
-
-
-WAITING: Mapping[str, Callable[[ControlCall], Awaitable[Response]]] = {"wait": wait_async, "events": events_async}
-"""The endpoints that take time, as coroutines."""
-
-SHORTEST_TOKEN = 16
-UNAUTHORISED = "Send the control token of this mock server in the header authorization: Bearer TOKEN."
 
 
 class Control:
@@ -328,8 +350,8 @@ class Control:
 
     def __init__(self, server: MockServer, token: str | None = None) -> None:
         token = secrets.token_urlsafe(24) if token is None else token
-        if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
-            message = f"A control token is {SHORTEST_TOKEN} printable ASCII characters or more, without blanks."
+        if re.fullmatch("[!-~]{16,}", token) is None:
+            message = "A control token is 16 printable ASCII characters or more, without blanks."
             raise ConfigurationError(f"{message} The one given is not repeated here.")
         self.server = server
         self.token = token
@@ -337,20 +359,12 @@ class Control:
     def __repr__(self) -> str:
         return f"Control({len(self.server.worlds)} worlds)"
 
-    def respond(self, request: Request) -> Response:
-        """The answer; a request to wait blocks this thread, for 30 seconds at most."""
+    async def respond(self, request: Request) -> Response:
+        """The answer; waiting, for 30 seconds at most, blocks nothing else."""
         try:
             endpoint, call = self._routed(request)
-            return endpoint.handler(call)
-        except (Denied, WorkbookError) as error:
-            return _refusal(error)
-
-    async def respond_async(self, request: Request) -> Response:
-        """The answer, for a server: waiting blocks nothing else."""
-        try:
-            endpoint, call = self._routed(request)
-            waits = WAITING.get(endpoint.name)
-            return endpoint.handler(call) if waits is None else await waits(call)
+            answer = endpoint.handler(call)
+            return answer if isinstance(answer, Response) else await answer
         except (Denied, WorkbookError) as error:
             return _refusal(error)
 
@@ -359,7 +373,8 @@ class Control:
         scheme, _blank, said = (request.header("authorization") or "").partition(" ")
         same = hmac.compare_digest(said.strip().encode("utf-8", "replace"), self.token.encode())
         if not same or scheme.lower() != "bearer":
-            raise Denied(401, UNAUTHORISED, (("www-authenticate", "Bearer"),))
+            wanted = "Send the control token of this mock server in the header authorization: Bearer TOKEN."
+            raise Denied(401, wanted, (("www-authenticate", "Bearer"),))
         path, _mark, query = request.target.partition("?")
         name = f"{path}/".removeprefix(PREFIX).strip("/") if f"{path}/".startswith(PREFIX) else path[:40]
         known = {endpoint.method: endpoint for endpoint in ENDPOINTS if endpoint.name == name}
@@ -382,3 +397,27 @@ def _refusal(error: Denied | WorkbookError) -> Response:
         "detail": str(denied),
     }
     return Response(denied.status, PROBLEM_HEADERS + denied.headers, json.dumps(problem).encode(), BASIS)
+
+
+@cache
+def live_page() -> Response:
+    """The live page. It may use its own script and style, by their hashes, and connect to this server only."""
+    folder = Path(__file__).parent
+    html, script, style = ((folder / f"live.{kind}").read_text("utf-8") for kind in ("html", "js", "css"))
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    headers = (
+        ("content-type", "text/html; charset=utf-8"),
+        ("content-security-policy", policy),
+        ("referrer-policy", "no-referrer"),
+        ("x-content-type-options", "nosniff"),
+        ("cache-control", "no-store"),
+    )
+    filled = html.replace("/*style*/", style).replace("/*script*/", script)
+    return Response(200, headers, filled.encode(), "workbook: live page")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -28,7 +28,8 @@ from hashlib import blake2b
 from itertools import chain, islice
 from threading import RLock
 from time import monotonic
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any
 from urllib.parse import quote, unquote
 
 from workbook.api.redaction import Redaction, is_shown_whole, length_of, short
@@ -37,19 +38,9 @@ from workbook.base.values import is_number
 from workbook.errors import ParameterError
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, PHRASES, UNANSWERED, Request, Response
 from workbook.simulation.service import ORIGIN
+from workbook.simulation.world import METHODS
 
 Headers = tuple[tuple[str, str], ...]
-T = TypeVar("T")
-
-
-OPERATIONS = ("GET", "POST")
-"""The methods of the two operations (API-1, API-2)."""
-
-OVERHEAD, ENTRY = 170, 4
-"""Bytes that Python needs for a header (two texts in a pair) besides its characters; an entry needs 4 times that."""
-
-_PARAMETER = re.compile(r"([?&])([^=&]+)=([^&]+)")
-_SEPARATOR = re.compile(r"([/?&=])")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -95,9 +86,13 @@ class Entry:
     @property
     def size(self) -> int:
         """Bytes of what is kept, roughly: what a journal's limit counts."""
-        headers = self.headers + self.response_headers
-        heads = sum(map(len, chain.from_iterable(headers))) + OVERHEAD * (len(headers) + ENTRY)
-        return len(self.target) + heads + len(self.body) + len(self.response_body)
+        headers = sum(map(len, chain.from_iterable(self.headers + self.response_headers)))
+        return len(self.target) + headers + len(self.body) + len(self.response_body) + self._overhead
+
+    @property
+    def _overhead(self) -> int:
+        """Bytes that Python needs besides the characters: 170 for a header (two texts in a pair), 680 for the rest."""
+        return 170 * (len(self.headers) + len(self.response_headers) + 4)
 
     def __repr__(self) -> str:
         what = self.operation or "other"
@@ -125,21 +120,20 @@ def entry(
     method, target, body = request.method, _without_parameters(request.target), request.body
     headers, response_headers = _without_secrets(request.headers), _without_secrets(response.headers)
     response_body, key_in = response.body, dict.fromkeys(["target"] if target != request.target else [])
-    exchange = (method, target, *chain.from_iterable(headers + response_headers))
-    # Hardly any exchange has a key outside its header, so one search over all of it comes first.
-    if known.found_in("\n".join((*exchange, body.decode("latin-1"), response_body.decode("latin-1")))):
-
-        def noted(where: str, before: T, after: T) -> T:
-            key_in.update(dict.fromkeys([where] if before != after else []))
-            return after
-
-        target = noted("target", target, scrubbed_target(target, known))
-        method = noted("method", method, known.scrub(method))
-        headers = noted("headers", headers, tuple((known.scrub(name), known.scrub(value)) for name, value in headers))
-        body = noted("body", body, known.scrub_bytes(body))
-        cleaned = tuple((known.scrub(name), known.scrub(value)) for name, value in response_headers)
-        response_headers = noted("response", response_headers, cleaned)
-        response_body = noted("response", response_body, known.scrub_bytes(response_body))
+    # Hardly any exchange has a key outside its header, so a search comes first; the heads hardly ever change.
+    heads = "\n".join((method, target, *chain.from_iterable(headers + response_headers)))
+    bodies = f"{body.decode('latin-1')}\n{response_body.decode('latin-1')}"
+    if _has_key(known, heads) or known.found_in(bodies):
+        before = (target, method, headers, body, (response_headers, response_body))
+        target, method = scrubbed_target(target, known), known.scrub(method)
+        headers, response_headers = (
+            tuple((known.scrub(name), known.scrub(value)) for name, value in pairs)
+            for pairs in (headers, response_headers)
+        )
+        body, response_body = known.scrub_bytes(body), known.scrub_bytes(response_body)
+        after = (target, method, headers, body, (response_headers, response_body))
+        places = ("target", "method", "headers", "body", "response")
+        key_in.update({place: None for place, *values in zip(places, before, after, strict=True) if len({*values}) > 1})
     operation, instrument = operation_of(method, target)
     return Entry(
         number,
@@ -170,6 +164,11 @@ def _secrets(keys: frozenset[str]) -> Secrets:
     return Secrets.of_keys(keys)
 
 
+@lru_cache(maxsize=64)
+def _has_key(known: Secrets, heads: str) -> bool:
+    return known.found_in(heads) is not None
+
+
 def _without_secrets(headers: Headers) -> Headers:
     return tuple([(name, MASK if name.lower() in SECRET_HEADERS else value) for name, value in headers])
 
@@ -178,7 +177,8 @@ def _without_parameters(target: str) -> str:
     """The target without the values of secret query parameters."""
     if "=" not in target:
         return target
-    return _PARAMETER.sub(
+    return re.sub(
+        r"([?&])([^=&]+)=([^&]+)",
         lambda match: f"{match[1]}{match[2]}={MASK}" if unquote(match[2]).lower() in SECRET_PARAMETERS else match[0],
         target,
     )
@@ -188,7 +188,7 @@ def scrubbed_target(target: str, known: Secrets) -> str:
     """The target without a key: only the part with a key in it is replaced, or all where a key spans several."""
     if known.found_in(target) is None:
         return target
-    scrubbed = "".join(map(known.scrub, _SEPARATOR.split(target)))
+    scrubbed = "".join(map(known.scrub, re.split("([/?&=])", target)))
     return scrubbed if known.found_in(scrubbed) is None else MASK
 
 
@@ -198,7 +198,7 @@ def operation_of(method: str, target: str) -> tuple[str | None, str | None]:
     instrument = path.removeprefix(BEFORE_ID).removesuffix(AFTER_ID)
     if not instrument or "/" in instrument or path != f"{BEFORE_ID}{instrument}{AFTER_ID}":
         return None, None
-    return (method if method in OPERATIONS else None), unquote(instrument)
+    return (method if method in METHODS else None), unquote(instrument)
 
 
 # The redacted form of an entry, which is all that a state file holds of an exchange (REL-2, REL-3).
@@ -211,10 +211,7 @@ def operation_of(method: str, target: str) -> tuple[str | None, str | None]:
 # which is in the file; any other one with a key that this process never writes. Bodies of two runs of the server then
 # cannot be compared, and `verify` says so.
 
-DIGEST = 16
-"""Bytes of a digest."""
 _RUN_KEY, _RUN = secrets.token_bytes(16), secrets.token_hex(4)
-_OF_A_RUN = re.compile(rb"\[([0-9]+) bytes, digest [0-9a-f]+ in run ([0-9a-f]+)\]")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -230,7 +227,7 @@ class PersistentEntry(Entry):
     @property
     def size(self) -> int:
         """Bytes of what is kept: the same in memory and in a file."""
-        return len(self.text) + len(self.body) + OVERHEAD * (len(self.headers) + len(self.response_headers) + ENTRY)
+        return len(self.text) + len(self.body) + self._overhead
 
     __repr__ = Entry.__repr__
 
@@ -239,25 +236,16 @@ def body_digest(body: bytes, salt: bytes, *, shown_whole: bool) -> bytes:
     """What is kept instead of a body: equal bodies have equal digests, and an empty one stays empty."""
     if not body:
         return b""
-    digest = blake2b(body, key=salt if shown_whole else _RUN_KEY, digest_size=DIGEST).hexdigest()
+    digest = blake2b(body, key=salt if shown_whole else _RUN_KEY, digest_size=16).hexdigest()
     return f"[{len(body)} bytes, digest {digest}{'' if shown_whole else f' in run {_RUN}'}]".encode()
 
 
 def length_and_run(entry: Entry) -> tuple[int, str] | None:
     """The length and the run of a body that can be compared only within one run of the server; else None."""
-    match = _OF_A_RUN.fullmatch(entry.body) if isinstance(entry, PersistentEntry) else None
+    if not isinstance(entry, PersistentEntry):
+        return None
+    match = re.fullmatch(rb"\[([0-9]+) bytes, digest [0-9a-f]+ in run ([0-9a-f]+)\]", entry.body)
     return (int(match[1]), match[2].decode()) if match else None
-
-
-_KINDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("method", "target", "basis", "fault", "ending"), (str,)),
-    **dict.fromkeys(("operation", "instrument"), (str, type(None))),
-    **dict.fromkeys(("headers", "responseHeaders", "keyIn"), (list,)),
-    **dict.fromkeys(("bodyLength", "responseLength"), (int,)),
-    **dict.fromkeys(("body", "responseBody"), (object,)),
-    "status": (int, type(None)),
-}
-"""The fields of an entry that `as_dict` writes, and what each may be; numbers are checked besides."""
 
 
 def read_entry(text: str, body: str) -> PersistentEntry:
@@ -270,10 +258,17 @@ def read_entry(text: str, body: str) -> PersistentEntry:
     for name in ("number", "arrived", "answered"):
         if not is_number(values[name], -LATEST, LATEST):
             raise TypeError(f"{name} is not a number, or too large")
-    for name, kinds in _KINDS.items():
-        if not isinstance(values[name], kinds):
-            raise TypeError(f"{name} is of another type")
-    if values["operation"] not in (None, *OPERATIONS):
+    kinds: dict[type | UnionType, tuple[str, ...]] = {
+        str: ("method", "target", "basis", "fault", "ending"),
+        str | None: ("operation", "instrument"),
+        list: ("headers", "responseHeaders", "keyIn"),
+        int: ("bodyLength", "responseLength"),
+        int | None: ("status",),
+        object: ("body", "responseBody"),
+    }
+    if wrong := [name for kind, names in kinds.items() for name in names if not isinstance(values[name], kind)]:
+        raise TypeError(f"{wrong[0]} is of another type")
+    if values["operation"] not in (None, *METHODS):
         raise ValueError("no such operation")
     pairs = [pair for name in ("headers", "responseHeaders") for pair in values[name]]
     if not all(isinstance(text, str) for text in (*chain.from_iterable(pairs), *values["keyIn"])):
@@ -292,10 +287,10 @@ def read_entry(text: str, body: str) -> PersistentEntry:
 
 # Exports: plain values, JSON lines, HTTP archives, each without what a log must not hold.
 
-SHOWN = Redaction()
+REDACTED = Redaction()
 
 
-def as_dict(entry: Entry, redaction: Redaction = SHOWN) -> dict[str, Any]:
+def as_dict(entry: Entry, redaction: Redaction = REDACTED) -> dict[str, Any]:
     """One entry as plain JSON values, redacted; times in seconds, lengths in bytes."""
     if isinstance(entry, PersistentEntry):
         return dict(json.loads(entry.text))
@@ -330,11 +325,6 @@ def _headers(headers: Headers, redaction: Redaction) -> list[list[str]]:
     ]
 
 
-def to_jsonl(entries: Iterable[Entry]) -> str:
-    """One JSON object a line, keys in a fixed order; pure ASCII, so that no terminal obeys it."""
-    return "".join(f"{json.dumps(as_dict(entry))}\n" for entry in entries)
-
-
 def persistent_entry(entry: Entry, salt: bytes) -> PersistentEntry:
     """The redacted form of an entry, which may be written to a file."""
     digest = body_digest(entry.body, salt, shown_whole=is_shown_whole(entry.body))
@@ -347,26 +337,14 @@ LOST = frozenset(ending.value for ending in UNANSWERED)
 """Endings at which a client saw no byte: what the service would have said does not count as an answer."""
 
 
-def to_har(entries: Iterable[Entry], epoch: datetime, origin: str = ORIGIN) -> dict[str, Any]:
-    """An HTTP archive (HAR 1.2) as plain JSON values.
-
-    Args:
-        entries: in the order of the archive.
-        epoch: the date of second 0, with a time zone.
-        origin: is put before each target to make it an address; the simulator's own name is made up.
-    """
-    creator = {"name": "provisioning-workbook", "version": "simulated"}
-    return {"log": {"version": "1.2", "creator": creator, "entries": [_har(entry, epoch, origin) for entry in entries]}}
-
-
-def _har(entry: Entry, epoch: datetime, origin: str) -> dict[str, Any]:
+def _har(entry: Entry, epoch: datetime) -> dict[str, Any]:
     values = as_dict(entry)
     target, status = values["target"], None if values["ending"] in LOST else values["status"]
     waited = round(max(0.0, values["answered"] - values["arrived"]) * 1000, 3)
     parameters = [part.partition("=")[::2] for part in target.partition("?")[2].split("&") if part]
     request = {
         "method": values["method"],
-        "url": origin + quote(f"/{target.removeprefix('/')}", safe="/?&=%:@!$'()*+,;~"),
+        "url": ORIGIN + quote(f"/{target.removeprefix('/')}", safe="/?&=%:@!$'()*+,;~"),
         "queryString": _pairs(parameters),
         **_har_message(values["headers"], values["bodyLength"]),
     }
@@ -422,11 +400,7 @@ Matching = Callable[[Entry], bool]
 
 LATEST = 1e9
 """Seconds, some thirty years: no journal is older."""
-ENTRIES = 10_000
-"""How many of the latest entries a journal keeps."""
-BYTES = 64 * 1_048_576
-"""How many bytes its entries may hold together, roughly; the latest entry is kept whatever its size."""
-EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+SECOND_0 = datetime(2000, 1, 1, tzinfo=UTC)
 """The date that a HAR gives for second 0. It is made up: a journal measures durations and reads no wall clock, so that
 an export is the same on every run. Give the time at which the journal was made to get real dates."""
 
@@ -464,8 +438,8 @@ class Journal:
     """What a simulated world was asked and what it answered.
 
     Args:
-        limit: how many entries it keeps, 1 or more.
-        byte_limit: how many bytes they may hold together.
+        limit: how many of the latest entries it keeps, 1 or more.
+        byte_limit: how many bytes they may hold together, roughly; the latest entry is kept whatever its size.
         stopwatch: seconds on any clock that never goes back; the journal's own second 0 is when it is made.
 
     Attributes:
@@ -476,7 +450,7 @@ class Journal:
     """
 
     def __init__(
-        self, limit: int = ENTRIES, *, byte_limit: int = BYTES, stopwatch: Callable[[], float] = monotonic
+        self, limit: int = 10_000, *, byte_limit: int = 64 * 1_048_576, stopwatch: Callable[[], float] = monotonic
     ) -> None:
         if limit < 1:
             raise ParameterError(f"A journal keeps 1 entry or more, not {limit}.")
@@ -611,12 +585,14 @@ class Journal:
                 del self._waiters[future]
 
     def to_jsonl(self, matching: Matching = ANY) -> str:
-        """One JSON object a line, redacted (REL-2, REL-3)."""
-        return to_jsonl(self.entries(matching))
+        """One JSON object a line, redacted (REL-2, REL-3); pure ASCII, so that no terminal obeys it."""
+        return "".join(f"{json.dumps(as_dict(entry))}\n" for entry in self.entries(matching))
 
-    def to_har(self, matching: Matching = ANY, *, epoch: datetime = EPOCH) -> dict[str, Any]:
+    def to_har(self, matching: Matching = ANY, *, epoch: datetime = SECOND_0) -> dict[str, Any]:
         """An HTTP archive (HAR 1.2) as plain JSON values, redacted alike; `epoch` is the date of second 0."""
-        return to_har(self.entries(matching), epoch)
+        creator = {"name": "provisioning-workbook", "version": "simulated"}
+        entries = [_har(entry, epoch) for entry in self.entries(matching)]
+        return {"log": {"version": "1.2", "creator": creator, "entries": entries}}
 
 
 def _offer(future: Future[Entry | None], matching: Matching, candidate: Entry) -> None:

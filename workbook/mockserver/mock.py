@@ -7,6 +7,7 @@ journal to wait for; `exactly`, `at_least`, `at_most`, `none`, `no_repeated_post
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -25,7 +26,7 @@ from workbook.mockserver.journal import ANY, Entry, Journal, Match, Matching
 from workbook.mockserver.notifications import Notifier
 from workbook.mockserver.server import LOOPBACK_HOSTS, host_name, is_own_host
 from workbook.mockserver.state import (
-    UNREADABLE,
+    MALFORMED,
     Faults,
     OpenWorld,
     RowChange,
@@ -82,12 +83,6 @@ __all__ = [
 #
 # Threads take turns: a service counts what it issues, its fault plan counts requests, so no two may count at once.
 
-LONGEST_KEY = 1000
-"""Characters of an API key."""
-SALT = 16
-"""Bytes of the salt of the digests that a persistent journal keeps instead of bodies."""
-NOT_SAVED = "The state file cannot take the change of this request. Check the disk of the state file."
-
 
 class Worlds:
     """Answers each request in the world that its key opens; close it where it has a state file.
@@ -123,7 +118,7 @@ class Worlds:
                 for number, parts in self._file.read().items():
                     try:
                         key, opened = restored(number, parts, make_journal())
-                    except (*UNREADABLE, WorkbookError):
+                    except (*MALFORMED, WorkbookError):
                         raise self._file.damaged("a world in it cannot be read") from None
                     self._opened[key] = opened
             except BaseException:
@@ -170,8 +165,8 @@ class Worlds:
     def respond(self, request: Request) -> Response:
         """The answer of the world that the request's key opens, after all that it changed is on the disk.
 
-        Where the disk refuses, the answer is a 500 (openapi; that it is given here is assumed) although the service has
-        done its part: what it did is written with the next request of that world.
+        If the disk refuses, the answer is a 500, although the service has done its part. What the service did is
+        written with the next request of that world. (The 500 is openapi; that it is the answer here is assumed.)
         """
         with self._lock:
             key = self.opener(request)
@@ -202,8 +197,10 @@ class Worlds:
                 self._file.write(changes)
                 opened.saved = saved
             except ConfigurationError:
-                internal = SPEC.problems[Broken.OURS]
-                response = Response(internal.status, PROBLEM_HEADERS, internal.body(NOT_SAVED), internal.basis)
+                response = _refusal(
+                    SPEC.problems[Broken.OURS],
+                    "The state file cannot take the change of this request. Check the disk of the state file.",
+                )
                 latest = journal.entry(arrived, request, response, self._opened)
         journal.append(latest)
         return response
@@ -278,14 +275,13 @@ class Worlds:
         """
         with self._lock:
             key = f"SIMULATED-{secrets.token_urlsafe(18)}" if key is None else key
-            fits = isinstance(key, str) and 0 < len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()
-            if not fits or " " in key:
-                allowed = f"1 to {LONGEST_KEY} printable ASCII characters, no blanks"
+            if not isinstance(key, str) or re.fullmatch("[!-~]{1,1000}", key) is None:
+                allowed = "1 to 1000 printable ASCII characters, no blanks"
                 raise ConfigurationError(f"That key cannot stand in a header. A key is {allowed}.")
             if key in self._opened:
                 raise ConfigurationError("This key opens a world already (it is not repeated here). Choose another.")
             number = 1 + max((opened.number for opened in self._opened.values()), default=0)
-            salt = b"" if self._file is None else secrets.token_bytes(SALT)
+            salt = b"" if self._file is None else secrets.token_bytes(16)
             journal = self._make_journal()
             journal.persist(salt)
             opened = OpenWorld.fresh(number, *_meaning(what, key, credential, seed), journal, salt)
@@ -356,10 +352,8 @@ def _meaning(what: Scenario | World, key: str, credential: str | None, seed: int
     return replace(what, credentials=MappingProxyType({key: first}), seed=what.seed if seed is None else seed), ()
 
 
-DEFAULT = "default"
-FOREIGN = Problem(421, "00_421", "Misdirected request", "assumed")
-WAIT = 10.0
-"""Seconds that `wait` waits where nothing else is said, as over HTTP."""
+def _refusal(problem: Problem, detail: str) -> Response:
+    return Response(problem.status, PROBLEM_HEADERS, problem.body(detail), problem.basis)
 
 
 class MockServer:
@@ -409,7 +403,7 @@ class MockServer:
 
     def __init__(
         self,
-        scenario: str | Path = DEFAULT,
+        scenario: str | Path = "default",
         *,
         seed: int | None = None,
         state: Path | None = None,
@@ -453,7 +447,7 @@ class MockServer:
             return self.worlds.respond(request)
         names = ", ".join(sorted(LOOPBACK_HOSTS.union(map(host_name, self._names))))
         detail = f"This server does not go by that name. Ask for {names}."
-        return Response(FOREIGN.status, PROBLEM_HEADERS, FOREIGN.body(detail), FOREIGN.basis)
+        return _refusal(Problem(421, "00_421", "Misdirected request", "assumed"), detail)
 
     def close(self) -> None:
         """Release the state file."""
@@ -468,7 +462,7 @@ class MockServer:
         """What a world was asked and what it answered; `to_har` and `to_jsonl` export it."""
         return self.worlds.named(world).journal
 
-    def wait(self, matching: Matching = ANY, timeout: float = WAIT, *, world: str | None = None) -> Entry | None:
+    def wait(self, matching: Matching = ANY, timeout: float = 10.0, *, world: str | None = None) -> Entry | None:
         """The first exchange that matches, past or to come; None when the time (seconds) was up."""
         return self.journal(world).wait(matching, timeout)
 
@@ -510,10 +504,6 @@ class MockServer:
         self.worlds.open(self.worlds.key_of(self.worlds.named(world)), what, seed=self._seed)
 
 
-SERIALS = range(1_000_000, 1_000_000_000)
-"""The range of a fresh sdkOutput's serial: too many for two to collide, and each still short enough to be shown."""
-
-
 def fresh_output(
     payment_instrument_id: str = INSTRUMENT_IDS[0], *, seed: int = 7, world: World | None = None, platform: str = "a"
 ) -> str:
@@ -535,10 +525,11 @@ def fresh_output(
         hint = did_you_mean(payment_instrument_id, world.instruments)
         raise ParameterError(f"No payment instrument {payment_instrument_id[:40]!r}. {hint}")
     service = Service(world)
+    serial = secrets.choice(range(1_000_000, 1_000_000_000))  # no two collide, and each is short enough to be shown
     if platform == "b":
-        phone = PhoneB(outputs=secrets.choice(SERIALS), seed=seed, profile=world.profile)
+        phone = PhoneB(outputs=serial, seed=seed, profile=world.profile)
         return next_output(phone, service.seal, payment_instrument_id).text
-    sdk = SdkA(PhoneA(outputs=secrets.choice(SERIALS)), service.seal, A_FROM_0_4_0.facts)
+    sdk = SdkA(PhoneA(outputs=serial), service.seal, A_FROM_0_4_0.facts)
     sdk.answer(m.CreateProvisioning(DirectApi(service).get(payment_instrument_id).sdk_input))
     _seconds, event = sdk.answer(m.CreateSdkOutput())
     return str(event.sdk_output.text)  # type: ignore[attr-defined]  # the outcome of that very command

@@ -23,17 +23,7 @@ from workbook.base.values import choice
 from workbook.errors import ParameterError
 from workbook.simulation.http import AFTER_ID, BASIS_HEADER, BEFORE_ID, JSON_HEADERS, Request, Response
 
-CREATED, UPDATED = EVENTS = "networkToken.created", "networkToken.updated"
-DECISIONS = ("approved", "declined", "requiresAuthentication", "requireAuthentication")
-"""One page spells the third like the last: a receiver takes both (openapi)."""
-ACTIVE, *_, CLOSED = STATES = "active", "inactive", "suspended", "closed"
-BASIS = "event, decision, status: openapi; when it is sent, and its form: assumed"
-SECONDS = 5.0
-"""For a whole delivery, from looking up the name to the status of the answer (assumed)."""
-MOST_WAITING = 100
-"""Notifications that wait for a slow receiver; more are not sent, and the log says so."""
-LONGEST_ID = 200
-ALLOWED = "Give an http or https URL without user, password and fragment, such as http://127.0.0.1:9000/notifications."
+CREATED, UPDATED = "networkToken.created", "networkToken.updated"
 
 
 class Notification(NamedTuple):
@@ -50,15 +40,15 @@ class Notifier:
     Args:
         url: the integrator's own; it is never logged, because it may hold a secret.
         log: is called with a line for each delivery.
-        seconds: for a whole delivery.
+        seconds: for a whole delivery, from looking up the name to the status of the answer (assumed).
 
     Raises:
         ParameterError: it is no such URL.
     """
 
-    def __init__(self, url: str, log: Callable[[str], None] = lambda _line: None, *, seconds: float = SECONDS) -> None:
+    def __init__(self, url: str, log: Callable[[str], None] = lambda _line: None, *, seconds: float = 5.0) -> None:
         self._url, self._log, self._seconds = checked_url(url), log, seconds
-        self._waiting: Queue[Notification | None] = Queue(MOST_WAITING)
+        self._waiting: Queue[Notification | None] = Queue(100)  # for a slow receiver; more are not sent
         self._thread: Thread | None = None
         self._number = 0
         self._tokens: dict[str, tuple[str, str]] = {}
@@ -73,27 +63,28 @@ class Notifier:
         if request.method == "POST" and response.status == 200 and whole:
             self.notify(CREATED, target.removeprefix(BEFORE_ID).removesuffix(AFTER_ID))
 
-    def notify(self, event: str, instrument: str, *, decision: str = DECISIONS[0], status: str = ACTIVE) -> int:
+    def notify(self, event: str, instrument: str, *, decision: str = "approved", status: str = "active") -> int:
         """Send a notification as soon as those before it are sent; returns its number.
 
         Args:
-            event: one of `EVENTS`.
+            event: `CREATED` or `UPDATED`.
             instrument: the id of the payment instrument; `created` makes a network token for it, `updated` has the
                 latest one's id.
-            decision: one of `DECISIONS`.
-            status: one of `STATES`, of the network token.
+            decision: approved, declined, requiresAuthentication, or requireAuthentication, as one page spells it: a
+                receiver takes both (openapi).
+            status: of the network token: active, inactive, suspended or closed.
 
         Raises:
             ParameterError: a word is none of these, or the token is closed, which is final (openapi).
         """
-        for what, value, known in (
-            ("notification", event, EVENTS), ("decision", decision, DECISIONS), ("status", status, STATES)
-        ):  # fmt: skip
-            choice(f"The {what}", value, known)
-        if not isinstance(instrument, str) or not 0 < len(instrument) <= LONGEST_ID:
-            raise ParameterError(f"A payment instrument's id is a text of 1 to {LONGEST_ID} characters.")
+        decisions = ("approved", "declined", "requiresAuthentication", "requireAuthentication")
+        choice("The notification", event, (CREATED, UPDATED))
+        choice("The decision", decision, decisions)
+        choice("The status", status, ("active", "inactive", "suspended", "closed"))
+        if not isinstance(instrument, str) or not 0 < len(instrument) <= 200:
+            raise ParameterError("A payment instrument's id is a text of 1 to 200 characters.")
         token, before = self._tokens.get(instrument, ("", ""))
-        if event == UPDATED and before == CLOSED:
+        if event == UPDATED and before == "closed":
             raise ParameterError("The network token is closed, which is final. Create another: networkToken.created.")
         self._number += 1
         if event == CREATED or not token:
@@ -111,7 +102,7 @@ class Notifier:
         try:
             self._waiting.put_nowait(notification)
         except Full:
-            self._log(f"{notification.event} #{notification.number} not sent: {MOST_WAITING} wait already")
+            self._log(f"{notification.event} #{notification.number} not sent: {self._waiting.maxsize} wait already")
 
     def close(self) -> None:
         """Send what waits, for as long as one delivery may take, and a second for loading the client."""
@@ -127,7 +118,8 @@ class Notifier:
         with httpx.Client(transport=DeadlineTransport(ssl.create_default_context()), follow_redirects=False) as client:
             while (notification := self._waiting.get()) is not None:
                 began = monotonic()
-                headers = {**dict(JSON_HEADERS), BASIS_HEADER: BASIS, "connection": "close"}
+                basis = "event, decision, status: openapi; when it is sent, and its form: assumed"
+                headers = {**dict(JSON_HEADERS), BASIS_HEADER: basis, "connection": "close"}
                 try:
                     with (
                         Expiry(self._seconds),
@@ -146,13 +138,14 @@ def checked_url(url: str) -> str:
     Raises:
         ParameterError: they cannot. What may hold a secret is not repeated.
     """
+    allowed = "an http or https URL without user, password and fragment, such as http://127.0.0.1:9000/notifications"
     try:
         parts = urlsplit(url)
         wrong = parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0
     except (ValueError, AttributeError):
-        raise ParameterError(f"The URL for notifications cannot be read. {ALLOWED}") from None
+        raise ParameterError(f"The URL for notifications cannot be read. Give {allowed}.") from None
     if wrong or parts.username is not None or parts.fragment or not url.isascii() or not url.isprintable():
-        raise ParameterError(f"Notifications cannot be sent to that URL. {ALLOWED}")
+        raise ParameterError(f"Notifications cannot be sent to that URL. Give {allowed}.")
     return url
 
 
@@ -164,9 +157,5 @@ def from_control(notifier: Notifier | None, fields: Mapping[str, Any]) -> int:
     """
     if notifier is None:
         raise ParameterError("There is nobody to notify. Start the server with --notify URL.")
-    return notifier.notify(
-        fields.get("event", UPDATED),
-        fields.get("paymentInstrumentId", ""),
-        decision=fields.get("decision", DECISIONS[0]),
-        status=fields.get("status", ACTIVE),
-    )
+    words = {name: fields[name] for name in ("decision", "status") if name in fields}
+    return notifier.notify(fields.get("event", UPDATED), fields.get("paymentInstrumentId", ""), **words)

@@ -12,21 +12,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from workbook.mockserver import live
-from workbook.mockserver.control import PREFIX, Control
-from workbook.mockserver.journal import SHOWN, scrubbed_target, secrets_of
-from workbook.mockserver.mock import DEFAULT, MockServer, fresh_output
+from workbook.mockserver.control import LIVE_PAGE, PREFIX, Control, live_page, refusal
+from workbook.mockserver.journal import REDACTED, scrubbed_target, secrets_of
+from workbook.mockserver.mock import MockServer, fresh_output
 from workbook.mockserver.notifications import Notifier
 from workbook.mockserver.server import AnyAnswer, Server, answering, is_loopback, listeners, print_log, run_until_signal
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response
 from workbook.simulation.world import World
-
-WARNING = (
-    "Warning: everybody who can reach {host} can use this server. Its data is simulated, but its control API is real."
-)
-LONGEST_PATH = 300
-"""Characters of a path that are logged."""
-OK = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +45,7 @@ class ServeOptions:
     as_json: bool = False
     seed: int | None = None
     quiet: bool = False
-    scenario: str = DEFAULT
+    scenario: str = "default"
     state: Path | None = None
     tls: bool = False
     control: bool = False
@@ -86,9 +78,9 @@ def serve_api(options: ServeOptions | None = None) -> int:
 
         def answer(request: Request) -> AnyAnswer | Awaitable[AnyAnswer]:
             if options.control and request.target.startswith(control_path):
-                return control.respond_async(request)
-            if options.control and request.method == "GET" and request.target in (live.PAGE, live.PAGE.rstrip("/")):
-                return live.page()
+                return control.respond(request)
+            if options.control and request.method == "GET" and request.target in (LIVE_PAGE, LIVE_PAGE.rstrip("/")):
+                return live_page()
             return simulated(request)
 
         def log(request: Request, response: AnyAnswer, seconds: float) -> None:
@@ -105,12 +97,15 @@ def serve_api(options: ServeOptions | None = None) -> int:
         if options.control:
             base = addresses["base_url"]
             addresses |= {"control_url": f"{base}{PREFIX}", "control_token": control.token}
-            addresses |= {"live_page": f"{base}{live.PAGE}#{control.token}"}
+            addresses |= {"live_page": f"{base}{LIVE_PAGE}#{control.token}"}
 
         def announce() -> None:
             values = announcement(mock.world, addresses, mock.keys)
             if options.allow_remote and not is_loopback(options.host):
-                print_log(WARNING.format(host=options.host))
+                print_log(
+                    f"Warning: everybody who can reach {options.host} can use this server. "
+                    "Its data is simulated, but its control API is real."
+                )
             sys.stdout.write(f"{json.dumps(values)}\n" if options.as_json else announcement_text(values, mock.world))
             sys.stdout.flush()
 
@@ -128,15 +123,15 @@ def log_line(request: Request, response: Response, seconds: float, keys: Iterabl
     path = scrubbed_target(request.target.partition("?")[0], known)
     shown = _shown(path)
     status = "no answer" if response.wire.ending in UNANSWERED else response.status
-    told = None if response.fault or response.status == OK else json.loads(response.body)
-    why = live.refusal(response.basis, response.status, response.fault, told)
+    told = None if response.fault or response.status == 200 else json.loads(response.body)
+    why = refusal(response.basis, response.status, response.fault, told)
     why = f"  {known.scrub(why)}" if why else ""
     return f"{request.method} {shown} {status} {seconds * 1000:.1f} ms{why}"
 
 
 @lru_cache(maxsize=256)  # most requests are for a few instruments
 def _shown(path: str) -> str:
-    return SHOWN.target(path)[:LONGEST_PATH]
+    return REDACTED.target(path)[:300]
 
 
 def announcement(world: World, addresses: Mapping[str, str], keys: Mapping[str, str]) -> dict[str, Any]:

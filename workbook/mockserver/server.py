@@ -59,28 +59,12 @@ if TYPE_CHECKING:  # it brings cryptography, which only TLS needs
 
 MAX_HEAD = 65_536
 """Bytes of a request's first line and headers (assumed; the document shows no limit, GAP-2)."""
-MOST_HEADERS = 200
-"""Headers of a request (assumed)."""
-REQUEST_WITHIN = 30.0
-"""Seconds that a whole request may take, from the connection or its first byte on (assumed)."""
-IDLE = 5.0
-"""Seconds after which a connection without a request is closed; it may take up to twice as long."""
-MOST_WAITING = 16
-"""Requests of one connection that wait for their turn; above, the connection is not read."""
-MOST_CONNECTIONS, SPARE_DESCRIPTORS = 10_000, 64
-"""Connections at a time, and descriptors that are left for everything else."""
-GRACE = 1.0
-"""Seconds that a peer has to take what is left in the buffer, when a fault closes the connection."""
-STOP_WITHIN = 2.0
-"""Seconds that a stop leaves to the answers that are still being made or written."""
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 """The values of the header Host that mean this machine, without a port."""
 
 LOGGER = getLogger("workbook.server")
 LEAVING: ContextVar[asyncio.Event | None] = ContextVar("leaving", default=None)
 """For a handler that waits: set once the peer, whose request it answers, has left or sends no more."""
-# Closing a socket that lingers for 0 s sends RST. The two numbers are wider everywhere but on Windows.
-NO_LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +117,8 @@ def head(response: Response) -> str:
 # `_answer_waiting` takes requests from the queue, one at a time, so that answers leave in the order of their requests
 # however many a peer sends ahead (pipelining). An answer that is there at once is written in the same call. One that
 # takes time (the proxy's, a wait of the control API, a fault with a pause) becomes the connection's only task, and the
-# queue waits for it. Above `MOST_WAITING` requests, or when the peer does not take its answers, reading stops: TCP then
-# slows the peer down, and no peer can fill the memory.
+# queue waits for it. Above 16 requests, or when the peer does not take its answers, reading stops: TCP then slows the
+# peer down, and no peer can fill the memory.
 #
 # Three flags tell how a connection ends. `_deaf`: nothing that still arrives counts. `_ending`: it is closed when the
 # answers that are due are written. `_leaving`: no pause of a fault is waited for any longer.
@@ -143,7 +127,7 @@ def head(response: Response) -> str:
 class Connection(asyncio.Protocol):
     """One connection of a peer: its requests are answered one after the other, in their order.
 
-    A peer that sends too large a head (`MAX_HEAD`) or too slowly (`REQUEST_WITHIN`) is refused and closed. A pause that
+    A peer that sends too large a head (`MAX_HEAD`) or too slowly (`within`) is refused and closed. A pause that
     a fault asks for ends when the peer leaves or the server stops.
 
     The methods named `on_...` are called by httptools while it parses.
@@ -249,7 +233,7 @@ class Connection(asyncio.Protocol):
         self._regulate()
 
     def _regulate(self) -> None:
-        stop = self._write_paused or len(self._waiting) > MOST_WAITING
+        stop = self._write_paused or len(self._waiting) > 16
         if stop is not self._read_paused and not self._transport.is_closing():
             self._read_paused = stop
             self._transport.pause_reading() if stop else self._transport.resume_reading()
@@ -260,7 +244,7 @@ class Connection(asyncio.Protocol):
         """One timer for the connection, however many requests come: it looks how much time is left."""
         left = self._until - self._loop.time()
         if left > 0:
-            self._alarm = self._loop.call_later(min(left, IDLE), self._watch)
+            self._alarm = self._loop.call_later(min(left, self._server.idle), self._watch)
         elif self._idle:
             self._shut()
         else:
@@ -303,7 +287,7 @@ class Connection(asyncio.Protocol):
             self._expects = ("expect", "100-continue") in [
                 (name.lower(), value.lower()) for name, value in self._headers
             ]
-        if size > MAX_HEAD or len(names) > MOST_HEADERS:
+        if size > MAX_HEAD or len(names) > 200:  # assumed
             self._refuse(431)
         elif names.count("host") > 1:
             self._refuse(400, "The header Host stands in the request twice.")  # RFC 9112, 3.2
@@ -414,8 +398,8 @@ class Connection(asyncio.Protocol):
             return await self._close()
         if wire.ending is Ending.RESET:
             own = self._transport.get_extra_info("socket")  # wrapped, yet its options can be set
-            # TCP sends RST instead of FIN where a socket is closed with data unsent and no time to linger.
-            own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
+            # Closing a socket that lingers for 0 s sends RST instead of FIN. The two numbers are shorter on Windows.
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("hh" if os.name == "nt" else "ii", 1, 0))
             self._transport.abort()
             await self._lost.wait()
             return False
@@ -440,7 +424,7 @@ class Connection(asyncio.Protocol):
             case Ending.WHOLE if chunked:
                 piece_before += b"0\r\n\r\n"
             case _:
-                pass
+                pass  # what is written is all
         self._transport.write(piece_before)
         return keep if wire.ending is Ending.WHOLE else await self._close()
 
@@ -457,11 +441,11 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     async def _close(self) -> bool:
-        """Send what is written and then FIN; a peer that does not take it within `GRACE` is cut off."""
+        """Send what is written and then FIN; a peer that does not take it within a second is cut off."""
         self._deaf = True
         self._shut()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._lost.wait(), GRACE)
+            await asyncio.wait_for(self._lost.wait(), 1.0)
         self._transport.abort()
         await self._lost.wait()
         return False
@@ -488,8 +472,8 @@ class Server:
         answer: see `Handler`.
         log: see `Log`.
         most_body: bytes of a request's body that `answer` gets at most, plus one byte of a larger one.
-        within: seconds that a whole request may take to arrive.
-        idle: seconds after which a connection without a request is closed; it may take `IDLE` longer.
+        within: seconds that a whole request may take to arrive, from the connection or its first byte on (assumed).
+        idle: seconds after which a connection without a request is closed; it may take up to twice as long.
     """
 
     def __init__(
@@ -498,8 +482,8 @@ class Server:
         log: Log | None = None,
         *,
         most_body: int = MAX_BODY,
-        within: float = REQUEST_WITHIN,
-        idle: float = IDLE,
+        within: float = 30.0,
+        idle: float = 5.0,
     ) -> None:
         self.answer, self.log, self.most_body, self.within, self.idle = answer, log, most_body, within, idle
         self.connections: set[Connection] = set()
@@ -528,7 +512,7 @@ class Server:
             each.close()
         for connection in [*self.connections]:
             connection.abort() if self._abrupt else connection.leave()
-        until = self._loop.time() + STOP_WITHIN
+        until = self._loop.time() + 2.0  # for the answers that are still being made or written
         while (self.connections or self.tasks) and not self._abrupt and self._loop.time() < until:  # noqa: ASYNC110
             await asyncio.sleep(0.01)  # it happens once per server: an event for two sets is not worth it
         for task in [*self.tasks]:
@@ -549,16 +533,17 @@ class Server:
 
 
 def _most_connections() -> int:
-    """The descriptors this process may have, less some for files and the event loop.
+    """The descriptors this process may have, less 64 for files and the event loop; 10,000 at most.
 
     Without any left, asyncio tries to accept a connection again and again, and logs each failure.
     """
+    most = 10_000
     try:
         import resource  # not on Windows
     except ImportError:
-        return MOST_CONNECTIONS
+        return most
     soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return MOST_CONNECTIONS if soft < 0 else max(1, min(soft - SPARE_DESCRIPTORS, MOST_CONNECTIONS))
+    return most if soft < 0 else max(1, min(soft - 64, most))
 
 
 # Where a server listens: on this machine, unless others are let in explicitly.

@@ -35,14 +35,9 @@ from workbook.simulation.world import Credential, Instrument, World
 Faults = tuple[dict[str, Any], ...]
 """The `[[fault]]` tables of a scenario."""
 Parts: TypeAlias = dict[str, list[tuple[int, str]]]
-"""What the file has of one world: places and values by part, see `TABLES`."""
+"""What the file has of one world: places and values by part."""
 RowChange = tuple[str, tuple[str | int, ...]]
 """A statement and its values."""
-
-MOST_ISSUED = 10**12
-"""More than a service issues for one instrument in any lifetime."""
-NOBODY = "nobody"
-"""The name of the world of all requests whose key opens none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +93,8 @@ class OpenWorld:
 
     @property
     def name(self) -> str:
-        """Its public name."""
-        return f"w{self.number}" if self.number else NOBODY
+        """Its public name; "nobody" is the world of all requests whose key opens none."""
+        return f"w{self.number}" if self.number else "nobody"
 
     @property
     def memory(self) -> dict[str, Memory]:
@@ -126,20 +121,6 @@ class OpenWorld:
 
 OURS = 0x50575332
 """PWS2, in the file's header: tells a state file from every other SQLite database."""
-TABLES = (
-    "CREATE TABLE state (world INT, part TEXT, place INT, value TEXT, PRIMARY KEY (world, part, place)) WITHOUT ROWID",
-    f"PRAGMA application_id={OURS}",
-)
-MODE = 0o600
-PATIENCE = 0.5
-"""Seconds to wait for another process to release the file."""
-ADVICE = {
-    sqlite3.SQLITE_READONLY: "It cannot be written to. Look at its folder and its disk, or give another file.",
-    sqlite3.SQLITE_FULL: "Its disk is full. Make room, or give a file on another disk.",
-    sqlite3.SQLITE_IOERR: "Its disk reports an error. Check the disk, or give a file on another one.",
-    sqlite3.SQLITE_CANTOPEN: "Check that you may open it and write in its folder, or give another file.",
-}
-"""What to do where SQLite says this."""
 
 
 def put(number: int, part: str, value: str, place: int = 0) -> RowChange:
@@ -170,8 +151,9 @@ class StateFile:
         self.path = path
         try:
             _touch(path)
-            # Every transaction is begun by hand; the threads of a server share the connection and take turns.
-            self._database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+            # Every transaction is begun by hand; the threads of a server share the connection and take turns. Another
+            # process has half a second to release the file.
+            self._database = sqlite3.connect(path, timeout=0.5, isolation_level=None, check_same_thread=False)
         except (OSError, ValueError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or error
             raise ConfigurationError(f"Cannot open the state file {path}: {reason}.") from None
@@ -189,7 +171,9 @@ class StateFile:
             self._database.execute("PRAGMA locking_mode=EXCLUSIVE")
             ours = self._value("PRAGMA application_id")
             if not ours and not self._value("SELECT count(*) FROM sqlite_master"):
-                self.write((statement, ()) for statement in TABLES)
+                columns = "world INT, part TEXT, place INT, value TEXT, PRIMARY KEY (world, part, place)"
+                made = f"CREATE TABLE state ({columns}) WITHOUT ROWID", f"PRAGMA application_id={OURS}"
+                self.write((statement, ()) for statement in made)
             elif ours != OURS:
                 raise ConfigurationError(f"{self.path} is the database of something else. Give another file.")
             elif self._value("PRAGMA quick_check") != "ok":
@@ -198,7 +182,7 @@ class StateFile:
             self._database.execute("PRAGMA synchronous=FULL")
             self._database.execute("BEGIN EXCLUSIVE")  # a second process is refused at once, not at its first write
             self._database.execute("COMMIT")
-            self.path.chmod(MODE)
+            self.path.chmod(0o600)
         except sqlite3.Error as error:
             raise self._unusable(error) from None
         except OSError as error:
@@ -258,14 +242,19 @@ class StateFile:
             return ConfigurationError(f"{self.path} is no state file. Give another file, or one that is not there yet.")
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
             return self.damaged(str(error))
-        advice = ADVICE.get(code, "Give another file.")
+        advice = {
+            sqlite3.SQLITE_READONLY: "It cannot be written to. Look at its folder and its disk, or give another file.",
+            sqlite3.SQLITE_FULL: "Its disk is full. Make room, or give a file on another disk.",
+            sqlite3.SQLITE_IOERR: "Its disk reports an error. Check the disk, or give a file on another one.",
+            sqlite3.SQLITE_CANTOPEN: "Check that you may open it and write in its folder, or give another file.",
+        }.get(code, "Give another file.")
         return ConfigurationError(f"The state file {self.path} cannot be used: {error}. {advice}")
 
 
 def _touch(path: Path) -> None:
     """Make the file before SQLite does, which would let everybody read it."""
     with suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, MODE))
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         return
     if not path.is_file():
         raise ValueError("it is not a regular file")
@@ -276,7 +265,7 @@ def _touch(path: Path) -> None:
 
 # From a world to rows, and back. The way back trusts nothing: a value in another form raises one of these.
 
-UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def beginning(key: str, opened: OpenWorld) -> list[RowChange]:
@@ -331,7 +320,7 @@ def restored(number: int, parts: Parts, journal: Journal) -> tuple[str, OpenWorl
     """The key and the world that these rows were written from; its journal goes on in `journal`, which is empty.
 
     Raises:
-        one of `UNREADABLE`, ConfigurationError: the rows have another form.
+        one of `MALFORMED`, ConfigurationError: the rows have another form.
     """
     ((_place, text),) = parts["world"]
     values = json.loads(text)
@@ -342,11 +331,10 @@ def restored(number: int, parts: Parts, journal: Journal) -> tuple[str, OpenWorl
     for part, rows in parts.items():
         kind, _blank, instrument = part.partition(" ")
         if kind == "memory":
-            activations, opcs = map(_count, json.loads(rows[0][1]))
-            if not 0 <= activations <= MOST_ISSUED or not 0 <= opcs <= MOST_ISSUED:
-                raise ValueError("a count that nobody reaches")
             memory = opened.memory[instrument] = Memory()
-            memory.activations, memory.opcs = activations, opcs
+            memory.activations, memory.opcs = counts = [*map(_count, json.loads(rows[0][1]))]
+            if not all(0 <= count <= 10**12 for count in counts):  # no service issues more in any lifetime
+                raise ValueError("a count that no service reaches")
             digests = parts.get(f"output {instrument}", [])
             memory.used.update({bytes.fromhex(digest): None for _place, digest in digests})
         elif kind == "output" and f"memory {instrument}" not in parts:
@@ -381,7 +369,7 @@ def world_of(values: Mapping[str, Any], key: str) -> World:
     """The world that `world_values` described, opened by this key.
 
     Raises:
-        one of `UNREADABLE`, ParameterError: the values have another form.
+        one of `MALFORMED`, ParameterError: the values have another form.
     """
     instruments = [
         Instrument(**{**card, "supported_wallets": _texts(card["supported_wallets"])}) for card in values["instruments"]

@@ -13,21 +13,16 @@ expectation that cannot be proven does not pass, and its outcome says why.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from workbook.base.values import did_you_mean, is_whole
 from workbook.errors import ParameterError
-from workbook.mockserver.journal import OPERATIONS, Entry, Journal, length_and_run
+from workbook.mockserver.journal import Entry, Journal, length_and_run
+from workbook.simulation.world import METHODS
 
 Entries = tuple[Entry, ...]
-
-LARGEST_COUNT = 1_000_000
-LONGEST_ID = 64
-"""Characters of an id that a sentence repeats."""
-SHOWN = 5
-"""How many entries a sentence lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +30,7 @@ class Expectation:
     """One thing that a journal is expected to hold.
 
     Attributes:
-        expect: one of `KINDS`.
+        expect: one of `EXPECTATIONS`.
         operation: GET or POST (API-1, API-2).
         count: how many; only for the kinds that count.
         instrument: a payment instrument id; None counts all instruments together.
@@ -56,12 +51,12 @@ class Expectation:
     instruments: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _known("expectation", self.expect, KINDS)
-        _known("operation", self.operation, OPERATIONS)
+        _known("expectation", self.expect, EXPECTATIONS)
+        _known("operation", self.operation, METHODS)
         if self.order is not None:
-            _known("operation", self.order, OPERATIONS)
+            _known("operation", self.order, METHODS)
         for name, number in (("count", self.count), ("status", 0 if self.status is None else self.status)):
-            if not is_whole(number, 0, LARGEST_COUNT):
+            if not is_whole(number, 0, 1_000_000):
                 raise ParameterError(f"The {name} of an expectation is a whole number from 0, not {number!r:.40}.")
         for instrument in (*self.instruments, *(() if self.instrument is None else (self.instrument,))):
             if not isinstance(instrument, str) or not instrument:
@@ -79,7 +74,7 @@ class Expectation:
     @property
     def sentence(self) -> str:
         """What is expected, in words."""
-        return KINDS[self.expect].sentence(self)
+        return EXPECTATIONS[self.expect].sentence(self)
 
 
 def exactly(count: int, operation: str, instrument: str | None = None) -> Expectation:
@@ -123,8 +118,8 @@ def from_json(value: object) -> Expectation:
             'An expectation is an object such as {"expect": "exactly", "count": 1, "operation": "GET"}.'
         )
     name = value["expect"]
-    _known("expectation", name, KINDS)
-    kind = KINDS[name]
+    _known("expectation", name, EXPECTATIONS)
+    kind = EXPECTATIONS[name]
     for given in value:
         _known("field of this expectation", given, ("expect", *kind.needs, *kind.takes))
     if missing := [needed for needed in kind.needs if needed not in value]:
@@ -164,7 +159,7 @@ def verify(journal: Journal, *expectations: Expectation) -> list[Outcome]:
     dropped, entries = journal.dropped, journal.entries()
     outcomes = []
     for expectation in expectations:
-        kind = KINDS[expectation.expect]
+        kind = EXPECTATIONS[expectation.expect]
         met, seen = kind.judge(expectation, entries)
         if dropped:
             seen += f"; {dropped} older requests are no longer kept"
@@ -191,17 +186,21 @@ def _counted(expectation: Expectation, entries: Entries) -> Entries:
     return tuple(entry for entry in candidates if expectation.status in (None, entry.status))
 
 
+def _first_five(words: Sequence[str]) -> str:
+    """These words as a list; of more than five, how many are left out."""
+    return ", ".join(words[:5]) + (f" and {len(words) - 5} more" if len(words) > 5 else "")
+
+
 def _numbers(entries: Iterable[Entry]) -> str:
-    """The numbers of these entries, after a blank; of many, only the first few."""
+    """The numbers of these entries, after a blank."""
     numbers = [f"#{entry.number}" for entry in entries]
-    more = f" and {len(numbers) - SHOWN} more" if len(numbers) > SHOWN else ""
-    return f" ({', '.join(numbers[:SHOWN])}{more})" if numbers else ""
+    return f" ({_first_five(numbers)})" if numbers else ""
 
 
 def shown_id(instrument: str | None) -> str:
     """An id as a sentence may repeat it: opaque data in its place is left out, control characters are escaped."""
     plain = (instrument or "").encode("unicode_escape").decode("ascii")
-    return plain if len(plain) <= LONGEST_ID else f"[{len(plain)} characters]"
+    return plain if len(plain) <= 64 else f"[{len(plain)} characters]"
 
 
 def _which(expectation: Expectation) -> str:
@@ -250,7 +249,7 @@ def _repeat_judge(expectation: Expectation, entries: Entries) -> tuple[bool, str
         unknown = sum(len(several) > 1 for several in runs.values())
         doubt = "; some of the same length came before and after a restart, and their bodies cannot be compared"
         return not unknown, f"{sum(map(len, groups.values()))} POST, no two alike{doubt if unknown else ''}"
-    return False, ", and".join(f"{_numbers(group)} with the same body" for group in repeated[:SHOWN]).strip()
+    return False, ", and".join(f"{_numbers(group)} with the same body" for group in repeated[:5]).strip()
 
 
 def _each_sentence(expectation: Expectation) -> str:
@@ -264,8 +263,7 @@ def _each_judge(expectation: Expectation, entries: Entries) -> tuple[bool, str]:
     wrong = [name for name in dict.fromkeys((*wanted, *counts)) if counts[name] != int(name in wanted)]
     if not wrong:
         return bool(counts), f"{counts.total()} GET for {len(counts)} instruments"
-    more = f" and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
-    return False, ", ".join(f"{counts[name]} for {shown_id(name)}" for name in wrong[:SHOWN]) + more
+    return False, _first_five([f"{counts[name]} for {shown_id(name)}" for name in wrong])
 
 
 class ExpectationKind(NamedTuple):
@@ -289,7 +287,7 @@ class ExpectationKind(NamedTuple):
 
 
 _NEEDS, _TAKES = ("count", "operation"), ("instrument", "status", "before")
-KINDS: Mapping[str, ExpectationKind] = {
+EXPECTATIONS: Mapping[str, ExpectationKind] = {
     "exactly": ExpectationKind(_count_sentence, _count_judge(lambda number, count: number == count), _NEEDS, _TAKES),
     "at least": ExpectationKind(
         _count_sentence, _count_judge(lambda number, count: number >= count), _NEEDS, _TAKES, lasting=True

@@ -25,7 +25,7 @@ from typing import Self
 
 from workbook.api.opaque import json_text
 from workbook.errors import ConfigurationError
-from workbook.mockserver.journal import OPERATIONS, operation_of
+from workbook.mockserver.journal import operation_of
 from workbook.mockserver.server import (
     BACKLOG,
     LOOPBACK,
@@ -44,7 +44,7 @@ from workbook.simulation.faults import Chance, fault
 from workbook.simulation.http import JSON_HEADERS, Request, Responder, Response, Wire, header_values
 from workbook.simulation.seal import Seal
 from workbook.simulation.service import Service
-from workbook.simulation.world import Credential, Instrument, World
+from workbook.simulation.world import METHODS, Credential, Instrument, World
 
 
 class ScriptedApi:
@@ -78,7 +78,7 @@ class ScriptedApi:
         """Answer for this instrument by these orders from now on; without any, the service answers again."""
         with self._lock:
             self._orders[instrument] = [(order, canary) for order in orders]
-            for operation in OPERATIONS:
+            for operation in METHODS:
                 self._counts.pop((instrument, operation), None)
 
     def forget(self) -> None:

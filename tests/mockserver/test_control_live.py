@@ -5,10 +5,10 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 
+import anyio
 import pytest
 
-from workbook.mockserver import live
-from workbook.mockserver.control import PREFIX, Control
+from workbook.mockserver.control import PREFIX, Control, live_page
 from workbook.mockserver.mock import MockServer
 from workbook.mockserver.server import answering
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
@@ -30,7 +30,7 @@ def call(mock, key=None, method="GET", body=b""):
 
 def events(mock, query="", headers=()):
     request = Request("GET", f"{PREFIX}events{query}", (("authorization", f"Bearer {TOKEN}"), *headers), b"")
-    answer = Control(mock, TOKEN).respond(request)
+    answer = anyio.run(Control(mock, TOKEN).respond, request)
     assert answer.status == 200, answer.body
     blocks = [block for block in answer.body.decode().split("\n\n") if block.startswith("id: ")]
     return [json.loads(block.partition("\ndata: ")[2]) for block in blocks]
@@ -81,7 +81,7 @@ def test_a_request_that_is_none_of_the_two_has_nothing_to_copy(mock):
 @pytest.mark.parametrize("after", ["x", "-1", "1" * 12])
 def test_a_number_that_is_none_is_refused(mock, after):
     request = Request("GET", f"{PREFIX}events?after={after}", (("authorization", f"Bearer {TOKEN}"),), b"")
-    assert Control(mock, TOKEN).respond(request).status == 400
+    assert anyio.run(Control(mock, TOKEN).respond, request).status == 400
 
 
 def test_after_a_reset_the_numbers_begin_again(mock):
@@ -94,11 +94,11 @@ def test_after_a_reset_the_numbers_begin_again(mock):
 
 def test_without_the_token_there_are_no_events(mock):
     call(mock)
-    assert Control(mock, TOKEN).respond(Request("GET", f"{PREFIX}events", (), b"")).status == 401
+    assert anyio.run(Control(mock, TOKEN).respond, Request("GET", f"{PREFIX}events", (), b"")).status == 401
 
 
 def test_the_page_runs_its_own_script_and_style_and_holds_nothing_else():
-    answer = live.page()
+    answer = live_page()
     headers, text = dict(answer.headers), answer.body.decode()
     for kind, name in (("script", "script"), ("style", "style")):
         [content] = re.findall(rf"<{kind}[^>]*>(.*?)</{kind}>", text, re.DOTALL)
