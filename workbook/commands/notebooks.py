@@ -123,10 +123,9 @@ def new(options: argparse.Namespace) -> int:
 def reset(options: argparse.Namespace) -> int:
     """Put back what was asked for, and say where the backup is."""
     from workbook.base.files import NOTEBOOKS
-    from workbook.notebook.exercises.editions import reset
-    from workbook.notebook.exercises.progress import file_of
+    from workbook.notebook.exercises.editions import progress_file, reset
 
-    folder = options.dir or (Path() if file_of(Path.cwd()) else LEARNERS_COPY)
+    folder = options.dir or (Path() if progress_file(Path.cwd()) else LEARNERS_COPY)
     names, backups = reset(folder, options.what, NOTEBOOKS)
     print(f"Reset {options.what} in {', '.join(names)}. Backup: {backups}")
     return ExitCode.OK

@@ -10,9 +10,9 @@ import pytest
 import workbook as wb
 from workbook.commands.runner.render import render
 from workbook.errors import ParameterError
-from workbook.notebook.exercises import progress
+from workbook.notebook.exercises import editions
 from workbook.notebook.exercises.editions import Edition, lay_out
-from workbook.notebook.exercises.model import exercise_named
+from workbook.notebook.exercises.model import EXERCISE_MIMETYPE, exercise_named
 
 ROOT = Path(__file__).resolve().parents[3]
 OWN = exercise_named("05.2")
@@ -68,7 +68,7 @@ def test_the_solution_is_not_offered_before_something_was_tried():
 
 def test_the_output_leaves_the_state_for_a_runner():
     bundle = wb.exercise("05.2", Vanishes)._repr_mimebundle_()
-    assert bundle[progress.MIMETYPE] == {"id": "05.2", "state": "wrong"}
+    assert bundle[EXERCISE_MIMETYPE] == {"id": "05.2", "state": "wrong"}
     assert {"text/plain", "text/html"} < bundle.keys()
 
 
@@ -81,7 +81,7 @@ def test_an_unknown_exercise_is_explained():
 
 def test_a_learners_copy_keeps_the_progress_and_the_start_page_shows_it(tmp_path, monkeypatch):
     (tmp_path / "notebooks").mkdir()
-    (tmp_path / progress.FILE).touch()
+    (tmp_path / editions.PROGRESS).touch()
     monkeypatch.chdir(tmp_path / "notebooks")
     assert "05.2 ○" in wb.exercise().text()
     wb.exercise("05.2", Vanishes)
@@ -100,21 +100,21 @@ def test_elsewhere_nothing_is_kept(tmp_path, monkeypatch):
 
 
 def test_a_line_that_was_cut_off_or_is_not_ours_is_skipped(tmp_path):
-    file = tmp_path / progress.FILE
+    file = tmp_path / editions.PROGRESS
     file.write_bytes(b'{"exercise": "05.1", "state": "done"}\n{"exercise": "05.2", "sta')
-    progress.add(file, "05.3", "wrong")
+    editions.add_progress(file, "05.3", "wrong")
     file.write_bytes(file.read_bytes() + b"\n[1]\nnull\n\xff\n{}")
-    assert progress.states(file) == {"05.1": "done", "05.3": "wrong"}
+    assert editions.states(file) == {"05.1": "done", "05.3": "wrong"}
 
 
 def test_progress_that_cannot_be_written_is_said_and_nothing_is_raised(tmp_path, monkeypatch):
-    (tmp_path / progress.FILE).touch()
+    (tmp_path / editions.PROGRESS).touch()
     monkeypatch.chdir(tmp_path)
 
     def full(*_given):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(progress, "add", full)
+    monkeypatch.setattr(editions, "add_progress", full)
     said = repr(wb.exercise("05.2", Listed))
     assert said.endswith("  Your progress could not be kept in progress.jsonl: No space left on device.")
 

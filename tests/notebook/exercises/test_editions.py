@@ -7,7 +7,7 @@ import pytest
 from workbook.base.files import NOTEBOOKS
 from workbook.commands import cli
 from workbook.errors import ConfigurationError
-from workbook.notebook.exercises import editions, progress
+from workbook.notebook.exercises import editions
 from workbook.notebook.exercises.editions import Edition, copied, lay_out, reset
 from workbook.notebook.exercises.model import exercise_named, lesson
 
@@ -96,7 +96,7 @@ def test_one_exercise_is_reset_after_a_backup_and_the_rest_stays(copy):
     folder, own = copy
     mine = folder / "notebooks" / "05_lesson.ipynb"
     answered(mine)
-    progress.add(folder / progress.FILE, "05.2", "done")
+    editions.add_progress(folder / editions.PROGRESS, "05.2", "done")
     before = mine.read_text()
     assert reset(folder, "05.2", own) == (["05_lesson.ipynb"], folder / "backups" / "001")
     assert sources(json.loads(mine.read_text())) == {
@@ -107,7 +107,7 @@ def test_one_exercise_is_reset_after_a_backup_and_the_rest_stays(copy):
         "c": "mine",
     }
     assert (folder / "backups" / "001" / "05_lesson.ipynb").read_text() == before
-    assert progress.states(folder / progress.FILE) == {"05.2": "untouched"}
+    assert editions.states(folder / editions.PROGRESS) == {"05.2": "untouched"}
 
 
 def test_a_lesson_and_all_are_reset_whole(copy):
@@ -169,7 +169,7 @@ def test_new_lays_out_each_edition(tmp_path, edition):
     assert cli.main(["new", str(tmp_path / "mine"), "--edition", edition]) == 0
     names = sorted(path.name for path in (tmp_path / "mine" / "notebooks").glob("*.ipynb"))
     assert names == sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
-    assert (tmp_path / "mine" / progress.FILE).exists() is (edition == "learner")
+    assert (tmp_path / "mine" / editions.PROGRESS).exists() is (edition == "learner")
     for name in names:
         book = json.loads((tmp_path / "mine" / "notebooks" / name).read_text())
         assert book["metadata"][editions.EDITION] == edition

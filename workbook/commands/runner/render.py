@@ -15,7 +15,7 @@ from workbook.commands.runner.kernel import KERNEL_NAME, Fleet, manager_class, n
 from workbook.errors import ConfigurationError, ExitCode
 from workbook.notebook.exercises.editions import EDITION, Edition, exercise_cells, laid_out
 from workbook.notebook.exercises.judging import ExerciseState
-from workbook.notebook.exercises.progress import MIMETYPE
+from workbook.notebook.exercises.model import EXERCISE_MIMETYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,8 @@ def _prove(notebook: Any, expected: ExerciseState) -> None:
         ConfigurationError: one is not; says what it shows instead.
     """
     for cell in exercise_cells(notebook):
-        shown: Any = next((output.data for output in cell.outputs if MIMETYPE in output.get("data", {})), {})
-        if shown.get(MIMETYPE, {}).get("state") != expected:
+        shown: Any = next((output.data for output in cell.outputs if EXERCISE_MIMETYPE in output.get("data", {})), {})
+        if shown.get(EXERCISE_MIMETYPE, {}).get("state") != expected:
             what = one_line(shown.get("text/plain", "")) or "no verdict at all"
             raise ConfigurationError(f"{cell.id} is not {expected.value}; it shows: {what}")
 

@@ -27,7 +27,7 @@ from workbook.commands import make_folder
 from workbook.commands.runner import cell_named, notebooks_dir, one_line, select
 from workbook.commands.runner.kernel import KERNEL_NAME, Fleet, Kernel, manager_class
 from workbook.errors import ConfigurationError, ExitCode, ParameterError
-from workbook.notebook.exercises.progress import MIMETYPE as EXERCISE_MIMETYPE
+from workbook.notebook.exercises.model import EXERCISE_MIMETYPE
 from workbook.notebook.lesson import CHECK_MIMETYPE
 from workbook.notebook.parameters import Parameters, Source
 

@@ -34,6 +34,6 @@ How to write one, for lesson 05:
    `WORKBOOK_GOLDEN=write pytest tests/test_readme.py` writes the rows of README's table and of the first lesson's map.
    A cell with the tag `answer` is one whose stored output gives an answer away: a learner's copy has it without output.
 
-`editions` makes the learner's, the solved and the instructor's edition from the notebooks; `progress` keeps how far
-each exercise is.
+`editions` makes the learner's, the solved and the instructor's edition from the notebooks, and keeps how far each
+exercise of a copy is.
 """

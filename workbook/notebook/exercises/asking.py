@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from workbook.base.rules import rule
 from workbook.base.values import whole
-from workbook.notebook.exercises import progress
+from workbook.notebook.exercises import editions
 from workbook.notebook.exercises.judging import ExerciseState, Verdict, judged
-from workbook.notebook.exercises.model import LESSONS, Exercise, ExerciseKind, exercise_named, lesson
+from workbook.notebook.exercises.model import EXERCISE_MIMETYPE, LESSONS, Exercise, ExerciseKind, exercise_named, lesson
 from workbook.views.html import View, joined, tag, trusted, unbroken
 from workbook.views.table import INK, Table, paragraph, preformatted, snapshot, table
 
@@ -106,7 +106,7 @@ class Feedback(View):
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         left = {"id": self.exercise.id, "state": self.verdict.state.value}
-        return {"text/plain": self.text(), "text/html": self.html(), progress.MIMETYPE: left}
+        return {"text/plain": self.text(), "text/html": self.html(), EXERCISE_MIMETYPE: left}
 
 
 def _folded(summary: str, *inside: object) -> str:
@@ -135,7 +135,7 @@ def exercise(exercise_id: str = "", *answer: object, **answers: object) -> Feedb
         >>> wb.exercise("05.2", wb.ReferenceHandler).verdict.reason.text
         'your class leaves status() to the reference handler; write it yourself.'
     """
-    file = progress.file_of(Path.cwd())
+    file = editions.progress_file(Path.cwd())
     if not exercise_id and not answer and not answers:
         return how_far(file)
     chosen = exercise_named(exercise_id)
@@ -143,7 +143,7 @@ def exercise(exercise_id: str = "", *answer: object, **answers: object) -> Feedb
     unkept = ""
     if file is not None:
         try:
-            progress.add(file, chosen.id, verdict.state.value)
+            editions.add_progress(file, chosen.id, verdict.state.value)
         except OSError as error:
             unkept = f"Your progress could not be kept in {file.name}: {error.strerror}."
     return Feedback(chosen, verdict, unkept)
@@ -151,7 +151,7 @@ def exercise(exercise_id: str = "", *answer: object, **answers: object) -> Feedb
 
 def how_far(file: Path | None) -> Table:
     """How far the exercises of each lesson are, by this progress file; none is kept outside a learner's copy."""
-    states = progress.states(file) if file else {}
+    states = editions.states(file) if file else {}
     rows, done, total = [], 0, 0
     for number in LESSONS:
         own = lesson(number).values()

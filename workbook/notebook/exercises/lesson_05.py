@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from workbook.errors import WorkbookError
 from workbook.flows import messages as m
@@ -191,32 +191,27 @@ def request_and_delegate(handler: Any) -> Reason | Observed:  # noqa: PLR0911  #
 
 # Lesson 05's native exercise: each choice of Swift is played as the same in Python.
 
-ENCODINGS: Final[Mapping[str, Callable[[bytes], str]]] = {
-    "a": lambda output: output.decode("utf-8", "replace"),
-    "b": lambda output: base64.b64encode(output).decode(),
-    "c": lambda output: f"{len(output)} bytes",
-}
-DECODINGS: Final[Mapping[str, Callable[[str], Any]]] = {
-    "a": lambda text: text.encode(),
-    "b": lambda text: text,
-    "c": base64.b64decode,
-}
-
 
 def delegate_in_swift(encode: str, decode: str, order: str, failure: str) -> type[ReferenceHandler]:
     """A handler whose delegate does what these choices of the Swift code do."""
+    encodings: Mapping[str, Callable[[bytes], str]] = {
+        "a": lambda output: output.decode("utf-8", "replace"),
+        "b": lambda output: base64.b64encode(output).decode(),
+        "c": lambda output: f"{len(output)} bytes",
+    }
+    decodings: Mapping[str, Callable[[str], Any]] = {"a": str.encode, "b": str, "c": base64.b64decode}
 
     class Chosen(ReferenceHandler):
         def provision(self, *given: Any) -> Any:
             card, output = given if order == "b" else reversed(given)
             try:
-                sent = base64.b64decode(ENCODINGS[encode](output), validate=True)  # the app's route takes base64
+                sent = base64.b64decode(encodings[encode](output), validate=True)  # the app's route takes base64
                 answer = base64.b64encode(self.back_end.post(card, sent, timeout=9.0)).decode()
             except (WorkbookError, ValueError):
                 if failure == "b":
                     raise
                 return None if failure == "a" else b""
-            return DECODINGS[decode](answer)
+            return decodings[decode](answer)
 
     return Chosen
 
@@ -224,7 +219,7 @@ def delegate_in_swift(encode: str, decode: str, order: str, failure: str) -> typ
 def swift_delegate() -> Observed:
     """For each gap the one choice with which nothing is found, the other gaps being right."""
     right = {"encode": "b", "decode": "c", "order": "b", "failure": "a"}
-    choices = {"encode": ENCODINGS, "decode": DECODINGS, "order": ("a", "b"), "failure": ("a", "b", "c")}
+    choices = {"encode": "abc", "decode": "abc", "order": "ab", "failure": "abc"}
     facts = {}
     for gap, keys in choices.items():
         handlers = {key: delegate_in_swift(**(right | {gap: key})) for key in keys}

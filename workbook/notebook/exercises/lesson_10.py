@@ -17,27 +17,15 @@ if TYPE_CHECKING:
 
 Edit = tuple[str, str, str]
 """A file of a project, a text in it, and what it becomes."""
-EXTENSION, UI = "WalletExtension/Info.plist", "WalletUI/Info.plist"
-STORAGE = "WalletExtension/WalletExtension.entitlements"
-APP, CATALOG, SETTINGS = "app/build.gradle.kts", "gradle/libs.versions.toml", "settings.gradle.kts"
+UI, ENTITLEMENTS = "WalletUI/Info.plist", "WalletUI/WalletUI.entitlements"
+APP, CATALOG = "app/build.gradle.kts", "gradle/libs.versions.toml"
 LETTER: Final[Edit] = (UI, "provisioning.authorization", "provisioning.authorisation")
-GROUP: Final[Edit] = (STORAGE, "group.com.issuer.cards", "group.com.issuer.card")
-MODULE: Final[Edit] = (EXTENSION, "$(PRODUCT_MODULE_NAME).", "")
-UI_GROUP: Final[Edit] = ("WalletUI/WalletUI.entitlements", "group.com.issuer.cards", "group.com.issuer.card")
-UI_ENTITLEMENT: Final[Edit] = ("WalletUI/WalletUI.entitlements", "<true/>", "<false/>")
 OLD_LIBRARY: Final[Edit] = (CATALOG, "18.8.0", "18.3.3")
-NO_REPOSITORY: Final[Edit] = (SETTINGS, "        mavenLocal() // the wallet provider's private library\n", "")
-PUBLISHED: Final[Edit] = (
-    APP,
-    "dependencies {",
-    'publishing {\n    artifact(file("libs/tap-and-pay-18.8.0.aar"))\n}\n\ndependencies {',
-)
 DEBUG_SUFFIX: Final[Edit] = (
     APP,
     "        release {",
     '        debug { applicationIdSuffix = ".debug" }\n        release {',
 )
-GRAVE: Final = ("fail", "warn")
 
 
 def edited(platform: str, *edits: Edit) -> dict[str, str]:
@@ -68,8 +56,8 @@ def one_edit_each() -> Observed:
     return Observed(
         judged(edited("platform_b", LETTER)),
         letter=worst(edited("platform_b", LETTER)),
-        entitlement=worst(edited("platform_b", UI_ENTITLEMENT)),
-        ui_group=worst(edited("platform_b", UI_GROUP)),
+        entitlement=worst(edited("platform_b", (ENTITLEMENTS, "<true/>", "<false/>"))),
+        ui_group=worst(edited("platform_b", (ENTITLEMENTS, "group.com.issuer.cards", "group.com.issuer.card"))),
         library=worst(edited("platform_a", OLD_LIBRARY)),
         suffix=worst(edited("platform_a", DEBUG_SUFFIX)),
     )
@@ -85,7 +73,7 @@ def mended(mend: Callable[[dict[str, str]], Any], platform: str, *edits: Edit) -
         return Reason("", f"{gone[0]} is gone. A project without it is no mended project: change its text.")
     result = judged(given)
     for case in result.record.cases:
-        for miss in case.misses if case.verdict in GRAVE else ():
+        for miss in case.misses if case.verdict in ("fail", "warn") else ():
             text = f"{miss.place}: expected {miss.expected}, observed {miss.observed}. {miss.todo}"
             return Reason(miss.rule, text, result)
     passed = {case.name for case in result.record.cases if case.verdict == "pass"}
@@ -98,16 +86,20 @@ def mended(mend: Callable[[dict[str, str]], Any], platform: str, *edits: Edit) -
 
 def three_in_b(mend: Any) -> Reason | Observed:
     """Three mistakes that hide platform B's app from the wallet."""
-    return mended(mend, "platform_b", LETTER, GROUP, MODULE)
+    group = ("WalletExtension/WalletExtension.entitlements", "group.com.issuer.cards", "group.com.issuer.card")
+    return mended(mend, "platform_b", LETTER, group, ("WalletExtension/Info.plist", "$(PRODUCT_MODULE_NAME).", ""))
 
 
 def three_in_a(mend: Any) -> Reason | Observed:
     """Three mistakes about platform A's private library; the SDK stays what it is."""
-    seen = mended(mend, "platform_a", OLD_LIBRARY, NO_REPOSITORY, PUBLISHED)
-    if (
-        isinstance(seen, Observed)
-        and 'sdk = "0.4.1"' not in mend(edited("platform_a", OLD_LIBRARY, NO_REPOSITORY, PUBLISHED))[CATALOG]
-    ):
+    published = 'publishing {\n    artifact(file("libs/tap-and-pay-18.8.0.aar"))\n}\n\ndependencies {'
+    edits = (
+        OLD_LIBRARY,
+        ("settings.gradle.kts", "        mavenLocal() // the wallet provider's private library\n", ""),
+        (APP, "dependencies {", published),
+    )
+    seen = mended(mend, "platform_a", *edits)
+    if isinstance(seen, Observed) and 'sdk = "0.4.1"' not in mend(edited("platform_a", *edits))[CATALOG]:
         return Reason("A-DEP-1", "the SDK is no longer 0.4.1. Bring the library that this SDK needs.", seen.run)
     return seen
 

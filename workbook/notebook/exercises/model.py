@@ -24,6 +24,8 @@ LESSONS: Final = tuple(
     )
 )
 """The lessons that have exercises, by number."""
+EXERCISE_MIMETYPE: Final = "application/vnd.workbook.exercise+json"
+"""What a cell's output leaves for a runner: the exercise's id and state."""
 
 
 class ExerciseKind(StrEnum):
