@@ -38,7 +38,6 @@ from workbook.base.values import is_number
 from workbook.errors import ParameterError
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, PHRASES, UNANSWERED, Request, Response
 from workbook.simulation.service import ORIGIN
-from workbook.simulation.world import METHODS
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -198,7 +197,7 @@ def operation_of(method: str, target: str) -> tuple[str | None, str | None]:
     instrument = path.removeprefix(BEFORE_ID).removesuffix(AFTER_ID)
     if not instrument or "/" in instrument or path != f"{BEFORE_ID}{instrument}{AFTER_ID}":
         return None, None
-    return (method if method in METHODS else None), unquote(instrument)
+    return (method if method in ("GET", "POST") else None), unquote(instrument)
 
 
 # The redacted form of an entry, which is all that a state file holds of an exchange (REL-2, REL-3).
@@ -268,7 +267,7 @@ def read_entry(text: str, body: str) -> PersistentEntry:
     }
     if wrong := [name for kind, names in kinds.items() for name in names if not isinstance(values[name], kind)]:
         raise TypeError(f"{wrong[0]} is of another type")
-    if values["operation"] not in (None, *METHODS):
+    if values["operation"] not in (None, "GET", "POST"):
         raise ValueError("no such operation")
     pairs = [pair for name in ("headers", "responseHeaders") for pair in values[name]]
     if not all(isinstance(text, str) for text in (*chain.from_iterable(pairs), *values["keyIn"])):

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 from workbook.base.values import did_you_mean, is_whole
 from workbook.errors import ParameterError
 from workbook.mockserver.journal import Entry, Journal, length_and_run
-from workbook.simulation.world import METHODS
 
 Entries = tuple[Entry, ...]
 
@@ -52,9 +51,8 @@ class Expectation:
 
     def __post_init__(self) -> None:
         _known("expectation", self.expect, EXPECTATIONS)
-        _known("operation", self.operation, METHODS)
-        if self.order is not None:
-            _known("operation", self.order, METHODS)
+        for operation in (self.operation, self.operation if self.order is None else self.order):
+            _known("operation", operation, ("GET", "POST"))
         for name, number in (("count", self.count), ("status", 0 if self.status is None else self.status)):
             if not is_whole(number, 0, 1_000_000):
                 raise ParameterError(f"The {name} of an expectation is a whole number from 0, not {number!r:.40}.")

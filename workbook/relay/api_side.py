@@ -44,7 +44,7 @@ from workbook.simulation.faults import Chance, fault
 from workbook.simulation.http import JSON_HEADERS, Request, Responder, Response, Wire, header_values
 from workbook.simulation.seal import Seal
 from workbook.simulation.service import Service
-from workbook.simulation.world import METHODS, Credential, Instrument, World
+from workbook.simulation.world import Credential, Instrument, World
 
 
 class ScriptedApi:
@@ -78,7 +78,7 @@ class ScriptedApi:
         """Answer for this instrument by these orders from now on; without any, the service answers again."""
         with self._lock:
             self._orders[instrument] = [(order, canary) for order in orders]
-            for operation in METHODS:
+            for operation in ("GET", "POST"):
                 self._counts.pop((instrument, operation), None)
 
     def forget(self) -> None:
