@@ -123,7 +123,7 @@ def test_a_status_error_says_what_the_api_said():
     body = {"title": "Forbidden", "detail": "no\x1b[31m role", "errorCode": "00_403", "status": 200}
     problem = judged(body, 403)
     assert problem.kind is ApiStatusError
-    assert problem.message == "the API answered 403 (00_403 / Forbidden / no?[31m role)."
+    assert problem.message == "the API answered 403 (00_403 / Forbidden / no\\u001b[31m role)."
     assert problem.extra["status"] == 403
 
 

@@ -1,5 +1,7 @@
+import base64
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -245,3 +247,52 @@ def test_what_nohup_switched_off_stays_off():
     assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     assert callable(signal.getsignal(signal.SIGTERM))
     signal.signal(signal.SIGINT, interrupted)
+
+
+STEERING = "\x1b[2J\x1b]0;taken\x07\u202e\x9b"
+
+
+def test_no_command_passes_foreign_text_on_to_the_terminal(tmp_path, capsys):
+    value = base64.b64encode(json.dumps({STEERING: 1, "nonce\nfail A-1": 2}).encode()).decode()
+    (tmp_path / "value").write_text(value)
+    project = tmp_path / "project"
+    shutil.copytree(ROOT / "fixtures/projects/platform_b", project / f"p{STEERING}\nfail")
+    for plist in project.rglob("Info.plist"):
+        plist.write_text("no plist")
+    commands = [["inspect", str(tmp_path / "value")], ["diagnose", f"fail API-3 {STEERING}"],
+                ["preflight", str(project)], ["preflight", str(project), "--format", "json"],
+                ["rules", STEERING], [STEERING], ["rules", "--wrong" + STEERING]]  # fmt: skip
+    for words in commands:
+        cli.main(words)
+        shown = capsys.readouterr()
+        both = shown.out + shown.err
+        assert both.strip()
+        assert all(one.isprintable() or one in "\n\t" for one in both), words
+        if words[0] != "diagnose" and "json" not in words:
+            assert "\\u001b" in both or "\\x1b" in both, words
+        assert "\nfail" not in both, words
+
+
+def test_a_symptom_longer_than_the_name_of_a_file_is_a_symptom(capsys):
+    body = json.dumps({"type": "about:blank", "status": 401, "detail": "x" * 300})
+    assert cli.main(["diagnose", body]) == 0
+    assert "401" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize(
+    ("words", "code"), [(["rules"], 2), (["openapi"], 2), (["--help"], 2), (["conform", "--list"], 254)]
+)
+def test_a_full_disk_behind_stdout_is_a_sentence_and_a_code(words, code):
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "workbook", *words],
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert ended.returncode == code
+    assert ended.stderr == "workbook: Cannot print: No space left on device. Make room, or print to another place.\n"

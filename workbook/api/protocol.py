@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.base.secrecy import Secret
+from workbook.base.terminal import visible
 from workbook.errors import (
     ActivationDataError,
     ApiStatusError,
@@ -461,5 +462,4 @@ def _peer_words(body: bytes, secret: Secret) -> str:
         r"|(?<![^\s:-])(?:[^\s:-]{1,3}[\s:-]+){8,}[^\s:-]{1,3}(?![^\s:-])"  # many short ones, such as a key in groups
     )
     words = re.sub(no_word, "\N{HORIZONTAL ELLIPSIS}", secret.scrub(" / ".join(word for word in found if word)))
-    plain = "".join(character if character.isprintable() else "?" for character in words)
-    return f" ({plain[:200]})" if plain else ""
+    return f" ({visible(words)[:200]})" if words else ""

@@ -25,6 +25,7 @@ from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 from pydantic_core.core_schema import ValidatorFunctionWrapHandler, no_info_wrap_validator_function
 
 from workbook.base.files import read_regular
+from workbook.base.terminal import visible
 from workbook.base.values import did_you_mean, quoted
 from workbook.errors import ConfigurationError
 
@@ -238,8 +239,7 @@ def label(place: Place) -> str:
 
 def shown_key(key: str) -> str:
     """A key of a file as an error repeats it: short and printable."""
-    cut = key[:40]
-    return cut if not key or key.isprintable() else repr(cut)
+    return visible(key[:40])
 
 
 def quoted_toml(value: object) -> str:

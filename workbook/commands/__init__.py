@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from workbook.base.signals import ending_signals
+from workbook.base.terminal import say
 from workbook.errors import ExitCode, ParameterError
 
 Handler = Callable[[argparse.Namespace], int]
@@ -26,6 +27,10 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
         raise ParameterError(f"{message}. Try: {self.prog} --help")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print the help or the version."""
+        say(message, file)
 
     def unrecognized(self, words: Sequence[str]) -> NoReturn:
         """Refuse unknown words, without repeating what follows a `=`: it may be a secret."""
@@ -66,7 +71,7 @@ def add_case_options(parser: argparse.ArgumentParser) -> None:
 def list_cases(cases: Iterable[Any]) -> ExitCode:
     """Print a line for each case."""
     for case in cases:
-        print(f"{case.name}  [{case.group}, {case.rule} {case.rests_on.level}]  {case.says}")
+        say(f"{case.name}  [{case.group}, {case.rule} {case.rests_on.level}]  {case.says}")
     return ExitCode.OK
 
 

@@ -7,7 +7,9 @@ import sys
 import traceback
 from argparse import Namespace
 from collections.abc import Mapping
+from contextlib import suppress
 
+from workbook.base.terminal import say
 from workbook.base.values import did_you_mean
 from workbook.commands import Handler, Parser, conform, diagnosis, end_like_ctrl_c, notebooks, preflight, serving
 from workbook.errors import ConfigurationError, ExitCode, ParameterError, WorkbookError
@@ -28,7 +30,6 @@ def main(argv: list[str] | None = None) -> int:
         _print_error("interrupted")
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.BROKEN_PIPE
     except WorkbookError as error:
         _print_error(str(error))
@@ -73,7 +74,8 @@ def parsed(argv: list[str]) -> Namespace:
 def _print_error(message: str) -> None:
     from workbook.base.secrecy import Secrets  # needed only after an error
 
-    print(f"workbook: {Secrets.of_environment(os.environ).scrub(message)}", file=sys.stderr)
+    with suppress(OSError, ConfigurationError):  # stderr is closed or full: the exit code is left
+        say(f"workbook: {Secrets.of_environment(os.environ).scrub(message)}", sys.stderr)
 
 
 def _parsers() -> tuple[Parser, Mapping[str, Parser]]:

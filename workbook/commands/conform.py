@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbook.base.terminal import say
 from workbook.commands import add, add_case_options, checked_seed, list_cases, make_folder
 from workbook.errors import ExitCode, ParameterError
 
@@ -114,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
     if seed is not None:
         config = replace(config, api=config.api.model_copy(update={"seed": seed}))
     if options.check_config:
-        print(understood(config))
+        say(understood(config))
         return ExitCode.OK
     return _count(cases, config) if options.dry_run else _carry_out(options, cases, config)
 
@@ -162,9 +163,9 @@ def _count(cases: Sequence[RelayCase], config: Config) -> int:
             reasons[case.name] = f"{left_out.verdict}. {left_out.why}"
     ready = Counter(case.group for case in cases if case.name not in reasons)
     groups = ", ".join(f"{count} {group}" for group, count in ready.items()) or "none"
-    print(f"{ready.total()} of {len(cases)} cases would run: {groups}")
+    say(f"{ready.total()} of {len(cases)} cases would run: {groups}")
     for name, reason in reasons.items():
-        print(f"{name}: {reason}")
+        say(f"{name}: {reason}")
     return ExitCode.OK
 
 
@@ -186,7 +187,7 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[RelayCase], config: 
         raise ParameterError(f"--write-baseline {str(options.write_baseline)!r} is not a file in an existing folder.")
     known = () if options.baseline is None else load_baseline(options.baseline)
     if options.rerun_failed is not None and not cases:
-        print("Nothing failed in that report, so nothing is run.")
+        say("Nothing failed in that report, so nothing is run.")
         return ExitCode.OK
     only = tuple(case.name for case in cases) if options.rerun_failed else tuple(options.only)
     run_options = RunOptions(
@@ -224,8 +225,8 @@ def _say(record: RunRecord, out: Path) -> int:
 
     lines = [*first_lines(record)]
     for line in (*record.about.stale, headline(record), *(["What to do first:", *lines] if lines else [])):
-        print(line)
-    print(f"reports in {out}")
+        say(line)
+    say(f"reports in {out}")
     return record.about.exit_code
 
 
@@ -262,19 +263,19 @@ def init(options: argparse.Namespace) -> int:
         raise ParameterError("There is no terminal for the questions. Use --defaults, then edit the file.")
     else:
         try:
-            answers = asked(input, print)
+            answers = asked(input, say)
             if input("Try these calls once, before the file is written (yes or no)? [yes] ").strip().lower() != "no":
                 asking = "The environment variable {} is not set. Its value for this trial, neither shown nor kept {}"
                 unknown = unset(answers, os.environ)
                 values = {name: getpass(asking.format(name, "(empty: no trial): ")) for name in unknown}
                 answers, lines = tried(answers, options.file, {**os.environ, **values})
-                print("\n".join(f"  {line}" for line in lines))
+                say("\n".join(f"  {line}" for line in lines))
         except EOFError:
             raise ParameterError("The answers ended before the questions, so nothing is written.") from None
     write_config(options.file, text(answers), over=options.force)
     file = shlex.quote(str(options.file))
-    print(f"{options.file} is written. Read it, and then: workbook conform {file} --check-config")
-    print(f"For a first verdict within seconds: workbook conform {file} --only form")
+    say(f"{options.file} is written. Read it, and then: workbook conform {file} --check-config")
+    say(f"For a first verdict within seconds: workbook conform {file} --only form")
     return ExitCode.OK
 
 
@@ -284,5 +285,5 @@ def compare(options: argparse.Namespace) -> int:
     from workbook.harness.reports import read_record
 
     changes = compare(read_record(_report(options.old)), read_record(_report(options.new)))
-    print(changes.to_markdown() if options.markdown else changes.text(), end="")
+    say(changes.to_markdown() if options.markdown else changes.text())
     return changes.exit_code

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from workbook.base.terminal import say
 from workbook.commands import add, checked_seed
 from workbook.commands.notebooks import require_lab
 from workbook.errors import ConfigurationError, ExitCode, ParameterError
@@ -57,14 +59,14 @@ def diagnose(options: argparse.Namespace) -> int:
         require_lab("diagnose --reproduce")
         from workbook.notebook.symptoms import reproduce
 
-        print(repr(reproduce(options.reproduce)))
+        say(repr(reproduce(options.reproduce)))
         return ExitCode.OK
     if not options.symptom:
         raise ParameterError(
             "Which symptom? Give a code, an outcome's name, a sentence, a file, or - for standard input."
         )
     found = diagnosis.diagnose(_read(options.symptom, diagnosis.LARGEST_LOG))
-    print(Secrets.of_environment(os.environ).scrub(str(found)))
+    say(Secrets.of_environment(os.environ).scrub(str(found)))
     return ExitCode.OK if found.likely else ExitCode.FAILED
 
 
@@ -82,7 +84,7 @@ def inspect(options: argparse.Namespace) -> int:
         again = "Name a file that holds the value, or pipe the value into: workbook inspect -"
         raise ConfigurationError(f"Cannot read that file: {error.strerror}. {again}") from None
     found = inspector.inspect(data, show=options.show, seed=checked_seed(options.seed) or 0)
-    print(Secrets.of_environment(os.environ).scrub(str(found)))
+    say(Secrets.of_environment(os.environ).scrub(str(found)))
     return ExitCode.OK if found.is_good else ExitCode.FAILED
 
 
@@ -92,8 +94,9 @@ def _read(words: list[str], most: int) -> str:
 
     if words == ["-"]:
         return sys.stdin.buffer.read(most + 1).decode("utf-8", "replace")
-    if len(words) == 1 and Path(words[0]).is_file():
-        return read_named(Path(words[0]), most, "Name a log file.").decode("utf-8", "replace")
+    with suppress(OSError):  # a symptom is often too long for the name of a file
+        if len(words) == 1 and Path(words[0]).is_file():
+            return read_named(Path(words[0]), most, "Name a log file.").decode("utf-8", "replace")
     return " ".join(words)
 
 
@@ -103,7 +106,7 @@ def doctor(_: argparse.Namespace) -> int:
 
     found = []
     for health in examine():
-        print(health, flush=True)
+        say(health)
         found.append(health.ok)
     return ExitCode.OK if all(found) else ExitCode.FAILED
 
@@ -113,5 +116,5 @@ def rules(options: argparse.Namespace) -> int:
     from workbook.base.rules import rule, rules
 
     for entry in rules() if options.id is None else [rule(options.id.strip().upper())]:
-        print(entry)
+        say(entry)
     return ExitCode.OK

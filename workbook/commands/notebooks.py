@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from workbook.base.terminal import say
 from workbook.commands import Parser, add
 from workbook.errors import ConfigurationError, ExitCode, ParameterError
 
@@ -106,8 +107,8 @@ def lab(options: argparse.Namespace) -> int:
         directory = LEARNERS_COPY / "notebooks"
         if not directory.is_dir():
             lay_out(LEARNERS_COPY)
-            print(f"Your copy of the lessons is {LEARNERS_COPY}.", flush=True)
-    return Lab.on(directory, port=port, browser=not options.no_browser).run(tell=lambda line: print(line, flush=True))
+            say(f"Your copy of the lessons is {LEARNERS_COPY}.")
+    return Lab.on(directory, port=port, browser=not options.no_browser).run(tell=say)
 
 
 def new(options: argparse.Namespace) -> int:
@@ -115,8 +116,8 @@ def new(options: argparse.Namespace) -> int:
     from workbook.notebook.exercises.editions import Edition, lay_out
 
     lay_out(options.dir, Edition(options.edition))
-    print(f"The lessons are in {options.dir / 'notebooks'}, the sample files in {options.dir / 'fixtures'}.")
-    print(f"Open them: workbook lab --notebooks {options.dir / 'notebooks'}")
+    say(f"The lessons are in {options.dir / 'notebooks'}, the sample files in {options.dir / 'fixtures'}.")
+    say(f"Open them: workbook lab --notebooks {options.dir / 'notebooks'}")
     return ExitCode.OK
 
 
@@ -127,7 +128,7 @@ def reset(options: argparse.Namespace) -> int:
 
     folder = options.dir or (Path() if progress_file(Path.cwd()) else LEARNERS_COPY)
     names, backups = reset(folder, options.what, NOTEBOOKS)
-    print(f"Reset {options.what} in {', '.join(names)}. Backup: {backups}")
+    say(f"Reset {options.what} in {', '.join(names)}. Backup: {backups}")
     return ExitCode.OK
 
 
@@ -148,7 +149,7 @@ def run(options: argparse.Namespace) -> int:
         names=options.names, given=given, out=options.out, notebooks=options.notebooks, limit=options.time_limit
     )
     report = run(request)
-    print(f"report in {options.out}")
+    say(f"report in {options.out}")
     return report.exit_code
 
 
@@ -163,7 +164,7 @@ def render(options: argparse.Namespace) -> int:
     if write and INSTALLED and directory == NOTEBOOKS:
         raise ConfigurationError("This would change the installed notebooks. Copy them first: workbook new DIR")
     chosen = select(options.names, directory)
-    results = render(chosen, write=write, limit=options.time_limit, done=lambda result: print(result, flush=True))
+    results = render(chosen, write=write, limit=options.time_limit, done=say)
     return exit_code(results, write=write)
 
 
@@ -177,5 +178,5 @@ def export(options: argparse.Namespace) -> int:
     names: Sequence[str] = [name for name in options.names if Path(name) not in paths]
     chosen = select(names, notebooks_dir(options.notebooks)) if names or not paths else ()
     for page in export((*paths, *chosen), options.out):
-        print(page)
+        say(page)
     return ExitCode.OK

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbook.base.terminal import say
 from workbook.commands import add, add_case_options, list_cases
 from workbook.errors import ExitCode, ParameterError
 
@@ -126,12 +127,12 @@ def preflight(options: argparse.Namespace) -> int:
         write_reports(done, options.out)
         write_whole(options.out / "preflight.sarif", sarif)
     if text:
-        sys.stdout.write(text)
+        say(text)
         return done.about.exit_code
     for line in (*finding_lines(done), *done.about.stale, *filter(None, [done.about.trouble]), headline(done)):
-        print(line)
+        say(line)
     if options.out is not None:
-        print(f"reports in {options.out}")
+        say(f"reports in {options.out}")
     return done.about.exit_code
 
 
@@ -159,15 +160,15 @@ def request(options: argparse.Namespace) -> int:
     signed = {row["variant"] for row in rows}
     missing = [f"{name} ({identity})" for name, identity in variants if name not in signed]
     if missing:
-        sys.stderr.write(f"Not in the request, because no file names their certificate: {', '.join(missing)}. "
-                         "Name that file with --signing, too.\n")  # fmt: skip
+        say(f"Not in the request, because no file names their certificate: {', '.join(missing)}. "
+            "Name that file with --signing, too.", sys.stderr)  # fmt: skip
     exit_code = ExitCode.FAILED if missing else ExitCode.OK
     if options.as_json:
-        print(json.dumps({"request": rows}, indent=1))
+        say(json.dumps({"request": rows}, indent=1))
         return exit_code
-    print("Please allowlist this app with the wallet provider (A-ALLOW-1), one entry for each line:")
+    say("Please allowlist this app with the wallet provider (A-ALLOW-1), one entry for each line:")
     for row in rows:
         note = f" ({row['note']})" if row["note"] else ""
-        print(f"\n  application id  {row['applicationId']}\n  SHA-256         {row['sha256']}\n"
-              f"  build variant   {row['variant']}\n  signed on       {row['machine']}{note}")  # fmt: skip
+        say(f"\n  application id  {row['applicationId']}\n  SHA-256         {row['sha256']}\n"
+            f"  build variant   {row['variant']}\n  signed on       {row['machine']}{note}")  # fmt: skip
     return exit_code

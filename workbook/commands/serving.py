@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from workbook.base.signals import ending_signals
+from workbook.base.terminal import say
 from workbook.commands import add, checked_seed, make_folder
 from workbook.errors import ExitCode
 
@@ -126,7 +126,7 @@ def sdk_output(options: argparse.Namespace) -> int:
 
     world = load(options.scenario).world(seed=checked_seed(options.seed))
     instrument = next(iter(world.instruments)) if options.id is None else options.id
-    print(fresh_output(instrument, seed=world.seed, world=world, platform=options.platform))
+    say(fresh_output(instrument, seed=world.seed, world=world, platform=options.platform))
     return ExitCode.OK
 
 
@@ -134,7 +134,7 @@ def openapi(options: argparse.Namespace) -> int:
     """Print the document."""
     from workbook.simulation.contract import contract
 
-    print(json.dumps(contract(options.profile).document, indent=2))
+    say(json.dumps(contract(options.profile).document, indent=2))
     return ExitCode.OK
 
 
@@ -152,8 +152,8 @@ def drift(options: argparse.Namespace) -> int:
     from workbook.simulation.scenario import load
 
     result = drift(read_proxy_record(options.record), load(options.scenario))
-    text = scenario_toml(result) if options.toml else as_json(result) + "\n" if options.json else as_text(result)
-    print(text, end="")
+    text = scenario_toml(result) if options.toml else as_json(result) if options.json else as_text(result)
+    say(text)
     return ExitCode.FAILED if result.findings else ExitCode.OK
 
 
@@ -162,10 +162,10 @@ def native(options: argparse.Namespace) -> int:
     from workbook.app.compiling import for_cells, write_standin
 
     if options.jar:
-        print(for_cells(options.folder / "provisioning.jar", options.variant))
+        say(for_cells(options.folder / "provisioning.jar", options.variant))
         return ExitCode.OK
     for path in write_standin(options.folder, options.variant, force=options.force):
-        print(path)
+        say(path)
     return ExitCode.OK
 
 
@@ -182,7 +182,7 @@ def phone(options: argparse.Namespace) -> int:
     from workbook.simulation.world import INSTRUMENT_IDS
 
     if options.phone == "list" or options.schema:
-        print(json.dumps(schema(), indent=2) if options.schema else "\n".join(PHONES_A))
+        say(json.dumps(schema(), indent=2) if options.schema else "\n".join(PHONES_A))
         return ExitCode.OK
     made = lookup("phone", options.phone, PHONES_A)
     number("--pace", options.pace)
@@ -202,8 +202,7 @@ def phone(options: argparse.Namespace) -> int:
         async with server.serving(options.port):
             values = server.settings
             lines = json.dumps(values) if options.as_json else "\n".join(f"{n}={v}" for n, v in values.items())
-            sys.stdout.write(f"{lines}\n")
-            sys.stdout.flush()
+            say(lines)
             await stop.wait()
 
     asyncio.run(serve())

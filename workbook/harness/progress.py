@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import Any
 
+from workbook.base.terminal import say
 from workbook.harness.model import CaseResult
 from workbook.harness.report import SETTLED
 
@@ -44,15 +45,13 @@ class Terminal(RunProgress):
     def exported(self, values: Mapping[str, str], url: str) -> None:
         """Print them on stdout, ready for a shell or a file of settings."""
         lines = [f"{name}={value}" for name, value in values.items()] or [f"The API's side listens at {url}"]
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
-        sys.stdout.flush()
+        say("\n".join(lines))
 
     def say(self, line: str) -> None:
         """Print it on stderr."""
         if self._bar is not None:
             self._bar.clear()
-        sys.stderr.write(f"{line}\n")
-        sys.stderr.flush()
+        say(line, sys.stderr)
 
     def wait(self, seconds: float) -> None:
         """Show a countdown in one place, or a line every 10 s where there is no terminal."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from workbook.base.terminal import say
 from workbook.mockserver.control import LIVE_PAGE, PREFIX, Control, live_page, refusal
 from workbook.mockserver.journal import REDACTED, scrubbed_target, secrets_of
 from workbook.mockserver.mock import MockServer, fresh_output
@@ -106,8 +106,7 @@ def serve_api(options: ServeOptions | None = None) -> int:
                     f"Warning: everybody who can reach {options.host} can use this server. "
                     "Its data is simulated, but its control API is real."
                 )
-            sys.stdout.write(f"{json.dumps(values)}\n" if options.as_json else announcement_text(values, mock.world))
-            sys.stdout.flush()
+            say(json.dumps(values) if options.as_json else announcement_text(values, mock.world))
 
         run_until_signal(server, announce)
     return 0

@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import httptools
 
 from workbook.base.signals import ending_signals
+from workbook.base.terminal import visible
 from workbook.base.values import checked_port
 from workbook.errors import ConfigurationError
 from workbook.simulation.http import (
@@ -737,7 +738,7 @@ def run_until_signal(server: Server, ready: Callable[[], None]) -> None:
 def print_log(line: str) -> None:
     """Write a line to stderr; a closed stderr is no reason to stop serving."""
     with suppress(OSError):
-        sys.stderr.write(f"{line}\n")
+        sys.stderr.write(f"{visible(line)}\n")
         sys.stderr.flush()
 
 

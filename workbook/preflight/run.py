@@ -13,6 +13,7 @@ from typing import Any
 
 from workbook.base.files import read_named
 from workbook.base.rules import Owner
+from workbook.base.terminal import visible
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.harness.model import CaseResult, Verdict, gravest
 from workbook.harness.report import FAILING, About, RunRecord, concluded
@@ -166,8 +167,8 @@ def finding_lines(done: RunRecord) -> list[str]:
             place = f"{miss.place}: " if miss.place else ""
             more = f"; {miss.see}" if miss.see else ""
             who = "" if case.owner is Owner.NOBODY else f", for {case.owner.in_a_sentence}"
-            lines.append(f"{place}{verdict} {miss.rule}{who}: expected {miss.expected}, observed "
-                         f"{miss.observed}. {miss.todo} [{case.name}{more}]")  # fmt: skip
+            lines.append(visible(f"{place}{verdict} {miss.rule}{who}: expected {miss.expected}, observed "
+                                 f"{miss.observed}. {miss.todo} [{case.name}{more}]"))  # fmt: skip
     return lines
 
 

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import tomli_w
 
 from workbook.api.opaque import json_object
+from workbook.base.terminal import visible
 from workbook.base.values import is_text
 from workbook.errors import ConfigurationError
 from workbook.proxy.record import REDACTION, ProxyRecord, RecordedExchange, shape
@@ -553,7 +554,7 @@ def scenario_toml(drift: Drift) -> str:
     }
     comments = ["# Made by `workbook drift` from a record of the real API. Try it: workbook serve --scenario FILE"]
     comments += [
-        _printable(f"# no setting for: {finding.operation} {finding.real} (the simulator: {finding.simulated})")
+        visible(f"# no setting for: {finding.operation} {finding.real} (the simulator: {finding.simulated})")
         for finding in drift.findings
         if finding.setting is None
     ]
@@ -592,7 +593,7 @@ def as_text(drift: Drift) -> str:
                 f"       {setting}",
             ]
             lines += [f"       {words}" for words in (finding.note, finding.see) if words]
-    return "".join(f"{_printable(line)}\n" for line in lines)
+    return "".join(f"{visible(line)}\n" for line in lines)
 
 
 def as_json(drift: Drift) -> str:
@@ -603,8 +604,3 @@ def as_json(drift: Drift) -> str:
     ]
     named = {"scenario": drift.scenario.name, "compared": drift.compared, "notes": drift.notes, "findings": findings}
     return json.dumps(named)
-
-
-def _printable(line: str) -> str:
-    """What a terminal may show and a TOML comment may hold: a record is a file, and a file may hold anything."""
-    return "".join(character if character.isprintable() else "?" for character in line)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
@@ -18,6 +17,8 @@ from shlex import quote
 from time import monotonic
 from urllib.parse import unquote
 
+from workbook.base.terminal import say
+from workbook.errors import ConfigurationError
 from workbook.mockserver.server import Handler, RawAnswer, Server, is_own_host, listeners, print_log, run_until_signal
 from workbook.proxy.record import Head, Recording
 from workbook.proxy.upstream import (
@@ -152,6 +153,5 @@ def serve_proxy(options: ProxyOptions) -> int:
 
 def _print(text: str) -> None:
     """Write a line to stdout; a closed stdout is no reason to stop."""
-    with suppress(OSError):
-        sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
+    with suppress(OSError, ConfigurationError):
+        say(text)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbook.api.opaque import LAYERS, MARK, decode_strictly, json_object, wrong_layer
+from workbook.base.terminal import visible
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.ecc_v2 import ASSUMED, INFERRED, REQUEST, Unwrap, follow
 from workbook.simulation.seal import Damaged, Seal
@@ -116,7 +117,7 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
         takes = "bytes"
     if takes and (REQUEST[0] in fields or fields.get("kind") == "output"):
         takes = f"output {takes}"
-    described = {str(name)[:40]: _described(name, inside, show=show) for name, inside in fields.items()}
+    described = {visible(str(name)[:40]): _described(name, inside, show=show) for name, inside in fields.items()}
     steps = tuple(_steps(content, fields, seed, show=show))
     shown = dict([*described.items()][:40])  # characters of a name, and fields
     return Inspection(_kind(fields), len(inner), body, tuple(wrong), takes, shown, steps)

@@ -10,6 +10,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from workbook.base.terminal import visible
 from workbook.errors import ParameterError
 from workbook.views.html import Markup, View, joined, tag, trusted, unbroken
 
@@ -29,7 +30,7 @@ def clean(text: object, longest: int = 400) -> str:
     """`text` on one line, at most `longest` characters of it, with code points for unprintable characters."""
     line = " ".join(str(text).split())
     short = line if len(line) <= longest else line[: longest - 1] + "…"
-    return short if short.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in short)
+    return visible(short)
 
 
 def width(text: str) -> int:

@@ -23,6 +23,7 @@ from tqdm import tqdm
 from workbook.base.files import write_whole
 from workbook.base.junit import JUnitCase, JUnitSuite, junit
 from workbook.base.secrecy import Secrets
+from workbook.base.terminal import visible
 from workbook.commands import make_folder
 from workbook.commands.runner import cell_named, notebooks_dir, one_line, select
 from workbook.commands.runner.kernel import KERNEL_NAME, Fleet, Kernel, manager_class
@@ -376,7 +377,7 @@ def run(request: RunRequest) -> Report:
         def done(result: NotebookRun) -> None:
             ended[result.name] = result
             bar.update()
-            bar.write(secrets.scrub(str(result)), file=sys.stderr)
+            bar.write(visible(secrets.scrub(str(result)), "\n"), file=sys.stderr)
 
         try:
             job.fleet.each(lambda notebook: run_notebook(notebook, job), chosen, done)

@@ -1,0 +1,129 @@
+"""Foreign text steers no terminal, and every print of the package goes through one function."""
+
+import ast
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from workbook.base import terminal
+from workbook.base.terminal import say, visible
+from workbook.errors import ConfigurationError
+
+PACKAGE = Path(terminal.__file__).parents[1]
+STREAMS = ("stdout", "stderr")
+
+
+@pytest.mark.parametrize(
+    ("kind", "character"),
+    [
+        ("C0", "\x1b"),
+        ("C0", "\x00"),
+        ("C0", "\r"),
+        ("DEL", "\x7f"),
+        ("C1: CSI in one character", "\x9b"),
+        ("writing direction", "\u202e"),
+        ("writing direction", "\u2067"),
+        ("line end", "\u2028"),
+        ("half a character, as in a name that is no UTF-8", "\udcff"),
+        ("above the first plane", "\U000e0001"),
+    ],
+)
+def test_a_character_that_steers_is_written_as_its_escape(kind, character):
+    shown = visible(f"a{character}b", "\n\t")
+    assert shown.isprintable()
+    assert shown.isascii()
+    assert json.loads(f'"{shown}"') == f"a{character}b"
+
+
+def test_what_people_write_stays():
+    for text in ("", "Käse 日本語 🙂 ✗ “quoted”", "path/to/file: fail"):
+        assert visible(text) == text
+
+
+def test_a_line_end_stays_only_where_it_is_meant():
+    assert visible("name\nfail X-1") == r"name\nfail X-1"
+    assert visible("one\n\ttwo", "\n\t") == "one\n\ttwo"
+
+
+def test_say_prints_one_line_end_and_no_escape_sequence():
+    for text in ("a\x1b[2J\n\tb", "a\x1b[2J\n\tb\n"):
+        stream = io.StringIO()
+        say(text, stream)
+        assert stream.getvalue() == "a\\u001b[2J\n\tb\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+def test_a_full_disk_is_a_sentence_and_closing_the_stream_is_quiet():
+    refused = pytest.raises(ConfigurationError, match="Cannot print: No space left on device")
+    with Path("/dev/full").open("w") as stream, refused:  # the stream is closed last
+        say("a line", stream)
+
+
+def prints(tree):
+    """Where a tree prints: each call of `print`, and each call that a standard stream has a part in."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == "print":
+            yield node, "print"
+        if isinstance(node, ast.Call):
+            words = [*node.args, *(keyword.value for keyword in node.keywords)]
+            if isinstance(node.func, ast.Attribute) and node.func.attr in {"write", "writelines"}:
+                words.append(node.func.value)
+            if any(is_stream(word) for word in words):
+                yield node, ast.unparse(node.func)
+
+
+def is_stream(node):
+    return (
+        isinstance(node, ast.Attribute) and node.attr in STREAMS and ast.unparse(node) in {"sys.stdout", "sys.stderr"}
+    )
+
+
+def is_safe(node):
+    """Whether what is written is a literal, a number (its format has a kind such as `f`), or what `visible` made."""
+    if isinstance(node, ast.JoinedStr):
+        return all(is_safe(part) for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        is_number = node.format_spec is not None and ast.unparse(node.format_spec).rstrip("'\"")[-1:] in {*"dfeg%"}
+        return is_number or is_safe(node.value)
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Call) and ast.unparse(node.func) == "visible")
+
+
+def unguarded(source):
+    """Each print of a source that is neither `say` nor writes only what is safe."""
+    return [
+        (node.lineno, name)
+        for node, name in prints(ast.parse(source))
+        if name != "say" and (name == "print" or not node.args or not is_safe(node.args[0]))
+    ]
+
+
+@pytest.mark.parametrize("source", [*PACKAGE.rglob("*.py")], ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_every_print_goes_through_say(source):
+    if source != Path(terminal.__file__):
+        assert unguarded(source.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "print(name)",
+        "run(print)",
+        "print(name, file=sys.stderr)",
+        "sys.stdout.write(name)",
+        "sys.stderr.write(f'{name}')",
+        "sys.stderr.write(f'{name:>9}')",
+        "sys.stderr.writelines(names)",
+        "bar.write(name, file=sys.stderr)",
+        "emit(name, sys.stdout)",
+    ],
+)
+def test_a_print_around_it_is_found(source):
+    assert unguarded(source) != []
+
+
+def test_a_print_that_is_safe_is_not_found():
+    for source in ("say(name)", "say(name, sys.stderr)", "sys.stderr.write('\\r')", "sys.stderr.write(f'{x:4.0f} s')",
+                   "sys.stderr.write(f'{visible(x)}\\n')", "file.write(x)", "sys.stderr.isatty()"):  # fmt: skip
+        assert unguarded(source) == [], source
