@@ -23,7 +23,8 @@ def test_the_wallet_providers_library_in_each_variant():
 
 @pytest.mark.rule("A-CAN-5")
 def test_api_error_is_a_fact_of_the_later_variant_only():
-    assert (A_BEFORE_0_4_0.facts.lacks, A_FROM_0_4_0.facts.lacks) == ((m.ApiError,), ())
+    assert m.ApiError in A_BEFORE_0_4_0.facts.lacks
+    assert A_FROM_0_4_0.facts.lacks == ()
 
 
 @pytest.mark.rule("A-DEP-1", "A-PROV-1", "A-PROV-2")

@@ -1,9 +1,11 @@
 from itertools import pairwise
 from types import SimpleNamespace
+from typing import get_args
 
 import pytest
 from plays import MACHINES
 
+from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, B_LATER
 from workbook.views.states_layout import GRIDS, Column, MoveOrigin, moves, places
 
@@ -74,7 +76,7 @@ def test_a_machine_with_a_state_in_no_grid_is_refused_by_name():
 def test_a_move_gathers_all_rows_between_two_states():
     found = {move.name: move for move in moves(A_FROM_0_4_0.machine)}
     one = found["checking>not offered"]
-    assert one.events == tuple(f"CannotBeProvisioned.{name}" for name in ("Error", "UnknownFailure", "ApiError"))
+    assert one.events == tuple(outcome.says for outcome in get_args(m.CanProvisionFailure))
     assert one.origin is MoveOrigin.OURS
     assert found["asking once more>in the wallet"].origin is MoveOrigin.SPEC
     assert found["tapped>making sdkOutput"].origin is MoveOrigin.DEPRECATED

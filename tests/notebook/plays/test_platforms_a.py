@@ -15,9 +15,10 @@ from workbook.errors import (
     SdkInputError,
 )
 from workbook.flows import messages as m
+from workbook.flows.variants import A_BEFORE_0_4_0
 from workbook.notebook.lesson import Shown
 from workbook.notebook.session import session
-from workbook.simulation.phones import PHONES_A
+from workbook.simulation.phones import CAN_PROVISION_FAILURES, PHONES_A
 from workbook.simulation.seal import DAMAGES
 from workbook.simulation.service import CANNED, CannedService
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -31,8 +32,11 @@ ENDS = {
     "ready": ("in the wallet", "hidden", True, []),
     "card already in the wallet": ("in the wallet", "hidden", True, []),
     "wallet payment not supported": ("unavailable", "hidden", False, ["A-CREATE-2"]),
-    "canProvision ends in Error": ("not offered", "hidden", False, ["A-CAN-3"]),
-    "canProvision ends in UnknownFailure": ("not offered", "hidden", False, ["A-CAN-4"]),
+    **{
+        f"canProvision ends in {name}": ("not offered", "hidden", False, [*outcome.rules])
+        for name, outcome in CAN_PROVISION_FAILURES.items()
+        if type(outcome) not in A_BEFORE_0_4_0.facts.lacks
+    },
     "card not configured at the scheme": ("added, yet still offered", "shown", True, ["A-CAN-6"]),
     "cardholder cancels": ("failed", "shown", False, ["A-PROV-3"]),
     "wallet times out": ("failed", "shown", False, ["A-PROV-3"]),
@@ -62,6 +66,18 @@ def test_only_the_later_variant_tells_the_wallet_apis_status(device):
     assert earlier.trace.select(m.ApiError) == []
 
 
+LATER_ONLY = {name: one for name, one in CAN_PROVISION_FAILURES.items() if type(one) in A_BEFORE_0_4_0.facts.lacks}
+
+
+@pytest.mark.rule("A-CAN-4", "A-CAN-5")
+@pytest.mark.parametrize("name", LATER_ONLY)
+def test_an_outcome_of_the_later_sdk_is_an_unknown_failure_in_the_earlier_one(name):
+    rules = [
+        [one.rule for one in SESSION.platform_a.play(f"canProvision ends in {name}", sdk).findings] for sdk in BOTH
+    ]
+    assert rules == [["A-CAN-4"], [*LATER_ONLY[name].rules]]
+
+
 def test_an_identity_check_that_is_pending_is_no_configuration_issue_of_yours():
     (found,) = SESSION.platform_a.play("identity check pending").findings
     assert (found.rule, found.level, found.owner) == ("A-CAN-6", "note", "nobody")
@@ -69,7 +85,11 @@ def test_an_identity_check_that_is_pending_is_no_configuration_issue_of_yours():
 
 
 def test_every_phone_has_its_end_written_down():
-    elsewhere = {"app not allowlisted", "canProvision ends in ApiError", "identity check pending"}
+    elsewhere = {
+        "app not allowlisted",
+        "identity check pending",
+        *(f"canProvision ends in {name}" for name in LATER_ONLY),
+    }
     assert {*ENDS, *elsewhere} == {*PHONES_A}
 
 

@@ -2,6 +2,7 @@
 
 import inspect
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -16,8 +17,8 @@ from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.reading.checks import Finding, Severity, Symptom, api, check, platform_a
 from workbook.runs.platform_a import PROVIDER_CALLS, AppA, CardAddress, PlatformARun
+from workbook.simulation.phones import CAN_PROVISION_FAILURES, PhoneA
 from workbook.simulation.phones import FAILURES as DEVICE_FAILURES
-from workbook.simulation.phones import PhoneA
 from workbook.simulation.world import INSTRUMENT_IDS
 
 ID = INSTRUMENT_IDS[0]
@@ -78,9 +79,10 @@ CASES = {
     "symptoms": [
         (trace(m.CreateSuccess()), trace(m.InvalidSdkInput("cut off")), ["A-CREATE-3 fail you"]),
         (trace(m.CreateSuccess()), trace(m.WalletPayNotSupported()), ["A-CREATE-2 warn you"]),
-        (trace(m.CanBeProvisioned()), trace(m.CanProvisionError("IOException")), ["A-CAN-3 warn you"]),
-        (trace(m.AlreadyExistsInWallet()), trace(m.UnknownFailure()), ["A-CAN-4 warn you"]),
-        (trace(m.CanBeProvisioned()), trace(m.ApiError(15009)), ["A-CAN-5 warn you"]),
+        *(
+            (trace(m.CanBeProvisioned()), trace(one), [f"{one.rules[0]} warn you"])
+            for one in CAN_PROVISION_FAILURES.values()
+        ),
         (trace(m.SdkOutputCreated(ID, "o")), trace(m.SdkOutputFailed("no wallet")), ["A-ASYNC-1 fail you"]),
         (answered(200), trace((Kind.EXCHANGE, m.ApiFailed("DeadlineError", "late"))), ["API-9 fail you"]),
         (trace((Kind.REFUSED, m.UnknownFailure())), trace(m.UnknownFailure()), ["A-CAN-4 warn you"]),
@@ -236,9 +238,10 @@ def test_every_level_occurs_and_every_owner_that_a_trace_can_tell():
 REACHED_BY = {
     m.InvalidSdkInput: lambda: walked(seed=8, back_end=PlatformARun().back_end),
     m.WalletPayNotSupported: lambda: walked(phone=PhoneA(wallet_pay_supported=False)),
-    m.CanProvisionError: lambda: walked(phone=PhoneA(can_provision=m.CanProvisionError("IOException"))),
-    m.UnknownFailure: lambda: walked(phone=PhoneA(can_provision=m.UnknownFailure())),
-    m.ApiError: lambda: walked(phone=PhoneA(allowlisted=False)),
+    **{
+        type(one): partial(lambda end: walked(phone=PhoneA(can_provision=end)), one)
+        for one in CAN_PROVISION_FAILURES.values()
+    },
     m.SdkOutputFailed: lambda: fed(m.SdkOutputFailed("no wallet")),
     m.ApiFailed: lambda: walked(payment_instrument_id=".."),
 }

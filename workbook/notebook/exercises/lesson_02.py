@@ -9,7 +9,7 @@ from workbook.base.values import quoted
 from workbook.flows import messages as m
 from workbook.notebook.exercises.model import Observed, Reason
 from workbook.notebook.session import session
-from workbook.simulation.phones import PHONES_A
+from workbook.simulation.phones import CAN_PROVISION_FAILURES, PHONES_A
 
 
 def predicted_buttons() -> Observed:
@@ -32,9 +32,10 @@ def a_branch_for_every_outcome(decide: Any) -> Reason | Observed:
         ("CanBeProvisioned", "A-CAN-1", "ready", "show"),
         ("AlreadyExistsInWallet", "A-CAN-2", "card already in the wallet", "hide"),
         ("WalletPayNotSupported", "A-CREATE-2", "wallet payment not supported", "hide"),
-        ("ApiError", "A-CAN-5", "app not allowlisted", "hide"),
-        ("CanProvisionError", "A-CAN-3", "canProvision ends in Error", "hide"),
-        ("UnknownFailure", "A-CAN-4", "canProvision ends in UnknownFailure", "hide"),
+        *(
+            (type(outcome).__name__, outcome.rules[0], f"canProvision ends in {name}", "hide")
+            for name, outcome in CAN_PROVISION_FAILURES.items()
+        ),
     )  # its rule, a phone on which it comes, and what the button must do
     outcomes = [(name, rule, outcome_on(phone), must) for name, rule, phone, must in rows]
     outcomes.append(("InvalidSdkInput", "A-CREATE-3", opened.create(damage="cut off"), "hide"))
