@@ -14,7 +14,7 @@ DIFFERENCE = difference(A_BEFORE_0_4_0.machine, A_FROM_0_4_0.machine)
 def test_migrating_removes_no_row_deprecates_the_two_calls_and_adds_the_provider():
     assert DIFFERENCE.removed == ()
     assert [row.event for row in DIFFERENCE.deprecated] == [m.CreateSdkOutputCalled, m.ProvisionCalled]
-    later = {row for row in platform_a.FROM_0_4_0 if row.event in A_BEFORE_0_4_0.facts.lacks}
+    later = {row for row in A_FROM_0_4_0.rows if row.event in A_BEFORE_0_4_0.facts.lacks}
     assert set(DIFFERENCE.added) == {*platform_a.PROVIDER, *later}
 
 

@@ -7,7 +7,6 @@ from vocabulary import VARIANTS as ALL
 
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.flows import platform_a
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED, VARIANTS_A, variant_a
 
 
@@ -22,7 +21,7 @@ def test_a_misspelt_name_is_explained():
 
 
 @pytest.mark.rule("A-CAN-5")
-@pytest.mark.parametrize("rows", [platform_a.BEFORE, platform_a.FROM_0_4_0], ids=["before", "from"])
+@pytest.mark.parametrize("rows", [A_BEFORE_0_4_0.rows, A_FROM_0_4_0.rows], ids=["before", "from"])
 @pytest.mark.parametrize("facts", [A_BEFORE_0_4_0.facts, A_FROM_0_4_0.facts], ids=["earlier", "later"])
 def test_flow_and_facts_make_any_pair(rows, facts):
     machine = replace(A_FROM_0_4_0, rows=rows, facts=facts).machine

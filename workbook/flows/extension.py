@@ -61,20 +61,18 @@ def _art(event: type[m.Event]) -> tuple[Row, ...]:
     )
 
 
-def _chosen(asks: type[m.Command], begins: type[m.StartBudget], rule: str) -> tuple[Row, ...]:
-    """The cardholder chooses the app, and the wallet asks it for entries by this call, within this budget."""
+def choosing(surface: str) -> tuple[Row, ...]:
+    """The cardholder chooses the app: the rows in which phone and watch differ, by the entries that they ask for."""
+    asks, begins, rule = {
+        "phone": (m.CallPassEntries, m.StartPassEntriesBudget, "X-ENTRIES-1"),
+        "watch": (m.CallRemotePassEntries, m.StartRemotePassEntriesBudget, "X-ENTRIES-2"),
+    }[surface]
     return (
         *row(State.LISTED, m.IssuerChosen, State.LISTING, asks, begins, rules=f"X-FLOW-1 {rule} X-HANDLER-1"),
         *row((State.OFFERED, State.EMPTY), m.IssuerChosen, State.LISTING, asks, begins,
              rules=f"{rule} X-HANDLER-1", source="assumed"),
     )  # fmt: skip
 
-
-ROWS_BY_SURFACE = {
-    "phone": _chosen(m.CallPassEntries, m.StartPassEntriesBudget, "X-ENTRIES-1"),
-    "watch": _chosen(m.CallRemotePassEntries, m.StartRemotePassEntriesBudget, "X-ENTRIES-2"),
-}
-"""The rows in which phone and watch differ: which entries the wallet asks for."""
 
 ROWS_EXTENSION: tuple[Row, ...] = (
     # status(), 100 ms: is this app listed?

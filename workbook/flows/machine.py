@@ -95,11 +95,11 @@ def row(
 
     `source` tags the event in these states, and `assumed(command)` a command.
     """
-    each = (states,) if isinstance(states, str) else tuple(states)
-    pairs = [one if isinstance(one, Tagged) else Tagged(one, "spec") for one in commands]
-    classes, sources = tuple(one.command for one in pairs), tuple(one.source for one in pairs)
+    from_states = (states,) if isinstance(states, str) else tuple(states)
+    tagged = [command if isinstance(command, Tagged) else Tagged(command, "spec") for command in commands]
+    classes, sources = tuple(each.command for each in tagged), tuple(each.source for each in tagged)
     ids = tuple(rules.split()) if isinstance(rules, str) else rules
-    return tuple(Row(state, event, to, classes, ids, source, sources) for state in each)
+    return tuple(Row(state, event, to, classes, ids, source, sources) for state in from_states)
 
 
 class Machine:
@@ -125,9 +125,10 @@ class Machine:
         """The table as text: `mermaid` for a state diagram, `md` for a table; otherwise the repr."""
         if not spec:
             return repr(self)
-        if spec not in DRAWINGS:
-            raise DefinitionError(f"A machine has no form {spec!r}. Known: {', '.join(sorted(DRAWINGS))}.")
-        return DRAWINGS[spec](self)
+        forms = {"md": markdown, "mermaid": mermaid}
+        if spec not in forms:
+            raise DefinitionError(f"A machine has no form {spec!r}. Known: {', '.join(forms)}.")
+        return forms[spec](self)
 
     @property
     def states(self) -> tuple[StrEnum, ...]:
@@ -249,9 +250,6 @@ def markdown_row(row: Row) -> str:
 
 def _mark(row: Row) -> str:
     return " (deprecated)" if row.deprecated else ""
-
-
-DRAWINGS: dict[str, Callable[[Machine], str]] = {"md": markdown, "mermaid": mermaid}
 
 
 # A migration, read off two tables: which rows go, which come, which stay but are deprecated.

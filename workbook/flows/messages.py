@@ -19,7 +19,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar, cast, dataclass_transform
 from workbook.base.values import lookup
 from workbook.errors import DefinitionError
 
-M = TypeVar("M", bound="Message")
+MessageT = TypeVar("MessageT", bound="Message")
 
 
 class Actor(StrEnum):
@@ -115,21 +115,21 @@ def message(
     arrow: bool = True,
     fails: bool = False,
     **sources: str,
-) -> Callable[[type[M]], type[M]]:
+) -> Callable[[type[MessageT]], type[MessageT]]:
     """Make a class a message; see `Message`. `rules` are ids with blanks between, `sources` the tags of fields.
 
     Raises:
         DefinitionError: a field has no source.
     """
 
-    def made(cls: type[M]) -> type[M]:
+    def made(cls: type[MessageT]) -> type[MessageT]:
         cls.sender, cls.receiver, cls.says, cls.source = sender, receiver, says, source
         cls.rules, cls.arrow, cls.fails, cls.sources = tuple(rules.split()), arrow, fails, sources
         if "__annotations__" in vars(cls):
             kind = dataclass(frozen=True, slots=True, repr=False, eq=False)(cls)
         else:  # without fields of its own, it inherits all that a dataclass would write for it
             own = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
-            kind = cast("type[M]", type(cls.__name__, cls.__bases__, own | {"__slots__": ()}))
+            kind = cast("type[MessageT]", type(cls.__name__, cls.__bases__, own | {"__slots__": ()}))
         if missing := [f.name for f in fields(kind) if f.repr and f.name not in {**VALUES, **sources}]:
             raise DefinitionError(f"{cls.__name__} does not say where the value of {', '.join(missing)} is from.")
         return kind

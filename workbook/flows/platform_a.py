@@ -2,10 +2,10 @@
 
 The rows come in parts, and a variant is a sum of parts:
 
-    before 0.4.0    UNTIL_TAP + TWO_STEP + WALLET
-    from 0.4.0      UNTIL_TAP + deprecated(TWO_STEP) + PROVIDER + WALLET
+    before 0.4.0    UNTIL_TAP + TWO_STEP + OUTCOME
+    from 0.4.0      UNTIL_TAP + deprecated(TWO_STEP) + PROVIDER + OUTCOME
 
-An outcome that only a later SDK has, has its rows here like any other: `FactsA.lacks` says which SDK does not have it.
+An outcome that only the later SDK has is a row like any other: `FactsA.lacks` names those that an SDK does not have.
 `unguarded` makes the mistake that the document warns of: an app that does not guard its button.
 
 What is marked `assumed` is our choice: the document does not show that this event happens there, or that this command
@@ -110,7 +110,7 @@ PROVIDER = (
 )
 """A tap from 0.4.0: one call; the SDK asks the app's OpcProvider for the OPC data."""
 
-WALLET = (
+OUTCOME = (
     *row(State.PROVISIONING, m.ProvisionSuccess, State.ADDED, m.HandToApp, rules="A-PROV-3"),
     *row(State.PROVISIONING, m.ProvisionFailure, State.FAILED, m.EnableButton, rules="A-PROV-3 A-BTN-1"),
     *row(State.ADDED, m.CanProvisionCalled, State.CONFIRMING, m.AskCanProvision, rules="A-CAN-2", source="assumed"),
@@ -136,10 +136,6 @@ again completes that check (sdk-a).
 def deprecated(rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The same rows, those of the two operations that 0.4.0 deprecates marked (A-OUT-1, A-PROV-4)."""
     return tuple(replace(r, deprecated=r.event in (m.CreateSdkOutputCalled, m.ProvisionCalled)) for r in rows)
-
-
-BEFORE = UNTIL_TAP + TWO_STEP + WALLET
-FROM_0_4_0 = UNTIL_TAP + deprecated(TWO_STEP) + PROVIDER + WALLET
 
 
 def unguarded(rows: tuple[Row, ...]) -> tuple[Row, ...]:

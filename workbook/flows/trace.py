@@ -12,20 +12,17 @@ from dataclasses import fields
 from enum import StrEnum
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast, overload
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.base.files import needs_lab
 from workbook.base.rules import Basis, bases
 from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
-from workbook.flows.messages import Message
+from workbook.flows.messages import Message, MessageT
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-M = TypeVar("M", bound="Message")
 
 
 OPAQUE = {"sdk_input": SdkInput, "sdk_output": SdkOutput}
@@ -178,11 +175,11 @@ class Trace:
         found = self._of(messages) if messages else [*self._records]
         return found if kind is None else [record for record in found if record.kind is kind]
 
-    def seen(self, message: type[M], kind: Kind | None = None) -> Iterator[tuple[Record, M]]:
+    def seen(self, message: type[MessageT], kind: Kind | None = None) -> Iterator[tuple[Record, MessageT]]:
         """Each record of one message class, together with its message."""
         for record in self._of((message,)):
             if kind is None or record.kind is kind:
-                yield record, cast("M", record.message)
+                yield record, cast("MessageT", record.message)
 
     def _of(self, messages: tuple[type[Message], ...]) -> list[Record]:
         """The records of these message classes and of those below them, in order."""

@@ -96,13 +96,13 @@ def _machine_a(variant: VariantA) -> Machine:
 
 A_BEFORE_0_4_0 = VariantA(
     "before-0.4.0",
-    platform_a.BEFORE,
+    platform_a.UNTIL_TAP + platform_a.TWO_STEP + platform_a.OUTCOME,
     FactsA("earlier", lacks=(m.ApiError,), push_provisioning_library="18.3.3"),
     two_step=True,
 )
 A_FROM_0_4_0 = VariantA(
     "from-0.4.0",
-    platform_a.FROM_0_4_0,
+    platform_a.UNTIL_TAP + platform_a.deprecated(platform_a.TWO_STEP) + platform_a.PROVIDER + platform_a.OUTCOME,
     FactsA("later", lacks=(), push_provisioning_library="18.8.0"),
     two_step=False,
 )
@@ -223,7 +223,7 @@ def _machine_b(variant: VariantB) -> Machine:
 @cache
 def _extension_machine(variant: VariantB, surface: str) -> Machine:
     name = f"platform B {variant.name}, extension on the {surface}"
-    rows = _rows_of(extension.ROWS_EXTENSION + extension.ROWS_BY_SURFACE[surface], variant.facts)
+    rows = _rows_of(extension.ROWS_EXTENSION + extension.choosing(surface), variant.facts)
     return Machine(name, rows, initial=extension.State.CLOSED, final=extension.FINAL_EXTENSION)
 
 

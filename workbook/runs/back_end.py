@@ -184,9 +184,6 @@ def error_words(body: bytes, posted: str = "") -> str:
 # The network between a back end and the simulated service. Service, transport and client are the real ones of this
 # package; each request and its answer are recorded.
 
-LATENCIES = {"GET": LatenciesA().get, "POST": LatenciesA().post}
-"""Seconds that an answer without a fault takes (assumed)."""
-
 
 class VirtualClock:
     """A client's `clock`: time passes only when `sleep` is called."""
@@ -266,14 +263,14 @@ class Network:
         played: how many answers a fault was played on.
     """
 
-    def __init__(self, service: Service, latencies: Mapping[str, float] = LATENCIES) -> None:
+    def __init__(self, service: Service, latencies: Mapping[str, float] | None = None) -> None:
         self.clock = VirtualClock()
         self.service = CountingService.of(service)
         self.attempts: list[Attempt] = []
         self.asked: Counter[str] = Counter()
         self.played = 0
         self._noted: list[tuple[float, Event]] = []
-        self._latencies = latencies
+        self._latencies = latencies or {"GET": LatenciesA().get, "POST": LatenciesA().post}
 
     def __repr__(self) -> str:
         return f"Network({self.asked.total()} requests)"

@@ -86,7 +86,7 @@ class Loop:
     begins: type[Event] = m.AddTapped
     """The event that begins another attempt."""
     interrupted: Mapping[type[Command], Event] = MappingProxyType({})
-    """The outcome of each command that needs one if the run is interrupted during it."""
+    """The event to post when an interrupt hits during this command."""
 
     def __init__(self, machine: Machine, title: str) -> None:
         self.machine = machine

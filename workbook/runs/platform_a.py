@@ -30,17 +30,16 @@ Calls = Mapping[StrEnum, type[Event]]
 # What the app's own code calls, as a table: the state that the flow is in, and the call that the app then makes. Leave
 # a call out of the table, or put another in, and you have a mistaken app.
 
-_UNTIL_TAP: dict[StrEnum, type[Event]] = {
+PROVIDER_CALLS: Calls = MappingProxyType({
     State.FETCHED: m.CreateCalled,
     State.CREATED: m.CanProvisionCalled,
+    State.TAPPED: m.ProvisionWithProviderCalled,
     State.ADDED: m.CanProvisionCalled,
-}
-
-PROVIDER_CALLS: Calls = MappingProxyType(_UNTIL_TAP | {State.TAPPED: m.ProvisionWithProviderCalled})
+})  # fmt: skip
 """From 0.4.0: one call on tap (A-PROV-2)."""
 
 TWO_STEP_CALLS: Calls = MappingProxyType(
-    _UNTIL_TAP | {State.TAPPED: m.CreateSdkOutputCalled, State.OPC_READY: m.ProvisionCalled}
+    {**PROVIDER_CALLS, State.TAPPED: m.CreateSdkOutputCalled, State.OPC_READY: m.ProvisionCalled}
 )
 """Before 0.4.0: createSdkOutput on tap, provision once the POST has answered (A-PROV-1)."""
 

@@ -233,8 +233,6 @@ class PlatformBRun(InApp):
 
 # Apps and phones by name.
 
-SILENT = "keeps a failure to itself"
-SAYS_AVAILABLE = "says “Available in Wallet” on completion"
 APPS_B: Mapping[str, Mapping[str, Any]] = MappingProxyType({
     "good": {},
     "hands over base64 text": {"decodes": False},
@@ -245,8 +243,8 @@ APPS_B: Mapping[str, Mapping[str, Any]] = MappingProxyType({
             | {State.CREATED: m.CanAddCardDetailsCalled}
         )
     },
-    SILENT: {},
-    SAYS_AVAILABLE: {},
+    "keeps a failure to itself": {"tells": False},
+    "says “Available in Wallet” on completion": {"says_available": True},
 })  # fmt: skip
 """The issuer's apps by name. The last shows the document's other label (B-FIN-2); each between makes one mistake."""
 
@@ -262,8 +260,9 @@ def app_named(name: str, variant: VariantB, delegate: object = None) -> tuple[Va
         raise ParameterError(f"The earlier variant knows no watch: {quoted(name)} needs variant='later'.")
     if delegate is not None:
         check_delegate(delegate, variant)
-    shown = replace(variant, tells=name != SILENT, says_available=name == SAYS_AVAILABLE)
-    return shown, AppB(delegate=delegate, **mistake)
+    on_screen = {setting: value for setting, value in mistake.items() if setting in ("tells", "says_available")}
+    in_code = {setting: value for setting, value in mistake.items() if setting not in on_screen}
+    return replace(variant, **on_screen), AppB(delegate=delegate, **in_code)
 
 
 def opened_phone(name: str = "app was opened", cards: Sequence[str] = INSTRUMENT_IDS) -> PhoneB:

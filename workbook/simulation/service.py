@@ -556,7 +556,7 @@ class CannedService:
 
 ORIGIN = "https://simulated.invalid"
 """Where the simulated service pretends to be. The top-level name can never exist."""
-LIMITS = Options()
+CLIENT_LIMITS = Options()
 """The client's default limits."""
 
 BREACHES: Mapping[Ending, FailureKind] = {
@@ -593,7 +593,7 @@ class DirectApi:
         target = built.url.removeprefix(ORIGIN)
         response = self.service.respond(Request(built.method, target, built.headers, built.body or b""))
         self.basis = response.basis
-        if not response.fault and response.wire is AT_ONCE and len(response.body) <= LIMITS.max_body:
+        if not response.fault and response.wire is AT_ONCE and len(response.body) <= CLIENT_LIMITS.max_body:
             judged = judge_answer(Answer(response.status, response.headers, response.body), self._settings.secret)
         else:
             judged = _lost(response) or judge_answer(_read(response), self._settings.secret)
@@ -606,9 +606,9 @@ def _lost(response: Response) -> CallProblem | None:
     """The error of an answer that does not arrive; None when it arrives all the same."""
     wire = response.wire
     waits = [wire.before_headers, *(seconds for seconds, _piece in wire.pieces(response.body))]
-    if max(waits) > LIMITS.timeouts.read:
+    if max(waits) > CLIENT_LIMITS.timeouts.read:
         return _may_have_arrived(FailureKind.READ_TIMEOUT)
-    if sum(waits) > LIMITS.deadline:
+    if sum(waits) > CLIENT_LIMITS.deadline:
         return CallProblem(
             DeadlineError, f"{FailureKind.DEADLINE.value}. The request may have arrived.", {"sent": True}
         )
@@ -623,7 +623,7 @@ def _may_have_arrived(kind: FailureKind) -> CallProblem:
 
 def _read(response: Response) -> Answer:
     """What can be read of an answer, under the client's cap."""
-    reader = BodyReader(LIMITS.max_body, find_header(response.headers, "content-encoding") or "")
+    reader = BodyReader(CLIENT_LIMITS.max_body, find_header(response.headers, "content-encoding") or "")
     for _seconds, piece in response.wire.pieces(response.body):
         reader.feed(piece)
     body = reader.finish()

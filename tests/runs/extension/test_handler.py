@@ -8,7 +8,7 @@ from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
 from workbook.flows import messages as m
 from workbook.flows.messages import limit_of
-from workbook.flows.trace import Kind
+from workbook.flows.trace import CALLS, Kind
 from workbook.flows.variants import SURFACES, VARIANTS_B
 from workbook.notebook.session import session
 from workbook.reading.checks import check
@@ -23,7 +23,7 @@ from workbook.runs.extension.handler import (
     Storage,
 )
 from workbook.runs.extension.service import CardArt
-from workbook.runs.extension.wallet_app import GENERATE, WalletApp
+from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_b import opened_phone
 from workbook.simulation.phones import WALLETS, LatenciesB, PhoneB, Watch
 from workbook.simulation.sdks import Call, under_way
@@ -218,7 +218,7 @@ def test_its_entries_are_in_time_however_slow_the_network_is():
 
 @pytest.mark.rule("REL-5")
 def test_its_limits_lie_between_the_back_ends_and_the_wallets():
-    entries, request = limit_of("pass_entries").seconds, limit_of(GENERATE).seconds
+    entries, request = limit_of("pass_entries").seconds, limit_of(CALLS[m.CallGenerate]).seconds
     assert CALL_DEADLINE < BACK_END_WAIT < entries
     assert request > 2 * BACK_END_WAIT  # a GET and a POST
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from workbook.errors import WorkbookError
 from workbook.flows import messages as m
+from workbook.flows.trace import CALLS
 from workbook.flows.variants import SURFACES
 from workbook.notebook.exercises.model import Observed, Reason, first_finding
 from workbook.notebook.plays.run import Run, run_of, screen_of
@@ -16,7 +17,7 @@ from workbook.notebook.session import session
 from workbook.runs.back_end import Network, back_end_over
 from workbook.runs.extension.handler import ReferenceHandler
 from workbook.runs.extension.service import ExtensionProvisioningService, ExtensionStatus
-from workbook.runs.extension.wallet_app import GENERATE, WalletApp
+from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_b import opened_phone
 from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.phones import LatenciesB
@@ -170,7 +171,7 @@ def delegate_slip(run: Run) -> Reason | None:
 
 def request_and_delegate(handler: Any) -> Reason | Observed:  # noqa: PLR0911  # one reason each
     """The card is added; where the API fails or is slow, the handler returns nil in time."""
-    if reason := left_out(handler, GENERATE, "provision"):
+    if reason := left_out(handler, CALLS[m.CallGenerate], "provision"):
         return reason
     ordinary = played(handler)
     if reason := delegate_slip(ordinary) or first_finding(ordinary):

@@ -16,7 +16,7 @@ from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.extension import EXTENSIONS, State, plist, plist_problems
 from workbook.flows.messages import Command, Event
-from workbook.flows.trace import Trace
+from workbook.flows.trace import CALLS, Trace
 from workbook.flows.variants import B_LATER, SURFACES, VariantB
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.extension.handler import (
@@ -128,9 +128,6 @@ def _check_settings(
         )
     if not isinstance(cards, list | tuple) or not all(isinstance(card, str) for card in cards):
         raise ParameterError(f"cards is {quoted(cards)}; allowed: a list of payment instrument ids.")
-
-
-GENERATE = "generate_add_payment_pass_request_for_pass_entry_with_identifier"
 
 
 class WalletApp(Loop):
@@ -246,7 +243,7 @@ class WalletApp(Loop):
     def _generate(self, command: m.CallGenerate) -> None:
         self._nonces += 1
         given = self._given | {"certificate_chain": [*self._given["certificate_chain"]]}
-        self._call_handler(GENERATE, request_event, command.identifier, **given)
+        self._call_handler(CALLS[m.CallGenerate], request_event, command.identifier, **given)
 
     def _call_handler(
         self, name: str, answer: Callable[[object], Event | None], *given: object, **named: object
