@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from symptoms_page import symptoms_page
 
 from workbook.base.rules import Owner, rules
@@ -12,6 +14,7 @@ from workbook.commands.cli import main
 from workbook.errors import ParameterError
 from workbook.harness.model import Miss
 from workbook.proxy.drift import DriftFinding, DriftKind
+from workbook.reading import diagnosis
 from workbook.reading.checks import Finding, Severity
 from workbook.reading.diagnosis import LARGEST_LOG, MOST_SHOWN, catalogue, diagnose, row, see
 from workbook.views.findings import findings
@@ -352,3 +355,58 @@ def test_a_text_that_is_too_large_is_refused():
 @pytest.mark.slow
 def test_a_line_that_is_hostile_takes_no_time():
     assert diagnose("provision() " * 200_000 + "\n" + "error " * 300_000 + "\n" + "((((" * 400_000).likely == ()
+
+
+# A log may have 16 MiB: what costs time for each of its characters has to be little.
+
+
+def patterns():
+    return [pattern for one in catalogue() for pattern in (*one.patterns, *one.common, *one.weak)]
+
+
+@pytest.mark.parametrize("pattern", patterns(), ids=lambda pattern: pattern.pattern[:60])
+@settings(max_examples=30, deadline=None, suppress_health_check=[*HealthCheck])
+@given(data=st.data())
+def test_every_match_of_a_pattern_has_one_of_its_anchors(pattern, data):
+    text = data.draw(st.from_regex(pattern, alphabet=st.characters(max_codepoint=126)))
+    anchors = diagnosis._anchors(pattern)
+    assert anchors is not None, "give the pattern a part that every match has, or 16 MiB take a second more"
+    for match in pattern.finditer(text):
+        assert anchors.search(match[0].lower())
+
+
+@pytest.mark.parametrize("pattern", patterns(), ids=lambda pattern: pattern.pattern[:60])
+@settings(max_examples=10, deadline=None, suppress_health_check=[*HealthCheck])
+@given(data=st.data())
+def test_a_pattern_is_found_in_the_line_where_it_is_without_anchors(pattern, data):
+    alphabet = st.characters(max_codepoint=126)
+    line = data.draw(st.from_regex(pattern, alphabet=alphabet)).replace("\n", " ")
+    text = f"nothing\nİ\nstatus 15009\n{line}\nnothing"
+    lowered = text.replace("İ", "i").lower()
+    found, expected = diagnosis._first(pattern, text, lowered), pattern.search(text)
+    assert (found and found.span()) == (expected and expected.span())
+
+
+def test_a_line_that_repeats_a_finding_a_hundred_thousand_times_is_looked_up_200_times(monkeypatch):
+    asked = []
+    monkeypatch.setattr(diagnosis, "row_of", lambda rule, text: asked.append(rule))
+    diagnose("".join(f"fail API-3 {number}\n" for number in range(100_000)))
+    assert len(asked) == 200
+
+
+def test_the_line_of_a_finding_is_its_own():
+    found = diagnose("nothing\nnothing else\nfail X-ENTRIES-3 passEntries took longer\nthe end").likely[0]
+    assert found.line == 3
+
+
+def test_the_values_come_from_both_ends_of_a_long_text():
+    filler = "a line without anything\n" * 100_000
+    values = diagnose(f"status 15009\n{filler}requestId: in-the-middle\n{filler}requestId: near-the-end\n").values
+    assert values["requestId"] == "near-the-end"
+    assert values["wallet status"] == "15009"
+
+
+def test_a_cause_in_the_middle_of_a_long_log_is_found():
+    filler = "".join(f"{number} a line without anything\n" for number in range(60_000))
+    found = diagnose(f"{filler}ProvisionResult.Failure.Unavailable\n{filler}").likely[0]
+    assert (found.row.number, found.line) == (15, 60_001)
