@@ -11,8 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import ConfigurationError
-from workbook.simulation.scenario import FOLDER, LARGEST, Scenario, load, parse, scenarios
-from workbook.simulation.scenario_form import CredentialForm, InstrumentForm, LatenciesForm, ScenarioForm
+from workbook.simulation.scenario import (
+    FOLDER,
+    CredentialForm,
+    InstrumentForm,
+    LatenciesForm,
+    Scenario,
+    ScenarioForm,
+    load,
+    parse,
+    scenarios,
+)
 from workbook.simulation.world import INSTRUMENT_IDS, ROLE, SIMULATED_KEY, STATUSES, World
 
 ID = INSTRUMENT_IDS[0]
@@ -216,7 +225,7 @@ SLIPS = {
     "not TOML": ("{]", "it is not TOML: Invalid statement (at line 1, column 1). For an example see /"),
     "nested deep": ("a = " + "[" * 5000, "it is not TOML: it is nested too deeply"),
     "not UTF-8": (b'title = "\xff"', "it is not UTF-8, see byte 9. Save it as UTF-8."),
-    "too large": (b"#" * (LARGEST + 1), f"it is larger than {LARGEST} bytes"),
+    "too large": (b"#" * (2**20 + 1), "it is larger than 1048576 bytes"),
 }  # fmt: skip
 
 

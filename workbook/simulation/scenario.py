@@ -21,29 +21,100 @@
     nth = 1
     seconds = 3.0
 
-Every part may be left out. `scenario_form` says what each may hold. A scenario never holds an API key.
+Every part may be left out. `ScenarioForm` says what each may hold; every mistake is named with its place and what is
+allowed, and a file's own text is repeated only in part. A scenario never holds an API key.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from workbook.base.files import read_regular
+from workbook.base.forms import Flag, Form, Mistakes, Place, Says, Seed, Text, parse_toml, read_form, refused
 from workbook.base.values import did_you_mean, quoted
 from workbook.errors import ConfigurationError
-from workbook.simulation.faults import FaultPlan, planned
-from workbook.simulation.world import SIMULATED_KEY, Credential, Instrument, World
+from workbook.simulation.faults import FaultPlan, Planned, planned
+from workbook.simulation.world import (
+    INSTRUMENT_IDS,
+    SIMULATED_KEY,
+    Credential,
+    Instrument,
+    Profile,
+    Status,
+    Type,
+    Wallet,
+    World,
+)
 
 FOLDER = Path(__file__).with_name("scenarios")
-LARGEST = 1_048_576
-"""Bytes of a scenario file that are read; people write these files by hand."""
-BACK_END = "back end"
-"""The credential of a scenario that names none."""
+
+
+def _each_once(value: object, inner: ValidatorFunctionWrapHandler) -> list[str]:
+    """A list of texts without a repetition."""
+    if not isinstance(value, list):
+        raise refused(f"it is {quoted(value)}; give a list of texts, each once.")
+    texts: list[str] = inner(value)
+    if len(set(texts)) < len(texts):
+        raise refused("a text occurs twice; give a list of texts, each once.")
+    return texts
+
+
+Seconds = Annotated[
+    float, Field(ge=0, le=3600, allow_inf_nan=False), Says("a number of seconds from 0 to 3600")
+]  # more is a slip of the unit
+
+
+class InstrumentForm(Form):
+    """One `[[instrument]]`."""
+
+    id: Text
+    brand: Text = ""
+    last_four: Annotated[str, Field(pattern="^[0-9]{4}$"), Says('four digits in quotes, such as "0001"')] = ""
+    supported_wallets: Annotated[list[Wallet], WrapValidator(_each_once)] = Field(default_factory=list)
+    status: Status = "active"
+    type: Type = "card"
+
+    def instrument(self) -> Instrument:
+        """The payment instrument; without `last_four`, the last four digits of its id distinguish it from others."""
+        values = self.model_dump(exclude_unset=True)
+        if "supported_wallets" in values:
+            values["supported_wallets"] = tuple(self.supported_wallets)
+        if digits := re.search("[0-9]{4}$", self.id):
+            values.setdefault("last_four", digits[0])
+        return Instrument(**values)
+
+
+class CredentialForm(Form):
+    """One `[[credential]]`."""
+
+    name: Text
+    role: Flag = True
+
+
+class LatenciesForm(Form):
+    """Seconds until the first byte of an answer."""
+
+    get: Seconds = 0.0
+    post: Seconds = 0.0
+
+
+class ScenarioForm(Form):
+    """A scenario file. `faults.Planned` knows what a `[[fault]]` may say."""
+
+    title: Text = ""
+    profile: Profile = "spec"
+    seed: Seed = 7
+    latencies: LatenciesForm = LatenciesForm()
+    instrument: list[InstrumentForm] = Field(default_factory=list)
+    credential: list[CredentialForm] = Field(default_factory=list)
+    fault: list[dict[str, Any]] = Field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -66,24 +137,21 @@ class Scenario:
     profile: str = "spec"
     seed: int = 7
     instruments: tuple[Instrument, ...] = field(default_factory=lambda: tuple(World().instruments.values()))
-    credentials: Mapping[str, Credential] = field(default_factory=lambda: MappingProxyType({BACK_END: Credential()}))
+    credentials: Mapping[str, Credential] = field(default_factory=lambda: MappingProxyType({"back end": Credential()}))
     latencies: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     faults: tuple[dict[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, name: str, document: Mapping[str, Any]) -> Scenario:
-        """The scenario that a valid document describes; what it leaves out keeps its default."""
-        parts = {key: document[key] for key in ("title", "profile", "seed") if key in document}
-        if "instrument" in document:
-            parts["instruments"] = tuple(map(_instrument, document["instrument"]))
-        if "credential" in document:
-            roles = {table["name"]: table.get("role", True) for table in document["credential"]}
-            parts["credentials"] = MappingProxyType(
-                {name: Credential() if role else Credential(frozenset()) for name, role in roles.items()}
-            )
-        latencies = {method.upper(): float(seconds) for method, seconds in document.get("latencies", {}).items()}
-        faults = tuple(document.get("fault", ()))
-        return cls(name, latencies=MappingProxyType(latencies), faults=faults, **parts)
+    def of(cls, name: str, form: ScenarioForm) -> Scenario:
+        """The scenario that a valid file describes; what it leaves out keeps its default."""
+        parts: dict[str, Any] = form.model_dump(include={"title", "profile", "seed"}, exclude_unset=True)
+        if "instrument" in form.model_fields_set:
+            parts["instruments"] = tuple(table.instrument() for table in form.instrument)
+        if form.credential:
+            roles = {table.name: Credential() if table.role else Credential(frozenset()) for table in form.credential}
+            parts["credentials"] = MappingProxyType(roles)
+        latencies = {method.upper(): value for method, value in form.latencies.model_dump(exclude_unset=True).items()}
+        return cls(name, latencies=MappingProxyType(latencies), faults=tuple(form.fault), **parts)
 
     def world(self, *, api_key: str = SIMULATED_KEY, credential: str | None = None, seed: int | None = None) -> World:
         """The world that one credential of this scenario sees.
@@ -134,14 +202,13 @@ def load(path_or_name: str | Path) -> Scenario:
         ConfigurationError: there is none, or it is invalid; names every mistake.
     """
     names = scenarios()
-    if isinstance(path_or_name, str) and path_or_name in names:
-        # Ours are valid (a test says so): serving one of them need not wait for pydantic's import.
-        return Scenario.of(path_or_name, tomllib.loads((FOLDER / f"{path_or_name}.toml").read_text("utf-8")))
     if not isinstance(path_or_name, str | Path) or not str(path_or_name):
         raise ConfigurationError(f"A scenario is a name or the path of a file, not {quoted(path_or_name)}.")
     path, shown = Path(path_or_name), f"{str(path_or_name)!r:.200}"
+    if path_or_name in names:
+        path = FOLDER / f"{path_or_name}.toml"
     try:
-        text = b"" if path.is_dir() else read_regular(path, LARGEST)
+        text = b"" if path.is_dir() else read_regular(path, 1_048_576)  # bytes; people write these files by hand
     except FileNotFoundError:
         hint = did_you_mean(str(path), names)
         raise ConfigurationError(
@@ -159,11 +226,72 @@ def parse(text: bytes, *, name: str, file: str = "") -> Scenario:
     """The scenario that the bytes of a file describe; `file` is how an error calls them.
 
     Raises:
-        ConfigurationError: they are not one; names every mistake.
+        BadConfigurationError: they are too many, not TOML in UTF-8, or have mistakes; the error names all.
     """
-    from workbook.simulation.scenario_form import checked  # pydantic is slow to import
+    file = file or name
+    document, mistakes = parse_toml(text, file, f"For an example see {FOLDER / 'default.toml'}."), Mistakes()
+    for place in _keys(document):
+        if re.search("key|token|secret|password|passwd|authorization", re.sub("[^a-z]", "", str(place[-1]).lower())):
+            what = (
+                "its name looks like that of an API key or another secret, and a scenario is a file that is passed "
+                "around. Remove it: keys are made when a server starts, or come from the environment."
+            )
+            mistakes.add(place, what)
+    form = read_form(ScenarioForm, document, mistakes)
+    if document.get("credential") == []:
+        mistakes.add(("credential",), "it is empty. Give one [[credential]], or leave it out for one with the role.")
+    _check_distinct("instrument", "id", [card.id for card in form.instrument], mistakes)
+    _check_distinct("credential", "name", [credential.name for credential in form.credential], mistakes)
+    known = tuple(card.id for card in form.instrument) if "instrument" in document else INSTRUMENT_IDS
+    for at, table in enumerate(form.fault):
+        if mistakes.within("fault", at):
+            continue
+        if sentences := _fault_mistakes(table):
+            mistakes.add(("fault", at), " ".join(sentences))
+            continue
+        card = planned(table).payment_instrument_id
+        if card is not None and card not in known and not mistakes.within("instrument"):
+            hint = did_you_mean(card, known) if known else "It has none."
+            what = f"it is {quoted(card)}, but this scenario has no such instrument. {hint}"
+            mistakes.add(("fault", at, "payment_instrument_id"), what)
+    mistakes.raise_for(file)
+    return Scenario.of(name, form)
 
-    return Scenario.of(name, checked(text, file or name))
+
+def _keys(document: dict[str, Any]) -> Iterator[Place]:
+    """The place of every key of the file's tables."""
+    for name, value in document.items():
+        yield (name,)
+        tables = {(name,): value} | (
+            {(name, at): table for at, table in enumerate(value)} if isinstance(value, list) else {}
+        )
+        yield from ((*place, key) for place, table in tables.items() if isinstance(table, dict) for key in table)
+
+
+def _check_distinct(heading: str, key: str, names: list[str], mistakes: Mistakes) -> None:
+    """Each table of this heading has a name of its own."""
+    for at, name in enumerate(names):
+        if (first := names.index(name)) != at and not mistakes.within(heading):
+            what = f"it is {quoted(name)}, which [[{heading}]] {first + 1} has already. Give each its own."
+            mistakes.add((heading, at, key), what)
+
+
+def _fault_mistakes(table: dict[str, Any]) -> list[str]:
+    """What is wrong with a `[[fault]]`: its fault and settings, each key of its rule, or else their combination."""
+    of_rule = {field.name for field in fields(Planned)} - {"fault"}
+    parts = [{key: value for key, value in table.items() if key not in of_rule}]
+    parts += [{"fault": "reset", key: value} for key, value in table.items() if key in of_rule]
+    sentences = list(filter(None, map(_refusal, parts)))
+    return sentences or list(filter(None, [_refusal(table)]))
+
+
+def _refusal(table: dict[str, Any]) -> str:
+    """Why this is no rule; empty where it is one."""
+    try:
+        planned(table)
+    except ConfigurationError as error:
+        return str(error)
+    return ""
 
 
 def plan(faults: tuple[dict[str, Any], ...], seed: int, *, where: str) -> FaultPlan | None:
@@ -184,14 +312,3 @@ def plan(faults: tuple[dict[str, Any], ...], seed: int, *, where: str) -> FaultP
         except ConfigurationError as error:
             raise ConfigurationError(f"{where}: [[fault]] {number}: {error}") from None
     return FaultPlan(rules, seed) if rules else None
-
-
-def _instrument(table: Mapping[str, Any]) -> Instrument:
-    """A payment instrument; without `last_four`, the last four digits of its id tell it from others."""
-    values = dict(table)
-    if "supported_wallets" in table:
-        values["supported_wallets"] = tuple(table["supported_wallets"])
-    last_four = table["id"][-4:]
-    if len(last_four) == 4 and last_four.isascii() and last_four.isdigit():  # as the name says
-        values.setdefault("last_four", last_four)
-    return Instrument(**values)
