@@ -15,7 +15,7 @@ from workbook.flows.trace import Kind
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.platform_a import AppA, PlatformARun
-from workbook.simulation.phones import FAILURES, NOT_ALLOWLISTED, PhoneA
+from workbook.simulation.phones import NOT_ALLOWLISTED, PROVISION_FAILURES, PhoneA
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, Instrument, World
@@ -248,7 +248,7 @@ def test_an_app_that_is_not_allowlisted_is_told_so_in_the_later_variant_only(var
 
 
 @pytest.mark.rule("A-PROV-3")
-@pytest.mark.parametrize("reason", FAILURES)
+@pytest.mark.parametrize("reason", PROVISION_FAILURES)
 def test_every_failure_of_the_wallet_gives_the_button_back(variant, reason):
     bench, _ = play(variant, phone=lambda: PhoneA(provision_failure=reason))
     assert (bench.state, bench.button) == (State.FAILED, "shown")

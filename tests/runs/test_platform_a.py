@@ -19,7 +19,7 @@ from workbook.reading.checks import check
 from workbook.reading.checks.platform_a import answers
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.platform_a import AppA, PlatformARun
-from workbook.simulation.phones import FAILURES, LatenciesA, PhoneA
+from workbook.simulation.phones import PROVISION_FAILURES, LatenciesA, PhoneA
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS, Credential, World
 
@@ -173,7 +173,7 @@ def test_the_same_run_gives_the_same_bytes(variant):
     assert lines(7) == lines(8)  # no seed shows: what differs is inside the opaque data
 
 
-@given(st.sampled_from(VARIANTS), st.integers(0, 2**32 - 1), st.sampled_from([None, *FAILURES]))
+@given(st.sampled_from(VARIANTS), st.integers(0, 2**32 - 1), st.sampled_from([None, *PROVISION_FAILURES]))
 def test_any_seed_walks_the_same_way(variant, seed, failure):
     bench = PlatformARun(variant, seed=seed, phone=PhoneA(provision_failure=failure))
     bench.walk()

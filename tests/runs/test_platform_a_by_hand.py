@@ -16,7 +16,7 @@ from workbook.flows.platform_a import State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.reading.checks import check
 from workbook.runs.platform_a import CanProvisionResult, CardAddress, CardProvisioning, PlatformARun
-from workbook.simulation.phones import FAILURES, PhoneA
+from workbook.simulation.phones import PROVISION_FAILURES, PhoneA
 from workbook.simulation.seal import DAMAGES, damaged
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -79,7 +79,7 @@ DEVICES = {
     "ApiError": lambda: PhoneA(can_provision=m.ApiError(7)),
     "scheme not configured": lambda: PhoneA(scheme_configured=False),
     "identity check pending": lambda: PhoneA(verification_pending=True),
-} | {name: (lambda name=name: PhoneA(provision_failure=name)) for name in FAILURES}
+} | {name: (lambda name=name: PhoneA(provision_failure=name)) for name in PROVISION_FAILURES}
 
 ON_THE_WAY = (m.HandToApp, m.GetActivationData, m.PostSdkOutput, m.ApiRequested, m.ApiAnswered, m.Opened)
 ON_THE_WAY += (m.ActivationDataReceived,)

@@ -21,7 +21,7 @@ from workbook.reading.checks import check
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.loop import together
 from workbook.runs.platform_b import AppB, PlatformBRun, WatchAvailability
-from workbook.simulation.phones import ERRORS, NOTHING, PLACES, LatenciesB, PhoneB, Watch
+from workbook.simulation.phones import ERRORS, NOTHING, LatenciesB, PhoneB, Watch
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.sequence import sequence
@@ -406,7 +406,7 @@ def test_an_instance_made_elsewhere_in_the_app_leaves_the_kept_one_deaf():
     st.sampled_from(BOTH),
     st.sampled_from([None, False, True]),
     st.booleans(),
-    st.sampled_from(PLACES),
+    st.sampled_from(("phone", "watch", "both")),
     st.integers(0, 3),
 )
 def test_the_button_is_shown_exactly_as_long_as_a_place_lacks_the_card(variant, on_watch, on_phone, adds_to, taps):

@@ -8,8 +8,8 @@ import pytest
 import schemathesis
 from jsonschema_rs import ValidationError
 
-from workbook.base.rules import rule
-from workbook.simulation.contract import CONTRACTS, FIELD, SOURCES, SPEC, Broken, Contract
+from workbook.base.rules import MEANINGS, rule
+from workbook.simulation.contract import CONTRACTS, SPEC, Broken, Contract
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import ORIGIN, Service
@@ -73,14 +73,14 @@ def test_the_validator_finds_what_is_wrong(said):
 
 
 def test_the_document_and_the_constants_of_the_service_agree():
-    assert SPEC.path == FIELD.path == f"{BEFORE_ID}{{id}}{AFTER_ID}" == PATHS
+    assert SPEC.path == CONTRACTS["field"].path == f"{BEFORE_ID}{{id}}{AFTER_ID}" == PATHS
     assert SPEC.document["servers"][0]["variables"]["base_url"]["default"] == ORIGIN
-    assert [contract.operations["POST"].most_bytes for contract in (SPEC, FIELD)] == [MAX_BODY] * 2
-    assert SPEC.document != FIELD.document
+    assert [contract.operations["POST"].most_bytes for contract in (SPEC, CONTRACTS["field"])] == [MAX_BODY] * 2
+    assert SPEC.document != CONTRACTS["field"].document
 
 
 def test_each_refusal_but_those_that_a_schema_excludes_has_an_answer():
-    assert list(FIELD.problems) == list(Broken)
+    assert list(CONTRACTS["field"].problems) == list(Broken)
     assert list(SPEC.problems) == [broken for broken in Broken if broken is not Broken.NO_OUTPUT]
 
 
@@ -92,7 +92,7 @@ def test_every_part_says_what_it_rests_on(said):
 
 def test_every_basis_is_a_rule_or_a_source(said):
     found = {word for basis in bases(said) for word in words(basis)}
-    assert [word for word in found if word not in SOURCES and rule(word).id != word] == []
+    assert [word for word in found if word not in MEANINGS and rule(word).id != word] == []
     assert {"API-1", "API-2", "API-3", "API-4", "API-5", "API-6", "API-9", "openapi", "assumed"} <= found
 
 
@@ -121,8 +121,8 @@ def test_there_are_the_two_operations_and_nothing_else(said):
 
 def test_spec_shows_the_documents_key_and_field_the_published_ways():
     assert SPEC.document["security"] == [{"apiKey": []}]
-    schemes = FIELD.document["components"]["securitySchemes"]
-    assert FIELD.document["security"] == [{"apiKey": []}, {"basic": []}, {"clientKey": []}]
+    schemes = CONTRACTS["field"].document["components"]["securitySchemes"]
+    assert CONTRACTS["field"].document["security"] == [{"apiKey": []}, {"basic": []}, {"clientKey": []}]
     assert [(one["type"], one.get("in"), one.get("name")) for one in schemes.values()] == [
         ("apiKey", "header", "x-api-key"),
         ("http", None, None),
@@ -132,8 +132,8 @@ def test_spec_shows_the_documents_key_and_field_the_published_ways():
 
 
 def test_field_shows_the_published_schemas():
-    schemas = FIELD.document["components"]["schemas"]
-    body = FIELD.document["paths"][PATHS]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    schemas = CONTRACTS["field"].document["components"]["schemas"]
+    body = CONTRACTS["field"].document["paths"][PATHS]["post"]["requestBody"]["content"]["application/json"]["schema"]
     for schema, name in ((schemas["Answer"], "sdkInput"), (body, "sdkOutput")):
         assert list(schema["properties"]) == [name]
         assert "required" not in schema
@@ -144,7 +144,7 @@ def test_field_shows_the_published_schemas():
     assert set(problem["properties"]) - set(problem["required"]) == {"instance", "requestId", "invalidFields"}
     assert problem["properties"]["invalidFields"]["items"]["required"] == ["name", "value", "message"]
     for method in ("get", "post"):
-        answers = FIELD.document["paths"][PATHS][method]["responses"]
+        answers = CONTRACTS["field"].document["paths"][PATHS][method]["responses"]
         assert set(answers) == {"200", "400", "401", "403", "422", "500"}
 
 
@@ -207,8 +207,8 @@ def answer_410(document):
 
 
 def take_field_ways(document):
-    document["security"] = FIELD.document["security"]
-    document["components"]["securitySchemes"] = FIELD.document["components"]["securitySchemes"]
+    document["security"] = CONTRACTS["field"].document["security"]
+    document["components"]["securitySchemes"] = CONTRACTS["field"].document["components"]["securitySchemes"]
 
 
 CHANGES = {
@@ -274,7 +274,7 @@ def test_a_changed_document_is_valid_and_changes_the_service(name):
 
 
 def test_an_optional_field_that_is_missing_is_refused_by_another_check():
-    contract = changed(lambda said: schema(said).pop("required", None), FIELD.document)
+    contract = changed(lambda said: schema(said).pop("required", None), CONTRACTS["field"].document)
     assert (ask(contract, post({})).status, ask(SPEC, post({})).status) == (422, 400)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64decode, b64encode
+from datetime import UTC, datetime
 from hashlib import sha256
 
 import pytest
@@ -82,7 +83,8 @@ def test_a_request_is_followed_to_its_signature_and_an_answer_to_what_it_holds()
 
 def on_another_curve():
     key, name = ec.generate_private_key(ec.SECP384R1()), x509.Name([])
-    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, *ecc_v2.VALID)
+    valid = datetime(2026, 1, 1, tzinfo=UTC), datetime(2056, 1, 1, tzinfo=UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, *valid)
     return b64encode(builder.sign(key, hashes.SHA256()).public_bytes(Encoding.DER)).decode()
 
 
@@ -163,11 +165,11 @@ def test_the_service_answers_a_request_of_the_wallet_in_its_structure_and_the_ma
     answered = json.loads(post(fresh_output(world=World(profile="field"), platform="b")).body)["sdkInput"]
     sealed = Seal(7).open(answered)
     assert isinstance(sealed, Genuine)
-    assert set(ecc_v2.ANSWER) < set(sealed.claims)
+    assert set(ecc_v2.ANSWER_FIELDS) < set(sealed.claims)
     assert [*json.loads(b64decode(answered))][:2] == ["simulated", "kind"]
     for other in (fresh_output(world=World(profile="field")), fresh_output(platform="b")):
         plain = Seal(7).open(json.loads(post(other).body)["sdkInput"])
-        assert not set(ecc_v2.ANSWER) & set(plain.claims)
+        assert not set(ecc_v2.ANSWER_FIELDS) & set(plain.claims)
 
 
 @pytest.mark.parametrize("certificate", ["AAAA", "not base64", on_another_curve()])

@@ -3,12 +3,12 @@
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.simulation.phones import FAILURES, LatenciesA, PhoneA
+from workbook.simulation.phones import PROVISION_FAILURES, LatenciesA, PhoneA
 
 
 def test_there_are_26_failures_and_each_may_be_played():
-    assert len(FAILURES) == len(set(FAILURES)) == 26
-    assert [PhoneA(provision_failure=name).provision_failure for name in FAILURES] == [*FAILURES]
+    assert len(PROVISION_FAILURES) == len(set(PROVISION_FAILURES)) == 26
+    assert [PhoneA(provision_failure=name).provision_failure for name in PROVISION_FAILURES] == [*PROVISION_FAILURES]
 
 
 def test_a_misspelt_failure_is_explained():

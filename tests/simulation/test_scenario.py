@@ -5,6 +5,7 @@ import re
 import socket
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -22,7 +23,7 @@ from workbook.simulation.scenario import (
     parse,
     scenarios,
 )
-from workbook.simulation.world import INSTRUMENT_IDS, ROLE, SIMULATED_KEY, STATUSES, World
+from workbook.simulation.world import INSTRUMENT_IDS, ROLE, SIMULATED_KEY, Status, World
 
 ID = INSTRUMENT_IDS[0]
 FORMS = {"instrument": InstrumentForm, "credential": CredentialForm, "latencies": LatenciesForm}
@@ -79,7 +80,7 @@ def test_each_credential_sees_the_same_world_with_its_own_role():
 
 def test_every_state_of_an_instrument_is_there():
     cards = load("every-instrument-state").instruments
-    assert {card.status for card in cards} == set(STATUSES)
+    assert {card.status for card in cards} == set(get_args(Status))
     assert {card.type for card in cards} == {"card", "bankAccount"}
     assert [card.id for card in cards if not card.supported_wallets]
 
@@ -328,7 +329,7 @@ def test_an_unknown_credential_is_told():
 # Whatever anybody writes
 
 VALUES = st.recursive(
-    st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from([*STATUSES, ID]),
+    st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from([*get_args(Status), ID]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=6,
 )  # fmt: skip

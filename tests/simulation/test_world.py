@@ -1,11 +1,13 @@
 """What the simulated service knows: instruments in every state, and worlds that say no to what cannot be."""
 
+from typing import get_args
+
 import pytest
 
 from workbook.errors import ParameterError
 from workbook.simulation import phones as phone
 from workbook.simulation import world
-from workbook.simulation.world import STATUSES, TYPES, Instrument, World
+from workbook.simulation.world import Instrument, Status, Type, World
 
 
 def test_an_instrument_is_an_active_card_unless_something_else_is_said():
@@ -13,8 +15,8 @@ def test_an_instrument_is_an_active_card_unless_something_else_is_said():
     assert (card.active, card.why_unusable, card.status, card.type) == (True, "", "active", "card")
 
 
-@pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("kind", get_args(Type))
+@pytest.mark.parametrize("status", get_args(Status))
 def test_only_an_active_card_can_be_used_and_the_others_say_why(status, kind):
     one = Instrument("PI", status=status, type=kind)
     assert one.active is ((status, kind) == ("active", "card"))

@@ -45,7 +45,7 @@ from workbook.simulation.phones import NUMBERS, PHONES_A, PhoneA
 from workbook.simulation.sdks import SdkA
 from workbook.simulation.seal import HardSeal
 from workbook.simulation.service import DirectApi, Service
-from workbook.simulation.world import CARDS, INSTRUMENT_IDS, World
+from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_CARDS, World
 
 PhoneReply = dict[str, Any]
 
@@ -471,8 +471,8 @@ class PlayedBackEnd:
         except OpaqueDataError:
             return answered(400, {"error": "There is no sdkOutput at its place in the body."})
         except WorkbookError:
-            unknown = f"No card {quoted(arrival.card)} is simulated. These are: {', '.join(CARDS)}."
-            return answered(502, {"error": TRY_LATER if arrival.card in CARDS else unknown})
+            unknown = f"No card {quoted(arrival.card)} is simulated. These are: {', '.join(SIMULATED_CARDS)}."
+            return answered(502, {"error": TRY_LATER if arrival.card in SIMULATED_CARDS else unknown})
         return answered(200, self._body(arrival, arrival.given))
 
     def _body(self, arrival: Arrival, sdk_input: str | None) -> bytes:

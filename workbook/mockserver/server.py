@@ -41,18 +41,7 @@ from workbook.base.signals import ending_signals
 from workbook.base.terminal import visible
 from workbook.base.values import checked_port
 from workbook.errors import ConfigurationError
-from workbook.simulation.http import (
-    AT_ONCE,
-    CHUNKED,
-    MAX_BODY,
-    PHRASES,
-    UNANSWERED,
-    Ending,
-    Request,
-    Responder,
-    Response,
-    half,
-)
+from workbook.simulation.http import AT_ONCE, MAX_BODY, PHRASES, UNANSWERED, Ending, Request, Responder, Response, half
 from workbook.simulation.service import Service
 
 if TYPE_CHECKING:  # it brings cryptography, which only TLS needs
@@ -406,7 +395,7 @@ class Connection(asyncio.Protocol):
             return False
         if wire.ending in UNANSWERED:
             return await self._close()
-        chunked = wire.chunked or wire.ending in CHUNKED
+        chunked = wire.in_chunks
         ending = b"" if keep else b"connection: close\r\n"
         piece_before = head(response).encode() + ending + b"\r\n"
         for seconds, piece in wire.pieces(body) if request.method != "HEAD" else ():

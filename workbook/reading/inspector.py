@@ -18,7 +18,7 @@ from typing import Any
 from workbook.api.opaque import LAYERS, MARK, decode_strictly, json_object, wrong_layer
 from workbook.base.terminal import visible
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.simulation.ecc_v2 import ASSUMED, INFERRED, REQUEST, Unwrap, follow
+from workbook.simulation.ecc_v2 import ASSUMED, INFERRED, REQUEST_FIELDS, Unwrap, follow
 from workbook.simulation.seal import Damaged, Seal
 
 LARGEST_VALUE = 1_048_576
@@ -115,7 +115,7 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
     # bytes that are a known structure are what platform B's SDK is given; JSON carries them as base64
     if [one.layer for one in wrong] == ["decoded-once-too-often"] and not body:
         takes = "bytes"
-    if takes and (REQUEST[0] in fields or fields.get("kind") == "output"):
+    if takes and (REQUEST_FIELDS[0] in fields or fields.get("kind") == "output"):
         takes = f"output {takes}"
     described = {visible(str(name)[:40]): _described(name, inside, show=show) for name, inside in fields.items()}
     steps = tuple(_steps(content, fields, seed, show=show))

@@ -28,9 +28,6 @@ from workbook.base.values import lookup
 
 Document = Mapping[str, Any]
 
-SOURCES = ("spec", "openapi", "sdk-a", "sdk-b", "wallet", "seen", "inferred", "assumed")
-"""What a fact may rest on where it rests on no rule."""
-
 
 class Broken(StrEnum):
     """What can be wrong with a request, in the order of the checks; the last is no fault of the request.
@@ -236,14 +233,16 @@ def _as_json(document: Any) -> Any:
     return document | {"paths": {path: item | json.loads(text)}}
 
 
-_SPEC = _read("spec.json")
-_FIELD = _as_json(_merged(_SPEC, _read("field-changes.json")))
-SPEC = Contract(_SPEC, published=_FIELD)
-"""What the interface document says; whatever it does not show is tagged."""
-FIELD = Contract(_FIELD)
-"""The same, with the published schemas, places for the API key and statuses added."""
-CONTRACTS: Mapping[str, Contract] = MappingProxyType({"spec": SPEC, "field": FIELD})
-"""Each contract by its profile."""
+def _contracts() -> Mapping[str, Contract]:
+    spec = _read("spec.json")
+    field = _as_json(_merged(spec, _read("field-changes.json")))
+    return MappingProxyType({"spec": Contract(spec, published=field), "field": Contract(field)})
+
+
+CONTRACTS = _contracts()
+"""Each contract by its profile: `spec` holds what the interface document says, and tags whatever it does not show;
+`field` adds the published schemas, places for the API key and statuses."""
+SPEC = CONTRACTS["spec"]
 
 
 def contract(profile: str) -> Contract:

@@ -26,17 +26,12 @@ from workbook.api.opaque import LAYERS, MARK, decode_strictly, json_object, wron
 from workbook.base.files import pip_line
 from workbook.errors import ConfigurationError
 
-REQUEST = ("certificates", "nonce", "nonceSignature")
-ANSWER = ("activationData", "encryptedPassData", "ephemeralPublicKey")
+REQUEST_FIELDS = ("certificates", "nonce", "nonceSignature")
+ANSWER_FIELDS = ("activationData", "encryptedPassData", "ephemeralPublicKey")
 """The fields of platform B's sdkOutput and of the POST's sdkInput (inferred)."""
 SHARED_INFO, VECTOR = b"workbook: simulated ECC V2", bytes(12)
 """Assumed. A vector of zeros is safe where, as here, each key encrypts once."""
-ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
-"""The number of points of P-256: a private key is a number below it."""
-VALID = datetime(2026, 1, 1, tzinfo=UTC), datetime(2056, 1, 1, tzinfo=UTC)
 INFERRED, ASSUMED = "inferred", "assumed"
-KEY_BYTES, TAG_BYTES, SHORTEST_HEX, MOST_CERTIFICATES = 32, 16, 12, 10
-_HEX = re.compile(r"([0-9a-f]{2}|[0-9A-F]{2})+\Z")
 
 
 @cache
@@ -62,21 +57,22 @@ def _private(seed: int, *what: object) -> Any:
     """The private key on P-256 that this seed and these words decide."""
     ec = _library().ec
     digest = blake2b(" ".join(map(str, ("workbook ECC V2", seed, *what))).encode(), digest_size=64).digest()
-    return ec.derive_private_key(int.from_bytes(digest, "big") % (ORDER - 1) + 1, ec.SECP256R1())
+    points = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551  # of P-256; a key is a number below it
+    return ec.derive_private_key(int.from_bytes(digest, "big") % (points - 1) + 1, ec.SECP256R1())
 
 
 @cache
 def _certificates(seed: int) -> tuple[bytes, bytes]:
     """The throw-away wallet's leaf certificate, and the root that signed it, in DER."""
     x509, hashes, serialization = (lib := _library()).x509, lib.hashes, lib.serialization
-    made = []
+    made, valid = [], (datetime(2026, 1, 1, tzinfo=UTC), datetime(2056, 1, 1, tzinfo=UTC))
     for number, who in enumerate(("root", "leaf"), 1):
         subject, issuer = (
             x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, f"SIMULATED wallet {name}, {MARK}")])
             for name in (who, "root")
         )
         key = _private(seed, who).public_key()
-        builder = x509.CertificateBuilder(issuer, subject, key, number, *VALID)
+        builder = x509.CertificateBuilder(issuer, subject, key, number, *valid)
         signed = builder.sign(_private(seed, "root"), hashes.SHA256(), ecdsa_deterministic=True)
         made.append(signed.public_bytes(serialization.Encoding.DER))
     return made[1], made[0]
@@ -91,7 +87,7 @@ class WalletRequest(NamedTuple):
 
     def fields(self) -> dict[str, Any]:
         """The fields of the sdkOutput."""
-        return dict(zip(REQUEST, ([*map(_text, self.certificates)], _text(self.nonce), _text(self.signature)),
+        return dict(zip(REQUEST_FIELDS, ([*map(_text, self.certificates)], _text(self.nonce), _text(self.signature)),
                         strict=True))  # fmt: skip
 
 
@@ -125,13 +121,13 @@ def answer(request: Mapping[str, Any], seed: int, payment_instrument_id: str, se
     if not on_curve:
         raise ValueError("the leaf certificate has no key on P-256")
     claims = {"simulated": MARK, "paymentInstrumentId": payment_instrument_id}
-    secret = claims | {name: request[name] for name in REQUEST[1:]}  # binds the pass to this attempt (assumed)
+    secret = claims | {name: request[name] for name in REQUEST_FIELDS[1:]}  # binds the pass to this attempt (assumed)
     private = _private(seed, "ephemeral", payment_instrument_id, serial)
     point = private.public_key().public_bytes(
         lib.serialization.Encoding.X962, lib.serialization.PublicFormat.UncompressedPoint
     )
     encrypted = lib.AESGCM(_derived(private, leaf.public_key())).encrypt(VECTOR, json.dumps(secret).encode(), None)
-    return dict(zip(ANSWER, map(_text, (json.dumps(claims).encode(), encrypted, point)), strict=True))
+    return dict(zip(ANSWER_FIELDS, map(_text, (json.dumps(claims).encode(), encrypted, point)), strict=True))
 
 
 def _certificate(der: bytes) -> tuple[Any, bool, str]:
@@ -153,7 +149,7 @@ def _derived(private: Any, public: Any) -> bytes:
     """The key of AES that both sides come to."""
     lib = _library()
     shared = private.exchange(lib.ec.ECDH(), public)
-    return bytes(lib.X963KDF(lib.hashes.SHA256(), KEY_BYTES, SHARED_INFO).derive(shared))
+    return bytes(lib.X963KDF(lib.hashes.SHA256(), 32, SHARED_INFO).derive(shared))
 
 
 def _text(data: bytes) -> str:
@@ -196,7 +192,7 @@ def follow(fields: Mapping[str, Any], seed: int) -> Iterator[Unwrap]:
         ConfigurationError: the library is not installed.
     """
     ours = fields.get("simulated") == MARK
-    steps = _through_request(fields) if REQUEST[0] in fields else _through_answer(fields, seed, ours=ours)
+    steps = _through_request(fields) if REQUEST_FIELDS[0] in fields else _through_answer(fields, seed, ours=ours)
     try:
         yield from steps if ours else (step._replace(shown="") for step in steps)
     except _Wrong as wrong:
@@ -210,11 +206,11 @@ def why_not_opened(fields: Mapping[str, Any], seed: int) -> str:
 
 
 def _through_request(fields: Mapping[str, Any]) -> Iterator[Unwrap]:
-    lib, listed = _library(), fields[REQUEST[0]]
+    lib, listed = _library(), fields[REQUEST_FIELDS[0]]
     if not isinstance(listed, list) or not listed:
-        raise _Wrong(REQUEST[0], "not a list of certificates, the leaf first")
+        raise _Wrong(REQUEST_FIELDS[0], "not a list of certificates, the leaf first")
     certificates = []
-    for number, text in enumerate(listed[:MOST_CERTIFICATES], 1):
+    for number, text in enumerate(listed[:10], 1):
         der, name = _bytes(f"certificates[{number}]", text), f"certificates[{number}]"
         try:
             certificate, on_curve, subject = _certificate(der)
@@ -230,10 +226,10 @@ def _through_request(fields: Mapping[str, Any]) -> Iterator[Unwrap]:
             inner.verify_directly_issued_by(outer)
         except (ValueError, TypeError, lib.exceptions.InvalidSignature):
             raise _Wrong(f"certificates[{number}]", f"not signed by certificates[{number + 1}]") from None
-    nonce, signature = (_bytes(name, fields.get(name)) for name in REQUEST[1:])
+    nonce, signature = (_bytes(name, fields.get(name)) for name in REQUEST_FIELDS[1:])
     yield Unwrap("chain", f"each of {len(certificates)} certificates but the last is signed by the next")
-    yield Unwrap(REQUEST[1], f"{len(nonce)} bytes", shown=nonce.hex())
-    yield Unwrap(REQUEST[2], f"{len(signature)} bytes", shown=signature.hex())
+    yield Unwrap(REQUEST_FIELDS[1], f"{len(nonce)} bytes", shown=nonce.hex())
+    yield Unwrap(REQUEST_FIELDS[2], f"{len(signature)} bytes", shown=signature.hex())
     if fields.get("simulated") == MARK:
         try:
             certificates[0].public_key().verify(signature, nonce, lib.ec.ECDSA(lib.hashes.SHA256()))
@@ -244,31 +240,31 @@ def _through_request(fields: Mapping[str, Any]) -> Iterator[Unwrap]:
 
 def _through_answer(fields: Mapping[str, Any], seed: int, *, ours: bool) -> Iterator[Unwrap]:
     lib = _library()
-    if "wrappedKey" in fields and ANSWER[2] not in fields:
+    if "wrappedKey" in fields and ANSWER_FIELDS[2] not in fields:
         raise _Wrong("wrappedKey", "belongs to another scheme; ECC V2 has ephemeralPublicKey (catalogue 34)")
-    activation, encrypted, point = (_bytes(name, fields.get(name)) for name in ANSWER)
-    yield Unwrap(ANSWER[0], f"{len(activation)} bytes", shown=activation.decode("utf-8", "replace"))
-    yield Unwrap(ANSWER[1], f"{len(encrypted)} bytes", shown=encrypted.hex())
+    activation, encrypted, point = (_bytes(name, fields.get(name)) for name in ANSWER_FIELDS)
+    yield Unwrap(ANSWER_FIELDS[0], f"{len(activation)} bytes", shown=activation.decode("utf-8", "replace"))
+    yield Unwrap(ANSWER_FIELDS[1], f"{len(encrypted)} bytes", shown=encrypted.hex())
     try:
         public = lib.ec.EllipticCurvePublicKey.from_encoded_point(lib.ec.SECP256R1(), point)
     except ValueError:
-        raise _Wrong(ANSWER[2], "no point on P-256, which has 65 bytes and begins with 04") from None
-    yield Unwrap(ANSWER[2], f"{len(point)} bytes, a point on P-256", shown=point.hex())
+        raise _Wrong(ANSWER_FIELDS[2], "no point on P-256, which has 65 bytes and begins with 04") from None
+    yield Unwrap(ANSWER_FIELDS[2], f"{len(point)} bytes, a point on P-256", shown=point.hex())
     if not ours:
         yield Unwrap("ECDH", "only the wallet has the key to go on")
         return
     yield Unwrap("ECDH", "with the throw-away wallet's key, a secret of 32 bytes")
     key = _derived(_private(seed, "leaf"), public)
-    yield Unwrap("X9.63", f"with SHA-256, a key of {KEY_BYTES} bytes; the shared info is {ASSUMED}", shown=key.hex())
+    yield Unwrap("X9.63", f"with SHA-256, a key of 32 bytes; the shared info is {ASSUMED}", shown=key.hex())
     try:
         content = lib.AESGCM(key).decrypt(VECTOR, encrypted, None)
     except (lib.exceptions.InvalidTag, ValueError):
-        why = f"does not open: the key, the data or the tag (its last {TAG_BYTES} bytes) is wrong"
+        why = "does not open: the key, the data or the tag (its last 16 bytes) is wrong"
         raise _Wrong("AES-256-GCM", f"{why}, or the seed is not {seed}") from None
-    yield Unwrap("AES-256-GCM", f"opens: {len(content)} bytes, and a tag of {TAG_BYTES}", shown=content.decode())
+    yield Unwrap("AES-256-GCM", f"opens: {len(content)} bytes, and a tag of 16", shown=content.decode())
     of = [(json_object(part) or {}).get("paymentInstrumentId") for part in (activation, content)]
     if of[0] != of[1]:
-        raise _Wrong(ANSWER[0], "of another payment instrument than the encrypted data", ASSUMED)
+        raise _Wrong(ANSWER_FIELDS[0], "of another payment instrument than the encrypted data", ASSUMED)
 
 
 def _bytes(name: str, value: Any) -> bytes:
@@ -279,7 +275,7 @@ def _bytes(name: str, value: Any) -> bytes:
     """
     if not isinstance(value, str):
         raise _Wrong(name, "missing" if value is None else "not base64 text")
-    if len(value) >= SHORTEST_HEX and _HEX.match(value):
+    if re.fullmatch("([0-9a-f]{2}|[0-9A-F]{2}){6,}", value):  # fewer characters may well be base64
         raise _Wrong(name, "hexadecimal; base64 is wanted (catalogue 35)")
     data = decode_strictly(value)
     if not data:

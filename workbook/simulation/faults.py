@@ -484,19 +484,16 @@ STATUSES = (
 #
 # A delay ends in the answer; a stall never does: after it the connection is closed.
 
-LONGEST_WAIT = 3600.0
-"""Seconds: no wait is longer."""
-
 
 def _seconds(default: float, least: float = 0.0) -> Number:
-    return Number(default, least, LONGEST_WAIT)
+    return Number(default, least, 3600.0)
 
 
 def _late(draw: Callable[[float, Mapping[str, Any]], float]) -> Effect:
-    """The answer, after as many seconds as are drawn."""
+    """The answer, after as many seconds as are drawn; like a setting, that is an hour at most."""
 
     def change(answer: Response, chance: Chance, values: Mapping[str, Any]) -> Response:
-        return replace(answer, wire=replace(answer.wire, before_headers=min(LONGEST_WAIT, draw(chance.draw, values))))
+        return replace(answer, wire=replace(answer.wire, before_headers=min(3600.0, draw(chance.draw, values))))
 
     return change
 

@@ -49,10 +49,6 @@ class Ending(StrEnum):
 
 UNANSWERED = frozenset({Ending.RESET, Ending.CLOSED})
 """Not a byte of the answer leaves."""
-CHUNKED = frozenset({Ending.NO_LAST_CHUNK, Ending.BAD_CHUNK})
-"""The body travels in chunks, without a content-length."""
-HALVED = frozenset({Ending.TRUNCATED, Ending.BAD_CHUNK, Ending.WRONG_LENGTH})
-"""With these endings a peer can read only the first half of the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +69,21 @@ class Wire:
     ending: Ending = Ending.WHOLE
     chunked: bool = False
 
+    @property
+    def in_chunks(self) -> bool:
+        """Whether the body travels in chunks: as a gateway sends it, or because the ending needs one."""
+        return self.chunked or self.ending in (Ending.NO_LAST_CHUNK, Ending.BAD_CHUNK)
+
     def framing(self, body: bytes) -> tuple[str, str]:
         """The header that says where the body ends, true or not."""
-        if self.chunked or self.ending in CHUNKED:
+        if self.in_chunks:
             return "transfer-encoding", "chunked"
         return "content-length", str(half(body) if self.ending is Ending.WRONG_LENGTH else len(body))
 
     def pieces(self, body: bytes) -> Iterator[tuple[float, bytes]]:
         """What can be read of the body, piece by piece, each with the seconds that pass before it."""
-        readable = body[: half(body)] if self.ending in HALVED else body
+        halved = self.ending in (Ending.TRUNCATED, Ending.BAD_CHUNK, Ending.WRONG_LENGTH)
+        readable = body[: half(body)] if halved else body
         size = 1 if self.every else max(1, len(readable))
         wait = self.after_headers
         for start in range(0, len(readable), size):

@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import count
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import get_args
 
 from workbook.base.values import choice, of_type
 from workbook.errors import OpaqueDataError, ParameterError
 from workbook.flows.messages import CanProvisionFailure, Event
 from workbook.flows.variants import PROFILES
 
-FAILURES = (
+PROVISION_FAILURES = (
     "Canceled", "OpcFetchError", "ProvisioningInProgress", "ApiNotConnected", "ConnectionSuspendedDuringCall",
     "DeveloperError", "Error", "InternalError", "Interrupted", "InvalidAccount", "NetworkError",
     "ReconnectionTimedOut", "ReconnectionTimedOutDuringUpdate", "RemoteException", "ResolutionRequired",
@@ -29,9 +29,10 @@ FAILURES = (
 NOT_ALLOWLISTED = 15009
 """The wallet API's status for an app that is not allowlisted (wallet; that it arrives here is inferred)."""
 
-CARRIED: Mapping[str, Any] = {"throwable": "IOException", "status_code": NOT_ALLOWLISTED}
 CAN_PROVISION_FAILURES: Mapping[str, Event] = {
-    event.says.rpartition(".")[2]: event(**{each.name: CARRIED[each.name] for each in fields(event)})
+    event.says.rpartition(".")[2]: event(
+        **{each.name: {"throwable": "IOException", "status_code": NOT_ALLOWLISTED}[each.name] for each in fields(event)}
+    )
     for event in get_args(CanProvisionFailure)
 }
 """An example of each failure of canProvision by the document's name; what it carries is ours."""
@@ -69,7 +70,7 @@ class PhoneA:
         verification_pending: a card is added but waits for an identity check; canProvision then answers
             CanBeProvisioned on purpose (sdk-a).
         can_provision: answer this instead of what the facts say.
-        provision_failure: end the wallet's flow with this failure, one of `FAILURES`.
+        provision_failure: end the wallet's flow with this failure, one of `PROVISION_FAILURES`.
         cards: the ids of the payment instruments in the wallet; a success adds to it.
         number: distinguishes its sdkOutputs from those of other phones in front of the same service.
         outputs: how many sdkOutputs its SDK has made, so that no two are alike.
@@ -89,7 +90,7 @@ class PhoneA:
 
     def __post_init__(self) -> None:
         if self.provision_failure is not None:
-            choice("provision_failure", self.provision_failure, FAILURES)
+            choice("provision_failure", self.provision_failure, PROVISION_FAILURES)
 
 
 # Platform B's phone: its wallet, the watch that may be paired with it, and the facts that decide how an SDK answers.
@@ -141,9 +142,6 @@ THROWN_BY_START = ("presentationFailure", "delegateNotSet")
 NOTHING = "nothing"
 """For `ends_with` of PhoneB: didFinishProvisioning without a pass or an error (B-FIN-1)."""
 
-PLACES = ("phone", "watch", "both")
-"""Where the cardholder may add a card in the wallet's sheet (wallet)."""
-
 TARGETS = ("app", "extension", "authorization UI")
 """The three targets that need the provisioning entitlement (sdk-b)."""
 
@@ -187,7 +185,7 @@ class PhoneB:
         wallet: the name that an instrument's `supportedWallets` must hold (sdk-b text).
         watch: the paired watch; None where there is none.
         cards: the ids of the payment instruments in the phone's own wallet.
-        adds_to: the place that the cardholder chooses in the wallet's sheet, one of `PLACES` (wallet).
+        adds_to: the place that the cardholder chooses in the wallet's sheet, `phone`, `watch` or `both` (wallet).
         ends_with: end the wallet's flow with this error, one of `ERRORS`, or with `NOTHING`.
         associated: the app is among the card's associated applications at the scheme; False hides the card from
             the app, so that canAddCard stays true (symptoms, row 30).
@@ -223,11 +221,18 @@ class PhoneB:
     profile: str = "spec"
 
     def __post_init__(self) -> None:
-        choice("adds_to", self.adds_to, PLACES)
+        choice("adds_to", self.adds_to, ("phone", "watch", "both"))
         if self.ends_with is not None:
             choice("ends_with", self.ends_with, (NOTHING, *ERRORS))
         choice("profile", self.profile, PROFILES)
-        for name, kinds in KINDS.items():
+        kinds_of: dict[str, tuple[type, ...]] = {  # where a wrong one would be noticed only far from here
+            "watch": (Watch, type(None)),
+            "cards": (set,),
+            "entitled": (tuple,),
+            "storage": (SecureStorage,),
+            "latencies": (LatenciesB,),
+        }
+        for name, kinds in kinds_of.items():
             if not isinstance(value := getattr(self, name), kinds):
                 allowed = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
                 raise ParameterError(f"A phone's {name} is {value!r:.40}; give a {allowed}.")
@@ -244,7 +249,7 @@ class PhoneB:
         return payment_instrument_id not in self.cards, watch is not None and payment_instrument_id not in watch.cards
 
     def add(self, payment_instrument_id: str, wanted: str) -> str:
-        """Put the card where the cardholder wants it, and say where that was, one of `PLACES`.
+        """Put the card where the cardholder wants it, and say where that was: `phone`, `watch` or `both`.
 
         The wallet's sheet offers the places that lack the card. Where the wanted place is not offered, the card goes to
         the one that is; where none is offered, it goes to the phone once more (assumed).
@@ -257,16 +262,6 @@ class PhoneB:
         if on_watch and self.watch is not None:
             self.watch.cards.add(payment_instrument_id)
         return "both" if on_phone and on_watch else "watch" if on_watch else "phone"
-
-
-KINDS: dict[str, tuple[type, ...]] = {
-    "watch": (Watch, type(None)),
-    "cards": (set,),
-    "entitled": (tuple,),
-    "storage": (SecureStorage,),
-    "latencies": (LatenciesB,),
-}
-"""The kinds of a phone's facts, where a wrong one would be noticed only far from here."""
 
 
 # Phones by name, as plays, panels and the phone of `workbook phone` take them.

@@ -264,14 +264,6 @@ def _text(value: Any) -> str | Damaged:
 # The flow tables decide the order. This SDK works on bytes (API-8). The explanation in `why` is the
 # simulator's; the document shows none.
 
-BEFORE_THE_DELEGATE = {
-    "userCancelled": "the cardholder closed the wallet's sheet",
-    "unableToConstructSDKOutput": "chosen for this phone",
-}
-"""Errors before the delegate is asked, so without an sdkOutput (inferred from their names), each with its reason."""
-
-TEXT = "it is text, and platform B takes the bytes (API-8): decode the base64 of the JSON once (sdk-b)"
-
 OUR_CASE = "this error case is assumed"
 """Said of an error case whose name is known (sdk-b) and whose cause is not."""
 
@@ -349,8 +341,9 @@ class SdkB(StandIn):
             return 0.0, m.StartThrew("presentationFailure", "the app lacks the provisioning entitlement")
         if case in THROWN_BY_START:
             return 0.0, m.StartThrew(case, "chosen for this phone")
-        if case in BEFORE_THE_DELEGATE:
-            return self.phone.latencies.sheet, m.FinishedWithError(case, BEFORE_THE_DELEGATE[case])
+        if case in ("userCancelled", "unableToConstructSDKOutput"):  # before an sdkOutput (inferred from the names)
+            why = "the cardholder closed the wallet's sheet" if case == "userCancelled" else "chosen for this phone"
+            return self.phone.latencies.sheet, m.FinishedWithError(case, why)
         output = next_output(self.phone, self._seal, self.payment_instrument_id)
         self.attempt = self.phone.outputs
         if self._later:
@@ -391,7 +384,8 @@ class SdkB(StandIn):
 def opened(seal: Seal, sdk_input: object) -> Genuine | Damaged:
     """What these bytes say, or what is wrong with them; text is the classic mistake (symptoms, row 10)."""
     if isinstance(sdk_input, str):
-        return Damaged(TEXT, LAYERS["alphabet"] if not sdk_input.isascii() else "")
+        why = "it is text, and platform B takes the bytes (API-8): decode the base64 of the JSON once (sdk-b)"
+        return Damaged(why, LAYERS["alphabet"] if not sdk_input.isascii() else "")
     if not isinstance(sdk_input, bytes | bytearray | memoryview) or not sdk_input:
         empty = isinstance(sdk_input, bytes | bytearray | memoryview)
         what = "nil" if sdk_input is None else "empty" if empty else type(sdk_input).__name__
@@ -410,7 +404,7 @@ def wrong_with(seal: Seal, sdk_input: object, payment_instrument_id: str, attemp
             return "it belongs to another payment instrument"
         case Genuine() as data if data.claims["attempt"] != attempt:
             return f"it answers attempt {data.claims['attempt']}, and this is attempt {attempt}"
-        case Genuine(claims) if ecc_v2.ANSWER[0] in claims:
+        case Genuine(claims) if ecc_v2.ANSWER_FIELDS[0] in claims:
             return ecc_v2.why_not_opened(claims, seal.seed) or None
     return None
 

@@ -65,15 +65,7 @@ Decided: TypeAlias = tuple[Response, Callable[[], None]]
 # before, between and after them are judged. The hint repeats only a segment that is nearly one of those words, so never
 # a secret, card data, an id or a query.
 
-ROOT, VERSION, NOUN = BEFORE_ID.strip("/").split("/")
-LAST = AFTER_ID.strip("/")
-NEARLY = 0.65
-"""How alike two words must be, from 0 to 1, for one to be taken for the other. It is our choice: `networkTokens`,
-another resource of the real API (openapi), falls below it."""
-LONGEST_WORD = 40
-"""Characters above which a segment is no misspelling and is not compared."""
-MOST_SEGMENTS = 30
-"""Segments above which a path gets no hint."""
+ROOT, VERSION, NOUN, LAST = f"{BEFORE_ID}{AFTER_ID}".replace("//", "/").strip("/").split("/")
 
 
 def hints(method: str, target: str) -> str:
@@ -87,8 +79,8 @@ def hints(method: str, target: str) -> str:
     """
     path = re.split(r"[?#]", target, maxsplit=1)[0]
     path = re.sub(r"\A[A-Za-z][A-Za-z0-9+.-]*://[^/]*", "", path)  # a whole address is allowed as a target
-    segments = path.removeprefix("/").split("/") if len(path) <= MOST_SEGMENTS * 256 else []
-    if not segments or len(segments) > MOST_SEGMENTS:
+    segments = path.removeprefix("/").split("/")
+    if len(path) > 30 * 256 or len(segments) > 30:  # nobody's misspelling
         return ""
     places = range(len(segments))
     noun = next((place for place in places if _alike(segments[place], NOUN)), None)
@@ -126,9 +118,13 @@ def hints(method: str, target: str) -> str:
 
 
 def _alike(segment: str, word: str) -> bool:
-    if len(segment) > LONGEST_WORD:
-        return False
-    return SequenceMatcher(None, segment.lower(), word.lower(), autojunk=False).ratio() >= NEARLY
+    """Whether one may be taken for the other.
+
+    The least likeness, from 0 to 1, is our choice: `networkTokens`, another resource of the real API (openapi), falls
+    below it. A segment of more than 40 characters is no misspelling.
+    """
+    matcher = SequenceMatcher(None, segment.lower(), word.lower(), autojunk=False)
+    return len(segment) <= 40 and matcher.ratio() >= 0.65
 
 
 def _prefix_hints(before: Sequence[str]) -> Iterator[str]:
@@ -163,16 +159,13 @@ def _word_hints(segment: str, word: str, missing: str) -> Iterator[str]:
 #
 # A refusal repeats nothing of the request: anything may be in the wrong place, a key or card data too.
 
-_JSON_TYPES: Mapping[type, str] = {
-    dict: "an object", list: "an array", str: "a string", bool: "a boolean", int: "a number", float: "a number",
-    type(None): "null",
-}  # fmt: skip
-WHOLE = "body"
-"""How `invalidFields` names a body that is wrong as a whole (assumed)."""
-
 
 class Invalid(NamedTuple):
-    """One row of `invalidFields` (openapi). Of the value it holds the JSON type alone: the value may be card data."""
+    """One row of `invalidFields` (openapi).
+
+    Of the value it holds the JSON type alone: the value may be card data. A body that is wrong as a whole is named
+    `body` (assumed).
+    """
 
     name: str
     value: str
@@ -272,21 +265,21 @@ def read_body(request: Request, operation: Operation) -> dict[str, Any]:
     if len(request.body) > operation.most_bytes:
         raise Refused(Broken.SIZE, f"The body is larger than {operation.most_bytes} bytes.")
     try:
-        document = _DECODE(request.body.decode("utf-8"))
+        document = json.loads(request.body.decode("utf-8"), object_pairs_hook=_no_duplicates)
     except (ValueError, RecursionError):
         sentence = "The body is empty or not JSON."
-        raise Refused(Broken.JSON, sentence, Invalid(WHOLE, "not JSON", sentence)) from None
+        raise Refused(Broken.JSON, sentence, Invalid("body", "not JSON", sentence)) from None
     properties, required = operation.schema["properties"], operation.schema.get("required", ())
     if not isinstance(document, dict):
         sentence = f"The body must be {wanted(operation.schema)}."
-        raise Refused(Broken.FIELDS, sentence, Invalid(WHOLE, _JSON_TYPES[type(document)], sentence))
+        raise Refused(Broken.FIELDS, sentence, Invalid("body", _json_type(document), sentence))
     invalid = [
         Invalid(name, "missing", f"It must be {wanted(properties[name])}.") for name in required if name not in document
     ]
     if operation.schema.get("additionalProperties") is False:
         for name in [name for name in document if name not in properties]:
             repeated = name if name.lower() in map(str.lower, properties) else "another field"
-            invalid.append(Invalid(repeated, _JSON_TYPES[type(document[name])], "There is no such field."))
+            invalid.append(Invalid(repeated, _json_type(document[name]), "There is no such field."))
     if invalid:
         raise Refused(Broken.FIELDS, f"The body must be {wanted(operation.schema)}.", *invalid)
     for name, schema in properties.items():
@@ -295,7 +288,7 @@ def read_body(request: Request, operation: Operation) -> dict[str, Any]:
         value = document[name]
         if not isinstance(value, str) or len(value) < schema.get("minLength", 0):
             sentence = f"{name} must be {wanted(schema)}."
-            raise Refused(Broken.FIELDS, sentence, Invalid(name, _JSON_TYPES[type(value)], sentence))
+            raise Refused(Broken.FIELDS, sentence, Invalid(name, _json_type(value), sentence))
     return document
 
 
@@ -311,24 +304,22 @@ def wanted(schema: Document) -> str:
     return f"a JSON object with {'exactly one field,' if exactly else 'no field other than'} {names}"
 
 
+def _json_type(value: object) -> str:
+    names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
 def _no_duplicates(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
     listed = list(pairs)
     document = dict(listed)
     if len(document) != len(listed):
         sentence = "A field stands in the body twice."
-        raise Refused(Broken.FIELDS, sentence, Invalid(WHOLE, "an object", sentence))
+        raise Refused(Broken.FIELDS, sentence, Invalid("body", "an object", sentence))
     return document
-
-
-_DECODE = json.JSONDecoder(object_pairs_hook=_no_duplicates).decode
 
 
 MOST_OUTPUTS = 10_000
 """How many exchanged sdkOutputs are remembered for an instrument (assumed); the oldest is forgotten first."""
-NOT_SENT = "API-4; a GET with {} content-type"
-"""What an answer's basis says where the GET lacks `content-type: application/json`. The document says that the header
-is sent (API-4), not what becomes of a GET without it (GAP-1). A published client leaves it out (seen). To refuse such a
-GET or to answer it would both be our choice. It is answered; the basis and the log say that this is assumed."""
 
 
 class Memory:
@@ -442,7 +433,9 @@ class Service:
         if request.body:
             raise Refused(Broken.BODY, f"The {operation.method} has no body.")
         if (sent := request.media_types) != {JSON}:
-            basis = f"{basis}; {NOT_SENT.format('another' if sent else 'no')}: {operation.unchecked}"
+            # The document says that the header is sent (API-4), not what becomes of a GET without it (GAP-1), and a
+            # published client leaves it out (seen). To refuse such a GET or to answer it would both be our choice.
+            basis = f"{basis}; API-4; a GET with {'another' if sent else 'no'} content-type: {operation.unchecked}"
         memory = self.memory[instrument.id]
         text = self.seal.close(
             Content.ACTIVATION,
@@ -559,7 +552,7 @@ ORIGIN = "https://simulated.invalid"
 CLIENT_LIMITS = Options()
 """The client's default limits."""
 
-BREACHES: Mapping[Ending, FailureKind] = {
+FAILED_AS: Mapping[Ending, FailureKind] = {
     Ending.RESET: FailureKind.READ,
     Ending.CLOSED: FailureKind.PROTOCOL,
     Ending.TRUNCATED: FailureKind.PROTOCOL,
@@ -612,7 +605,7 @@ def _lost(response: Response) -> CallProblem | None:
         return CallProblem(
             DeadlineError, f"{FailureKind.DEADLINE.value}. The request may have arrived.", {"sent": True}
         )
-    return _may_have_arrived(BREACHES[wire.ending]) if wire.ending in BREACHES else None
+    return _may_have_arrived(FAILED_AS[wire.ending]) if wire.ending in FAILED_AS else None
 
 
 def _may_have_arrived(kind: FailureKind) -> CallProblem:

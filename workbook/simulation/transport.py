@@ -6,20 +6,12 @@ the read timeout raises that timeout at once, and a shorter one is only passed t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 
+from workbook.api.exchange import FailureKind
 from workbook.api.net import httpx
-from workbook.simulation.http import AT_ONCE, UNANSWERED, Ending, Request, Responder, Response
-from workbook.simulation.service import Service
-
-BREACHES: Mapping[Ending, type[httpx.TransportError]] = {
-    Ending.RESET: httpx.ReadError,
-    Ending.CLOSED: httpx.RemoteProtocolError,
-    Ending.TRUNCATED: httpx.RemoteProtocolError,
-    Ending.NO_LAST_CHUNK: httpx.RemoteProtocolError,
-    Ending.BAD_CHUNK: httpx.RemoteProtocolError,
-}
-"""What httpx raises; the other endings look whole to it (measured with raw sockets)."""
+from workbook.simulation.http import AT_ONCE, UNANSWERED, Request, Responder, Response
+from workbook.simulation.service import FAILED_AS, Service
 
 
 class SimulatedTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
@@ -97,6 +89,8 @@ class _Faulted(httpx.SyncByteStream, httpx.AsyncByteStream):
             raise httpx.ReadTimeout("The answer took too long.", request=self._request)
 
     def _break(self) -> None:
+        """Raise what httpx raises; the other endings look complete to it (measured with raw sockets)."""
         ending = self._response.wire.ending
-        if ending in BREACHES:
-            raise BREACHES[ending](f"The connection broke: {ending}.", request=self._request)
+        if ending in FAILED_AS:
+            error = httpx.ReadError if FAILED_AS[ending] is FailureKind.READ else httpx.RemoteProtocolError
+            raise error(f"The connection broke: {ending}.", request=self._request)

@@ -25,14 +25,13 @@ INSTRUMENT_IDS = tuple(f"PISIMULATED{number:014d}" for number in (1, 2, 3))
 
 Profile = Literal["spec", "field"]
 Status = Literal["active", "inactive", "suspended", "closed"]
-STATUSES: tuple[str, ...] = get_args(Status)
 """The states of a payment instrument (openapi)."""
 
 Type = Literal["card", "bankAccount"]
+"""The types of a payment instrument (openapi)."""
+
 Wallet = Literal["wallet-a", "wallet-b"]
 """What the stand-ins' wallets are called."""
-TYPES: tuple[str, ...] = get_args(Type)
-"""The types of a payment instrument (openapi)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +43,8 @@ class Instrument:
         brand: the card's scheme, as the activation data names it (assumed).
         last_four: of the card's number (assumed).
         supported_wallets: the wallets that its card may go into (sdk-a, sdk-b sample data).
-        status: one of `STATUSES` (openapi); only an active one is answered (assumed).
-        type: one of `TYPES` (openapi); only a card is answered (assumed).
+        status: a `Status` (openapi); only an active one is answered (assumed).
+        type: a `Type` (openapi); only a card is answered (assumed).
 
     Raises:
         ParameterError: there is no such status or type.
@@ -59,8 +58,8 @@ class Instrument:
     type: str = "card"
 
     def __post_init__(self) -> None:
-        choice("An instrument's status", self.status, STATUSES)
-        choice("An instrument's type", self.type, TYPES)
+        choice("An instrument's status", self.status, get_args(Status))
+        choice("An instrument's type", self.type, get_args(Type))
 
     @property
     def active(self) -> bool:
@@ -84,8 +83,9 @@ class Credential:
     roles: frozenset[str] = frozenset({ROLE})
 
 
-CARDS: Mapping[str, Instrument] = MappingProxyType({id_: Instrument(id_, last_four=id_[-4:]) for id_ in INSTRUMENT_IDS})
-CREDENTIALS: Mapping[str, Credential] = MappingProxyType({SIMULATED_KEY: Credential()})
+SIMULATED_CARDS: Mapping[str, Instrument] = MappingProxyType(
+    {id_: Instrument(id_, last_four=id_[-4:]) for id_ in INSTRUMENT_IDS}
+)
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,10 @@ class World:
         ParameterError: there is no such profile or method, or a latency is no number of seconds.
     """
 
-    instruments: Mapping[str, Instrument] = field(default_factory=lambda: CARDS)
-    credentials: Mapping[str, Credential] = field(default_factory=lambda: CREDENTIALS, repr=False)
+    instruments: Mapping[str, Instrument] = field(default_factory=lambda: SIMULATED_CARDS)
+    credentials: Mapping[str, Credential] = field(
+        default_factory=lambda: MappingProxyType({SIMULATED_KEY: Credential()}), repr=False
+    )
     seed: int = 7
     name: str = "default"
     profile: str = "spec"

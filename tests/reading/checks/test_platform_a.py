@@ -17,8 +17,7 @@ from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.reading.checks import Finding, Severity, Symptom, api, check, platform_a
 from workbook.runs.platform_a import PROVIDER_CALLS, AppA, CardAddress, PlatformARun
-from workbook.simulation.phones import CAN_PROVISION_FAILURES, PhoneA
-from workbook.simulation.phones import FAILURES as DEVICE_FAILURES
+from workbook.simulation.phones import CAN_PROVISION_FAILURES, PROVISION_FAILURES, PhoneA
 from workbook.simulation.world import INSTRUMENT_IDS
 
 ID = INSTRUMENT_IDS[0]
@@ -179,7 +178,7 @@ ROWS = [(name, *row) for name, rows in CASES.items() for row in rows]
 
 def test_each_finding_word_for_word(golden):
     traces = [broken for _name, _good, broken, _findings in ROWS]
-    traces += [failed(reason) for reason in DEVICE_FAILURES]
+    traces += [failed(reason) for reason in PROVISION_FAILURES]
     findings = [str(one) for broken in traces for one in check(broken)]
     golden("platform_a", "\n".join(dict.fromkeys(findings)))
 
@@ -294,7 +293,7 @@ def test_a_cause_that_the_document_does_not_name_bears_its_source(message):
     assert any(tag in found.todo for tag in ("assumed)", "inferred)", "(wallet)"))
 
 
-@pytest.mark.parametrize("reason", DEVICE_FAILURES)
+@pytest.mark.parametrize("reason", PROVISION_FAILURES)
 def test_a_failure_s_name_bears_its_source_for_the_document_shows_none(reason):
     (found,) = check(failed(reason))
     assert f"Failure: {reason} (sdk-a), why." in found.text
