@@ -205,7 +205,6 @@ def app_case(  # noqa: PLR0917 - a row of a table
 # The judges.
 
 ATTEMPTS = (m.ProvisionCalled, m.ProvisionWithProviderCalled)
-TAKES: tuple[tuple[str, type[Event]], ...] = (("create", m.CreateCalled), ("the SDK", m.OpcReceived))
 GUARD = "Disable the button in the tap itself, before anything suspends, and enable it when the attempt is over."
 
 
@@ -260,7 +259,8 @@ def get_then_create(seen: AppSeen) -> Iterator[Miss]:
 def only_what_was_given(seen: AppSeen) -> Iterator[Miss]:
     """Only texts that a back end gave reach create and the SDK."""
     given = {arrival.given for arrival in seen.arrivals if arrival.given}
-    calls = [(where, call) for where, kind in TAKES for _record, call in seen.device.trace.seen(kind)]
+    takes: tuple[tuple[str, type[Event]], ...] = (("create", m.CreateCalled), ("the SDK", m.OpcReceived))
+    calls = [(where, call) for where, kind in takes for _record, call in seen.device.trace.seen(kind)]
     for where, call in calls:
         text = opaque_text(getattr(call, "sdk_input", ""))
         if text not in given and text in seen.earlier:

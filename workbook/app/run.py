@@ -62,10 +62,6 @@ from workbook.simulation.world import INSTRUMENT_IDS
 
 NAME = "app"
 """What the app's process calls itself."""
-PACE = 0.005
-"""Multiplies the SDK's seconds, so that a case takes no longer than the app itself."""
-RESTING = (SHOWN, HIDDEN)
-"""What a page shows of its button when it waits for nothing but the cardholder."""
 PATIENCE = 20.0
 """Seconds that an action may take; a machine may be busy with other things (assumed)."""
 START = 120.0
@@ -73,7 +69,6 @@ START = 120.0
 
 
 STORED = "This is a stored run of the sample; changes of yours in its code are not seen."
-RETURN = "Return from each action as soon as the app has taken it in."
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +92,6 @@ class Tempo:
 
 
 TEMPO = Tempo()
-SLOWER = 5
-"""A change may take this many times as long to show as the slowest look takes (assumed)."""
-
-
 class NoAnswerError(WorkbookError):
     """The app's process did not do what it was asked for in time, or it ended."""
 
@@ -279,8 +270,9 @@ class AppStage:
             slowest = max(slowest, monotonic() - began)
             now = (shown.button, shown.message, self._happened())
             held = back_end.held or device.held
-            rests = shown.button in RESTING and not self._owes()
-            enough = max(tempo.quiet if rests else tempo.closing, SLOWER * slowest)
+            rests = shown.button in (SHOWN, HIDDEN) and not self._owes()
+            # a change may take five times as long to show as the slowest look takes (assumed)
+            enough = max(tempo.quiet if rests else tempo.closing, 5 * slowest)
             if self._happened() == self._before:
                 enough = max(enough, tempo.starting)
             if now != before or ((device.busy or back_end.busy) and not held):
@@ -481,7 +473,7 @@ class _Judged:
 
     def __init__(self, run: AppRun, progress: RunProgress) -> None:
         self._run, self._progress = run, progress
-        self._server = PhoneServer(run.surface, pace=PACE, seed=run.seed)
+        self._server = PhoneServer(run.surface, pace=0.005, seed=run.seed)  # of the SDK's seconds: the app sets the pace
         self._command: StartCommand | None = None
         self._logs = Logs([])
         self.key = self._server.key
@@ -555,7 +547,8 @@ class _Judged:
         except NoAnswerError as error:
             # An adapter does one action at a time, so an adapter that hangs in an action does no other.
             self.trouble = f"After {case.name} the app's process did nothing more. {self._ended()}".strip()
-            return CaseResult(case, Verdict.FAIL, (Miss("an answer", str(error), RETURN),))
+            todo = "Return from each action as soon as the app has taken it in."
+            return CaseResult(case, Verdict.FAIL, (Miss("an answer", str(error), todo),))
         seen = replace(seen, log=tuple(self._logs.since(mark)), earlier=frozenset(self._given))
         self._given.update(arrival.given for arrival in seen.arrivals if arrival.given)
         if case.asks and seen.reports is None and not seen.threw:
