@@ -92,6 +92,8 @@ class Tempo:
 
 
 TEMPO = Tempo()
+
+
 class NoAnswerError(WorkbookError):
     """The app's process did not do what it was asked for in time, or it ended."""
 
@@ -473,7 +475,8 @@ class _Judged:
 
     def __init__(self, run: AppRun, progress: RunProgress) -> None:
         self._run, self._progress = run, progress
-        self._server = PhoneServer(run.surface, pace=0.005, seed=run.seed)  # of the SDK's seconds: the app sets the pace
+        # the SDK takes a 200th of its seconds, so that a case takes no longer than the app itself
+        self._server = PhoneServer(run.surface, pace=0.005, seed=run.seed)
         self._command: StartCommand | None = None
         self._logs = Logs([])
         self.key = self._server.key
