@@ -94,6 +94,7 @@ def test_a_flaky_case_says_how_often_it_ended_how():
         ("fail", Known(ONE.name, "why"), "known", ""),
         ("warn", Known(ONE.name, "why"), "known", ""),
         ("flaky", Known(ONE.name, "why"), "known", ""),
+        ("not looked at", Known(ONE.name, "why"), "known", ""),
         ("fail", Known(ONE.name, "why", TODAY), "known", ""),
         ("fail", Known(ONE.name, "why", date(2030, 5, 31)), "fail", "its last day was 2030-05-31"),
         ("pass", Known(ONE.name, "why"), "pass", "it passes now"),
@@ -145,7 +146,8 @@ def test_a_baseline_in_order_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("verdicts", "given", "code"),
     [
-        (["pass", "note", "known", "disabled", "not testable"], {}, 0),
+        (["pass", "note", "known", "disabled", "not testable", "not looked at"], {}, 0),
+        (["pass", "not looked at"], {"strict": True}, 1),
         (["warn"], {}, 0),
         (["warn"], {"strict": True}, 1),
         (["pass", "fail"], {}, 1),

@@ -41,6 +41,8 @@ def record(verdict=None, misses=(MISS,), name=NAME, **about):
         ("fail", "pass", CaseChange.FIXED, 0),
         ("flaky", "note", CaseChange.FIXED, 0),
         ("not testable", "pass", CaseChange.DECIDED, 0),
+        ("not looked at", "pass", CaseChange.DECIDED, 0),
+        ("pass", "not looked at", CaseChange.LOST, 1),
         (None, "fail", CaseChange.NEW, 0),
         ("fail", None, CaseChange.GONE, 0),
     ],

@@ -224,6 +224,11 @@ def test_there_is_a_word_and_a_place_for_every_verdict():
          "2 cases, and none failed: 1 not testable, 1 pass. The report says why 1 case could not be tested."),
         (of_each_verdict()[:1] + of_each_verdict()[4:5], {"trouble": "It ended."},
          "Of 2 cases none failed, and some could not be decided: 1 not testable, 1 pass."),
+        (of_each_verdict()[:1] + of_each_verdict()[10:], {},
+         ("2 cases, and none failed: 1 not looked at, 1 pass. 1 case not looked at, which fails the run with --strict: "
+          "the report says why.")),
+        (of_each_verdict()[10:], {"strict": True},
+         "Nothing could be decided: 1 not looked at. 1 case not looked at, which fails the run: the report says why."),
         (of_each_verdict()[7:8], {"stale": "xy"},
          "1 case, and none failed: 1 known. The baseline has 2 stale entries, which fail the run."),
         (of_each_verdict()[:1], {"interrupted": True}, "1 case, and none failed: 1 pass. The run was interrupted."),
@@ -286,10 +291,10 @@ def test_each_verdict_has_its_element(strict):
     skipped = {one: ["skipped"] for one in ("known", "not testable", "not applicable", "disabled")}
     assert got == {
         "pass": [], "fail": ["failure"], "warn": warned, "note": ["system-out"], "flaky": ["failure"],
-        "harness error": ["error"], **skipped,
+        "harness error": ["error"], "not looked at": ["failure" if strict else "skipped"], **skipped,
     }  # fmt: skip
-    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("10", "3" if strict else "2", "1")
-    assert sum(int(suite.get("skipped")) for suite in root) == 4
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("11", "4" if strict else "2", "1")
+    assert sum(int(suite.get("skipped")) for suite in root) == (4 if strict else 5)
 
 
 def test_the_xml_says_what_was_missed_and_how_to_run_it_again():

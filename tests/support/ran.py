@@ -81,7 +81,7 @@ def of_each_verdict():
         for name, verdict, why in zip(
             NAMES,
             Verdict,
-            ("", "", "", "", "no logs", "no status", "left out", "a ticket", "2 of 3", "ours"),
+            ("", "", "", "", "no logs", "no status", "left out", "a ticket", "2 of 3", "ours", "unread"),
             strict=False,
         )
     ]

@@ -64,7 +64,7 @@ def add_case_options(parser: argparse.ArgumentParser) -> None:
         "--only", nargs="+", action="extend", default=[], metavar="PATTERN",
         help="run only these cases: names, groups or globs",
     )  # fmt: skip
-    parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
+    parser.add_argument("--strict", action="store_true", help="a warning, and a case not looked at, fail the run")
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="a file of known failures")
 
 

@@ -176,7 +176,7 @@ def _change(before: CaseRecord, now: CaseRecord) -> CaseChange | None:
 def _kind(verdict: Verdict) -> str:
     if verdict in FAILING:
         return "failed"
-    return "undecided" if verdict in {Verdict.NOT_TESTABLE, Verdict.HARNESS_ERROR} else "held"
+    return "undecided" if verdict in {Verdict.NOT_LOOKED_AT, Verdict.NOT_TESTABLE, Verdict.HARNESS_ERROR} else "held"
 
 
 def _reasons(case: CaseRecord) -> tuple[str, ...]:

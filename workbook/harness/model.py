@@ -79,6 +79,7 @@ class Verdict(StrEnum):
     KNOWN = "known"
     FLAKY = "flaky"
     HARNESS_ERROR = "harness error"
+    NOT_LOOKED_AT = "not looked at"
 
     @property
     def mark(self) -> str:
@@ -101,6 +102,7 @@ _VERDICTS: Mapping[Verdict, tuple[str, Owner, str]] = {
     Verdict.WARN: ("▲", Owner.YOU, "A rule that should be kept was broken; harm need not follow."),
     Verdict.FAIL: ("✗", Owner.YOU, "A rule that must be kept was not, or harm would follow."),
     Verdict.NOTE: ("•", Owner.NOBODY, "Something was observed that no rule judges."),
+    Verdict.NOT_LOOKED_AT: ("◌", Owner.YOU, "Nothing that was read or played shows whether it holds; --strict fails."),
     Verdict.NOT_TESTABLE: ("○", Owner.YOU, "What the case needs is not there, so it was not judged."),
     Verdict.NOT_APPLICABLE: ("-", Owner.NOBODY, "The case is about something that the back end does not have."),
     Verdict.DISABLED: ("-", Owner.NOBODY, "The configuration leaves the case out."),
@@ -202,6 +204,7 @@ GRAVEST = (
     Verdict.FAIL,
     Verdict.WARN,
     Verdict.NOTE,
+    Verdict.NOT_LOOKED_AT,
     Verdict.NOT_TESTABLE,
     Verdict.PASS,
 )

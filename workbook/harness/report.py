@@ -72,13 +72,13 @@ def exit_code(
 
     Args:
         verdicts: one for each case.
-        strict: a warning counts as a failure.
+        strict: a warning, and a case that was not looked at, count as a failure.
         stale: an entry of the baseline is no longer right.
         undecided: something kept cases from being judged.
         failed: the back end fails as a whole: a plain call does not work, or it no longer answers.
     """
     counts = Counter(verdicts)
-    failing = {Verdict.FAIL, Verdict.FLAKY} | ({Verdict.WARN} if strict else set())
+    failing = {Verdict.FAIL, Verdict.FLAKY} | ({Verdict.WARN, Verdict.NOT_LOOKED_AT} if strict else set())
     if counts[Verdict.HARNESS_ERROR]:
         return ExitCode.BROKEN
     if stale or failed or any(counts[verdict] for verdict in failing):
@@ -102,7 +102,7 @@ class About:
         versions: of the workbook and of Python, by name.
         profile: of the mock API.
         repeat: how many times each case was run, from 1.
-        strict: a warning counts as a failure.
+        strict: a warning, and a case that was not looked at, count as a failure.
         only: the patterns that chose cases; empty for all.
         interrupted: Ctrl-C ended the run.
         unfinished: names of the chosen cases that did not finish.
@@ -343,6 +343,7 @@ GRAVEST_FIRST = (
     Verdict.HARNESS_ERROR,
     Verdict.WARN,
     Verdict.KNOWN,
+    Verdict.NOT_LOOKED_AT,
     Verdict.NOT_TESTABLE,
     Verdict.NOTE,
     Verdict.PASS,
@@ -400,6 +401,9 @@ def headline(record: RunRecord) -> str:
         sentences = [f"{total}, and none failed: {verdicts}."]
         if skipped := len(record.ended(Verdict.NOT_TESTABLE)):
             sentences.append(f"The report says why {_cases(skipped)} could not be tested.")
+    if unseen := len(record.ended(Verdict.NOT_LOOKED_AT)):
+        how = "which fails the run" if record.about.strict else "which fails the run with --strict"
+        sentences.append(f"{_cases(unseen).capitalize()} not looked at, {how}: the report says why.")
     if stale := len(record.about.stale):
         entries = "entry, which fails" if stale == 1 else "entries, which fail"
         sentences.append(f"The baseline has {stale} stale {entries} the run.")
@@ -461,11 +465,11 @@ def todos(record: RunRecord) -> list[Todo]:
         if root is Root.CONCURRENCY and len(unique[0]) < 3:  # one that mixes up calls fails many cases (assumed)
             root = Root.FOLLOWS
         found.append(Todo(sources[0][0].verdict, text, *unique, root, case, miss))
-    missing = Verdict.NOT_TESTABLE  # what the configuration does not have explains nothing
+    missing = {Verdict.NOT_LOOKED_AT, Verdict.NOT_TESTABLE}  # what is not there explains nothing
     return sorted(
         found,
         key=lambda todo: (
-            todo.verdict is missing and todo.root is Root.CASE,
+            todo.verdict in missing and todo.root is Root.CASE,
             list(Root).index(todo.root),
             GRAVEST_FIRST.index(todo.verdict),
             -len(todo.cases),

@@ -11,6 +11,7 @@ In JUnit each group is a suite:
     warn                                                  passes, with what was missed in system-out; strict: failure
     note                                                  passes, with what was observed in system-out
     harness error                                         error: the workbook failed, not the back end
+    not looked at                                         skipped, with the reason; strict: failure
     known, not testable, not applicable, disabled         skipped, with the reason
     pass                                                  passes
 
@@ -283,12 +284,13 @@ def to_junit(record: RunRecord) -> str:
         Verdict.FLAKY: "failure",
         Verdict.HARNESS_ERROR: "error",
         Verdict.KNOWN: "skipped",
+        Verdict.NOT_LOOKED_AT: "skipped",
         Verdict.NOT_TESTABLE: "skipped",
         Verdict.NOT_APPLICABLE: "skipped",
         Verdict.DISABLED: "skipped",
     }
     if about.strict:
-        endings[Verdict.WARN] = "failure"
+        endings[Verdict.WARN] = endings[Verdict.NOT_LOOKED_AT] = "failure"
     suites = []
     for group in dict.fromkeys(case.group for case in record.cases):
         cases = [case for case in record.cases if case.group == group]

@@ -117,7 +117,7 @@ def apply_baseline(
             stale.append(f"{entry.case}: {day}. Mend it, or give it another day and say why.")
     for at, result in enumerate(results):
         fitting = [entry for entry in known if entry not in expired and fits(entry.case, result.case)]
-        if fitting and result.verdict in {Verdict.FAIL, Verdict.WARN, Verdict.FLAKY}:
+        if fitting and result.verdict in {Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.NOT_LOOKED_AT}:
             why = f"{result.why} Known: {fitting[0].comment}".strip()
             results[at] = replace(result, verdict=Verdict.KNOWN, why=why)
     return tuple(results), tuple(stale)
@@ -150,7 +150,7 @@ class Options(Generic[CaseT]):
         cases: which cases; a tool's default is all.
         known: the baseline's entries.
         only: the patterns that chose the cases, for the report.
-        strict: a warning counts as a failure.
+        strict: a warning, and a case not looked at, count as a failure.
         command: repeats the run, for the report: a command line, or a Python call where no file says all.
     """
 
