@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
 
 from workbook.app.phone import WRONG_ANSWERS, PhoneServer
 from workbook.flows import messages as m
+from workbook.flows.variants import VARIANTS_A, VariantA
+from workbook.simulation.phones import PHONES_A
 from workbook.simulation.world import INSTRUMENT_IDS
 
 CARD, OTHER = INSTRUMENT_IDS[:2]
@@ -112,6 +114,26 @@ def test_a_test_chooses_the_phone(phone: str, outcome: Said) -> None:
         assert "ready" in (await one.call("usePhone", 400, name="redy"))["error"]
 
     served(work)
+
+
+@pytest.mark.rule("A-CAN-5")
+@pytest.mark.parametrize("variant", VARIANTS_A.values(), ids=lambda variant: variant.name)
+def test_on_no_phone_an_sdk_answers_what_its_variant_lacks(variant: VariantA) -> None:
+    answers: set[str] = set()
+
+    async def work(_server: PhoneServer, app: Callable[[str], App]) -> None:
+        for number, name in enumerate(PHONES_A):
+            one = app(f"app-{number}")
+            await one.hello(variant.name)
+            await one.call("usePhone", name=name)
+            made = await one.call("create", sdkInput=await one.sdk_input())
+            if "provisioning" in made:
+                answers.add((await one.call("canProvision", provisioning=made["provisioning"]))["outcome"])
+
+    served(work)
+    failures = {event: event.says.rpartition(".")[2] for event in get_args(m.CanProvisionFailure)}
+    has = {name for event, name in failures.items() if event not in variant.facts.lacks}
+    assert answers & {*failures.values()} == has
 
 
 @pytest.mark.parametrize("how", WRONG_ANSWERS)

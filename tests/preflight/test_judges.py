@@ -1,9 +1,13 @@
 """The cases, beyond one small edit of a good project."""
 
+import inspect
+import re
+
 import pytest
 from sample_projects import judged
 
 from workbook.harness.model import Verdict
+from workbook.preflight import judges
 
 
 @pytest.mark.rule("A-ALLOW-2")
@@ -75,7 +79,7 @@ def test_a_class_with_a_plain_name_of_its_own_needs_no_module(platform_b):
 
 
 WITH_COMPLETIONS = """\
-class WalletHandler: IssuerProvisioningExtensionHandler {
+class ExtensionHandler: IssuerProvisioningExtensionHandler {
     private lazy var session: URLSession = { URLSession(configuration: .default) }()
     let shared = UserDefaults(suiteName: "group.com.issuer.cards")
     override func status(completion: @escaping (ExtensionStatus) -> Void) {
@@ -116,3 +120,60 @@ def test_an_apps_own_function_with_a_name_of_the_other_variant_is_not_blamed(pla
 
     assert verdict(calling) is Verdict.FAIL
     assert verdict(f"{calling}\nextension Page {{ func canAddCard() -> Bool {{ true }} }}\n") is Verdict.PASS
+
+
+@pytest.mark.rule("X-PLIST-3")
+def test_a_class_with_another_name_than_the_documents_is_good_where_a_source_declares_it(platform_b):
+    for path, old in (
+        ("WalletExtension/Info.plist", "ExtensionHandler"),
+        ("WalletUI/Info.plist", "AuthorizationProvider"),
+    ):
+        plist, source = platform_b / path, platform_b / "App" / f"{old}.swift"
+        plist.write_text(plist.read_text().replace(f").{old}", ").OurOwn" + old[:4]))
+        source.write_text(source.read_text().replace(f"class {old}", f"class OurOwn{old[:4]}"))
+    assert judged(platform_b)["plist.principal-class"].verdict is Verdict.PASS
+
+
+@pytest.mark.rule("A-DEP-1")
+@pytest.mark.parametrize(
+    ("sdk", "verdict", "source"),
+    [("0.4.0", Verdict.FAIL, "sdk-a"), ("0.4.1", Verdict.FAIL, "sdk-a"), ("0.3.4", Verdict.NOTE, "assumed"),
+     ("0.5.0", Verdict.NOTE, "assumed")],
+)  # fmt: skip
+def test_a_librarys_version_fails_only_where_a_public_source_names_it(platform_a, sdk, verdict, source):
+    """The document ties the library to a variant, and no version of the SDK but 0.4.0 to anything."""
+    catalog = platform_a / "gradle" / "libs.versions.toml"
+    catalog.write_text(catalog.read_text().replace("0.4.1", sdk).replace("18.8.0", "18.5.0"))
+    case = judged(platform_a)["gradle.library-version"]
+    assert (case.verdict, f"({source})" in case.misses[0].expected) == (verdict, True)
+
+
+@pytest.mark.rule("A-MIG-1", "A-PROV-4")
+@pytest.mark.parametrize(
+    "arguments",
+    ["cardName, CardAddress(), opc", "cardDisplayName = cardName, cardAddress = CardAddress(), opcProvider = opc",
+     "opcProvider = opc, cardDisplayName = cardName, cardAddress = CardAddress()"],
+)  # fmt: skip
+def test_no_form_of_the_new_call_is_called_deprecated(platform_a, arguments):
+    model = platform_a / "app/src/main/kotlin/AddCardModel.kt"
+    new = "sdk.provision(cardName, CardAddress(), BackEndOpcProvider(backEnd, log))"
+    assert new in model.read_text()
+    model.write_text(model.read_text().replace(new, f"sdk.provision({arguments})"))
+    assert judged(platform_a)["kotlin.deprecated"].verdict is Verdict.PASS
+
+
+@pytest.mark.rule("B-DEL-1", "B-CAN-1", "X-ART-1", "GAP-7")
+def test_what_is_judged_by_the_sdks_version_says_where_the_boundary_is_known_from(platform_b):
+    pinned = platform_b / "Package.resolved"
+    pinned.write_text(pinned.read_text().replace('"2.2.1"', '"1.0.0"'))
+    cases = judged(platform_b)
+    todos = [miss.todo for name in ("delegate", "card-art", "can-add") for miss in cases[f"swift.{name}"].misses]
+    assert len(todos) >= 3
+    assert all("(sdk-b)" in todo for todo in todos)
+
+
+def test_no_case_takes_the_cause_of_a_status_for_published():
+    """Statuses are published, and which broken request gets which is not (GAP-1)."""
+    source = inspect.getsource(judges)
+    assert re.findall(r"\b40[013]\b[^.\"]*\(assumed\)", source)
+    assert not re.findall(r"\b(?:40[013]|422|500)\b[^.\"]*\(openapi\)", source)

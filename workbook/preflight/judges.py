@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from hashlib import new as new_hash
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from workbook.base.files import read_regular
@@ -20,6 +20,7 @@ from workbook.preflight.gradle import Module, Statement, numbers
 from workbook.preflight.model import LATER_A, Facts, Part, PreflightCase, miss_at, miss_in, preflight_case, unread
 from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, BuildTarget
 from workbook.preflight.project import (
+    SourceCall,
     SourceFile,
     SourceFunction,
     SourceType,
@@ -44,7 +45,7 @@ def _ours(facts: Facts) -> list[BuildTarget]:
     return facts.b.of(ISSUER, AUTHORIZATION)
 
 
-def _in_list(target: BuildTarget, at: str, observed: str, **more: str) -> Miss:
+def _in_list(target: BuildTarget, at: str, observed: str, **more: Any) -> Miss:
     """A miss in a target's property list, at the first line with this text."""
     file = target.plist_file or target.file
     return miss_at(file.name, file.line(at), observed, **more)
@@ -74,29 +75,37 @@ def nesting(facts: Facts) -> Iterator[Miss]:
 
 
 def principal_classes(facts: Facts) -> Iterator[Miss]:
-    """The principal class, with the module in front."""
+    """The principal class, with the module in front: the document's, or one that a source declares."""
     for target in _ours(facts):
         if target.plist is None or not target.points:
             continue
         found = target.extension.get(CLASS)
         wanted = f"$(PRODUCT_MODULE_NAME).{CLASSES[target.role]}"
         module, _dot, name = str(found or "").rpartition(".")
+        of_role = re.compile("IssuerProvisioning.*" + ("Handler" if target.role == ISSUER else "Authorization"))
+        own = [kind for kind in facts.b.swift.types if any(map(of_role.search, kind.heads))]
         if not isinstance(found, str) or not found:
-            if target.role == ISSUER or not target.extension.get("NSExtensionMainStoryboard"):
-                todo = f"Set {CLASS} of {target.name}."
-                yield _in_list(target, "NSExtension", "no principal class", expected=wanted, todo=todo)
-        elif not module and not _has_plain_name(facts, name):
+            by_storyboard = target.role == AUTHORIZATION and bool(target.extension.get("NSExtensionMainStoryboard"))
+            more = " A storyboard that makes the class may stand for it (assumed)." if by_storyboard else ""
+            todo, observed = f"Set {CLASS} of {target.name}.{more}", "no principal class"
+            yield _in_list(target, "NSExtension", observed, expected=wanted, todo=todo, noted=by_storyboard)
+        elif not module and not _declares(facts, name, plain=True):
             todo = "Write the module in front of the class: the wallet loads it by its full name."
             yield _in_list(target, CLASS, found, expected=wanted, todo=todo)
         elif name in CLASSES.values() and name != CLASSES[target.role]:
             todo = f"The two extensions are mixed up: {target.name} has the class of the other one."
             yield _in_list(target, CLASS, found, expected=wanted, todo=todo)
+        elif (own or name != CLASSES[target.role]) and not _declares(facts, name):
+            expected = f"$(PRODUCT_MODULE_NAME).{own[0].name}, which {own[0].source.file.name} has" if own else wanted
+            todo = f"Name the class that {target.name} has: no source that was read declares {name:.80}."
+            yield _in_list(target, CLASS, found, expected=expected, todo=todo)
 
 
-def _has_plain_name(facts: Facts, name: str) -> bool:
-    """Whether a class has this name without a module: one in Objective-C, or one in Swift that says so."""
-    forms = (f"@objc({name})", f"@implementation {name}")
-    return any(form in file.text for file in facts.project.named("*.swift", "*.m", "*.mm") for form in forms)
+def _declares(facts: Facts, name: str, *, plain: bool = False) -> bool:
+    """Whether a source has a class of this name; `plain`: without a module, as in Objective-C or by `@objc(...)`."""
+    kinds = r"@objc\(|@implementation\s+" if plain else r"@objc\(|@implementation\s+|class\s+|typealias\s+"
+    declared = re.compile(rf"({kinds}){re.escape(name)}\b")
+    return any(declared.search(file.text) for file in facts.project.named("*.swift", "*.m", "*.mm"))
 
 
 def both_extensions(facts: Facts) -> Iterator[Miss]:
@@ -254,7 +263,7 @@ def delegates(facts: Facts) -> Iterator[Miss]:
         if not later and not of_extension:
             wanted = ["sdkOutput"]
         if wanted not in [function.labels for function in found]:
-            todo = f"Take these arguments: SDK {facts.b.written_version} calls no other function."
+            todo = f"Take these arguments: SDK {facts.b.written_version} calls no other function (sdk-b)."
             rule = "X-DEL-1" if of_extension else "B-DEL-2" if later else "B-DEL-1"
             observed = _written("provision", found[0].labels)
             yield miss_in(found[0], observed, expected=_written("provision", wanted), todo=todo, rule=rule)
@@ -263,7 +272,7 @@ def delegates(facts: Facts) -> Iterator[Miss]:
 def card_art(facts: Facts) -> Iterator[Miss]:
     """`cardArt` by brand in the earlier variant, by payment instrument id in the later one."""
     wanted = "paymentInstrumentId" if facts.b.version >= LATER_B else "forBrand"
-    asks = f"SDK {facts.b.written_version} asks for cardArt by {wanted}"
+    asks = f"SDK {facts.b.written_version} asks for cardArt by {wanted} (sdk-b)"
     for _of_extension, found in facts.b.delegates("cardArt"):
         if [wanted] not in [function.labels for function in found]:
             todo = f"{asks}; without that function the wallet has no picture."
@@ -277,7 +286,7 @@ def can_add(facts: Facts) -> Iterator[Miss]:
     asked, other = ("canAddCardDetails", "canAddCard") if later else ("canAddCard", "canAddCardDetails")
     for call in facts.b.swift.calls:
         if call.name == other and call.receiver and not facts.b.swift.declares(other):
-            todo = f"SDK {facts.b.written_version} has {asked}: call that."
+            todo = f"SDK {facts.b.written_version} has {asked} (sdk-b): call that."
             yield miss_in(call, other, expected=asked, todo=todo, rule="B-CAN-2" if later else "B-CAN-1")
         elif call.name == "canAddCardDetails" and any(text_of(part).endswith("false") for part in call.arguments):
             expected = "isWatchActivated as WatchAvailability tells it"
@@ -298,14 +307,14 @@ def second_watch(facts: Facts) -> Iterator[Miss]:
 
 
 def library_version(facts: Facts) -> Iterator[Miss]:
-    """The private library has the version that the SDK needs."""
-    wanted = facts.a.wanted_library
+    """The private library has the version that goes with the SDK."""
+    wanted, is_known = facts.a.wanted_library, facts.a.library_is_known
     version = ".".join(map(str, facts.a.version))
     for entry in facts.a.library:
         if numbers(entry.version) and entry.version != wanted:
-            expected = f"{wanted}, which SDK {version} needs"
+            expected = f"{wanted}, which goes with SDK {version} ({'sdk-a' if is_known else 'assumed'})"
             todo = f"Set the library to {wanted}, or leave it out: the SDK brings it."
-            yield miss_at(entry.file.name, entry.line, entry.version, expected=expected, todo=todo)
+            yield miss_at(entry.file.name, entry.line, entry.version, expected=expected, todo=todo, noted=not is_known)
 
 
 def one_sdk_version(facts: Facts) -> Iterator[Miss]:
@@ -388,8 +397,16 @@ def deprecated_calls(facts: Facts) -> Iterator[Miss]:
     for call in facts.a.kotlin.calls if facts.a.is_later else ():
         if call.name == "createSdkOutput":
             yield miss_in(call, "createSdkOutput()")
-        elif call.name == "provision" and "sdkInput" in call.labels:
+        elif call.name == "provision" and ("sdkInput" in call.labels or _is_old_order(call)):
             yield miss_in(call, "provision(sdkInput, …)")
+
+
+def _is_old_order(call: SourceCall) -> bool:
+    """Whether a call without labels has an address as its third and last argument: the new form has it second."""
+    address = re.compile("address", re.IGNORECASE)
+    texts = [text_of(argument) for argument in call.arguments]
+    unlabelled = len(texts) == 3 and not any(call.labels)
+    return unlabelled and address.search(texts[2]) is not None and address.search(texts[1]) is None
 
 
 def second_tap(facts: Facts) -> Iterator[Miss]:
@@ -482,8 +499,9 @@ def in_repository(facts: Facts) -> Iterator[Miss]:
         todo = "Ask the operator's implementation contact or the wallet provider for the library."
         yield Miss("the private library", f"nothing like it in {root}", todo)
     elif wanted and wanted not in versions:
-        todo = f"Put {wanted} into the repository."
-        yield Miss(f"version {wanted}", ", ".join(versions), todo, rule="A-DEP-1")
+        todo, is_known = f"Put {wanted} into the repository.", facts.a.library_is_known
+        expected = f"version {wanted} ({'sdk-a' if is_known else 'assumed'})"
+        yield Miss(expected, ", ".join(versions), todo, rule="A-DEP-1", noted=not is_known)
     for path in found:
         name = str(path.relative_to(root))
         for ending in ("sha1", "sha256", "sha512", "md5"):
@@ -555,7 +573,7 @@ def keys(facts: Facts) -> Iterator[Miss]:
         kind = "live" if is_live else "test" if of_test.search(name + value) else environment
         if addresses and kind != environment:
             observed = f"{name} looks like a {kind} key, and the address is of the {environment} environment"
-            expected, todo = "a key of the address's environment", "Use it; another key gets a 401 (openapi)."
+            expected, todo = "a key of the address's environment", "Use it; another key gets a 401 (assumed)."
             yield miss_at(facts.environment_file, line, observed, expected=expected, todo=todo, noted=True)
 
 
@@ -624,7 +642,7 @@ PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (
                    can_add, B, Part.SDK_B_VERSION),
     preflight_case("concurrency", "swift.one-watch", "One WatchAvailability is made.", "B-WATCH-2",
                    second_watch, B, expected="one WatchAvailability",
-                   todo="Share one instance: a second one takes over the phone's watch session."),
+                   todo="Share one instance: a second one takes over the phone's watch session (sdk-b)."),
     preflight_case("form", "text.readable", "Every build file, version catalog and source can be read.", "GAP-8",
                    lambda facts: unread(facts.unread)),
     preflight_case("fidelity", "gradle.library-version", "The private library has the version that goes with the "
@@ -674,9 +692,9 @@ PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (
                    "API-4", keys, E, Part.KEY, expected="a key", todo="Set the key of your credential."),
     preflight_case("form", "environment.role", "The credential has the role.", "API-15",
                    roles, E, expected="the role 'Bank Issuing PaymentInstrument Network Token Activation Data'",
-                   todo="Ask the operator's contact, or try one GET: 403 if missing (openapi).", noted=True,
+                   todo="Ask the operator's contact, or try one GET: 403 if missing (assumed).", noted=True,
                    owner=Owner.OPERATOR),
     preflight_case("budget", "environment.time-limit", "The back end gives up before the wallet does.", "REL-5",
-                   back_end_limits, E, Part.LIMIT, expected="less than the wallet's 20 s",
+                   back_end_limits, E, Part.LIMIT, expected="less than 20 s, platform B's limit (platform A: assumed)",
                    todo="Set it to a few seconds."),
 )}  # fmt: skip

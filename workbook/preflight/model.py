@@ -55,6 +55,11 @@ class ProjectA:
         return True if any("OpcProvider" in source.identifiers for source in self.kotlin.about) else None
 
     @property
+    def library_is_known(self) -> bool:
+        """Whether a public source names the library's version for this SDK: for 0.4 alone (sdk-a)."""
+        return self.version[:2] == LATER_A[:2]
+
+    @property
     def wanted_library(self) -> str:
         """The library's version that goes with the SDK; empty where the SDK's is unknown."""
         facts = {None: None, True: A_FROM_0_4_0.facts, False: A_BEFORE_0_4_0.facts}[self.is_later]

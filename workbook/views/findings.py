@@ -170,5 +170,9 @@ def variants_of_platform_a() -> Table:
     for name, variant in VARIANTS_A.items():
         has = ("no" if event in variant.facts.lacks else "yes" for event in later)
         rows.append((name, variant.facts.push_provisioning_library, *has))
-    head = ["flow", "wallet provider's library", *(f"canProvision can answer {event.__name__}" for event in later)]
+    head = [
+        "flow",
+        "wallet provider's library (pairing: assumed)",
+        *(f"canProvision can answer {event.__name__} (assumed)" for event in later),
+    ]
     return table("Platform A's variants", head, rows)

@@ -33,7 +33,8 @@ sealed interface CanProvisionResult {
         object AlreadyExistsInWallet : CannotBeProvisioned
         class Error(val throwable: Throwable) : CannotBeProvisioned
         object UnknownFailure : CannotBeProvisioned
-        class ApiError(val statusCode: Int) : CannotBeProvisioned // from 0.4.0
+        // The document names it for "the later variant" (A-CAN-5); the SDK has it since 0.2.0 (sdk-a), so it is in both.
+        class ApiError(val statusCode: Int) : CannotBeProvisioned
     }
 }
 
@@ -81,7 +82,7 @@ class CardProvisioning private constructor(
             "AlreadyExistsInWallet" -> CanProvisionResult.CannotBeProvisioned.AlreadyExistsInWallet
             "Error" -> CanProvisionResult.CannotBeProvisioned.Error(RuntimeException(reply.text("throwable")))
             "UnknownFailure" -> CanProvisionResult.CannotBeProvisioned.UnknownFailure
-            "ApiError" -> CanProvisionResult.CannotBeProvisioned.ApiError(reply.number("statusCode")) // from 0.4.0
+            "ApiError" -> CanProvisionResult.CannotBeProvisioned.ApiError(reply.number("statusCode"))
             else -> throw WorkbookException("canProvision came back with $outcome, which this stand-in does not know.")
         }
     }
