@@ -80,7 +80,7 @@ def test_any_bytes_get_a_clear_error(name: str, body: bytes) -> None:
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        ('{"client": "app", "turn": 1, "sdkInput": "%s"}' % ("x" * p.LONGEST_MESSAGE), "has more than 1,048,576 bytes"),
+        ('{"client": "app", "turn": 1, "sdkInput": "%s"}' % ("x" * p.LONGEST_MESSAGE), "has more than 4,194,304 bytes"),
         ('{"client": "app", "turn": %s, "sdkInput": "x"}' % ("1" * 5_000), "has a number with too many digits"),
         ('{"client": "app", "turn": 1, "turn": 2, "sdkInput": "x"}', "has 'turn' twice"),
         ("[" * 100_000 + "]" * 100_000, "is nested too deeply"),
@@ -94,10 +94,7 @@ def test_a_body_that_cannot_be_taken_is_told_the_true_reason(body: str, says: st
 
 
 def test_the_longest_message_is_read() -> None:
-    rest = len('{"client": "app", "turn": 1, "sdkInput": ""}')
-    call = p.read(
-        "opc", json.dumps({"client": "app", "turn": 1, "sdkInput": "x" * (p.LONGEST_MESSAGE - rest)}).encode()
-    )
+    call = p.read("opc", json.dumps({"client": "app", "turn": 1, "sdkInput": "x" * 1_048_576}).encode())
     assert isinstance(call, p.Opc)
 
 
@@ -112,3 +109,11 @@ def test_the_schema_describes_every_call() -> None:
     schema = p.schema()
     assert set(schema) == set(p.PHONE_CALLS)
     assert all(not each["additionalProperties"] for each in schema.values())
+
+
+@pytest.mark.parametrize("character", ["x", "\\/"])
+def test_the_longest_text_that_the_manual_allows_is_read(character: str) -> None:
+    body = '{"client": "app", "turn": 1, "sdkInput": "%s"}' % (character * 1_048_576)
+    call = p.read("opc", body.encode())
+    assert isinstance(call, p.Opc)
+    assert len(call.sdk_input) == 1_048_576

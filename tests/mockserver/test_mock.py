@@ -356,3 +356,23 @@ def test_what_cannot_be_served_is_explained_without_a_traceback(options, told, t
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_foreign_host_reaches_no_control_path(served):
+    told, _process = served("--control", "--quiet")
+    headers = {"authorization": f"Bearer {told['control_token']}", "host": "evil.example"}
+    for url in (told["control_url"], f"{told['control_url']}journal", told["live_page"].partition("#")[0]):
+        assert requests.get(url, headers=headers, timeout=10).status_code == 421
+        assert requests.get(url, headers=headers | {"host": "localhost"}, timeout=10).status_code == 200
+
+
+@pytest.mark.slow
+def test_a_second_signal_ends_nothing_early(served):
+    for _attempt in range(5):
+        _told, process = served("--quiet")
+        process.send_signal(signal.SIGTERM)
+        while process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.002)
+        assert process.returncode == 0

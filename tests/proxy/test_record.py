@@ -389,3 +389,13 @@ def test_any_line_is_read_or_refused(tmp_path_factory, noise):
     whole = noise.count(b"\n")
     with pytest.raises(ConfigurationError, match="line 3") if whole else nullcontext():
         assert len(read_proxy_record(path).exchanges) == 1
+
+
+@pytest.mark.parametrize("name", ["number", "arrived", "answered", "latency", "status", "bodyLength"])
+@pytest.mark.parametrize("value", ["Infinity", "-Infinity", "NaN", "1e999"])
+def test_a_number_without_end_is_refused(path, name, value):
+    written(path, 1)
+    head, line = path.read_text().splitlines()
+    path.write_text(f'{head}\n{line[:-1]}, "{name}": {value}}}\n')
+    with pytest.raises(ConfigurationError, match=f"line 2: '{name}' is of the wrong type"):
+        read_proxy_record(path)

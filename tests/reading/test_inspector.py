@@ -209,3 +209,14 @@ def test_without_its_library_the_steps_say_what_to_install(monkeypatch):
     with pytest.raises(ConfigurationError, match=r"real signatures and keys with a library: pip install"):
         fresh_output(world=World(profile="field"), platform="b")
     _library.cache_clear()
+
+
+def test_a_card_number_is_shown_neither_as_a_name_nor_as_a_value():
+    number = "4000 0566-5566 5556"
+    value = b64encode(
+        json.dumps({"brand": number, "supportedWallets": [number], number: 1, "lastFour": "5556"}).encode()
+    )
+    shown = str(inspect(value, show=True))
+    assert number not in shown
+    assert "[card number?]: a number" in shown
+    assert 'brand: "[card number?]"' in shown

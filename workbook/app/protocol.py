@@ -24,14 +24,14 @@ from workbook.errors import ParameterError
 from workbook.flows import messages as m
 
 PROTOCOL_VERSION = 1
-LONGEST_MESSAGE = 1_048_576
-"""Characters of a text, and bytes of a message (assumed; the document shows no limit, GAP-3)."""
+LONGEST_MESSAGE = 4 * 1_048_576
+"""Bytes of a message: a text of the most characters fits, also where half of them are escaped (assumed, GAP-3)."""
 
 Name = Annotated[
     StrictStr,
     Field(pattern=r"^[A-Za-z0-9._-]{1,40}$", description="a name of 1 to 40 letters, digits, '.', '_' and '-'"),
 ]
-Text = Annotated[StrictStr, Field(max_length=LONGEST_MESSAGE)]
+Text = Annotated[StrictStr, Field(max_length=1_048_576)]
 Line = Annotated[StrictStr, Field(max_length=200)]
 Number = Annotated[StrictInt, Field(ge=0, le=2**31 - 1, description="a whole number from 0")]
 

@@ -74,7 +74,9 @@ def new_folder(folder: Path) -> Iterator[Path]:
             yield draft
             draft.rename(folder)
     except OSError as error:
-        raise ConfigurationError(f"Cannot write into {str(folder)!r}: {error.strerror or error}.") from error
+        # shutil lists a failure for each file that it copies; the first one says enough
+        why = error.args[0][0][-1] if isinstance(error, shutil.Error) else error.strerror or error
+        raise ConfigurationError(f"Cannot write into {str(folder)!r}: {why}.") from error
 
 
 def copy_lessons(folder: Path) -> None:

@@ -17,6 +17,22 @@ def ending_signals() -> list[signal.Signals]:
     return [number for number in numbers if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN]
 
 
+def at_first_signal(stop: Callable[[], object]) -> None:
+    """Call `stop` at the first signal that asks the program to end, and ignore every later one, to the very end.
+
+    The event loop's own handlers go with the loop, so a second signal would kill the process while it cleans up.
+    """
+
+    def first(_number: int, _frame: object) -> None:
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+        stop()
+
+    numbers = ending_signals()
+    for number in numbers:
+        signal.signal(number, first)
+
+
 def end_with_parent() -> Callable[[], None] | None:
     """What a child process calls before it starts (`preexec_fn`), so that it ends with this one, even after SIGKILL.
 

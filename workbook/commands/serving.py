@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workbook.base.signals import ending_signals
+from workbook.base.signals import at_first_signal
 from workbook.base.terminal import say
 from workbook.commands import add, checked_seed, make_folder
 from workbook.errors import ExitCode
@@ -197,8 +198,8 @@ def phone(options: argparse.Namespace) -> int:
 
     async def serve() -> None:
         stop = asyncio.Event()
-        for signal_number in ending_signals():
-            asyncio.get_running_loop().add_signal_handler(signal_number, stop.set)
+        loop = asyncio.get_running_loop()
+        at_first_signal(partial(loop.call_soon_threadsafe, stop.set))
         async with server.serving(options.port):
             values = server.settings
             lines = json.dumps(values) if options.as_json else "\n".join(f"{n}={v}" for n, v in values.items())

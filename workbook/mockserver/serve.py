@@ -16,7 +16,16 @@ from workbook.mockserver.control import LIVE_PAGE, PREFIX, Control, live_page, r
 from workbook.mockserver.journal import REDACTED, scrubbed_target, secrets_of
 from workbook.mockserver.mock import MockServer, fresh_output
 from workbook.mockserver.notifications import Notifier
-from workbook.mockserver.server import AnyAnswer, Server, answering, is_loopback, listeners, print_log, run_until_signal
+from workbook.mockserver.server import (
+    AnyAnswer,
+    Server,
+    answering,
+    is_loopback,
+    is_own_host,
+    listeners,
+    print_log,
+    run_until_signal,
+)
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response
 from workbook.simulation.world import World
 
@@ -77,9 +86,10 @@ def serve_api(options: ServeOptions | None = None) -> int:
         simulated, control, control_path = answering(mock), Control(mock), PREFIX.rstrip("/")
 
         def answer(request: Request) -> AnyAnswer | Awaitable[AnyAnswer]:
-            if options.control and request.target.startswith(control_path):
+            controlled = options.control and is_own_host(request, [options.host])  # another host gets the mock's 421
+            if controlled and request.target.startswith(control_path):
                 return control.respond(request)
-            if options.control and request.method == "GET" and request.target in (LIVE_PAGE, LIVE_PAGE.rstrip("/")):
+            if controlled and request.method == "GET" and request.target in (LIVE_PAGE, LIVE_PAGE.rstrip("/")):
                 return live_page()
             return simulated(request)
 

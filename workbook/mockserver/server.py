@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import httptools
 
-from workbook.base.signals import ending_signals
+from workbook.base.signals import at_first_signal
 from workbook.base.terminal import visible
 from workbook.base.values import checked_port
 from workbook.errors import ConfigurationError
@@ -491,6 +491,7 @@ class Server:
     async def serve(self, ready: Callable[[], None] | None = None) -> None:
         """Answer until `stop` is called; `ready` is called when connections are taken."""
         self._loop = asyncio.get_running_loop()
+        self._loop.set_exception_handler(_unless_no_descriptor)
         listening = [
             await self._loop.create_server(lambda: Connection(self), sock=listener, ssl=context, backlog=BACKLOG)
             for listener, context in self._listeners
@@ -522,10 +523,17 @@ class Server:
             self._loop.call_soon_threadsafe(self._stopping.set)
 
 
-def _most_connections() -> int:
-    """The descriptors this process may have, less 64 for files and the event loop; 10,000 at most.
+def _unless_no_descriptor(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log an error, except that no descriptor is left for a connection: asyncio accepts it a second later."""
+    error = context.get("exception")
+    if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
+        loop.default_exception_handler(context)
 
-    Without any left, asyncio tries to accept a connection again and again, and logs each failure.
+
+def _most_connections() -> int:
+    """The descriptors this process may have, less those of one burst and 64 others; 10,000 at most.
+
+    asyncio accepts up to `BACKLOG` connections at a stroke, before one of them can be refused.
     """
     most = 10_000
     try:
@@ -533,7 +541,7 @@ def _most_connections() -> int:
     except ImportError:
         return most
     soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return most if soft < 0 else max(1, min(soft - 64, most))
+    return most if soft < 0 else max(1, min(soft - BACKLOG - 64, most))
 
 
 # Where a server listens: on this machine, unless others are let in explicitly.
@@ -715,13 +723,8 @@ def write_certificate(folder: Path, authority: trustme.CA, issued: trustme.LeafC
 
 def run_until_signal(server: Server, ready: Callable[[], None]) -> None:
     """Serve until Ctrl-C, SIGTERM or SIGHUP (a closed terminal); `ready` is called when connections are taken."""
-
-    async def main() -> None:
-        for number in ending_signals():
-            asyncio.get_running_loop().add_signal_handler(number, server.stop)
-        await server.serve(ready)
-
-    asyncio.run(main())
+    at_first_signal(server.stop)
+    asyncio.run(server.serve(ready))
 
 
 def print_log(line: str) -> None:

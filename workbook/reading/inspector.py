@@ -117,7 +117,9 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
         takes = "bytes"
     if takes and (REQUEST_FIELDS[0] in fields or fields.get("kind") == "output"):
         takes = f"output {takes}"
-    described = {visible(str(name)[:40]): _described(name, inside, show=show) for name, inside in fields.items()}
+    described = {
+        _masked(visible(str(name)[:40])): _described(name, inside, show=show) for name, inside in fields.items()
+    }
     steps = tuple(_steps(content, fields, seed, show=show))
     shown = dict([*described.items()][:40])  # characters of a name, and fields
     return Inspection(_kind(fields), len(inner), body, tuple(wrong), takes, shown, steps)
@@ -247,10 +249,15 @@ def _kind(fields: Mapping[str, Any]) -> str:
     return f"{what} of the simulator" if what else best
 
 
+def _masked(text: str) -> str:
+    """The text without what may be a card number, which has 12 digits or more."""
+    return re.sub(r"\d(?:[ -]?\d){11,}", "[card number?]", text)
+
+
 def _described(name: str, value: Any, *, show: bool) -> str:
     """The kind and the length of a value; the value itself if it is asked for and is no card data."""
     if show and name in {"brand", "supportedWallets", "simulated", "kind"}:
-        return json.dumps(value)[:200]
+        return _masked(json.dumps(value)[:200])
     match value:
         case str():
             return f"text, {len(value)} characters"

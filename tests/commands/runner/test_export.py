@@ -279,3 +279,10 @@ def _themes():
 def test_every_word_can_be_read(theme, word):
     colours = _themes()[theme]
     assert min(contrast(colours[word], colours[ground]) for ground in ("ground", "box")) >= 4.5
+
+
+def test_nothing_in_a_cell_makes_the_page_ask_the_network_for_a_name(tmp_path):
+    link = "<link rel=dns-prefetch href=//elsewhere.example>"
+    text = page(written(tmp_path, words(link), code({"text/html": link.upper()})))
+    assert "elsewhere.example" in text.lower()
+    assert "link" not in Parts(text).tags

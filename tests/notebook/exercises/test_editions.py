@@ -1,6 +1,8 @@
 """Copies for learners, solvers and instructors, and the way back."""
 
 import json
+import os
+import shutil
 
 import pytest
 
@@ -202,3 +204,37 @@ def test_a_copy_has_the_users_own_permissions_and_an_empty_folder_may_be_there(t
     lay_out(tmp_path / "copy")
     assert (tmp_path / "copy").stat().st_mode == tmp_path.joinpath("copy", "notebooks").stat().st_mode
     assert [path.name for path in tmp_path.iterdir()] == ["copy"]
+
+
+def test_no_backup_is_written_through_a_link(copy, capsys, tmp_path):
+    folder, _own = copy
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "backups").symlink_to(tmp_path / "elsewhere")
+    assert cli.main(["reset", "05", "--dir", str(folder)]) == 2
+    assert "is a symbolic link. Remove it" in capsys.readouterr().err
+    assert [*(tmp_path / "elsewhere").iterdir()] == []
+
+
+@pytest.mark.parametrize("exercise", ["05.2", "05"])
+def test_a_notebook_that_is_a_pipe_is_no_notebook(copy, capsys, exercise):
+    path = copy[0] / "notebooks" / "05_lesson.ipynb"
+    path.unlink()
+    os.mkfifo(path)
+    assert cli.main(["reset", exercise, "--dir", str(copy[0])]) == 2
+    said = capsys.readouterr().err
+    assert "cannot be read as a notebook" in said or "is a named pipe" in said
+
+
+def test_a_notebook_that_is_nested_too_deep_is_no_notebook(copy, capsys):
+    (copy[0] / "notebooks" / "05_lesson.ipynb").write_text("[" * 60_000)
+    assert cli.main(["reset", "05.2", "--dir", str(copy[0])]) == 2
+    assert "cannot be read as a notebook" in capsys.readouterr().err
+
+
+def test_a_full_disk_says_why_no_copy_was_made(monkeypatch, capsys, tmp_path):
+    def full(*_names, **_options):
+        raise shutil.Error([("a", "b", "[Errno 28] No space left on device"), ("c", "d", "no")])
+
+    monkeypatch.setattr(shutil, "copytree", full)
+    assert cli.main(["new", str(tmp_path / "copy")]) == 2
+    assert "copy': [Errno 28] No space left on device.\n" in capsys.readouterr().err

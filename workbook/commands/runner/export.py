@@ -106,8 +106,9 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
             cell.source = re.sub(r"[^.\n]*Shift ?\+ ?Enter[^.\n]*\.[ ]?", "", cell.source)
     notebook.metadata.pop("widgets", None)
 
-    # The policy does not stop <meta http-equiv=refresh> from leading the reader to another site.
-    body = re.sub("<(?=meta)", "&lt;", _exporter().from_notebook_node(notebook)[0], flags=re.IGNORECASE)
+    # The policy does not stop <meta http-equiv=refresh> from leading the reader to another site, nor <link
+    # rel=dns-prefetch> from asking the network for a name.
+    body = re.sub("<(?=meta|link)", "&lt;", _exporter().from_notebook_node(notebook)[0], flags=re.IGNORECASE)
     # The link that nbconvert puts behind each heading. Without it nbconvert omits the id that other links lead to.
     body = re.sub(r'<a class="anchor-link" href="[^"]*">[^<]*</a>', "", body).rstrip()
     pages = {sibling.name: f"{sibling.stem}.html" for sibling in siblings}

@@ -20,7 +20,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from workbook.base.files import copy_lessons, new_folder, write_all
+from workbook.base.files import copy_lessons, new_folder, read_regular, write_all
 from workbook.base.values import quoted
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.notebook.exercises.model import LESSONS, Exercise, all_exercises, exercise_named, lesson
@@ -166,7 +166,7 @@ def reset(folder: Path, what: str, source: Path) -> tuple[list[str], Path]:
             if exercise is one or (one is None and any(name.startswith(exercise.id[:2]) for name in names)):
                 add_progress(file, exercise.id, "untouched")
     except OSError as error:
-        raise ConfigurationError(f"Cannot write into {str(file.parent)!r}: {error.strerror}.") from error
+        raise ConfigurationError(f"Cannot write into {str(file.parent)!r}: {error.strerror or error}.") from error
     return names, backups
 
 
@@ -204,6 +204,8 @@ def states(file: Path) -> dict[str, str]:
 
 def _backed_up(paths: Iterable[Path], folder: Path) -> Path:
     """Copies of these files in the first of `001`, `002` ... in this folder that does not exist yet."""
+    if folder.is_symlink():
+        raise ConfigurationError(f"{str(folder)!r} is a symbolic link. Remove it: the backups stay in the copy.")
     backups = next(path for number in count(1) if not (path := folder / f"{number:03}").exists())
     backups.mkdir(parents=True)
     for path in paths:
@@ -229,10 +231,10 @@ def _read(path: Path) -> Any:
         ConfigurationError: it cannot be read, or is none.
     """
     try:
-        notebook = json.loads(path.read_text("utf-8"))
+        notebook = json.loads(read_regular(path, 256 * 2**20))
         if all(isinstance(cell, dict) for cell in notebook["cells"]):
             return notebook
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     raise ConfigurationError(
         f"{path.name} cannot be read as a notebook. Reset its lesson: workbook reset {path.name[:2]}"
