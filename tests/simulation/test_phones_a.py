@@ -6,8 +6,8 @@ from workbook.errors import ParameterError
 from workbook.simulation.phones import PROVISION_FAILURES, LatenciesA, PhoneA
 
 
-def test_there_are_26_failures_and_each_may_be_played():
-    assert len(PROVISION_FAILURES) == len(set(PROVISION_FAILURES)) == 26
+def test_the_failures_differ_and_each_may_be_played():
+    assert len(PROVISION_FAILURES) == len(set(PROVISION_FAILURES))
     assert [PhoneA(provision_failure=name).provision_failure for name in PROVISION_FAILURES] == [*PROVISION_FAILURES]
 
 

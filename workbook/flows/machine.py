@@ -66,7 +66,7 @@ class Row:
 
     @property
     def source(self) -> str:
-        """The row's tag as a whole: `spec` only if neither the event nor a command is tagged."""
+        """The row's one tag: `spec` only if neither the event nor a command is tagged."""
         return next((source for source in (self.event_source, *self.command_sources) if source != "spec"), "spec")
 
     def without(self, *left_out: type[Command]) -> Row:

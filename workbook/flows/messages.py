@@ -296,7 +296,7 @@ class CodeTookLong(Aside):
 
 @message(APP, APP, "never called", "")
 class NeverCalled(Aside):
-    """A method of the integrator's own that nobody calls, and the one that it may be `meant` to be."""
+    """A method of the integrator's own that is never called, and the one that it may be `meant` to be."""
 
     kind = "note"
     name: str

@@ -51,7 +51,7 @@ class Record(NamedTuple):
         rules: the ids of the rules that this step rests on.
         attempt: which tap it belongs to, counted from 1; 0 before the first.
         deprecated: True when the row it used is deprecated in this variant.
-        source: what says that this step comes here; `spec` is the document, `assumed` our choice.
+        source: the source of this step's place in the flow; `spec` is the document, `assumed` our choice.
     """
 
     at: float

@@ -247,9 +247,9 @@ class Attempt:
 
     @property
     def lost(self) -> bool:
-        """Whether the answer did not arrive whole in time; only then does a client drop a faulted 200."""
+        """Whether the answer did not arrive complete and in time; only then does a client drop a faulted 200."""
         dropped = self.response.status == 200 and bool(self.response.fault)
-        return dropped or self.response.wire.ending not in (Ending.WHOLE, Ending.WRONG_LENGTH)  # both look whole
+        return dropped or self.response.wire.ending not in (Ending.WHOLE, Ending.WRONG_LENGTH)  # both look complete
 
 
 class Network:
@@ -277,8 +277,8 @@ class Network:
 
     def respond(self, request: Request) -> Response:
         """The service's answer, after the time that it takes."""
-        # The service answers at once, and then the clock moves: nobody waits, and an answer that comes too late for its
-        # client was given all the same. Executions are counted: a faulted answer may not show one.
+        # The service answers at once, and then the clock moves: no thread waits, and an answer that comes too late for
+        # its client was given all the same. Executions are counted: a faulted answer may not show one.
         began, before = self.clock.now(), self.service.carried_out[request.method]
         response = self.service.respond(request)
         self.clock.sleep(self._latencies[request.method])
@@ -294,7 +294,7 @@ class Network:
         self.attempts[-1].ended = self.clock.now()
 
     def note(self, event: Event) -> None:
-        """Report what a back end does beside its requests."""
+        """Report what a back end does besides its requests."""
         self._noted.append((self.clock.now(), event))
 
     def begin(self) -> None:
@@ -410,9 +410,9 @@ class WatchedBackEnd(BackEnd):
 # Back ends to compare: the good one, and those that make one mistake each. Each is a real configuration of the client,
 # or a small class around it; none is made for a certain fault.
 #
-# The limits nest, from short to long (REL-5; the figures are assumed): one answer, the back end's whole call, the
-# app's own wait for its back end (`extension.handler.BACK_END_WAIT`), the wallet's 20 s. Whoever gives up before the
-# shorter limit has ended does not know what became of the call (REL-1). The wallet's 20 s cover two calls of the
+# The limits nest, from short to long (REL-5; the figures are assumed): one answer, the back end's call with retries,
+# the app's own wait for its back end (`extension.handler.BACK_END_WAIT`), the wallet's 20 s. Whoever gives up before
+# the shorter limit has ended does not know what became of the call (REL-1). The wallet's 20 s cover two calls of the
 # extension, a GET and a POST, so twice the app's wait must be less than 20 s.
 
 CALL_DEADLINE = 8.0

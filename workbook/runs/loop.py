@@ -5,7 +5,7 @@ clock, and records each of these. It decides nothing: the table says what may ha
 what comes of a call, and the readers of the trace what that means.
 
 A run is this loop with its commands connected: each command has one port, which may answer with an event and the
-seconds until it happens. The document's suspending operations are plain steps here: virtual time stands for the
+seconds until it happens. The document's suspending operations are plain steps here: virtual time passes instead of the
 suspension.
 """
 

@@ -115,9 +115,9 @@ def relayed(relay: Callable[[str, SdkOutput], SdkInput]) -> Iterator[None]:
 
 
 def misspelt(kind: type, base: type) -> Iterator[m.NeverCalled]:
-    """The methods of `kind` that look like one of `base` with another spelling, which nobody will call."""
+    """The methods of `kind` that look like one of `base` in another spelling, so that they are never called."""
     known = {_plain(name): name for name in dir(base) if not name.startswith("_")}
-    for name in [name for one in kind.__mro__ if not issubclass(base, one) for name in vars(one)]:
+    for name in [name for owner in kind.__mro__ if not issubclass(base, owner) for name in vars(owner)]:
         if name.startswith("_") or name in known.values() or not callable(getattr(kind, name)):
             continue
         for near in get_close_matches(_plain(name), known, n=1, cutoff=0.85):

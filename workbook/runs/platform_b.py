@@ -138,8 +138,8 @@ class PlatformBRun(InApp):
         super().__init__(payment_instrument_id, relay, self.phone.latencies)
 
     def _happen(self, event: Event) -> None:
-        # Checked before the step, done after it: the delegate is told only of an end that the table accepts, and only
-        # when button and state have changed. A second end of the same attempt is refused, and nobody is told.
+        # Checked before the step, done after it: the delegate learns only of an end that the table accepts, and only
+        # when button and state have changed. A second end of the same attempt is refused and reaches no delegate.
         ends = isinstance(event, m.FinishedWithPass | m.FinishedWithError | m.FinishedWithNeither)
         awaited = ends and type(event) in self.allowed
         super()._happen(event)

@@ -41,12 +41,17 @@ Contents = dict[str, list[object]]
 
 
 def _contents(attributes: Mapping[str, object]) -> Contents:
-    inside: dict[type, Any] = {dict: lambda value: [*value, *value.values()], list: list, set: list}
-    return {
-        name: [value, *next((items(value) for kind, items in inside.items() if isinstance(value, kind)), [])]
-        for name, value in attributes.items()
-        if not name.startswith("__")
-    }
+    return {name: [value, *_inside(value)] for name, value in attributes.items() if not name.startswith("__")}
+
+
+def _inside(value: object) -> list[object]:
+    match value:
+        case dict():
+            return [*value, *value.values()]
+        case list() | set():
+            return [*value]
+        case _:
+            return []
 
 
 def _contents_of_class(handler: type) -> Contents:
