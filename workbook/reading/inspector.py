@@ -18,7 +18,7 @@ from typing import Any
 from workbook.api.opaque import LAYERS, MARK, decode_strictly, json_object, wrong_layer
 from workbook.base.terminal import visible
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.simulation.ecc_v2 import ASSUMED, INFERRED, REQUEST_FIELDS, Unwrap, follow
+from workbook.simulation.ecc_v2 import Unwrap, follow
 from workbook.simulation.seal import Damaged, Seal
 
 LARGEST_VALUE = 1_048_576
@@ -115,7 +115,7 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
     # bytes that are a known structure are what platform B's SDK is given; JSON carries them as base64
     if [one.layer for one in wrong] == ["decoded-once-too-often"] and not body:
         takes = "bytes"
-    if takes and (REQUEST_FIELDS[0] in fields or fields.get("kind") == "output"):
+    if takes and ("certificates" in fields or fields.get("kind") == "output"):
         takes = f"output {takes}"
     described = {
         _masked(visible(str(name)[:40])): _described(name, inside, show=show) for name, inside in fields.items()
@@ -129,14 +129,14 @@ def _steps(content: bytes, fields: Mapping[str, Any], seed: int, *, show: bool) 
     """The seal of the simulator's data, and the steps through platform B's structure."""
     sealed = Seal(seed).open(base64.b64encode(content).decode("ascii")) if fields.get("simulated") == MARK else None
     if isinstance(sealed, Damaged):  # anybody can copy the mark: what follows is looked at, and not shown
-        yield Unwrap("seal", f"{sealed.why} (was it made with another --seed than {seed}?)", ASSUMED, wrong=True)
+        yield Unwrap("seal", f"{sealed.why} (was it made with another --seed than {seed}?)", "assumed", wrong=True)
     elif sealed is not None:
-        yield Unwrap("seal", f"made by the simulator with the seed {seed}, and not changed since", ASSUMED)
+        yield Unwrap("seal", f"made by the simulator with the seed {seed}, and not changed since", "assumed")
     try:
         for step in follow(fields, seed) if _kind(fields) in {ECC_V2_REQUEST, ECC_V2_ANSWER} else ():
             yield step if show and sealed is not None and not isinstance(sealed, Damaged) else step._replace(shown="")
     except ConfigurationError as error:
-        yield Unwrap("inside", str(error), INFERRED)
+        yield Unwrap("inside", str(error), "inferred")
 
 
 def _in_body(data: bytes) -> tuple[str, bytes]:

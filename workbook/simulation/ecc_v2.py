@@ -26,12 +26,8 @@ from workbook.api.opaque import LAYERS, MARK, decode_strictly, json_object, wron
 from workbook.base.files import pip_line
 from workbook.errors import ConfigurationError
 
-REQUEST_FIELDS = ("certificates", "nonce", "nonceSignature")
-ANSWER_FIELDS = ("activationData", "encryptedPassData", "ephemeralPublicKey")
-"""The fields of platform B's sdkOutput and of the POST's sdkInput (inferred)."""
 SHARED_INFO, VECTOR = b"workbook: simulated ECC V2", bytes(12)
 """Assumed. A vector of zeros is safe where, as here, each key encrypts once."""
-INFERRED, ASSUMED = "inferred", "assumed"
 
 
 @cache
@@ -87,8 +83,8 @@ class WalletRequest(NamedTuple):
 
     def fields(self) -> dict[str, Any]:
         """The fields of the sdkOutput."""
-        return dict(zip(REQUEST_FIELDS, ([*map(_text, self.certificates)], _text(self.nonce), _text(self.signature)),
-                        strict=True))  # fmt: skip
+        certificates = [_text(certificate) for certificate in self.certificates]
+        return {"certificates": certificates, "nonce": _text(self.nonce), "nonceSignature": _text(self.signature)}
 
 
 def wallet_request(seed: int, attempt: int) -> WalletRequest:
@@ -121,13 +117,19 @@ def answer(request: Mapping[str, Any], seed: int, payment_instrument_id: str, se
     if not on_curve:
         raise ValueError("the leaf certificate has no key on P-256")
     claims = {"simulated": MARK, "paymentInstrumentId": payment_instrument_id}
-    secret = claims | {name: request[name] for name in REQUEST_FIELDS[1:]}  # binds the pass to this attempt (assumed)
+    secret = claims | {
+        name: request[name] for name in ("nonce", "nonceSignature")
+    }  # binds the pass to this attempt (assumed)
     private = _private(seed, "ephemeral", payment_instrument_id, serial)
     point = private.public_key().public_bytes(
         lib.serialization.Encoding.X962, lib.serialization.PublicFormat.UncompressedPoint
     )
     encrypted = lib.AESGCM(_derived(private, leaf.public_key())).encrypt(VECTOR, json.dumps(secret).encode(), None)
-    return dict(zip(ANSWER_FIELDS, map(_text, (json.dumps(claims).encode(), encrypted, point)), strict=True))
+    return {
+        "activationData": _text(json.dumps(claims).encode()),
+        "encryptedPassData": _text(encrypted),
+        "ephemeralPublicKey": _text(point),
+    }
 
 
 def _certificate(der: bytes) -> tuple[Any, bool, str]:
@@ -169,7 +171,7 @@ class Unwrap(NamedTuple):
 
     name: str
     says: str
-    source: str = INFERRED
+    source: str = "inferred"
     wrong: bool = False
     shown: str = ""
 
@@ -177,7 +179,7 @@ class Unwrap(NamedTuple):
 class _Wrong(Exception):  # noqa: N818  # a step on its way out, not an error of ours
     """The step that cannot be made."""
 
-    def __init__(self, name: str, says: str, source: str = INFERRED) -> None:
+    def __init__(self, name: str, says: str, source: str = "inferred") -> None:
         super().__init__(says)
         self.step = Unwrap(name, says, source, wrong=True)
 
@@ -192,7 +194,7 @@ def follow(fields: Mapping[str, Any], seed: int) -> Iterator[Unwrap]:
         ConfigurationError: the library is not installed.
     """
     ours = fields.get("simulated") == MARK
-    steps = _through_request(fields) if REQUEST_FIELDS[0] in fields else _through_answer(fields, seed, ours=ours)
+    steps = _through_request(fields) if "certificates" in fields else _through_answer(fields, seed, ours=ours)
     try:
         yield from steps if ours else (step._replace(shown="") for step in steps)
     except _Wrong as wrong:
@@ -206,9 +208,9 @@ def why_not_opened(fields: Mapping[str, Any], seed: int) -> str:
 
 
 def _through_request(fields: Mapping[str, Any]) -> Iterator[Unwrap]:
-    lib, listed = _library(), fields[REQUEST_FIELDS[0]]
+    lib, listed = _library(), fields["certificates"]
     if not isinstance(listed, list) or not listed:
-        raise _Wrong(REQUEST_FIELDS[0], "not a list of certificates, the leaf first")
+        raise _Wrong("certificates", "not a list of certificates, the leaf first")
     certificates = []
     for number, text in enumerate(listed[:10], 1):
         der, name = _bytes(f"certificates[{number}]", text), f"certificates[{number}]"
@@ -219,43 +221,44 @@ def _through_request(fields: Mapping[str, Any]) -> Iterator[Unwrap]:
         certificates.append(certificate)
         if number == 1 and not on_curve:
             raise _Wrong(name, "a leaf without a key on P-256, which ECC V2 needs")
-        says = f"{len(der)} bytes, {'the leaf' if number == 1 else 'a certificate'}{', P-256' * on_curve}"
+        says = f"{len(der)} bytes, {'the leaf' if number == 1 else 'a certificate'}{', P-256' if on_curve else ''}"
         yield Unwrap(name, says, shown=subject)
     for number, (inner, outer) in enumerate(pairwise(certificates), 1):
         try:
             inner.verify_directly_issued_by(outer)
         except (ValueError, TypeError, lib.exceptions.InvalidSignature):
             raise _Wrong(f"certificates[{number}]", f"not signed by certificates[{number + 1}]") from None
-    nonce, signature = (_bytes(name, fields.get(name)) for name in REQUEST_FIELDS[1:])
+    nonce, signature = (_bytes(name, fields.get(name)) for name in ("nonce", "nonceSignature"))
     yield Unwrap("chain", f"each of {len(certificates)} certificates but the last is signed by the next")
-    yield Unwrap(REQUEST_FIELDS[1], f"{len(nonce)} bytes", shown=nonce.hex())
-    yield Unwrap(REQUEST_FIELDS[2], f"{len(signature)} bytes", shown=signature.hex())
+    yield Unwrap("nonce", f"{len(nonce)} bytes", shown=nonce.hex())
+    yield Unwrap("nonceSignature", f"{len(signature)} bytes", shown=signature.hex())
     if fields.get("simulated") == MARK:
         try:
             certificates[0].public_key().verify(signature, nonce, lib.ec.ECDSA(lib.hashes.SHA256()))
         except lib.exceptions.InvalidSignature:
-            raise _Wrong("signature", "it is not the leaf key's signature of this nonce", ASSUMED) from None
-        yield Unwrap("signature", "of the nonce, by the leaf's key: ECDSA with SHA-256", ASSUMED)
+            raise _Wrong("signature", "it is not the leaf key's signature of this nonce", "assumed") from None
+        yield Unwrap("signature", "of the nonce, by the leaf's key: ECDSA with SHA-256", "assumed")
 
 
 def _through_answer(fields: Mapping[str, Any], seed: int, *, ours: bool) -> Iterator[Unwrap]:
     lib = _library()
-    if "wrappedKey" in fields and ANSWER_FIELDS[2] not in fields:
+    if "wrappedKey" in fields and "ephemeralPublicKey" not in fields:
         raise _Wrong("wrappedKey", "belongs to another scheme; ECC V2 has ephemeralPublicKey (catalogue 34)")
-    activation, encrypted, point = (_bytes(name, fields.get(name)) for name in ANSWER_FIELDS)
-    yield Unwrap(ANSWER_FIELDS[0], f"{len(activation)} bytes", shown=activation.decode("utf-8", "replace"))
-    yield Unwrap(ANSWER_FIELDS[1], f"{len(encrypted)} bytes", shown=encrypted.hex())
+    names = ("activationData", "encryptedPassData", "ephemeralPublicKey")
+    activation, encrypted, point = (_bytes(name, fields.get(name)) for name in names)
+    yield Unwrap("activationData", f"{len(activation)} bytes", shown=activation.decode("utf-8", "replace"))
+    yield Unwrap("encryptedPassData", f"{len(encrypted)} bytes", shown=encrypted.hex())
     try:
         public = lib.ec.EllipticCurvePublicKey.from_encoded_point(lib.ec.SECP256R1(), point)
     except ValueError:
-        raise _Wrong(ANSWER_FIELDS[2], "no point on P-256, which has 65 bytes and begins with 04") from None
-    yield Unwrap(ANSWER_FIELDS[2], f"{len(point)} bytes, a point on P-256", shown=point.hex())
+        raise _Wrong("ephemeralPublicKey", "no point on P-256, which has 65 bytes and begins with 04") from None
+    yield Unwrap("ephemeralPublicKey", f"{len(point)} bytes, a point on P-256", shown=point.hex())
     if not ours:
         yield Unwrap("ECDH", "only the wallet has the key to go on")
         return
     yield Unwrap("ECDH", "with the throw-away wallet's key, a secret of 32 bytes")
     key = _derived(_private(seed, "leaf"), public)
-    yield Unwrap("X9.63", f"with SHA-256, a key of 32 bytes; the shared info is {ASSUMED}", shown=key.hex())
+    yield Unwrap("X9.63", "with SHA-256, a key of 32 bytes; the shared info is assumed", shown=key.hex())
     try:
         content = lib.AESGCM(key).decrypt(VECTOR, encrypted, None)
     except (lib.exceptions.InvalidTag, ValueError):
@@ -264,7 +267,7 @@ def _through_answer(fields: Mapping[str, Any], seed: int, *, ours: bool) -> Iter
     yield Unwrap("AES-256-GCM", f"opens: {len(content)} bytes, and a tag of 16", shown=content.decode())
     of = [(json_object(part) or {}).get("paymentInstrumentId") for part in (activation, content)]
     if of[0] != of[1]:
-        raise _Wrong(ANSWER_FIELDS[0], "of another payment instrument than the encrypted data", ASSUMED)
+        raise _Wrong("activationData", "of another payment instrument than the encrypted data", "assumed")
 
 
 def _bytes(name: str, value: Any) -> bytes:

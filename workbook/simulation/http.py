@@ -14,7 +14,8 @@ from typing import Literal, Protocol
 Method = Literal["GET", "POST"]
 """The method of an operation."""
 
-# How an answer travels: at once and whole, or as a fault makes it. It is data; the server or transport carries it out.
+# How an answer travels: at once and complete, or as a fault makes it. It is data; the server or transport carries it
+# out.
 #
 # `framing` and `pieces` say what a peer gets of a body, so a real socket and a client in the same process agree
 # about every byte before the connection breaks.
@@ -129,7 +130,7 @@ class Request:
 
     def values(self, name: str) -> list[str]:
         """Every value of the header, by its lower-case name; a header may be sent twice."""
-        return [value for key, value in self.headers if key.lower() == name]
+        return header_values(self.headers, name)
 
     @property
     def media_types(self) -> set[str]:

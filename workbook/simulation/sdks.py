@@ -404,7 +404,7 @@ def wrong_with(seal: Seal, sdk_input: object, payment_instrument_id: str, attemp
             return "it belongs to another payment instrument"
         case Genuine() as data if data.claims["attempt"] != attempt:
             return f"it answers attempt {data.claims['attempt']}, and this is attempt {attempt}"
-        case Genuine(claims) if ecc_v2.ANSWER_FIELDS[0] in claims:
+        case Genuine(claims) if "activationData" in claims:
             return ecc_v2.why_not_opened(claims, seal.seed) or None
     return None
 

@@ -80,7 +80,7 @@ def hints(method: str, target: str) -> str:
     path = re.split(r"[?#]", target, maxsplit=1)[0]
     path = re.sub(r"\A[A-Za-z][A-Za-z0-9+.-]*://[^/]*", "", path)  # a whole address is allowed as a target
     segments = path.removeprefix("/").split("/")
-    if len(path) > 30 * 256 or len(segments) > 30:  # nobody's misspelling
+    if len(path) > 30 * 256 or len(segments) > 30:  # too long for a misspelling
         return ""
     places = range(len(segments))
     noun = next((place for place in places if _alike(segments[place], NOUN)), None)
@@ -565,7 +565,7 @@ FAILED_AS: Mapping[Ending, FailureKind] = {
     Ending.NO_LAST_CHUNK: FailureKind.PROTOCOL,
     Ending.BAD_CHUNK: FailureKind.PROTOCOL,
 }
-"""What the client calls them; the other endings look whole to it."""
+"""What the client calls them; the other endings look complete to it."""
 
 
 class DirectApi:
