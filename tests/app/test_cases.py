@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 
+import workbook.app.run as run_module
 from workbook.app.cases import APP_CASES, AppSeen
 from workbook.app.in_process import Reference, play_core
 from workbook.app.phone import Device
@@ -71,6 +73,42 @@ def test_a_report_is_asked_for_where_there_is_an_issue_and_nowhere_else() -> Non
         assert not any(APP_CASES[name].judge(seen))
         (missed,) = APP_CASES[name].judge(replace(seen, reports=1))
         assert missed.observed == "1 came"
+
+
+class GivesUp(Reference):
+    """It gives its POST up in time."""
+
+    async def fetch_opc(self, card: str, sdk_output: str) -> str:
+        return await asyncio.wait_for(self.back_end.post(card, sdk_output), 0.05)
+
+
+class Repeats(GivesUp):
+    """It sends its POST once more, whatever became of the first."""
+
+    async def fetch_opc(self, card: str, sdk_output: str) -> str:
+        try:
+            return await super().fetch_opc(card, sdk_output)
+        except (ConnectionError, TimeoutError):
+            return await super().fetch_opc(card, sdk_output)
+
+
+class NeverPosts(Reference):
+    """It fails before it asks its back end."""
+
+    async def fetch_opc(self, card: str, sdk_output: str) -> str:
+        raise ConnectionError(card, sdk_output)
+
+
+@pytest.mark.rule("REL-1")
+@pytest.mark.parametrize("name", [name for name in APP_CASES if name.startswith("app.faults.post-")])
+def test_every_post_of_an_attempt_is_counted_in_every_fault(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "WALLET_WAITS", 0.5)
+    case = APP_CASES[name]
+    assert list(case.judge(play_core(GivesUp, case))) == []
+    missed = list(case.judge(play_core(Repeats, case)))
+    assert [(miss.rule, miss.observed) for miss in missed] == [("REL-1", "2 came")]
+    assert gravest(missed, case.rule) is Verdict.FAIL
+    assert gravest(case.judge(play_core(NeverPosts, case)), case.rule) is not Verdict.PASS
 
 
 class OfFirstCard(Reference):

@@ -56,7 +56,8 @@ FLAWS = {
         for call in ("post", "get")
         for answer in ("empty-body", "no-sdkinput", "no-json")
     },
-    **{f"app.faults.{call}-never-answered": ["waits-for-ever"] for call in ("post", "get")},
+    "app.faults.post-never-answered": ["waits-for-ever", "retried"],
+    "app.faults.get-never-answered": ["waits-for-ever"],
     **{f"app.faults.{call}-sdkinput-null": ["null-as-text"] for call in ("post", "get")},
     **{f"app.faults.{call}-sdkinput-empty": ["empty-accepted"] for call in ("post", "get")},
 }

@@ -208,6 +208,7 @@ ATTEMPTS = (m.ProvisionCalled, m.ProvisionWithProviderCalled)
 GUARD = "Disable the button in the tap itself, before anything suspends, and enable it when the attempt is over."
 
 
+TAP_AGAIN = "Turn repeats off in your HTTP library for this call, and let the cardholder tap again."
 LIMIT = "Give each call of your back end one time limit: above the back end's own, below the wallet's 20 s."
 PRESENT = "Return the activity of this moment, not the first one, which a rotation has ended."
 KEPT = Miss(
@@ -315,6 +316,15 @@ def asked_once(operation: str, todo: str) -> AppJudge:
             yield Miss(f"one {operation}", f"{count} came", todo)
 
     return judge
+
+
+def post_once(seen: AppSeen) -> Iterator[Miss]:
+    """The one attempt of a case sent its POST, and sent it once, whatever became of it."""
+    if not seen.came(POST):
+        todo = "Its cause is in another case: look at app.form first, then at app.fidelity."
+        yield Miss("an attempt that comes as far as the POST", "none came", todo, harms=True)
+    if len(seen.came(POST)) > 1:
+        yield Miss("one POST", f"{len(seen.came(POST))} came", TAP_AGAIN, rule="REL-1")
 
 
 def not_added(seen: AppSeen) -> Iterator[Miss]:
@@ -532,7 +542,7 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      "A-BTN-1", (SetPhone({"provision_failure": "Canceled"}), *ADDED),
      all_of(in_order, button_is("after", SHOWN, todo=AGAIN))),
     ("recovery", "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again.", "A-BTN-1",
-     (Fail(POST, "500"), *ADDED), all_of(in_order, button_is("after", SHOWN, todo=AGAIN))),
+     (Fail(POST, "500"), *ADDED), all_of(in_order, post_once, button_is("after", SHOWN, todo=AGAIN))),
     ("recovery", "adds-after-failure", "A tap after a failure adds the card.", "A-PROV-3",
      (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), all_of(in_order, in_wallet(0))),
     ("recovery", "offered-after-get-failure", "A page that is opened again asks again.", "API-10",
@@ -540,9 +550,9 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      all_of(in_order, button_is("opened", SHOWN, todo=SHOW))),
     ("recovery", "post-not-repeated", "A POST whose connection was cut is not sent again by itself.", "REL-1",
      (Fail(POST, "connection cut"), *ADDED),
-     asked_once(POST, "Turn repeats off in your HTTP library for this call, and let the cardholder tap again.")),
+     post_once),
     ("recovery", "post-not-repeated-after-503", "A POST that was answered with 503 is not sent again by itself.",
-     "REL-1", (Fail(POST, "503"), *ADDED), asked_once(POST, "Let the cardholder tap again.")),
+     "REL-1", (Fail(POST, "503"), *ADDED), post_once),
     ("secrecy", "no-sdk-input-in-log", "The app's log contains no sdkInput.", "REL-3", ADDED, silent("sdkInput")),
     ("secrecy", "no-sdk-output-in-log", "The app's log contains no sdkOutput.", "REL-3", ADDED,
      silent("sdkOutput")),
@@ -555,15 +565,15 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      (*OPENED, ROTATE, SETTLE, Look("after")), all_of(in_order, button_is("after", SHOWN, todo=SHOW))),
     ("life", "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled.", "A-BTN-1",
      (*HELD_POST, ROTATE, SETTLE, Look("rotated"), TAP, Release(POST), SETTLE),
-     all_of(in_order, one_attempt, button_is("rotated", DISABLED, HIDDEN, todo=GUARD))),
+     all_of(in_order, first_of(one_attempt, post_once), button_is("rotated", DISABLED, HIDDEN, todo=GUARD))),
     ("life", "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
      (*OPENED, CLOSE, OPEN, SETTLE, Look("after")),
      all_of(in_order, get_each_opening, button_is("after", SHOWN, todo=SHOW))),
     ("life", "closed-during-attempt", "A page that is closed ends its fetchOpc.", "A-ASYNC-1",
-     (*HELD_POST, CLOSE, SETTLE, Release(POST), SETTLE), all_of(in_order, provider_ended)),
+     (*HELD_POST, CLOSE, SETTLE, Release(POST), SETTLE), all_of(in_order, post_once, provider_ended)),
     ("life", "process-death", "After the process has ended, the page works again.", "A-CAN-1",
      (*HELD_POST, DIE, Release(POST), OPEN, SETTLE, Look("after")),
-     all_of(in_order, after_process_death(button_is("after", SHOWN, todo=SHOW)))),
+     all_of(in_order, post_once, after_process_death(button_is("after", SHOWN, todo=SHOW)))),
     ("isolation", "second-card", "Another card's page adds that card.", "API-3",
      (*OPENED, CLOSE, Do("openCardPage", 1), SETTLE, TAP, SETTLE),
      all_of(in_order, first_of(posts_unchanged, in_wallet(1)))),
@@ -576,14 +586,14 @@ def _cases() -> Iterator[AppCase]:
     for name in WRONG_ANSWERS:
         told = name.lower().replace(" ", "-")
         says = f"A POST that ends with {name!r} is a failure, and gives the SDK nothing."
-        judge = all_of(in_order, only_what_was_given, button_is("after", SHOWN, todo=AGAIN))
+        judge = all_of(in_order, post_once, only_what_was_given, button_is("after", SHOWN, todo=AGAIN))
         yield app_case("faults", f"post-{told}", says, "REL-6", (Fail(POST, name), *ADDED), judge)
         says = f"A GET that ends with {name!r} is a failure, and offers no button."
         judge = all_of(in_order, only_what_was_given, button_is("opened", *NOT_SHOWN, todo=SHOW))
         yield app_case("faults", f"get-{told}", says, "REL-6", (Fail(GET, name), *OPENED), judge)
     yield app_case("faults", "post-never-answered", "A POST without an answer is given up within 20 s (assumed).",
                    "REL-5", (*HELD_POST, Outlast(POST), SETTLE, Look("late"), Release(POST), SETTLE),
-                   all_of(in_order, button_is("late", SHOWN, todo=LIMIT)))  # fmt: skip
+                   all_of(in_order, post_once, button_is("late", SHOWN, todo=LIMIT)))  # fmt: skip
     yield app_case("faults", "get-never-answered", "A GET without an answer is given up within 20 s (assumed).",
                    "REL-5", (Hold(GET), OPEN, Reached(GET), Outlast(GET), Release(GET), SETTLE),
                    all_of(in_order, late_get_unused))  # fmt: skip

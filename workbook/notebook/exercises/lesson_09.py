@@ -76,7 +76,7 @@ def providers() -> Observed:
     from workbook.app.cases import APP_CASES
     from workbook.app.in_process import Reference, first_miss
 
-    cases = ("app.faults.post-500", "app.recovery.post-not-repeated", "app.life.closed-during-attempt")
+    cases = ("app.recovery.post-not-repeated", "app.faults.post-500", "app.life.closed-during-attempt")
     facts = {}
     for name, provider in {"a": post, "b": swallowing, "c": repeating, "d": unending}.items():
         kind = type(name, (Reference,), {"fetch_opc": provider})
