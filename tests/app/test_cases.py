@@ -99,6 +99,22 @@ class NeverPosts(Reference):
         raise ConnectionError(card, sdk_output)
 
 
+class ShownTooEarly(Reference):
+    """It shows its button once the SDK is created, and hides it where canProvision says no."""
+
+    async def opened(self) -> None:
+        sdk_input = await self.back_end.get(self.card)
+        self.button = "shown"
+        self.button = await self.sdk.button(sdk_input)
+
+
+@pytest.mark.rule("FLOW-2")
+def test_no_button_is_shown_before_can_provision_has_answered() -> None:
+    case = APP_CASES["app.screen.not-shown-while-asking"]
+    assert list(case.judge(play_core(Reference, case))) == []
+    assert [miss.observed for miss in case.judge(play_core(ShownTooEarly, case))] == ["it is shown"]
+
+
 @pytest.mark.rule("REL-1")
 @pytest.mark.parametrize("name", [name for name in APP_CASES if name.startswith("app.faults.post-")])
 def test_every_post_of_an_attempt_is_counted_in_every_fault(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

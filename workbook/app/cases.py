@@ -23,8 +23,8 @@ from workbook.simulation.phones import CAN_PROVISION_FAILURES
 
 SHOWN, DISABLED, HIDDEN, ABSENT = "shown", "disabled", "hidden", "absent"
 """What the page may say of its button."""
-WALLET = "wallet"
-"""Where an attempt can be held besides the back end's GET and POST."""
+ON_PHONE = WALLET, ASKING = "wallet", "canProvision"
+"""Where an app can be held besides the back end's GET and POST: before each answers."""
 WALLET_WAITS = 20.0
 """Seconds that the wallet waits (REL-5). An app waits no longer than that for its back end (assumed)."""
 
@@ -54,7 +54,7 @@ class Settle:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """From here on the answer to GET or POST, or the wallet, waits."""
+    """From here on the answer to GET, POST or canProvision, or the wallet, waits."""
 
     where: str
 
@@ -195,7 +195,7 @@ def app_case(  # noqa: PLR0917 - a row of a table
             yield from (Miss("no exception in the app", text, todo, harms=True) for text in seen.threw)
         elif seen.unreached:
             todo = "Its cause is in another case: look at app.form first, then at app.fidelity."
-            yield Miss(f"an attempt that comes as far as the {seen.unreached}", "it did not", todo)
+            yield Miss(f"an attempt that comes as far as its {seen.unreached}", "it did not", todo)
         else:
             yield from judge(seen)
 
@@ -322,7 +322,7 @@ def post_once(seen: AppSeen) -> Iterator[Miss]:
     """The one attempt of a case sent its POST, and sent it once, whatever became of it."""
     if not seen.came(POST):
         todo = "Its cause is in another case: look at app.form first, then at app.fidelity."
-        yield Miss("an attempt that comes as far as the POST", "none came", todo, harms=True)
+        yield Miss("an attempt that comes as far as its POST", "none came", todo, harms=True)
     if len(seen.came(POST)) > 1:
         yield Miss("one POST", f"{len(seen.came(POST))} came", TAP_AGAIN, rule="REL-1")
 
@@ -504,8 +504,9 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      (OPEN, SETTLE, TAP, SETTLE, CLOSE, OPEN, SETTLE, Look("opened")),
      once_added(button_is("opened", *NOT_SHOWN, todo=SHOW))),
     ("screen", "not-shown-while-asking", "Before canProvision has answered, no button can be pressed.", "FLOW-2",
-     (Hold(GET), OPEN, Reached(GET), Look("held"), Release(GET), SETTLE),
-     button_is("held", *NOT_SHOWN, DISABLED, todo=SHOW)),
+     (Hold(GET), Hold(ASKING), OPEN, Reached(GET), Look("fetching"), Release(GET), Reached(ASKING), SETTLE,
+      Look("asking"), Release(ASKING), SETTLE),
+     all_of(*(button_is(look, *NOT_SHOWN, DISABLED, todo=SHOW) for look in ("fetching", "asking")))),
     ("screen", "hidden-without-wallet", "After WalletPayNotSupported no button is offered.", "A-CREATE-2",
      (SetPhone({"wallet_pay_supported": False}), *OPENED),
      all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))),

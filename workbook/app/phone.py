@@ -15,6 +15,7 @@ import asyncio
 import hmac
 import json
 import secrets
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -63,8 +64,8 @@ class Device:
     Attributes:
         trace: every call, outcome and wait so far, in seconds since the device began.
         refused: each call that the table did not allow, as a sentence.
-        held: an event that the wallet waits for before it answers; None for no wait.
-        in_wallet: how many attempts the wallet is busy with.
+        held: by place, an event that its calls wait for: "wallet", and "canProvision" before its answer.
+        waiting: by place, how many calls wait there.
         log: called with each step as a line.
         began: the moment that the trace's seconds count from, in seconds of the monotonic clock.
     """
@@ -77,8 +78,8 @@ class Device:
         self.phone = phone or PhoneA(number=next(NUMBERS))
         self.trace = Trace(f"Your app {client} on platform A, SDK {variant.name.replace('-', ' ')}")
         self.refused: list[str] = []
-        self.held: asyncio.Event | None = None
-        self.in_wallet = 0
+        self.held: dict[str, asyncio.Event] = {}
+        self.waiting: Counter[str] = Counter()
         self.log: Callable[[str], None] = lambda _line: None
         self.began = monotonic()
         self._numbers, self._turns = count(1), count(1)
@@ -161,6 +162,13 @@ class Device:
             again = "One that an earlier process of the app made is gone: call create again."
             raise OutOfOrderError(f"No CardProvisioning {call.provisioning} is on this phone. {again}")
         return self._made[call.provisioning]
+
+    async def pause(self, place: str) -> None:
+        """Wait while this place is held."""
+        if (held := self.held.get(place)) is not None:
+            self.waiting[place] += 1
+            await held.wait()
+            self.waiting[place] -= 1
 
     @property
     def busy(self) -> bool:
@@ -259,6 +267,8 @@ class _Call:
             if type(command) in sdk.answers:
                 if isinstance(command, m.Provision | m.ReturnOpc):
                     await self._wallet_begins()
+                if isinstance(command, m.AskCanProvision):
+                    await self._of.device.pause("canProvision")
                 seconds, outcome = sdk.answer(command)
                 await asyncio.sleep(seconds * self._of.device.pace)
                 return await self._happen(outcome)
@@ -292,11 +302,7 @@ class _Call:
         answer = await self._ask(ask="activity")
         there = isinstance(answer, p.Activity) and answer.there
         self._of.sdk.activity_provider = lambda: "the app's activity" if there else None
-        device = self._of.device
-        if device.held is not None:
-            device.in_wallet += 1
-            await device.held.wait()
-            device.in_wallet -= 1
+        await self._of.device.pause("wallet")
 
 
 def _reply(event: Event) -> PhoneReply:

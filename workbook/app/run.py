@@ -26,8 +26,8 @@ from workbook.app import protocol as p
 from workbook.app.cases import (
     APP_CASES,
     HIDDEN,
+    ON_PHONE,
     SHOWN,
-    WALLET,
     WALLET_WAITS,
     AppCase,
     AppSeen,
@@ -205,22 +205,17 @@ class AppStage:
                 self._looks[step.name] = (shown.button, shown.message)
             case Settle():
                 await self._settled()
-            case Hold() if step.where == WALLET:
-                device.held = asyncio.Event()
             case Hold():
-                back_end.held[step.where] = asyncio.Event()
+                held = device.held if step.where in ON_PHONE else back_end.held
+                held[step.where] = asyncio.Event()
             case Reached():
-                if not await self._until(
-                    lambda: bool(device.in_wallet if step.where == WALLET else back_end.waiting(step.where))
-                ):
+                if not await self._until(lambda: bool(device.waiting[step.where]) or back_end.waiting(step.where)):
                     self._unreached = self._unreached or step.where
             case Outlast():
                 await self._outlast(partial(back_end.left, step.where))
             case Release():
-                held = device.held if step.where == WALLET else back_end.held.pop(step.where)
-                device.held = None if step.where == WALLET else device.held
-                if held is not None:
-                    held.set()
+                held = device.held if step.where in ON_PHONE else back_end.held
+                held.pop(step.where).set()
             case Fail():
                 back_end.fail(step.operation, step.how)
             case SetPhone():

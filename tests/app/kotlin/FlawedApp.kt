@@ -69,6 +69,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         val created = CardProvisioning.create(changed("input", sdkInput)) { if (flaw("old-activity") && rotated) null else this }
         if (created is CardProvisioningCreateResult.Success) {
             sdk = created.cardProvisioning
+            if (flaw("shown-while-asking")) button = Button.SHOWN
             button = buttonFor(created.cardProvisioning.canProvision())
             if (flaw("reports-each-offer") && button == Button.SHOWN) reports++
             if (flaw("provisions-on-open")) attempt()
