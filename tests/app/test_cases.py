@@ -12,7 +12,7 @@ from workbook.app.cases import APP_CASES, AppSeen
 from workbook.app.in_process import Reference, play_core
 from workbook.app.phone import Device
 from workbook.flows.variants import A_FROM_0_4_0
-from workbook.harness.model import Verdict, gravest
+from workbook.harness.model import Miss, Verdict, gravest
 from workbook.relay.cases import CASES
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -142,15 +142,26 @@ class NeverShown(Reference):
         self.button = "shown" if self.card == INSTRUMENT_IDS[0] else "hidden"
 
 
-@pytest.mark.rule("API-3")
+@pytest.mark.rule("APP-3")
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
         (Reference, []),
-        (OfFirstCard, [("API-3", f"it is for {INSTRUMENT_IDS[0]}")]),
+        (OfFirstCard, [("APP-3", f"it is for {INSTRUMENT_IDS[0]}")]),
         (NeverShown, [("", "no call of provision was made")]),
     ],
 )
 def test_a_card_that_was_mixed_up_is_the_cause_that_is_told(kind: type[Reference], told: list[tuple[str, str]]) -> None:
     case = APP_CASES["app.isolation.second-card"]
     assert [(miss.rule, miss.observed) for miss in case.judge(play_core(kind, case))] == told
+
+
+@pytest.mark.rule("APP-1", "APP-2", "APP-3", "A-CAN-1", "A-CAN-2")
+@pytest.mark.parametrize("name", APP_CASES)
+def test_an_outcome_that_the_document_only_names_prescribes_no_button(name: str) -> None:
+    """The document shows or hides a button for two outcomes. A case about another one is assumed, and only warns."""
+    case = APP_CASES[name]
+    assert ("(assumed)" in case.says) == (case.rule.startswith("APP-") or name.endswith("never-answered"))
+    assert case.rule not in {"A-CREATE-1", "A-CREATE-2", "A-CAN-3", "A-CAN-4", "A-CAN-5", "API-3", "A-ASYNC-1"}
+    if case.rule in {"APP-1", "APP-2"}:
+        assert gravest([Miss("a button", "none", "Do it.")], case.rule) is Verdict.WARN

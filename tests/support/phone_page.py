@@ -88,7 +88,8 @@ variant = "from-0.4.0"                  # of the SDK
 Keys of `[get]` and `[post]` that are not here (`method`, `id`, `sdk_input`) are those of a [back-end.toml](conform.md).
 In a notebook: `wb.conform("app.toml")`. The app sends its session in
 `authorization: Bearer SESSION`. All output of your process counts as its log. Verdicts, baseline, reports and
-exit codes are those of `workbook conform`; `--list` lists the cases.
+exit codes are those of `workbook conform`; `--list` lists the cases. A case that says *(assumed)* rests on a
+practice rule (`APP-1` to `APP-3`): it fails where a cardholder is harmed, and warns otherwise.
 
 ## The protocol, version {version}
 
@@ -130,7 +131,7 @@ of platform A hold where the rules agree. These come with platform B:
 | `app.form.nil-not-crash` | a failure of the back end ends in nil, and in *Not added* | B-DEL-3, B-FIN-1 |
 | `app.form.start-throws` | when `start` throws, the button can be pressed again | B-START-1 |
 | `app.watch.one-instance` | one `WatchAvailability` in the app's life | B-WATCH-2 |
-| `app.watch.still-offered` | the phone has the card, the watch has not: the button stays | B-CAN-3 |
+| `app.watch.still-offered` | the phone has the card, the watch has not: the button stays (assumed) | B-CAN-2 |
 | `extension.status.in-time` | an answer within 100 ms, also when the back end is slow | X-STATUS-3 |
 | `extension.status.no-network` | no request during `status` | X-STATUS-3 |
 | `extension.status.nothing-stored` | `entriesUnavailableExtensionStatus` before the app was opened | X-STATUS-2 |
@@ -142,7 +143,7 @@ of platform A hold where the rules agree. These come with platform B:
 | `extension.add.new-instance` | the entry is found by a handler that has listed nothing | X-HANDLER-1 |
 | `extension.add.arguments` | the SDK gets identifier, configuration, chain, nonce and signature unchanged | X-GEN-1 |
 | `extension.add.throws` | nil where the SDK throws, and no crash | X-GEN-1 |
-| `extension.authorization.once` | one result, also when the cardholder goes away | X-AUTH-1 |
+| `extension.authorization.once` | one result, also when the cardholder goes away (assumed) | X-AUTH-1 |
 | `extension.secrecy.store` | no API key in what app and extension share | API-13, X-CACHE-1 |
 """
 

@@ -13,7 +13,7 @@ LEVELS = {
     Level.MUST: "the document demands it, or defines an operation so",
     Level.SHOULD: "the document advises it, or names a likely consequence",
     Level.FACT: "a value or a name that has to be right wherever it is shown",
-    Level.PRACTICE: "the document does not say it; a back end without it is wrong all the same",
+    Level.PRACTICE: "the document does not say it; a back end or an app without it is wrong all the same",
     f"{Level.PRACTICE}, harm": "the same, and a breach hurts a cardholder or gives a secret away",
     Level.GAP: "the document does not show it: what we do here is our assumption",
 }

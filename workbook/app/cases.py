@@ -287,7 +287,7 @@ def posts_unchanged(seen: AppSeen) -> Iterator[Miss]:
             yield Miss("a POST with the SDK's sdkOutput, byte for byte", "it carries another text", "Send it as it is.")
         elif arrival.card != made[arrival.sdk_output]:
             todo = "Send it for the paymentInstrumentId that the SDK gives with it."
-            yield Miss(f"a POST for {made[arrival.sdk_output]}", f"it is for {arrival.card}", todo, rule="API-3")
+            yield Miss(f"a POST for {made[arrival.sdk_output]}", f"it is for {arrival.card}", todo, rule="APP-3")
 
 
 def output_unchanged(seen: AppSeen) -> Iterator[Miss]:
@@ -507,7 +507,7 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      (Hold(GET), Hold(ASKING), OPEN, Reached(GET), Look("fetching"), Release(GET), Reached(ASKING), SETTLE,
       Look("asking"), Release(ASKING), SETTLE),
      all_of(*(button_is(look, *NOT_SHOWN, DISABLED, todo=SHOW) for look in ("fetching", "asking")))),
-    ("screen", "hidden-without-wallet", "After WalletPayNotSupported no button is offered.", "A-CREATE-2",
+    ("screen", "hidden-without-wallet", "After WalletPayNotSupported no button is offered (assumed).", "APP-1",
      (SetPhone({"wallet_pay_supported": False}), *OPENED),
      all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))),
     ("screen", "hidden-after-success", "A card that was added is not offered again.", "A-CAN-2", ADDED,
@@ -519,7 +519,7 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     ("form", "nothing-before-tap", "The page begins no attempt by itself.", "A-PROV-2", OPENED,
      nothing_before_tap),
     ("form", "adds-the-card", "A tap adds the card.", "A-PROV-3", ADDED, all_of(in_order, in_wallet(0))),
-    ("form", "activity", "The activityProvider returns the activity of this moment.", "A-CREATE-1",
+    ("form", "activity", "The activityProvider returns the activity of this moment (assumed).", "APP-3",
      (*OPENED, ROTATE, SETTLE, TAP, SETTLE), activity_there),
     ("fidelity", "output-unchanged", "The POST carries the SDK's sdkOutput, byte for byte, for its card.", "API-7",
      ADDED, output_unchanged),
@@ -562,7 +562,7 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      (Fail(POST, "500"), *ADDED), silent("sdkOutput")),
     ("secrecy", "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED,
      own_back_end_only),
-    ("life", "rotation", "A rotation leaves the page as it is.", "A-CAN-1",
+    ("life", "rotation", "A rotation leaves the page as it is (assumed).", "APP-2",
      (*OPENED, ROTATE, SETTLE, Look("after")), all_of(in_order, button_is("after", SHOWN, todo=SHOW))),
     ("life", "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled.", "A-BTN-1",
      (*HELD_POST, ROTATE, SETTLE, Look("rotated"), TAP, Release(POST), SETTLE),
@@ -570,12 +570,12 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     ("life", "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
      (*OPENED, CLOSE, OPEN, SETTLE, Look("after")),
      all_of(in_order, get_each_opening, button_is("after", SHOWN, todo=SHOW))),
-    ("life", "closed-during-attempt", "A page that is closed ends its fetchOpc.", "A-ASYNC-1",
+    ("life", "closed-during-attempt", "A page that is closed ends its fetchOpc (assumed).", "APP-2",
      (*HELD_POST, CLOSE, SETTLE, Release(POST), SETTLE), all_of(in_order, post_once, provider_ended)),
-    ("life", "process-death", "After the process has ended, the page works again.", "A-CAN-1",
+    ("life", "process-death", "After the process has ended, the page works again (assumed).", "APP-2",
      (*HELD_POST, DIE, Release(POST), OPEN, SETTLE, Look("after")),
      all_of(in_order, post_once, after_process_death(button_is("after", SHOWN, todo=SHOW)))),
-    ("isolation", "second-card", "Another card's page adds that card.", "API-3",
+    ("isolation", "second-card", "Another card's page adds that card (assumed).", "APP-3",
      (*OPENED, CLOSE, Do("openCardPage", 1), SETTLE, TAP, SETTLE),
      all_of(in_order, first_of(posts_unchanged, in_wallet(1)))),
 ]  # fmt: skip
@@ -602,7 +602,7 @@ def _cases() -> Iterator[AppCase]:
     for name, outcome in CAN_PROVISION_FAILURES.items():
         told = to_snake(name).replace("_", "-")
         having = [variant for variant, one in VARIANTS_A.items() if type(outcome) not in one.facts.lacks]
-        yield app_case("screen", f"hidden-on-{told}", f"After {name} no button is offered.", outcome.rules[0],
+        yield app_case("screen", f"hidden-on-{told}", f"After {name} no button is offered (assumed).", "APP-1",
                        (SetPhone({"can_provision": outcome}), *OPENED), hidden,
                        variant=having[0] if len(having) == 1 else "")  # fmt: skip
     yield app_case("form", "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,

@@ -98,7 +98,7 @@ def _failed_as_it_should(calls: list[tuple[object, object]], run: Any, says: obj
         return Reason("B-DEL-3", text, run)
     if says != "Not added":
         text = f"the attempt failed, and the page says {quoted(says)}. Say 'Not added', or the cardholder taps again."
-        return Reason("B-FIN-1", text, run)
+        return Reason("APP-4", text, run)
     return None
 
 

@@ -116,16 +116,16 @@ def still_offered(trace: Trace) -> Iterator[Finding]:
 
 
 def hidden_failure(trace: Trace) -> Iterator[Finding]:
-    """A failure that the app did not tell the cardholder about; they see a button and no text (B-DEL-3, B-FIN-1)."""
+    """A failure that the app did not tell the cardholder about; they see a button and no text (APP-4)."""
     shown = {record.attempt for record in trace.select(m.TellFailure)}
     nil = {record.attempt for record in trace.select(m.ReturnNil)}
     for record in trace.select(m.StartThrew, m.FinishedWithError, m.FinishedWithNeither, kind=Kind.EVENT):
         if record.attempt in shown or getattr(record.message, "case", "") == "userCancelled":
             continue
-        rule, what = ("B-DEL-3", "nil") if record.attempt in nil else (record.message.rules[0], "a failure")
-        text = f"The attempt ended with {what}, and the app told the cardholder nothing."
+        what = "nil" if record.attempt in nil else "a failure"
+        text = f"The attempt ended with {what}, and the app told the cardholder nothing (assumed: it should)."
         todo = "Say that the card was not added and that they may try again."
-        yield Finding(rule, Severity.FAIL, Owner.YOU, text, todo, record.at)
+        yield Finding("APP-4", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 _BYTES = "Hand over the bytes: decode the base64 of the JSON once (sdk-b); platform A takes the text (API-7)."
