@@ -216,7 +216,7 @@ def test_there_is_a_word_and_a_place_for_every_verdict():
         (of_each_verdict()[:1], {}, "1 case, and none failed: 1 pass."),
         (of_each_verdict()[:3], {}, "2 of 3 cases did not hold: 1 fail, 1 warn, 1 pass."),
         (of_each_verdict()[:2], {},
-         "1 of 2 cases did not hold: 1 warn, 1 pass. Warnings fail the run with --strict only."),
+         "1 of 2 cases did not hold: 1 warn, 1 pass. There are warnings only; with --strict the run would fail."),
         (of_each_verdict()[:2], {"strict": True}, "1 of 2 cases did not hold: 1 warn, 1 pass."),
         (of_each_verdict()[4:5], {}, "Nothing could be decided: 1 not testable."),
         (of_each_verdict()[5:7], {}, "Nothing could be decided: 1 not applicable, 1 disabled."),
@@ -233,7 +233,7 @@ def test_there_is_a_word_and_a_place_for_every_verdict():
          "1 case, and none failed: 1 known. The baseline has 2 stale entries, which fail the run."),
         (of_each_verdict()[:1], {"interrupted": True}, "1 case, and none failed: 1 pass. The run was interrupted."),
         (of_each_verdict()[:1], {"interrupted": True, "unfinished": ("a.b",)},
-         "1 case, and none failed: 1 pass. The run was interrupted: 1 case did not finish."),
+         "Of 2 cases 1 finished, and none of these failed: 1 pass. The run was interrupted: 1 case did not finish."),
     ],
 )  # fmt: skip
 def test_the_headline_says_how_it_ended(results, about, sentence):

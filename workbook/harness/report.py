@@ -392,13 +392,15 @@ def headline(record: RunRecord) -> str:
         sentences = [f"{len(failed)} of {total} did not hold: {verdicts}."]
         lenient = not record.about.strict and not any(finding.fails for finding in record.about.findings)
         if lenient and all(case.verdict is Verdict.WARN for case in failed):
-            sentences.append("Warnings fail the run with --strict only.")
+            sentences.append("There are warnings only; with --strict the run would fail.")
     elif not any(case.verdict in JUDGED for case in record.cases):
         sentences = [f"Nothing could be decided: {verdicts}."]
     elif record.about.trouble or record.ended(Verdict.HARNESS_ERROR):
         sentences = [f"Of {total} none failed, and some could not be decided: {verdicts}."]
     else:
-        sentences = [f"{total}, and none failed: {verdicts}."]
+        left = len(record.about.unfinished)
+        of_all = f"Of {_cases(len(record.cases) + left)} {len(record.cases)} finished" if left else total
+        sentences = [f"{of_all}, and none {'of these ' if left else ''}failed: {verdicts}."]
         if skipped := len(record.ended(Verdict.NOT_TESTABLE)):
             sentences.append(f"The report says why {_cases(skipped)} could not be tested.")
     if unseen := len(record.ended(Verdict.NOT_LOOKED_AT)):

@@ -130,7 +130,7 @@ class _Schedule:
         self, runner: CaseRunner, on_result: OnResult, repetition: int, broken_calls: Collection[tuple[str, str]]
     ) -> None:
         self._runner, self._on_result, self._repetition = runner, on_result, repetition
-        self._broken_calls, self._cards = broken_calls, _CardPool(runner.target.cardholders)
+        self._broken_calls, self._cards = broken_calls, _CardPool(runner.target)
         self.results = dict[str, RelayResult]()
         self._failed = dict[str, RelayResult]()
         self._used = dict[tuple[str, str], Cards]()
@@ -252,9 +252,10 @@ class _Schedule:
 
     async def _with_app_of(self, case: RelayCase, app: str) -> RelayResult:
         """Run a case with one app. A confirmation uses the same cards again, because a back end may remember them."""
-        holders = self._runner.target.cardholders
+        target = self._runner.target
         shape = next((need for need in case.needs if need in SHAPES), None)
-        of_shape = [card for card in holders[0].cards if shape and shape_of(card) is shape][:1]
+        cards_of = target.cardholders[0].cards
+        of_shape = [card for card in cards_of if shape and shape_of(target.instrument(card)) is shape][:1]
         wanted = self._used.get((case.name, app), of_shape)
         async with self._cards.lent(case.script.cards, of_first=self.alone(case), wanted=wanted) as cards:
             self._used[case.name, app] = cards
@@ -276,7 +277,14 @@ def fails_only_with_others(result: RelayResult, bound: float) -> RelayResult:
     else:
         todo = f"Keep calls apart: nothing of one may reach another by a variable, a connection or a buffer. {AFRESH}"
         rule_id = "REL-4"
-    miss = Miss("the same as alone, where the case passes", observed, todo, rule_id, root=Root.CONCURRENCY)
+    miss = Miss(
+        "the same as alone, where the case passes",
+        observed,
+        todo,
+        rule_id,
+        root=Root.CONCURRENCY,
+        harms=todo == SIDE_BY_SIDE,
+    )  # a call that comes too late is an attempt lost
     return replace(result, verdict=gravest([miss], result.case.rule), misses=(miss,))
 
 
@@ -306,13 +314,13 @@ def without(case: RelayCase, target: Target) -> RelayResult | None:
         Need.JSON_BODY: target.over_http and all(one.post.sdk_output != RAW for one in target.surfaces.values()),
         Need.API_TLS: target.api_tls,
         Need.PROXY: target.proxied,
-        **{shape: shape in map(shape_of, cards) for shape in SHAPES},
+        **{shape: shape in map(shape_of, map(target.instrument, cards)) for shape in SHAPES},
     }
     for need in sorted(case.needs, key=lambda need: (need not in OPTIONAL, need)):
         if not has[need]:
             verdict = Verdict.NOT_APPLICABLE if need in OPTIONAL else Verdict.NOT_TESTABLE
             return RelayResult(case, verdict, why=f"Skipped: the configuration names no {need}.")
-    if len(ordinary(cards, case.script.cards)) < case.script.cards:
+    if len(ordinary(cards, target.instrument, case.script.cards)) < case.script.cards:
         return RelayResult(
             case,
             Verdict.NOT_TESTABLE,
@@ -341,17 +349,17 @@ class _CardPool:
     A case that names no cardholder gets any one of them, with that cardholder's cards.
     """
 
-    def __init__(self, cardholders: Sequence[Cardholder]) -> None:
-        self._cardholders = cardholders
+    def __init__(self, target: Target) -> None:
+        self._target = target
         self._lent = set[str]()
         self._changed = asyncio.Condition()
 
     @asynccontextmanager
     async def lent(self, count: int, *, of_first: bool = False, wanted: Sequence[str] = ()) -> AsyncIterator[Cards]:
         """`count` cards of one cardholder for the block, or the wanted ones; waits until they are free."""
-        holders = self._cardholders[: 1 if of_first else None]
+        holders, at_the_api = self._target.cardholders[: 1 if of_first else None], self._target.instrument
         # three cards of the commonest shape are enough for cases that use one or two (assumed: fewer make a slow run)
-        cards_of = [tuple(wanted)] if wanted else [ordinary(one.cards, max(count, 3)) for one in holders]
+        cards_of = [tuple(wanted)] if wanted else [ordinary(one.cards, at_the_api, max(count, 3)) for one in holders]
 
         def free() -> list[tuple[str, ...]]:
             each = [tuple(card for card in cards if card not in self._lent) for cards in cards_of]
@@ -616,7 +624,10 @@ class CaseRunner:
         If the values show a cause, the misses of the case's own judges follow from it. If the plain call
         works, a case fails for what is special about it.
         """
-        if shown := self._cards.of(seen.calls):
+        shown = self._cards.of(seen.calls)
+        if shown and all(call.tamper is not None for call in seen.calls):  # the case's own advice is nearer
+            return tuple(replace(miss, root=shown[0].root) for miss in misses)
+        if shown:
             return (*shown, *(replace(miss, root=Root.FOLLOWS) for miss in misses))
         advice = {miss.todo for miss in misses} - {HAND_ON}  # nothing is handed on where a call fails
         if self.plain_works and advice and advice <= {WORK, ASK}:  # it would fit any case
@@ -943,7 +954,9 @@ class CaseRunner:
                 cardholder = first
             case index:
                 cardholder = holders[index]
-        card = ordinary(cardholder.cards, 1 + ask.card)[ask.card] if ask.own else cards[ask.card]
+        card = (
+            ordinary(cardholder.cards, self.target.instrument, 1 + ask.card)[ask.card] if ask.own else cards[ask.card]
+        )
         session = cardholder.session_for(card)
         if ask.cardholder == FORGED:
             session = tuple((name, _forged(value)) for name, value in session)

@@ -29,6 +29,7 @@ from workbook.relay.model import (
     PhoneCall,
     Seen,
     Target,
+    without_ids,
 )
 
 SeenT = TypeVar("SeenT")
@@ -87,6 +88,11 @@ def works(operation: str) -> Judge:
                 yield Miss("a success", outcome(call), WORK, root=Root.FOLLOWS)
 
     return judge
+
+
+def loses_attempt(judge: Judge) -> Judge:
+    """The same question where a breach loses the attempt of each cardholder whose phone calls like this: it fails."""
+    return lambda seen: (replace(miss, harms=True) for miss in judge(seen))
 
 
 WORKS = all_of(works(GET), works(POST))
@@ -160,7 +166,7 @@ def in_time(seen: Seen) -> Iterator[Miss]:
         if call.seconds > seen.bound or call.broke is Broke.LATE:
             todo = "Limit the whole call, retries and body included, to well below the wallet's 20 s (X-ENTRIES-3)."
             rule = "X-ENTRIES-3" if seen.extension and call.operation == GET else "REL-5"
-            yield Miss(f"an answer within {seen.bound:g} s", outcome(call), todo, rule)
+            yield Miss(f"an answer within {seen.bound:g} s", outcome(call), todo, rule, harms=True)
 
 
 def takes_for_success(call: PhoneCall, seen: Seen) -> bool:
@@ -255,9 +261,10 @@ class SecretWatch:
         self._key = key_parts(key)
         self._address = re.compile(rf"{re.escape(host)}|\bport\W{{0,5}}{host.rpartition(':')[2]}\b", re.IGNORECASE)
         sessions = (value for cardholder in target.cardholders for value in secret_values(cardholder.session))
-        cards = {card for cardholder in target.cardholders for card in cardholder.cards}
-        long = {value for value in session_secrets(sessions) if len(value) >= SHORTEST_PART}
-        self._sessions = tuple(sorted(long - cards))  # a card's id may well go to the API
+        ids = {id_ for one in target.cardholders for card in one.cards for id_ in (card, target.instrument(card))}
+        own = (part for value in session_secrets(sessions) for part in without_ids(value, ids))
+        # a card's id may well go to the API
+        self._sessions = tuple(sorted({part for part in own if len(part) >= SHORTEST_PART}))
 
     def scan_answers(self, case: str, calls: Iterable[PhoneCall], arrived: Iterable[Arrived]) -> None:
         """Scan what the phone received in one case."""

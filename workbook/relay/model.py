@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from enum import StrEnum, unique
 from functools import cache
 from operator import attrgetter
@@ -13,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 
 from workbook.api.opaque import json_text
 from workbook.api.redaction import Redaction
-from workbook.base.secrecy import MASK, SecretKind, secret_values
+from workbook.base.secrecy import MASK, SHORTEST, SecretKind, secret_values
 from workbook.harness.logs import LogLine
 from workbook.harness.model import Case, CaseResult, Miss, ReportedExchange, ReportedMessage
 from workbook.simulation.faults import FAULTS
@@ -418,14 +419,15 @@ def shape_of(card: str) -> Need | None:
     return next((shape for shape, pattern in SHAPES.items() if pattern.match(card)), None)
 
 
-def ordinary(cards: Iterable[str], enough: int = 6) -> tuple[str, ...]:
+def ordinary(cards: Iterable[str], at_the_api: Callable[[str], str], enough: int = 6) -> tuple[str, ...]:
     """The cards that all cases share: those of the commonest shape if there are `enough` for every case, else all.
 
-    A back end that harms ids of one shape then fails the case of that shape, and not whatever case had the card.
+    A back end that harms ids of one shape then fails the case of that shape, and not whatever case had the card. The
+    shape that counts is that of the id `at_the_api`.
     """
     by_shape: dict[Need | None, list[str]] = {}
     for card in (cards := tuple(cards)):
-        by_shape.setdefault(shape_of(card), []).append(card)
+        by_shape.setdefault(shape_of(at_the_api(card)), []).append(card)
     commonest = max(by_shape.values(), key=len, default=[])
     return tuple(commonest) if len(commonest) >= enough else cards
 
@@ -477,7 +479,6 @@ class Target:
 
     def session_secrets(self) -> tuple[str, ...]:
         """Every configured header value that is a secret, without the ids in it. No report may contain one."""
-        cards = {card for cardholder in self.cardholders for card in cardholder.cards}
         presented = {
             value.replace("{id}", id_)
             for cardholder in self.cardholders
@@ -485,14 +486,21 @@ class Target:
             for value in secret_values(headers)
             for id_ in (*cardholder.cards, "{id}")
         }
+        presented |= {value for surface in self.surfaces.values() for value in secret_values(surface.headers)}
         # A session may name its card. The id is no secret: if reports hid it, none of their paths could be read.
-        sessions = {
-            part
-            for value in presented
-            for part in (re.split(r"[\s;,=]+", value) if cards & set(re.split(r"[\s;,=]+", value)) else [value])
-            if part not in cards
-        }
-        return (*sessions, *(value for surface in self.surfaces.values() for value in secret_values(surface.headers)))
+        ids = {id_ for one in self.cardholders for card in one.cards for id_ in (card, self.instrument(card))}
+        parts = (part for value in sorted(presented) for part in without_ids(value, ids))
+        return tuple(dict.fromkeys(part for part in parts if part not in ids))
+
+
+def without_ids(value: str, ids: Collection[str]) -> list[str]:
+    """The parts of a session's value that are left where no configured id, and no long part of one, is in it."""
+    for id_ in ids:
+        found = SequenceMatcher(None, value, id_, autojunk=False).find_longest_match()
+        if found.size >= SHORTEST:
+            rest = value[: found.a], value[found.a + found.size :]
+            return [part for each in rest if each for part in without_ids(each, ids)]
+    return [value]
 
 
 # What a case saw: each call on the phone's side and each request on the API's side, raw.

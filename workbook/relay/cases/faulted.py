@@ -90,7 +90,8 @@ def of_fault(fault: Fault, operation: str) -> Iterator[RelayCase]:
         case FaultKind.ODD:
             yield _case(f"{name}.odd-{slug}",
                         f"{operation}: {does} It is handed on whole or refused, and then everything works.",
-                        "REL-6", all_of(but_last(whole_or_refused), answered, in_time, recovers, not_again),
+                        "REL-6", all_of(but_last(whole_or_refused), answered, in_time, few_tries, recovers,
+                                      not_again),
                         CaseScript(calls, (order,)))  # fmt: skip
         case FaultKind.OPAQUE:
             yield _case(f"{name}.opaque-{slug}",
@@ -100,7 +101,8 @@ def of_fault(fault: Fault, operation: str) -> Iterator[RelayCase]:
         case FaultKind.STATUS | FaultKind.LIMIT | FaultKind.LOST | FaultKind.UNFRAMED | FaultKind.UNUSABLE:
             limited, unframed = operation == POST and fault.kind is FaultKind.LIMIT, fault.kind is FaultKind.UNFRAMED
             more = " The document shows no 429 (GAP-2), so the POST is not repeated then either." if limited else ""
-            judge = all_of(but_last(no_success), answered, in_time, spoils_no_other if unframed else recovers,
+            judge = all_of(but_last(no_success), answered, in_time, few_tries,
+                           spoils_no_other if unframed else recovers,
                            once(not_then_either) if limited else not_again)  # fmt: skip
             # A GET changes nothing. For a POST the moment after the API has done its work is the worse one: the
             # sdkOutput is used up, the answer is lost, and nothing in the answer tells a back end which moment it was.
@@ -149,10 +151,11 @@ def few_tries(seen: Seen) -> Iterator[Miss]:
 
     More than 10 are too many (assumed: the document shows no rate limit, GAP-2).
     """
-    if (count := len(seen.came(GET))) > 10:
-        todo = "Try a GET two or three times at most, each time after a longer pause, and then tell that it failed."
-        yield Miss("at most 10 requests for one call", f"{count} within {seen.calls[0].seconds:.1f} s", todo)
-    yield from each_request(GET, lambda _request: ())(seen)
+    for call in seen.calls:
+        if (count := len(seen.during(call))) > 10:
+            todo = "Try a GET two or three times at most, each time after a longer pause, and then tell that it failed."
+            observed = f"{count} within {call.seconds:.1f} s"
+            yield Miss("at most 10 requests for one call", observed, todo, "REL-5", harms=True)
 
 
 def session_not_lost(seen: Seen) -> Iterator[Miss]:
@@ -170,7 +173,7 @@ def of_copying(operation: str) -> Iterator[RelayCase]:
     no_texts: Mapping[str, Any] = {"number": 7, "object": {"value": "x"}, "list": ["x"], "boolean": True}
     for kind, value in no_texts.items():
         yield _case(f"{name}.sdk-input-{kind}", f"{operation}: an sdkInput that is a JSON {kind} is not handed on.",
-                    "REL-6", all_of(but_last(no_success), answered, in_time, recovers, not_again),
+                    "REL-6", all_of(but_last(no_success), answered, in_time, few_tries, recovers, not_again),
                     CaseScript((AppCall(operation), SetOrders(), Recover(), AppCall(operation)),
                                (Order(operation, more={"sdkInput": value}),)))  # fmt: skip
     steps = (
@@ -182,7 +185,8 @@ def of_copying(operation: str) -> Iterator[RelayCase]:
 
 CASES = (
     *(case for operation in (GET, POST) for case in of_copying(operation)),
-    _case("get.few-tries", "A GET that fails is not tried again and again.", "REL-5", all_of(few_tries, answered),
+    _case("get.few-tries", "A GET that fails is not tried again and again.", "REL-5",
+          all_of(few_tries, answered, each_request(GET, lambda _request: ())),
           CaseScript((AppCall(GET),), (Order(GET, fault="500"),))),
     *(case for fault in FAULTS.values() for operation in (GET, POST) for case in of_fault(fault, operation)),
     _mapped("failure-is-exception", "A failed POST makes fetchOpc throw (sdk-a): it is not answered as a success.",

@@ -57,6 +57,10 @@ TEXTS: Mapping[str, tuple[str, Maker]] = {
     "unicode-long": ("240 KiB of letters beyond ASCII", lambda canary: canary + "\u6f22" * (80 * 1024)),
     "symbols": ("the characters + / =", lambda canary: f"{canary}+/+/=="),
     "outer-blanks": ("blanks at both ends", lambda canary: f"  {canary}  "),
+    # each alone at an end: whoever trims one of them keeps the others
+    "no-break-spaces": ("no-break spaces at both ends", lambda canary: f"\u00a0{canary}\u00a0"),
+    "byte-order-marks": ("byte order marks at both ends", lambda canary: f"\ufeff{canary}\ufeff"),
+    "zero-width-spaces": ("zero-width spaces at both ends", lambda canary: f"\u200b{canary}\u200b"),
     "quotes": ("quotes and backslashes", lambda canary: f'"{canary}\\"\\\\/'),
     "line-ends": ("line ends and tabs", lambda canary: f"{canary}\r\n\tend\n"),
     "percent": ("percent signs and an ampersand", lambda canary: f"{canary}%2B%25&amp;x=1"),

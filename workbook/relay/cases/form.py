@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 from urllib.parse import quote, unquote
 
 from workbook.harness.model import Miss, Root
 from workbook.relay.cases.fidelity import given_back, handed_on
+from workbook.relay.cases.isolation import other_value
 from workbook.relay.judging import (
     TELL,
     WORKS,
@@ -20,6 +20,7 @@ from workbook.relay.judging import (
     answered,
     each_request,
     key_parts,
+    loses_attempt,
     one_request,
     outcome,
     recovers,
@@ -242,30 +243,15 @@ def _escaped(path: str, body: bytes | None, _call: PhoneCall) -> tuple[str, byte
     return path, text.replace("/", "\\/").replace("a", "\\u0061").encode()
 
 
-def _other_value(value: Any) -> Tamper:
-    """Sends this value, of another type, in the place of the sdkOutput; `...` leaves the field out."""
-
-    def swapped(inner: Any, sent: str | None) -> Any:
-        if isinstance(inner, dict):
-            kept = {key: item for key, item in inner.items() if value is not ... or item != sent}
-            return {key: swapped(item, sent) for key, item in kept.items()}
-        return value if inner == sent else inner
-
-    def tamper(path: str, body: bytes | None, call: PhoneCall) -> tuple[str, bytes | None]:
-        return path, json.dumps(swapped(json.loads(body or b"{}"), call.sent)).encode()
-
-    return tamper
-
-
 BAD_BODIES: Mapping[str, tuple[str, Tamper]] = {
     "no-json": ("that is no JSON", lambda path, _body, _call: (path, b"sdkOutput=x")),
     "cut": ("that ends in the middle", lambda path, body, _call: (path, (body or b"")[: len(body or b"") // 2])),
     "empty": ("that is empty", lambda path, _body, _call: (path, b"")),
     "list": ("that is a list", lambda path, body, _call: (path, b"[" + (body or b"") + b"]")),
-    "no-field": ("without an sdkOutput", _other_value(...)),
-    "null": ("whose sdkOutput is null", _other_value(None)),
-    "number": ("whose sdkOutput is a number", _other_value(12345)),
-    "object": ("whose sdkOutput is an object", _other_value({"value": "x"})),
+    "no-field": ("without an sdkOutput", other_value(...)),
+    "null": ("whose sdkOutput is null", other_value(None)),
+    "number": ("whose sdkOutput is a number", other_value(12345)),
+    "object": ("whose sdkOutput is an object", other_value({"value": "x"})),
 }
 """What an app may send by mistake. If the call hangs, the phone waits until its time limit."""
 
@@ -323,21 +309,22 @@ CASES = (
           replace(THREE_GETS, alone=True), Need.SEVERAL_CARDS),
     # A back end accepts every form of a call that HTTP allows, and takes all of them to mean the same (REL-8).
     _case("post.chunked-body", "The phone may send its body in chunks, without a length.", "REL-8",
-          all_of(works(POST), handed_on, given_back(POST)), CaseScript(both(manner=Manner.CHUNKED)), Need.HTTP),
-    _case("attempt.header-case", "The phone may write header names in capitals.", "REL-8", WORKS,
+          loses_attempt(all_of(works(POST), handed_on, given_back(POST))),
+          CaseScript(both(manner=Manner.CHUNKED)), Need.HTTP),
+    _case("attempt.header-case", "The phone may write header names in capitals.", "REL-8", loses_attempt(WORKS),
           _attempt(Manner.UPPER_CASE), Need.HTTP),
-    _case("attempt.closed-connections", "The phone may use a new connection for each call.", "REL-8", WORKS,
-          _attempt(Manner.CLOSING), Need.HTTP),
+    _case("attempt.closed-connections", "The phone may use a new connection for each call.", "REL-8",
+          loses_attempt(WORKS), _attempt(Manner.CLOSING), Need.HTTP),
     _case("attempt.no-encoding", "An answer is not compressed for a phone that accepts no compression.", "REL-8",
-          all_of(WORKS, not_encoded), _attempt(Manner.UNPACKED), Need.HTTP),
+          loses_attempt(all_of(WORKS, not_encoded)), _attempt(Manner.UNPACKED), Need.HTTP),
     _case("list.kept-connection", "Several calls on one connection each get their own card's data.", "REL-8",
-          all_of(works(GET), own_data), THREE_GETS, Need.HTTP, Need.SEVERAL_CARDS),
+          loses_attempt(all_of(works(GET), own_data)), THREE_GETS, Need.HTTP, Need.SEVERAL_CARDS),
     _case("post.expecting", "The phone may announce its body with Expect: 100-continue.", "REL-8",
-          all_of(works(POST), handed_on), CaseScript(both(manner=Manner.EXPECTING)), Need.HTTP),
+          loses_attempt(all_of(works(POST), handed_on)), CaseScript(both(manner=Manner.EXPECTING)), Need.HTTP),
     _case("post.charset", "The phone may name the charset in its content-type.", "REL-8",
-          all_of(works(POST), handed_on), CaseScript(both(manner=Manner.WITH_CHARSET)), Need.JSON_BODY),
+          loses_attempt(all_of(works(POST), handed_on)), CaseScript(both(manner=Manner.WITH_CHARSET)), Need.JSON_BODY),
     _case("post.escaped-body", "The phone's JSON may have escapes and blanks that mean nothing.", "REL-8",
-          all_of(works(POST), handed_on), CaseScript(both(tamper=_escaped)), Need.JSON_BODY),
+          loses_attempt(all_of(works(POST), handed_on)), CaseScript(both(tamper=_escaped)), Need.JSON_BODY),
     _case("answer.labelled", "A JSON answer, success or failure, is labelled as JSON in UTF-8.", "REL-8", labelled,
           CaseScript((*both(), SetOrders((Order(GET, fault="500"),)), AppCall(GET))), Need.HTTP),
     # What no app sends today may come from an app of tomorrow, or from somebody who experiments.

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 from urllib.parse import urlencode
 
 from workbook.harness.model import Miss, Root
@@ -36,6 +37,7 @@ from workbook.relay.model import (
     Rest,
     Seen,
     SetOrders,
+    Tamper,
     Together,
     both,
     relay_case,
@@ -60,14 +62,13 @@ def own_only(seen: Seen) -> Iterator[Miss]:
 
 def refused(seen: Seen) -> Iterator[Miss]:
     """A call that is not entitled is refused, and the API is not even asked."""
+    todo = "Check session and card before the API is asked, and refuse."
     for call in seen.calls:
         if not refuses(call):
-            todo = "Check session and card before anything else, and refuse."
             yield Miss("a refusal", outcome(call), todo)
     for arrived in seen.arrived:
         if arrived.operation:
-            observed = f"a {arrived.request.method} reached the API"
-            yield Miss("no request at the API", observed, "Check session and card before the API is asked.")
+            yield Miss("no request at the API", f"a {arrived.request.method} reached the API", todo)
 
 
 def fresh(operation: str) -> Judge:
@@ -164,7 +165,10 @@ def at_its_own_card(seen: Seen) -> Iterator[Miss]:
     if misdelivered := seen.run.misdelivered:
         more = f"; {len(misdelivered) - 1} more values went astray" if misdelivered[1:] else ""
         observed = f"in {misdelivered[0].case} {misdelivered[0]}{more}"
-        yield Miss("each value at its own card", observed, OWN_CARD, root=Root.WRONG_CARD)
+        # what only a call with a second id shows follows from that case
+        alone = all(one.call.tamper is not None for one in misdelivered)
+        root = Root.FOLLOWS if alone else Root.WRONG_CARD
+        yield Miss("each value at its own card", observed, OWN_CARD, root=root)
 
 
 def _same_value(canary: str) -> str:
@@ -172,16 +176,59 @@ def _same_value(canary: str) -> str:
     return base64.b64encode(f"{canary.rpartition('-')[0]} of which there is one".encode()).decode()
 
 
-def _names_another(path: str, body: bytes | None, call: PhoneCall) -> tuple[str, bytes | None]:
-    """The call names its own card, and in a further field or query also another cardholder's card.
+def other_value(value: Any) -> Tamper:
+    """Sends this value, of another type, in the place of the sdkOutput; `...` leaves the field out."""
 
-    Frameworks that merge path, query and body into one set of parameters let one of them win after the check.
+    def swapped(inner: Any, sent: str | None) -> Any:
+        if isinstance(inner, dict):
+            kept = {key: item for key, item in inner.items() if value is not ... or item != sent}
+            return {key: swapped(item, sent) for key, item in kept.items()}
+        return value if inner == sent else inner
+
+    def tamper(path: str, body: bytes | None, call: PhoneCall) -> tuple[str, bytes | None]:
+        return path, json.dumps(swapped(json.loads(body or b"{}"), call.sent)).encode()
+
+    return tamper
+
+
+def _names_another(path: str, body: bytes | None, call: PhoneCall) -> tuple[str, bytes | None]:
+    """The call names its own card, and in further fields or in the query also another cardholder's card.
+
+    Frameworks that merge path, query and body into one set of parameters let one of them win after the check. The other
+    id comes before the app's own fields, in each object of the body: whoever looks beside the sdkOutput finds it.
     """
     # names under which a back end may look for a card's id, although its app sends none of them
-    other = dict.fromkeys(("id", "cardId", "card_id", "card", "paymentInstrumentId"), call.other)
+    names = ["id", "cardId", "card_id", "card", "paymentInstrumentId", "instrumentId", "instrument"]
     if body is None or call.operation == GET:
-        return f"{path}{'&' if '?' in path else '?'}{urlencode(other)}", body
-    return path, json.dumps({**other, **json.loads(body)}).encode()
+        path += f"{'&' if '?' in path else '?'}{urlencode(dict.fromkeys(names, call.other))}"
+    if body is None:
+        return path, body
+    document = json.loads(body)
+    names += re.findall(rf'"(\w+)"\s*:\s*{re.escape(json.dumps(call.asked_for))}', body.decode())
+
+    def named(inner: Any) -> Any:
+        if isinstance(inner, list):
+            return [named(item) for item in inner]
+        own = {name: named(item) for name, item in inner.items()} if isinstance(inner, dict) else None
+        return inner if own is None else {**dict.fromkeys(names, call.other), **own}
+
+    return path, json.dumps(named(document)).encode()
+
+
+def nothing_left_behind(seen: Seen) -> Iterator[Miss]:
+    """Nothing of an attempt that failed goes out with a later call, which has no sdkOutput of its own (REL-4)."""
+    todo = (
+        "Keep nothing of a failed attempt: clear what belongs to a thread, a worker or a connection, however it ends."
+    )
+    late = [call for call in seen.calls if call.tamper is not None]
+    for call in late:
+        if call.succeeded:
+            yield Miss("a refusal of a POST without an sdkOutput", outcome(call), todo, harms=True)
+    began = min((call.began for call in late), default=float("inf"))
+    if again := [one for one in seen.came(POST) if one.at >= began and one.sdk_output]:
+        observed = f"{len(again)} with the sdkOutput of an attempt that had failed before"
+        yield Miss("no POST at the API for calls without an sdkOutput", observed, todo, harms=True)
+    yield from each_request(POST, lambda _request: ())(seen)
 
 
 def no_other_card(seen: Seen) -> Iterator[Miss]:
@@ -225,6 +272,13 @@ CASES = (
     _case("post.id-in-body", "A second id in the body of the POST never leads to another cardholder's card.", "REL-4",
           all_of(no_other_card, answered), CaseScript((AppCall(POST, tamper=_names_another),), alone=True),
           Need.JSON_BODY, Need.TWO_CARDHOLDERS),
+    # Several at once, so that each thread of a pool has a failed attempt behind it when the calls without one come.
+    _case("post.nothing-left-behind", "After failed attempts a POST without an sdkOutput sends nothing of them.",
+          "REL-4", all_of(nothing_left_behind, answered),
+          CaseScript((*(step for fault in ("500", "close")
+                        for step in (SetOrders((Order(POST, fault=fault),)), Together((AppCall(POST),) * 6))),
+                      SetOrders(), Together((AppCall(POST, tamper=other_value(...)),) * 6)), alone=True),
+          Need.JSON_BODY),
     _case("post.same-by-another", "Another cardholder with the same sdkOutput gets nothing of the first card.",
           "REL-4", nothing_kept_for_another,
           CaseScript((*both(output=_same_value), AppCall(POST, cardholder=1, own=True, output=_same_value)),
