@@ -66,7 +66,8 @@ BUSY_A = (
 def failing(state: State, to: State) -> tuple[Row, ...]:
     """A row for each failure of canProvision: the document names the failure; we chose to hide the button."""
     outcomes: tuple[type[m.Event], ...] = get_args(m.CanProvisionFailure)
-    return tuple(r for event in outcomes for r in row(state, event, to, assumed(m.HideButton), rules=event.rules))
+    hide = assumed(m.HideButton)
+    return tuple(r for event in outcomes for r in row(state, event, to, hide, rules=event.rules, source=event.source))
 
 
 UNTIL_TAP = (
