@@ -3,6 +3,7 @@
 No compiler is at hand here. A grammar finds what is not Swift or Kotlin; types are not checked.
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ import tree_sitter_kotlin
 import tree_sitter_swift
 
 from workbook.base.files import NATIVE
+from workbook.flows import messages as m
+from workbook.runs.in_app import LABELS
 
 GRAMMARS = {".swift": tree_sitter_swift, ".kt": tree_sitter_kotlin}
 FILES = sorted(path for path in NATIVE.rglob("*") if path.suffix in GRAMMARS)
@@ -76,3 +79,24 @@ def test_forced_unwrapping_would_be_seen(suffix, code):
 def test_it_neither_holds_the_key_nor_calls_the_api(path):
     text = path.read_text("utf-8").lower()
     assert [word for word in ("x-api-key", "networktokenactivationdata", "/bcl/") if word in text] == []
+
+
+@pytest.mark.rule("B-FIN-2", "APP-4")
+def test_each_label_of_the_native_pages_is_said_where_it_holds():
+    """A label after `added ?`, in a `catch` or for a hidden button is that of the run's own table of labels."""
+    added, available, failed = (LABELS[command] for command in (m.ShowAdded, m.ShowAvailable, m.TellFailure))
+    said = []
+    for path in sorted((NATIVE / "swift").glob("*.swift")):
+        text = path.read_text("utf-8")
+        for condition, yes, no in re.findall(r'(\w+) \? "([^"]*)" : "([^"]*)"', text):
+            assert (condition, yes.lower(), no.lower()) == ("added", added.lower(), failed.lower()), path.name
+            said.append("outcome")
+        for caught in re.findall(r"catch \{(.*?)\n        \}", text, re.DOTALL):
+            labels = {label.lower() for label in re.findall(r'"([^"\n]*)"', caught)}
+            assert not labels & {added.lower(), available.lower()}, path.name
+            said += ["failure"] if failed.lower() in labels else []
+        for hidden in re.findall(r'== \.hidden \{ message = "([^"]*)"', text):
+            assert hidden == available
+            said.append("hidden")
+    assert {"outcome", "failure", "hidden"} <= set(said)
+    assert all("pass != nil" in path.read_text("utf-8") for path in NATIVE.glob("swift/AddCardModel.swift"))

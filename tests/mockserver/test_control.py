@@ -59,7 +59,7 @@ class Stand:
         response = self.ask(method, name, body)
         document = json.loads(response.body)
         assert (response.status, document["status"]) == (status, status)
-        assert dict(response.headers)["content-type"] == "application/problem+json"
+        assert dict(response.headers)["content-type"] == "application/json"
         return document["detail"]
 
 

@@ -341,7 +341,7 @@ def test_a_line_holds_this():
         "body": None,
         "bodyLength": 0,
         "status": 400,
-        "responseHeaders": [["content-type", "application/problem+json"]],
+        "responseHeaders": [["content-type", "application/json"]],
         "basis": "API-5; code: openapi; pairing: assumed",
         "fault": "",
         "ending": "whole",

@@ -159,7 +159,7 @@ def test_a_body_may_come_byte_by_byte_and_in_chunks(raw):
 @pytest.mark.rule("API-3")
 def test_an_encoded_id_arrives_as_it_was_sent(raw):
     status, headers, text = raw(head(f"x-api-key: {SIMULATED_KEY}", path=PATH.replace(ID, "a%2F..%2Fb")))
-    assert (status, headers["content-type"]) == (422, "application/problem+json")
+    assert (status, headers["content-type"]) == (422, "application/json")
     assert b"No payment instrument has this id." in text
 
 

@@ -18,7 +18,7 @@ from workbook.proxy.record import Head, Recording, read_proxy_record
 from workbook.proxy.replay import PLAYED, outcomes_of
 from workbook.proxy.upstream import ProxyExchange, ProxyFailure, ProxyReply
 from workbook.simulation.faults import FAULTS, Planned
-from workbook.simulation.http import JSON_HEADERS, PROBLEM_HEADERS, Request, Response
+from workbook.simulation.http import JSON_HEADERS, Request, Response
 from workbook.simulation.scenario import load, parse
 
 HEAD = Head("https://api.example", "2026-01-01T00:00:00+00:00")
@@ -37,7 +37,7 @@ def fine(text="Y2FyZCBkYXRh"):
 
 def problem(status, code, title="Bad request", **more):
     body = {"type": "about:blank", "title": title, "status": status, "detail": "d", "errorCode": code, **more}
-    return Response(status, PROBLEM_HEADERS, json.dumps(body).encode(), "real")
+    return Response(status, JSON_HEADERS, json.dumps(body).encode(), "real")
 
 
 def get(answer=None, one=IDS[0], *, headers=(KEY, JSON), query="", latency=0.0, failure=None):
@@ -312,7 +312,7 @@ def test_equal_statuses_are_compared_in_detail(answer, real, kind, found):
 
 
 def test_a_refusal_without_a_required_field_contradicts_what_is_published(found):
-    answer = Response(400, PROBLEM_HEADERS, b'{"message": "no"}', "real")
+    answer = Response(400, JSON_HEADERS, b'{"message": "no"}', "real")
     drifted = found(*GOOD, get(answer, query="?a=b"))
     missing = {finding.real for finding in drifted.findings if finding.kind is DriftKind.PUBLISHED}
     assert missing == {f"400, the field {name}: nothing" for name in ("type", "title", "status", "detail", "errorCode")}

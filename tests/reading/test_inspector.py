@@ -1,6 +1,7 @@
 """The inspector: every damage is named, what is inside is still recognised, and no value is shown."""
 
 import json
+import re
 import sys
 from base64 import b64decode, b64encode
 
@@ -10,9 +11,13 @@ from hypothesis import strategies as st
 
 from workbook.commands.cli import main
 from workbook.errors import ConfigurationError, ParameterError
+from workbook.flows import messages as m
+from workbook.flows.variants import A_FROM_0_4_0
 from workbook.mockserver.mock import fresh_output
 from workbook.reading.inspector import LARGEST_VALUE, UNKNOWN_KIND, inspect
 from workbook.simulation.ecc_v2 import _library
+from workbook.simulation.phones import PhoneA, PhoneB
+from workbook.simulation.sdks import SdkA, SdkB
 from workbook.simulation.seal import Content, Seal, damaged
 from workbook.simulation.world import World
 
@@ -220,3 +225,25 @@ def test_a_card_number_is_shown_neither_as_a_name_nor_as_a_value():
     assert number not in shown
     assert "[card number?]: a number" in shown
     assert 'brand: "[card number?]"' in shown
+
+
+@pytest.mark.rule("API-7", "API-8", "A-CREATE-1", "B-INIT-1")
+@pytest.mark.parametrize("form", ["text", "bytes"])
+def test_who_takes_a_value_is_the_platform_whose_sdk_takes_it(form):
+    """Each clause names a platform and a form of the value: that platform's stand-in takes this form and no other."""
+    seal = Seal(7)
+    sealed = seal.close(Content.ACTIVATION, "PI1", 1, supportedWallets=("wallet-a", "wallet-b"))
+    forms = {"text": sealed, "bytes": b64decode(sealed)}
+    takes = {
+        "A": lambda value: SdkA(PhoneA(), seal, A_FROM_0_4_0.facts).answer(m.CreateProvisioning(value))[1],
+        "B": lambda value: SdkB(PhoneB(), later=True).answer(m.CreateService(value))[1],
+    }
+    (line,) = [line for line in str(inspect(forms[form])).splitlines() if line.startswith("who takes it")]
+    other = "bytes" if form == "text" else "text"
+    named = {}
+    for platform, how in re.findall(r"platform ([AB])(.*?)(?=;|$)", line.partition(" (")[0]):
+        named[platform] = other if re.search("decoded bytes|base64 text", how) else form
+    assert set(named) == {"A", "B"}
+    for platform, wanted in named.items():
+        answers = {one: type(takes[platform](value)).__name__ for one, value in forms.items()}
+        assert [one for one, name in answers.items() if name in {"CreateSuccess", "ServiceReady"}] == [wanted], answers

@@ -198,11 +198,6 @@ DIFFERENCES = {
         "instance and requestId too, and invalidFields where the body is wrong",
     ),
     "the two operations answer with": (statuses, "200 400 401 403 413 422 500", "200 400 401 403 422 500"),
-    "an error's content-type is": (
-        lambda profile: dict(answered(profile, Broken.ROLE, method="GET").headers)["content-type"],
-        "application/problem+json",
-        "application/json",
-    ),
     "a body that is too large gets": (status(Broken.SIZE), "413", "400"),
     "a POST without sdkOutput gets": (status(Broken.NO_OUTPUT), "400", "422"),
     "a POST with an empty sdkOutput gets": (empty, "400", "422"),

@@ -200,10 +200,10 @@ def answer_410(document):
     """The service and the document answer an unknown instrument with 410."""
     for method in ("get", "post"):
         answers = at(document, "paths", PATHS, method, "responses")
-        unknown = at(answers, "422", "content", "application/problem+json", "examples").pop("unknown")
+        unknown = at(answers, "422", "content", "application/json", "examples").pop("unknown")
         unknown["value"] |= {"status": 410, "errorCode": "x"}
         answers["410"] = deepcopy(answers["422"])
-        at(answers, "410", "content", "application/problem+json")["examples"] = {"unknown": unknown}
+        at(answers, "410", "content", "application/json")["examples"] = {"unknown": unknown}
 
 
 def take_field_ways(document):

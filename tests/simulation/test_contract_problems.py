@@ -37,11 +37,17 @@ def test_what_the_document_does_not_say_of_a_refusal_is_tagged():
     assert basis[Broken.INACTIVE] == f"GAP-5; its state: openapi; {end}"
 
 
-def test_published_refusals_are_json_in_field_and_those_that_are_not_published_stay_as_they_are():
-    field, spec = CONTRACTS["field"].problems, CONTRACTS["spec"].problems
-    assert {problem.media_type for problem in spec.values()} == {"application/problem+json"}
-    assert {problem.media_type for problem in field.values() if problem.status in PUBLISHED} == {"application/json"}
-    assert {field[broken].media_type for broken in (Broken.PATH, Broken.METHOD)} == {"application/problem+json"}
+@pytest.mark.rule("GAP-1")
+def test_every_refusal_has_the_published_media_type_and_says_where_that_is_known_from():
+    """Each documented answer is application/json (openapi); for a status that is not published it is assumed."""
+    assert {problem.media_type for problem in PROBLEMS.values()} == {"application/json"}
+    for contract in CONTRACTS.values():
+        (item,) = contract.document["paths"].values()
+        answers = [*item["get"]["responses"].items(), *item["post"]["responses"].items(), *item["x-elsewhere"].items()]
+        for status, content in ((int(status), answer["content"]) for status, answer in answers if status != "200"):
+            ((_media_type, said),) = content.items()
+            source = "openapi" if status in PUBLISHED else "assumed"
+            assert said["x-basis"].endswith(f"media type: {source}"), status
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -69,7 +69,7 @@ def well_formed(response):
         assert list(document) == ["sdkInput"]
         return
     allow = {"allow": "GET, POST"} if response.status == 405 else {}
-    assert dict(response.headers) == {"content-type": "application/problem+json"} | allow
+    assert dict(response.headers) == {"content-type": "application/json"} | allow
     assert document["status"] == response.status
     assert document["detail"]
     assert response.basis.endswith("pairing: assumed")

@@ -4,7 +4,7 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import Settings, build_get, build_post
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record
-from workbook.simulation.http import PROBLEM_HEADERS
+from workbook.simulation.http import JSON_HEADERS
 from workbook.views.exchange import answer, pairs, request
 
 KEY = "CANARY-7f3a9c51e0b24d68-KEY"
@@ -49,7 +49,7 @@ def test_a_get_has_no_body_and_a_post_one_field():
         (m.ApiAnswered(200, SdkInput("aW4=")), ["200 OK", "not kept in the trace", '{"sdkInput": <sdk_input>}']),
         (
             m.ApiAnswered(422, told="30_031: no", basis="API-3"),
-            ["422 Unprocessable", "/problem+json", "30_031: no"],
+            ["422 Unprocessable", "application/json", "30_031: no"],
         ),
         (m.ApiAnswered(503), ["503 Service Unavailable", "not kept in the trace", "(the body is not kept"]),
         (m.ApiFailed("DeadlineError", "too late"), ["no usable answer: DeadlineError", "too late"]),
@@ -63,7 +63,7 @@ def test_an_answer_tells_what_the_trace_kept_of_it(message, lines):
 
 def test_an_error_of_the_simulator_has_the_content_type_that_it_sends():
     answered = m.ApiAnswered(422, told="30_031: no", basis="API-3")
-    assert f"content-type: {dict(PROBLEM_HEADERS)['content-type']}" in answer(_record(answered), _named)
+    assert f"content-type: {dict(JSON_HEADERS)['content-type']}" in answer(_record(answered), _named)
 
 
 def test_an_answer_belongs_to_the_first_request_that_is_open():

@@ -36,7 +36,7 @@ from workbook.mockserver.journal import LOST, Entry, Match, as_dict
 from workbook.mockserver.mock import MockServer
 from workbook.mockserver.notifications import from_control
 from workbook.mockserver.verification import from_json
-from workbook.simulation.http import JSON_HEADERS, MAX_BODY, PHRASES, PROBLEM_HEADERS, Request, Response
+from workbook.simulation.http import JSON_HEADERS, MAX_BODY, PHRASES, Request, Response
 from workbook.simulation.scenario import load, parse, scenarios
 
 BASIS = "workbook: control"
@@ -396,7 +396,7 @@ def _refusal(error: Denied | WorkbookError) -> Response:
         "status": denied.status,
         "detail": str(denied),
     }
-    return Response(denied.status, PROBLEM_HEADERS + denied.headers, json.dumps(problem).encode(), BASIS)
+    return Response(denied.status, JSON_HEADERS + denied.headers, json.dumps(problem).encode(), BASIS)
 
 
 @cache

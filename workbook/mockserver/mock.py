@@ -49,7 +49,7 @@ from workbook.mockserver.verification import (
     one_get_each,
 )
 from workbook.simulation.contract import SPEC, Broken, Problem
-from workbook.simulation.http import BASIS_HEADER, PROBLEM_HEADERS, Request, Response
+from workbook.simulation.http import BASIS_HEADER, JSON_HEADERS, Request, Response
 from workbook.simulation.phones import PhoneA, PhoneB
 from workbook.simulation.scenario import Scenario, load, plan
 from workbook.simulation.sdks import SdkA, next_output
@@ -353,7 +353,7 @@ def _meaning(what: Scenario | World, key: str, credential: str | None, seed: int
 
 
 def _refusal(problem: Problem, detail: str) -> Response:
-    return Response(problem.status, PROBLEM_HEADERS, problem.body(detail), problem.basis)
+    return Response(problem.status, JSON_HEADERS, problem.body(detail), problem.basis)
 
 
 class MockServer:

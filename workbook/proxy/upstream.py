@@ -21,7 +21,7 @@ from workbook.api.protocol import check_base_url, literal
 from workbook.base.files import read_regular
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.contract import Problem
-from workbook.simulation.http import PROBLEM_HEADERS, Request, Response, header_values
+from workbook.simulation.http import JSON_HEADERS, Request, Response, header_values
 
 Headers = Iterable[tuple[str, str]]
 
@@ -181,7 +181,7 @@ class ProxyReply:
         """The proxy's own answer to this failure."""
         status, sentence = _ANSWERS[failure]
         problem = Problem(status, f"proxy_{failure.replace('-', '_')}", "The proxy says so, not the API", "assumed")
-        headers = (*PROBLEM_HEADERS, (HEADER, failure.value))
+        headers = (*JSON_HEADERS, (HEADER, failure.value))
         return cls(Response(status, headers, problem.body(sentence), problem.basis), "", failure)
 
 

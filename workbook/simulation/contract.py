@@ -56,7 +56,7 @@ class Broken(StrEnum):
     OURS = "a failure of the API"
 
 
-PROBLEM_JSON, JSON = "application/problem+json", "application/json"
+JSON = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Problem:
     title: str
     source: str
     rules: str = ""
-    media_type: str = PROBLEM_JSON
+    media_type: str = JSON
 
     @property
     def basis(self) -> str:
@@ -225,17 +225,9 @@ def _merged(document: Any, patch: Any) -> Any:
     return {name: value for name, value in changed.items() if patch.get(name, value) is not None}
 
 
-def _as_json(document: Any) -> Any:
-    """The document whose operations answer refusals as application/json, like successes (openapi)."""
-    ((path, item),) = document["paths"].items()
-    text = json.dumps({name: item.pop(name) for name in ("get", "post")})
-    text = text.replace(PROBLEM_JSON, JSON).replace("media type: assumed", "media type: openapi")
-    return document | {"paths": {path: item | json.loads(text)}}
-
-
 def _contracts() -> Mapping[str, Contract]:
     spec = _read("spec.json")
-    field = _as_json(_merged(spec, _read("field-changes.json")))
+    field = _merged(spec, _read("field-changes.json"))
     return MappingProxyType({"spec": Contract(spec, published=field), "field": Contract(field)})
 
 

@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from workbook.base.values import choice, did_you_mean, is_number, is_whole, lookup, quoted
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.contract import SPEC, Broken, Problem
-from workbook.simulation.http import PROBLEM_HEADERS, Ending, Method, Response, half
+from workbook.simulation.http import JSON_HEADERS, Ending, Method, Response, half
 from workbook.simulation.seal import DAMAGES, Content, Genuine, Seal, damaged
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -397,7 +397,7 @@ def _problem(
 ) -> Effect:
     """The problem's body, under its own status or another, with further headers."""
     status, body = status or problem.status, problem.body(FAULT_DETAIL)
-    return lambda _answer, _chance, values: Response(status, PROBLEM_HEADERS + headers(values), body, problem.basis)
+    return lambda _answer, _chance, values: Response(status, JSON_HEADERS + headers(values), body, problem.basis)
 
 
 def _gateway(status: int, words: str) -> Fault:

@@ -106,7 +106,6 @@ AFTER_ID = "/networkTokenActivationData"
 JSON_HEADERS = (("content-type", "application/json"),)
 BASIS_HEADER = "x-workbook-basis"
 """Names the rules and sources behind a notification or, in test mode, an answer; the real API has no such header."""
-PROBLEM_HEADERS = (("content-type", "application/problem+json"),)
 MAX_BODY = 1_048_576
 """The largest request body that is read, in bytes (assumed; the document shows no limit, GAP-2)."""
 

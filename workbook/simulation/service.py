@@ -42,16 +42,7 @@ from workbook.errors import DeadlineError, MaybeSentError
 from workbook.simulation import ecc_v2
 from workbook.simulation.contract import CONTRACTS, JSON, SPEC, Broken, Contract, Document, KeyPlace, Operation, written
 from workbook.simulation.faults import Chance, FaultPlan
-from workbook.simulation.http import (
-    AFTER_ID,
-    AT_ONCE,
-    BEFORE_ID,
-    JSON_HEADERS,
-    PROBLEM_HEADERS,
-    Ending,
-    Request,
-    Response,
-)
+from workbook.simulation.http import AFTER_ID, AT_ONCE, BEFORE_ID, JSON_HEADERS, Ending, Request, Response
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 from workbook.simulation.world import ROLE, SIMULATED_KEY, Instrument, World
 
@@ -511,7 +502,7 @@ def _ok(body: bytes) -> Response:
 
 def _refused(broken: Broken) -> Response:
     problem = SPEC.problems[broken]
-    return Response(problem.status, PROBLEM_HEADERS, problem.body("Played by a lesson."), problem.basis)
+    return Response(problem.status, JSON_HEADERS, problem.body("Played by a lesson."), problem.basis)
 
 
 CANNED: Mapping[str, Response] = {

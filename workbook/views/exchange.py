@@ -107,7 +107,7 @@ def answer(record: Record, named: NamedValue) -> Iterator[str]:
     """The lines of an answer, its body before its headers, or of the failure in its place."""
     match record.message:
         case m.ApiAnswered(status=code, sdk_input=data, told=problem, basis=basis):
-            known = "application/json" if code == 200 else "application/problem+json" if problem else ""
+            known = "application/json" if code == 200 or problem else ""
             yield status(code)
             if data is not None:
                 yield f'{{"sdkInput": {named(record, "sdk_input")}}}'
