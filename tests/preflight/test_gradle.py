@@ -61,6 +61,7 @@ def test_a_groovy_script_says_the_same_as_one_in_kotlin(tmp_path):
         Verdict.PASS,
         Verdict.NOT_APPLICABLE,
         Verdict.NOTE,
+        Verdict.NOT_LOOKED_AT,  # there are no sources
     }
 
 
@@ -131,7 +132,7 @@ def test_a_library_whose_version_is_unknown_is_named_all_the_same(tmp_path, name
         f"dependencies {{\nimplementation 'operator:card-provisioning:0.4.1'\n{named}\n}}\n"
     )
     case = judged(tmp_path)["gradle.library-version"]
-    assert case.verdict is Verdict.NOT_APPLICABLE
+    assert case.verdict is (Verdict.NOT_LOOKED_AT if named else Verdict.NOT_APPLICABLE)
     assert why in case.why
 
 

@@ -18,6 +18,10 @@ from workbook.preflight.project import File, Project, rows, table
 Catalog: TypeAlias = Mapping[str, tuple[tuple[str, str], ...]]
 """Coordinate and version of each library, by the name that a script uses; a bundle has several libraries."""
 BUILD_SCRIPTS = ("*.gradle", "*.gradle.kts")
+MAKES_PLUGINS = re.compile(r"(^|/)(build-?logic|buildSrc|[\w-]*plugins?)/", re.IGNORECASE)
+"""The folder of a plugin that the project makes for its own modules."""
+OF_MOBILE = frozenset({"defaultConfig", "compileSdk", "compileSdkVersion", "namespace", "productFlavors"})
+"""What only the block of an app or a library for the phone has; each may be the only one there."""
 DECLARING = frozenset({"val", "def", "var", "const", "final", "private", "internal", "String"})
 """Words before the name of a variable that only its script sees."""
 
@@ -168,7 +172,25 @@ class Module:
     @property
     def is_mobile(self) -> bool:
         """Whether an app or a library for the phone is built here."""
-        return any(inner.name in {"defaultConfig", "compileSdk", "buildTypes"} for inner in self._mobile)
+        return bool(self._mobile)
+
+    @property
+    def is_server(self) -> bool:
+        """Whether a program for a server is built here: what is in it may know address and key of the API."""
+        kinds = re.compile(
+            r"^application$|(^|\.)(war|boot|server|back-?end)$|spring|ktor|micronaut|quarkus|javalin|http4k|vertx"
+        )
+        plugins = any(kinds.search(text) for text in self._plugins())
+        libraries = re.compile(r"ktor-server|spring-boot|micronaut|quarkus|javalin|http4k|vertx")
+        return not self.is_mobile and (plugins or any(libraries.search(one.coordinate) for one in self.dependencies()))
+
+    @property
+    def uses(self) -> set[str]:
+        """The folders of the modules of the same project that it depends on, as far as it names them."""
+        entries = [inner for block in self.root.below("dependencies") for inner in block.all_below()]
+        named = [text for entry in entries for text in entry.strings if text.startswith(":")]
+        named += [word[9:] for entry in entries for word in entry.words if word.startswith("projects.")]
+        return {re.sub(r"\W", "", text.lower()) for text in named}
 
     @property
     def is_app(self) -> bool:
@@ -179,13 +201,21 @@ class Module:
     def _mobile(self) -> tuple[Statement, ...]:
         """What configures the build of an app or a library, whatever the platform's block is called."""
         own = (entry.block for entry in self.root.block)
-        return tuple(inner for block in own if any(part.name == "defaultConfig" for part in block) for inner in block)
+        return tuple(inner for block in own if any(part.name in OF_MOBILE for part in block) for inner in block)
+
+    def _plugins(self) -> Iterator[str]:
+        """The id of each plugin that is applied; of the catalog's, its alias and its id."""
+        inner = (entry for block in self.root.below("plugins") for entry in block.block)
+        applied = (*inner, *self.root.below("apply", "maven-publish"))
+        for entry in (entry for entry in applied if "false" not in entry.words):
+            for text in (*entry.strings, *entry.words):
+                yield text.strip("`")
+                yield from (coordinate for coordinate, _version in self.catalog.get(_dotted(text), ()))
 
     def has_plugin(self, *endings: str) -> bool:
         """Whether a plugin is applied whose id, or whose alias in the catalog, ends in one of these words."""
-        applied = self.root.below("id", "alias", "apply", "maven-publish")
-        ids = [text for entry in applied for text in (*entry.strings, *entry.words)]
-        return any(re.split(r"[.\s]", text.strip("`"))[-1] in endings for text in ids if "." in text or "-" in text)
+        ids = (text for text in self._plugins() if "." in text or "-" in text)
+        return any(re.split(r"[.\s]", text)[-1].lower().endswith(endings) for text in ids)
 
     def resolved(self, text: str) -> str:
         """A text with the names in it replaced; empty where one is unknown."""
@@ -225,7 +255,7 @@ class Module:
             number = text if text.isdigit() else self._named(text)
             if not number and "libs.versions" in text:
                 number = self.names.get(text.removesuffix(".get").rpartition("versions.")[2], "")
-            if number.isdigit():
+            if re.fullmatch("[0-9]{1,9}", number):
                 return int(number), entry.line
         return None
 
@@ -274,6 +304,8 @@ class Build:
 
     modules: tuple[Module, ...] = ()
     settings: tuple[Module, ...] = ()
+    conventions: tuple[Module, ...] = ()
+    """The classes of the plugins that the project itself makes, read as scripts: what they set holds in its modules."""
     broken: tuple[tuple[File, str], ...] = ()
     """Files that cannot be read, and why."""
 
@@ -281,6 +313,24 @@ class Build:
     def apps(self) -> list[Module]:
         """The modules that build an app."""
         return [module for module in self.modules if module.is_app and module.is_mobile]
+
+    def is_of_server(self, file: File) -> bool:
+        """Whether a file belongs to a module for a server, or to one that only such a module uses."""
+        owners = [module for module in self.modules if file.name.startswith(_folder(module))]
+        owner = max(owners, key=lambda module: len(_folder(module)), default=None)
+        if owner is None or owner.is_mobile or owner.is_server:
+            return owner is not None and owner.is_server
+        name = re.sub(r"\W", "", _folder(owner).lower())
+        users = [module for module in self.modules if name and name in module.uses]
+        return bool(users) and all(module.is_server for module in users)
+
+    def level(self, module: Module, name: str) -> tuple[File, int, int] | None:
+        """A number of an app's configuration with its place: of the app's script, else of the project's own plugins."""
+        scripts = (other for other in self.modules if MAKES_PLUGINS.search(other.file.name))
+        for one in (module, *scripts, *self.conventions):
+            if found := one.level(name, f"{name}Version"):
+                return one.file, found[1], found[0]
+        return None
 
     def dependencies(self) -> Iterator[Dependency]:
         """The dependencies of every module."""
@@ -295,8 +345,13 @@ class Build:
                     yield from ((module, entry) for entry in block.block)
 
 
+def _folder(module: Module) -> str:
+    folder = module.file.name.rpartition("/")[0]
+    return f"{folder}/" if folder else ""
+
+
 def read_build(project: Project) -> Build:
-    """Read every build script, version catalog and `gradle.properties`."""
+    """Read every build script, version catalog and `gradle.properties`, and the plugins that the project makes."""
     names: dict[str, str] = {}
     for file in project.named("gradle.properties"):
         pairs = (line.partition("=") for line in file.text.splitlines() if not line.lstrip().startswith("#"))
@@ -316,12 +371,17 @@ def read_build(project: Project) -> Build:
         names |= _assigned(entry) if entry.words[0] not in DECLARING or "extra" in entry.words else {}
     modules: list[Module] = []
     settings: list[Module] = []
+    own_plugins = [file for file in project.named("*.kt", "*.java", "*.groovy") if MAKES_PLUGINS.search(file.name)]
+    conventions = [(file, read_script(file.text)) for file in own_plugins if "Sdk" in file.text]
+    for entry in (entry for _file, root in conventions for entry in root.all_below()):
+        names |= _assigned(entry)
     for file, root in read:
         # what only this script sees: a name at its top wins over one in a block
         own = {name: text for entry in (*root.all_below(), *root.block) for name, text in _assigned(entry).items()}
         kind = settings if file.path.name.startswith("settings.") else modules
         kind.append(Module(file, root, names | own, catalog))
-    return Build(tuple(modules), tuple(settings), tuple(broken))
+    plugins = tuple(Module(file, root, names, catalog) for file, root in conventions)
+    return Build(tuple(modules), tuple(settings), plugins, tuple(broken))
 
 
 def _assigned(entry: Statement) -> dict[str, str]:
@@ -360,6 +420,9 @@ def _catalog(file: File) -> tuple[Catalog, dict[str, str]]:
         reference = table(version).get("ref")
         known = _version(version) if reference is None else versions.get(_dotted(str(reference)), "")
         libraries[f"libs.{_dotted(alias)}"] = ((coordinate, known),)
+    for alias, listed in table(content.get("plugins")).items():
+        identity = listed.get("id", "") if isinstance(listed, dict) else str(listed).partition(":")[0]
+        libraries[f"libs.plugins.{_dotted(alias)}"] = ((str(identity), ""),)
     for alias, members in table(content.get("bundles")).items():
         listed = [libraries.get(f"libs.{_dotted(str(member))}", ()) for member in rows(members)]
         libraries[f"libs.bundles.{_dotted(alias)}"] = tuple(chain.from_iterable(listed))
@@ -380,5 +443,5 @@ def _version(value: Any) -> str:
 
 def numbers(version: str) -> tuple[int, ...]:
     """The numbers of a version, for comparing; none where it is unknown or a range."""
-    match = re.match(r"\d+(\.\d+)*", version)
+    match = re.match(r"\d{1,9}(\.\d{1,9})*", version)
     return tuple(map(int, match[0].split("."))) if match and "+" not in version and "," not in version else ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import new as new_hash
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,20 +17,22 @@ from workbook.base.files import read_regular
 from workbook.base.rules import Owner
 from workbook.harness.model import Miss
 from workbook.preflight.gradle import Module, Statement, numbers
-from workbook.preflight.model import LATER_A, Facts, Part, PreflightCase, miss_at, miss_in, preflight_case, unread
-from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, BuildTarget
-from workbook.preflight.project import (
-    SourceCall,
-    SourceFile,
-    SourceFunction,
-    SourceType,
-    line_of,
-    names_in,
-    read_project,
-    text_of,
-    walk,
+from workbook.preflight.model import (
+    LATER_A,
+    Facts,
+    Part,
+    PreflightCase,
+    Unseen,
+    miss_at,
+    miss_in,
+    preflight_case,
+    unread,
 )
+from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, BuildTarget
+from workbook.preflight.project import SourceCall, SourceFunction, line_of, names_in, read_project, text_of, walk
 from workbook.preflight.signing import allowlist_request
+from workbook.preflight.taps import bridges, sdk_calls, second_tap
+from workbook.preflight.traces import api_address, api_key, cleartext
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -136,11 +138,23 @@ def _embedding(facts: Facts) -> list[BuildTarget]:
 
 def _is_of(extension: BuildTarget, app: BuildTarget) -> bool:
     """Whether the extension's identifier begins with the app's, as the platform demands."""
-    inner, outer = (
-        target.settings.get("PRODUCT_BUNDLE_IDENTIFIER", str((target.plist or {}).get("CFBundleIdentifier", "")))
-        for target in (extension, app)
-    )
-    return bool(outer) and "$" not in outer and inner.startswith(f"{outer}.")
+    return bool(app.bundle_id) and extension.bundle_id.startswith(f"{app.bundle_id}.")
+
+
+def bundle_ids(facts: Facts) -> Iterator[Miss]:
+    """An extension whose bundle id does not begin with that of an app of its configuration."""
+    named = set()
+    for target in _ours(facts):
+        apps = [app for app in facts.b.of("app") if app.configuration == target.configuration] or facts.b.of("app")
+        outer = sorted({app.bundle_id for app in apps})
+        inner = target.bundle_id
+        is_known = inner and outer and all(outer) and (target.name, inner) not in named
+        if is_known and not any(_is_of(target, app) for app in apps):
+            named.add((target.name, inner))
+            place = target.settings.get("PRODUCT_BUNDLE_IDENTIFIER", "")
+            expected = f"{outer[0]}.NAME, below the app's (assumed: the phone installs it only then)"
+            todo = f"Let the id of {target.name} begin with the app's and a dot."
+            yield miss_at(target.file.name, target.file.line(place), inner, expected=expected, todo=todo)
 
 
 def app_groups(facts: Facts) -> Iterator[Miss]:
@@ -180,8 +194,11 @@ def deployment(facts: Facts) -> Iterator[Miss]:
 def one_version(facts: Facts) -> Iterator[Miss]:
     """One variant of the SDK in all files that pin it."""
     if len({numbers(package.version)[:1] for package in facts.b.packages if numbers(package.version)}) > 1:
+        first = facts.b.packages[0]
         for package in facts.b.packages[1:]:
-            yield miss_at(package.file.name, package.line, f"{package.name} {package.version}")
+            if numbers(package.version)[:1] != numbers(first.version)[:1]:
+                observed = f"{package.name} {package.version}, and {first.version} in {first.file.name}"
+                yield miss_at(package.file.name, package.line, observed)
 
 
 def _of_handlers(facts: Facts, name: str) -> Iterator[SourceFunction]:
@@ -373,10 +390,10 @@ def levels(facts: Facts) -> Iterator[Miss]:
     """The levels that the SDK needs from 0.4.0 on."""
     for module in facts.a.build.apps if facts.a.version >= LATER_A else ():
         for name, lowest in (("minSdk", 26), ("compileSdk", 35)):  # (sdk-a)
-            found, line = module.level(name, f"{name}Version") or (lowest, 0)
+            file, line, found = facts.a.build.level(module, name) or (module.file, 0, lowest)
             if found < lowest:
                 expected, todo = f"{name} {lowest} or later (sdk-a)", f"Raise {name}, or the build fails."
-                yield miss_at(module.file.name, line, str(found), expected=expected, todo=todo)
+                yield miss_at(file.name, line, str(found), expected=expected, todo=todo)
 
 
 def application_ids(facts: Facts) -> Iterator[Miss]:
@@ -409,31 +426,6 @@ def _is_old_order(call: SourceCall) -> bool:
     return unlabelled and address.search(texts[2]) is not None and address.search(texts[1]) is None
 
 
-def second_tap(facts: Facts) -> Iterator[Miss]:
-    """A page whose code does not keep a second tap away."""
-    guarded: dict[SourceType | SourceFile, bool] = {}
-    for call in facts.a.kotlin.calls:
-        # the SDK's call has three arguments; a back end's function of that name has others
-        is_sdk = call.name == "provision" and bool(call.receiver) and len(call.arguments) == 3
-        if is_sdk and (call.function is None or call.function.name != "fetchOpc"):
-            page = call.kind or call.source
-            if page not in guarded:
-                guarded[page] = _is_guarded(facts, call.source, call.kind.name if call.kind else "")
-            if not guarded[page]:
-                yield miss_in(call, "nothing that disables it")
-
-
-def _is_guarded(facts: Facts, source: SourceFile, page: str) -> bool:
-    """Whether the file of a page, or one that names it, has a name of something that keeps a second tap away."""
-    disables = re.compile(
-        r"disabl|enabled|clickable|busy|progress|loading|pending|compareandset|trylock|isactive|mutex|inflight|once"
-        r"|throttl|debounc|visib",
-        re.IGNORECASE,
-    )
-    naming = (facts.a.kotlin.source(file) for file in facts.a.kotlin.files if page and page.encode() in file.content)
-    return any(disables.search(word) for part in (source, *naming) for word in part.identifiers)
-
-
 def swallowed(facts: Facts) -> Iterator[Miss]:
     """`fetchOpc` that makes a value out of an error."""
     for function in (found for source in facts.a.kotlin.about for found in source.parts.functions.get("fetchOpc", ())):
@@ -455,37 +447,6 @@ def swallowed(facts: Facts) -> Iterator[Miss]:
             parts = node.children
             if any(part.type == "?:" for part in parts) and "string_literal" in parts[-1].type:
                 yield miss_at(file, line_of(node), f"fetchOpc has ?: {text_of(parts[-1]):.20}")
-
-
-def _traces(facts: Facts, *words: bytes) -> Iterator[tuple[str, int]]:
-    """Each file of an app that has one of these words (in small letters), and the line; comments do not count."""
-    comment = re.compile(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
-    for file in facts.app_files:
-        if file.mentions(*words):
-            # the lines of a comment stay, so that the line of a finding is right
-            text = file.content.replace(b"://", b":::").lower()  # an address begins no comment
-            code = comment.sub(lambda match: b"\n" * match[0].count(b"\n"), text)
-            if places := [at for word in words if (at := code.find(word)) >= 0]:
-                yield file.name, code.count(b"\n", 0, min(places)) + 1
-
-
-def api_address(facts: Facts) -> Iterator[Miss]:
-    """The API's path in what becomes an app; only a client of the API writes it."""
-    for file, line in _traces(facts, b"/bcl/v2", b"networktokenactivationdata"):
-        yield miss_at(file, line, "the API's path")
-
-
-def api_key(facts: Facts) -> Iterator[Miss]:
-    """The API's key in what becomes an app, or the header for it.
-
-    Many gateways have a header of that name, so without another trace of the API it is only noted.
-    """
-    keys = [value.lower().encode() for _name, value, _line in facts.keys if value in facts.secrets]
-    is_sure = any(api_address(facts)) or any(_traces(facts, *keys))
-    todo = "Take the key out of the app, and replace it: whoever has the app has the key."
-    more = "" if is_sure else " If this is the header of your own gateway, ignore this note."
-    for file, line in _traces(facts, b"x-api-key", *keys):
-        yield miss_at(file, line, "the API's key, or the header for it", todo=f"{todo}{more}", noted=not is_sure)
 
 
 def in_repository(facts: Facts) -> Iterator[Miss]:
@@ -592,56 +553,149 @@ def roles(facts: Facts) -> Iterator[Miss]:
     yield miss_at(facts.environment_file, 1, "no file says which roles the credential has")
 
 
+# Why a case may have had nothing to judge: an empty text where what it judges was read.
+
+
+def _in_kotlin(name: str = "") -> Unseen:
+    """Sources of platform A were read, and one about provisioning has this name."""
+
+    def why(facts: Facts) -> str:
+        if facts.a.java:
+            return (f"{facts.a.java[0].name} is about provisioning, and Java is not read: look there yourself, or play "
+                    "the app with `workbook conform app`.")  # fmt: skip
+        if not facts.a.kotlin.about:
+            return "No Kotlin source that was read names a class of platform A's SDK: name the folder that has it."
+        if name and not any(name in source.identifiers for source in facts.a.kotlin.about):
+            return f"No Kotlin source about provisioning has {name}: name the folder that has it."
+        return ""
+
+    return why
+
+
+def _fetch_opc(facts: Facts) -> str:
+    return "" if facts.a.is_later is False else _in_kotlin("fetchOpc")(facts)
+
+
+def _button(facts: Facts) -> str:
+    calls = [*sdk_calls(facts.a.kotlin)]
+    if any(bridges(call.source) for call in calls):
+        return ("The button is in another language than Kotlin, which is only searched as text: see that a tap "
+                "disables it until provision is over.")  # fmt: skip
+    none = "" if calls else "No Kotlin source that was read calls provision of platform A's SDK."
+    return _in_kotlin()(facts) or none
+
+
+def _in_swift(name: str = "") -> Unseen:
+    """Sources of platform B were read, and one about provisioning has this name."""
+
+    def why(facts: Facts) -> str:
+        if facts.b.objc:
+            return f"{facts.b.objc[0].name} is about provisioning, and Objective-C is not read: look there yourself."
+        if not facts.b.swift.about:
+            return "No Swift source that was read names a class of platform B's SDK: name the folder that has it."
+        if name and not any(name in source.identifiers for source in facts.b.swift.about):
+            return f"No Swift source about provisioning has {name}: name the folder that has it."
+        return ""
+
+    return why
+
+
+def _handler(facts: Facts) -> str:
+    """The extension's handler was read, if there is an extension."""
+    if facts.b.handlers or not facts.b.of(ISSUER):
+        return _in_swift()(facts) if facts.b.objc else ""
+    return _in_swift()(facts) or "No Swift source that was read has a handler of the issuer-provisioning extension."
+
+
+def _plists(facts: Facts) -> str:
+    """The property list of each extension was found."""
+    return facts.b.unread_lists
+
+
+def _settings(wanted: Callable[[BuildTarget], object], what: str) -> Unseen:
+    """This is known of the app and of each extension."""
+
+    def why(facts: Facts) -> str:
+        targets = _embedding(facts)
+        unknown = [target.label for target in targets if not wanted(target)]
+        if facts.b.generating or not targets:
+            return facts.b.generating or "No target of an app was read: name the folder with the project file."
+        return f"The {what} of {unknown[0]} is in no file that was read: name the folder with it." if unknown else ""
+
+    return why
+
+
+def _levels(facts: Facts) -> str:
+    """Both levels of each app are known."""
+    for module in facts.a.build.apps if facts.a.version >= LATER_A else ():
+        for name in ("minSdk", "compileSdk"):
+            if facts.a.build.level(module, name) is None:
+                return f"The {name} of {module.file.name} is set outside of the files that were read: write it there."
+    return "" if facts.a.build.apps else "No build script of an app was read: name the folder that has it."
+
+
+def _app_files(facts: Facts) -> str:
+    unread = [file for file in facts.app_files if file.no_text]
+    if unread or facts.app_files:
+        return f"{unread[0].name} is no text, so it was not searched." if unread else ""
+    return "No source and no resource of an app was found: name the folder that has them."
+
+
 A, B, X, H, E = Part.PLATFORM_A, Part.PLATFORM_B, Part.EXTENSION, Part.HANDLER, Part.ENVIRONMENT
 PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (
     preflight_case("form", "plist.readable", "Every property list and project file of a target can be read.",
-                   "X-PLIST-2", lambda facts: unread(facts.b.broken), B),
+                   "X-PLIST-2", lambda facts: unread(facts.b.broken), B, unseen=_plists),
     preflight_case("form", "plist.identifier", "The extension points are spelt as the platform spells them.",
-                   "X-PLIST-1", identifiers, X, harms=True,
+                   "X-PLIST-1", identifiers, X, harms=True, unseen=_plists,
                    expected="com.<platform>.<kit>.issuer-provisioning, or the same with .authorization"),
     preflight_case("form", "plist.nesting", "The identifier is in NSExtension, under NSExtensionPointIdentifier.",
-                   "X-PLIST-2", nesting, X, expected=f"NSExtension.{POINT}", harms=True),
+                   "X-PLIST-2", nesting, X, expected=f"NSExtension.{POINT}", harms=True, unseen=_plists),
     preflight_case("form", "plist.principal-class", "Each extension names its own class, and the module.",
-                   "X-PLIST-3", principal_classes, X, harms=True),
+                   "X-PLIST-3", principal_classes, X, harms=True, unseen=_plists),
+    preflight_case("form", "plist.bundle-id", "The bundle id of each extension begins with the app's.", "GAP-8",
+                   bundle_ids, X, harms=True, unseen=_settings(lambda target: target.bundle_id, "bundle id")),
     preflight_case("form", "plist.both-extensions", "There are both extensions.", "X-PLIST-1", both_extensions, X,
-                   todo="Add the target: the wallet needs both extensions.", harms=True),
+                   todo="Add the target: the wallet needs both extensions.", harms=True, unseen=_plists),
     preflight_case("form", "entitlement.provisioning", "App and extensions have the provisioning entitlement.",
-                   "GAP-8", entitlements, B, expected="the entitlement …payment-pass-provisioning", harms=True),
+                   "GAP-8", entitlements, B, expected="the entitlement …payment-pass-provisioning", harms=True,
+                   unseen=_settings(lambda target: target.entitlements is not None, "entitlements file")),
     preflight_case("form", "entitlement.app-group", "App and extension share an app group.", "X-CACHE-1",
-                   app_groups, X, todo="Put app and extension into one app group, or one keychain access group: the "
-                   "extension reads what the app saved."),
+                   app_groups, X, unseen=_plists, todo="Put app and extension into one app group, or one keychain "
+                   "access group: the extension reads what the app saved."),
     preflight_case("form", "build.deployment-target", "The deployment targets suit the SDK.", "GAP-8",
-                   deployment, B, noted=True),
+                   deployment, B, noted=True, unseen=_settings(lambda target: target.deployment,
+                                                               "deployment target")),
     preflight_case("form", "build.package-version", "Every file pins one version of the SDK.", "GAP-7",
-                   one_version, B, expected="one version of the SDK's package", todo="Pin one version everywhere.",
-                   noted=True),
+                   one_version, B, Part.SDK_B_VERSION, expected="one version of the SDK's package",
+                   todo="Pin one version everywhere.", noted=True),
     preflight_case("budget", "swift.status-network", "status() makes no network call.", "X-STATUS-3",
-                   network_in_status, H, expected="no network call in status()",
+                   network_in_status, H, unseen=_handler, expected="no network call in status()",
                    todo="Use what the app saved: status() has 100 ms. passEntries() may call the back end."),
     preflight_case("fidelity", "swift.remote-entries", "remotePassEntries() asks for the watch's entries.",
-                   "X-ENTRIES-2", entries_mixed_up, H, expected="remotePassEntries(withDelegate:)",
+                   "X-ENTRIES-2", entries_mixed_up, H, unseen=_handler, expected="remotePassEntries(withDelegate:)",
                    todo="Call remotePassEntries; passEntries offers the watch the phone's cards."),
     preflight_case("concurrency", "swift.kept-service", "The handler keeps no service.", "X-HANDLER-1",
-                   kept_service, H, expected="no service in a property of the handler",
+                   kept_service, H, unseen=_handler, expected="no service in a property of the handler",
                    todo="Make the service in each call: the wallet makes a new handler for each of them."),
     preflight_case("faults", "swift.entries-unavailable", "status() reports a missing service.",
-                   "X-STATUS-2", unavailable, H,
+                   "X-STATUS-2", unavailable, H, unseen=_handler,
                    expected="entriesUnavailableExtensionStatus, where the service cannot be initialised",
                    todo="Return ExtensionProvisioningService.entriesUnavailableExtensionStatus from that branch."),
     preflight_case("form", "swift.authentication-ui", "An extension that requires authentication has a UI for it.",
-                   "X-STATUS-1", authentication, X, expected="an authorization UI extension",
+                   "X-STATUS-1", authentication, X, unseen=_in_swift(), expected="an authorization UI extension",
                    todo="Add the authorization UI extension, or return false."),
     preflight_case("fidelity", "swift.authorization", "The authorization UI can report success.", "X-AUTH-1",
-                   always_cancels, B, expected="completionHandler(.authorized) on at least one path",
+                   always_cancels, X, unseen=_in_swift("canceled"),
+                   expected="completionHandler(.authorized) on at least one path",
                    todo="Report .authorized when the cardholder has authenticated."),
     preflight_case("fidelity", "swift.delegate", "The delegates' provision is that of the SDK's version.",
-                   "B-DEL-2", delegates, B, Part.DELEGATE, Part.SDK_B_VERSION),
+                   "B-DEL-2", delegates, B, Part.DELEGATE, Part.SDK_B_VERSION, unseen=_in_swift()),
     preflight_case("fidelity", "swift.card-art", "cardArt is that of the SDK's version.", "X-ART-1", card_art, B,
-                   Part.CARD_ART, Part.SDK_B_VERSION),
+                   Part.CARD_ART, Part.SDK_B_VERSION, unseen=_in_swift()),
     preflight_case("fidelity", "swift.can-add", "The app asks with the call that the SDK's version has.", "B-CAN-2",
-                   can_add, B, Part.SDK_B_VERSION),
+                   can_add, B, Part.SDK_B_VERSION, unseen=_in_swift()),
     preflight_case("concurrency", "swift.one-watch", "One WatchAvailability is made.", "B-WATCH-2",
-                   second_watch, B, expected="one WatchAvailability",
+                   second_watch, B, expected="one WatchAvailability", unseen=_in_swift(),
                    todo="Share one instance: a second one takes over the phone's watch session (sdk-b)."),
     preflight_case("form", "text.readable", "Every build file, version catalog and source can be read.", "GAP-8",
                    lambda facts: unread(facts.unread)),
@@ -649,7 +703,7 @@ PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (
                    "SDK.", "A-DEP-1", library_version, Part.LIBRARY, Part.LIBRARY_VERSION, Part.SDK_A_VERSION,
                    harms=True),
     preflight_case("fidelity", "gradle.sdk-version", "All modules use one version of the SDK.", "A-MIG-1",
-                   one_sdk_version, Part.SDK_A_VERSION, expected="one version of the SDK",
+                   one_sdk_version, A, Part.SDK_A_VERSION, expected="one version of the SDK",
                    todo="Use the latest version in all modules.", noted=True),
     preflight_case("form", "gradle.repository", "A local or internal repository can hold the private library.",
                    "A-DEP-2", repositories, A, expected="mavenLocal() or an internal repository", harms=True,
@@ -659,25 +713,31 @@ PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (
                    A, expected="a publication without the private library", harms=True,
                    todo="Take the library out of what is published: it is not public."),
     preflight_case("form", "gradle.levels", "minSdk and compileSdk are as high as the SDK needs.", "GAP-8", levels,
-                   Part.SDK_A_VERSION, noted=True),
+                   A, Part.SDK_A_VERSION, noted=True, unseen=_levels),
     preflight_case("form", "gradle.application-ids", "Each application id is known, with its variants.",
-                   "A-ALLOW-2", application_ids, Part.APP_IDS, expected="each application id allowlisted on its own",
+                   "A-ALLOW-2", application_ids, A, Part.APP_IDS, expected="each application id allowlisted on its own",
                    todo="Send them all: workbook preflight allowlist-request.", noted=True),
     preflight_case("fidelity", "kotlin.deprecated", "The app makes no call that 0.4.0 deprecated.", "A-MIG-1",
-                   deprecated_calls, A, expected="provision(cardDisplayName, cardAddress, opcProvider)",
+                   deprecated_calls, A, unseen=_in_kotlin(),
+                   expected="provision(cardDisplayName, cardAddress, opcProvider)",
                    todo="Remove createSdkOutput(), implement OpcProvider, and call the new provision."),
     preflight_case("concurrency", "kotlin.button", "The page keeps a second tap away.", "A-BTN-1", second_tap, A,
+                   unseen=_button,
                    expected="the button disabled from the tap until the attempt is over",
                    todo="Disable the button in the tap itself, before anything suspends; enable it in finally."),
     preflight_case("faults", "kotlin.fetch-opc", "fetchOpc swallows no error.", "A-OPC-1", swallowed, A,
+                   unseen=_fetch_opc,
                    expected="fetchOpc throws when the back end fails",
                    todo="Throw: the SDK makes OpcFetchError of it. Any text that is returned goes to the wallet as OPC "
                    "data."),
     preflight_case("secrecy", "app.api-address", "The app does not know the API.", "API-13", api_address,
+                   unseen=_app_files,
                    expected="no trace of the API in the app",
                    todo="Call your own back end: only it calls the API."),
     preflight_case("secrecy", "app.api-key", "The app has no API key.", "REL-2", api_key,
-                   expected="no trace of the API in the app"),
+                   unseen=_app_files, expected="no trace of the API in the app"),
+    preflight_case("secrecy", "app.cleartext", "The app calls its back end by https alone.", "APP-5", cleartext,
+                   unseen=_app_files, expected="https alone (assumed)"),
     preflight_case("form", "library.in-repository", "The private library is in the local repository, whole and in "
                    "the right version.", "A-DEP-2", in_repository, Part.REPOSITORY, harms=True),
     preflight_case("form", "signing.sent", "What is built and signed is what was sent for allowlisting.",

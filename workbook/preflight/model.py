@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -12,9 +13,20 @@ from typing import Any, Literal, TypeAlias
 from workbook.base.rules import Owner
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.harness.model import Case, Miss
-from workbook.preflight.gradle import Build, Dependency, Module, numbers
+from workbook.preflight.gradle import BUILD_SCRIPTS, Build, Dependency, numbers
 from workbook.preflight.platform_b import ProjectB
-from workbook.preflight.project import File, Project, SourceCall, SourceFunction, Sources, SourceType, line_of
+from workbook.preflight.project import (
+    IN_APPS,
+    JVM,
+    SCRIPTS,
+    File,
+    Project,
+    SourceCall,
+    SourceFunction,
+    Sources,
+    SourceType,
+    line_of,
+)
 from workbook.preflight.signing import SigningCertificate
 
 LATER_A = (0, 4, 0)
@@ -30,17 +42,19 @@ class ProjectA:
         kotlin: the sources.
         sdk: every dependency on the SDK.
         library: every dependency on the wallet provider's private library.
+        java: the sources about provisioning that no grammar here reads.
     """
 
     build: Build = field(default_factory=Build)
     kotlin: Sources = field(default_factory=lambda: Sources((), ()))
     sdk: tuple[Dependency, ...] = ()
     library: tuple[Dependency, ...] = ()
+    java: tuple[File, ...] = ()
 
     @property
     def is_there(self) -> bool:
         """Whether anything here is about provisioning."""
-        return bool(self.sdk or self.library or self.kotlin.about)
+        return bool(self.sdk or self.library or self.kotlin.about or self.java)
 
     @property
     def version(self) -> tuple[int, ...]:
@@ -99,15 +113,15 @@ class Facts:
     @cached_property
     def app_files(self) -> tuple[File, ...]:
         """The files that end up in an app, or configure it: sources, resources and build files, without tests."""
-        wanted = ("*.swift", "*.kt", "*.java", "*.plist", "*.xml", "*.gradle", "*.gradle.kts", "*.properties",
-                  "*.xcconfig", "*.m", "*.strings")  # fmt: skip
-        return tuple(file for file in self.project.named(*wanted) if not file.is_test and self._in_app(file))
+        found = self.project.named(*(f"*{ending}" for ending in IN_APPS), *BUILD_SCRIPTS, "app.json", ".env")
+        return tuple(file for file in found if not file.is_test and self._in_app(file))
 
     @cached_property
     def unread(self) -> tuple[tuple[File, str], ...]:
         """The build files, catalogs and sources that cannot be read, and why."""
         sources = (*self.a.kotlin.files, *self.b.swift.files)
-        return *self.a.build.broken, *((file, file.no_text) for file in sources if file.no_text)
+        no_text = ((file, file.no_text) for file in sources if file.no_text)
+        return *self.a.build.broken, *no_text, *self.a.kotlin.refused.items(), *self.b.swift.refused.items()
 
     @cached_property
     def secrets(self) -> frozenset[str]:
@@ -134,26 +148,38 @@ class Facts:
         return [(name, value, line) for name, (value, line) in named if any(word in name.upper() for word in words)]
 
     def _in_app(self, file: File) -> bool:
-        """Whether it belongs to a module for the phone; a back end in the same tree may know address and key."""
-        owners = [module for module in self.a.build.modules if file.name.startswith(_folder(module))]
-        owner = max(owners, key=lambda module: len(_folder(module)), default=None)
-        # the plugins build a program for a server, in a module that builds no app
-        servers = ("application", "boot", "ktor", "war")
-        if owner is not None and not owner.is_mobile and (owner.has_plugin(*servers) or _folder(owner)):
-            return file.path.suffix in {".swift", ".plist", ".xcconfig"}
+        """Whether it belongs to what runs on a phone; a back end in the same tree may know address and key."""
+        if file.name.endswith((*JVM, ".gradle", ".kts")):
+            return not self.a.build.is_of_server(file)
+        # a package belongs to a server if its manifest names one of the usual frameworks for it
+        for manifests, endings, frameworks in (
+            (
+                "package.json",
+                (*SCRIPTS, "app.json"),
+                rb'"(express|fastify|koa|@nestjs/core|@hapi/hapi|hono)"\s*:',
+            ),
+            ("pubspec.yaml", (".dart",), rb"^\s+(shelf|dart_frog|serverpod)\s*:"),
+            ("Package.swift", (".swift",), rb"\bvapor\b|\bhummingbird\b"),
+        ):
+            if file.name.endswith(endings):
+                folders = [file.path.parent, *file.path.parent.parents]
+                found = (own for folder in folders if (own := self.project.at(folder / manifests)) is not None)
+                manifest = next(found, None)
+                if manifest is not None and re.search(frameworks, manifest.content, re.MULTILINE):
+                    return False
         return b"import Vapor" not in file.content
 
 
 PreflightJudge: TypeAlias = Callable[[Facts], Iterator[Miss]]
-
-
-def _folder(module: Module) -> str:
-    folder = module.file.name.rpartition("/")[0]
-    return f"{folder}/" if folder else ""
+Unseen: TypeAlias = Callable[[Facts], str]
+"""Why what a case judges was not read, as a sentence that says what would make it visible; empty where it was."""
 
 
 class Part(Enum):
-    """What a case needs: the reason given where it is missing, and a test whether it is there."""
+    """What a case needs: the reason given where it is missing, and a test whether it is there.
+
+    Where the last is True, it is somewhere in every project, so without it the case was not looked at.
+    """
 
     PLATFORM_A = "Nothing here is about provisioning on platform A.", lambda facts: facts.a.is_there
     PLATFORM_B = "Nothing here is about provisioning on platform B.", lambda facts: facts.b.is_there
@@ -173,10 +199,15 @@ class Part(Enum):
         "No Swift source has a delegate of the extension with cardArt.",
         lambda facts: any(facts.b.delegates("cardArt")),
     )
-    SDK_A_VERSION = "The version of platform A's SDK is not in the build files.", lambda facts: bool(facts.a.version)
+    SDK_A_VERSION = (
+        "The version of platform A's SDK is in no build file and no catalog that was read: write it there.",
+        lambda facts: bool(facts.a.version),
+        True,
+    )
     SDK_B_VERSION = (
-        "The version of platform B's SDK is in no Package.resolved, no Package.swift and no project file.",
+        "The version of platform B's SDK is in no lock file, manifest and project file: name the package with --sdk.",
         lambda facts: bool(facts.b.version) and facts.b.is_there,
+        True,
     )
     LIBRARY = (
         "No build file names the private library itself: the SDK brings it.",
@@ -185,10 +216,12 @@ class Part(Enum):
     LIBRARY_VERSION = (
         "A build file names the private library, and its version is unknown: something outside the file sets it.",
         lambda facts: any(numbers(entry.version) for entry in facts.a.library),
+        True,
     )
     APP_IDS = (
-        "No build file names an application id.",
-        lambda facts: facts.a.is_there and any(module.variants() for module in facts.a.build.apps),
+        "No build file that was read says an application id: write it as a text into the app's script.",
+        lambda facts: any(module.variants() for module in facts.a.build.apps),
+        True,
     )
     CERTIFICATES = "No certificate is named: --signing FILE.", lambda facts: bool(facts.certificates)
     SENT = "What was sent for allowlisting is not named: --sent FILE.", lambda facts: facts.sent is not None
@@ -202,8 +235,8 @@ class Part(Enum):
     )
     LIMIT = "The environment names no time limit: no name has TIMEOUT in it.", lambda facts: bool(facts.limits)
 
-    def __init__(self, missing: str, is_in: Callable[[Facts], bool]) -> None:
-        self.missing, self.is_in = missing, is_in
+    def __init__(self, missing: str, is_in: Callable[[Facts], bool], is_somewhere: object = None) -> None:
+        self.missing, self.is_in, self.is_somewhere = missing, is_in, bool(is_somewhere)
 
 
 PreflightGroup: TypeAlias = Literal["form", "fidelity", "secrecy", "faults", "budget", "concurrency"]
@@ -216,9 +249,11 @@ class PreflightCase(Case[Facts]):
 
     Attributes:
         parts: what has to be there.
+        unseen: why the files may say nothing of it: then no miss is no pass.
     """
 
     parts: tuple[Part, ...] = ()
+    unseen: Unseen = lambda _facts: ""
 
 
 def miss_at(file: str, line: int, observed: str, **more: Any) -> Miss:
@@ -250,6 +285,7 @@ def preflight_case(
     noted: bool = False,
     harms: bool = False,
     owner: Owner = Owner.YOU,
+    unseen: Unseen = lambda _facts: "",
 ) -> PreflightCase:
     """One row of a table of cases.
 
@@ -265,6 +301,7 @@ def preflight_case(
         noted: as `expected`.
         harms: as `expected`.
         owner: who acts.
+        unseen: as the case's own.
     """
 
     def misses(facts: Facts) -> Iterator[Miss]:
@@ -277,4 +314,4 @@ def preflight_case(
                 harms=miss.harms or (harms and not miss.noted),
             )
 
-    return PreflightCase(f"preflight.{name}", says, rule, group, misses, owner, parts)
+    return PreflightCase(f"preflight.{name}", says, rule, group, misses, owner, parts, unseen)

@@ -1,7 +1,7 @@
 """Platform B's project: property lists, entitlements, targets and their build settings, package versions.
 
-A project file is read as it is: text in the old property list form. Without one, each `Info.plist` stands for a target.
-Where a setting comes from elsewhere (an `.xcconfig`, a variable), it is unknown, and no case judges it.
+A project file is read as it is: text in the old property list form; so are the `.xcconfig` files that it names. Without
+one, each `Info.plist` stands for a target. What neither says is unknown, and the case that needs it was not looked at.
 """
 
 from __future__ import annotations
@@ -16,7 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from workbook.preflight.gradle import numbers
-from workbook.preflight.project import File, Project, SourceFunction, Sources, SourceType, read_sources, rows, table
+from workbook.preflight.project import (
+    File,
+    Project,
+    SourceFunction,
+    Sources,
+    SourceType,
+    about_provisioning,
+    read_sources,
+    rows,
+    table,
+)
 
 ISSUER, AUTHORIZATION = "issuer-provisioning", "issuer-provisioning.authorization"
 
@@ -145,7 +155,15 @@ class BuildTarget:
     def deployment(self) -> str:
         """The lowest version of the phone's system; empty where it is unknown."""
         named = re.compile(r"[A-Z]*PHONEOS_DEPLOYMENT_TARGET\Z")
-        return next((value for key, value in self.settings.items() if named.match(key) and "$" not in value), "")
+        found = (expanded(self.settings, value) for key, value in self.settings.items() if named.match(key))
+        return next((value for value in found if "$" not in value), "")
+
+    @property
+    def bundle_id(self) -> str:
+        """Its bundle id; empty where it is unknown."""
+        written = self.settings.get("PRODUCT_BUNDLE_IDENTIFIER") or (self.plist or {}).get("CFBundleIdentifier", "")
+        found = expanded(self.settings, str(written))
+        return "" if "$" in found else found
 
     @property
     def may_provision(self) -> bool:
@@ -184,16 +202,27 @@ class ProjectB:
         packages: the SDK's package, wherever a version of it is pinned.
         swift: the sources.
         broken: files that cannot be read, and why.
+        objc: the sources about provisioning that no grammar here reads.
+        generating: where no project file is: what makes one, and how; else empty.
     """
 
     targets: tuple[BuildTarget, ...] = ()
     packages: tuple[Package, ...] = ()
     swift: Sources = field(default_factory=lambda: Sources((), ()))
     broken: tuple[tuple[File, str], ...] = ()
+    objc: tuple[File, ...] = ()
+    generating: str = ""
 
     def of(self, *roles: str) -> list[BuildTarget]:
         """The targets with one of these roles."""
         return [target for target in self.targets if target.role in roles]
+
+    @property
+    def unread_lists(self) -> str:
+        """Why the property list of an extension was not read, as a sentence; empty where each was."""
+        unknown = [one for one in self.targets if one.product.endswith("extension") and one.plist is None]
+        lost = f"The property list of {unknown[0].label} was not found: set INFOPLIST_FILE to it." if unknown else ""
+        return self.generating or lost
 
     @property
     def version(self) -> tuple[int, ...]:
@@ -237,14 +266,14 @@ class ProjectB:
     def is_there(self) -> bool:
         """Whether anything here is about provisioning."""
         entitled = any(target.may_provision for target in self.targets)
-        return bool(self.of(ISSUER, AUTHORIZATION)) or entitled or bool(self.swift.about)
+        return bool(self.of(ISSUER, AUTHORIZATION) or self.swift.about or self.objc or self.generating) or entitled
 
 
 def read_platform_b(project: Project, package: str = "") -> ProjectB:
     """Read everything; `package` is the name of the SDK's package, empty where the user gives none."""
     broken: list[tuple[File, str]] = []
     targets: list[BuildTarget] = []
-    packages = list(_packages(project, package))
+    packages = list(_packages(project, package, broken))
     for file in project.named("project.pbxproj"):
         found = read_old_plist(file.text)
         if isinstance(found, dict) and isinstance(found.get("objects"), dict):
@@ -255,7 +284,53 @@ def read_platform_b(project: Project, package: str = "") -> ProjectB:
     if not targets:
         targets = list(_by_plist(project, broken))
     unique = {(t.name, t.configuration, t.file.name): t for t in targets}
-    return ProjectB(tuple(unique.values()), tuple(packages), read_sources(project, "*.swift"), tuple(broken))
+    generating = "" if any(target.configuration for target in targets) else _generating(project)
+    objc = about_provisioning(file for file in project.named("*.m", "*.mm") if not file.is_test)
+    swift = read_sources(project, "*.swift")
+    return ProjectB(tuple(unique.values()), tuple(packages), swift, tuple(broken), tuple(objc), generating)
+
+
+def _generating(project: Project) -> str:
+    """What makes the project file that is not here, if it is about provisioning; empty where nothing does."""
+    about = re.compile(
+        rb"payment-pass-provisioning|issuer-provisioning|IssuerProvisioning|card-?provisioning", re.IGNORECASE
+    )
+    for names, tool in (
+        (("project.yml", "project.yaml"), "xcodegen generate"),
+        (("app.json", "app.config.js", "app.config.ts"), "npx expo prebuild"),
+        (("Project.swift",), "tuist generate"),
+    ):
+        for file in project.named(*names):
+            if about.search(file.content):
+                return (
+                    f"{file.name} is recognised, and not read: run `{tool}`, and judge the project file that it makes."
+                )
+    return ""
+
+
+def expanded(settings: Mapping[str, str], text: str) -> str:
+    """A setting with the variables in it replaced, at most eight deep; one that is unknown stays as it is."""
+    for _depth in range(8):
+        known = re.sub(r"\$[({](\w+)(?::\w+)?[)}]", lambda match: settings.get(match[1], match[0]), text[:2_000])
+        if known == text:
+            break
+        text = known
+    return text
+
+
+def read_xcconfig(project: Project, name: str, depth: int = 0) -> dict[str, str] | None:
+    """The settings of the `.xcconfig` with this path or name, included files first; None where it is not there."""
+    found = sorted(project.named(name.rpartition("/")[2]), key=lambda file: not file.name.endswith(name))
+    if not found or depth > 8:
+        return None
+    settings: dict[str, str] = {}
+    for line in found[0].text.splitlines():
+        code = re.sub(r"(?<!:)//.*", "", line).strip()
+        if match := re.match(r'#include\??\s*"([^"]+)"', code):
+            settings |= read_xcconfig(project, match[1].removeprefix("./"), depth + 1) or {}
+        elif match := re.match(r"(\w+)(?:\[[^]]*\])*\s*=\s*(.*?);?\Z", code):
+            settings[match[1]] = match[2].replace("$(inherited)", settings.get(match[1], ""))
+    return settings
 
 
 def _targets(
@@ -267,12 +342,16 @@ def _targets(
         return table(objects.get(str(reference)))
 
     def configurations(owner: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, str], bool]]:
+        """Each configuration: its name, its settings, and whether a file that is not here has more of them."""
         for entry in map(at, rows(at(owner.get("buildConfigurationList")).get("buildConfigurations"))):
             own = {key: text for key, text in table(entry.get("buildSettings")).items() if isinstance(text, str)}
-            yield str(entry.get("name", "")), own, "baseConfigurationReference" in entry
+            relative = entry.get("baseConfigurationReferenceRelativePath")  # in a folder that the project mirrors
+            base = str(relative or at(entry.get("baseConfigurationReference")).get("path", ""))
+            shared = read_xcconfig(project, base) if base else {}
+            yield str(entry.get("name", "")), (shared or {}) | own, shared is None
 
     projects = [entry for entry in objects.values() if isinstance(entry, dict) and entry.get("isa") == "PBXProject"]
-    of_project = {name: settings for entry in projects for name, settings, _base in configurations(entry)}
+    of_project = {name: settings for entry in projects for name, settings, _elsewhere in configurations(entry)}
     folder = file.path.parent.parent
     for entry in objects.values():
         if not isinstance(entry, dict) or entry.get("isa") != "PBXNativeTarget":
@@ -299,8 +378,7 @@ def _targets(
 
 
 def _file(settings: Mapping[str, str], key: str, folder: Path, project: Project) -> File | None:
-    variable = r"\$[({](\w+)[)}]"
-    text = re.sub(variable, lambda match: settings.get(match[1], match[0]), settings.get(key, "")).lstrip("/")
+    text = expanded(settings, settings.get(key, "")).lstrip("/")
     return project.at(folder / text) if text and "$" not in text else None
 
 
@@ -324,12 +402,23 @@ def _by_plist(project: Project, broken: list[tuple[File, str]]) -> Iterator[Buil
         yield BuildTarget(file.path.parent.name, "", "", {}, plist, file, _read(rights, broken), rights, file)
 
 
-def _packages(project: Project, package: str) -> Iterator[Package]:
-    """The SDK's package in every `Package.resolved` and every package manifest."""
+def _packages(project: Project, package: str, broken: list[tuple[File, str]]) -> Iterator[Package]:
+    """The SDK's package in every lock file and every manifest of the three usual package managers."""
+    entries = (
+        ("Podfile.lock", r"^  - \"?([\w-]+)(?:/[\w-]+)? \((\d[\w.-]*)\)"),
+        ("Podfile", r"^[^#\n]*\bpod\s+['\"]([\w-]+)(?:/[\w-]+)?['\"]\s*,\s*['\"][~>=\s]*(\d[\w.-]*)['\"]"),
+        ("Cartfile.resolved", r'"([^"]+)"\s+"v?(\d[\w.-]*)"'),
+    )
+    for manifest, written in entries:
+        for file in project.named(manifest):
+            for match in re.finditer(written, file.text, re.MULTILINE):
+                if _is_sdk(package, _last(match[1]), match[1]):
+                    yield Package(_last(match[1]), match[2], file, file.text.count("\n", 0, match.start()) + 1)
     for file in project.named("Package.resolved"):
         try:
             content = table(json.loads(file.text))
         except (ValueError, RecursionError):
+            broken.append((file, "no JSON"))
             continue
         for pin in map(table, rows((table(content.get("object")) or content).get("pins"))):
             name = str(pin.get("identity") or pin.get("package") or "")

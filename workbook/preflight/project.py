@@ -7,12 +7,18 @@ file is read when it is needed, once.
 The two grammars name their nodes differently; the sets here have both names. Only a file that mentions a word of the
 SDK is parsed, so a large project costs little. A file is walked once, from the top: what is around a function or a call
 is known then, where a node would look for its parent through the whole file.
+
+A grammar may take for ever, and then no signal of Python's ends it: an annotation cut off at the end of a file is
+enough. So a child process parses each text first, and a text that takes it too long is not read.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import re
+import subprocess
+import sys
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +26,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +38,14 @@ if TYPE_CHECKING:  # an extra brings it
 
 LARGEST_FILE = 16 * 1_048_576
 """Bytes of a file that is read; no property list, project file, source or environment has more."""
+
+
+JVM = (".kt", ".java", ".xml", ".properties")
+"""Endings of what a Gradle module builds."""
+SCRIPTS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte", ".html", ".env")
+"""Endings of what belongs to a JavaScript package."""
+IN_APPS = (*JVM, *SCRIPTS, ".dart", ".swift", ".m", ".mm", ".h", ".cs", ".plist", ".xcconfig", ".strings")
+"""Endings of what ends up in an app, or configures it."""
 
 
 @dataclass(frozen=True)
@@ -86,13 +101,14 @@ class File:
 
     @property
     def is_test(self) -> bool:
-        """Whether it lies in a folder of tests."""
-        return _is_test(self.name.rpartition("/")[0])
+        """Whether it lies in a folder of tests, or its name says that it is one."""
+        folder, _slash, name = self.name.rpartition("/")
+        return _is_test(folder) or re.search(r"\.(test|spec|stories)\.\w+\Z|_test\.dart\Z", name) is not None
 
 
 @cache
 def _is_test(folder: str) -> bool:
-    patterns = ("test*", "*test", "*tests", "androidtest*", "mock*", "sample*server*")
+    patterns = ("test*", "*test", "*tests", "androidtest*", "mock*", "sample*server*", "__*s__", "e2e")
     return any(fnmatchcase(part, pattern) for part in folder.lower().split("/") for pattern in patterns)
 
 
@@ -150,8 +166,7 @@ def read_project(paths: Sequence[Path], *, most_files: int = 200_000, most_bytes
 
 def _walk(top: Path, most_entries: int, most_bytes: int) -> Iterator[str]:
     """The files below a folder, without what a build made and what others wrote."""
-    readable = (".swift", ".kt", ".java", ".m", ".mm", ".plist", ".xml", ".gradle", ".kts", ".properties", ".toml",
-                ".xcconfig", ".strings", ".entitlements", ".pbxproj", ".resolved")  # fmt: skip
+    readable = (*IN_APPS, ".gradle", ".kts", ".toml", ".entitlements", ".pbxproj", ".resolved", ".lock")
     left_out = {"build", "out", "bin", "target", "node_modules", "Pods", "Carthage", "DerivedData", "SourcePackages",
                 "vendor", "third_party", "__pycache__"}  # fmt: skip
     folders: list[tuple[str, int]] = [(str(top), 0)]
@@ -205,6 +220,53 @@ def _parser(suffix: str) -> Callable[[bytes], Node]:
     grammar = tree_sitter_swift if suffix == ".swift" else tree_sitter_kotlin
     parser = Parser(Language(grammar.language()))
     return lambda content: parser.parse(content).root_node
+
+
+_PARSED: set[tuple[str, bytes]] = set()
+"""The suffix and the digest of each text that a child process has parsed in time."""
+
+
+def too_long(files: Iterable[File], seconds: float = 5, most: int = 4) -> dict[File, str]:
+    """Those of the files that their grammar does not parse in time, each with the reason.
+
+    Args:
+        files: sources.
+        seconds: for one file; no source that a person writes takes more than one.
+        most: files that may take too long; those after them are not tried.
+    """
+    waiting = [file for file in files if _has_parser(file) and _digest(file) not in _PARSED]
+    refused: dict[File, str] = {}
+    while waiting and len(refused) < most:
+        code = f"from workbook.preflight.project import parse_each; parse_each({seconds})"
+        paths = "".join(f"{file.path.absolute()}\0" for file in waiting)
+        ended = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", code],
+            input=os.fsencode(paths),
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            check=False,
+        )
+        parsed = min(ended.stdout.count(b"\n"), len(waiting))
+        _PARSED.update(map(_digest, waiting[:parsed]))
+        refused.update((file, f"its grammar did not parse it within {seconds:g} s") for file in waiting[parsed:][:1])
+        waiting = waiting[parsed + 1 :]
+    return refused | dict.fromkeys(waiting, f"not tried: the grammar parsed none of {most} other files in time")
+
+
+def _has_parser(file: File) -> bool:
+    return _parser(file.path.suffix) is not None
+
+
+def _digest(file: File) -> tuple[str, bytes]:
+    return file.path.suffix, sha256(file.content).digest()
+
+
+def parse_each(seconds: float) -> None:
+    """In the child: parse each path of stdin, and say so on stdout; a parse that takes too long ends the process."""
+    for path in filter(None, os.fsdecode(sys.stdin.buffer.read()).split("\0")):
+        faulthandler.dump_traceback_later(seconds, exit=True)  # a thread of its own, which no grammar can hold up
+        _parser(Path(path).suffix)(File(Path(path), path).content)
+        os.write(1, b"\n")
 
 
 def text_of(node: Node) -> str:
@@ -423,6 +485,8 @@ class Sources:
 
     about: tuple[SourceFile, ...]
     files: tuple[File, ...]
+    refused: dict[File, str] = field(default_factory=dict)
+    """Those about provisioning whose grammar took too long, and why; nothing in them was judged."""
 
     @property
     def types(self) -> Iterator[SourceType]:
@@ -455,6 +519,13 @@ class Sources:
         """One of the files, parsed once."""
         return self._parsed.setdefault(file.name, SourceFile(file))
 
+    def naming(self, *names: str) -> list[SourceFile]:
+        """The sources with one of these names in them, at most forty."""
+        words = [name.encode() for name in names if name]
+        found = [file for file in self.files if any(word in file.content for word in words)][:40]
+        self.refused.update(too_long(found))
+        return [self.source(file) for file in found if file not in self.refused]
+
     def reach(self, function: SourceFunction) -> Iterator[SourceFunction]:
         """A function, and those that it calls, directly or through others, at most four calls deep.
 
@@ -466,32 +537,33 @@ class Sources:
             current, depth = waiting.popleft()
             yield current
             own = current.kind.by_name if current.kind is not None else {}
-            for call in current.calls if depth < 4 else ():
+            calls = current.calls if depth < 4 else ()
+            named = (self._declared.get(call.name.encode(), set()) for call in calls)
+            self.refused.update(too_long(file for files in named if len(files) == 1 for file in files))
+            for call in calls:
                 found = [own[call.name]] if call.receiver in {"", "self"} and call.name in own else []
                 files = self._declared.get(call.name.encode(), set())
-                if not found and len(files) == 1:
+                if not found and len(files) == 1 and not files & self.refused.keys():
                     found = self.source(*files).parts.functions.get(call.name, [])
                 if len(found) == 1 and found[0] not in seen:
                     seen.add(found[0])
                     waiting.append((found[0], depth + 1))
 
 
-def read_sources(project: Project, pattern: str, within: Iterable[str] | None = None) -> Sources:
-    """The sources with this pattern, without tests.
-
-    Args:
-        project: whose.
-        pattern: such as `*.swift`.
-        within: the folders of the modules that build an app; None takes every folder.
-    """
-    folders = None if within is None else tuple(f"{folder}/" if folder else "" for folder in within)
-    found = (file for file in project.named(pattern) if not file.is_test)
-    files = tuple(file for file in found if folders is None or file.name.startswith(folders))
+def about_provisioning(files: Iterable[File]) -> list[File]:
+    """Those of the files that name a class of the SDK or of the wallet's extension."""
     # in small letters for a fast first look, and as a pattern
     words = (b"provisioningservice", b"watchavailability", b"cardprovisioning", b"opcprovider", b"issuerprovisioning")
     names = re.compile(
         rb"\b(Extension)?ProvisioningService\b|IssuerProvisioning|\bWatchAvailability\b|\bCardProvisioning\b"
         rb"|\bOpcProvider\b"
     )
-    about = (file for file in files if file.mentions(*words) and names.search(file.content))
-    return Sources(tuple(map(SourceFile, about)), files)
+    return [file for file in files if file.mentions(*words) and names.search(file.content)]
+
+
+def read_sources(project: Project, pattern: str, in_app: Callable[[File], bool] = lambda _file: True) -> Sources:
+    """The sources with this pattern, such as `*.swift`, which are no tests, and of which `in_app` says yes."""
+    files = tuple(file for file in project.named(pattern) if not file.is_test and in_app(file))
+    about = about_provisioning(files)
+    refused = too_long(about)
+    return Sources(tuple(SourceFile(file) for file in about if file not in refused), files, refused)

@@ -20,9 +20,9 @@ from workbook.harness.report import FAILING, About, RunRecord, concluded
 from workbook.harness.selection import Options
 from workbook.preflight.gradle import Dependency, read_build
 from workbook.preflight.judges import PREFLIGHT_CASES
-from workbook.preflight.model import Facts, PreflightCase, ProjectA
+from workbook.preflight.model import Facts, Part, PreflightCase, ProjectA
 from workbook.preflight.platform_b import read_platform_b
-from workbook.preflight.project import LARGEST_FILE, Project, read_project, read_sources
+from workbook.preflight.project import LARGEST_FILE, Project, about_provisioning, read_project, read_sources
 from workbook.preflight.signing import SigningCertificate, read_certificates, read_sent
 
 LEVELS = {Verdict.FAIL: "error", Verdict.WARN: "warning", Verdict.NOTE: "note", Verdict.KNOWN: "note"}
@@ -89,7 +89,7 @@ def read_facts(run: Preflight) -> Facts:
 
 def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
     build = read_build(project)
-    mobile = [module.file.name.rpartition("/")[0] for module in build.modules if module.is_mobile]
+    java = (file for file in project.named("*.java") if not file.is_test and not build.is_of_server(file))
     found = list(build.dependencies())
 
     def like(pattern: str) -> tuple[Dependency, ...]:
@@ -98,9 +98,10 @@ def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
     private = like(library)
     return ProjectA(
         build,
-        read_sources(project, "*.kt", mobile if build.modules else None),
+        read_sources(project, "*.kt", lambda file: not build.is_of_server(file)),
         tuple(entry for entry in like(sdk) if entry not in private),
         private,
+        tuple(about_provisioning(java)),
     )
 
 
@@ -152,9 +153,15 @@ def preflight(run: Preflight) -> RunRecord:
 
 def _judged(case: PreflightCase, facts: Facts) -> CaseResult:
     missing = next((part for part in case.parts if not part.is_in(facts)), None)
+    unseen = "" if missing in {Part.PLATFORM_A, Part.PLATFORM_B, Part.EXTENSION} else case.unseen(facts)
     if missing is not None:
-        return CaseResult(case, Verdict.NOT_APPLICABLE, why=missing.missing)
+        unseen = missing.missing if missing.is_somewhere else unseen if facts.b.is_there else ""
+        unseen = facts.b.unread_lists if missing is Part.EXTENSION else unseen
+        verdict = Verdict.NOT_LOOKED_AT if unseen else Verdict.NOT_APPLICABLE
+        return CaseResult(case, verdict, why=unseen or missing.missing)
     misses = tuple(dict.fromkeys(case.judge(facts)))
+    if unseen and not misses:
+        return CaseResult(case, Verdict.NOT_LOOKED_AT, why=unseen)
     return CaseResult(case, gravest(misses, case.rule), misses)
 
 
@@ -169,7 +176,10 @@ def finding_lines(done: RunRecord) -> list[str]:
             who = "" if case.owner is Owner.NOBODY else f", for {case.owner.in_a_sentence}"
             lines.append(visible(f"{place}{verdict} {miss.rule}{who}: expected {miss.expected}, observed "
                                  f"{miss.observed}. {miss.todo} [{case.name}{more}]"))  # fmt: skip
-    return lines
+    unseen: dict[str, list[str]] = {}
+    for case in done.ended(Verdict.NOT_LOOKED_AT):
+        unseen.setdefault(case.why, []).append(case.name)
+    return lines + [visible(f"{Verdict.NOT_LOOKED_AT}: {why} [{', '.join(names)}]") for why, names in unseen.items()]
 
 
 def to_sarif(done: RunRecord) -> str:
