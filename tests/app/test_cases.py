@@ -31,12 +31,10 @@ def test_each_case_looks_at_something() -> None:
 
 
 def test_an_exception_in_the_app_fails_every_case_and_comes_first() -> None:
-    threw = AppSeen(
-        (), {}, Device("app", A_FROM_0_4_0), (), threw=("nothing caught java.io.IOException",), unreached="GET"
-    )
+    threw = AppSeen((), {}, Device("app", A_FROM_0_4_0), (), threw=("uncaught: java.io.IOException",), unreached="GET")
     for case in APP_CASES.values():
         (missed,) = case.judge(threw)
-        assert (missed.expected, missed.observed) == ("no exception in the app", "nothing caught java.io.IOException")
+        assert (missed.expected, missed.observed) == ("no exception in the app", "uncaught: java.io.IOException")
         assert gravest([missed], case.rule) is Verdict.FAIL
     assert not [miss for miss in case.judge(replace(threw, threw=())) if "exception" in miss.expected]
 
@@ -97,6 +95,112 @@ class NeverPosts(Reference):
 
     async def fetch_opc(self, card: str, sdk_output: str) -> str:
         raise ConnectionError(card, sdk_output)
+
+
+SAYS: dict[str, tuple[str, str]] = {
+    "nothing-technical": ("Not added: {failure}", ""),
+    "cancel-is-no-failure": ("Not added", "Not added"),
+    "failure-told": ("", ""),
+    "": ("Not added. Please try again later.", ""),
+}
+"""What an app says after a failure and after a cancel, by the case that finds it; the last is right."""
+
+
+@pytest.mark.rule("APP-4", "APP-6")
+@pytest.mark.parametrize("finds", SAYS)
+def test_what_the_page_says_after_a_failure_and_after_a_cancel(finds: str) -> None:
+    class Telling(Reference):
+        message = ""
+
+        async def add_tapped(self) -> None:
+            await super().add_tapped()
+            failure = self.sdk.failure
+            said = SAYS[finds][failure == "Canceled"].format(failure=failure)
+            self.message = said if failure else "Added"
+
+    cases = [APP_CASES[f"app.screen.{name}"] for name in SAYS if name]
+    found = [case.name for case in cases if list(case.judge(play_core(Telling, case)))]
+    assert found == ([f"app.screen.{finds}"] if finds else [])
+
+
+class TellsOpc(Reference):
+    """Its page shows what the back end gave."""
+
+    message = ""
+
+    async def fetch_opc(self, card: str, sdk_output: str) -> str:
+        self.message = sdk_output
+        return await super().fetch_opc(card, sdk_output)
+
+
+@pytest.mark.rule("APP-6")
+def test_a_value_on_the_page_fails_although_a_name_only_warns() -> None:
+    case = APP_CASES["app.screen.nothing-technical"]
+    misses = list(case.judge(play_core(TellsOpc, case)))
+    assert {miss.expected for miss in misses} == {"no sdkOutput on the page"}
+    assert gravest(misses, case.rule) is Verdict.FAIL
+
+
+class InTurn(Reference):
+    """It takes each tap in when the attempt before is over, as behind a blocked thread."""
+
+    async def opened(self) -> None:
+        self.free = asyncio.Lock()
+        await super().opened()
+
+    async def add_tapped(self) -> None:
+        async with self.free:
+            await self.sdk.provision(self.fetch_opc)
+
+
+class AtOnce(Reference):
+    """It takes each tap in at once."""
+
+    async def add_tapped(self) -> None:
+        await self.sdk.provision(self.fetch_opc)
+
+
+@pytest.mark.rule("A-BTN-1")
+@pytest.mark.parametrize(
+    ("kind", "advice"), [(InTurn, "blocks the main thread"), (AtOnce, "in the tap itself, before")]
+)
+def test_a_second_attempt_gets_the_advice_for_its_cause(kind: type[Reference], advice: str) -> None:
+    case = APP_CASES["app.concurrency.taps-during-attempt"]
+    assert any(advice in miss.todo for miss in case.judge(play_core(kind, case)))
+
+
+class HidesAtOnce(Reference):
+    """After a success it hides its button, and does not ask again."""
+
+
+class HidesAnyway(Reference):
+    """After a success it asks, and hides its button whatever the answer is."""
+
+    async def add_tapped(self) -> None:
+        await super().add_tapped()
+        await self.sdk.asked()
+        self.button = "hidden"
+
+
+class NeverAgain(Reference):
+    """A card that was added is never offered again."""
+
+    added = False
+
+    async def add_tapped(self) -> None:
+        await super().add_tapped()
+        type(self).added = True
+
+    async def opened(self) -> None:
+        await super().opened()
+        self.button = "hidden" if self.added else self.button
+
+
+@pytest.mark.rule("A-CAN-1")
+@pytest.mark.parametrize(("kind", "found"), [(HidesAtOnce, 0), (HidesAnyway, 1), (NeverAgain, 1)])
+def test_an_app_may_hide_its_button_after_a_success_without_asking(kind: type[Reference], found: int) -> None:
+    case = APP_CASES["app.screen.offered-while-possible"]
+    assert len(list(case.judge(play_core(kind, case)))) == found
 
 
 class ShownTooEarly(Reference):

@@ -46,7 +46,8 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "toolchain", lambda: None)
+    monkeypatch.setattr(compiling, "java", str)
+    monkeypatch.setattr(compiling, "kotlin_jars", list)
 
 
 def source(folder: Path, text: str) -> Path:
@@ -92,6 +93,19 @@ def test_a_cache_that_cannot_be_written_is_told(
         compiled([source(tmp_path, "class Nowhere")])
 
 
+@pytest.mark.parametrize(("there", "told"), [("java", "Kotlin's compiler is not"), ("kotlin_jars", "Java is not")])
+@pytest.mark.usefixtures("nothing_installed")
+def test_one_of_the_two_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, there: str, told: str) -> None:
+    monkeypatch.setattr(compiling, there, lambda: ["there", "there"])
+    assert compiling.missing().startswith(f"{told} installed: pip install")
+
+
+def test_who_lacks_org_json_learns_where_to_get_it(compiler: Path, tmp_path: Path) -> None:
+    (compiler / "errors").write_text("Core.kt:12:12: error: unresolved reference 'json'.\n")
+    with pytest.raises(ConfigurationError, match=r"(?s)org.json is a part of platform A.*`libraries`.*Json.kt"):
+        compiled([source(tmp_path, "import org.json.JSONObject")])
+
+
 def test_each_mistake_of_the_code_is_named_with_its_line(compiler: Path, tmp_path: Path) -> None:
     (compiler / "errors").write_text(ERRORS)
     with pytest.raises(ConfigurationError) as error:
@@ -120,7 +134,7 @@ def test_a_program_needs_all_jars_on_its_path(compiler: Path) -> None:
 @pytest.mark.usefixtures("nothing_installed")
 def test_without_kotlin_a_sample_shows_its_stored_run_and_says_so() -> None:
     good = wb.conform(APPS / "reference.toml")
-    assert good.text().startswith("Kotlin's compiler or Java is not installed: pip install")
+    assert good.text().startswith("Kotlin's compiler and Java are not installed: pip install")
     assert f"{run.STORED}\n\n{len(APP_CASES)} cases, and none failed: " in good.text()
     assert good.exit_code == 0
     careless = wb.conform(APPS / "careless.toml", "app.faults.post-500")
@@ -143,7 +157,7 @@ def test_the_stored_runs_are_what_the_lesson_shows() -> None:
 def test_without_kotlin_an_app_of_ones_own_is_told_what_to_install(tmp_path: Path) -> None:
     source(tmp_path, "class Mine")
     (tmp_path / "app.toml").write_text('name = "mine"\n[kotlin]\nsources = ["AddCard.kt"]\nmain = "MainKt"\n', "utf-8")
-    with pytest.raises(ConfigurationError, match=r"Kotlin's compiler or Java is not installed: pip install .*kotlin"):
+    with pytest.raises(ConfigurationError, match=r"Kotlin's compiler and Java are not installed: pip install .*kotlin"):
         wb.conform(tmp_path / "app.toml")
 
 

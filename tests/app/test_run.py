@@ -66,7 +66,7 @@ def test_an_exception_that_nothing_caught_fails_any_case(mistake: str) -> None:
     record = conform_app(run("from-0.4.0", mistake, only=("app.form.nothing-before-tap", "app.concurrency.quick-taps")))
     told = {miss.observed for case in record.cases for miss in case.misses}
     assert {case.verdict for case in record.cases} == {Verdict.FAIL if mistake else Verdict.PASS}
-    assert told == ({"nothing caught java.io.IOException at App.kt"} if mistake else set())
+    assert told == ({"uncaught: java.io.IOException at App.kt"} if mistake else set())
 
 
 def test_reports_from_before_a_case_do_not_count() -> None:

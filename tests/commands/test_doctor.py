@@ -126,9 +126,20 @@ def test_this_machine_can_run_it():
         "loopback",
         "clock",
         "environment",
+        "kotlin",
+        "java",
+        "tree-sitter",
     ]
     for each in found:
         assert each.ok or each.name == "packages", str(each)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_an_extra_is_found_or_not_and_names_the_commands_that_need_it(there):
+    found = doctor.extra("kotlin", there, "`conform app`", "kotlin")
+    assert found.ok
+    assert "`conform app`" in found.text
+    assert ("pip install" in found.text) is not there
 
 
 def test_findings_come_one_by_one():

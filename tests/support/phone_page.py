@@ -9,7 +9,7 @@ from workbook.app import protocol as p
 from workbook.app.cases import APP_CASES
 from workbook.app.phone import WRONG_ANSWERS
 from workbook.base.files import NATIVE
-from workbook.simulation.phones import PHONES_A
+from workbook.simulation.phones import PHONES_A, PROVISION_FAILURES
 from workbook.simulation.world import INSTRUMENT_IDS
 
 HEAD = """\
@@ -85,6 +85,10 @@ main = "com.example.AdapterKt"          # the class with `fun main() = conform {
 variant = "from-0.4.0"                  # of the SDK
 ```
 
+`ProvisionResult.Failure.name` is one of these (*sdk-a*; the document shows none): {failures}. A cardholder who ends
+the wallet's flow is `Canceled`; `OpcFetchError` is a `fetchOpc` that threw. Three cases read what your page says,
+`Screen.message`. They are *not looked at* where the adapter hands none over.
+
 Keys of `[get]` and `[post]` that are not here (`method`, `id`, `sdk_input`) are those of a [back-end.toml](conform.md).
 In a notebook: `wb.conform("app.toml")`. The app sends its session in
 `authorization: Bearer SESSION`. All output of your process counts as its log. Verdicts, baseline, reports and
@@ -157,6 +161,7 @@ def page() -> str:
         answers=", ".join(f"`{name}`" for name in WRONG_ANSWERS),
         version=p.PROTOCOL_VERSION,
         adapter=_adapter(),
+        failures=", ".join(f"`{name}`" for name in PROVISION_FAILURES),
         about=(p.__doc__ or "").partition("\n\n")[2].strip(),
     )
     return head + "".join(map(_row, p.PHONE_CALLS)) + _schema() + PLATFORM_B

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
@@ -11,6 +12,7 @@ from pydantic.alias_generators import to_snake
 
 from workbook.api.opaque import SdkInput
 from workbook.app.phone import WRONG_ANSWERS, Arrival, Device
+from workbook.base.values import quoted
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.flows.trace import Record
@@ -19,7 +21,7 @@ from workbook.harness.logs import LogLine
 from workbook.harness.model import Case, Miss
 from workbook.relay.judging import all_of
 from workbook.relay.model import GET, POST
-from workbook.simulation.phones import CAN_PROVISION_FAILURES
+from workbook.simulation.phones import CAN_PROVISION_FAILURES, PROVISION_FAILURES
 
 SHOWN, DISABLED, HIDDEN, ABSENT = "shown", "disabled", "hidden", "absent"
 """What the page may say of its button."""
@@ -139,6 +141,10 @@ class AppSeen:
         """The button at that look."""
         return self.looks.get(look, (ABSENT, ""))[0]
 
+    def message(self, look: str) -> str:
+        """What the page says at that look."""
+        return self.looks.get(look, ("", ""))[1]
+
     def came(self, operation: str) -> list[Arrival]:
         """The requests of one operation."""
         return [arrival for arrival in self.arrivals if arrival.operation == operation]
@@ -165,11 +171,13 @@ class AppCase(Case[AppSeen]):
         steps: what happens.
         variant: the only SDK variant that it is for; empty for both.
         asks: it needs the app to count its reports.
+        reads: it needs the app to hand over what its page says.
     """
 
     steps: tuple[AppStep, ...] = field(default=(), repr=False)
     variant: str = ""
     asks: bool = False
+    reads: bool = False
 
 
 def app_case(  # noqa: PLR0917 - a row of a table
@@ -182,6 +190,7 @@ def app_case(  # noqa: PLR0917 - a row of a table
     *,
     variant: str = "",
     asks: bool = False,
+    reads: bool = False,
 ) -> AppCase:
     """One row of a table of cases; `name` is without `app.` and its group.
 
@@ -191,7 +200,7 @@ def app_case(  # noqa: PLR0917 - a row of a table
     def judged(seen: AppSeen) -> Iterator[Miss]:
         if seen.threw:
             yield from in_order(seen)
-            todo = "Catch it where the outcome is shown: on a phone it ends the app."
+            todo = "It ends the app. If the call outlived its page, end it with the page; else catch what it throws."
             yield from (Miss("no exception in the app", text, todo, harms=True) for text in seen.threw)
         elif seen.unreached:
             todo = "Its cause is in another case: look at app.form first, then at app.fidelity."
@@ -199,7 +208,9 @@ def app_case(  # noqa: PLR0917 - a row of a table
         else:
             yield from judge(seen)
 
-    return AppCase(f"app.{group}.{name}", says, rule, group, judged, steps=steps, variant=variant, asks=asks)
+    return AppCase(
+        f"app.{group}.{name}", says, rule, group, judged, steps=steps, variant=variant, asks=asks, reads=reads
+    )
 
 
 # The judges.
@@ -208,6 +219,10 @@ ATTEMPTS = (m.ProvisionCalled, m.ProvisionWithProviderCalled)
 GUARD = "Disable the button in the tap itself, before anything suspends, and enable it when the attempt is over."
 
 
+BLOCKED = (
+    "The later tap was taken in after the first attempt had ended. If fetchOpc blocks the main thread, let it suspend; "
+    "else disable the button in the tap itself."
+)
 TAP_AGAIN = "Turn repeats off in your HTTP library for this call, and let the cardholder tap again."
 LIMIT = "Give each call of your back end one time limit: above the back end's own, below the wallet's 20 s."
 PRESENT = "Return the activity of this moment, not the first one, which a rotation has ended."
@@ -232,8 +247,10 @@ def button_is(look: str, *allowed: str, todo: str) -> AppJudge:
 
 def one_attempt(seen: AppSeen) -> Iterator[Miss]:
     """One call of provision, no more and no fewer."""
-    if (made := len(seen.happened(*ATTEMPTS))) != 1:
-        yield Miss("1 call of provision", f"{made} were made", GUARD)
+    calls, ends = seen.happened(*ATTEMPTS), seen.happened(m.ProvisionSuccess, m.ProvisionFailure)
+    if len(calls) != 1:
+        late = calls and ends and calls[-1].at >= ends[0].at
+        yield Miss("1 call of provision", f"{len(calls)} were made", BLOCKED if late else GUARD)
 
 
 def in_order(seen: AppSeen) -> Iterator[Miss]:
@@ -459,30 +476,73 @@ CUT = (56, 24)
 the same 48, so only a longer piece says which kind of value it is."""
 
 
+def kinds(seen: AppSeen, text: str) -> set[str]:
+    """Which secret values of the case this text holds."""
+    values: Mapping[str, list[str | None]] = {
+        "sdkInput": [arrival.given for arrival in seen.arrivals],
+        "sdkOutput": [arrival.sdk_output for arrival in seen.arrivals],
+        "session": [seen.session],
+    }
+    for cut in CUT:
+        if found := {kind for kind in values if any(value and value[:cut] in text for value in values[kind])}:
+            return found
+    return set()
+
+
 def silent(what: str) -> AppJudge:
     """The log holds none of these values."""
 
     def judge(seen: AppSeen) -> Iterator[Miss]:
-        values: Mapping[str, list[str | None]] = {
-            "sdkInput": [arrival.given for arrival in seen.arrivals],
-            "sdkOutput": [arrival.sdk_output for arrival in seen.arrivals],
-            "session": [seen.session],
-        }
-
-        def kinds(text: str) -> set[str]:
-            for cut in CUT:
-                if found := {kind for kind in values if any(value and value[:cut] in text for value in values[kind])}:
-                    return found
-            return set()
-
         for line in seen.log:
-            if what in kinds(line.text):
+            if what in kinds(seen, line.text):
                 todo = "Log where a value came from and its length, never the value."
                 yield Miss(f"no {what} in the log", f"it is there (line {line.number} of {line.file})", todo,
                            noted=what == "session")  # fmt: skip
                 return
 
     return judge
+
+
+FAILED = ("failed", "without OPC data")
+"""The looks of `TOLD` after an attempt that failed."""
+
+
+def cancel_is_no_failure(seen: AppSeen) -> Iterator[Miss]:
+    """After a cancel the page does not say what it says after a failure, nor a word for one (English only)."""
+    text = seen.message("cancelled")
+    if text and (text in map(seen.message, FAILED) or re.search(r"(?i)error|fail|wrong|unable|sorry", text)):
+        todo = f"Tell {CANCELED} from the other names: enable the button, and say nothing."
+        yield Miss("no failure told after a cancel", "the page says that the attempt failed", todo)
+
+
+def failure_told(seen: AppSeen) -> Iterator[Miss]:
+    """After a failure the page says something that it did not say before."""
+    for look in FAILED:
+        if seen.message(look) in {"", seen.message("opened")}:
+            yield Miss("a word about the failure", f"none ({look})", "Say that the card was not added.")
+
+
+def nothing_technical(seen: AppSeen) -> Iterator[Miss]:
+    """No value, and no name or number of the code or the back end, is on the page."""
+    names = "|".join(name for name in PROVISION_FAILURES if re.search("[a-z][A-Z]", name))
+    technical = (
+        rf"\b\w+(?:Exception|Result)\b|\b(?:{names})\b|https?://|\bnull\b|[{{}}]|(?i:\b(?:http|status|code)\W*\d+)"
+    )
+    for look, (_button, text) in seen.looks.items():
+        todo = "Say what the cardholder can do, in words of yours; log the rest."
+        for kind in sorted(kinds(seen, text)):
+            yield Miss(f"no {kind} on the page", f"it is there ({look})", todo, harms=True)
+        if found := re.search(technical, text):
+            yield Miss("nothing technical on the page", f"it says {quoted(found[0])} ({look})", todo)
+
+
+def offered_where_asked(seen: AppSeen) -> Iterator[Miss]:
+    """Shown after each CanBeProvisioned; an app may hide its button after a success without asking again."""
+    opened = [arrival.at - seen.device.began for arrival in seen.came(GET)]
+    (added, *_) = (record.at for record in seen.happened(m.ProvisionSuccess))
+    asked = any(added < record.at < max(opened) for record in seen.happened(m.CanProvisionCalled))
+    for look in ("after", "opened") if asked else ("opened",):
+        yield from button_is(look, SHOWN, todo=SHOW)(seen)
 
 
 def opaque_text(value: Any) -> str:
@@ -496,6 +556,15 @@ SHOW = "Show the button when canProvision answers CanBeProvisioned, and only the
 AGAIN = "Enable the button when the attempt is over, however it ended."
 HELD_POST = (*OPENED, Hold(POST), TAP, Reached(POST), Look("held"))
 NOT_SHOWN = (HIDDEN, ABSENT)
+CANCELED = PROVISION_FAILURES[0]
+TRY = (*OPENED, TAP, SETTLE)
+TOLD = (
+    *(SetPhone({"provision_failure": CANCELED}), *TRY, Look("cancelled"), CLOSE),
+    *(SetPhone({"provision_failure": "InternalError"}), *TRY, Look("failed"), CLOSE),
+    *(SetPhone({"provision_failure": None}), Fail(POST, "500"), *TRY, Look("without OPC data"), CLOSE),
+    *(Fail(POST), *TRY, Look("added")),
+)
+"""Four attempts, each on a page opened anew: cancelled, failed, without OPC data, and one that adds the card."""
 
 ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     ("screen", "shown-when-possible", "CanBeProvisioned shows the button.", "A-CAN-1", OPENED,
@@ -513,7 +582,7 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     ("screen", "hidden-after-success", "A card that was added is not offered again.", "A-CAN-2", ADDED,
      all_of(in_order, once_added(button_is("after", *NOT_SHOWN, todo="Ask canProvision once more after a success.")))),
     ("screen", "offered-while-possible", "CanBeProvisioned shows the button, also for a card that was just added.",
-     "A-CAN-1", (SetPhone({"scheme_configured": False}), *ADDED), once_added(button_is("after", SHOWN, todo=SHOW))),
+     "A-CAN-1", (SetPhone({"scheme_configured": False}), *ADDED, CLOSE, *OPENED), once_added(offered_where_asked)),
     ("form", "one-get-before-create", "create gets the sdkInput of the GET, unchanged.", "API-10", OPENED,
      all_of(get_then_create, in_order)),
     ("form", "nothing-before-tap", "The page begins no attempt by itself.", "A-PROV-2", OPENED,
@@ -581,6 +650,15 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
 ]  # fmt: skip
 
 
+TOLD_ROWS: list[tuple[AppGroup, str, str, str, AppJudge]] = [
+    ("screen", "cancel-is-no-failure", "A cardholder who cancelled is told of no failure (assumed).", "APP-4",
+     cancel_is_no_failure),
+    ("screen", "failure-told", "A cardholder is told that an attempt failed (assumed).", "APP-4", failure_told),
+    ("screen", "nothing-technical", "The page shows no value, and no name of the code (assumed).", "APP-6",
+     nothing_technical),
+]  # fmt: skip
+
+
 def _cases() -> Iterator[AppCase]:
     for row in ROWS:
         yield app_case(*row)
@@ -607,10 +685,13 @@ def _cases() -> Iterator[AppCase]:
                        variant=having[0] if len(having) == 1 else "")  # fmt: skip
     yield app_case("form", "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,
                    variant=A_FROM_0_4_0.name)  # fmt: skip
+    for group, name, says, rule, judge in TOLD_ROWS:
+        yield app_case(group, name, says, rule, TOLD, all_of(in_order, once_added(judge)), reads=True)
     yield app_case("form", "two-steps", "Before 0.4.0 a tap makes createSdkOutput, the POST and provision.",
                    "A-PROV-1", ADDED, two_steps, variant=A_BEFORE_0_4_0.name)  # fmt: skip
     yield app_case("screen", "reported", "CanBeProvisioned for a card that was just added is reported.", "A-CAN-6",
-                   (SetPhone({"scheme_configured": False}), *ADDED), once_added(reported), asks=True)  # fmt: skip
+                   (SetPhone({"scheme_configured": False}), *ADDED, CLOSE, *OPENED), once_added(reported),
+                   asks=True)  # fmt: skip
     for name, says, steps in (
         ("not-reported-when-opened", "CanBeProvisioned for a card that is not in the wallet is no issue.", OPENED),
         ("not-reported-when-added", "A card that was added, and is found in the wallet, is no issue.", ADDED),

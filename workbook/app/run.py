@@ -233,7 +233,7 @@ class AppStage:
         if done.threw and what != "reports":
             self._threw.append(f"{what}: {done.threw}")
         if done.uncaught:
-            self._threw.append(f"nothing caught {done.uncaught}")
+            self._threw.append(f"uncaught: {done.uncaught}")
         return done
 
     def _happened(self) -> int:
@@ -552,6 +552,9 @@ class _Judged:
         if case.asks and seen.reports is None and not seen.threw:
             why = "Your adapter does not count reports: implement AppUnderTest.reports()."
             return CaseResult(case, Verdict.NOT_TESTABLE, why=why)
+        if case.reads and not seen.threw and not any(text for _button, text in seen.looks.values()):
+            why = "Your adapter hands over no message: return what the page says as Screen.message."
+            return CaseResult(case, Verdict.NOT_LOOKED_AT, why=why)
         misses = tuple(case.judge(seen))
         verdict = gravest(misses, case.rule)
         return CaseResult(case, verdict, misses, seen=_both_sides(seen), seconds=monotonic() - began)

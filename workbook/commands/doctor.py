@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
 from urllib.parse import urlsplit
@@ -156,6 +157,23 @@ def environment(environ: Mapping[str, str]) -> Health:
     return Health("environment", ok=False, text=text)
 
 
+def extra(name: str, there: object, needs: str, of: str) -> Health:
+    """What some commands need: whether it is there, and which these are; nothing is bad without it."""
+    return Health(name, ok=True, text=f"found, for {needs}" if there else f"not found; {needs} need it: {pip_line(of)}")
+
+
+def _extras() -> tuple[Callable[[], Health], ...]:
+    from workbook.app.compiling import java, kotlin_jars  # not at every start
+
+    compiling = "`conform app` with [kotlin] and `native kotlin --jar`"
+    grammars = ("tree_sitter", "tree_sitter_kotlin", "tree_sitter_swift")
+    return (
+        lambda: extra("kotlin", kotlin_jars(), compiling, "kotlin"),
+        lambda: extra("java", java(), compiling, "kotlin"),
+        lambda: extra("tree-sitter", all(map(find_spec, grammars)), "`preflight`'s cases about sources", "preflight"),
+    )
+
+
 def _is_web_address(text: str) -> bool:
     try:
         url = urlsplit(text)
@@ -197,7 +215,7 @@ class Examination:
 
 
 def examine(checks: Iterable[Callable[[], Health]] | None = None) -> Examination:
-    """Check this machine, as `workbook doctor` does: Python, packages, kernel, widgets, disk, network, clock, settings.
+    """Check this machine, as `workbook doctor` does: Python, packages, kernel, widgets, network, settings, extras.
 
     Args:
         checks: what to check, in order; None checks all of these.
@@ -214,5 +232,6 @@ def examine(checks: Iterable[Callable[[], Health]] | None = None) -> Examination
         lambda: loopback(_bind),
         lambda: clock(time.get_clock_info("monotonic").resolution, time.time()),
         lambda: environment(os.environ),
+        *_extras(),
     )
     return Examination(of_this_machine if checks is None else checks)

@@ -38,6 +38,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
     private var rotated = false
     private var tapped = false
     private var reports = 0
+    private var message = ""
     private var getFailed = false
     private var cached: String? = null
 
@@ -45,6 +46,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
 
     override suspend fun openCardPage(card: String) = withContext(one) {
         this@FlawedApp.card = card
+        message = ""
         firstCard = firstCard.ifEmpty { card }
         scope = CoroutineScope(one + SupervisorJob())
         button = if (flaw("shown-at-once")) Button.SHOWN else Button.ABSENT
@@ -101,9 +103,19 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
     private suspend fun attempt() {
         val sdk = sdk ?: return
         val result = if (flaw("not-migrated")) deprecated(sdk) else sdk.provision("Card", CardAddress(), Provider())
+        message = when {
+            result !is ProvisionResult.Failure -> "Added"
+            result.name == "Canceled" && !flaw("cancel-as-failure") -> ""
+            flaw("failure-untold") -> ""
+            flaw("failure-name-shown") -> "Not added: ${result.name}"
+            else -> "Not added"
+        }
         button = when {
             result is ProvisionResult.Success && flaw("offered-after-success") -> Button.SHOWN
-            result is ProvisionResult.Success && flaw("hidden-after-success") -> Button.HIDDEN
+            result is ProvisionResult.Success && flaw("hidden-after-success") -> {
+                sdk.canProvision()
+                Button.HIDDEN
+            }
             result is ProvisionResult.Success -> buttonFor(sdk.canProvision()).also {
                 if (flaw("reports-each-success") || it == Button.SHOWN && !flaw("not-reported")) reports++
             }
@@ -201,7 +213,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         return (value as? String).orEmpty().ifEmpty { throw RuntimeException("no sdkInput") }
     }
 
-    override suspend fun screen() = withContext(one) { Screen(button) }
+    override suspend fun screen() = withContext(one) { Screen(button, message) }
 
     override suspend fun closeCardPage() = withContext(one) {
         if (!flaw("not-cancelled")) scope.cancel()

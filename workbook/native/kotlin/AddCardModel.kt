@@ -45,11 +45,11 @@ class AddCardModel(
         work = scope.launch {
             var next = NOT_ADDED
             try {
-                next = when (sdk.provision(cardName, CardAddress(), BackEndOpcProvider(backEnd, log))) {
+                next = when (val result = sdk.provision(cardName, CardAddress(), BackEndOpcProvider(backEnd, log))) {
                     is ProvisionResult.Success -> decision.pageFor(sdk.canProvision()).also {
                         if (it.button == AddButton.SHOWN) report()
                     }
-                    is ProvisionResult.Failure -> NOT_ADDED
+                    is ProvisionResult.Failure -> if (result.name == "Canceled") Page(AddButton.SHOWN) else NOT_ADDED
                 }
             } catch (error: Exception) {
                 if (error is CancellationException) throw error
