@@ -205,6 +205,8 @@ class _Schedule:
             whole = len(results) == len(self._apps(case))
             if whole and combined(results).verdict in {Verdict.PASS, Verdict.NOTE}:
                 self.keep(combined(results))
+            elif whole and _waited(combined(results), self._runner.target.bound):  # to wait again shows no more
+                self._failed[case.name] = combined(results)
             else:
                 again.append(case)
         await asyncio.gather(*map(self.with_others, again))
@@ -213,16 +215,16 @@ class _Schedule:
         """Run each failed case again, alone, and keep that result.
 
         A back end that mixes up calls fails everywhere at once, so a failure under load proves nothing about this case.
-        Where each confirmation takes as long as the back end waits, a few are enough.
+        Where each confirmation takes as long as the back end waits, one is enough for each advice.
         """
-        runner, believed = self._runner, Counter[frozenset[str]]()
+        runner, believed = self._runner, set[frozenset[str]]()
         failed = [case for case in cases if case.name in self._failed]
         # A busy machine makes calls late as well, and late calls fail by the back end's own limit. With fewer calls at
         # once, only those that wait for one another fail again.
         doubtful = [
             case
             for case in failed
-            if _is_late(self._failed[case.name], runner.target.bound)
+            if (_is_late(self._failed[case.name], runner.target.bound) and not case.script.stalls)
             or (runner.is_busy and not _is_misdelivered(self._failed[case.name]))
         ]
         for case in doubtful:
@@ -233,13 +235,15 @@ class _Schedule:
         for case in [case for case in failed if case.name in self._failed]:
             first = self._failed[case.name]
             advice = frozenset(miss.todo for miss in first.misses)
-            waited = first.seconds > SLOW * runner.target.bound
-            # after two slow cases that failed alone for the same reason, a further one is not run again (assumed)
-            if runner.gone or (waited and believed[advice] >= 2):
+            # after a slow case that failed alone for the same reason, a further one is not run again (assumed)
+            if runner.gone or (_waited(first, runner.target.bound) and advice in believed):
                 self.keep(first)
                 continue
+            began = monotonic()
             second = await self.by_itself(case)
-            believed[advice] += waited and second.verdict in CONFIRMED
+            runner.repeated += monotonic() - began
+            if second.verdict in CONFIRMED:
+                believed.add(advice)
             confirmed = second.verdict in CONFIRMED or second.verdict is Verdict.NOT_TESTABLE
             busy = was_busy and not _is_misdelivered(first)
             self.keep(second if confirmed or busy else fails_only_with_others(first, runner.target.bound))
@@ -272,7 +276,7 @@ def fails_only_with_others(result: RelayResult, bound: float) -> RelayResult:
     observed = f"beside other calls: {result.misses[0].observed}"
     if _is_misdelivered(result):
         rule_id, todo = "REL-4", OWN_CARD
-    elif _is_late(result, bound):
+    elif _is_late(result, 0.9 * bound):  # as `room_for_the_phone` has it
         rule_id, todo = "REL-5", SIDE_BY_SIDE
     else:
         todo = f"Keep calls apart: nothing of one may reach another by a variable, a connection or a buffer. {AFRESH}"
@@ -291,6 +295,11 @@ def fails_only_with_others(result: RelayResult, bound: float) -> RelayResult:
 def _is_misdelivered(result: RelayResult) -> bool:
     """Whether a value went to another card, which no busy machine explains."""
     return any(miss.root is Root.WRONG_CARD for miss in result.misses)
+
+
+def _waited(result: RelayResult, bound: float) -> bool:
+    """Whether a case took so long that its repetition costs more than it shows."""
+    return result.seconds > SLOW * bound
 
 
 def _is_late(result: RelayResult, bound: float) -> bool:
@@ -572,6 +581,7 @@ class CaseRunner:
         limit: seconds after which the back end gives up one request to the API; infinite until it was observed.
         lag: seconds by which the workbook itself came late, while it was watched; set it to 0 before you measure.
         logs: the back end's log files, from their state when the runner is created.
+        repeated: seconds in which cases that had failed were repeated alone.
         values: opaque data of all cases so far: pairs of a payment instrument and the beginning of a value.
         streak: for how long the back end has not answered.
     """
@@ -587,7 +597,7 @@ class CaseRunner:
         self._sent, self._scanned = set[int](), 0
         self._tries = Counter[tuple[str, str]]()
         self._probing, self._pacing, self._next_call = asyncio.Lock(), asyncio.Lock(), 0.0
-        self.lag = 0.0
+        self.lag = self.repeated = 0.0
 
     async def judged(self, case: RelayCase, cards: tuple[str, ...], platform: str, repetition: int) -> RelayResult:
         """Carry out a case with one platform's app, and judge what was seen.
@@ -639,6 +649,9 @@ class CaseRunner:
                     "limit (GAP-3)."
                 )
             return tuple(replace(miss, todo=todo, root=Root.FOLLOWS) for miss in misses)
+        nearer = next((miss.todo for miss in misses if miss.todo not in {WORK, ASK, HAND_ON}), "")
+        if self.plain_works and nearer:  # what follows from it is listed with it
+            return tuple(replace(miss, todo=nearer) if miss.todo in {WORK, ASK} else miss for miss in misses)
         return misses
 
     async def stalled(

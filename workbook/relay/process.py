@@ -54,7 +54,7 @@ class StartCommand:
         self._kept = TemporaryDirectory(prefix="workbook-conform-", ignore_cleanup_errors=True)
         self.output = Path(self._kept.name) / PRINTED
         self._process: subprocess.Popen[bytes] | None = None
-        self._over = False
+        self._said, self._over = "", False
 
     def __enter__(self) -> Self:
         self.output.touch()
@@ -101,6 +101,8 @@ class StartCommand:
     @property
     def ended(self) -> str:
         """How the command ended, in words; empty while it runs."""
+        if self._over:  # how it ended then is our doing
+            return self._said
         code = None if self._process is None else self._process.poll()
         if code is None:
             return ""
@@ -126,7 +128,7 @@ class StartCommand:
         """End it, with its whole process group: a shell's children outlive the shell."""
         if self._process is None or self._over:
             return
-        self._over = True
+        self._said, self._over = self.ended, True
         # `start_new_session` made the shell's process id the id of its group.
         for number in (signal.SIGTERM, signal.SIGKILL):
             with suppress(ProcessLookupError, PermissionError):

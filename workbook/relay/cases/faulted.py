@@ -26,6 +26,7 @@ from workbook.relay.judging import (
     outcome,
     recovers,
     takes_for_success,
+    waits,
     ways_to_tell,
 )
 from workbook.relay.model import (
@@ -83,7 +84,7 @@ def of_fault(fault: Fault, operation: str) -> Iterator[RelayCase]:
     match fault.kind:
         case FaultKind.DELAY if fault.name in delays:
             yield _case(f"{name}.slow-{slug}", f"{operation}: {does} The attempt succeeds all the same.", "REL-5",
-                        all_of(recovers, in_time, not_again),
+                        all_of(waits, in_time, not_again),
                         CaseScript(calls[:1], (replace(order, settings=delays[fault.name]),)))  # fmt: skip
         case FaultKind.NONE | FaultKind.DELAY:
             pass

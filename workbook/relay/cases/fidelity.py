@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from string import ascii_lowercase, ascii_uppercase, digits
+from unicodedata import normalize
+from urllib.parse import quote, unquote, unquote_plus
 
 from workbook.harness.model import Miss, Root
 from workbook.relay.judging import (
     ASK,
     HAND_ON,
+    WORK,
     all_of,
     each_request,
     no_success,
@@ -101,20 +105,41 @@ BINARIES: Mapping[str, tuple[str, Maker]] = {
 def _difference(wanted: str, came: str | None) -> str:
     """How two values differ, in words that hold neither."""
     if came is None:
-        return "nothing where it belongs"
+        return "no value where it belongs"
     if came.replace("\n", "").replace("\r", "") == wanted.replace("\n", "").replace("\r", ""):
         return "its line ends were changed, or it was wrapped into lines"
     # what a back end may have done, and how the value then looks: whoever knows the change finds the line to mend
+    outer = " \t\r\n\u00a0\ufeff\u200b"
     changed = {
         "its outer blanks are gone": wanted.strip(),
+        "its outer blanks are gone, also those beyond ASCII": wanted.strip(outer),
+        "each + became a blank": wanted.replace("+", " "),
+        "it was decoded as a form: + became a blank, and %2B a +": unquote_plus(wanted),
+        "its percent signs were decoded": unquote(wanted),
+        "it was percent-encoded": quote(wanted, safe=""),
+        "it was normalised to NFC": normalize("NFC", wanted),
+        "it was normalised to NFKC": normalize("NFKC", wanted),
+        "its entities of HTML were decoded": html.unescape(wanted),
+        "it was escaped for HTML": html.escape(wanted),
+        "its zeros in front are gone": wanted.lstrip("0"),
+        "its backslashes are gone": wanted.replace("\\", ""),
+        "it was written in capitals": wanted.upper(),
+        "it was written in small letters": wanted.lower(),
         "it is in the url-safe alphabet": wanted.replace("+", "-").replace("/", "_"),
         "its padding is gone": wanted.rstrip("="),
         "it was encoded a second time": base64.b64encode(wanted.encode()).decode(),
         "it was put into quotes": json.dumps(wanted),
         "its letters beyond ASCII were replaced": wanted.encode("ascii", "replace").decode(),
     }
-    other = f"{len(came)} characters instead of {len(wanted)}, another value"
-    return next((words for words, text in changed.items() if text == came), other)
+    # of a value that was cut, both counts say where, because a column counts characters and a buffer bytes
+    cut = ""
+    if came and wanted.startswith(came):
+        cut = f"it was cut at {len(came):,} of {len(wanted):,} characters ({len(came.encode()):,} bytes)"
+    same = next((at for at, pair in enumerate(zip(came, wanted, strict=False)) if pair[0] != pair[1]), 0)
+    other = f"another value, of {len(came):,} characters instead of {len(wanted):,}"
+    if same:
+        other += f"; the first {same:,} are the same"
+    return next((words for words, text in changed.items() if text == came != wanted), cut or other)
 
 
 def _is_cut(call: PhoneCall) -> bool:
@@ -145,8 +170,9 @@ def given_back(operation: str) -> Judge:
                 )
                 yield Miss("the bytes of the sdkInput", "their base64 text, which was not decoded", todo)
             elif call.value not in given:
-                observed = f"{outcome(call)}: {_difference(given[-1], call.value)}"
-                yield Miss("the sdkInput as the API gave it", observed, HAND_ON)
+                how = f": {_difference(given[-1], call.value)}" if call.reported_success else ""
+                observed = f"{outcome(call)}{how}"
+                yield Miss("the sdkInput as the API gave it", observed, HAND_ON if call.succeeded else WORK)
 
     return judge
 

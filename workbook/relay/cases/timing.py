@@ -10,6 +10,7 @@ from workbook.harness.model import Miss, Root
 from workbook.relay.cases.fidelity import handed_on
 from workbook.relay.judging import (
     HAND_ON,
+    MORE_TIME,
     SIDE_BY_SIDE,
     all_of,
     answered,
@@ -66,9 +67,8 @@ def side_by_side(seen: Seen) -> Iterator[Miss]:
     """Calls for several cards do not wait for each other: together they take less than one after the other."""
     delay = min(BRIEF * seen.bound, seen.limit / 2)  # of each answer of the API, see Order.within
     if not any(call.succeeded for call in seen.calls):
-        todo = "Give one answer of the API more time, or look at this case with the API's usual delay in mind."
         observed = "no success, though each answer of the API came within the back end's own limit"
-        yield Miss("a success among the calls", observed, todo)
+        yield Miss("a success among the calls", observed, MORE_TIME)
     elif (took := _took(seen)) > delay * len(seen.calls) * 0.45:  # two workers for six cards take half
         # One lane for all calls: whoever comes last of a few cardholders waits longer than the wallet does.
         one_lane = took > delay * len(seen.calls) * 0.9
