@@ -5,11 +5,14 @@ from workbook.reading.diagnosis import catalogue
 HEAD = """\
 # Index of symptoms
 
-What you see, what usually causes it, and whose job it is. The interface document says none of this, unless a rule
-stands beside it (`workbook rules ID` prints it). The rest is from public sources: *openapi*, *sdk-a*, *sdk-b*,
-*wallet*, *seen*. The last column names the lesson that plays it, or says why no software can.
+What you see, what usually causes it, whose job it is, and how to make sure. Each cause and each check names its source:
+a rule of the interface document (`workbook rules ID` prints it), or, where the document says nothing, a public source:
+*openapi*, *sdk-a*, *sdk-b*, *wallet*, *seen*; *inferred* and *assumed* are ours. A rule beside a cause says what has to
+be so; that its breach looks like this symptom is assumed, unless a source says it. The last column names the lesson
+that plays it, or says why no software can.
 
-**Whose job** means: *you* (app or back end), the *operator* of the API, the *wallet provider*, or the card *scheme*.
+**Whose job** means: *you* (app or back end), the *operator* of the API, the *wallet provider*, or the card *scheme*. A
+message to any of them is yours to write; `workbook diagnose` says to whom.
 
 `workbook diagnose` takes what you see (a code, a sentence, a log) and finds the row; `--reproduce` plays it. A finding
 names its symptom by this number, and `workbook diagnose 13` prints one. In a notebook `wb.diagnose()` is a panel to
@@ -25,17 +28,19 @@ def symptoms_page() -> str:
     parts = [HEAD]
     for section in dict.fromkeys(one.section for one in catalogue()):
         rows = [
-            (f'<a id="row-{one.number}"></a>{one.number}' if cause is one.causes[0] else str(one.number), cause)
+            (f'<a id="row-{one.number}"></a>{one.number}', cause, one.check.replace("|", "\\|"))
+            if cause is one.causes[0]
+            else (str(one.number), cause, "")
             for one in catalogue()
             if one.section == section
             for cause in one.causes
         ]
         lines = [
-            f"## {section}\n\n{UNDER.get(section, '')}| # | symptom | cause | whose job | see |",
-            "|---|---|---|---|---|",
+            f"## {section}\n\n{UNDER.get(section, '')}| # | symptom | cause | whose job | make sure | see |",
+            "|---|---|---|---|---|---|",
             *(
-                f"| {number} | {one.symptom} | {one.cause} | {', '.join(one.owner)} | {one.see} |"
-                for number, one in rows
+                f"| {number} | {cause.symptom} | {cause.cause} | {', '.join(cause.owner)} | {check} | {cause.see} |"
+                for number, cause, check in rows
             ),
         ]
         parts.append("\n".join(lines) + "\n")

@@ -1,22 +1,28 @@
 """From a symptom to its likely causes: whose job it is, how to make sure, and a message that is ready to send.
 
 The catalogue is data, `catalogue.toml`; the page `symptoms.md` is made from it. A symptom is any text: a status code,
-the name of an outcome, an error body, a sentence, a log of thousands of lines, a trace. What fits no row is not guessed
-at.
+the name of an outcome, an error body, a sentence, a log of thousands of lines, a trace.
+
+Two things lead to a row. Its patterns are what is certain: codes, names, lines of a log. Its words are what people
+write: SQLite's full-text index ranks the rows by them (BM25, on stems and on pairs of neighbours). Beside the rows the
+index holds what is no business of ours, so a text that belongs there is not guessed at.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import islice
+from itertools import islice, pairwise
+from typing import Any
 
 from workbook.base.values import whole
-from workbook.errors import ParameterError
+from workbook.errors import ConfigurationError, ParameterError
 
 LARGEST_LOG = 16 * 1_048_576
 """Bytes of a text that is looked at."""
@@ -42,12 +48,13 @@ class CatalogueRow:
         number: its number; they count from 1.
         section: its section of the page `symptoms.md`.
         patterns: one that fits is enough. Group 1, if there is one, is the evidence that is shown.
-        common: one that fits is enough, with weight 1: often a side effect of another row.
-        weak: these count only after another pattern, or in a text of a few words.
-        told: how people say it. Each is a list of words, all of which one line must have, in any order.
+        common: one that fits is enough, but says little: often a side effect of another row, or another's status.
+        words: what its index holds beside its causes and its check: how people write it, and what else they may.
+        sign: what only this symptom shows; it ends the sentence "do you see that ...".
         check: how to make sure.
         causes: what may be behind it, most likely first.
         ask: what to ask the party that has to act; empty where that is you.
+        to: who gets that message, where it is another than who has to act; you write it.
         rules: a finding that rests on one of these has this row.
         play: what reproduces it, a verb and its settings; empty where no software can.
     """
@@ -57,10 +64,11 @@ class CatalogueRow:
     patterns: tuple[re.Pattern[str], ...]
     check: str
     causes: tuple[Cause, ...]
+    sign: str
     common: tuple[re.Pattern[str], ...] = ()
-    weak: tuple[re.Pattern[str], ...] = ()
-    told: tuple[tuple[re.Pattern[str], ...], ...] = ()
+    words: tuple[str, ...] = ()
     ask: str = ""
+    to: str = ""
     rules: tuple[str, ...] = ()
     play: tuple[str, ...] = ()
 
@@ -80,26 +88,68 @@ def _in_a_line(text: str) -> re.Pattern[str]:
     return re.compile(text.replace(r"\W", r"[^\w\n]"), re.IGNORECASE | re.MULTILINE)
 
 
-def _status_patterns(status: int) -> list[str]:
-    """Patterns for an HTTP status: after a word that makes a status of the number, or alone in its line."""
+def _status_pattern(status: int) -> str:
+    """A pattern for an HTTP status: after a word that makes a status of the number, or alone in its line."""
     nouns = r'\bHTTP(?:/\d(?:\.\d)?)?|\bstatus(?:[ _]?code)?"?|\bcode|\berror'
     verbs = r"\banswer(?:ed|s)?|\breturn(?:ed|s)?|\brespon[ds]\w*|\bfail\w*(?: with)?|\bgot|\bgets?"
-    return [rf"(?:{nouns}|{verbs})\W{{1,4}}(?:an? )?(?:HTTP )?{status}\b", rf"^\W*{status}\W*$"]
+    logged = r"Exception(?:\$\w+)?: |[-=]> (?:HTTP )?"
+    return rf"(?:(?:{nouns}|{verbs})\W{{1,4}}(?:an? )?(?:HTTP )?|{logged}){status}\b|^\W*{status}\W*$"
+
+
+def _code_pattern(code: int) -> str:
+    """A pattern for a status of the wallet, of which a group is the code.
+
+    A small number is too common to be one beside other words; a long one is, where a word of ours stands with it.
+    """
+    if code < 100:
+        return rf"(?:ApiException|(?<!HTTP )status[ _]?(?:code)?)\W{{1,3}}({code})\b(?![.\d])"
+    words = "wallets?|provision|canprovision|adding|phones?|devices?|emulator|attestation|apps?|build|package"
+    said = r"status|code|error\w*|exception|fail\w*|result|tap[ _]?and[ _]?pay\w*|got|(?:get|see|give|return)\w*"
+    between = r"\W{1,4}(?:(?:is|was|with|code|status|error|an?)\W{1,4}){0,3}"
+    return (
+        rf"^\W*({code})(?:\W*$|\W{{1,4}}tap[ _]?and[ _]?pay)"
+        rf"|(?<!postal )(?<!zip )\b\w*(?:{said}){between}({code})\b"
+        rf"|^(?=.*\b(?:{words})\b).*?\b({code})\b"
+    )
+
+
+def _name_patterns(name: str) -> tuple[str, list[str]]:
+    """Patterns for the name of an outcome or error: where it is certain, and where it may be another's name as well.
+
+    A long name is certain anywhere. A short one, such as Timeout, is so alone, with its number, or behind its outcome.
+    """
+    humps = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+", name)
+    spelt = "_?".join(humps)
+    if len(humps) > 2:
+        return rf"\b{spelt}\b", []
+    behind = r"(?:Failure|Failed|Result|CannotBeProvisioned|Provisioning\w*Error|Provision)\W{1,2}(?:Failure\W)?\W?"
+    return rf"^\W*{spelt}\W*$|\b{behind}{spelt}\b|\b{spelt} ?\(", [rf"\b{spelt}\b"] if len(humps) == 2 else []
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return tomllib.loads(files("workbook.reading").joinpath("catalogue.toml").read_text("utf-8"))
 
 
 @cache
 def catalogue() -> tuple[CatalogueRow, ...]:
     """All rows, in the order of the page."""
-    text = files("workbook.reading").joinpath("catalogue.toml").read_text("utf-8")
     rows = []
-    for row in tomllib.loads(text)["row"]:
-        if status := row.pop("status", None):
-            row["patterns"] = [*_status_patterns(status), *row["patterns"]]
+    for given in _data()["row"]:
+        row = {"patterns": [], "common": [], **given}
+        names = row.pop("names", [])
+        named = [_name_patterns(name) for name in names]
+        codes, statuses = map(_code_pattern, row.pop("codes", [])), map(_status_pattern, row.pop("status", []))
+        patterns = {
+            "patterns": [*row["patterns"], *codes, *(sure for sure, _unsure in named)],
+            "common": [*row["common"], *(pattern for _sure, unsure in named for pattern in unsure), *statuses],
+        }
         causes = tuple(Cause(**cause | {"owner": tuple(cause["owner"])}) for cause in row["causes"])
         lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
-        patterns = {key: tuple(map(_in_a_line, row.get(key, ()))) for key in ("patterns", "common", "weak")}
-        told = tuple(tuple(re.compile(text, re.IGNORECASE) for text in texts) for texts in row.get("told", ()))
-        rows.append(CatalogueRow(**row | lists | patterns | {"causes": causes, "told": told}))
+        compiled = {key: tuple(map(_in_a_line, value)) for key, value in patterns.items()}
+        words = (*row.pop("said", []), *row.get("words", []), " ".join(names))
+        lists.pop("said", None)
+        rows.append(CatalogueRow(**row | lists | compiled | {"causes": causes, "words": words}))
     return tuple(rows)
 
 
@@ -115,12 +165,25 @@ def row(number: int) -> CatalogueRow:
 
 @dataclass(frozen=True, slots=True)
 class Likely:
-    """A row that fits, with what fits: the line, from 1, and the words there."""
+    """A row that fits, with what fits: the line, from 1, and the words there.
+
+    Attributes:
+        weight: the rank of its words (BM25), and more for each pattern that fits.
+        share: of the text's words, weighted by how rare they are, those that the row has too: 0 to 1.
+        fits: the weight of the pattern that fits: a code, a name or a line of a log; 0 where only words do.
+    """
 
     row: CatalogueRow
-    weight: int
+    weight: float
     line: int
     evidence: str
+    share: float = 0.0
+    fits: int = 0
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether what fits is certain."""
+        return self.fits > 8  # of a `common` pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +198,33 @@ class Diagnosis:
     likely: tuple[Likely, ...]
     values: Mapping[str, str] = field(default_factory=dict)
 
-    def __str__(self) -> str:
+    @property
+    def level(self) -> str:
+        """How sure it is, in a sentence: this is it, most likely because, or I do not know."""
         if not self.likely:
             return (
                 "I do not know: this belongs to no row of the catalogue. Give the code, the outcome's name, or the "
                 "error body itself, or the log from the tap on. All rows: notebooks/reference/symptoms.md"
             )
-        blocks = []
+        first, *others = self.likely
+        close = " Another row is close." if self.question else ""
+        share = f"row {first.row.number} has {first.share:.0%} of your words, the rare ones counted most"
+        if first.fits and not close and (first.is_sure or not others):
+            return f"This is it: it says {first.evidence!r}."
+        if first.share > 2 / 3 and (not others or first.weight > 2 * others[0].weight):
+            return f"This is it: {share}, and no other row is near."
+        return f"Most likely, because {f'it says {first.evidence!r}' if first.fits else share}.{close}"
+
+    @property
+    def question(self) -> str:
+        """What tells the first two rows apart; empty where the second is far from the first."""
+        if len(self.likely) < 2 or self.likely[1].weight < 0.7 * self.likely[0].weight:
+            return ""
+        one, other = (found.row for found in self.likely[:2])
+        return f"Which do you see: that {one.sign} (row {one.number}), or that {other.sign} (row {other.number})?"
+
+    def __str__(self) -> str:
+        blocks = [self.level, *([self.question] if self.question else [])]
         for number, one in enumerate(self.likely[:MOST_SHOWN], 1):
             lines = [f"   {name:<9}  {words}" for name, words in self.described(one)]
             lines += [f"     {line}" for line in self.message(one.row).splitlines()]
@@ -158,7 +241,8 @@ class Diagnosis:
         if found.play:
             yield "see it", f"workbook diagnose --reproduce {found.number}"
         if found.ask:
-            yield "send to", f"{', '.join(one for one in found.owners if one not in {'you', 'nobody'}) or 'operator'}:"
+            mends = ", ".join(one for one in found.owners if one not in {"you", "nobody"})
+            yield "send to", f"{found.to or mends}; you write it{f', {mends} mends it' if found.to else ''}:"
 
     def message(self, found: CatalogueRow) -> str:
         """What to send, with the values that an answer needs; empty where there is nobody to ask."""
@@ -190,22 +274,30 @@ def diagnose(text: str) -> Diagnosis:
         raise ParameterError("The text is larger than 16 MiB. Give the part around the failure.")
     named = re.fullmatch(r"\s*(?:row )?([1-9]\d?)\s*", text, re.IGNORECASE)
     if named and int(named[1]) <= len(catalogue()):
-        return Diagnosis((Likely(row(int(named[1])), 4, 1, "the number of the row"),))
+        return Diagnosis((Likely(row(int(named[1])), 200, 1, "the number of the row", fits=200),))
     lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         lines.setdefault(line[:2_000].strip(), number)
-    is_name, every_line = len(text.split(None, 4)) <= 4, "\n".join(lines)  # so few words are a name or a code
+    every_line, is_log = "\n".join(lines), len(text.splitlines()) > 20  # no person writes so many lines
+    try:
+        (ranked, is_ours), blind = _ranked(lines, is_log=is_log), None
+    except ConfigurationError as error:  # codes and names are found without the index
+        ranked, is_ours, blind = {}, True, error
     lowered = every_line.replace("\u0130", "i").lower()  # the one letter that would become two
-    judged = (_judged(one, lines, every_line, lowered, is_name=is_name) for one in catalogue())
+    judged = (_judged(one, lines, (every_line, lowered), ranked, is_ours=is_ours) for one in catalogue())
     likely = [found for found in judged if found is not None]
+    if is_log and any(one.fits for one in likely):  # of a log, words are read where nothing else speaks
+        likely = [replace(one, weight=one.fits) for one in likely if one.fits]
     a_finding = re.compile(r"(?:[✗▲•] )?(?:fail|warn|note) +([A-Z]+(?:-[A-Z]+)*-\d+)\b(.*)", re.IGNORECASE)
     findings = ((line, match) for line in lines if (match := a_finding.match(line)))
     for line, match in islice(findings, 200):  # a line that is one of our findings names its rule
         if resting := row_of(match[1], match[2]):
-            likely.append(Likely(resting, 16, lines[line], _evidence(line)))
+            likely.append(Likely(resting, 200, lines[line], _evidence(line), fits=200))
+    if blind and not likely:
+        raise blind
     likely.sort(key=lambda one: (-one.weight, one.line, one.row.number))
-    best = {one.row.number: one for one in reversed(likely)}
-    return Diagnosis(tuple(one for one in likely if one is best[one.row.number]), _values(text))
+    best = {one.row.number: one for one in reversed(likely) if one.fits or one.weight > likely[0].weight / 3}
+    return Diagnosis(tuple(one for one in likely if one is best.get(one.row.number)), _values(text))
 
 
 @cache
@@ -238,29 +330,130 @@ def _first(pattern: re.Pattern[str], text: str, lowered: str) -> re.Match[str] |
     return None
 
 
-def _judged(one: CatalogueRow, lines: Mapping[str, int], text: str, lowered: str, *, is_name: bool) -> Likely | None:
-    """The row with the evidence for it; `text` has each line once, and `lines` says where each line came first."""
-    weight, first = 0, None
-    for pattern, amount, is_enough in (
-        *((pattern, 4, True) for pattern in one.patterns),
-        *((pattern, 1, True) for pattern in one.common),
-        *((pattern, 1, is_name) for pattern in one.weak),
+def _judged(
+    one: CatalogueRow, lines: Mapping[str, int], texts: tuple[str, str], ranked: Mapping[int, Likely], *, is_ours: bool
+) -> Likely | None:
+    """The row with the evidence for it; `texts` is each line once, and that in small letters; `lines` numbers them."""
+    text = texts[0]
+    words, weight, first = ranked.get(one.number), 0, None
+    for pattern, amount in (
+        *((pattern, 20) for pattern in one.patterns),
+        *((pattern, 8) for pattern in one.common if is_ours),
     ):
-        if (weight or is_enough) and (match := _first(pattern, text, lowered)):
-            weight += amount
+        if match := _first(pattern, *texts):
+            weight = max(weight, amount)
             line = text[text.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
             first = first or (match, lines[line])
-    # A person writes few lines, and short ones: a log is not read for sentences.
-    for line in lines if len(lines) <= 20 else ():
-        for words in one.told if len(line) <= 300 else ():
-            matches = [match for word in words if (match := word.search(line))]
-            if len(matches) == len(words):
-                weight += 3
-                first = first or (matches[0], lines[line])
     if first is None:
-        return None
+        return words
     match, number = first
-    return Likely(one, weight, number, _evidence(match[match.lastindex or 0]))
+    weighed = weight + (words.weight if words else 0)
+    evidence = _evidence(match[match.lastindex or 0])
+    return Likely(one, weighed, number, evidence, words.share if words else 0, weight)
+
+
+class _Index:
+    """The full-text index: one document for each row, and below 0 what is no business of ours.
+
+    Raises:
+        ConfigurationError: this Python has no SQLite, or its SQLite no FTS5.
+    """
+
+    def __init__(self) -> None:
+        try:
+            from sqlite3 import connect  # Python in a browser may lack it, and only a search needs it
+
+            self.table = connect(":memory:", check_same_thread=False)
+            self.table.executescript(
+                "CREATE VIRTUAL TABLE stemmed USING fts5(text, tokenize='porter unicode61');"
+                "CREATE VIRTUAL TABLE stems USING fts5vocab(stemmed, 'instance');"
+                "CREATE VIRTUAL TABLE rows USING fts5(text); CREATE VIRTUAL TABLE known USING fts5vocab(rows, 'row')"
+            )
+        except Exception as error:  # noqa: BLE001 - an import that fails, or an error of the SQLite that is there
+            message = (
+                f"This Python cannot search text ({error}). Use one whose SQLite has FTS5, or give a code or name."
+            )
+            raise ConfigurationError(message) from None
+        data = _data()
+        self.same: dict[str, str] = {}
+        self.same = {stem: group[0] for words in data["same"] for group in [self.stems(words)] for stem in group}
+        self.ours = set(self.stems(data["ours"]))
+        documents = {-number: [text] for number, text in enumerate(data["elsewhere"], 1)}
+        for one in catalogue():
+            causes = (f"{cause.symptom} {cause.cause}" for cause in one.causes)
+            documents[one.number] = [*causes, one.sign, one.check, *one.words]
+        for number, texts in documents.items():
+            text = " zz ".join(" ".join(self.stems(each)) for each in texts)  # zz: no pair reaches from text to text
+            self.table.execute("INSERT INTO rows(rowid, text) VALUES (?, ?)", (number, text))
+        known = self.table.execute("SELECT term, doc FROM known").fetchall()
+        self.rarity = {term: math.log(1 + (len(documents) - many + 0.5) / (many + 0.5)) for term, many in known}
+
+    def stems(self, text: str) -> list[str]:
+        """The stems of the words that mean something, in their order; words that mean the same have one stem."""
+        apart = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", re.sub(r"[`*]", "", text))
+        words = [word for word in re.findall(r"[a-z]{2,}", apart.lower()) if word not in _data()["empty"].split()]
+        self.table.execute("DELETE FROM stemmed")
+        self.table.execute("INSERT INTO stemmed VALUES (?)", (" ".join(words),))
+        stems = self.table.execute("SELECT term FROM stems ORDER BY offset").fetchall()
+        return [self.same.get(stem, stem) for (stem,) in stems]
+
+    def ranked(self, text: str) -> tuple[dict[int, tuple[float, float, str]], float, int]:
+        """The rows with words of the text: rank, share, those words; the rank of what is not ours; names of ours."""
+        stems = [self._known(stem) for stem in self.stems(text)[:100]]
+        if not stems:
+            return {}, 0.0, 0
+        pairs = [f"{one} {other}" for one, other in pairwise(stems)]
+        asked = " OR ".join(f'"{each}"' for each in dict.fromkeys([*stems, *pairs]))
+        found = self.table.execute("SELECT rowid, -bm25(rows) FROM rows WHERE rows MATCH ? ORDER BY 2 DESC", (asked,))
+        ranks = dict(found.fetchall())
+        rarest = max(self.rarity.values())
+        rare = {stem: self.rarity.get(stem, rarest) for stem in sorted(stems)}
+        having: dict[int, list[str]] = {}
+        for stem in rare:
+            for (number,) in self.table.execute("SELECT rowid FROM rows WHERE rows MATCH ?", (f'"{stem}"',)):
+                having.setdefault(number, []).append(stem)
+        rows = {}
+        for number, rank in ranks.items():
+            shared = sorted(having[number], key=lambda stem: -rare[stem])
+            share = sum(rare[stem] for stem in shared) / sum(rare.values())
+            rows[number] = (rank * share**0.5, share, ", ".join(shared[:6]))
+        elsewhere = max((rank for number, (rank, _share, _words) in rows.items() if number < 0), default=0.0)
+        ours = {number: found for number, found in rows.items() if number > 0}
+        return ours, elsewhere, len(self.ours.intersection(stems))
+
+    def _known(self, stem: str) -> str:
+        """The stem, or for one with a typo the known one that it is nearest to."""
+        near = [] if stem in self.rarity or len(stem) < 5 else get_close_matches(stem, self.rarity, 1, 0.84)
+        return near[0] if near else stem
+
+
+@cache
+def _index() -> _Index:
+    return _Index()
+
+
+def _ranked(lines: Mapping[str, int], *, is_log: bool) -> tuple[dict[int, Likely], bool]:
+    """The rows by the words of the text, and whether it may be about us at all.
+
+    A person writes few lines, and all of them count. Of a log each line that tells of a failure is a text of its own.
+    """
+    bad = re.compile("(?i)error|exception|fail|fatal|denied|refused|terminat|killed|crash|invalid|not found|E/")
+    texts = [line for line in lines if bad.search(line)][:40] if is_log else ["\n".join(lines)]
+    likely: dict[int, Likely] = {}
+    is_ours = is_log
+    # The least rank, share, and lead over what is not ours, by how many names of ours are in the text.
+    least = ((17, 0.35, 1.3), (7, 0.3, 1.4), (3, 0.2, 1.2))
+    for text in texts:
+        rows, elsewhere, named = _index().ranked(text)
+        best = max(rows.values(), default=(0.0, 0.0, ""))
+        rank, share, lead = least[1 if is_log and named else min(named, 2)]
+        is_ours |= best[0] >= elsewhere
+        if best[0] >= rank * best[1] ** 0.5 and best[1] >= share and best[0] >= lead * elsewhere:
+            at = lines[text] if is_log else min(lines.values())
+            for number, (weight, part, words) in rows.items():
+                if number not in likely or weight > likely[number].weight:
+                    likely[number] = Likely(row(number), weight, at, f"the words {words}", part)
+    return likely, is_ours
 
 
 def _values(text: str) -> dict[str, str]:
