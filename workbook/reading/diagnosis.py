@@ -296,7 +296,8 @@ def diagnose(text: str) -> Diagnosis:
     if blind and not likely:
         raise blind
     likely.sort(key=lambda one: (-one.weight, one.line, one.row.number))
-    best = {one.row.number: one for one in reversed(likely) if one.fits or one.weight > likely[0].weight / 3}
+    least = likely[0].weight / (2 if likely[0].is_sure else 3) if likely else 0.0
+    best = {one.row.number: one for one in reversed(likely) if one.fits or one.weight > least}
     return Diagnosis(tuple(one for one in likely if one is best.get(one.row.number)), _values(text))
 
 
