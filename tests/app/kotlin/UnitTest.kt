@@ -26,11 +26,13 @@ private suspend fun AddCardModel.shows(button: AddButton) = withTimeout(20_000) 
 fun main() = runBlocking {
     Workbook.phone("card already in the wallet")
     check(opened().shows(AddButton.HIDDEN).message == "In the wallet")
-    Workbook.phone("cardholder cancels")
-    val model = opened()
-    model.shows(AddButton.SHOWN)
-    withContext(MAIN) { model.addTapped() }
-    withTimeout(20_000) { model.page.first { it.message == "Not added" } }
+    for ((phone, message) in mapOf("cardholder cancels" to "", "wallet times out" to "Not added")) {
+        Workbook.phone(phone)
+        val model = opened()
+        model.shows(AddButton.SHOWN)
+        withContext(MAIN) { model.addTapped() }
+        check(model.shows(AddButton.SHOWN).message == message)
+    }
     Workbook.backEnd("GET", "503")
     opened().shows(AddButton.HIDDEN)
     Workbook.backEnd("GET", "")
