@@ -45,17 +45,17 @@ class AddCardModel(
         work = scope.launch {
             var next = NOT_ADDED
             try {
-                next = when (val result = sdk.provision(cardName, CardAddress(), BackEndOpcProvider(backEnd, log))) {
+                next = when (val end = sdk.provision(cardName, CardAddress(), BackEndOpcProvider(backEnd, log))) {
                     is ProvisionResult.Success -> decision.pageFor(sdk.canProvision()).also {
                         if (it.button == AddButton.SHOWN) report()
                     }
-                    is ProvisionResult.Failure -> if (result.name == "Canceled") Page(AddButton.SHOWN) else NOT_ADDED
+                    is ProvisionResult.Failure -> if (end.name == "Canceled") Page(AddButton.SHOWN) else NOT_ADDED
                 }
             } catch (error: Exception) {
                 if (error is CancellationException) throw error
                 log("provision threw ${error.javaClass.simpleName}") // the document names no exception
             } finally {
-                shown.value = next // also when the attempt is cancelled
+                shown.value = next // also when cancelled
             }
         }
     }
