@@ -112,7 +112,7 @@ def test_a_handler_without_the_sdk_and_with_completions_is_judged_too(platform_b
 
 def test_an_apps_own_function_with_a_name_of_the_other_variant_is_not_blamed(platform_b):
     file = platform_b / "App" / "AddCardModel.swift"
-    calling = file.read_text().replace("save(sdkInput, cardId)", "_ = page.canAddCard()")
+    calling = file.read_text().replace("app.save(sdkInput, cardId)", "_ = page.canAddCard()")
 
     def verdict(text):
         file.write_text(text)

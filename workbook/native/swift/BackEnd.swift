@@ -21,9 +21,9 @@ struct BackEnd: Sendable {
         return try await call("POST", cardId, "provision", body: body)
     }
 
-    /// One call, made once, with one time limit for all of it.
+    /// One call, made once.
     private func call(_ method: String, _ cardId: String, _ operation: String, body: Data?) async throws -> Data {
-        // the id is one segment of the path, whatever is in it
+        // the id is one segment of the path
         guard let id = cardId.addingPercentEncoding(withAllowedCharacters: .alphanumerics), !id.isEmpty,
             let url = URL(string: "\(address.absoluteString)/cards/\(id)/\(operation)")
         else { throw BackEndFailure.noSuchCard }
@@ -32,19 +32,23 @@ struct BackEnd: Sendable {
         request.httpMethod = method
         request.httpBody = body
         request.setValue("Bearer \(token)", forHTTPHeaderField: "authorization")
-        request.setValue("application/json", forHTTPHeaderField: "content-type")
+        if body != nil { request.setValue("application/json", forHTTPHeaderField: "content-type") }
 
-        let answer: (body: Data, response: URLResponse)
-        do {
-            answer = try await Self.client.data(for: request)
-        } catch {  // its text holds the address: only the reason goes on
-            throw BackEndFailure.tryLater
-        }
-        switch (answer.response as? HTTPURLResponse)?.statusCode {
-        case 200: return try sdkInput(of: answer.body)
+        let (answer, status) = await Self.send(request)
+        switch status {
+        case 200: return try sdkInput(of: answer)
         case 401: throw BackEndFailure.signIn
         case 404: throw BackEndFailure.noSuchCard
         default: throw BackEndFailure.tryLater
+        }
+    }
+
+    /// No status: no answer. `data(for:)` needs system 15, the SDK 13.4 (sdk-b).
+    private static func send(_ request: URLRequest) async -> (Data, Int?) {
+        await withCheckedContinuation { continuation in
+            client.dataTask(with: request) { body, response, _ in  // the error has the address
+                continuation.resume(returning: (body ?? Data(), (response as? HTTPURLResponse)?.statusCode))
+            }.resume()
         }
     }
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// Logs how long a call of the extension takes: `let timer = CallTimer("status"); defer { timer.stop() }`.
 struct CallTimer {
-    private static var isFirstCall = true  // of this process: the call was cold
+    private static let firstCall = NSLock()  // taken by the process's first call, for ever
 
     private let call: String
     private let cold: Bool
@@ -10,27 +10,28 @@ struct CallTimer {
 
     init(_ call: String) {
         self.call = call
-        cold = Self.isFirstCall
-        Self.isFirstCall = false
+        cold = Self.firstCall.try()
     }
 
-    /// Queues the line and returns at once: writing a file is no part of the call's 100 ms.
+    /// Queues the line: writing a file is no part of the call's 100 ms. The line may be lost.
     func stop() {
         let milliseconds = Double(DispatchTime.now().uptimeNanoseconds - began) / 1_000_000
         let build = Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String ?? "unknown"
-        let line = "\(call),\(milliseconds),\(Self.device),\(build),\(cold)\n"
+        let line = "\(call),\(milliseconds),\"\(Self.device)\",\(build),\(cold)\n"
         Self.queue.async { Self.append(line) }
     }
 
-    private static let device = ProcessInfo.processInfo.environment["TEST_DEVICE"] ?? "unknown"
+    private static let device: String = {
+        var system = utsname()
+        uname(&system)
+        return withUnsafeBytes(of: system.machine) { String(decoding: $0.prefix(while: { $0 != 0 }), as: UTF8.self) }
+    }()
     private static let queue = DispatchQueue(label: "durations", qos: .utility)
 
     private static func append(_ line: String) {
         let files = FileManager.default
-        guard let folder = files.containerURL(forSecurityApplicationGroupIdentifier: "group.com.your-bank") else {
-            return
-        }
-        let file = folder.appendingPathComponent("durations.csv")
+        let folder = files.containerURL(forSecurityApplicationGroupIdentifier: "group.com.your-bank")
+        guard let file = folder?.appendingPathComponent("durations.csv") else { return }
         if !files.fileExists(atPath: file.path) {
             try? Data("call,duration_ms,device,build,cold\n".utf8).write(to: file)
         }

@@ -2,32 +2,33 @@ import UIKit
 
 /// The extension that the wallet calls, later variant. It also is the SDK's delegate.
 ///
-/// The wallet makes a new handler for every call (X-HANDLER-1), so each call reads what the app saved, makes the SDK's
-/// service again, and leaves nothing behind in `self`.
+/// The wallet makes a new handler for every call (X-HANDLER-1): each reads what the app saved, and makes the service.
 final class ExtensionHandler: IssuerProvisioningExtensionHandler {
     private let saved = SharedStore.read()
-    private var cards: [SharedStore.Card] { saved?.cards ?? [] }
+    private var backEnd: BackEnd? {
+        saved.map { saved in BackEnd(address: saved.backEnd, sessionToken: { saved.token }) }
+    }
+    /// Those with a picture: the wallet cannot show the others.
+    private var cards: [SharedStore.Card] { (saved?.cards ?? []).filter { UIImage(named: $0.artName) != nil } }
 
-    /// Limit: 100 ms. Only what was saved, and no network call (X-STATUS-3).
+    /// Limit: 100 ms. Only what was saved, no network (X-STATUS-3).
     override func status() async -> ExtensionStatus {
         guard let service = makeService(cards.map(\.sdkInput)) else {
             return ExtensionProvisioningService.entriesUnavailableExtensionStatus  // X-STATUS-2
         }
-        return service.extensionStatus(requiresAuthentication: true)  // the UI for it: AuthorizationProvider
+        return service.extensionStatus(requiresAuthentication: true)
     }
 
     /// Limit: 20 s. The cards that the phone lacks (X-ENTRIES-1).
     override func passEntries() async -> [PassEntry] {
         let missing = cards.map(\.id).filter { !PassLibrary.isOnPhone($0) }
-        let service = makeService(await fetch(missing))
-        return service?.passEntries(withDelegate: self) ?? []
+        return await makeService(fetch(missing))?.passEntries(withDelegate: self) ?? []
     }
 
-    /// Limit: 20 s. The cards that the watch lacks: another list, and another operation of the SDK (X-ENTRIES-2).
+    /// Limit: 20 s. The cards that the watch lacks (X-ENTRIES-2).
     override func remotePassEntries() async -> [PassEntry] {
         let missing = cards.map(\.id).filter { !PassLibrary.isOnWatch($0) }
-        let service = makeService(await fetch(missing))
-        return service?.remotePassEntries(withDelegate: self) ?? []
+        return await makeService(fetch(missing))?.remotePassEntries(withDelegate: self) ?? []
     }
 
     /// Limit: 20 s (wallet). Hands on what the wallet gave, unchanged; nil when the SDK throws (X-GEN-1).
@@ -35,7 +36,7 @@ final class ExtensionHandler: IssuerProvisioningExtensionHandler {
         _ identifier: String, configuration: AddPaymentPassRequestConfiguration, certificateChain: [Data],
         nonce: Data, nonceSignature: Data
     ) async -> AddPaymentPassRequest? {
-        // Is the identifier the payment instrument id? The document does not say. If not, fetch for every card.
+        // Is the identifier the payment instrument id? The document does not say: if not, fetch all.
         let ids = cards.map(\.id)
         let service = makeService(await fetch(ids.contains(identifier) ? [identifier] : ids))
         do {
@@ -50,44 +51,42 @@ final class ExtensionHandler: IssuerProvisioningExtensionHandler {
 
     /// One GET for each card, all at the same time (API-12). A card whose GET fails or is late is left out.
     private func fetch(_ ids: [String]) async -> [Data] {
-        guard let saved else { return [] }
-        let backEnd = BackEnd(address: saved.backEnd, sessionToken: { saved.token })
+        guard let backEnd else { return [] }
         return await withTaskGroup(of: (String, Data?).self) { group in
             for id in ids {
                 group.addTask { (id, try? await backEnd.activationData(for: id)) }
             }
             var found: [String: Data] = [:]
             for await (id, sdkInput) in group { found[id] = sdkInput }
-            return ids.compactMap { found[$0] }  // in the app's order, whatever came first
+            return ids.compactMap { found[$0] }  // in the app's order
         }
     }
 
-    /// The SDK's service; an sdkInput that it refuses is left out, so that one does not spoil the list.
+    /// The SDK's service, nil without cards. It leaves out an sdkInput that the SDK refuses.
     private func makeService(_ sdkInputs: [Data]) -> ExtensionProvisioningService? {
+        guard !sdkInputs.isEmpty else { return nil }
         if let service = try? ExtensionProvisioningService(sdkInputs: sdkInputs) { return service }
         let usable = sdkInputs.filter { (try? ExtensionProvisioningService(sdkInput: $0)) != nil }
-        return try? ExtensionProvisioningService(sdkInputs: usable)
+        return usable.count < sdkInputs.count ? makeService(usable) : nil
     }
 
-    /// The kind of an error, never its text: that may hold an address or a body.
+    /// The kind of an error: its text may hold an address or a body.
     private func log(_ what: String, _ error: Error) {
         NSLog("%@: %@", what, "\(type(of: error))")
     }
 }
 
 extension ExtensionHandler: ExtensionProvisioningDelegate {
-    /// The picture of exactly this card (X-ART-1). In the earlier variant: cardArt(forBrand: String).
+    /// The picture of exactly this card (X-ART-1).
     func cardArt(paymentInstrumentId: String) -> UIImage {
         let card = cards.first { $0.id == paymentInstrumentId }
-        return card.flatMap { UIImage(named: $0.artName) } ?? UIImage()
+        return card.flatMap { UIImage(named: $0.artName) } ?? UIImage()  // not reached: see `cards`
     }
 
-    /// The POST, made once (X-DEL-1, REL-1). The delegate in the app takes the two values in the other order (sdk-b).
+    /// The POST, made once (X-DEL-1, REL-1).
     func provision(paymentInstrumentId: String, sdkOutput: Data) async -> Data? {
-        guard let saved else { return nil }
-        let backEnd = BackEnd(address: saved.backEnd, sessionToken: { saved.token })
         do {
-            return try await backEnd.provision(paymentInstrumentId, sdkOutput: sdkOutput)
+            return try await backEnd?.provision(paymentInstrumentId, sdkOutput: sdkOutput)
         } catch {
             log("no sdkInput", error)
             return nil

@@ -2,6 +2,7 @@
 // without the SDK. Do not copy this file: the platform and the SDK bring these names. The document
 // shows ExtensionProvisioningService, its operations and the names of the handler's methods. The names of the
 // platform's types and protocols are inferred, and so is that the initializers throw. PassLibrary and LogIn are yours.
+// We assume that the authorization protocol is @MainActor; if not, Swift 6 needs `@preconcurrency` before its name.
 import UIKit
 
 public class ExtensionStatus {}
@@ -39,6 +40,7 @@ open class IssuerProvisioningExtensionHandler {
     ) async -> AddPaymentPassRequest? { nil }
 }
 
+@MainActor
 public protocol IssuerProvisioningAuthorization: AnyObject {
     var completionHandler: ((AuthorizationResult) -> Void)? { get set }
 }
@@ -50,6 +52,7 @@ public enum PassLibrary {
 }
 
 /// Yours: the log-in of your app; false when the cardholder cancels.
+@MainActor
 public enum LogIn {
     public static func ask(on page: UIViewController) async -> Bool { false }
 }

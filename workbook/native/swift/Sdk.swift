@@ -1,6 +1,7 @@
 // What the interface document shows of platform B's SDK (later variant), so that the other files compile without it.
 // Do not copy this file: the SDK brings these names. We infer that the initializer throws. The delegate's protocol has
-// no name in the document.
+// no name in the document. We assume that a WatchAvailability may be used on any thread (Sendable). If the SDK does not
+// say so, Swift 6 needs `@preconcurrency import`.
 import Foundation
 
 public class PaymentPass {}
@@ -19,7 +20,7 @@ public class ProvisioningService {
     public func start(delegate: ProvisioningDelegate, presentingViewController: PresentingViewController) throws {}
 }
 
-public class WatchAvailability {
+public final class WatchAvailability: Sendable {
     public init() {}
     public func activate() async -> Bool { fatalError("The SDK brings it.") }
 }
