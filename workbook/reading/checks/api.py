@@ -118,7 +118,9 @@ def statuses(trace: Trace) -> Iterator[Finding]:
                 yield Finding("GAP-1", Severity.NOTE, Owner.NOBODY, text, todo, record.at)
             case m.ApiAnswered(status) if status != 200:  # the one success
                 owner, meaning, todo = _meaning(status, method)
-                text = f"The HTTP API answered {status}{meaning and f', most likely: {meaning} (assumed)'}."
+                why = f", most likely: {meaning} (assumed)" if meaning else ""
+                why = ", and the one success is 200 (assumed)" if 200 < status < 300 else why
+                text = f"The HTTP API answered {status}{why}."
                 yield Finding("GAP-1", Severity.FAIL, owner, text, todo, record.at)
             case _:
                 pass
