@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_projects import judged
 
+from workbook.harness.model import Verdict
 from workbook.preflight.project import File, SourceFile
 
 
@@ -36,3 +37,18 @@ def test_a_chain_that_is_ten_times_as_long_takes_about_ten_times_as_long(tmp_pat
         judged(tmp_path)
         took.append(process_time() - began)
     assert took[1] < 50 * took[0] + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Cut.kt", "import x.CardProvisioning\nclass A\n@A("),
+        ("Signs.swift", "let s = ProvisioningService()\nlet z = a " + "+ -" * 50_000),
+    ],
+)
+def test_a_file_that_holds_its_grammar_up_is_named_and_the_others_are_judged(platform_a, name, text):
+    (platform_a / "app" / name).write_text(text)
+    cases = judged(platform_a)
+    (miss,) = cases["text.readable"].misses
+    assert (miss.place, "did not parse it within" in miss.observed) == (f"app/{name}:1", True)
+    assert cases["kotlin.button"].verdict is (Verdict.NOT_LOOKED_AT if name.endswith(".kt") else Verdict.PASS)

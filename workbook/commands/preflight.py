@@ -87,9 +87,10 @@ def preflight(options: argparse.Namespace) -> int:
     """Judge, or list the cases."""
     from workbook.base.files import write_whole
     from workbook.harness.report import headline
+    from workbook.harness.sarif import to_sarif
     from workbook.harness.selection import chosen
     from workbook.preflight.judges import PREFLIGHT_CASES
-    from workbook.preflight.run import finding_lines, preflight, to_sarif
+    from workbook.preflight.run import finding_lines, preflight
 
     cases = chosen(PREFLIGHT_CASES, [_pattern(text, PREFLIGHT_CASES) for text in options.only])
     if options.list:

@@ -11,12 +11,13 @@ from tempfile import TemporaryDirectory
 from workbook.base.values import of_type, quoted
 from workbook.errors import ParameterError
 from workbook.harness.report import RunRecord, headline
+from workbook.harness.sarif import LEVELS
 from workbook.harness.selection import Known, chosen
 from workbook.notebook.conform import Result
 from workbook.preflight.gradle import read_build
 from workbook.preflight.judges import PREFLIGHT_CASES
 from workbook.preflight.project import read_project
-from workbook.preflight.run import LEVELS, Preflight, finding_lines, preflight
+from workbook.preflight.run import Preflight, finding_lines, preflight
 from workbook.preflight.signing import allowlist_request, read_certificates
 from workbook.views.html import View
 from workbook.views.table import Snapshot, Stack, Table, statement, table

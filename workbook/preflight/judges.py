@@ -31,7 +31,7 @@ from workbook.preflight.model import (
 from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, BuildTarget
 from workbook.preflight.project import SourceCall, SourceFunction, line_of, names_in, read_project, text_of, walk
 from workbook.preflight.signing import allowlist_request
-from workbook.preflight.taps import bridges, sdk_calls, second_tap
+from workbook.preflight.taps import bridges, open_ways, sdk_calls, second_tap
 from workbook.preflight.traces import api_address, api_key, cleartext
 
 if TYPE_CHECKING:
@@ -563,6 +563,8 @@ def _in_kotlin(name: str = "") -> Unseen:
         if facts.a.java:
             return (f"{facts.a.java[0].name} is about provisioning, and Java is not read: look there yourself, or play "
                     "the app with `workbook conform app`.")  # fmt: skip
+        if unclear := facts.a.kotlin.unclear:
+            return unclear
         if not facts.a.kotlin.about:
             return "No Kotlin source that was read names a class of platform A's SDK: name the folder that has it."
         if name and not any(name in source.identifiers for source in facts.a.kotlin.about):
@@ -577,11 +579,12 @@ def _fetch_opc(facts: Facts) -> str:
 
 
 def _button(facts: Facts) -> str:
-    calls = [*sdk_calls(facts.a.kotlin)]
-    if any(bridges(call.source) for call in calls):
+    if any(bridges(call.source) for call in open_ways(facts)):
         return ("The button is in another language than Kotlin, which is only searched as text: see that a tap "
                 "disables it until provision is over.")  # fmt: skip
-    none = "" if calls else "No Kotlin source that was read calls provision of platform A's SDK."
+    none = (
+        "" if any(sdk_calls(facts.a.kotlin)) else "No Kotlin source that was read calls provision of platform A's SDK."
+    )
     return _in_kotlin()(facts) or none
 
 
@@ -591,6 +594,8 @@ def _in_swift(name: str = "") -> Unseen:
     def why(facts: Facts) -> str:
         if facts.b.objc:
             return f"{facts.b.objc[0].name} is about provisioning, and Objective-C is not read: look there yourself."
+        if unclear := facts.b.swift.unclear:
+            return unclear
         if not facts.b.swift.about:
             return "No Swift source that was read names a class of platform B's SDK: name the folder that has it."
         if name and not any(name in source.identifiers for source in facts.b.swift.about):
@@ -602,9 +607,10 @@ def _in_swift(name: str = "") -> Unseen:
 
 def _handler(facts: Facts) -> str:
     """The extension's handler was read, if there is an extension."""
-    if facts.b.handlers or not facts.b.of(ISSUER):
-        return _in_swift()(facts) if facts.b.objc else ""
-    return _in_swift()(facts) or "No Swift source that was read has a handler of the issuer-provisioning extension."
+    if not facts.b.handlers and not facts.b.of(ISSUER):
+        return ""
+    none = "No Swift source that was read has a handler of the issuer-provisioning extension."
+    return _in_swift()(facts) or none * (not facts.b.handlers)
 
 
 def _plists(facts: Facts) -> str:

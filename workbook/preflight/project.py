@@ -488,6 +488,14 @@ class Sources:
     refused: dict[File, str] = field(default_factory=dict)
     """Those about provisioning whose grammar took too long, and why; nothing in them was judged."""
 
+    @cached_property
+    def unclear(self) -> str:
+        """Why a source about provisioning is not known in full, as a sentence; empty where each is."""
+        partly = next((source.file.name for source in self.about if source.root.has_error), "")
+        partly = next((file.name for file in self.refused), partly)
+        says = f"{partly} has a place that the grammar does not understand: mend it, or look there yourself."
+        return says if partly else ""
+
     @property
     def types(self) -> Iterator[SourceType]:
         """Every type in the sources about provisioning."""
@@ -519,6 +527,13 @@ class Sources:
         """One of the files, parsed once."""
         return self._parsed.setdefault(file.name, SourceFile(file))
 
+    def declaring(self, name: str) -> list[SourceFunction]:
+        """The functions of that name, if a single file has them all."""
+        files = self._declared.get(name.encode(), set())
+        if len(files) != 1 or files & self.refused.keys():
+            return []
+        return self.source(*files).parts.functions.get(name, [])
+
     def naming(self, *names: str) -> list[SourceFile]:
         """The sources with one of these names in them, at most forty."""
         words = [name.encode() for name in names if name]
@@ -542,9 +557,7 @@ class Sources:
             self.refused.update(too_long(file for files in named if len(files) == 1 for file in files))
             for call in calls:
                 found = [own[call.name]] if call.receiver in {"", "self"} and call.name in own else []
-                files = self._declared.get(call.name.encode(), set())
-                if not found and len(files) == 1 and not files & self.refused.keys():
-                    found = self.source(*files).parts.functions.get(call.name, [])
+                found = found or self.declaring(call.name)
                 if len(found) == 1 and found[0] not in seen:
                     seen.add(found[0])
                     waiting.append((found[0], depth + 1))

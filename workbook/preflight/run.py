@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 from workbook.base.files import read_named
 from workbook.base.rules import Owner
 from workbook.base.terminal import visible
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.harness.model import CaseResult, Verdict, gravest
-from workbook.harness.report import FAILING, About, RunRecord, concluded
+from workbook.harness.report import About, RunRecord, concluded
+from workbook.harness.sarif import LEVELS
 from workbook.harness.selection import Options
 from workbook.preflight.gradle import Dependency, read_build
 from workbook.preflight.judges import PREFLIGHT_CASES
@@ -25,8 +24,6 @@ from workbook.preflight.platform_b import read_platform_b
 from workbook.preflight.project import LARGEST_FILE, Project, about_provisioning, read_project, read_sources
 from workbook.preflight.signing import SigningCertificate, read_certificates, read_sent
 
-LEVELS = {Verdict.FAIL: "error", Verdict.WARN: "warning", Verdict.NOTE: "note", Verdict.KNOWN: "note"}
-"""A verdict's level in SARIF."""
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$")
 
 
@@ -180,42 +177,3 @@ def finding_lines(done: RunRecord) -> list[str]:
     for case in done.ended(Verdict.NOT_LOOKED_AT):
         unseen.setdefault(case.why, []).append(case.name)
     return lines + [visible(f"{Verdict.NOT_LOOKED_AT}: {why} [{', '.join(names)}]") for why, names in unseen.items()]
-
-
-def to_sarif(done: RunRecord) -> str:
-    """The findings in SARIF 2.1.0, for the pages of a code host; a failure that the baseline knows is suppressed."""
-    shown = [case for case in done.cases if case.verdict in LEVELS]
-    results = []
-    for case in shown:
-        for miss in case.misses:
-            level = LEVELS[miss.verdict()]
-            result: dict[str, Any] = {
-                "ruleId": case.name,
-                "level": level,
-                "message": {
-                    "text": f"{miss.rule}: expected {miss.expected}, observed {miss.observed}. {miss.todo}"
-                    + (f" More: {miss.see}" if miss.see else "")
-                },
-            }
-            if miss.file:
-                place = {"artifactLocation": {"uri": miss.file}, "region": {"startLine": max(miss.line, 1)}}
-                result["locations"] = [{"physicalLocation": place}]
-            if case.verdict is Verdict.KNOWN:
-                result["suppressions"] = [{"kind": "external", "justification": case.why}]
-            results.append(result)
-    rules = [
-        {
-            "id": case.name,
-            "shortDescription": {"text": case.says},
-            "fullDescription": {"text": str(case.rule)},
-            "defaultConfiguration": {"level": "error" if case.verdict in FAILING else "note"},
-        }
-        for case in shown
-    ]
-    driver = {"name": "workbook preflight", "version": done.about.versions["workbook"], "rules": rules}
-    document = {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results}],
-    }
-    return json.dumps(document, indent=1, ensure_ascii=True) + "\n"

@@ -107,15 +107,15 @@ def _in_file(content: bytes, name: str, password: str) -> Iterable[SigningCertif
 
 def _in_report(content: bytes, name: str) -> Iterator[SigningCertificate]:
     """A signing report's fingerprints, each below its variant's fields."""
-    text, end = content.decode("utf-8", "replace"), 0
+    text, end, line, counted = content.decode("utf-8", "replace"), 0, 1, 0
     fields: dict[str, str] = {}
     for match in re.finditer(r"SHA-?256(?:\s+digest)?\s*:\s*((?:[0-9A-Fa-f]{2}:?){32})\b", text):
         between = text[end : match.start()]
         said = dict(re.findall(r"^\s*(Variant|Config|Store|Alias)\s*:\s*(.*?)\s*$", between, re.MULTILINE))
         fields = said if "Variant" in said else fields | said
         end = match.end()
+        line, counted = line + text.count("\n", counted, match.start()), match.start()
         debug = _is_debug(between[-2000:], fields.get("Store", ""), fields.get("Alias", ""))
-        line = text.count("\n", 0, match.start()) + 1
         yield SigningCertificate(normalised(match[1]), name, fields.get("Variant", ""), debug, line=line)
 
 

@@ -28,7 +28,7 @@ from workbook.preflight.project import (
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_OFF = re.compile(r"\b(isEnabled|isClickable|isVisible)\s*=\s*false|\bvisibility\s*=\s*(View\.)?(GONE|INVISIBLE)"
+_OFF = re.compile(r"\bisVisible\s*=\s*false|\bvisibility\s*=\s*(View\.)?(GONE|INVISIBLE)"
                   r"|\bset(Enabled|Clickable|Visible)\(\s*false"
                   r"|\.(compareAndSet|getAndSet|tryLock|tryAcquire)\(")  # fmt: skip
 
@@ -44,11 +44,16 @@ def sdk_calls(kotlin: Sources) -> Iterator[SourceCall]:
 def second_tap(facts: Facts) -> Iterator[Miss]:
     """A way from a tap to the SDK that nothing closes while an attempt is under way."""
     seen: set[tuple[SourceFile, str]] = set()
-    for call in sdk_calls(facts.a.kotlin):
+    for call in open_ways(facts):
         page = call.source, call.kind.name if call.kind else ""
-        if page not in seen and not _is_closed(facts, call) and not bridges(call.source):
+        if page not in seen and not bridges(call.source) and not facts.a.kotlin.unclear:
             seen.add(page)
             yield miss_in(call, "nothing that disables it")
+
+
+def open_ways(facts: Facts) -> Iterator[SourceCall]:
+    """The calls of the SDK that a second tap reaches."""
+    return (call for call in sdk_calls(facts.a.kotlin) if not _is_closed(facts, call))
 
 
 def bridges(source: SourceFile) -> bool:
@@ -61,7 +66,7 @@ def _is_closed(facts: Facts, call: SourceCall) -> bool:
     """Whether something written on the way to this call is asked where a tap begins."""
     way, sources = _way(facts.a.kotlin, call)
     written: set[str] = set()
-    asked: set[str] = set()
+    asked = {"isEnabled", "isClickable"}  # to write these of a control is enough
     for function, at in way:
         text = function.source.file.content[function.node.start_byte : at.start_byte].decode("utf-8", "replace")
         if _OFF.search(text):
@@ -72,11 +77,12 @@ def _is_closed(facts: Facts, call: SourceCall) -> bool:
         every = (function for source in sources for named in source.parts.functions.values() for function in named)
         for function in every:
             written |= _written(function, None, facts.a.kotlin)
+            asked |= _conditions(function.node, None)
     names = {function.name for function, _at in way}
     for source in sources:
         asked |= _steering(source, names)
     for layout in facts.project.named("*.xml"):  # data binding
-        for match in re.finditer(r'android:(?:enabled|visibility|clickable)="@\{([^}]*)\}"', layout.text):
+        for match in re.finditer(r'\w:(?:enabled|visibility|clickable)="@\{([^}]*)\}"', layout.text):
             asked |= set(re.findall(r"\w+", match[1]))
     for _step in range(2):  # what is asked may be computed from what is written
         asked |= {name for source in sources for name in _computed(source, asked)}
@@ -119,10 +125,16 @@ def _references(source: SourceFile, name: str) -> Iterator[tuple[SourceFunction 
 def _written(function: SourceFunction, at: Node | None, kotlin: Sources, depth: int = 0) -> set[str]:
     """What a function writes before this place, itself or in functions of its own type; `at` None means anywhere."""
     found: set[str] = set()
+    content, other_ends = function.source.file.content, 0
+    # what handles another event: `onCheckedChange = {`, `x.setOnClickListener {`, `Checkbox(...) {`
+    handles = re.compile(rb"(\bon[A-Z]\w*\s*=|\.setOn\w+(\([^()]*\))?|\b[A-Z]\w*(\([^{}]*\))?)\s*\Z")
     for node in walk(function.node):
         if at is not None and node.start_byte >= at.start_byte:
             break
-        if node.type == "assignment":
+        if node.type == "lambda_literal" and at is not None and node.end_byte <= at.start_byte:
+            before = content[max(node.start_byte - 120, function.node.start_byte) : node.start_byte]
+            other_ends = node.end_byte if handles.search(before) else other_ends
+        if node.type == "assignment" and node.start_byte >= other_ends:
             target, value = node.named_children[0], node.named_children[-1]
             is_copy = value.type == "call_expression" and text_of(value.named_children[0]).endswith("copy")
             found |= set() if is_copy else set(names_in(target))
@@ -137,8 +149,8 @@ def _written(function: SourceFunction, at: Node | None, kotlin: Sources, depth: 
         elif call.node.end_byte <= end and call.name != "launch":
             found |= {name for argument in call.arguments for name in _capitals(argument)}
             own = function.kind.by_name.get(call.name) if function.kind and call.receiver in {"", "this"} else None
-            if own is not None and own is not function and depth < 2:
-                found |= _written(own, None, kotlin, depth + 1)
+            for called in ([own] if own else kotlin.declaring(call.name)[:4]) if depth < 2 else ():
+                found |= _written(called, None, kotlin, depth + 1) if called is not function else set()
     return found
 
 
@@ -146,14 +158,15 @@ def _capitals(node: Node) -> Iterator[str]:
     return (name for name in names_in(node) if name[:1].isupper())
 
 
-def _conditions(node: Node, at: Node) -> set[str]:
+def _conditions(node: Node, at: Node | None) -> set[str]:
     """The names in each condition on the way: around the place, or before it with an end of the function."""
+    until = node.end_byte if at is None else at.start_byte
     found: set[str] = set()
     ends = _places(node, r"\b(return|throw)\b")
     for part in walk(node):
-        if part.start_byte >= at.start_byte:
+        if part.start_byte >= until:
             break
-        around = part.end_byte > at.start_byte
+        around = part.end_byte > until
         if part.type == "if_expression" and (around or _is_within(part, ends)):
             found |= set(names_in(part.named_children[0]))
         elif part.type == "when_expression" and around:

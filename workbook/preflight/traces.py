@@ -82,7 +82,7 @@ def api_key(facts: Facts) -> Iterator[Miss]:
 def _keys_in(file: File) -> Iterator[tuple[int, str, bool]]:
     """Each line with a key: its name, empty where only the form tells; and whether it is surely one of this flow."""
     named = rb"""((?:api[_.-]?key|client[_.-]?secret|secret[_.-]?key)\w{0,40})
-        (?:[^\w$@]{1,12}(?:key|string|value|android:value|char|const)?){1,4}?
+        (?:[^\w$@]{1,12}(?:key|string|value|char|const)?){1,4}?
         (?<![\w$@./-])([A-Za-z0-9_+/=~-]{14,})(?![\w.(])"""
     flow = re.compile(r"issuer|wallet|provision|operator|card|bcl|x-api", re.IGNORECASE)
     # services whose keys are meant to be in an app, and the forms of such keys
@@ -148,7 +148,7 @@ def _addresses(file: File) -> Iterator[Miss]:
         host, before = match[1].decode().lower(), _before(match, r"[^\n]*\Z")
         # names of XML's own things look like addresses
         is_name = re.search(r"xmlns|doctype|schema|namespace", before, re.IGNORECASE) or re.match(
-            r"(schemas?|www\.w3|ns|xml|java\.sun|www\.apple|www\.apache|purl)\b", host
+            r"(schemas?|www\.w3|ns|xml|java\.sun|www\.apache|purl)\b", host
         )
         if not is_name and not _LOCAL.search(host) and (of_back_end or re.search(words, before, re.IGNORECASE)):
             todo = "Write https: a session or card data in clear text is anybody's on the way."
