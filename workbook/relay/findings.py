@@ -15,7 +15,7 @@ from workbook.api.redaction import Redaction
 from workbook.harness.model import Root, RunFinding, Verdict
 from workbook.mockserver.journal import operation_of
 from workbook.relay.case_runner import CONFIRMED, NO_PLAIN_CALL, OWN_429, CaseRunner, platform_names
-from workbook.relay.judging import AFRESH, HAND_ON, KEPT_FAILURE, MORE_TIME, outcome
+from workbook.relay.judging import AFRESH, HAND_ON, MORE_TIME, outcome
 from workbook.relay.model import (
     GET,
     RAW,
@@ -88,7 +88,7 @@ class PlainFailure:
             form = result.case.group is RelayGroup.FORM and result.verdict in CONFIRMED and script.cards == 1
             if form and self.operation in script.operations:
                 own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
-                advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON, KEPT_FAILURE, MORE_TIME)]
+                advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON, MORE_TIME)]
         untested = tuple(result.case.name for result in results if result.why == NO_PLAIN_CALL)
         mend = "Mend this first, because nearly every case makes this call; the cases of group form check the request."
         return RunFinding(Root.PLAIN_CALL, str(self), " ".join(dict.fromkeys(advice)) or mend, untested)
