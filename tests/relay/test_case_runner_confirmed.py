@@ -217,7 +217,7 @@ def test_a_plain_attempt_says_whether_the_plain_call_works(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.rule("REL-5")
-@pytest.mark.parametrize(("busy", "verdict"), [(True, Verdict.NOT_TESTABLE), (False, Verdict.WARN)])
+@pytest.mark.parametrize(("busy", "verdict"), [(True, Verdict.NOT_TESTABLE), (False, Verdict.FAIL)])
 def test_on_a_busy_machine_a_late_call_says_nothing_about_the_back_end(monkeypatch, busy, verdict):
     monkeypatch.setattr(CaseRunner, "is_busy", busy)
     (one,) = of(monkeypatch, broken_time.OneAfterTheOther, ("relay.list.side-by-side",))
