@@ -260,3 +260,15 @@ def test_no_opaque_data_and_no_key_leaves_in_a_log_or_a_trace() -> None:
     told = "\n".join([*lines, server.clients["one"].device.trace.to_jsonl(), repr(server), repr(server.clients)])
     assert lines
     assert not [value for value in (*values, server.key) if value[:30] in told]
+
+
+def test_a_phone_serves_a_thousand_clients_and_goes_on_with_each() -> None:
+    async def work(server: PhoneServer, app: Callable[[str], App]) -> None:
+        one = app("one")
+        await one.hello()
+        server.clients.update({f"app-{number}": server.clients["one"] for number in range(999)})
+        refused = await app("one-more").call("hello", 409, platform="A", variant="from-0.4.0", protocol=1)
+        assert "1,000 clients, which is the most" in refused["error"]
+        await one.hello()
+
+    assert "one-more" not in served(work).clients

@@ -1,6 +1,7 @@
 import base64
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -296,3 +297,30 @@ def test_a_full_disk_behind_stdout_is_a_sentence_and_a_code(words, code):
         )
     assert ended.returncode == code
     assert ended.stderr == "workbook: Cannot print: No space left on device. Make room, or print to another place.\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell closes a stream so")
+@pytest.mark.parametrize(
+    ("closed", "words", "code", "says"),
+    [
+        (">&-", "rules", 2, "Cannot print: "),
+        (">&-", "conform --list", 254, "Cannot print: "),
+        (">&- 2>&- <&-", "rules", 2, ""),
+        ("2>&-", "no-command", 2, ""),
+        ("<&-", "inspect -", 2, "The value is empty."),
+        ("<&-", "diagnose -", 2, "The symptom is empty."),
+    ],
+)
+def test_a_stream_that_is_closed_before_the_start_ends_in_a_code(closed, words, code, says):
+    ended = subprocess.run(
+        ["/bin/sh", "-c", f"exec {shlex.quote(sys.executable)} -m workbook {words} {closed}"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (code, "")
+    assert ended.stderr.startswith(f"workbook: {says}" if says else "")
+    assert "unexpected" not in ended.stderr

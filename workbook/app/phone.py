@@ -642,6 +642,8 @@ class PhoneServer:
             )
         variant = variant_a(call.variant)
         if (client := self.clients.get(call.client)) is None:
+            if len(self.clients) >= 1_000:  # each keeps its trace and its requests
+                raise OutOfOrderError("This phone has 1,000 clients, which is the most. Start `workbook phone` anew.")
             client = self.clients[call.client] = self.new(call.client, variant.name)
             self.on_hello(client)
         else:

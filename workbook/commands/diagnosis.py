@@ -79,7 +79,7 @@ def inspect(options: argparse.Namespace) -> int:
     try:
         piped = options.value == "-"
         most = inspector.LARGEST_VALUE + 2
-        data = sys.stdin.buffer.read(most) if piped else read_regular(Path(options.value), most)
+        data = _piped(most) if piped else read_regular(Path(options.value), most)
     except OSError as error:
         again = "Name a file that holds the value, or pipe the value into: workbook inspect -"
         raise ConfigurationError(f"Cannot read that file: {error.strerror}. {again}") from None
@@ -88,12 +88,19 @@ def inspect(options: argparse.Namespace) -> int:
     return ExitCode.OK if found.is_good else ExitCode.FAILED
 
 
+def _piped(most: int) -> bytes:
+    try:
+        return sys.stdin.buffer.read(most)
+    except OSError as error:  # such as a terminal that is gone
+        raise ConfigurationError(f"Cannot read standard input: {error.strerror}.") from None
+
+
 def _read(words: list[str], most: int) -> str:
     """The text itself, or what the one named file or standard input holds."""
     from workbook.base.files import read_named
 
     if words == ["-"]:
-        return sys.stdin.buffer.read(most + 1).decode("utf-8", "replace")
+        return _piped(most + 1).decode("utf-8", "replace")
     with suppress(OSError):  # a symptom is often too long for the name of a file
         if len(words) == 1 and Path(words[0]).is_file():
             return read_named(Path(words[0]), most, "Name a log file.").decode("utf-8", "replace")
