@@ -6,14 +6,14 @@ from xml.etree import ElementTree as ET
 import pytest
 from contrast import contrast
 from plays import MACHINES, SCRIPTS, USUAL, played
+from states_layout import TICK, moves
 
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
 from workbook.notebook.plays.script import Script, play
 from workbook.views.paint import DARK, LIGHT, sheet
 from workbook.views.player_data import player_data
-from workbook.views.states import TICK, Lit, States, allowed, draw, key
-from workbook.views.states_layout import moves
+from workbook.views.states import Lit, States, allowed, draw, key
 
 SVG = "{http://www.w3.org/2000/svg}"
 WALK = Script().then("tap", 2.0)

@@ -1,19 +1,53 @@
 """Every machine's picture, measured: nothing stands on anything else, and every arrow ends where it should."""
 
+import os
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
+from pathlib import Path
 
 import pytest
 from plays import MACHINES
+from states_layout import BOX_WIDTH, LEADING, PAGE_WIDTH, TICK, Layout, drawn, moves, pictured
 
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
-from workbook.flows.variants import A_FROM_0_4_0
-from workbook.views.states import TICK
-from workbook.views.states_layout import BOX_WIDTH, LEADING, PAGE_WIDTH, Layout, moves
+from workbook.flows.variants import A_FROM_0_4_0, A_NOT_MIGRATED, VARIANTS_A, VARIANTS_B, VariantA
+from workbook.views.states import stored
 
 LETTER = 6.2
 """How wide a letter of a label may be, in pixels; a common font's is narrower."""
+
+
+STORED = Path(__file__).parents[2] / "workbook" / "views" / "states"
+
+
+def test_the_stored_pictures_are_those_that_are_drawn_today_and_no_other():
+    """`WORKBOOK_GOLDEN=write pytest tests/views/test_states_layout.py` draws them anew."""
+    pictures = {f"{name}.svg": drawn(machine) for name, machine in pictured()}
+    if os.environ.get("WORKBOOK_GOLDEN") == "write":
+        for name, picture in pictures.items():
+            (STORED / name).write_text(picture, encoding="utf-8")
+        stored.cache_clear()
+    assert {path.name: path.read_text("utf-8") for path in STORED.iterdir()} == pictures
+
+
+@pytest.mark.parametrize("variant", [*VARIANTS_A.values(), A_NOT_MIGRATED, *VARIANTS_B.values()], ids=repr)
+def test_every_choice_of_a_variant_is_drawn_as_it_is_stored(variant):
+    names = ("guarded", "by_hand") if isinstance(variant, VariantA) else ("tells", "says_available")
+    for chosen in product((True, False), repeat=2):
+        one = replace(variant, **dict(zip(names, chosen, strict=True)))
+        assert "\n".join((*stored(one.machine), "")) == drawn(one.machine)
+
+
+def test_every_machine_is_drawn_as_it_is_stored(machine):
+    assert "\n".join((*stored(machine), "")) == drawn(machine)
+
+
+def test_a_machine_with_other_moves_is_refused_by_name():
+    machine = A_FROM_0_4_0.machine
+    other = Machine("platform C", machine.rows[:-1], initial=machine.initial, final=machine.final)
+    with pytest.raises(LookupError, match="has the moves of platform C"):
+        stored(other)
 
 
 @pytest.fixture(params=MACHINES, ids=repr)

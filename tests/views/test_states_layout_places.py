@@ -4,10 +4,10 @@ from typing import get_args
 
 import pytest
 from plays import MACHINES
+from states_layout import GRIDS, Column, MoveOrigin, moves, places
 
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, B_LATER
-from workbook.views.states_layout import GRIDS, Column, MoveOrigin, moves, places
 
 
 def _spine(machine):

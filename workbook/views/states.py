@@ -1,42 +1,29 @@
-"""The flow's state diagram with the present state and the path of the run lit, and what can happen next."""
+"""The flow's state diagram with the present state and the path of the run lit, and what can happen next.
+
+The folder `states` holds the pictures with nothing lit; here the parts that a run came to are lit. The pictures are
+made by `tests/support/states_layout.py`: `WORKBOOK_GOLDEN=write pytest tests/views/test_states_layout.py` writes them.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from html import unescape
+from pathlib import Path
 
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Actor
 from workbook.views.film import Film
-from workbook.views.html import Markup, View, tag, void
+from workbook.views.html import View, joined, tag, trusted, void
 from workbook.views.paint import Picture, document, ground, sheet
-from workbook.views.states_layout import BADGE, BOX_WIDTH, LEADING, PAGE_WIDTH, Arrow, Words, laid_out
 from workbook.views.table import TEXT_WIDTH, cut, paragraph, wrap
-
-# The words beside arrows. Where several events lead the same way, each can be marked by itself: an event that happened
-# has a tick and is bold, and the others stay pale.
-
-TICK = "✓ "
 
 
 def key(move: str, event: str) -> str:
     """The name in a picture of an event on a move."""
     return f"{move}: {event}"
-
-
-def texts(words: Words, took: Collection[str]) -> Iterator[Markup]:
-    """The lines of some words, the last one first; `took` holds the keys of the events that happened."""
-    choice = len({label.event for label in words.lines}) > 1
-    for number, label in enumerate(reversed(words.lines)):
-        place = {"x": words.x, "y": words.y - LEADING * number, "text_anchor": words.anchor}
-        if not choice:
-            yield tag("text", label.text, class_="wb-says", **place)
-            continue
-        keys = [key(move, label.event) for move in words.moves]
-        names = "wb-says wb-choice" + (" wb-took" if any(name in took for name in keys) else "")
-        tick = tag("tspan", TICK, class_="wb-tick") if label.begins else ""
-        yield tag("text", tick, label.text, data_event="|".join(keys), class_=names, **place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +43,24 @@ class Lit:
     took: frozenset[str] = frozenset()
 
 
+@cache
+def stored(machine: Machine) -> tuple[str, ...]:
+    """The stored picture of a machine, one part a line; the first line opens the SVG document, and the last closes it.
+
+    Raises:
+        LookupError: no picture has exactly its moves.
+    """
+    rows = [row for row in machine.rows if not row.of_another_attempt]
+    moves, events = {f"{row.state}>{row.to}" for row in rows}, {row.event.says for row in rows}
+    pictures = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).with_name("states").glob("*.svg"))]
+    fit = [one for one in pictures if set(map(unescape, re.findall('data-move="([^"]+)"', one))) == moves]
+    if not fit:
+        message = f"No picture in workbook/views/states has the moves of {machine.name}; see {__name__}."
+        raise LookupError(message)
+    # The variants of the extension differ in the names of their events alone.
+    return tuple(max(fit, key=lambda picture: sum(event in picture for event in events)).splitlines())
+
+
 def draw(machine: Machine, title: str, alt: str, lit: Lit | None = None) -> Picture:
     """The picture of a machine as one self-contained SVG document, the same bytes on every run.
 
@@ -65,93 +70,45 @@ def draw(machine: Machine, title: str, alt: str, lit: Lit | None = None) -> Pict
         alt: the picture in words.
         lit: the lit parts.
     """
-    plan, lit = laid_out(machine), lit or Lit()
-    height = plan.height + 84  # the legend
-    first, final = plan.boxes[str(machine.initial)], frozenset(map(str, machine.final))
-    steps = [(tuple(lit.steps.get(arrow.move.name, ())), arrow) for arrow in plan.arrows]
-    parts = []
-    for numbers, arrow in sorted(steps, key=lambda step: bool(step[0])):  # moves that were made are on top
-        names = f"wb-move is-{arrow.move.origin}{' wb-been' if numbers else ''}"
-        parts.append(tag("g", *_arrow(arrow, numbers, lit.took), data_move=arrow.move.name, class_=names))
-    for sign in plan.signs:
-        parts += texts(sign, lit.took)
-    parts.append(void("path", class_="wb-head", d=f"M{first.middle - 4} {first.y - 15}a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"))
-    parts.append(void("path", class_="wb-way", d=f"M{first.middle} {first.y - 12}V{first.y}"))
-    for state, box in plan.boxes.items():
-        mark = " wb-here" if state == lit.here else " wb-been" if state in lit.been else ""
-        shape = [void("rect", class_="wb-box", x=box.x, y=box.y, width=BOX_WIDTH, height=box.height, rx=9)]
-        if state in final:
-            inner = {"x": box.x + 3, "y": box.y + 3, "width": BOX_WIDTH - 6, "height": box.height - 6, "rx": 6}
-            shape.append(void("rect", class_="wb-rest", **inner))
-        words = tag("text", cut(state, 26), class_="wb-name", x=box.middle, y=box.y + box.height // 2 + 4)
-        parts.append(tag("g", *shape, words, data_state=state, class_=f"wb-state{mark}"))
+    opening, *lines, _closing = stored(machine)
+    width, height = map(int, re.findall(r' (?:width|height)="(\d+)"', opening))
+    parts = sorted((_lit(line, lit or Lit()) for line in lines), key=lambda part: part[0])
     words = tag("text", cut(title, 90), class_="wb-title", x=24, y=34)
-    shapes = (ground(PAGE_WIDTH, height), words, *parts, *_legend(plan.height + 12))
-    return document("wb-states", sheet("states"), f"States: {title}", alt, (PAGE_WIDTH, height), *shapes)
+    shapes = (ground(width, height), words, *(trusted(part) for _place, part in parts))
+    return document("wb-states", sheet("states"), f"States: {title}", alt, (width, height), *shapes)
 
 
-def _arrow(arrow: Arrow, steps: tuple[int, ...], took: frozenset[str]) -> Iterator[Markup]:
-    """A move's arrow with its words, and the numbers of its last two steps in a pill.
+def _lit(part: str, lit: Lit) -> tuple[int, str]:
+    """A part of a stored picture, lit, after its place in the order of drawing: moves that were made are above others.
 
-    The path begins at the head, so that the dashes of arrows that share a lane coincide.
+    A stored move says in `data-badge` where its number goes: x, y, which end of the number is there, and which way its
+    words give way to a wide number (1, -1, or 0 where they are elsewhere).
     """
-    yield tag("title", f"{arrow.move.source} → {arrow.move.target}: {' or '.join(arrow.move.events)}")
-    (x0, y0), (x, y) = arrow.points[-2:]
-    dx, dy = _sign(x - x0), _sign(y - y0)
-    yield void("path", class_="wb-way", d=_rounded(((x - 8 * dx, y - 8 * dy), *reversed(arrow.points[:-1]))))
-    corners = (f"{x - 9 * dx + side * dy:g} {y - 9 * dy + side * dx:g}" for side in (-4.5, 4.5))
-    yield void("path", class_="wb-head", d=f"M{x} {y}L{'L'.join(corners)}z")
-    badge, words = arrow.badge, arrow.words
+    if state := re.match('<g data-state="([^"]+)" class="wb-state', part):
+        name = unescape(state[1])
+        mark = " wb-here" if name == lit.here else " wb-been" if name in lit.been else ""
+        return 2, f"{state[0]}{mark}{part[state.end() :]}"
+    part = re.sub('(data-event="([^"]+)" class="wb-says wb-choice)', lambda event: _took(event, lit), part)
+    move = re.fullmatch(r'(<g data-move="([^"]+)") data-badge="(\d+) (\d+) (\w+) (-?\d)"( class="[^"]+)(.*)</g>', part)
+    if not move:
+        return 2, part
+    opening, name, x, y, anchor, way, classes, shapes = move.groups()
+    steps = lit.steps.get(unescape(name), ())
+    if not steps:
+        return 0, f"{opening}{classes}{shapes}</g>"
     numbers = ("… " if len(steps) > 2 else "") + ", ".join(map(str, steps[-2:]))
     wide = max(16, 8 + 6 * len(numbers))
-    if words:
-        room = wide + 8 - BADGE  # a wide number moves the words away from the box
-        if room > 0 and words.anchor == badge.anchor and arrow.points[0][1] == badge.y:
-            words = replace(words, x=words.x + (room if words.anchor == "start" else -room))
-        yield from texts(words, took)
-    if numbers:
-        left = badge.x - {"start": 0, "middle": wide // 2, "end": wide}[badge.anchor]
-        yield void("rect", class_="wb-step", x=left, y=badge.y - 8, width=wide, height=16, rx=8)
-        yield tag("text", numbers, class_="wb-number", x=left + wide / 2, y=badge.y + 4)
+    aside = int(way) * max(0, wide - 18)
+    shapes = re.sub(r'(<text [^>]*\bx=")(\d+)', lambda text: f"{text[1]}{int(text[2]) + aside}", shapes)
+    left = int(x) - {"start": 0, "middle": wide // 2, "end": wide}[anchor]
+    pill = void("rect", class_="wb-step", x=left, y=int(y) - 8, width=wide, height=16, rx=8)
+    number = tag("text", numbers, class_="wb-number", x=left + wide / 2, y=int(y) + 4)
+    return 1, f"{opening}{classes} wb-been{shapes}{joined(pill, number)}</g>"
 
 
-def _rounded(points: Sequence[tuple[int, int]]) -> str:
-    """A path through the points, its corners rounded."""
-    (first_x, first_y), (last_x, last_y) = points[0], points[-1]
-    path = f"M{first_x} {first_y}"
-    for before, (x, y), after in zip(points, points[1:], points[2:], strict=False):
-        ends = []
-        for end_x, end_y in (before, after):
-            near = min(6, (abs(x - end_x) + abs(y - end_y)) / 2)
-            ends.append(f"{x + _sign(end_x - x) * near:g} {y + _sign(end_y - y) * near:g}")
-        path += f"L{ends[0]}Q{x} {y} {ends[1]}"
-    return f"{path}L{last_x} {last_y}"
-
-
-def _sign(number: int) -> int:
-    return (number > 0) - (number < 0)
-
-
-def _legend(y: int) -> Iterator[Markup]:
-    yield void("path", class_="wb-ground", d=f"M24 {y}H{PAGE_WIDTH - 24}")
-    for x, name, words in (
-        (24, "is-spec", "stated by the document"),
-        (236, "is-ours", "left open by it: our choice, or public knowledge"),
-        (604, "is-deprecated", "deprecated"),
-    ):
-        line = void("path", class_="wb-way", d=f"M{x} {y + 18}h34")
-        yield tag("g", line, tag("text", words, x=x + 42, y=y + 22), class_=name)
-    for x, name, words in (
-        (24, "", "not reached"),
-        (148, "wb-been", "passed"),
-        (272, "wb-here", "here now"),
-        (396, "", "a resting place: an attempt is over, or the cardholder chooses"),
-    ):
-        box = void("rect", class_="wb-box", x=x, y=y + 30, width=34, height=14, rx=4)
-        rest = void("rect", class_="wb-rest", x=x + 3, y=y + 33, width=28, height=8, rx=2) if x == 396 else ""
-        yield tag("g", box, rest, tag("text", words, x=x + 42, y=y + 41), class_=name or None)
-    took = "where several events lead the same way: the one that happened in this run"
-    yield tag("text", TICK, took, x=24, y=y + 60)
+def _took(event: re.Match[str], lit: Lit) -> str:
+    """The beginning of an event's words, marked if it made its move: `data-event` holds its keys, with | between."""
+    return event[1] + (" wb-took" if lit.took.intersection(unescape(event[2]).split("|")) else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The layout of a machine's picture: every box, arrow and word with its place in pixels.
+"""Draws the pictures of `workbook/views/states`: every box, arrow and word of a machine, with its place in pixels.
 
 The way to success is a column from top to bottom, the spine. Left of it is a branch: the deprecated calls. Right of it
 are the ends of an attempt. `GRIDS` says where each state is.
@@ -15,15 +15,17 @@ change here, and a new state needs its place in a grid.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum, unique
-from functools import lru_cache
 from itertools import count
 from typing import NamedTuple
 
 from workbook.flows.machine import Machine, Row
-from workbook.views.table import width, wrap
+from workbook.flows.variants import VARIANTS_A, VARIANTS_B
+from workbook.views.html import Markup, tag, void
+from workbook.views.states import key
+from workbook.views.table import cut, width, wrap
 
 GRIDS = (
     """
@@ -280,12 +282,6 @@ class Lane(NamedTuple):
         return "east" if self.channel == "rim" else "west"
 
 
-@lru_cache(maxsize=32)
-def laid_out(machine: Machine) -> Layout:
-    """The layout of a machine, made once: there are a few, and each is drawn for every run."""
-    return Layout(machine)
-
-
 class Layout:
     """The whole picture of a machine, the same on every run.
 
@@ -428,3 +424,117 @@ class Layout:
         x, y = point
         place = (x + space, y - 4, "start") if side == "east" else (x - space, y - 4, "end")
         return Words(lines, *place, tuple(move.name for move in named))
+
+
+# The picture, with nothing lit. Where several events lead the same way, the words of each can be marked by themselves:
+# an event that happened has a tick and is bold, and the others stay pale.
+
+TICK = "✓ "
+
+
+def _texts(words: Words) -> Iterator[Markup]:
+    """The lines of some words, the last one first."""
+    choice = len({label.event for label in words.lines}) > 1
+    for number, label in enumerate(reversed(words.lines)):
+        place = {"x": words.x, "y": words.y - LEADING * number, "text_anchor": words.anchor}
+        if not choice:
+            yield tag("text", label.text, class_="wb-says", **place)
+            continue
+        keys = [key(move, label.event) for move in words.moves]
+        tick = tag("tspan", TICK, class_="wb-tick") if label.begins else ""
+        yield tag("text", tick, label.text, data_event="|".join(keys), class_="wb-says wb-choice", **place)
+
+
+def pictured() -> Iterator[tuple[str, Machine]]:
+    """Each picture's name, and a machine that has its moves."""
+    for variant in VARIANTS_A.values():
+        yield f"platform-a-{variant.name}", variant.machine
+        yield f"platform-a-{variant.name}-unguarded", replace(variant, guarded=False).machine
+    for variant in VARIANTS_B.values():
+        yield f"platform-b-{variant.name}", variant.machine
+        yield f"platform-b-{variant.name}-extension", variant.extension()
+
+
+def drawn(machine: Machine) -> str:
+    """The picture of a machine as `workbook/views/states` stores it: one part a line."""
+    plan = Layout(machine)
+    size = {"width": PAGE_WIDTH, "height": plan.height + 84}  # the legend
+    opening = void("svg", xmlns="http://www.w3.org/2000/svg", class_="wb-states", **size).replace("/>", ">")
+    signs = (line for sign in plan.signs for line in _texts(sign))
+    parts = (*map(_arrow, plan.arrows), *signs, *_boxes(machine, plan), *_legend(plan.height + 12))
+    return "\n".join((opening, *parts, "</svg>", ""))
+
+
+def _boxes(machine: Machine, plan: Layout) -> Iterator[Markup]:
+    """Where it begins, and each state; one at which an attempt may rest has a second edge."""
+    first, final = plan.boxes[str(machine.initial)], frozenset(map(str, machine.final))
+    yield void("path", class_="wb-head", d=f"M{first.middle - 4} {first.y - 15}a4 4 0 1 0 8 0a4 4 0 1 0-8 0z")
+    yield void("path", class_="wb-way", d=f"M{first.middle} {first.y - 12}V{first.y}")
+    for state, box in plan.boxes.items():
+        shape = [void("rect", class_="wb-box", x=box.x, y=box.y, width=BOX_WIDTH, height=box.height, rx=9)]
+        if state in final:
+            inner = {"x": box.x + 3, "y": box.y + 3, "width": BOX_WIDTH - 6, "height": box.height - 6, "rx": 6}
+            shape.append(void("rect", class_="wb-rest", **inner))
+        words = tag("text", cut(state, 26), class_="wb-name", x=box.middle, y=box.y + box.height // 2 + 4)
+        yield tag("g", *shape, words, data_state=state, class_="wb-state")
+
+
+def _arrow(arrow: Arrow) -> Markup:
+    """A move's arrow with its words, and what `workbook.views.states` must know to write its steps' numbers.
+
+    The path begins at the head, so that the dashes of arrows that share a lane coincide.
+    """
+    move, badge, words = arrow.move, arrow.badge, arrow.words
+    (x0, y0), (x, y) = arrow.points[-2:]
+    dx, dy = _sign(x - x0), _sign(y - y0)
+    corners = (f"{x - 9 * dx + side * dy:g} {y - 9 * dy + side * dx:g}" for side in (-4.5, 4.5))
+    way = 0
+    if words and words.anchor == badge.anchor and arrow.points[0][1] == badge.y:
+        way = 1 if words.anchor == "start" else -1
+    return tag(
+        "g",
+        tag("title", f"{move.source} → {move.target}: {' or '.join(move.events)}"),
+        void("path", class_="wb-way", d=_rounded(((x - 8 * dx, y - 8 * dy), *reversed(arrow.points[:-1])))),
+        void("path", class_="wb-head", d=f"M{x} {y}L{'L'.join(corners)}z"),
+        *(_texts(words) if words else ()),
+        data_move=move.name, data_badge=f"{badge.x} {badge.y} {badge.anchor} {way}", class_=f"wb-move is-{move.origin}",
+    )  # fmt: skip
+
+
+def _rounded(points: Sequence[tuple[int, int]]) -> str:
+    """A path through the points, its corners rounded."""
+    (first_x, first_y), (last_x, last_y) = points[0], points[-1]
+    path = f"M{first_x} {first_y}"
+    for before, (x, y), after in zip(points, points[1:], points[2:], strict=False):
+        ends = []
+        for end_x, end_y in (before, after):
+            near = min(6, (abs(x - end_x) + abs(y - end_y)) / 2)
+            ends.append(f"{x + _sign(end_x - x) * near:g} {y + _sign(end_y - y) * near:g}")
+        path += f"L{ends[0]}Q{x} {y} {ends[1]}"
+    return f"{path}L{last_x} {last_y}"
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)
+
+
+def _legend(y: int) -> Iterator[Markup]:
+    yield void("path", class_="wb-ground", d=f"M24 {y}H{PAGE_WIDTH - 24}")
+    for x, name, words in (
+        (24, "is-spec", "stated by the document"),
+        (236, "is-ours", "left open by it: our choice, or public knowledge"),
+        (604, "is-deprecated", "deprecated"),
+    ):
+        line = void("path", class_="wb-way", d=f"M{x} {y + 18}h34")
+        yield tag("g", line, tag("text", words, x=x + 42, y=y + 22), class_=name)
+    for x, name, words in (
+        (24, "", "not reached"),
+        (148, "wb-been", "passed"),
+        (272, "wb-here", "here now"),
+        (396, "", "a resting place: an attempt is over, or the cardholder chooses"),
+    ):
+        box = void("rect", class_="wb-box", x=x, y=y + 30, width=34, height=14, rx=4)
+        rest = void("rect", class_="wb-rest", x=x + 3, y=y + 33, width=28, height=8, rx=2) if x == 396 else ""
+        yield tag("g", box, rest, tag("text", words, x=x + 42, y=y + 41), class_=name or None)
+    took = "where several events lead the same way: the one that happened in this run"
+    yield tag("text", TICK, took, x=24, y=y + 60)
