@@ -28,18 +28,21 @@ from hashlib import blake2b
 from itertools import chain, islice
 from threading import RLock
 from time import monotonic
-from types import UnionType
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import quote, unquote
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 from workbook.api.redaction import Redaction, is_shown_whole, length_of, short
 from workbook.base.secrecy import MASK, SECRET_HEADERS, SECRET_PARAMETERS, Secrets, secrets_in_request
-from workbook.base.values import is_number
 from workbook.errors import ParameterError
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, PHRASES, UNANSWERED, Request, Response
 from workbook.simulation.service import ORIGIN
 
-Headers = tuple[tuple[str, str], ...]
+Headers: TypeAlias = tuple[tuple[str, str], ...]
+LATEST = 1e9
+"""Seconds, some thirty years: no journal is older."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -247,41 +250,56 @@ def length_and_run(entry: Entry) -> tuple[int, str] | None:
     return (int(match[1]), match[2].decode()) if match else None
 
 
+Seconds = Annotated[float, Field(ge=-LATEST, le=LATEST, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=10**12)]
+
+
+class WrittenExchange(BaseModel):
+    """What a file says of an exchange, as `as_dict` gives it; the attributes are those of `Entry`.
+
+    Attributes:
+        body: redacted, as a JSON value.
+        body_length: bytes.
+        response_body: as `body`.
+        response_length: bytes.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True, alias_generator=to_camel)
+
+    number: Count
+    arrived: Seconds
+    answered: Seconds
+    method: str
+    target: str
+    operation: Literal["GET", "POST"] | None
+    instrument: str | None
+    headers: Headers
+    body: Any
+    body_length: Count
+    status: Annotated[int, Field(ge=0, le=999)] | None
+    response_headers: Headers
+    response_body: Any
+    response_length: Count
+    key_in: tuple[str, ...]
+
+
+class _WrittenEntry(WrittenExchange):
+    """What a state file says of an entry."""
+
+    basis: str
+    fault: str
+    ending: str
+
+
 def read_entry(text: str, body: str) -> PersistentEntry:
     """The entry of this JSON, with the digest of its request's body.
 
     Raises:
-        LookupError, TypeError, ValueError: it is no entry.
+        ValueError: it is no entry.
     """
-    values = json.loads(text)
-    for name in ("number", "arrived", "answered"):
-        if not is_number(values[name], -LATEST, LATEST):
-            raise TypeError(f"{name} is not a number, or too large")
-    kinds: dict[type | UnionType, tuple[str, ...]] = {
-        str: ("method", "target", "basis", "fault", "ending"),
-        str | None: ("operation", "instrument"),
-        list: ("headers", "responseHeaders", "keyIn"),
-        int: ("bodyLength", "responseLength"),
-        int | None: ("status",),
-        object: ("body", "responseBody"),
-    }
-    if wrong := [name for kind, names in kinds.items() for name in names if not isinstance(values[name], kind)]:
-        raise TypeError(f"{wrong[0]} is of another type")
-    if values["operation"] not in (None, "GET", "POST"):
-        raise ValueError("no such operation")
-    pairs = [pair for name in ("headers", "responseHeaders") for pair in values[name]]
-    if not all(isinstance(text, str) for text in (*chain.from_iterable(pairs), *values["keyIn"])):
-        raise TypeError("a header is no text")
-    names = ("number", "arrived", "answered", "method", "target", "operation", "instrument", "status", "basis")
-    return PersistentEntry(
-        **{name: values[name] for name in (*names, "fault", "ending")},
-        headers=tuple((name, value) for name, value in values["headers"]),
-        body=body.encode("ascii"),
-        response_headers=tuple((name, value) for name, value in values["responseHeaders"]),
-        response_body=b"",
-        key_in=tuple(values["keyIn"]),
-        text=text,
-    )
+    said = _WrittenEntry.model_validate_json(text)
+    kept = {name: value for name, value in said if name not in ("body_length", "response_length")}
+    return PersistentEntry(**{**kept, "body": body.encode("ascii"), "response_body": b"", "text": text})
 
 
 # Exports: plain values, JSON lines, HTTP archives, each without what a log must not hold.
@@ -397,8 +415,6 @@ def _media_type(headers: list[list[str]]) -> str:
 
 Matching = Callable[[Entry], bool]
 
-LATEST = 1e9
-"""Seconds, some thirty years: no journal is older."""
 SECOND_0 = datetime(2000, 1, 1, tzinfo=UTC)
 """The date that a HAR gives for second 0. It is made up: a journal measures durations and reads no wall clock, so that
 an export is the same on every run. Give the time at which the journal was made to get real dates."""

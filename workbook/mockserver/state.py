@@ -21,8 +21,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Field, TypeAdapter
 
 from workbook.base.values import is_number
 from workbook.errors import ConfigurationError
@@ -30,7 +31,7 @@ from workbook.mockserver.journal import LATEST, Entry, Journal, PersistentEntry,
 from workbook.simulation import service
 from workbook.simulation.scenario import plan
 from workbook.simulation.service import Memory, Service
-from workbook.simulation.world import Credential, Instrument, World
+from workbook.simulation.world import World
 
 Faults = tuple[dict[str, Any], ...]
 """The `[[fault]]` tables of a scenario."""
@@ -266,6 +267,9 @@ def _touch(path: Path) -> None:
 # From a world to rows, and back. The way back trusts nothing: a value in another form raises one of these.
 
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_WORLD = TypeAdapter(World)
+_Issued = Annotated[int, Field(strict=True, ge=0, le=10**12)]  # no service issues more in any lifetime
+_ISSUED = TypeAdapter(tuple[_Issued, _Issued])
 
 
 def beginning(key: str, opened: OpenWorld) -> list[RowChange]:
@@ -324,7 +328,7 @@ def restored(number: int, parts: Parts, journal: Journal) -> tuple[str, OpenWorl
     """
     ((_place, text),) = parts["world"]
     values = json.loads(text)
-    key, salt = _checked(values["key"], str), bytes.fromhex(values["salt"])
+    key, salt = values["key"], bytes.fromhex(values["salt"])
     opened = OpenWorld.fresh(number, world_of(values, key), _tables(values["faults"]), journal, salt)
     opened.own = _tables(values["own"])
     plan(opened.own, opened.world.seed, where=opened.world.name)  # what a reset plays is checked here, not then
@@ -332,9 +336,7 @@ def restored(number: int, parts: Parts, journal: Journal) -> tuple[str, OpenWorl
         kind, _blank, instrument = part.partition(" ")
         if kind == "memory":
             memory = opened.memory[instrument] = Memory()
-            memory.activations, memory.opcs = counts = [*map(_count, json.loads(rows[0][1]))]
-            if not all(0 <= count <= 10**12 for count in counts):  # no service issues more in any lifetime
-                raise ValueError("a count that no service reaches")
+            memory.activations, memory.opcs = _ISSUED.validate_json(rows[0][1])
             digests = parts.get(f"output {instrument}", [])
             memory.used.update({bytes.fromhex(digest): None for _place, digest in digests})
         elif kind == "output" and f"memory {instrument}" not in parts:
@@ -344,8 +346,9 @@ def restored(number: int, parts: Parts, journal: Journal) -> tuple[str, OpenWorl
     entries = [read_entry(*reversed(value.split("\n"))) for _place, value in parts.get("entry", ())]
     count = parts["entry"][-1][0] if entries else 0
     seconds = max([json.loads(parts["clock"][0][1]), *(entry.answered for entry in entries)])
-    if not salt or number < 1 or count < len(entries) or not is_number(seconds, -LATEST, LATEST):
-        raise ValueError("no salt, no name, no count, or no time")
+    named = isinstance(key, str) and number >= 1
+    if not named or not salt or count < len(entries) or not is_number(seconds, -LATEST, LATEST):
+        raise ValueError("no key, no name, no salt, no count, or no time")
     journal.persist(salt)
     journal.resume(entries, count, seconds)
     memory_now = {instrument: (issued.activations, issued.opcs) for instrument, issued in opened.memory.items()}
@@ -360,7 +363,7 @@ def world_values(world: World) -> dict[str, Any]:
         "profile": world.profile,
         "seed": world.seed,
         "latencies": dict(world.latencies),
-        "instruments": [asdict(instrument) for instrument in world.instruments.values()],
+        "instruments": {instrument.id: asdict(instrument) for instrument in world.instruments.values()},
         "roles": [sorted(credential.roles) for credential in world.credentials.values()],
     }
 
@@ -371,35 +374,9 @@ def world_of(values: Mapping[str, Any], key: str) -> World:
     Raises:
         one of `MALFORMED`, ParameterError: the values have another form.
     """
-    instruments = [
-        Instrument(**{**card, "supported_wallets": _texts(card["supported_wallets"])}) for card in values["instruments"]
-    ]
-    for card in instruments:
-        _texts((card.id, card.brand, card.last_four))
     (roles,) = values["roles"]
-    return World(
-        instruments=MappingProxyType({card.id: card for card in instruments}),
-        credentials=MappingProxyType({key: Credential(frozenset(_texts(roles)))}),
-        seed=_count(values["seed"]),
-        name=_checked(values["name"], str),
-        profile=values["profile"],
-        latencies=MappingProxyType(dict(values["latencies"])),
-    )
+    return _WORLD.validate_json(json.dumps({**values, "credentials": {key: {"roles": roles}}}), strict=True)
 
 
 def _tables(values: Any) -> Faults:
     return tuple(dict(table) for table in values)
-
-
-def _checked(value: Any, kind: type) -> Any:
-    if type(value) is not kind:
-        raise TypeError(f"not a {kind.__name__}")
-    return value
-
-
-def _count(value: Any) -> int:
-    return int(_checked(value, int))
-
-
-def _texts(values: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(_checked(value, str) for value in values)

@@ -21,10 +21,9 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import Field, ValidationError
 
 from workbook.api.opaque import json_text, wrong_layer
 from workbook.api.protocol import BodyReader
@@ -32,12 +31,9 @@ from workbook.api.redaction import Redaction, length_of, refuse_constant
 from workbook.base.files import read_named
 from workbook.base.secrecy import MASK, Secrets, each_text, secrets_in_request
 from workbook.errors import ConfigurationError
-from workbook.mockserver.journal import as_dict, entry
+from workbook.mockserver.journal import Seconds, WrittenExchange, as_dict, entry
 from workbook.proxy.upstream import UNSENT, ProxyExchange
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
-
-Pairs = tuple[tuple[str, str], ...]
-
 
 # The shape of a body: field names and JSON types, and no value but those that are known to be harmless.
 #
@@ -345,62 +341,34 @@ def is_head(line: bytes) -> bool:
 
 # A record read back: each line checked, and an unfinished last one left out with a note.
 
-_Seconds = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
-_Count = Annotated[int, Field(ge=0, le=10**12)]
 
-
-class RecordedExchange(BaseModel):
-    """One exchange of a record, as far as a comparison needs it.
+class RecordedExchange(WrittenExchange):
+    """One exchange of a record: what the journal writes of it, and what a comparison needs besides.
 
     Attributes:
         line: of the file, from 1.
         run: of a proxy, from 1: names of keys and digests mean something within one run only.
-        number: of the request in its run, from 1.
-        arrived: seconds from the run's start to the request.
-        answered: seconds from the run's start to the end of the answer.
-        method: as it was sent.
-        target: redacted.
-        operation: GET or POST where it was one of the two operations.
         instrument: the payment instrument's id or pseudonym.
         credential: a name for the key; None where there was none.
-        headers: redacted.
-        body: redacted, as a JSON value.
         body_shape: see `shape`.
         body_layer: what was wrong with the sdkOutput's text.
-        body_length: bytes.
         status: of the answer.
         failure: why the answer is the proxy's own; empty where it is the API's.
         sent: whether the request may have reached the API.
         latency: seconds to the answer's head; None where none came.
-        response_headers: redacted.
-        response_body: redacted, as a JSON value.
         response_shape: see `shape`.
         response_layer: what was wrong with the sdkInput's text.
     """
 
-    model_config = ConfigDict(strict=True, frozen=True, alias_generator=to_camel)
-
     line: int = 0
     run: int = 0
-    number: _Count
-    arrived: _Seconds
-    answered: _Seconds
-    method: str
-    target: str
-    operation: Literal["GET", "POST"] | None
-    instrument: str | None
     credential: str | None
-    headers: Pairs
-    body: Any = None
     body_shape: Mapping[str, str]
     body_layer: str | None
-    body_length: _Count
     status: Annotated[int, Field(ge=0, le=999)]
     failure: str
     sent: bool
-    latency: _Seconds | None
-    response_headers: Pairs
-    response_body: Any = None
+    latency: Seconds | None
     response_shape: Mapping[str, str]
     response_layer: str | None
 
