@@ -48,16 +48,17 @@ def test_nobody_else_does(made, name, trusting):
         shaken_hands(made, name, context)
 
 
-def test_the_files_are_their_owners_alone(made):
-    for path in (made.ca_file, made.chain_file, made.key_file):
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+def test_the_file_is_its_owners_alone(made):
+    assert stat.S_IMODE(made.ca_file.stat().st_mode) == 0o600
     assert stat.S_IMODE(made.ca_file.parent.stat().st_mode) == 0o700
 
 
-def test_the_authoritys_own_key_is_nowhere(made):
-    told = [path.read_text() for path in made.ca_file.parent.iterdir()]
-    assert sum("PRIVATE KEY" in text.splitlines()[0] for text in told) == 1
-    assert len(told) == 3
+def test_no_private_key_is_on_the_disk_even_after_a_server_has_used_it(made, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    made.context()
+    assert [path.name for path in made.ca_file.parent.iterdir()] == ["ca.pem"]
+    assert "PRIVATE KEY" not in made.ca_file.read_text()
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_a_second_one_replaces_the_first_and_is_another(made, tmp_path):

@@ -648,8 +648,8 @@ def host_name(host: str) -> str:
 
 # A throw-away certificate authority, for clients that insist on https.
 #
-# It is made anew at each start, and serve signs one certificate with it. Its own key is never written, so
-# it can sign nothing else later. A client that trusts `ca.pem` trusts this server and nothing more.
+# It is made anew at each start, and serve signs one certificate with it. No private key stays on the disk, so nobody
+# can sign anything else later. A client that trusts `ca.pem` trusts this server and nothing more.
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """The names that a certificate is good for."""
@@ -657,28 +657,26 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Where the files of a certificate are.
+    """A server's certificate.
 
     Attributes:
         ca_file: the authority that a client has to trust.
-        chain_file: the server's certificate.
-        key_file: the server's private key.
+        issued: by that authority, with the server's private key.
     """
 
     ca_file: Path
-    chain_file: Path
-    key_file: Path
+    issued: trustme.LeafCert = field(repr=False)
 
     def context(self) -> ssl.SSLContext:
         """What a server needs to speak TLS 1.2 or later."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.load_cert_chain(self.chain_file, self.key_file)
+        self.issued.configure_cert(context)
         return context
 
 
 def make_certificate(folder: Path, names: Iterable[str] = LOOPBACK) -> Certificate:
-    """Make an authority and a certificate for `names`, and write them into `folder`, readable by their owner only.
+    """Make an authority and a certificate for `names`; a client finds the authority in `folder`.
 
     Raises:
         ConfigurationError: the folder cannot be written.
@@ -695,27 +693,20 @@ def new_authority() -> trustme.CA:
 
 
 def write_certificate(folder: Path, authority: trustme.CA, issued: trustme.LeafCert) -> Certificate:
-    """Write a certificate that this authority issued into a folder, readable by its owner only.
+    """A certificate that this authority issued; the authority's own is written into a folder for its owner only.
 
     Raises:
         ConfigurationError: the folder cannot be written.
     """
-    certificate = Certificate(folder / "ca.pem", folder / "server.pem", folder / "server-key.pem")
-    files = {
-        certificate.ca_file: authority.cert_pem.bytes(),
-        certificate.chain_file: b"".join(blob.bytes() for blob in issued.cert_chain_pems),
-        certificate.key_file: issued.private_key_pem.bytes(),
-    }
+    ca_file = folder / "ca.pem"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for path, data in files.items():
-            path.unlink(missing_ok=True)
-            # Created with its mode: a file whose mode is changed afterwards can be read by others until then.
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(data)
+        ca_file.unlink(missing_ok=True)
+        ca_file.touch(mode=0o600)
+        authority.cert_pem.write_to_path(ca_file)
     except OSError as error:
         raise ConfigurationError(f"Cannot write the certificate into {str(folder)!r}: {error}.") from None
-    return certificate
+    return Certificate(ca_file, issued)
 
 
 # How a server runs: in the main thread until a signal, or on a thread of its own.
