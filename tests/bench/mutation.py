@@ -121,7 +121,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=PARTS, help=f"{', '.join(PARTS)}; all of them where none is named")
     parser.add_argument("--only", default="", help="only modules whose path holds this text")
-    parser.add_argument("--sample", type=int, help="so many mutants of each part, drawn by a fixed seed")
+    parser.add_argument("--sample", type=int, help="so many mutants of each part, drawn by the seed")
+    parser.add_argument("--seed", type=int, default=0, help="another one draws others")
     parser.add_argument("--without", action="append", default=[], metavar="FILE", help="what the others prove alone")
     parser.add_argument("--again", type=Path, help="a report of before: only what survived then")
     parser.add_argument("--report", type=Path, default=Path(os.devnull), help="where each mutant goes, with its killer")
@@ -145,7 +146,7 @@ def main():
         chosen = [(path, one) for path in (f"workbook/{module}" for module in below(ROOT / "workbook", [part]))
                   if options.only in path for one in mutants(path)]  # fmt: skip
         total = len(chosen)
-        random.Random(0).shuffle(chosen)
+        random.Random(options.seed).shuffle(chosen)
         if options.again:
             chosen = [(path, one) for path, one in chosen if in_words(path, *one[-2:]) in kept]
         kills, chosen = Counter(), chosen[: options.sample]
