@@ -9,7 +9,16 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.errors import ApiStatusError, ConfigurationError, DeadlineError, MaybeSentError, OpaqueDataError
 from workbook.flows import messages as m
 from workbook.mockserver.mock import fresh_output
-from workbook.runs.back_end import BACK_ENDS, BackEnd, Good, Network, VirtualClock, WatchedBackEnd
+from workbook.runs.back_end import (
+    BACK_ENDS,
+    BackEnd,
+    Good,
+    Network,
+    OwnBackEnd,
+    VirtualClock,
+    WatchedBackEnd,
+    back_end_over,
+)
 from workbook.simulation.faults import FaultPlan, Planned
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
@@ -181,3 +190,46 @@ def test_who_sends_the_post_again_does_so_up_to_three_times(fault, sent):
 def test_a_back_end_tells_nothing_of_its_key():
     line = Network(Service())
     assert SIMULATED_KEY not in f"{Good(line)!r}{vars(Good(line))!r}{BACK_ENDS!r}"
+
+
+class Own:
+    """A back end of the integrator's own, which gives what it gives of what the API gave."""
+
+    gives = staticmethod(lambda answer: answer)
+
+    def __init__(self, api):
+        self.api = api
+
+    def get(self, payment_instrument_id):
+        return self.gives(self.api.get(payment_instrument_id))
+
+    def post(self, payment_instrument_id, sdk_output):
+        return self.gives(self.api.post(payment_instrument_id, SdkOutput(sdk_output)))
+
+
+@pytest.mark.parametrize(
+    "gives", [lambda answer: answer, lambda answer: answer.sdk_input, lambda answer: answer.sdk_input.text]
+)
+def test_a_back_end_of_ones_own_may_give_the_answer_or_its_sdk_input_or_the_text(gives):
+    plain = DirectApi(Service())
+    made = back_end_over(type("Mine", (Own,), {"gives": staticmethod(gives)}), Network(Service()))
+    assert made.get(FIRST) == plain.get(FIRST).sdk_input
+    assert made.post(FIRST, fresh_output()).text
+    assert made.line.service.carried_out == {"GET": 1, "POST": 1}
+
+
+@pytest.mark.parametrize(("given", "kind"), [(None, "nothing"), (7, "int"), (b"x", "bytes")])
+def test_what_is_no_sdk_input_is_told_by_its_type(given, kind):
+    line = Network(Service())
+    made = Recording(OwnBackEnd(type("Mine", (Own,), {"gives": staticmethod(lambda _answer: given)}), line), line)
+    exchange = made.exchange(FIRST, None)
+    assert exchange.error is not None
+    notes = [event.text for _at, event in made.recorded if isinstance(event, m.Noted)]
+    assert notes == [f"The back end returns {kind}, which is no sdkInput."]
+
+
+def test_a_call_that_ended_says_whether_it_was_the_get_or_the_post():
+    made, seen = watched()
+    made.get(FIRST)
+    made.post(FIRST, fresh_output())
+    assert [event.method for _at, event in seen if isinstance(event, m.ApiCallEnded)] == ["GET", "POST"]

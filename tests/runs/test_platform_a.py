@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
+from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.platform_a import BUSY_A, FINAL_A, State
 from workbook.flows.trace import Kind
@@ -19,7 +20,8 @@ from workbook.reading.checks import check
 from workbook.reading.checks.platform_a import answers
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.platform_a import AppA, PlatformARun
-from workbook.simulation.phones import PROVISION_FAILURES, LatenciesA, PhoneA
+from workbook.runs.platform_b import AppB
+from workbook.simulation.phones import PROVISION_FAILURES, LatenciesA, PhoneA, PhoneB
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS, Credential, World
 
@@ -374,3 +376,16 @@ def test_two_benches_may_share_a_phone_and_a_back_end_one_after_the_other():
     assert (first.state, second.state) == (State.IN_WALLET, State.IN_WALLET)
     assert second.trace.select(m.AlreadyExistsInWallet, kind=Kind.EVENT)
     assert second.trace.select(m.AddTapped) == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "allowed"),
+    [
+        ("variant", "from-0.4.0", "a VariantA"),
+        ("phone", PhoneB(), "a PhoneA"),
+        ("app", AppB(), "an AppA"),
+    ],
+)
+def test_a_setting_of_another_type_is_told_before_anything_runs(setting, value, allowed):
+    with pytest.raises(ParameterError, match=rf"^{setting} is .*; allowed: {allowed}"):
+        PlatformARun(**{setting: value})

@@ -520,3 +520,10 @@ def test_a_call_within_an_attempt_is_told_to_wait_for_it():
 
     assert isinstance(provision(client, asks), m.ProvisionSuccess)
     assert refused[0].startswith("can_provision() cannot be called while provision(opc_provider=...) is under way")
+
+
+@pytest.mark.rule("A-PROV-5")
+@pytest.mark.parametrize("name", CardAddress.__slots__)
+def test_each_field_of_a_card_address_is_text(name):
+    with pytest.raises(ConfigurationError, match=f"^{name} is 5; allowed: text"):
+        CardAddress(**{name: 5})

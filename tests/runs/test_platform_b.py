@@ -20,8 +20,9 @@ from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.reading.checks import check
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.loop import together
-from workbook.runs.platform_b import AppB, PlatformBRun, WatchAvailability
-from workbook.simulation.phones import ERRORS, NOTHING, LatenciesB, PhoneB, Watch
+from workbook.runs.platform_a import AppA
+from workbook.runs.platform_b import APPS_B, AppB, PlatformBRun, WatchAvailability, app_named
+from workbook.simulation.phones import ERRORS, NOTHING, LatenciesB, PhoneA, PhoneB, Watch
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.sequence import sequence
@@ -575,3 +576,47 @@ def test_what_the_app_does_of_our_choice_is_shown_as_assumed_and_what_the_docume
     assert shown["shows “Added to Wallet”"] == ("B-FIN-2", "assumed")
     assert shown["hides Add"] == ("B-CAN-1", "B-CAN-2", "B-CAN-3")
     assert {record.source for record in trace} == {"spec", "assumed"}
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "allowed"),
+    [
+        ("variant", "later", "B_EARLIER or B_LATER"),
+        ("phone", PhoneA(), "a PhoneB"),
+        ("app", AppA(), "an AppB"),
+    ],
+)
+def test_a_setting_of_another_type_is_told_before_anything_runs(setting, value, allowed):
+    with pytest.raises(ParameterError, match=rf"^{setting} is .*; allowed: {allowed}"):
+        PlatformBRun(**{setting: value})
+
+
+@pytest.mark.rule("B-FIN-2")
+def test_a_new_attempt_takes_the_last_ones_words_off_the_screen():
+    bench = opened(phone=PhoneB(ends_with=NOTHING))
+    bench.tap()
+    assert (bench.button, bench.label) == ("shown", "not added")
+    bench.soon(m.AddTapped())
+    seen = []
+    while bench.due is not None:
+        bench.take()
+        seen.append((bench.button, bench.label))
+    assert seen[0] == ("disabled", "")
+    assert seen[-1] == ("shown", "not added")
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, made in APPS_B.items() if {"calls", "keeps_watch_availability"} & {*made}]
+)
+def test_a_mistake_with_the_watch_needs_the_variant_that_knows_one(name):
+    with pytest.raises(ParameterError, match=r"needs variant='later'"):
+        app_named(name, B_EARLIER)
+    assert app_named(name, B_LATER)[0] == B_LATER
+
+
+def test_a_mistake_on_the_screen_is_possible_on_both_variants():
+    names = [name for name, made in APPS_B.items() if {"tells", "says_available"} & {*made}]
+    assert names
+    for name in names:
+        for variant in BOTH:
+            assert app_named(name, variant)[0] != variant

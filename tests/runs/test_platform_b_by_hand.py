@@ -545,3 +545,8 @@ def test_an_error_names_each_call_as_a_person_writes_it():
         method, _, argument = name.removesuffix(")").partition("(")
         parameters = inspect.signature(getattr(ProvisioningService, method)).parameters
         assert argument in ("", "...") or argument.removesuffix("=...") in parameters
+
+
+def test_watch_availability_takes_the_phone_that_the_service_runs_on():
+    with pytest.raises(ParameterError, match=r"^phone is None; allowed: the PhoneB\(...\)"):
+        WatchAvailability(None)

@@ -236,3 +236,7 @@ def test_it_returns_nil_whatever_its_delegate_raises_and_the_trace_says_what_tha
     assert threw.message.why.startswith(f"the delegate's provision raised {type(error).__name__};")
     assert wallet.trace.select(m.NoRequest, kind=Kind.EVENT)
     assert not wallet.trace.select(m.HandlerRaised)
+
+
+def test_the_back_end_of_an_extension_tells_neither_key_nor_cards():
+    assert repr(ExtensionBackEnd(simulated_back_end(), PhoneB())) == "ExtensionBackEnd()"

@@ -180,3 +180,7 @@ def test_where_the_status_requires_none_the_wallet_asks_by_itself_and_never_the_
 def test_every_level_of_finding_occurs():
     levels = {f.level for name, (stage, *_) in MISTAKES.items() for f in SESSION.wallet.play(name, **stage).findings}
     assert levels == set(Severity)
+
+
+def test_a_mistake_that_needs_another_phone_or_surface_is_shown_there():
+    assert {name: stage for name, (stage, *_told) in MISTAKES.items() if stage} == mistakes.SHOWS_ON

@@ -1010,3 +1010,25 @@ def test_a_stopped_cell_leaves_the_wallet_app_at_rest():
         host.choose_app()
     assert host.state is State.EMPTY
     assert host.due is None
+
+
+def test_a_wallet_app_says_the_next_step_in_every_state():
+    host = WalletApp(phone=opened_phone())
+    told = [repr(host).partition("Next: ")[2]]
+    for step in (host.open_list, host.choose_app, host.choose_card):
+        step()
+        told.append(repr(host).partition("Next: ")[2])
+    rest = "choose_card(), .entries, .trace."
+    may_choose = f"open_list(), choose_app(), {rest}"
+    assert told == [f"open_list(), {rest}", may_choose, may_choose, f"open_list(), {rest}"]
+
+
+@pytest.mark.rule("X-ART-1")
+def test_a_delegate_without_card_art_is_told_what_it_needs():
+    class NoArt(ReferenceHandler):
+        card_art = None
+
+    host = WalletApp(NoArt, phone=opened_phone())
+    host.walk()
+    told = [record.message.why for record in host.trace.select(m.SdkThrew)]
+    assert [why for why in told if why.startswith("the delegate needs a method card_art(which)")] == told != []

@@ -55,7 +55,7 @@ def _inside(value: object) -> list[object]:
 
 
 def _contents_of_class(handler: type) -> Contents:
-    own = [kind for kind in handler.__mro__ if kind not in (object, ExtensionHandler, ReferenceHandler)]
+    own = [kind for kind in handler.__mro__ if kind not in (ExtensionHandler, ReferenceHandler)]
     return {name: values for kind in reversed(own) for name, values in _contents(vars(kind)).items()}
 
 
