@@ -13,6 +13,8 @@ import tree_sitter_swift
 
 from workbook.base.files import NATIVE
 from workbook.flows import messages as m
+from workbook.runs.back_end import CALL_DEADLINE
+from workbook.runs.extension.handler import BACK_END_WAIT
 from workbook.runs.in_app import LABELS
 
 GRAMMARS = {".swift": tree_sitter_swift, ".kt": tree_sitter_kotlin}
@@ -108,3 +110,186 @@ def test_each_label_of_the_native_pages_is_said_where_it_holds():
             said.append("hidden")
     assert {"outcome", "failure", "hidden"} <= set(said)
     assert all("pass != nil" in path.read_text("utf-8") for path in NATIVE.glob("swift/AddCardModel.swift"))
+
+
+def code(name):
+    """The text of a native file without its comments, each run of blanks and line ends as one blank."""
+    text = (NATIVE / name).read_text("utf-8")
+    return " ".join(re.sub(r"(?<!:)//.*|/\*[\s\S]*?\*/", "", text).split())
+
+
+def swift_function(name, declared):
+    """The body of one function of a Swift file, without comments."""
+    text = code(f"swift/{name}")
+    _before, _name, rest = text.partition(f"func {declared}")
+    rest = rest[rest.index("{") :]
+    depth = 0
+    for at, character in enumerate(rest):
+        depth += (character == "{") - (character == "}")
+        if depth == 0:
+            return rest[1:at].strip()
+    raise AssertionError(declared)
+
+
+BACK, HANDLER = "BackEnd.swift", "ExtensionHandler.swift"
+SWIFT = r"""
+B-CAN-1 AddCardModel.swift ask
+    app.watch.activate()
+    canAddCardDetails(isWatchActivated: isWatchActivated)
+    canAdd ? .shown : .hidden
+B-CAN-2 AddCardModel.swift ask
+    ?? false
+    canAdd ? .shown
+B-INIT-1 AddCardModel.swift opened
+    guard button != .disabled, !isAsking else { return }
+    isAsking = true
+    (button, message) = (.absent, "")
+    backEnd.activationData(for: cardId)
+    ProvisioningService(sdkInput: sdkInput)
+    ask()
+    catch
+    button = .hidden
+X-CACHE-1 AddCardModel.swift opened
+    activationData
+    app.save(sdkInput, cardId)
+    ProvisioningService(
+B-START-1 AddCardModel.swift addTapped
+    guard button == .shown, let service else { return }
+    button = .disabled
+    service.start(delegate: self, presentingViewController: page)
+    catch
+    .shown, "Not added"
+B-DEL-3 AddCardModel.swift provision
+    return try await app.backEnd.provision(paymentInstrumentId, sdkOutput: sdkOutput)
+    catch
+    return nil
+B-FIN-1 AddCardModel.swift didFinishProvisioning
+    pass != nil
+    @MainActor
+    message = added
+    ask()
+API-8 BackEnd.swift provision
+    ["sdkOutput": sdkOutput.base64EncodedString()]
+    call("POST", cardId, "provision", body: body)
+API-5 BackEnd.swift activationData
+    call("GET", cardId, "activation-data", body: nil)
+REL-2 BackEnd.swift urlSession
+    nil
+REL-6 BackEnd.swift sdkInput
+    json["sdkInput"] as? String
+    Data(base64Encoded: text), !bytes.isEmpty
+    throw BackEndFailure.tryLater
+    return bytes
+GAP-1 BackEnd.swift call
+    case 200: return try sdkInput(of: answer)
+    case 401: throw BackEndFailure.signIn
+    case 404: throw BackEndFailure.noSuchCard
+    default: throw BackEndFailure.tryLater
+X-STATUS-2 ExtensionHandler.swift status
+    guard let service = makeService(cards.map(\.sdkInput))
+    entriesUnavailableExtensionStatus
+    extensionStatus(requiresAuthentication: true)
+X-ENTRIES-1 ExtensionHandler.swift passEntries
+    !PassLibrary.isOnPhone($0)
+    fetch(missing)
+    ?.passEntries(withDelegate: self) ?? []
+X-ENTRIES-2 ExtensionHandler.swift remotePassEntries
+    !PassLibrary.isOnWatch($0)
+    fetch(missing)
+    ?.remotePassEntries(withDelegate: self) ?? []
+X-GEN-1 ExtensionHandler.swift generateAddPaymentPassRequestForPassEntryWithIdentifier
+    identifier: identifier
+    configuration: configuration
+    certificateChain: certificateChain
+    nonce: nonce
+    nonceSignature: nonceSignature
+    catch
+    return nil
+X-ART-1 ExtensionHandler.swift cardArt
+    $0.id == paymentInstrumentId
+    UIImage(named: $0.artName)
+X-DEL-1 ExtensionHandler.swift provision
+    backEnd?.provision(paymentInstrumentId, sdkOutput: sdkOutput)
+    catch
+    return nil
+X-AUTH-1 AuthorizationProvider.swift viewDidAppear
+    super.viewDidAppear(animated)
+    guard !hasAsked else { return }
+    hasAsked = true
+    authenticated ? .authorized : .canceled
+X-AUTH-1 AuthorizationProvider.swift viewDidDisappear
+    super.viewDidDisappear(animated)
+    guard presentedViewController == nil
+    report(.canceled)
+X-AUTH-2 AuthorizationProvider.swift report
+    let handler = completionHandler
+    completionHandler = nil
+    handler?(result)
+X-CACHE-1 SharedStore.swift save
+    JSONEncoder().encode(self)
+    kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+    SecItemUpdate(
+    if status == errSecItemNotFound { status = SecItemAdd(
+    guard status == errSecSuccess else { throw
+X-CACHE-1 SharedStore.swift read
+    SecItemCopyMatching(
+    == errSecSuccess
+    return nil
+    JSONDecoder().decode(SharedStore.self, from: data)
+X-STATUS-3 CallTimer.swift stop
+    uptimeNanoseconds - began) / 1_000_000
+    Self.queue.async
+"""
+"""A rule, a file, one of its functions, and what stands in that function, in this order."""
+STEPS = [
+    (*found[1].split(), [line.strip() for line in found[2].splitlines()])
+    for found in re.finditer(r"^(\S.*)\n((?:    .*\n)+)", SWIFT, re.MULTILINE)
+]
+
+
+@pytest.mark.rule("B-CAN-1", "B-CAN-2", "B-START-1", "B-DEL-3", "B-FIN-1", "X-ENTRIES-2", "X-AUTH-1", "X-AUTH-2")
+@pytest.mark.parametrize(("rule", "name", "function", "steps"), STEPS)
+def test_a_swift_function_does_what_its_rule_asks_for_in_this_order(rule, name, function, steps):
+    body, at = swift_function(name, function), 0
+    for step in steps:
+        assert step in body[at:], f"{rule}: {step}"
+        at += body[at:].index(step) + len(step)
+
+
+def test_swift_without_network_where_the_wallet_waits_100_ms():
+    body = swift_function(HANDLER, "status")
+    assert [word for word in ("await", "fetch", "backEnd") if word in body] == []
+
+
+@pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3", "X-GEN-1")
+def test_each_limit_in_the_extensions_comments_is_that_of_the_flows():
+    text = (NATIVE / "swift" / HANDLER).read_text("utf-8")
+    said = re.findall(r"/// Limit: (\d+) (ms|s)\b( \(wallet\))?.*\n    override func (\w+)", text)
+    spelled = {re.sub(r"_(\w)", lambda found: found[1].upper(), call): limit for call, limit in m.LIMITS.items()}
+    assert [name for *_limit, name in said] == [name for name in spelled if name != "provision"]
+    for number, unit, tag, name in said:
+        assert int(number) / (1000 if unit == "ms" else 1) == spelled[name].seconds
+        assert bool(tag) == (spelled[name].source == "wallet")
+
+
+@pytest.mark.rule("REL-5")
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("swift/BackEnd.swift", r"timeoutIntervalForResource = (\d+)  // .* longer than the back end's own (\d+) s"),
+        ("kotlin/BackEnd.kt", r"LIMIT = (\d+)\.seconds // longer than the back end's own (\d+) s"),
+    ],
+)
+def test_an_app_waits_longer_than_its_back_end_asks_and_for_both_calls_less_than_the_wallet(name, limit):
+    waits, back_end = map(float, re.search(limit, (NATIVE / name).read_text("utf-8")).groups())
+    assert (waits, back_end) == (BACK_END_WAIT, CALL_DEADLINE)
+    assert back_end < waits
+    assert 2 * waits < m.limit_of("provision").seconds
+
+
+@pytest.mark.rule("REL-2", "REL-1")
+def test_no_client_of_a_sample_app_follows_a_redirect_or_repeats_a_post():
+    assert "delegate: NoRedirects()" in code(f"swift/{BACK}")
+    kotlin = code("kotlin/BackEnd.kt")
+    assert "instanceFollowRedirects = false" in kotlin
+    assert "setFixedLengthStreamingMode(" in kotlin
