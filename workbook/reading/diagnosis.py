@@ -89,11 +89,12 @@ def _in_a_line(text: str) -> re.Pattern[str]:
 
 
 def _status_pattern(status: int) -> str:
-    """A pattern for an HTTP status: after a word that makes a status of the number, or alone in its line."""
+    """A pattern for an HTTP status: after a word or sign that makes a status of the number, or first in its line."""
     nouns = r'\bHTTP(?:/\d(?:\.\d)?)?|\bstatus(?:[ _]?code)?"?|\bcode|\berror'
     verbs = r"\banswer(?:ed|s)?|\breturn(?:ed|s)?|\brespon[ds]\w*|\bfail\w*(?: with)?|\bgot|\bgets?"
-    logged = r"Exception(?:\$\w+)?: |[-=]> (?:HTTP )?"
-    return rf"(?:(?:{nouns}|{verbs})\W{{1,4}}(?:an? )?(?:HTTP )?|{logged}){status}\b|^\W*{status}\W*$"
+    logged = r"\w: |[-=]> (?:HTTP )?"
+    alone = rf"^\W*{status}(?:\W*$| (?:from|on|at|for|when|by|in|after)\b)"
+    return rf"(?:(?:{nouns}|{verbs})\W{{1,4}}(?:an? )?(?:HTTP )?|{logged}){status}\b(?! ?ms\b)|{alone}"
 
 
 def _code_pattern(code: int) -> str:
@@ -443,7 +444,7 @@ def _ranked(lines: Mapping[str, int], *, is_log: bool) -> tuple[dict[int, Likely
     likely: dict[int, Likely] = {}
     is_ours = is_log
     # The least rank, share, and lead over what is not ours, by how many names of ours are in the text.
-    least = ((17, 0.35, 1.3), (7, 0.3, 1.4), (3, 0.2, 1.2))
+    least = ((17, 0.35, 1.3), (9, 0.35, 1.3), (3, 0.2, 1.2))
     for text in texts:
         rows, elsewhere, named = _index().ranked(text)
         best = max(rows.values(), default=(0.0, 0.0, ""))
