@@ -116,7 +116,7 @@ def test_what_was_understood_is_told_in_words_and_without_a_secret(config):
         "within 5 s",
         "Left out: faults",
         "http on port 4711 of this machine, profile field, seed 11, the key from the environment",
-        "UPSTREAM (address) and API_KEY (key)",
+        "UPSTREAM (address, which ends before /bcl/v2) and API_KEY (key)",
     ):
         assert told in words
     assert not any(value in words or value in repr(config) for value in ENVIRON.values())
@@ -222,7 +222,7 @@ def test_a_card_may_have_another_id_at_the_api_and_a_session_of_its_own(tmp_path
     told = understood(config)
     assert "1 card has another id at the API." in told
     assert "At least 3 s pass between two calls." in told
-    assert "API_URL (address), API_KEY (key) and API_CA_FILE (authority)" in told
+    assert "API_CA_FILE (authority), API_URL (address, which ends before /bcl/v2) and API_KEY (key)" in told
     secrets = target.session_secrets()
     assert {"Bearer token-of-c1", "token-2"} <= set(secrets)
     assert not {"c0", "c1", "c2"} & set(secrets), "a report without its ids cannot be read"
@@ -244,6 +244,12 @@ def test_a_mistake_in_a_card_is_told(tmp_path, before, after, mistake):
     with pytest.raises(BadConfigurationError) as caught:
         load_config(tmp_path / "back-end.toml", environ)
     assert any(mistake in one for one in caught.value.mistakes), caught.value.mistakes
+
+
+def test_a_list_with_an_item_that_nothing_fills_is_refused(tmp_path):
+    (tmp_path / "back-end.toml").write_text(OWN_IDS.replace('"/sdkOutput"', '"/args/1"'))
+    with pytest.raises(BadConfigurationError, match="Call your back end through an adapter"):
+        load_config(tmp_path / "back-end.toml", {"OF_C2": "a", "OF_ANN": "b", "CARD": "c"})
 
 
 def test_every_mistake_is_told_at_once(tmp_path):

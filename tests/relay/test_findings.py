@@ -56,6 +56,13 @@ def test_the_path_that_arrived_is_shown_beside_the_one_expected(target, shown):
     assert "The id is another one" not in text
 
 
+@pytest.mark.parametrize("target", [PATH.removeprefix("/bcl/v2"), f"/bcl/v2{PATH}"])
+@pytest.mark.rule("API-1")
+def test_an_address_that_was_taken_with_or_without_the_prefix_is_told(target):
+    text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5, target=target))
+    assert "The address that it is given ends before /bcl/v2" in text
+
+
 @pytest.mark.rule("API-3")
 def test_another_id_in_the_right_path_is_told_as_that():
     text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5, target=PATH.replace(CARD, "another")))

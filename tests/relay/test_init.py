@@ -44,6 +44,12 @@ def test_every_key_at_the_top_is_explained():
     [
         ({"platforms": "A"}, lambda config: list(config.target.surfaces) == ["platform A"]),
         ({"header": "none"}, lambda config: config.target.cardholders[0].session == ()),
+        ({"header": "Cookie"}, lambda config: config.target.cardholders[0].session == (("cookie", f"sid={'s' * 20}"),)),
+        (
+            {"header": "cookie", "cookie": "__Host-a.session-of.the-app"},
+            lambda config: config.target.cardholders[0].session[0][1] == f"__Host-a.session-of.the-app={'s' * 20}",
+        ),
+        ({"prefix": "sid="}, lambda config: config.target.cardholders[0].session[0][1] == f"sid={'s' * 20}"),
         ({"prefix": "none"}, lambda config: config.target.cardholders[0].session[0][1] == "s" * 20),
         ({"command": 'python "a b.py"'}, lambda config: config.start.command == 'python "a b.py"'),
         (
@@ -89,7 +95,7 @@ def test_only_what_matters_is_asked():
 
     asked(ask, print)
     assert not any("environment variable" in one or "base64 text" in one for one in prompts)
-    assert len(prompts) == len(QUESTIONS) - 8
+    assert len(prompts) == len(QUESTIONS) - 9
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=40))
@@ -144,6 +150,19 @@ def test_a_route_that_is_none_is_told_before_the_file_is_written(tmp_path):
     assert answers == given
     assert lines[0].startswith("The GET does not work: status 404")
     assert "Is the path right" in lines[0]
+
+
+@pytest.mark.slow
+def test_a_post_that_is_refused_is_told_as_the_configured_call_showed_it(tmp_path):
+    port = free_port()
+    sessions = json.dumps({"s" * 20: []})
+    command = f"RELAY_SESSIONS='{sessions}' PORT={port} exec {sys.executable} {FOLDER / 'reference.py'}"
+    given = usual() | {"base_url": f"http://127.0.0.1:{port}", "command": command}
+    _answers, lines = tried(given, tmp_path / "back-end.toml", ENVIRON)
+    assert [line.partition(".")[0] for line in lines] == [
+        "The GET does not work: status 404",
+        "The POST does not work: status 404",
+    ]
 
 
 def test_where_a_session_is_not_set_nothing_is_tried_and_the_answers_stay(tmp_path):

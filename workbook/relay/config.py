@@ -41,7 +41,7 @@ from workbook.relay.model import (
     Surface,
     Target,
 )
-from workbook.relay.phone import trusting_context
+from workbook.relay.phone import request_document, trusting_context
 from workbook.simulation.scenario import load as load_scenario
 from workbook.simulation.scenario import scenarios
 
@@ -134,8 +134,11 @@ Variable = Annotated[
 ExportName = Annotated[Variable, AfterValidator(_unreserved)]
 Prefix = Annotated[
     str,
-    Field(pattern=r"^[ -~]{0,20}\z"),
-    Says('what comes before the value, at most 20 characters, such as "Bearer "', hidden=True),
+    Field(pattern=r"^([ -~]{0,20}|[A-Za-z0-9_.-]{1,60}=)\z"),
+    Says(
+        'what comes before the value, such as "Bearer " or "sid=": at most 20 characters, or a cookie\'s name and =',
+        hidden=True,
+    ),
 ]
 HeaderName = Annotated[str, AfterValidator(_header_name)]
 Seconds = Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False), Says("seconds from 0.1 to 3600")]
@@ -532,6 +535,14 @@ class _Reader:
             what = f'JSON cannot hold bytes. Give "raw" for sdk_input and sdk_output, in [{key}.get] and [{key}.post].'
             self.mistakes.add((key, "encoding"), what)
         headers = dict(self._headers(("headers",), form.headers)) | dict(self._headers((key, "headers"), own.headers))
+        for name, operation in (("get", get), ("post", post)):
+            places = [place for place in (operation.id, operation.sdk_output) if place not in (None, RAW)]
+            if re.search(r"'\d+': ", str(request_document(dict.fromkeys(places, "")))):
+                what = (
+                    "a list in its body has an item that neither the id nor the sdkOutput fills. Call your back end "
+                    'through an adapter: adapter = "my_back_end:adapter".'
+                )
+                self._missing(key, name, "id", what)
         return Surface(get, post, decoded, tuple(headers.items()))
 
     def _operation(self, name: str, method: str, common: GetForm, own: GetForm, platform: str) -> BackEndOperation:
@@ -725,9 +736,9 @@ def _api(config: Config) -> Iterator[str]:
     key = "the key from the environment" if config.key else "a fresh key"
     scheme = "https" if api.tls else "http"
     yield f"Mock API: {scheme} on {port} of this machine, profile {api.profile}, seed {api.seed}, {key}."
-    names = f"{config.exports.url} (address) and {config.exports.key} (key)"
+    names = f"{config.exports.url} (address, which ends before /bcl/v2) and {config.exports.key} (key)"
     if api.tls:
-        names = f"{config.exports.url} (address), {config.exports.key} (key) and {config.exports.ca} (authority)"
+        names = f"{config.exports.ca} (authority), {names}"
     if config.adapter:
         yield f"The adapter gets {names} as environment variables when it is imported."
     elif start.command:

@@ -148,6 +148,8 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
         yield f"The document has {call.operation} {expected} ({rule_id}), and {arrived} arrived."
         if operation_of(came.method, came.target)[1] not in (None, call.instrument):
             yield "The id was changed: pass it on unchanged."
+        elif came.target.replace("/bcl/v2", "") == expected.replace("/bcl/v2", ""):
+            yield "The address that it is given ends before /bcl/v2, which stands in the path once."
     else:
         status, source = requests[-1].response.status, requests[-1].response.basis
         yield f"A request reached the API, which answered with status {status} ({source})."

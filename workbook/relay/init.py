@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from workbook.base.files import write_whole
 from workbook.base.forms import Says, Text, mistake
@@ -104,12 +104,17 @@ HeaderOrNone = Annotated[
     Says("the name of a header, or none"),
 ]
 Line = Annotated[str, _if(str.isprintable), Says("a line of text")]
+CookieName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,60}\z"), Says("the name of a cookie, such as sid")]
 LogList = Annotated[str, _if(_are_logs), Says("files in existing folders, each once, with commas between them")]
 
 
 def _instruments_fit(got: InitAnswers, answer: str, cards_of: str = "cards") -> str:
     ids, cards = split_list(answer), split_list(got[cards_of])
     return "" if not ids or len(ids) == len(cards) else f"there are {len(cards)} cards; give as many instruments."
+
+
+def _is_cookie(got: InitAnswers) -> bool:
+    return got["header"].lower() == "cookie"
 
 
 def _new_cards(got: InitAnswers, answer: str) -> str:
@@ -153,13 +158,14 @@ QUESTIONS = (
              lambda got, answer: _instruments_fit(got, answer, "other_cards") or _new_cards(got, answer)),
     Prompt("header", "Which header presents the cardholder's session (none for no session)?", "authorization",
              HeaderOrNone),
+    Prompt("cookie", "What is that cookie called?", "sid", CookieName, _is_cookie),
     Prompt("prefix", "Which word comes before it, such as Bearer (none for no word)?", "Bearer", Prefix,
-             lambda got: got["header"] != "none"),
-    Prompt("variable", "Which environment variable will hold the session?", "CARDHOLDER_SESSION", Variable,
+             lambda got: got["header"] != "none" and not _is_cookie(got)),
+    Prompt("variable", "Which environment variable will hold the session, without that word or name?", "CARDHOLDER_SESSION", Variable,
              lambda got: got["header"] != "none"),
     Prompt("other_variable", "And that of the other cardholder?", "OTHER_SESSION", Variable,
              lambda got: got["header"] != "none" and bool(got["other_cards"])),
-    Prompt("url_name", "Under which name does your back end read the API's address?", "API_URL", ExportName),
+    Prompt("url_name", "Under which name does your back end read the API's address, which ends before /bcl/v2?", "API_URL", ExportName),
     Prompt("key_name", "And the API's key?", "API_KEY", ExportName,
              check=lambda got, answer: "the address has that name already."
              if answer in (got["url_name"], Exports().ca) else ""),
@@ -205,7 +211,10 @@ def text(answers: InitAnswers) -> str:
     lists = {
         key: split_list(answers[key]) for key in ("cards", "instruments", "other_cards", "other_instruments", "logs")
     }
-    return fill("back-end.toml", **answers | lists | {"groups": list(RelayGroup)})
+    word = answers["prefix"]
+    before = "" if word == "none" else word if word.endswith("=") else f"{word} "
+    prefix = f"{answers['cookie']}=" if _is_cookie(answers) else before
+    return fill("back-end.toml", **answers | lists | {"groups": list(RelayGroup), "prefix": prefix})
 
 
 def write_config(path: Path, text: str, *, over: bool = False) -> None:
@@ -293,14 +302,18 @@ async def _tried(answers: InitAnswers, launcher: Launcher, api: MockApi, lines: 
         # A POST whose sdkOutput is elsewhere is refused before the API is asked, so the next place can be tried at no
         # risk.
         usual_places = ("/sdkOutput", "/sdk_output", "/data/sdkOutput", "/output", RAW) if operation == POST else ()
+        tries = []
         for place in dict.fromkeys((answers["sdk_output"], *usual_places)):
             surface = target.surfaces[platform]
             post = replace(surface.post, sdk_output=place)
             runner.target = replace(target, surfaces={**target.surfaces, platform: replace(surface, post=post)})
             seen = await runner.run(case, ann, platform)
             call = seen.asked(operation)[-1]
-            if call.reported_success or operation == GET:
+            tries.append((place, seen, call))
+            if call.reported_success:
                 break
+        if not call.reported_success:  # what the configured call shows is what the author can mend
+            place, seen, call = tries[0]
         given = {arrived.given for arrived in seen.came(operation) if arrived.given}
         found = place_of(given, call.body) if given else likely_place(call.body)
         if call.reported_success and found:

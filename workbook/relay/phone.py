@@ -12,7 +12,7 @@ import json
 import ssl
 import sys
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -323,15 +323,29 @@ def _request_body(operation: BackEndOperation, call: PhoneCall, *, decoded: bool
     """The sdkOutput as the configuration places it, and the id if it belongs in the body; None for no body."""
     if operation.sdk_output == RAW:
         return base64.b64decode(call.sent or "") if decoded else (call.sent or "").encode()
+    values = ((operation.id, call.asked_for), (operation.sdk_output, call.sent))
+    placed = {pointer: value for pointer, value in values if pointer is not None and value is not None}
+    return json.dumps(request_document(placed), ensure_ascii=False).encode() if placed else None
+
+
+def request_document(placed: Mapping[str, str]) -> Any:
+    """The JSON document that has each value at its pointer; where names count from 0, they are places in a list."""
     document: dict[str, Any] = {}
-    for pointer, value in ((operation.id, call.asked_for), (operation.sdk_output, call.sent)):
-        if pointer is not None and value is not None:
-            *above, last = JsonPointer(pointer).parts
-            inner = document
-            for part in above:
-                inner = inner.setdefault(part, {})
-            inner[last] = value
-    return json.dumps(document, ensure_ascii=False).encode() if document else None
+    for pointer, value in placed.items():
+        *above, last = JsonPointer(pointer).parts
+        inner = document
+        for part in above:
+            inner = inner.setdefault(part, {})
+        inner[last] = value
+    return _with_lists(document)
+
+
+def _with_lists(document: Any) -> Any:
+    if not isinstance(document, dict):
+        return document
+    inner = {name: _with_lists(value) for name, value in document.items()}
+    counted = [str(at) for at in range(len(inner))]
+    return [inner[name] for name in counted] if inner.keys() == set(counted) else inner
 
 
 def _sdk_input(body: bytes, operation: BackEndOperation, *, decoded: bool) -> str | None:

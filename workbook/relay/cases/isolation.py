@@ -183,6 +183,8 @@ def other_value(value: Any) -> Tamper:
         if isinstance(inner, dict):
             kept = {key: item for key, item in inner.items() if value is not ... or item != sent}
             return {key: swapped(item, sent) for key, item in kept.items()}
+        if isinstance(inner, list):
+            return [swapped(item, sent) for item in inner if value is not ... or item != sent]
         return value if inner == sent else inner
 
     def tamper(path: str, body: bytes | None, call: PhoneCall) -> tuple[str, bytes | None]:
