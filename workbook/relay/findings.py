@@ -32,7 +32,7 @@ from workbook.relay.model import (
     both,
 )
 from workbook.relay.phone import UNPACKED
-from workbook.simulation.http import AFTER_ID, BEFORE_ID
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 
 # The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
 
@@ -142,14 +142,7 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
         if call.status in HINTS:
             yield HINTS[call.status]
     elif (came := requests[-1].request).method != call.operation or came.target != expected:
-        rule_id = "API-1" if call.operation == GET else "API-2"
-        redaction = Redaction()
-        arrived = f"{redaction.method(came.method)} {redaction.target(came.target, call.instrument)}"
-        yield f"The document has {call.operation} {expected} ({rule_id}), and {arrived} arrived."
-        if operation_of(came.method, came.target)[1] not in (None, call.instrument):
-            yield "The id was changed: pass it on unchanged."
-        elif came.target.replace("/bcl/v2", "") == expected.replace("/bcl/v2", ""):
-            yield "The address that it is given ends before /bcl/v2, which stands in the path once."
+        yield from _at_another_path(call, came, expected)
     else:
         status, source = requests[-1].response.status, requests[-1].response.basis
         yield f"A request reached the API, which answered with status {status} ({source})."
@@ -173,6 +166,17 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
             yield f"Is sdk_input right? The answer says content-type {kind!r}."
     if call.value is None and headers.get("content-encoding", "identity").lower() not in UNPACKED:
         yield f"Its content-encoding {headers['content-encoding'][:20]!r} is none that the phone asked for."
+
+
+def _at_another_path(call: PhoneCall, came: Request, expected: str) -> Iterator[str]:
+    rule_id = "API-1" if call.operation == GET else "API-2"
+    redaction = Redaction()
+    arrived = f"{redaction.method(came.method)} {redaction.target(came.target, call.instrument)}"
+    yield f"The document has {call.operation} {expected} ({rule_id}), and {arrived} arrived."
+    if operation_of(came.method, came.target)[1] not in (None, call.instrument):
+        yield "The id was changed: pass it on unchanged."
+    elif came.target.replace("/bcl/v2", "") == expected.replace("/bcl/v2", ""):
+        yield "The address that it is given ends before /bcl/v2, which stands in the path once."
 
 
 def place_of(values: Collection[str], body: bytes) -> str | None:
