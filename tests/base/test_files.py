@@ -5,9 +5,9 @@ import sys
 import pytest
 
 from workbook.base import files
-from workbook.base.files import sample, write_whole
+from workbook.base.files import read_named, read_regular, sample, write_whole
 from workbook.commands import cli
-from workbook.errors import ParameterError
+from workbook.errors import ConfigurationError, ParameterError
 
 
 def test_a_sample_file_is_found():
@@ -125,3 +125,25 @@ def test_a_file_that_cannot_be_written_leaves_no_draft(tmp_path):
     with pytest.raises(OSError, match="directory"):
         write_whole(tmp_path / "a", "text")
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_file_is_read_to_its_limit_and_refused_beyond_it(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(b"12345")
+    assert (read_named(path, 5, "Name another."), read_regular(path, 2)) == (b"12345", b"123")
+    with pytest.raises(ConfigurationError, match=r"log' is larger than 4 bytes\. Name another\."):
+        read_named(path, 4, "Name another.")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("none", "No such file"), ("", "it is not a regular file"), ("a\0b", "No such")]
+)
+def test_a_file_that_cannot_be_read_is_told_with_what_to_do(tmp_path, name, why):
+    with pytest.raises(ConfigurationError, match=rf"^Cannot read '.*': {why}.*\. Name another\.$"):
+        read_named(tmp_path / name, 5, "Name another.")
+
+
+def test_what_needs_the_lab_names_the_package_and_the_command():
+    needed = pytest.raises(ConfigurationError, match=r"^A page needs the package no_such_package, which .*: .*\[lab\]")
+    with needed, files.needs_lab("A page"):
+        import no_such_package  # noqa: F401

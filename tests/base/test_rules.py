@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.base.rules import Level, Rule, rule, rules
+from workbook.base.rules import Level, Owner, Rule, rule, rules
 from workbook.errors import ParameterError
 
 TESTS = Path(__file__).parents[1]
@@ -122,3 +122,19 @@ def test_a_binding_rule_is_named_by_a_test(one):
 @pytest.mark.parametrize("one", rules(Level.PRACTICE), ids=lambda one: one.id)
 def test_a_practice_whose_breach_does_harm_is_named_by_a_test(one):
     assert one.id in {name for name, _where in marked()} or not one.harm
+
+
+@pytest.mark.parametrize(
+    ("owner", "words"),
+    [
+        ("you", "you"),
+        ("nobody", "nobody"),
+        ("operator", "the operator"),
+        ("wallet provider", "the wallet provider"),
+        ("scheme", "the scheme"),
+        ("workbook", "the workbook"),
+    ],
+)
+def test_an_owner_has_its_article_in_a_sentence(owner, words):
+    assert Owner(owner).in_a_sentence == words
+    assert len(Owner) == 6

@@ -10,8 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook import ActivationDataClient
-from workbook.base.secrecy import MASK, MISSING, Secret, Secrets, without_live_keys
-from workbook.errors import ConfigurationError
+from workbook.base.secrecy import (
+    MASK,
+    MISSING,
+    FromEnvironment,
+    Secret,
+    Secrets,
+    canaries_in,
+    is_weak,
+    secret_values,
+    secrets_in_request,
+    session_secrets,
+    suspect_header,
+    without_live_keys,
+)
+from workbook.errors import ConfigurationError, LeakError
 
 HEAVY = settings(max_examples=2_000, deadline=None, derandomize=True, database=None)
 VISIBLE = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=4, max_size=40)
@@ -179,3 +192,126 @@ def test_two_clients_share_a_key_and_it_is_scrubbed_until_the_last_of_them_is_go
     assert without_live_keys(said) == f"an error that repeats {MASK}"
     del second
     assert without_live_keys(said) == said
+
+
+@pytest.mark.rule("REL-2")
+@pytest.mark.parametrize(
+    "name", ["Authorization", "x-auth", "Cookie", "x-token", "client_secret", "Password", "sessionid", "x-credential",
+             "X-Signature", "x-api-key"],
+)  # fmt: skip
+def test_the_name_of_a_header_says_that_it_holds_a_secret(name):
+    assert suspect_header(name, "x") == "its name says that it holds a secret"
+
+
+@pytest.mark.parametrize(
+    ("value", "looks"),
+    [
+        ("Bearer x", True),
+        ("basic eA==", True),
+        ("token x", True),
+        ("abcdefgh12345678", True),
+        ("abcdefgh1234567", False),
+        ("1234567890123456", False),
+        ("abcdefghijklmnopqr", False),
+        ("application/json", False),
+    ],
+)
+def test_a_value_looks_like_a_secret_by_its_scheme_or_by_its_letters_and_digits(value, looks):
+    assert (suspect_header("x-trace", value) == "it looks like a secret") is looks
+    assert [*secret_values([("x-trace", value)])] == [value] * looks
+
+
+def test_a_value_from_the_environment_is_a_secret_whatever_it_looks_like():
+    assert [*secret_values([("x-app", FromEnvironment("demo")), ("x-app", "demo")])] == ["demo"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "target", "secrets"),
+    [
+        ([("X-API-Key", " k1 ")], "", ["k1", "k1"]),
+        ([("authorization", "Bearer t1")], "", ["Bearer t1", "t1"]),
+        ([("authorization", "Basic dTpw")], "", ["Basic dTpw", "dTpw", "u", "p"]),
+        ([("authorization", "Basic no base64")], "", ["Basic no base64", "base64"]),
+        ([("accept", "Bearer t1")], "", []),
+        ([], "/x?clientKey=k%201&a=b", ["k%201", "k 1"]),
+        ([], "/x?client%4bey=k1", ["k1", "k1"]),
+        ([], "/x?keys=k1&b", []),
+        ([], "clientkey=k1", []),
+    ],
+)
+def test_each_published_way_to_send_a_secret_is_known(headers, target, secrets):
+    assert [*secrets_in_request(headers, target)] == secrets
+
+
+@pytest.mark.parametrize(
+    ("value", "weak"),
+    [
+        ("platform", True),
+        ("x" * 15, True),
+        ("x" * 16, False),
+        ("127.0.0.1", True),
+        ("127.0.0.1:8080", True),
+        ("application/json; charset=utf-8", True),
+        ("abc1", False),
+        ("a b", False),
+    ],
+)
+def test_a_plain_word_an_address_and_a_media_type_are_no_secrets(value, weak):
+    assert is_weak(value) is weak
+
+
+def test_the_parts_of_a_session_that_travel_alone_are_secrets_too():
+    assert {*session_secrets(["Bearer c0ffee", "sid=s3cret; path"])} == {
+        "Bearer c0ffee", "c0ffee", "sid=s3cret; path", "sid=s3cret", "s3cret"
+    }  # fmt: skip
+    assert [*session_secrets(["platform", "127.0.0.1"])] == []
+
+
+def test_a_canary_is_found_in_a_value_and_in_its_base64():
+    canary = "canary-0123456789abcdef01"
+    inner = base64.b64encode(f"x{canary}-1".encode()).decode()
+    assert canaries_in(f"y{canary}z") == canaries_in(inner) == {canary}
+    assert canaries_in("canary-0123") == canaries_in("none at all") == set()
+
+
+@pytest.mark.parametrize(("length", "found"), [(7, False), (8, True), (12, True)])
+def test_a_secret_is_searched_for_from_eight_characters_on(length, found):
+    key = "k3yQ-Zx81+Lm"[:length]
+    assert bool(Secrets.of_keys([key])) is found
+    assert (MASK in Secrets.of_keys([key]).scrub(f"a {key} b {base64.b64encode(key.encode()).decode()}")) is found
+
+
+def test_a_part_of_twelve_characters_is_hidden_and_one_of_eleven_is_not():
+    key = "a1B2c3D4e5F6g7H8i9J0"
+    search = Secrets.of_keys([key])
+    assert (search.scrub(key[:12]), search.scrub(key[3:15]), search.scrub(key[:11])) == (MASK, MASK, key[:11])
+
+
+def test_a_part_of_few_different_characters_gives_nothing_away():
+    search = Secrets.of_keys(["-" * 30 + "k3yQZx81", "ab" * 15 + "k3yQZx81", "abcd" * 8 + "k3yQZx81"])
+    assert search.scrub("-" * 20) == "-" * 20
+    assert search.scrub("ab" * 10) == "ab" * 10
+    assert search.scrub("abcd" * 5) == MASK
+
+
+def test_the_error_names_the_text_the_kind_and_the_encoding_and_never_the_secret():
+    key = "k3yQ-Zx81+Lm-very-long"
+    search = Secrets.of_keys([key])
+    search.check({"a": "nothing"})
+    for text, form in (
+        (key, "plain"),
+        (key.encode().hex(), "as hexadecimal"),
+        (quote(key, safe=""), "percent-encoded"),
+    ):
+        with pytest.raises(LeakError) as error:
+            search.check({"a": "nothing", "conform.html": f"x{text}x"})
+        assert f"conform.html would contain the API key ({form})" in str(error.value)
+        assert key not in str(error.value)
+    assert search.cleaned("nothing") == "nothing"
+    assert search.cleaned(f"x{key}") == f"[the API key was here, {len(key) + 1} characters]"
+
+
+def test_a_word_of_a_secret_is_recognised_from_five_characters_on():
+    search = Secrets.of_keys(["hello-k3yQZx81"])
+    assert (search.has_part("hello"), search.has_part("hell"), search.has_part("world")) == (True, False, False)
+    assert search.has_part("xx-k3yQZx81-yy")
