@@ -43,6 +43,7 @@ def test_a_pattern_is_a_name_a_group_or_a_glob_and_the_order_is_the_cases_own():
         ("back-end.toml", "The configuration's file comes before --only."),
         ("fromm", "Did you mean 'form'?"),
         ("nothing-like-that-at-all-anywhere", "Groups: form, "),
+        ("nothing-like-that-at-all-anywhere", "; names: see --list."),
         ("relay.nope.*", "No case matches 'relay.nope.*'. Groups: form, "),
     ],
 )

@@ -53,6 +53,11 @@ def test_a_known_failure_of_any_kind_of_case_is_marked():
 
 def test_each_verdict_has_a_mark_an_owner_and_a_sentence():
     assert [verdict for verdict in Verdict if not (verdict.mark and verdict.owner and verdict.meaning)] == []
+    for verdict in Verdict:
+        assert verdict.meaning[0].isupper()
+        assert verdict.meaning.endswith(".")
+    nobody = {Verdict.PASS, Verdict.NOTE, Verdict.NOT_APPLICABLE, Verdict.DISABLED}
+    assert {verdict for verdict in Verdict if verdict.owner is Owner.NOBODY} == nobody
     assert Verdict.HARNESS_ERROR.owner is Owner.WORKBOOK
     assert [owner.in_a_sentence for owner in (Owner.YOU, Owner.WORKBOOK)] == ["you", "the workbook"]
 

@@ -218,6 +218,10 @@ def document(**change):
         (json.dumps(document(format=2)), "of format 2; this workbook reads format 1. Use the workbook that wrote it"),
         (json.dumps(document(format=0)), "of format 0; this workbook reads format 1. Name the"),
         ('{"format": 1}', "the file has no 'about'"),
+        (
+            json.dumps(document(about=document()["about"] | {"unfinished": ["relay.get.path", "<b>"]})),
+            r"about.unfinished.1. is no name of a case, such as relay\.get\.path\. Name the",
+        ),
         (json.dumps(document(cases={})), "the file.cases is an object; it has to be a list"),
         (json.dumps(document(cases=[*document()["cases"]] * 2)), f"two cases are called '{NAME}'"),
     ],

@@ -366,3 +366,41 @@ def test_the_run_itself_is_told():
     page = to_html(recorded(only=("relay.get.*",), repeat=3, strict=True))
     for words in ("workbook 0.1.0, python 3.11.9", "3 times", "relay.get.*", ABOUT.started, ABOUT.command):
         assert words in page
+
+
+def facts(page):
+    """The table of the run on the page, without markup."""
+    table = page[page.index("Versions") - 200 :]
+    return " ".join(re.sub(r"<[^>]*>", " ", table).split())
+
+
+@pytest.mark.parametrize(("strict", "word"), [(False, "no"), (True, "yes")])
+@pytest.mark.parametrize(("repeat", "words"), [(1, "once"), (3, "3 times")])
+def test_the_page_says_how_the_run_was_made(strict, word, repeat, words):
+    told = facts(to_html(recorded(strict=strict, repeat=repeat, only=("form", "relay.get.*"))))
+    assert f"A warning counts as a failure {word} " in told
+    assert f"Each case was run {words} " in told
+    assert "Chosen by form, relay.get.* " in told
+    assert "Mock API&#x27;s profile spec " in told
+    assert "Exit code 1 " in told
+
+
+def test_the_page_of_a_run_without_a_case_is_neither_good_nor_bad():
+    page = to_html(replace(recorded(), cases=()))
+    assert re.search(r'<p class="headline ([a-z-]+)"', page)[1] == "is-not-testable"
+
+
+def test_a_miss_without_an_expectation_has_no_example_on_a_terminal():
+    bare = recorded(result(misses=(replace(MISS, expected=""),)))
+    assert [line for line in first_lines(bare) if "expected" in line] == []
+    assert list(first_lines(bare))[-1].startswith("   workbook conform ")
+
+
+def test_what_the_xml_says_of_a_case_that_did_not_fail():
+    root = ET.fromstring(to_junit(recorded(result(verdict=Verdict.NOTE, misses=(MISS,)))))
+    (case,) = root.iter("testcase")
+    (said,) = case
+    record = recorded(result(verdict=Verdict.NOTE, misses=(MISS,))).cases[0]
+    miss = f"API-11: expected {MISS.expected}; observed {MISS.observed}. {MISS.todo}"
+    assert said.text == f"note: {record.says}\n{miss}\n{record.reproduce}"
+    assert (case.get("name"), case.get("classname")) == (record.name, "conform.fidelity")

@@ -1,9 +1,12 @@
 """The findings of a run in SARIF."""
 
 import json
+from dataclasses import replace
 
-from ran import recorded
+from ran import MISS, recorded
+from ran import result as ran
 
+from workbook.harness.model import Verdict
 from workbook.harness.sarif import LEVELS, to_sarif
 
 
@@ -26,3 +29,26 @@ def test_a_case_that_was_not_looked_at_is_open():
     (run,) = json.loads(to_sarif(recorded()))["runs"]
     (result,) = [result for result in run["results"] if "kind" in result]
     assert (result["kind"], result["level"], result["message"]["text"]) == ("open", "none", "unread")
+
+
+def test_a_miss_stands_at_its_own_line_and_says_what_to_do_and_where_to_read_more():
+    elsewhere = replace(MISS, file="app/build.gradle.kts", line=12)
+    record = recorded(ran(misses=(MISS, elsewhere)), config="back-end.toml")
+    first, second = json.loads(to_sarif(record))["runs"][0]["results"]
+    assert first["message"]["text"] == (f"API-11: expected {MISS.expected}, observed {MISS.observed}. {MISS.todo}")
+    places = [one["locations"][0]["physicalLocation"] for one in (first, second)]
+    assert [(place["artifactLocation"]["uri"], place["region"]["startLine"]) for place in places] == [
+        ("back-end.toml", 1),
+        ("app/build.gradle.kts", 12),
+    ]
+
+
+def test_a_known_failure_says_why_it_is_known():
+    record = recorded(ran(verdict=Verdict.KNOWN, why="a ticket"))
+    (found,) = json.loads(to_sarif(record))["runs"][0]["results"]
+    assert found["suppressions"] == [{"kind": "external", "justification": "a ticket"}]
+
+
+def test_without_a_file_a_finding_has_no_place():
+    (found,) = json.loads(to_sarif(recorded(ran(), config="")))["runs"][0]["results"]
+    assert "locations" not in found
