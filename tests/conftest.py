@@ -90,7 +90,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Notebooks and browser tests are slow without saying so.
+    """Notebooks and browser tests are slow without saying so, and a test of a file that is made anew is `golden`.
 
     Files with slow tests come first, so that the workers end with many small files and at the same time. Of these the
     longest begin, and the others are shuffled, always alike: neighbours in a directory wait alike, and while all
@@ -99,6 +99,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.suffix == ".ipynb" or item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.slow)
+        if "generated" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.golden)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
 
     def turn(item):
@@ -158,13 +160,23 @@ def pytest_sessionfinish(session):
 
 
 @pytest.fixture
-def golden(request):
-    """Compares a text with that file of the folder `golden` beside the test; WORKBOOK_GOLDEN=write writes it."""
+def generated():
+    """Compares a text with a file that is made of the code; WORKBOOK_GOLDEN=write writes it."""
+
+    def compare(path, text):
+        if os.environ.get("WORKBOOK_GOLDEN") == "write":
+            path.write_text(text, "utf-8")
+        here = path.relative_to(ROOT)
+        assert text == path.read_text("utf-8"), f"{here} differs: WORKBOOK_GOLDEN=write pytest -m golden makes it anew"
+
+    return compare
+
+
+@pytest.fixture
+def golden(request, generated):
+    """Compares a text with that file of the folder `golden` beside the test."""
 
     def compare(name, text):
-        path = request.path.parent / "golden" / f"{name}.txt"
-        if os.environ.get("WORKBOOK_GOLDEN") == "write":
-            path.write_text(text + "\n", "utf-8")
-        assert text + "\n" == path.read_text("utf-8"), f"{path} differs; WORKBOOK_GOLDEN=write makes it anew"
+        generated(request.path.parent / "golden" / f"{name}.txt", text + "\n")
 
     return compare

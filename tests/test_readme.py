@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from notebook_rows import with_rows
 from packaging.requirements import Requirement
 
 from workbook.runs.platform_a import PlatformARun
@@ -35,12 +36,8 @@ def test_it_is_short():
     assert len(prose.split()) <= 836
 
 
-def test_its_picture_is_what_the_workbook_draws_today():
-    """`WORKBOOK_GOLDEN=write pytest tests/test_readme.py` draws it anew."""
-    drawn = sequence(PlatformARun().walk()).svg()
-    if os.environ.get("WORKBOOK_GOLDEN") == "write":
-        PICTURE.write_text(drawn, encoding="utf-8")
-    assert PICTURE.read_text(encoding="utf-8") == drawn
+def test_its_picture_is_what_the_workbook_draws_today(generated):
+    generated(PICTURE, sequence(PlatformARun().walk()).svg())
 
 
 def lessons(row):
@@ -51,30 +48,15 @@ def lessons(row):
         yield row.format(name=path.stem, teaches=first["metadata"]["teaches"], minutes=minutes)
 
 
-def test_its_table_of_lessons_is_what_the_notebooks_say_of_themselves():
-    """`WORKBOOK_GOLDEN=write pytest tests/test_readme.py` writes it anew."""
+def test_its_table_of_lessons_is_what_the_notebooks_say_of_themselves(generated):
     table = "".join(lessons("| `{name}` | {teaches} | {minutes} |\n"))
-    current = ROWS.sub(lambda _: table, README)
-    if os.environ.get("WORKBOOK_GOLDEN") == "write":
-        (ROOT / "README.md").write_text(current, encoding="utf-8")
-    assert (ROOT / "README.md").read_text("utf-8") == current
-    assert table in current
+    generated(ROOT / "README.md", ROWS.sub(lambda _: table, README))
+    assert table in (ROOT / "README.md").read_text("utf-8")
 
 
-def test_the_map_of_the_first_lesson_is_what_the_other_notebooks_say_of_themselves():
-    """`WORKBOOK_GOLDEN=write pytest tests/test_readme.py` writes it anew."""
-    first = json.loads(NOTEBOOKS[0].read_text("utf-8"))
+def test_the_map_of_the_first_lesson_is_what_the_other_notebooks_say_of_themselves(generated):
     _itself, *others = lessons("| [`{name}`]({name}.ipynb) | {teaches} | {minutes} |\n")
-    last = first["cells"][-1]
-    shown = "".join(last["source"])
-    current = ROWS.sub(lambda _: "".join(others), shown)
-    if os.environ.get("WORKBOOK_GOLDEN") == "write" and current != shown:
-        last["source"] = current.splitlines(keepends=True)
-        text = json.dumps(first, ensure_ascii=False, indent=1, sort_keys=True)
-        NOTEBOOKS[0].write_text(f"{text}\n", encoding="utf-8")
-        shown = current
-    assert shown == current
-    assert "".join(others) in current
+    generated(NOTEBOOKS[0], with_rows(NOTEBOOKS[0], ROWS, "".join(others)))
 
 
 def test_every_dependency_has_its_reason():

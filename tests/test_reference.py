@@ -4,7 +4,6 @@ import ast
 import doctest
 import inspect
 import json
-import os
 import re
 import subprocess
 import sys
@@ -33,22 +32,16 @@ def test_there_are_at_most_forty_names_sorted_and_each_is_on_the_page_once():
     assert set(wb.__all__) <= set(dir(wb))
 
 
-def test_the_page_is_what_the_docstrings_say():
-    if os.environ.get("WORKBOOK_GOLDEN") == "write":
-        PAGE.write_text(page(), "utf-8")
-    assert PAGE.read_text("utf-8") == page(), f"{PAGE.name} differs; WORKBOOK_GOLDEN=write makes it anew"
+def test_the_page_is_what_the_docstrings_say(generated):
+    generated(PAGE, page())
 
 
-def test_the_page_of_rules_is_what_the_ledger_says():
-    if os.environ.get("WORKBOOK_GOLDEN") == "write":
-        RULES.write_text(rules_page.page(), "utf-8")
-    assert RULES.read_text("utf-8") == rules_page.page(), f"{RULES.name} differs; WORKBOOK_GOLDEN=write makes it anew"
+def test_the_page_of_rules_is_what_the_ledger_says(generated):
+    generated(RULES, rules_page.page())
 
 
-def test_the_page_about_the_phone_is_what_the_protocol_says():
-    if os.environ.get("WORKBOOK_GOLDEN") == "write":
-        PHONE.write_text(phone_page.page(), "utf-8")
-    assert PHONE.read_text("utf-8") == phone_page.page(), f"{PHONE.name} differs; WORKBOOK_GOLDEN=write makes it anew"
+def test_the_page_about_the_phone_is_what_the_protocol_says(generated):
+    generated(PHONE, phone_page.page())
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)

@@ -56,6 +56,7 @@ def store(record: RunRecord, name: str) -> None:
 
 
 @slow
+@pytest.mark.golden
 def test_the_reference_app_core_passes_every_case(classes: Path) -> None:
     """`WORKBOOK_GOLDEN=write` stores the record that the lesson shows where Kotlin is missing."""
     run = AppRun(start=command(classes, "sample.AdapterKt"), name="the reference app", session=lambda _case: "stored")

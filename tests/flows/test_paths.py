@@ -121,4 +121,4 @@ def test_no_row_has_the_app_speak_to_the_api(name):
 def test_every_row_names_its_rules_and_says_whether_it_is_ours(name):
     for row in VARIANTS[name].machine.rows:
         assert row.rules
-        assert row.source in {"spec", "assumed"}
+        assert row.source in {"spec", "assumed", row.event.source}

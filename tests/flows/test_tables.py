@@ -1,7 +1,7 @@
 """The tables word for word: whoever changes a row, a message, a limit or a fact sees in the difference what changed.
 
-`WORKBOOK_GOLDEN=write pytest tests/flows` writes the files anew; then read the difference. What the document shows is
-proven elsewhere (`test_sources.py`, `test_scripts.py`); here nothing can change unseen: no rule, no tag, no word.
+What the document shows is proven elsewhere (`test_sources.py`, `test_scripts.py`); here nothing can change unseen: no
+rule, no tag, no word.
 """
 
 from dataclasses import MISSING, fields, replace

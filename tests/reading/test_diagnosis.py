@@ -1,6 +1,5 @@
 """The diagnosis: every row of the catalogue is found by what people see, and what belongs to no row stays unknown."""
 
-import os
 import re
 import tomllib
 from pathlib import Path
@@ -438,11 +437,8 @@ def test_a_finding_comes_before_whatever_else_its_text_says():
     assert (first.row.number, first.evidence) == (15, text[:100])
 
 
-def test_the_page_is_made_from_the_catalogue():
-    """`WORKBOOK_GOLDEN=write pytest tests/reading/test_diagnosis.py` writes it."""
-    if os.environ.get("WORKBOOK_GOLDEN") == "write":
-        PAGE.write_text(symptoms_page(), encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == symptoms_page()
+def test_the_page_is_made_from_the_catalogue(generated):
+    generated(PAGE, symptoms_page())
 
 
 def test_the_command_reads_words_files_and_standard_input(tmp_path, capsys):

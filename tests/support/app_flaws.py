@@ -1,13 +1,18 @@
 """Each case with the mistakes that it is there for; `kotlin/FlawedApp.kt` makes them."""
 
+from pydantic.alias_generators import to_snake
+
+from workbook.simulation.phones import CAN_PROVISION_FAILURES
+
 CHANGES = "wrapped", "trimmed", "decoded-as-form", "url-safe"
 
 FLAWS = {
     "app.screen.shown-when-possible": ["never-shown"],
     "app.screen.hidden-when-in-wallet": ["shown-in-wallet"],
-    "app.screen.hidden-on-error": ["shown-on-error"],
-    "app.screen.hidden-on-unknown-failure": ["shown-on-unknown-failure"],
-    "app.screen.hidden-on-api-error": ["shown-on-api-error"],
+    **{
+        f"app.screen.hidden-on-{to_snake(name).replace('_', '-')}": [f"shown-on-{name}"]
+        for name in CAN_PROVISION_FAILURES
+    },
     "app.screen.not-shown-while-asking": ["shown-at-once", "shown-while-asking"],
     "app.screen.hidden-without-wallet": ["shown-without-wallet"],
     "app.screen.hidden-after-success": ["offered-after-success"],

@@ -1,7 +1,4 @@
-"""Stories to draw, told by hand so that a drawing changes only when a view changes, and the golden files.
-
-`WORKBOOK_GOLDEN=write pytest tests/views` writes the golden files anew; then read the difference.
-"""
+"""Stories to draw, told by hand so that a drawing changes only when a view changes."""
 
 import base64
 import json

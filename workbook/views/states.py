@@ -1,7 +1,7 @@
 """The flow's state diagram with the present state and the path of the run lit, and what can happen next.
 
 The folder `states` holds the pictures with nothing lit; here the parts that a run came to are lit. The pictures are
-made by `tests/support/states_layout.py`: `WORKBOOK_GOLDEN=write pytest tests/views/test_states_layout.py` writes them.
+made by `tests/support/states_layout.py`: `WORKBOOK_GOLDEN=write pytest -m golden` writes them.
 """
 
 from __future__ import annotations

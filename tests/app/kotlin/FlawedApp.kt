@@ -84,9 +84,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         val shown = when (answer) {
             is CanProvisionResult.CanBeProvisioned -> !flaw("never-shown")
             is CannotBeProvisioned.AlreadyExistsInWallet -> flaw("shown-in-wallet")
-            is CannotBeProvisioned.Error -> flaw("shown-on-error")
-            is CannotBeProvisioned.UnknownFailure -> flaw("shown-on-unknown-failure")
-            is CannotBeProvisioned.ApiError -> flaw("shown-on-api-error")
+            else -> flaw("shown-on-${answer::class.simpleName}")
         }
         return if (shown) Button.SHOWN else Button.HIDDEN
     }

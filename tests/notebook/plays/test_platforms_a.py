@@ -261,5 +261,5 @@ KOTLIN = (NATIVE / "kotlin" / "standin" / "CardProvisioning.kt").read_text("utf-
 def test_an_outcome_of_can_provision_is_known_to_the_checks_and_to_kotlin(outcome):
     name = outcome.says.rpartition(".")[2]
     opened = SESSION.platform_a.open_page(f"canProvision ends in {name}")
-    assert opened.findings, "give it a Symptom in workbook/checks/platform_a.py"
+    assert opened.findings, "give it a Symptom in workbook/reading/checks/platform_a.py"
     assert f'"{name}" -> CanProvisionResult' in KOTLIN, "give it a branch in the Kotlin stand-in"
