@@ -1,6 +1,7 @@
 """The panels to paste into, and playing a row: the result is that of what was pasted, and nothing pasted is kept."""
 
 import json
+import re
 from functools import cache
 
 import pytest
@@ -55,6 +56,17 @@ def test_the_message_is_ready_and_empty_where_the_job_is_yours():
     assert "- requestId: req-77a1" in wb.diagnose('{"status": 403, "requestId": "req-77a1"}').message()
     assert wb.diagnose("15009").message(15).startswith("Please have this app allowlisted")
     assert wb.diagnose("undefined").message() == ""
+
+
+def test_the_card_says_how_sure_it_is_the_owner_the_check_and_a_message_that_one_click_selects():
+    page = wb.diagnose("15009").snapshot().html()
+    assert "This is it: it says" in page
+    for name in ("cause", "whose job", "make sure", "send to"):
+        assert f">{name}</th>" in page
+    assert re.search(r"<pre [^>]*user-select:all[^>]*>Please have this app allowlisted", page)
+    assert "SHA-256" in page
+    assert not re.search(r"<(?:a|span) [^>]*>[^<]*SHA", page)
+    assert "Which do you see: that" in wb.diagnose("InvalidSdkInput").snapshot().html()
 
 
 def test_what_is_not_known_says_so_and_plays_nothing():

@@ -324,8 +324,15 @@ def test_a_python_without_full_text_search_finds_codes_and_says_what_it_lacks(mo
 
 def test_who_writes_and_who_mends_are_both_said():
     text = str(diagnose("21"))
-    assert "whose job: scheme" in text
+    assert re.search(r"^ +whose job  scheme$", text, re.MULTILINE)
     assert "operator; you write it, scheme mends it" in text
+
+
+def test_causes_of_one_owner_stand_above_their_owner():
+    described = [(name, words) for name, words in diagnose("39").described(diagnose("39").likely[0])][1:]
+    names = [name for name, _words in described]
+    assert names[:5] == ["cause", "whose job", "cause", "whose job", "cause"]
+    assert [words for name, words in described if name == "whose job"] == ["you", "nobody", "you"]
 
 
 def test_the_numbers_of_the_rows_count_from_1():

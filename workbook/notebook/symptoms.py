@@ -27,7 +27,7 @@ from workbook.reading.diagnosis import MOST_SHOWN, CatalogueRow, Diagnosis
 from workbook.reading.inspector import Inspection
 from workbook.simulation.ecc_v2 import answer, wallet_request
 from workbook.views.html import joined, tag, trusted
-from workbook.views.table import Snapshot, facts, preformatted, statement
+from workbook.views.table import PRE, Snapshot, facts, paragraph, preformatted, statement
 
 
 class DiagnosisPanel(Paste):
@@ -72,16 +72,16 @@ class DiagnosisPanel(Paste):
         return reproduce(self._row(row).number)
 
     def read(self) -> Snapshot:
-        """Each likely row with its causes, and the message to send."""
+        """How sure it is, the question where two rows are close, and each likely row with the message to send."""
         found, scrub = self.found, Secrets.of_environment(os.environ).scrub
         if not found.likely:
             return statement(scrub(str(found)))
-        parts = []
+        parts = [paragraph(scrub(words)) for words in (found.level, found.question) if words]
         for number, likely in enumerate(found.likely[:MOST_SHOWN], 1):
             rows = [(name, scrub(words)) for name, words in found.described(likely)]
             parts.append(trusted(facts(f"{number}. {likely.row.title}", rows).html()))
             if message := found.message(likely.row):
-                parts.append(preformatted(scrub(message)))
+                parts.append(tag("pre", scrub(message), title="one click selects it", style=f"{PRE};user-select:all"))
         return Snapshot(scrub(str(found)), joined(tag("div", *parts)))
 
     def _row(self, number: int | None) -> CatalogueRow:

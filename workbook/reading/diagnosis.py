@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 from typing import Any
 
 from workbook.base.values import whole
@@ -236,8 +236,9 @@ class Diagnosis:
         """What is known of one row, as pairs of a name and words; its message comes below them."""
         found = likely.row
         yield "why", f"line {likely.line}: {likely.evidence}"
-        for cause in found.causes:
-            yield "cause", f"{_plain(cause.cause)} (whose job: {', '.join(cause.owner)})"
+        for owner, causes in groupby(found.causes, key=lambda cause: cause.owner):
+            yield from (("cause", _plain(cause.cause)) for cause in causes)
+            yield "whose job", ", ".join(owner)
         yield "make sure", found.check
         if found.play:
             yield "see it", f"workbook diagnose --reproduce {found.number}"

@@ -62,8 +62,8 @@ def unbroken(text: str) -> Markup:
 
     parts: list[str] = RULE_ID.split(text)
     for n, rule_id in enumerate(parts):
-        if n % 2:
-            parts[n] = tag("span", rule_id, class_="wb-rule", title=sentence(rule_id), style="white-space:nowrap")
+        if n % 2 and (words := sentence(rule_id)):  # SHA-256 has the form of a rule's id, and is none
+            parts[n] = tag("span", rule_id, class_="wb-rule", title=words, style="white-space:nowrap")
     return joined(*parts)
 
 
