@@ -7,11 +7,12 @@ in a trace, and leaves it only through `summary()`, as a length and a digest.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, KeysView
 from dataclasses import fields
 from enum import StrEnum
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast, overload
 
 from workbook.api.opaque import SdkInput, SdkOutput
@@ -142,7 +143,7 @@ class Trace:
     def __init__(self, title: str = "trace", records: list[Record] | None = None) -> None:
         self.title = title
         self._records = [] if records is None else records  # not a copy: a loop goes on to append to its own list
-        self._places: dict[type[Message], list[int]] = {}  # where the records of each class are, up to `_looked`
+        self._places = defaultdict[type[Message], list[int]](list)  # where each class's records are, up to `_looked`
         self._looked = 0
 
     def __repr__(self) -> str:
@@ -184,16 +185,18 @@ class Trace:
     def _of(self, messages: tuple[type[Message], ...]) -> list[Record]:
         """The records of these message classes and of those below them, in order."""
         present = self.classes & _and_below(messages)
-        places = chain(*map(self._places.__getitem__, present)) if present else ()
-        return [self._records[place] for place in sorted(places)]
+        if not present:  # most checks look for what this trace does not have
+            return []
+        return [self._records[place] for place in sorted(chain(*map(self._places.__getitem__, present)))]
 
     @property
     def classes(self) -> KeysView[type[Message]]:
         """The classes of all its messages; a check that asks for others has nothing to look for."""
         # An index, because the checks ask a trace for more than a hundred classes, and it has few of them.
-        while self._looked < len(self._records):
-            self._places.setdefault(type(self._records[self._looked].message), []).append(self._looked)
-            self._looked += 1
+        if self._looked < len(self._records):
+            for place, record in enumerate(islice(self._records, self._looked, None), self._looked):
+                self._places[type(record.message)].append(place)
+            self._looked = len(self._records)
         return self._places.keys()
 
     def to_jsonl(self) -> str:

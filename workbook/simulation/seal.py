@@ -68,6 +68,7 @@ class Damaged:
 
 
 Unsealed = Genuine | Damaged
+_READ = json.JSONDecoder().raw_decode  # `loads` would look for an encoding, and for blanks on both sides
 
 
 class Seal:
@@ -84,8 +85,8 @@ class Seal:
         if not is_whole(seed):
             raise ParameterError(f"A seed is a whole number, such as 7, not {quoted(seed)}.")
         self.seed = seed
-        self._key = blake2b(f"workbook simulation {seed}".encode(), digest_size=32).digest()
-        self._read = json.JSONDecoder().raw_decode  # `loads` would look for an encoding, and for blanks on both sides
+        key = blake2b(f"workbook simulation {seed}".encode(), digest_size=32).digest()
+        self._keyed = blake2b(key=key, digest_size=8)
 
     def close(self, content: Content, payment_instrument_id: str, serial: int, **more: Any) -> str:
         """The base64 text of a sealed JSON object that says all this."""
@@ -107,7 +108,7 @@ class Seal:
         body = data.rpartition(b',"seal":"')[0] + b"}"
         if self._sealed(body) != data:
             return Damaged("its seal is broken: it was changed on the way, or another simulator made it")
-        return Genuine(self._read(body.decode())[0])
+        return Genuine(_READ(body.decode())[0])
 
     def _sealed(self, body: bytes) -> bytes:
         """An object with the seal as its last key.
@@ -115,7 +116,9 @@ class Seal:
         It seals the text before it, closed with a brace: to read it, no key has to be taken out of a parsed object, and
         the order of the keys is sealed, too.
         """
-        return body[:-1] + f',"seal":"{blake2b(body, key=self._key, digest_size=8).hexdigest()}"}}'.encode()
+        digest = self._keyed.copy()
+        digest.update(body)
+        return body[:-1] + f',"seal":"{digest.hexdigest()}"}}'.encode()
 
 
 class HardSeal(Seal):

@@ -7,7 +7,10 @@ trace of the other platform, so every check reads every trace.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from workbook.base.rules import Owner
+from workbook.flows.messages import Message
 from workbook.flows.trace import Trace
 from workbook.reading.checks.api import BACK_END_CHECKS
 from workbook.reading.checks.extension import EXTENSION_CHECKS
@@ -30,6 +33,11 @@ EVERY_CHECK: tuple[Check, ...] = (
 
 def check(trace: Trace) -> list[Finding]:
     """Every finding of every check, in the order of time."""
-    absent = trace.classes.isdisjoint
-    checks = [one for one in EVERY_CHECK if not (isinstance(one, Symptom) and absent(one.messages))]
+    checks = _for_a_trace_of(frozenset(trace.classes))
     return sorted((finding for one in checks for finding in one(trace)), key=lambda finding: finding.at)
+
+
+@lru_cache(maxsize=64)  # most runs take one of a few ways
+def _for_a_trace_of(classes: frozenset[type[Message]]) -> list[Check]:
+    """The checks that have something to look for in a trace of these classes of messages."""
+    return [one for one in EVERY_CHECK if not (isinstance(one, Symptom) and classes.isdisjoint(one.messages))]
