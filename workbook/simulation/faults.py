@@ -47,78 +47,54 @@ class Chance:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Setting:
+    """A value of a fault that can be set.
+
+    Attributes:
+        kind: number, choice, text or body.
+        default: its value where nothing is set.
+        allowed: the allowed values, in words.
+        fits: whether a value is allowed.
+        limits: what a person chooses from: `least` and `most`, or `known`; empty for a text.
+    """
+
+    kind: str
+    default: Any
+    allowed: str
+    fits: Callable[[object], bool] = field(repr=False, compare=False)
+    limits: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+def _number(default: float, least: float, most: float, *, whole: bool = False) -> Setting:
     """A number within a range, ends included; `whole` where only a whole one has a meaning."""
-
-    default: float
-    least: float
-    most: float
-    whole: bool = False
-
-    @property
-    def allowed(self) -> str:
-        """The allowed values, in words."""
-        kind = "whole number" if self.whole else "number"
-        return f"a {kind}, {self.least:.12g} to {self.most:.12g}"
-
-    def fits(self, value: object) -> bool:
-        """Whether this value is allowed."""
-        return (is_whole if self.whole else is_number)(value, self.least, self.most)
+    allowed = f"a {'whole number' if whole else 'number'}, {least:.12g} to {most:.12g}"
+    right = is_whole if whole else is_number
+    return Setting("number", default, allowed, lambda value: right(value, least, most), {"least": least, "most": most})
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
+def _one_of(default: str | int, known: tuple[str | int, ...]) -> Setting:
     """One of a few values."""
-
-    default: str | int
-    known: tuple[str | int, ...]
-
-    @property
-    def allowed(self) -> str:
-        """The allowed values, in words."""
-        return f"one of {', '.join(map(repr, self.known))}"
-
-    def fits(self, value: object) -> bool:
-        """Whether this value is allowed."""
-        return any(value == known and type(value) is type(known) for known in self.known)
+    return Setting(
+        "choice",
+        default,
+        f"one of {', '.join(map(repr, known))}",
+        lambda value: any(value == one and type(value) is type(one) for one in known),
+        {"known": known},
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+def _text(default: str) -> Setting:
     """Text that can stand in a header."""
-
-    default: str
-    longest: int = 200
-
-    @property
-    def allowed(self) -> str:
-        """The allowed values, in words."""
-        return f"printable ASCII text of 1 to {self.longest} characters"
-
-    def fits(self, value: object) -> bool:
-        """Whether this value is allowed."""
-        return isinstance(value, str) and value.isascii() and value.isprintable() and 0 < len(value) <= self.longest
+    plain = re.compile("[ -~]{1,200}")
+    allowed = "printable ASCII text of 1 to 200 characters"
+    return Setting("text", default, allowed, lambda value: isinstance(value, str) and bool(plain.fullmatch(value)))
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
-    """Text that can be an answer's body."""
-
-    default: str
-    longest: int = 4_000
-
-    @property
-    def allowed(self) -> str:
-        """The allowed values, in words."""
-        return f"text of at most {self.longest:,} characters"
-
-    def fits(self, value: object) -> bool:
-        """Whether this value is allowed: UTF-8 can write everything but half a surrogate pair."""
-        return isinstance(value, str) and len(value) <= self.longest and not re.search("[\ud800-\udfff]", value)
-
-
-Setting: TypeAlias = Number | OneOf | Text | Body
-"""A value of a fault that can be set: its default, what is allowed, and whether a value fits."""
+def _written_body(default: str) -> Setting:
+    """Text that can be an answer's body: UTF-8 can write everything but half a surrogate pair."""
+    text = re.compile("[^\ud800-\udfff]{0,4000}")
+    allowed = "text of at most 4,000 characters"
+    return Setting("body", default, allowed, lambda value: isinstance(value, str) and bool(text.fullmatch(value)))
 
 
 class FaultKind(Enum):
@@ -302,9 +278,9 @@ def _sealed_again(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Effect:
     return _sdk_input(body)
 
 
-def _bytes(default: int) -> Number:
+def _bytes(default: int) -> Setting:
     """How large a body is, in bytes; those of a bomb are counted unpacked."""
-    return Number(default, 100, 256 * 1024 * 1024, whole=True)
+    return _number(default, 100, 256 * 1024 * 1024, whole=True)
 
 
 BODIES = (
@@ -376,7 +352,7 @@ BODIES = (
         "sdkInput damaged",
         "The sdkInput was changed on its way.",
         _sdk_input(lambda text, _chance, values: json.dumps({"sdkInput": damaged(text, values["damage"])})),
-        damage=OneOf("one character changed", tuple(DAMAGES)[1:]),
+        damage=_one_of("one character changed", tuple(DAMAGES)[1:]),
     ),
 )
 """Every fault of the body."""
@@ -429,9 +405,9 @@ def _published(broken: Broken) -> Fault:
     return Fault(status, sentence, FaultKind.STATUS, _problem(problem), problem.source, seen_as=(status,))
 
 
-def _pause() -> Number:
+def _pause() -> Setting:
     """The seconds of a Retry-After, at most a day."""
-    return Number(1, 0, 86_400, whole=True)
+    return _number(1, 0, 86_400, whole=True)
 
 
 STATUSES = (
@@ -473,8 +449,8 @@ STATUSES = (
         "303",
         "307",
         "308",
-        status=OneOf(302, (301, 302, 303, 307, 308)),
-        location=Text("https://elsewhere.invalid/"),
+        status=_one_of(302, (301, 302, 303, 307, 308)),
+        location=_text("https://elsewhere.invalid/"),
     ),
 )
 """Every fault of the status, the one that does nothing first."""
@@ -485,8 +461,8 @@ STATUSES = (
 # A delay ends in the answer; a stall never does: after it the connection is closed.
 
 
-def _seconds(default: float, least: float = 0.0) -> Number:
-    return Number(default, least, 3600.0)
+def _seconds(default: float, least: float = 0.0) -> Setting:
+    return _number(default, least, 3600.0)
 
 
 def _late(draw: Callable[[float, Mapping[str, Any]], float]) -> Effect:
@@ -609,7 +585,7 @@ EDITED = Fault(
     f"A status and a body written by hand; {PLACEHOLDER} in the body stands for the right sdkInput.",
     FaultKind.STATUS,
     _edited,
-    settings={"status": Number(200, 200, 599, whole=True), "body": Body(f'{{"sdkInput": "{PLACEHOLDER}"}}')},
+    settings={"status": _number(200, 200, 599, whole=True), "body": _written_body(f'{{"sdkInput": "{PLACEHOLDER}"}}')},
 )
 """An answer that is written by hand. It is none of `FAULTS`, because what becomes of it depends on what is written."""
 

@@ -22,7 +22,7 @@ from workbook.notebook.plays.run import PANELS, recording
 from workbook.notebook.plays.script import FLOWS, Act, Play, Script, play
 from workbook.notebook.widgets.chooser import literal
 from workbook.notebook.widgets.panels import Live, Player
-from workbook.simulation.faults import BODIES, EDITED, ON_THE_WIRE, STATUSES, Body, Fault, Number, OneOf, Text, fault
+from workbook.simulation.faults import BODIES, EDITED, ON_THE_WIRE, STATUSES, Fault, fault
 from workbook.views.exchange import pairs
 from workbook.views.film import Film, Frame
 from workbook.views.findings import findings
@@ -220,10 +220,8 @@ def offered_faults() -> list[dict[str, Any]]:
 
 
 def _fault(one: Fault) -> dict[str, Any]:
-    kinds: Mapping[type, str] = {Number: "number", OneOf: "choice", Text: "text", Body: "body"}
     settings = [
-        {"name": name, "kind": kinds[type(setting)], "value": setting.default}
-        | {limit: getattr(setting, limit) for limit in ("least", "most", "known") if hasattr(setting, limit)}
+        {"name": name, "kind": setting.kind, "value": setting.default, **setting.limits}
         for name, setting in one.settings.items()
     ]
     return {"name": one.name, "sentence": one.sentence, "settings": settings, "harmless": one.harmless}
