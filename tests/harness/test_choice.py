@@ -1,6 +1,8 @@
 """Which cases are run, what several rounds come to, what the baseline makes of it, and the exit code."""
 
+import tomllib
 from datetime import date
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -9,8 +11,9 @@ from hypothesis import strategies as st
 from workbook.base.forms import BadConfigurationError
 from workbook.errors import ParameterError
 from workbook.harness.model import Verdict
-from workbook.harness.report import exit_code
-from workbook.harness.selection import Known, again, apply_baseline, chosen, new_baseline
+from workbook.harness.report import About, concluded, exit_code, headline
+from workbook.harness.reports import to_junit
+from workbook.harness.selection import NEW_CASE, Baseline, Known, Options, again, apply_baseline, chosen, new_baseline
 from workbook.relay.case_runner import Rounds
 from workbook.relay.cases import CASES
 from workbook.relay.config import load_baseline
@@ -107,7 +110,7 @@ def test_a_flaky_case_says_how_often_it_ended_how():
     ],
 )
 def test_a_baseline_makes_failures_known_and_goes_stale(verdict, entry, becomes, stale):
-    (result,), told = apply_baseline([entry], [RelayResult(ONE, Verdict(verdict))], CASES, TODAY)
+    (result,), told = apply_baseline(Baseline((entry,)), [RelayResult(ONE, Verdict(verdict))], CASES, TODAY)
     assert result.verdict == becomes
     assert (stale in told[0]) if stale else (told == ())
     assert ("Known: why" in result.why) == (becomes == "known")
@@ -141,7 +144,7 @@ def test_what_is_wrong_with_a_baseline_is_told(tmp_path, text, mistake):
 def test_a_baseline_in_order_is_read(tmp_path):
     path = tmp_path / "baseline.toml"
     path.write_text('[[known]]\ncase = "a"\ncomment = "b"\nexpires = 2030-06-01\n')
-    assert load_baseline(path) == (Known("a", "b", TODAY),)
+    assert load_baseline(path) == Baseline((Known("a", "b", TODAY),))
 
 
 @pytest.mark.parametrize(
@@ -149,6 +152,8 @@ def test_a_baseline_in_order_is_read(tmp_path):
     [
         (["pass", "note", "known", "disabled", "not testable", "not looked at"], {}, 0),
         (["pass", "not looked at"], {"strict": True}, 1),
+        (["pass", "not testable"], {"strict": True}, 1),
+        (["not testable"], {"strict": True}, 2),
         (["warn"], {}, 0),
         (["warn"], {"strict": True}, 1),
         (["pass", "fail"], {}, 1),
@@ -169,19 +174,48 @@ def test_a_pattern_covers_what_fits_it_and_goes_stale_when_all_of_it_passes():
     lists = [case for case in CASES.values() if case.name.startswith("relay.list.")]
     entry, other = Known("relay.list.*", "one worker"), Known("form", "a comment")
     failing = [RelayResult(lists[0], Verdict.FAIL), *(RelayResult(case, Verdict.PASS) for case in lists[1:])]
-    results, stale = apply_baseline([entry], failing, CASES, TODAY)
+    results, stale = apply_baseline(Baseline((entry,)), failing, CASES, TODAY)
     assert ([result.verdict for result in results][:2], stale) == ([Verdict.KNOWN, Verdict.PASS], ())
-    _results, stale = apply_baseline([entry, other], [RelayResult(lists[1], Verdict.PASS)], CASES, TODAY)
+    _results, stale = apply_baseline(Baseline((entry, other)), [RelayResult(lists[1], Verdict.PASS)], CASES, TODAY)
     assert [line.partition(":")[0] for line in stale] == ["relay.list.*"] + ["form"] * (lists[1].group == "form")
-    assert apply_baseline([Known("relay.lits.*", "x")], [], CASES, TODAY)[1][0].startswith("relay.lits.*: there is no")
+    _results, (told,) = apply_baseline(Baseline((Known("relay.lits.*", "x"),)), [], CASES, TODAY)
+    assert told.startswith("relay.lits.*: there is no")
 
 
 def test_a_baseline_can_be_written_from_a_run_and_read_again(tmp_path):
     names = ["relay.get.path", "relay.list.in-time", "relay.post.path"]
-    known = [Known("relay.list.*", "one worker", TODAY), Known("relay.get.fresh", "mended since")]
+    known = (Known("relay.list.*", "one worker", TODAY), Known("relay.get.fresh", "mended since"))
     path = tmp_path / "known.toml"
-    path.write_text(new_baseline(known, dict.fromkeys(names, 'Expected "a", observed b.'), CASES))
-    first, *fresh = load_baseline(path)
+    old = Baseline(known, frozenset({"relay.get.fresh", "relay.case.gone"}))
+    path.write_text(new_baseline(old, dict.fromkeys(names, 'Expected "a", observed b.'), names, CASES))
+    assert load_baseline(path).cases == {*names, "relay.get.fresh"}
+    first, *fresh = load_baseline(path).known
     assert first == known[0]
     assert [entry.case for entry in fresh] == ["relay.get.path", "relay.post.path"]
     assert fresh[0].comment.startswith('Expected "a", observed b. TODO: say why')
+
+
+def test_the_first_baseline_takes_in_every_case():
+    assert set(tomllib.loads(new_baseline(Baseline(), {}, [ONE.name], CASES))["cases"]) == set(CASES)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "becomes"), [("fail", "warn"), ("flaky", "warn"), ("not looked at",) * 2, ("pass",) * 2]
+)
+def test_a_case_that_the_baseline_does_not_know_fails_no_run_until_it_is_taken_in(verdict, becomes):
+    baseline = Baseline((), frozenset({TWO.name}))
+    (result,), stale = apply_baseline(baseline, [RelayResult(ONE, Verdict(verdict))], CASES, TODAY)
+    assert (result.verdict, stale) == (becomes, ())
+    assert (NEW_CASE in result.why) is (verdict != "pass")
+    (result,), _stale = apply_baseline(baseline, [RelayResult(TWO, Verdict(verdict))], CASES, TODAY)
+    assert result.verdict == verdict
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_new_cases_turn_no_pipeline_red(strict):
+    options = Options(cases=(ONE, TWO), baseline=Baseline((), frozenset({TWO.name})), strict=strict)
+    results = [RelayResult(ONE, Verdict.FAIL), RelayResult(TWO, Verdict.PASS)]
+    record = concluded(partial(About, "t", "u", 7), 0.0, results, CASES, options)
+    assert record.about.exit_code == 0
+    assert "1 case not in the baseline: new, so no failure until it is taken in." in headline(record)
+    assert "<failure" not in to_junit(record)

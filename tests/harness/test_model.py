@@ -10,7 +10,7 @@ from workbook.harness.compare import CaseChange, compare
 from workbook.harness.model import Case, CaseResult, Miss, Verdict, gravest
 from workbook.harness.report import About, by_group, headline, record
 from workbook.harness.reports import from_json, to_html, to_json, to_junit, to_markdown
-from workbook.harness.selection import Known, apply_baseline, chosen
+from workbook.harness.selection import Baseline, Known, apply_baseline, chosen
 
 
 def case(name, group, least):
@@ -46,7 +46,7 @@ def test_cases_of_any_kind_are_chosen_judged_reported_and_compared():
 
 
 def test_a_known_failure_of_any_kind_of_case_is_marked():
-    marked, stale = apply_baseline([Known("large", "later")], judged(5), NUMBERS, date(2026, 1, 1))
+    marked, stale = apply_baseline(Baseline((Known("large", "later"),)), judged(5), NUMBERS, date(2026, 1, 1))
     assert [result.verdict for result in marked] == [Verdict.PASS, Verdict.KNOWN, Verdict.PASS]
     assert stale == ()
 

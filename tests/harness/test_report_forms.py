@@ -221,9 +221,11 @@ def test_there_is_a_word_and_a_place_for_every_verdict():
         (of_each_verdict()[4:5], {}, "Nothing could be decided: 1 not testable."),
         (of_each_verdict()[5:7], {}, "Nothing could be decided: 1 not applicable, 1 disabled."),
         (of_each_verdict()[:1] + of_each_verdict()[4:5], {},
-         "2 cases, and none failed: 1 not testable, 1 pass. The report says why 1 case could not be tested."),
+         ("2 cases, and none failed: 1 not testable, 1 pass. 1 case not looked at, which fails the run with --strict: "
+          "the report says why.")),
         (of_each_verdict()[:1] + of_each_verdict()[4:5], {"trouble": "It ended."},
-         "Of 2 cases none failed, and some could not be decided: 1 not testable, 1 pass."),
+         ("Of 2 cases none failed, and some could not be decided: 1 not testable, 1 pass. 1 case not looked at, which "
+          "fails the run with --strict: the report says why.")),
         (of_each_verdict()[:1] + of_each_verdict()[10:], {},
          ("2 cases, and none failed: 1 not looked at, 1 pass. 1 case not looked at, which fails the run with --strict: "
           "the report says why.")),
@@ -288,13 +290,14 @@ def test_each_verdict_has_its_element(strict):
     elements = {one.get("name"): [child.tag for child in one] for one in root.iter("testcase")}
     got = {case.verdict: elements[case.name] for case in record.cases}
     warned = ["failure"] if strict else ["system-out"]
-    skipped = {one: ["skipped"] for one in ("known", "not testable", "not applicable", "disabled")}
+    skipped = {one: ["skipped"] for one in ("known", "not applicable", "disabled")}
+    unseen = ["failure" if strict else "skipped"]
     assert got == {
         "pass": [], "fail": ["failure"], "warn": warned, "note": ["system-out"], "flaky": ["failure"],
-        "harness error": ["error"], "not looked at": ["failure" if strict else "skipped"], **skipped,
+        "harness error": ["error"], "not looked at": unseen, "not testable": unseen, **skipped,
     }  # fmt: skip
-    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("11", "4" if strict else "2", "1")
-    assert sum(int(suite.get("skipped")) for suite in root) == (4 if strict else 5)
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("11", "5" if strict else "2", "1")
+    assert sum(int(suite.get("skipped")) for suite in root) == (3 if strict else 5)
 
 
 def test_the_xml_says_what_was_missed_and_how_to_run_it_again():
@@ -386,7 +389,7 @@ def test_the_page_says_how_the_run_was_made(strict, word, repeat, words):
 
 
 def test_the_page_of_a_run_without_a_case_is_neither_good_nor_bad():
-    page = to_html(replace(recorded(), cases=()))
+    page = to_html(replace(recorded(exit_code=2), cases=()))
     assert re.search(r'<p class="headline ([a-z-]+)"', page)[1] == "is-not-testable"
 
 

@@ -72,7 +72,8 @@ def test_what_a_back_end_puts_anywhere_is_taken_out(encode, secret, tmp_path):
     used = replace(used, arrived=(*used.arrived, replace(arrived(), given=FOREIGN)))
     record = recorded(result(misses=misses, why=f"It said {leak}.", seen=used))
     paths = write_reports(record, tmp_path)
-    assert [path.name for path in paths] == ["conform.json", "conform.html", "conform.xml", "conform.md"]
+    assert [path.name for path in paths] == [
+        "conform.json", "conform.sarif", "conform.html", "conform.xml", "conform.md"]  # fmt: skip
     for path in paths:
         for value in SECRETS.values():
             assert not holds(path.read_text("utf-8"), value), path.name
@@ -150,7 +151,7 @@ def test_the_older_reports_stay_when_new_ones_are_not_written(tmp_path):
     assert (tmp_path / "conform.json").read_text() == before
 
 
-@pytest.mark.parametrize("name", ["conform.json", "conform.html", "conform.xml", "conform.md"])
+@pytest.mark.parametrize("name", ["conform.json", "conform.sarif", "conform.html", "conform.xml", "conform.md"])
 def test_a_disk_that_fills_up_leaves_every_older_report(name, tmp_path, monkeypatch):
     write_reports(RECORD, tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

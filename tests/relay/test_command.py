@@ -82,7 +82,7 @@ def test_a_good_back_end_ends_with_0_and_leaves_every_report(folder):
     assert (code, "3 cases, and none failed: 3 pass." in out) == (0, True), out + err
     assert err == "", "a pass needs no line"
     assert {path.name for path in (folder[0] / "conform").iterdir()} == {
-        "conform.json", "conform.html", "conform.xml", "conform.md"
+        "conform.json", "conform.sarif", "conform.html", "conform.xml", "conform.md"
     }  # fmt: skip
     about = report(folder)["about"]
     assert about["command"] == f"workbook conform back-end.toml {' '.join(f'--only {one}' for one in FEW)} --seed 11"
@@ -105,6 +105,13 @@ def test_a_failure_ends_with_1_is_run_again_and_can_be_known(folder):
     code, out, _err = run(folder, "--only", *names, "--baseline", "known.toml")
     assert (code, "relay.get.no-session: it passes now. Take it out of the baseline." in out) == (1, True)
     assert run(folder, "compare", "again/conform.json", "conform/conform.json")[0] == 0
+
+
+def test_the_form_that_a_code_host_reads_is_all_that_stdout_holds(folder):
+    code, out, err = run(folder, "--only", FEW[0], "--format", "sarif")
+    (told,) = json.loads(out)["runs"]
+    assert (code, told["tool"]["driver"]["name"], told["results"]) == (0, "workbook conform", []), err
+    assert out.strip() == (folder[0] / "conform" / "conform.sarif").read_text().strip()
 
 
 def test_ctrl_c_leaves_a_valid_partial_report_and_no_process(folder):
@@ -133,7 +140,8 @@ def test_however_often_it_is_pressed_the_report_is_whole(folder):
     out, err = process.communicate(timeout=60)
     assert (process.returncode, "The run was interrupted" in out) == (130, True), err
     assert report(folder, "partial")["about"]["unfinished"]
-    assert {path.suffix for path in (folder[0] / "partial").iterdir()} == {".json", ".html", ".xml", ".md"}
+    assert {path.suffix for path in (folder[0] / "partial").iterdir()} == {
+        ".json", ".sarif", ".html", ".xml", ".md"}  # fmt: skip
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -198,7 +206,7 @@ def test_values_by_hand_are_printed_and_the_first_call_is_waited_for(folder):
         (["compare", "a"], "Try: workbook conform compare --help"),
         (["compare", "a", "b"], "a"),
         (["--rerun-failed", "back-end.toml"], "is no JSON"),
-        (["--baseline", "back-end.toml"], "there is no such key. Known: known."),
+        (["--baseline", "back-end.toml"], "there is no such key. Known: cases, known."),
         (["--out", "back-end.toml"], "--out 'back-end.toml' cannot be used"),
     ],
 )

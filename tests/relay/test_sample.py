@@ -6,7 +6,6 @@ import re
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.harness.selection import Known
 from workbook.notebook.conform import ODD_CARDS, RELAY_CARDS, RELAY_SESSIONS, Refused, Relay, Result, judge
 
 BLANKS = ("relay.get.text-outer-blanks", "relay.post.text-outer-blanks")
@@ -41,7 +40,7 @@ def test_a_record_names_the_class_and_no_address_that_is_gone():
 
 @pytest.mark.slow
 def test_known_failures_are_known_and_stale_ones_are_told():
-    known = [Known(name, "ticket 123") for name in BLANKS]
+    known = dict.fromkeys(BLANKS, "ticket 123")
     assert {case.verdict for case in judge(Tidy, *BLANKS, known=known).cases} == {"known"}
     told = Result(judge(Relay, *BLANKS, known=known)).text()
     assert all(f"{name}: " in told or name in told for name in BLANKS)

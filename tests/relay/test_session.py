@@ -15,7 +15,7 @@ import reference
 
 from workbook.errors import ConfigurationError
 from workbook.harness.model import Verdict
-from workbook.harness.selection import Known, chosen
+from workbook.harness.selection import Baseline, Known, chosen
 from workbook.relay import session
 from workbook.relay.api_side import MockApi
 from workbook.relay.case_runner import reason, without
@@ -249,7 +249,7 @@ def test_a_fault_of_the_workbook_is_told_as_one_and_without_values():
 def test_a_baseline_covers_and_goes_stale():
     known = (Known("relay.post.key-once", "ticket 1"), Known("relay.get.path", "ticket 2", date(2999, 1, 1)))
     with MockApi(CARDS) as side, relayed(side, key="KEY-not-the-one-at-all-0000") as url:
-        record = run(url, mock=side, options=RunOptions(A_FEW, known=known))
+        record = run(url, mock=side, options=RunOptions(A_FEW, baseline=Baseline(known)))
     assert [case.verdict for case in record.cases] == ["pass", "known", "pass"]
     assert record.about.stale == ("relay.get.path: it passes now. Take it out of the baseline.",)
     assert record.about.exit_code == 1

@@ -92,7 +92,8 @@ the wallet's flow is `Canceled`; `OpcFetchError` is a `fetchOpc` that threw. Thr
 Keys of `[get]` and `[post]` that are not here (`method`, `id`, `sdk_input`) are those of a [back-end.toml](conform.md).
 In a notebook: `wb.conform("app.toml")`. The app sends its session in
 `authorization: Bearer SESSION`. All output of your process counts as its log. Verdicts, baseline, reports and
-exit codes are those of `workbook conform`; `--list` lists the cases. A case that says *(assumed)* rests on a
+exit codes are those of `workbook conform`, with `conform.sarif` for code hosts and `--format sarif` to print it;
+`--list` lists the cases. A case that says *(assumed)* rests on a
 practice rule (`APP-1` to `APP-3`): it fails where a cardholder is harmed, and warns otherwise.
 
 ## The protocol, version {version}

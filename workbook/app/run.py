@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -54,7 +54,7 @@ from workbook.harness.model import CaseResult, Miss, Verdict, gravest
 from workbook.harness.progress import RunProgress
 from workbook.harness.report import About, RunRecord, concluded
 from workbook.harness.reports import read_record
-from workbook.harness.selection import Known, Options, chosen
+from workbook.harness.selection import Baseline, Options, chosen
 from workbook.relay.config import BackEndStart, GetForm, PostForm
 from workbook.relay.model import SURFACE, BackEndOperation, PhoneCall, Seen, Surface
 from workbook.relay.process import StartCommand, Stopping
@@ -409,7 +409,7 @@ def judge_app(
     progress: RunProgress | None = None,
     *,
     seed: int = 7,
-    known: tuple[Known, ...] = (),
+    known: Mapping[str, str] | None = None,
 ) -> tuple[RunRecord, str]:
     """Judge the app of an `app.toml` in a notebook: returns its record, and a sentence if that is a stored one.
 
@@ -427,7 +427,7 @@ def judge_app(
         by_name = {case.name: case for case in record.cases}
         kept = tuple(by_name[case.name] for case in cases if case.name in by_name)
         return replace(record, cases=kept), f"{missing()}. {STORED}"
-    run = of_file(path, AppRun(cases=cases, only=tuple(only), seed=seed, known=known))
+    run = of_file(path, AppRun(cases=cases, only=tuple(only), seed=seed, baseline=Baseline.of(known)))
     return conform_app(run, progress), ""
 
 

@@ -9,14 +9,18 @@ from __future__ import annotations
 import argparse
 import signal
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from workbook.base.signals import ending_signals
 from workbook.base.terminal import say
 from workbook.errors import ExitCode, ParameterError
+
+if TYPE_CHECKING:
+    from workbook.harness.report import RunRecord
+    from workbook.harness.selection import Baseline
 
 Handler = Callable[[argparse.Namespace], int]
 
@@ -66,6 +70,60 @@ def add_case_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--strict", action="store_true", help="a warning, and a case not looked at, fail the run")
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="a file of known failures")
+    parser.add_argument(
+        "--write-baseline", type=Path, metavar="FILE", help="write what failed into a baseline, for you to comment"
+    )
+    parser.add_argument("--format", choices=["text", "json", "junit", "sarif"], default="text", help="what to print")
+
+
+def read_baseline(options: argparse.Namespace) -> Baseline:
+    """The baseline that these options name; an empty one where they name none.
+
+    Raises:
+        ParameterError: the folder of the one to write does not exist.
+        BadConfigurationError: the file has mistakes.
+    """
+    from workbook.harness.selection import Baseline
+
+    if options.write_baseline is not None and not options.write_baseline.absolute().parent.is_dir():
+        raise ParameterError(f"--write-baseline {str(options.write_baseline)!r} is not a file in an existing folder.")
+    if options.baseline is None:
+        return Baseline()
+    from workbook.relay.config import load_baseline  # loads the forms of every file: 300 ms
+
+    return load_baseline(options.baseline)
+
+
+def write_baseline(options: argparse.Namespace, old: Baseline, record: RunRecord, cases: Mapping[str, Any]) -> None:
+    """Write what failed into a baseline, if the options name one; `cases` are all cases by name."""
+    if options.write_baseline is None:
+        return
+    from workbook.base.files import write_whole
+    from workbook.harness.model import Verdict
+    from workbook.harness.selection import COVERED, new_baseline
+
+    failures = {
+        case.name: " ".join(f"Expected {miss.expected}, observed {miss.observed}." for miss in case.misses[:1])
+        or case.why
+        for case in record.ended(*COVERED, Verdict.KNOWN)
+    }
+    run = [case.name for case in record.cases]
+    write_whole(options.write_baseline, new_baseline(old, failures, run, cases))
+
+
+def show(options: argparse.Namespace, record: RunRecord, lines: Iterable[str]) -> int:
+    """Print a run in the form that the options name, as text in these lines; returns its exit code."""
+    if options.format == "text":
+        for line in (*lines, *([f"reports in {options.out}"] if options.out else [])):
+            say(line)
+        return record.about.exit_code
+    from workbook.harness.reports import to_json, to_junit
+    from workbook.harness.sarif import to_sarif
+
+    text = {"json": to_json, "junit": to_junit, "sarif": to_sarif}[options.format](record)
+    record.secrets.check({"text": text})
+    say(text)
+    return record.about.exit_code
 
 
 def list_cases(cases: Iterable[Any]) -> ExitCode:

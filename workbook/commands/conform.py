@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.base.terminal import say
-from workbook.commands import add, add_case_options, checked_seed, list_cases, make_folder
+from workbook.commands import (
+    add,
+    add_case_options,
+    checked_seed,
+    list_cases,
+    make_folder,
+    read_baseline,
+    show,
+    write_baseline,
+)
 from workbook.errors import ExitCode, ParameterError
 
 if TYPE_CHECKING:  # the modules of a run take half a second, and --help needs none of them
@@ -33,7 +42,7 @@ workbook conform compare    what changed between two reports
 """
     codes = """\
 exit codes:
-  0    no case failed; a case that needs more configuration counts as not testable
+  0    no harm seen; warnings, and cases not looked at or not testable, fail only with --strict
   1    a case failed, the back end stopped answering, or an entry of the baseline is stale
   2    the cases could not be decided: the back end did not start or did not answer, or the configuration does not fit
   130  interrupted; the reports hold what had ended
@@ -57,9 +66,6 @@ Secrets come from the environment; the configuration only names the variables.""
         )
         parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each case N times")
         parser.add_argument("--keep-going", action="store_true", help="run every case, even where a plain call fails")
-        parser.add_argument(
-            "--write-baseline", type=Path, metavar="FILE", help="write what failed into a baseline, for you to comment"
-        )
 
     text = "test your own app: the workbook plays cardholder, SDK, wallet and back end in front of it"
     parser = add(commands, "conform app", app, text, codes.replace("back end", "app"))
@@ -128,28 +134,28 @@ def app(options: argparse.Namespace) -> int:
     from workbook.harness.progress import Terminal
     from workbook.harness.reports import write_reports
     from workbook.harness.selection import chosen
-    from workbook.relay.config import load_baseline
     from workbook.relay.process import Stopping
 
     checked_port(options.port)
     cases = chosen(APP_CASES, options.only)
     if options.list:
         return list_cases(cases)
-    seed = checked_seed(options.seed)
+    seed, baseline = checked_seed(options.seed), read_baseline(options)
     run = AppRun(
         cases=cases,
         only=tuple(options.only),
         strict=options.strict,
-        known=() if options.baseline is None else load_baseline(options.baseline),
+        baseline=baseline,
         seed=7 if seed is None else seed,
     )
     if options.config is not None:
         run = of_file(options.config, run)
     _empty(options.out)
     with Stopping(last=True) as stopping:
-        record = conform_app(run, Terminal(), options.port, stopping)
+        record = conform_app(run, Terminal(values=options.format == "text"), options.port, stopping)
         write_reports(record, options.out)
-    return _say(record, options.out)
+        write_baseline(options, baseline, record, APP_CASES)
+    return _show(options, record)
 
 
 def _count(cases: Sequence[RelayCase], config: Config) -> int:
@@ -171,21 +177,15 @@ def _count(cases: Sequence[RelayCase], config: Config) -> int:
 
 def _carry_out(options: argparse.Namespace, cases: Sequence[RelayCase], config: Config) -> int:
     """Run the cases and write the reports; the worst verdict decides the exit code."""
-    from workbook.base.files import write_whole
-    from workbook.harness.model import Verdict
     from workbook.harness.progress import Terminal
     from workbook.harness.reports import write_reports
-    from workbook.harness.selection import new_baseline
     from workbook.relay.cases import CASES
-    from workbook.relay.config import load_baseline
     from workbook.relay.process import Stopping
     from workbook.relay.session import RunOptions, conform
 
     if options.repeat < 1:
         raise ParameterError(f"--repeat is {options.repeat}. Give a whole number from 1.")
-    if options.write_baseline is not None and not options.write_baseline.absolute().parent.is_dir():
-        raise ParameterError(f"--write-baseline {str(options.write_baseline)!r} is not a file in an existing folder.")
-    known = () if options.baseline is None else load_baseline(options.baseline)
+    baseline = read_baseline(options)
     if options.rerun_failed is not None and not cases:
         say("Nothing failed in that report, so nothing is run.")
         return ExitCode.OK
@@ -195,39 +195,33 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[RelayCase], config: 
         options.repeat,
         options.keep_going,
         strict=options.strict,
-        known=known,
+        baseline=baseline,
         only=only,
         command=_command_line(options),
     )
     _empty(options.out)
     with Stopping(last=True) as stopping:
-        record = conform(config, run_options, progress=Terminal(), stopping=stopping)
+        terminal = Terminal(values=options.format == "text")
+        record = conform(config, run_options, progress=terminal, stopping=stopping)
         write_reports(record, options.out)
-        if options.write_baseline is not None:
-            failures = {
-                case.name: " ".join(f"Expected {miss.expected}, observed {miss.observed}." for miss in case.misses[:1])
-                for case in record.ended(Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.KNOWN)
-            }
-            write_whole(options.write_baseline, new_baseline(known, failures, CASES))
-    return _say(record, options.out)
+        write_baseline(options, baseline, record, CASES)
+    return _show(options, record)
 
 
 def _empty(out: Path) -> None:
     """Make the folder of the reports, and delete the old ones: an old verdict must not survive a crash of this run."""
     from workbook.harness.reports import FORMS, JSON_FILE
 
-    make_folder(out, JSON_FILE, *FORMS)
+    make_folder(out, JSON_FILE, *FORMS, "conform.sarif")
 
 
-def _say(record: RunRecord, out: Path) -> int:
+def _show(options: argparse.Namespace, record: RunRecord) -> int:
     """Print how a run ended and what to do first; returns its exit code."""
     from workbook.harness.report import first_lines, headline
 
-    lines = [*first_lines(record)]
-    for line in (*record.about.stale, headline(record), *(["What to do first:", *lines] if lines else [])):
-        say(line)
-    say(f"reports in {out}")
-    return record.about.exit_code
+    advice = [*first_lines(record)]
+    lines = (*record.about.stale, headline(record), *(["What to do first:", *advice] if advice else []))
+    return show(options, record, lines)
 
 
 def _report(path: Path) -> Path:

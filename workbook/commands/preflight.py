@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.base.terminal import say
-from workbook.commands import add, add_case_options, list_cases
+from workbook.commands import add, add_case_options, list_cases, read_baseline, show, write_baseline
 from workbook.errors import ExitCode, ParameterError
 
 if TYPE_CHECKING:
-    from workbook.harness.selection import Known
     from workbook.preflight.run import Preflight
 
 
@@ -43,7 +42,6 @@ exit codes:
     parser.add_argument("--sent", type=Path, metavar="FILE", help="the request that was sent for allowlisting, as JSON")
     parser.add_argument("--env", type=Path, metavar="FILE", help="the back end's environment, NAME=VALUE lines")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write the reports there, SARIF too")
-    parser.add_argument("--format", choices=["text", "json", "junit", "sarif"], default="text", help="what to print")
 
     codes = """\
 exit codes:
@@ -85,9 +83,7 @@ def _run(options: argparse.Namespace, **settings: Any) -> Preflight:
 
 def preflight(options: argparse.Namespace) -> int:
     """Judge, or list the cases."""
-    from workbook.base.files import write_whole
     from workbook.harness.report import headline
-    from workbook.harness.sarif import to_sarif
     from workbook.harness.selection import chosen
     from workbook.preflight.judges import PREFLIGHT_CASES
     from workbook.preflight.run import finding_lines, preflight
@@ -95,11 +91,7 @@ def preflight(options: argparse.Namespace) -> int:
     cases = chosen(PREFLIGHT_CASES, [_pattern(text, PREFLIGHT_CASES) for text in options.only])
     if options.list:
         return list_cases(cases)
-    known: tuple[Known, ...] = ()
-    if options.baseline is not None:
-        from workbook.relay.config import load_baseline  # loads the forms of every file: 300 ms
-
-        known = load_baseline(options.baseline)
+    baseline = read_baseline(options)
     run = _run(
         options,
         cases=cases,
@@ -108,33 +100,19 @@ def preflight(options: argparse.Namespace) -> int:
         sent=options.sent,
         repository=options.repository,
         environment=options.env,
-        known=known,
+        baseline=baseline,
         only=tuple(options.only),
         strict=options.strict,
         command=shlex.join(["workbook", "preflight", *map(str, options.paths)]),
     )
     done = preflight(run)
-    text, sarif = "", to_sarif(done)
-    if options.format == "sarif":
-        text = sarif
-    elif options.format != "text":
-        from workbook.harness.reports import to_json, to_junit  # jinja2
-
-        text = (to_json if options.format == "json" else to_junit)(done)
-    done.secrets.check({"text": text, "sarif": sarif})
+    write_baseline(options, baseline, done, PREFLIGHT_CASES)
     if options.out is not None:
-        from workbook.harness.reports import write_reports
+        from workbook.harness.reports import write_reports  # jinja2
 
         write_reports(done, options.out)
-        write_whole(options.out / "preflight.sarif", sarif)
-    if text:
-        say(text)
-        return done.about.exit_code
-    for line in (*finding_lines(done), *done.about.stale, *filter(None, [done.about.trouble]), headline(done)):
-        say(line)
-    if options.out is not None:
-        say(f"reports in {options.out}")
-    return done.about.exit_code
+    lines = (*finding_lines(done), *done.about.stale, *filter(None, [done.about.trouble]), headline(done))
+    return show(options, done, lines)
 
 
 def _pattern(text: str, names: Iterable[str]) -> str:

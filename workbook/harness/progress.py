@@ -9,7 +9,7 @@ from typing import Any
 
 from workbook.base.terminal import say
 from workbook.harness.model import CaseResult
-from workbook.harness.report import SETTLED
+from workbook.harness.report import SETTLED, UNSEEN
 
 
 class RunProgress:
@@ -35,17 +35,23 @@ class RunProgress:
 
 
 class Terminal(RunProgress):
-    """Shows a bar where stderr is a terminal, and everywhere a line for each case that needs a look."""
+    """Shows a bar where stderr is a terminal, and everywhere a line for each case that needs a look.
 
-    def __init__(self) -> None:
+    Args:
+        values: exported values go to stdout; False where stdout is for a report.
+    """
+
+    def __init__(self, *, values: bool = True) -> None:
         self._bar: Any = None
+        self._values = sys.stdout if values else sys.stderr
+        self._reasons = set[str]()
         self._is_terminal = sys.stderr.isatty()
         self._last_line = float("-inf")
 
     def exported(self, values: Mapping[str, str], url: str) -> None:
         """Print them on stdout, ready for a shell or a file of settings."""
         lines = [f"{name}={value}" for name, value in values.items()] or [f"The API's side listens at {url}"]
-        say("\n".join(lines))
+        say("\n".join(lines), self._values)
 
     def say(self, line: str) -> None:
         """Print it on stderr."""
@@ -73,9 +79,12 @@ class Terminal(RunProgress):
     def ended(self, result: CaseResult) -> None:
         """Advance the bar, and print a line where there is something to read.
 
-        A pass needs none: a reader of a build's log looks for failures.
+        A pass needs none: a reader of a build's log looks for failures. Of the cases of which nothing was seen, each
+        reason has one line.
         """
-        if result.verdict not in SETTLED:
+        told = result.verdict in UNSEEN and result.why in self._reasons
+        self._reasons.add(result.why)
+        if result.verdict not in SETTLED and not told:
             words = [f"{result.verdict:<14} {result.case.name}"]
             if result.misses:
                 words.append(f"expected {result.misses[0].expected}, observed {result.misses[0].observed}")

@@ -48,7 +48,7 @@ from workbook.base.secrecy import NO_SECRETS, SecretKind, Secrets, canaries_in, 
 from workbook.errors import ExitCode
 from workbook.harness.logs import without_values
 from workbook.harness.model import Case, CaseResult, Evidence, Miss, ReportedExchange, Root, RunFinding, Verdict
-from workbook.harness.selection import Options, ResultT, apply_baseline
+from workbook.harness.selection import Options, ResultT, apply_baseline, is_new
 from workbook.views.table import clean
 
 FORMAT = 1
@@ -58,6 +58,8 @@ FAILING = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.KNOWN})
 """Verdicts of cases in which a rule was not kept."""
 JUDGED = FAILING | {Verdict.PASS, Verdict.NOTE}
 """Verdicts that say something about the back end."""
+UNSEEN = (Verdict.NOT_LOOKED_AT, Verdict.NOT_TESTABLE)
+"""Verdicts of cases of which nothing was seen."""
 
 
 def exit_code(
@@ -72,7 +74,7 @@ def exit_code(
 
     Args:
         verdicts: one for each case.
-        strict: a warning, and a case that was not looked at, count as a failure.
+        strict: a warning, and a case that was not looked at or lacks configuration, count as a failure.
         stale: an entry of the baseline is no longer right.
         undecided: something kept cases from being judged.
         failed: the back end fails as a whole: a plain call does not work, or it no longer answers.
@@ -83,7 +85,9 @@ def exit_code(
         return ExitCode.BROKEN
     if stale or failed or any(counts[verdict] for verdict in failing):
         return ExitCode.FAILED
-    return ExitCode.NOTHING_DONE if undecided or not any(counts[verdict] for verdict in JUDGED) else ExitCode.OK
+    if undecided or not any(counts[verdict] for verdict in JUDGED):
+        return ExitCode.NOTHING_DONE
+    return ExitCode.FAILED if strict and counts[Verdict.NOT_TESTABLE] else ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +314,7 @@ def concluded(
         secrets: as in `record`.
         values: as in `record`.
     """
-    marked, stale = apply_baseline(options.known, results, cases, datetime.now(UTC).date())
+    marked, stale = apply_baseline(options.baseline, results, cases, datetime.now(UTC).date())
     found, seconds = tuple(findings(marked)), monotonic() - began
     try:
         ours = version("provisioning-workbook")
@@ -329,7 +333,7 @@ def concluded(
     )
     if not done.interrupted:
         failed = any(finding.fails for finding in found)
-        verdicts = [result.verdict for result in marked]
+        verdicts = [result.verdict for result in marked if not is_new(result.why)]
         code = exit_code(verdicts, strict=done.strict, stale=bool(stale), undecided=bool(done.trouble), failed=failed)
         done = replace(done, exit_code=code)
     return record(marked, done, secrets, values)
@@ -391,7 +395,8 @@ def headline(record: RunRecord) -> str:
     elif failed:
         sentences = [f"{len(failed)} of {total} did not hold: {verdicts}."]
         lenient = not record.about.strict and not any(finding.fails for finding in record.about.findings)
-        if lenient and all(case.verdict is Verdict.WARN for case in failed):
+        old = [case.verdict for case in failed if not is_new(case.why)]
+        if lenient and set(old) == {Verdict.WARN}:
             sentences.append("There are warnings only; with --strict the run would fail.")
     elif not any(case.verdict in JUDGED for case in record.cases):
         sentences = [f"Nothing could be decided: {verdicts}."]
@@ -401,9 +406,11 @@ def headline(record: RunRecord) -> str:
         left = len(record.about.unfinished)
         of_all = f"Of {_cases(len(record.cases) + left)} {len(record.cases)} finished" if left else total
         sentences = [f"{of_all}, and none {'of these ' if left else ''}failed: {verdicts}."]
-        if skipped := len(record.ended(Verdict.NOT_TESTABLE)):
-            sentences.append(f"The report says why {_cases(skipped)} could not be tested.")
-    if unseen := len(record.ended(Verdict.NOT_LOOKED_AT)):
+    if fresh := sum(is_new(case.why) for case in record.cases):
+        sentences.append(f"{_cases(fresh).capitalize()} not in the baseline: new, so no failure until it is taken in.")
+    decided = any(case.verdict in JUDGED for case in record.cases)
+    looked_for = UNSEEN if decided else (Verdict.NOT_LOOKED_AT,)
+    if unseen := sum(not is_new(case.why) for case in record.ended(*looked_for)):
         how = "which fails the run" if record.about.strict else "which fails the run with --strict"
         sentences.append(f"{_cases(unseen).capitalize()} not looked at, {how}: the report says why.")
     if stale := len(record.about.stale):
@@ -467,11 +474,10 @@ def todos(record: RunRecord) -> list[Todo]:
         if root is Root.CONCURRENCY and len(unique[0]) < 3:  # one that mixes up calls fails many cases (assumed)
             root = Root.FOLLOWS
         found.append(Todo(sources[0][0].verdict, text, *unique, root, case, miss))
-    missing = {Verdict.NOT_LOOKED_AT, Verdict.NOT_TESTABLE}  # what is not there explains nothing
     return sorted(
         found,
         key=lambda todo: (
-            todo.verdict in missing and todo.root is Root.CASE,
+            todo.verdict in UNSEEN and todo.root is Root.CASE,  # what is not there explains nothing
             list(Root).index(todo.root),
             GRAVEST_FIRST.index(todo.verdict),
             -len(todo.cases),

@@ -1,9 +1,10 @@
 """Writes the reports of a run into one folder, all of them or none.
 
-    conform.json    everything; the other three are made from it alone
+    conform.json    everything; the others are made from it alone
     conform.html    to read in a browser, with both sides of every case
     conform.md      a short summary, for the page of a CI job
     conform.xml     JUnit, for a CI system
+    conform.sarif   for a code host's page; preflight's is called preflight.sarif
 
 In JUnit each group is a suite:
 
@@ -11,8 +12,9 @@ In JUnit each group is a suite:
     warn                                                  passes, with what was missed in system-out; strict: failure
     note                                                  passes, with what was observed in system-out
     harness error                                         error: the workbook failed, not the back end
-    not looked at                                         skipped, with the reason; strict: failure
-    known, not testable, not applicable, disabled         skipped, with the reason
+    not looked at, not testable                           skipped, with the reason; strict: failure
+    known, not applicable, disabled                       skipped, with the reason
+    new to the baseline                                   passes, with what was missed in system-out
     pass                                                  passes
 
 An interrupted run contains only the cases that finished; each suite's `complete` is `false`.
@@ -38,13 +40,15 @@ from workbook.api.redaction import refuse_constant
 from workbook.base.files import read_named, write_all
 from workbook.base.forms import choices
 from workbook.base.junit import Ending, JUnitCase, JUnitSuite, junit
-from workbook.errors import ConfigurationError
+from workbook.errors import ConfigurationError, ExitCode
 from workbook.harness.model import ReportedExchange, Verdict
 from workbook.harness.report import (
     ADVICE_SHOWN,
+    FAILING,
     FORMAT,
     PHONE,
     SETTLED,
+    UNSEEN,
     About,
     CaseRecord,
     RunRecord,
@@ -56,6 +60,8 @@ from workbook.harness.report import (
     to_look_at,
     todos,
 )
+from workbook.harness.sarif import to_sarif
+from workbook.harness.selection import is_new
 from workbook.views.table import clean
 from workbook.views.templates import TEMPLATES, fill, page
 
@@ -234,7 +240,7 @@ def to_html(record: RunRecord) -> str:
         "conform.html",
         **_summary(record),
         title=f"Conformance of {about.target}",
-        worst=next((verdict for verdict, _count in counts(record)), Verdict.NOT_TESTABLE),
+        ending=ending(record),
         to_look_at=to_look_at(record),
         settled=_settled(record),
         facts=[
@@ -255,6 +261,23 @@ def to_html(record: RunRecord) -> str:
         most_unfolded=3,  # cases that did not hold; the others show their names
         most_named=3,  # cases beside a piece of advice; more of them are folded
     )
+
+
+def ending(record: RunRecord) -> tuple[str, Verdict]:
+    """The exit code in a word or two, and the verdict whose colour fits it."""
+    match record.about.exit_code:
+        case ExitCode.OK if record.ended(*FAILING):
+            return "No harm seen, but warnings", Verdict.WARN
+        case ExitCode.OK:
+            return "No harm seen", Verdict.PASS
+        case ExitCode.FAILED:
+            return "Failed", Verdict.FAIL
+        case ExitCode.INTERRUPTED:
+            return "Interrupted", Verdict.NOT_TESTABLE
+        case ExitCode.BROKEN:
+            return "The workbook failed", Verdict.HARNESS_ERROR
+        case _:
+            return "Undecided", Verdict.NOT_TESTABLE
 
 
 def to_markdown(record: RunRecord) -> str:
@@ -290,25 +313,25 @@ def to_junit(record: RunRecord) -> str:
         Verdict.DISABLED: "skipped",
     }
     if about.strict:
-        endings[Verdict.WARN] = endings[Verdict.NOT_LOOKED_AT] = "failure"
+        endings |= dict.fromkeys((Verdict.WARN, *UNSEEN), "failure")
     suites = []
     for group in dict.fromkeys(case.group for case in record.cases):
         cases = [case for case in record.cases if case.group == group]
         seconds, started = sum(case.seconds for case in cases), clean(about.started.removesuffix("Z"))
-        rows = tuple(_junit_case(case, endings.get(case.verdict)) for case in cases)
+        rows = tuple(_junit_case(case, None if is_new(case.why) else endings.get(case.verdict)) for case in cases)
         suites.append(JUnitSuite(f"conform.{group}", rows, seconds, started, properties))
     return junit("workbook conform", suites, about.seconds)
 
 
 def reports(record: RunRecord) -> dict[str, str]:
     """Each report's text by its file's name. The JSON is read back, so the others cannot contain more than it does."""
-    text = to_json(record)
+    text, sarif = to_json(record), f"{record.about.program.split()[1]}.sarif"
     again = from_json(text)
-    return {JSON_FILE: text} | {name: form(again) for name, form in FORMS.items()}
+    return {JSON_FILE: text, sarif: to_sarif(again)} | {name: form(again) for name, form in FORMS.items()}
 
 
 def write_reports(record: RunRecord, folder: Path) -> list[Path]:
-    """Write the four reports into this folder, which is made when it is missing.
+    """Write the reports into this folder, which is made when it is missing.
 
     Raises:
         LeakError: one of them would hold a secret; nothing was written.

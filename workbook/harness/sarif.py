@@ -58,7 +58,9 @@ def _results(case: CaseRecord, config: str) -> list[dict[str, Any]]:
     for miss in case.misses:
         more = f" More: {miss.see}" if miss.see else ""
         text = f"{miss.rule}: expected {miss.expected}, observed {miss.observed}. {miss.todo}{more}"
-        results.append(result(LEVELS[miss.verdict()], text, miss.file or config, miss.line))
+        results.append(
+            result(LEVELS[Verdict.NOTE if miss.noted else case.verdict], text, miss.file or config, miss.line)
+        )
         if case.verdict is Verdict.KNOWN:
             results[-1]["suppressions"] = [{"kind": "external", "justification": case.why}]
     return results

@@ -33,7 +33,7 @@ from workbook.harness.report import (
     todos,
 )
 from workbook.harness.reports import to_html, write_reports
-from workbook.harness.selection import Known, chosen
+from workbook.harness.selection import Baseline, chosen
 from workbook.relay import session
 from workbook.relay.api_side import MockApi
 from workbook.relay.cases import CASES
@@ -64,21 +64,21 @@ Refused: Any = _reference.Refused
 """What its operations raise: a status, and a sentence for the app."""
 
 
-def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Iterable[Known] = ()) -> RunRecord:
+def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> RunRecord:
     """Run a relay of this class, and cases against it.
 
     Args:
         kind: a class with the constructor of the reference relay.
         only: names, groups and globs of cases; all by default.
         seed: of all generated data.
-        known: a baseline's entries.
+        known: known failures: the name of each case with a comment.
 
     Raises:
         ParameterError: `kind` is no class of a relay, or a pattern fits no case.
     """
     if not (isinstance(kind, type) and issubclass(kind, Relay)):
         raise ParameterError(f"{kind!r:.60} is no relay. Give a class: class Mine(Relay): ...")
-    options = RunOptions(chosen(CASES, only), known=tuple(known), only=only)
+    options = RunOptions(chosen(CASES, only), baseline=Baseline.of(known), only=only)
     with TemporaryDirectory(prefix="workbook-relay-") as folder, mock_api(options.cases, seed=seed) as api:
         log = Path(folder) / "relay.log"
         with relay_running(kind, api, log) as address:
@@ -357,12 +357,11 @@ def conform(what: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, st
         >>> wb.conform(wb.Relay, "relay.get.path").exit_code
         0
     """
-    entries = tuple(Known(name, comment) for name, comment in (known or {}).items())
     if isinstance(what, str | Path) and "name" in read_toml(Path(what), CONFIG_EXAMPLE):  # only an app's file has one
         from workbook.app.run import judge_app  # its cases are loaded only for an app
 
-        return Result(*judge_app(Path(what), only, cell_progress(), seed=seed, known=entries))
+        return Result(*judge_app(Path(what), only, cell_progress(), seed=seed, known=known))
     if isinstance(what, str | Path):
-        options = RunOptions(chosen(CASES, only), known=entries, only=only)
+        options = RunOptions(chosen(CASES, only), baseline=Baseline.of(known), only=only)
         return Result(session.conform(load_config(Path(what)), options, progress=cell_progress()))
-    return Result(judge(what, *only, seed=seed, known=entries))
+    return Result(judge(what, *only, seed=seed, known=known))

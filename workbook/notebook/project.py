@@ -12,7 +12,7 @@ from workbook.base.values import of_type, quoted
 from workbook.errors import ParameterError
 from workbook.harness.report import RunRecord, headline
 from workbook.harness.sarif import LEVELS
-from workbook.harness.selection import Known, chosen
+from workbook.harness.selection import Baseline, chosen
 from workbook.notebook.conform import Result
 from workbook.preflight.gradle import read_build
 from workbook.preflight.judges import PREFLIGHT_CASES
@@ -117,7 +117,7 @@ def project(
             signing=tuple(map(Path, signing)),
             sent=None if sent is None else Path(sent),
             repository=None if repository is None else Path(repository),
-            known=tuple(Known(name, comment) for name, comment in (known or {}).items()),
+            baseline=Baseline.of(known),
             only=only,
         )
         record = preflight(run)

@@ -27,7 +27,7 @@ from workbook.base.forms import Flag, Form, Mistakes, Place, Says, Seed, Text, T
 from workbook.base.secrecy import FromEnvironment, is_weak, suspect_header
 from workbook.base.values import HIGHEST_PORT, did_you_mean, quoted
 from workbook.errors import ConfigurationError
-from workbook.harness.selection import Known
+from workbook.harness.selection import Baseline, Known
 from workbook.relay.model import (
     BOUND,
     BY_STATUS,
@@ -808,23 +808,22 @@ class BaselineForm(Form):
     """A baseline."""
 
     known: list[KnownForm] = Field(default_factory=list)
+    cases: Annotated[list[str], Says("names of cases, as --write-baseline writes them")] = Field(default_factory=list)
 
 
-def load_baseline(path: Path) -> tuple[Known, ...]:
-    """Read the known failures in this file.
+def load_baseline(path: Path) -> Baseline:
+    """Read the known failures in this file, and the cases that were taken in.
 
     Raises:
         BadConfigurationError: it has mistakes; holds every one, each with its label.
     """
     mistakes = Mistakes()
-    entries = read_form(
-        BaselineForm,
-        read_toml(path, "A baseline has entries under [[known]], each with a case and a comment."),
-        mistakes,
-    ).known
-    cases = [entry.case for entry in entries]
+    text = read_toml(path, "A baseline has entries under [[known]], each with a case and a comment.")
+    form = read_form(BaselineForm, text, mistakes)
+    cases = [entry.case for entry in form.known]
     for at, case in enumerate(cases):
         if case in cases[:at]:
             mistakes.add(("known", at, "case"), "an earlier entry has it already. Keep one.")
     mistakes.raise_for(path.name)
-    return tuple(Known(entry.case, entry.comment, entry.expires) for entry in entries)
+    known = tuple(Known(entry.case, entry.comment, entry.expires) for entry in form.known)
+    return Baseline(known, frozenset(form.cases))
