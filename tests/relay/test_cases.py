@@ -15,6 +15,7 @@ from workbook.harness.model import Verdict, gravest
 from workbook.preflight.judges import PREFLIGHT_CASES
 from workbook.preflight.model import PreflightGroup
 from workbook.relay.cases import CASES, by_name
+from workbook.relay.cases.fidelity import difference
 from workbook.relay.model import (
     GET,
     IN_BODY,
@@ -335,7 +336,8 @@ STRANGERS = [
     ("get.few-tries", seen([call(GET, None, status=502)], [request()] * 3), PASS),
     ("get.few-tries", seen([call(GET, None, status=502)], [request()] * 26), FAIL),
     ("get.key-refused", seen([call(GET, None, status=502)], [request()]), PASS),
-    ("get.key-refused", seen([call(GET, None, status=401)], [request()]), WARN),
+    ("get.key-refused", seen([call(GET, None, status=401)], [request()]), FAIL),
+    ("get.key-refused", seen([call(GET, None, status=403)], [request()]), WARN),
     ("get.sdk-input-number", failed(GET), PASS),
     ("get.sdk-input-number", seen([call(GET, None, body=b'{"sdkInput": 7}'), call(GET, SECOND)], [request()]), FAIL),
     ("tls.expired", seen([*NO_TLS, call(began=3.0)], [request(), request(at=3.05)]), PASS),
@@ -443,6 +445,38 @@ def test_no_sentence_of_a_miss_holds_a_value():
     for name, value, _wanted in (*FORM, *FIDELITY, *SECRECY, *ISOLATION, *FAULTED, *TOGETHER, *STRANGERS):
         for miss in CASES[f"relay.{name}"].judge(value):
             assert not any(one in f"{miss.expected}{miss.observed}{miss.todo}" for one in values), name
+
+
+@pytest.mark.rule("API-7", "API-8")
+@pytest.mark.parametrize(
+    ("wanted", "came", "told"),
+    [
+        ("\ufeffa\ufeff", "a\ufeff", "its byte order mark in front is gone"),
+        (" a ", "a ", "its blanks in front are gone"),
+        (" a ", " a", "its blanks at the end are gone"),
+        ("a\r\nb\n", "a\nb\n", "each CR LF became LF"),
+        ("a\r\nb\n", "a\r\nb\r\n", "each LF became CR LF"),
+        ("QUJDREVG", "QUJD\r\nREVG\r\n", "it was wrapped into lines"),
+        ("a+b/c==", "a-b_c", "it is in the url-safe alphabet, and its padding is gone"),
+        ("a+b", "a b", "each + became a blank"),
+        ("QUJDREVG", "ABCDEF", "it was decoded from base64"),
+        ("QUJDREVG", "414243444546", "what its base64 holds is written in hexadecimal"),
+        ("\u00fc", "\u00c3\u00bc", "its UTF-8 was read as ISO 8859-1"),
+        ("u\u0308", "\u00fc", "it was normalised to NFC"),
+        ("k" * 9000, "k" * 8192, "it was cut at 8,192 of 9,000 characters (8,192 bytes)"),
+        ("abc", "abX", "another value, of 3 characters instead of 3; the first 2 are the same"),
+    ],
+)
+def test_how_a_value_was_changed_is_told(wanted, came, told):
+    assert difference(wanted, came) == told
+
+
+@pytest.mark.rule("REL-4")
+def test_a_mixed_up_value_is_told_by_the_answer_that_gave_it():
+    mixed = [request(), request(value=SECOND, card=OTHER, at=0.06)]
+    assert (
+        "what the API gave to the GET for PI2 at 0.060 s" in words("get.crowd", seen([call(value=SECOND)], mixed))[-1]
+    )
 
 
 def words(name, value):

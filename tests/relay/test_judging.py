@@ -10,7 +10,7 @@ from workbook.harness.model import Root
 from workbook.relay import judging
 from workbook.relay.cases import CASES
 from workbook.relay.model import GET, IN_BODY, POST, Broke
-from workbook.simulation.http import Request
+from workbook.simulation.http import Request, Response
 
 
 def body(document):
@@ -157,8 +157,18 @@ def test_only_the_last_call_shows_whether_it_recovers(operation, rule):
     assert [*judging.recovers(seen([lost, call(operation)], [], recovery=3.0))] == []
     (miss,) = judging.recovers(seen([call(operation), lost], [], recovery=3.0))
     assert (miss.expected, miss.rule) == ("a success 3 s after the API works again", rule)
+    assert (miss.todo, miss.root) == (judging.AFRESH, Root.CASE)
     assert [*judging.but_last(judging.no_success)(seen([lost, call()], []))] == []
     assert len([*judging.but_last(judging.no_success)(seen([call(), call()], []))]) == 1
+
+
+@pytest.mark.parametrize(("fault", "kept"), [("403", True), ("429 in seconds", True), ("close", False)])
+def test_a_failure_without_a_request_was_kept_where_no_connection_broke(fault, kept):
+    failed = replace(request(value=None), response=Response(403, (), b"", "", fault=fault))
+    calls = [call(value=None, status=502), call(value=None, status=502, began=2.0)]
+    (miss,) = judging.recovers(seen(calls, [failed]))
+    assert (miss.todo == judging.ASK_AFTER_FAILURE, miss.root is Root.OLD_ANSWER) == (kept, kept)
+    assert ("which had answered the call before with 403" in miss.observed) is kept
 
 
 @pytest.mark.parametrize(

@@ -122,8 +122,8 @@ class Root(StrEnum):
     PLAIN_CALL = "plain call"  # a call with nothing wrong anywhere fails
     NO_ANSWER = "no answer"  # the back end no longer answers
     WRONG_CARD = "wrong card"  # a value reached another card
-    CONCURRENCY = "concurrency"  # calls at the same time disturb one another
     OLD_ANSWER = "old answer"  # an answer was used again
+    CONCURRENCY = "concurrency"  # calls at the same time disturb one another
     KEY = "key"  # the key is where it must not be
     CASE = "case"  # what the case is about does not hold
     FOLLOWS = "follows"  # it follows from another failure, and is likely to go away with it

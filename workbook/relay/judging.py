@@ -31,6 +31,7 @@ from workbook.relay.model import (
     Target,
     without_ids,
 )
+from workbook.simulation.faults import FAULTS, FaultKind
 
 SeenT = TypeVar("SeenT")
 OfRequest: TypeAlias = Callable[[Arrived], Iterable[Miss]]
@@ -51,6 +52,12 @@ AFRESH = (
 )
 
 
+ASK_AFTER_FAILURE = (
+    "Ask the API for each attempt, also after one that failed: keep no failure. Where a circuit breaker opens on "
+    "purpose, give the seconds until it lets a call through again as [timeouts] recovery."
+)
+
+
 def but_last(judge: Judge) -> Judge:
     """The same question about all calls but the last, which shows whether everything works again."""
     return lambda seen: judge(replace(seen, calls=seen.calls[:-1]))
@@ -62,12 +69,24 @@ def recovers(seen: Seen) -> Iterator[Miss]:
     if last.succeeded:
         return
     rule, observed = "API-11" if last.operation == POST else "API-10", outcome(last)
-    if last.status and not last.reported_success and not seen.during(last):
-        # a kept failure, or a dead connection that is never opened anew: from outside they look the same
+    todo, root = AFRESH, Root.CASE
+    if fails_unasked(last, seen):
         observed += ", and the API was not asked"
+        before = [arrived.response for arrived in seen.arrived if arrived.at < last.began]
+        fault = FAULTS.get(before[-1].fault) if before else None
+        # After anything else, a dead connection that is never opened anew looks the same from outside.
+        if fault is not None and fault.kind in (FaultKind.STATUS, FaultKind.LIMIT):
+            observed += f", which had answered the call before with {before[-1].status}"
+            todo, root = ASK_AFTER_FAILURE, Root.OLD_ANSWER
     elif any(request.given for request in seen.during(last)):
         observed += ", though the API answered this call as it should"
-    yield Miss(f"a success {seen.recovery:g} s after the API works again", observed, AFRESH, rule)
+    yield Miss(f"a success {seen.recovery:g} s after the API works again", observed, todo, rule, root=root)
+
+
+def fails_unasked(call: PhoneCall, seen: Seen) -> bool:
+    """Whether the back end answered a call with a failure at once, and asked the API nothing meanwhile."""
+    at_once = call.seconds < 1  # a failure that took longer was not kept (assumed)
+    return at_once and call.status is not None and not call.reported_success and not seen.during(call)
 
 
 def waits(seen: Seen) -> Iterator[Miss]:
@@ -248,6 +267,15 @@ def outcome(call: PhoneCall) -> str:
     else:
         value = " with an empty sdkInput"
     return f"status {call.status}{more}{value}, after {call.seconds:.1f} s"
+
+
+def source_of(value: str | None, seen: Seen) -> str:
+    """Which answer of the API gave this value, so that its row is found in a report; `another value` where none did."""
+    for arrived in seen.arrived:
+        if value and arrived.given == value:
+            at = arrived.at - seen.first
+            return f"what the API gave to the {arrived.operation} for {arrived.instrument} at {at:.3f} s"
+    return "another value"
 
 
 def _count(count: int, operation: str) -> str:

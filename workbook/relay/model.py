@@ -759,6 +759,11 @@ class Seen:
         """When the first call began, on the run's clock; None where none was made."""
         return min((call.began for call in self.calls), default=None)
 
+    @property
+    def first(self) -> float:
+        """When the case's exchanges began, on the run's clock: a report counts from there."""
+        return min([call.began for call in self.calls] + [arrived.at for arrived in self.arrived], default=0.0)
+
     def secrets(self) -> Iterator[tuple[SecretKind, str]]:
         """The key, and every opaque value."""
         yield SecretKind.KEY, self.key
@@ -766,10 +771,9 @@ class Seen:
 
     def exchanges(self, platform: str, redaction: Redaction) -> list[ReportedExchange]:
         """Both sides in the order of time; a call comes before the request that follows from it."""
-        first = min([call.began for call in self.calls] + [arrived.at for arrived in self.arrived], default=0.0)
 
         def at(moment: float) -> float:
-            return round(moment - first, 4)
+            return round(moment - self.first, 4)
 
         def message(of: Request | Response | PhoneCall, body: Callable[[bytes], Any]) -> ReportedMessage:
             return ReportedMessage(redaction.headers(self._marked(of.headers)), body(of.body), len(of.body))

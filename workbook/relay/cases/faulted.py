@@ -164,7 +164,9 @@ def session_not_lost(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         if call.status in (401, 403):
             todo = "Answer with another status, such as 502: an app takes 401 and 403 for its session's end (assumed)."
-            yield Miss("a failure that is not about the cardholder's session", outcome(call), todo)
+            # after a 401 an app signs its cardholder out, and with a 403 it may refuse one card (assumed)
+            harms = call.status == 401
+            yield Miss("a failure that is not about the cardholder's session", outcome(call), todo, harms=harms)
 
 
 def of_copying(operation: str) -> Iterator[RelayCase]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -12,6 +13,7 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from unicodedata import normalize
 from urllib.parse import quote, unquote, unquote_plus
 
+from workbook.api.opaque import decode_strictly
 from workbook.harness.model import Miss, Root
 from workbook.relay.judging import (
     ASK,
@@ -23,6 +25,7 @@ from workbook.relay.judging import (
     outcome,
     refuses,
     refuses_length,
+    source_of,
     works,
 )
 from workbook.relay.model import (
@@ -102,16 +105,24 @@ BINARIES: Mapping[str, tuple[str, Maker]] = {
 """Bytes of platform B, by name: canonical base64, encoded once, in one line (API-8)."""
 
 
-def _difference(wanted: str, came: str | None) -> str:
-    """How two values differ, in words that hold neither."""
+def difference(wanted: str, came: str | None, other: str = "another value") -> str:
+    """How two values differ, in words that hold neither; `other` says what came where no change explains it."""
     if came is None:
         return "no value where it belongs"
-    if came.replace("\n", "").replace("\r", "") == wanted.replace("\n", "").replace("\r", ""):
-        return "its line ends were changed, or it was wrapped into lines"
     # what a back end may have done, and how the value then looks: whoever knows the change finds the line to mend
     outer = " \t\r\n\u00a0\ufeff\u200b"
+    octets, urlsafe = wanted.encode(), str.maketrans("+/", "-_")
+    inside = decode_strictly(wanted) or octets
     changed = {
+        "its byte order mark in front is gone": wanted.removeprefix("\ufeff"),
+        "its byte order marks are gone": wanted.strip("\ufeff"),
         "its outer blanks are gone": wanted.strip(),
+        "its blanks in front are gone": wanted.lstrip(),
+        "its blanks at the end are gone": wanted.rstrip(),
+        "its line end at the end is gone": wanted.rstrip("\r\n"),
+        "each CR LF became LF": wanted.replace("\r\n", "\n"),
+        "each LF became CR LF": re.sub("\r?\n", "\r\n", wanted),
+        "its line ends are gone": re.sub("[\r\n]", "", wanted),
         "its outer blanks are gone, also those beyond ASCII": wanted.strip(outer),
         "each + became a blank": wanted.replace("+", " "),
         "it was decoded as a form: + became a blank, and %2B a +": unquote_plus(wanted),
@@ -125,9 +136,15 @@ def _difference(wanted: str, came: str | None) -> str:
         "its backslashes are gone": wanted.replace("\\", ""),
         "it was written in capitals": wanted.upper(),
         "it was written in small letters": wanted.lower(),
-        "it is in the url-safe alphabet": wanted.replace("+", "-").replace("/", "_"),
+        "it is in the url-safe alphabet": wanted.translate(urlsafe),
         "its padding is gone": wanted.rstrip("="),
-        "it was encoded a second time": base64.b64encode(wanted.encode()).decode(),
+        "it is in the url-safe alphabet, and its padding is gone": wanted.translate(urlsafe).rstrip("="),
+        "it was encoded a second time": base64.b64encode(octets).decode(),
+        "it was decoded from base64": inside.decode("utf-8", "replace"),
+        "what its base64 holds is written in hexadecimal": inside.hex(),
+        "it is written in hexadecimal": octets.hex(),
+        "its UTF-8 was read as ISO 8859-1": octets.decode("latin-1"),
+        "its UTF-8 was read as Windows-1252": octets.decode("cp1252", "replace"),
         "it was put into quotes": json.dumps(wanted),
         "its letters beyond ASCII were replaced": wanted.encode("ascii", "replace").decode(),
     }
@@ -136,10 +153,14 @@ def _difference(wanted: str, came: str | None) -> str:
     if came and wanted.startswith(came):
         cut = f"it was cut at {len(came):,} of {len(wanted):,} characters ({len(came.encode()):,} bytes)"
     same = next((at for at, pair in enumerate(zip(came, wanted, strict=False)) if pair[0] != pair[1]), 0)
-    other = f"another value, of {len(came):,} characters instead of {len(wanted):,}"
+    other += f", of {len(came):,} characters instead of {len(wanted):,}"
     if same:
         other += f"; the first {same:,} are the same"
-    return next((words for words, text in changed.items() if text == came != wanted), cut or other)
+    wrapped = re.sub("[\r\n]", "", came) == wanted != came
+    return next(
+        (words for words, text in changed.items() if text == came != wanted),
+        "it was wrapped into lines" if wrapped else cut or other,
+    )
 
 
 def _is_cut(call: PhoneCall) -> bool:
@@ -170,7 +191,8 @@ def given_back(operation: str) -> Judge:
                 )
                 yield Miss("the bytes of the sdkInput", "their base64 text, which was not decoded", todo)
             elif call.value not in given:
-                how = f": {_difference(given[-1], call.value)}" if call.reported_success else ""
+                how = f": {difference(given[-1], call.value, source_of(call.value, seen))}"
+                how = how if call.reported_success else ""
                 observed = f"{outcome(call)}{how}"
                 yield Miss("the sdkInput as the API gave it", observed, HAND_ON if call.succeeded else WORK)
 
@@ -184,7 +206,7 @@ def handed_on(seen: Seen) -> Iterator[Miss]:
 
     def question(arrived: Arrived) -> Iterator[Miss]:
         if (came := arrived.sdk_output) not in sent:
-            yield Miss("the sdkOutput as the phone sent it", _difference(next(iter(sent)) or "", came), todo)
+            yield Miss("the sdkOutput as the phone sent it", difference(next(iter(sent)) or "", came), todo)
 
     yield from each_request(POST, question)(seen)
 

@@ -25,6 +25,7 @@ from workbook.relay.judging import (
     outcome,
     recovers,
     refuses,
+    source_of,
     works,
 )
 from workbook.relay.model import (
@@ -166,8 +167,8 @@ def one_get_each(seen: Seen) -> Iterator[Miss]:
         if len(given) != 1:
             yield Miss("one GET for each instrument", f"{len(given)} for one of them", "Make one GET for each card.")
         elif call.value != given[0]:
-            yield Miss("each card's own sdkInput", "another value", "Keep each answer with the card that it is for.",
-                       root=Root.FOLLOWS)  # fmt: skip
+            todo = "Keep each answer with the card that it is for."
+            yield Miss("each card's own sdkInput", source_of(call.value, seen), todo, root=Root.FOLLOWS)
 
 
 def own_data(seen: Seen) -> Iterator[Miss]:

@@ -22,6 +22,7 @@ from workbook.relay.judging import (
     one_works,
     outcome,
     refuses,
+    source_of,
     works,
 )
 from workbook.relay.model import (
@@ -51,9 +52,8 @@ def own_only(seen: Seen) -> Iterator[Miss]:
         if call.value and call.value not in own:
             others = {arrived.given for arrived in seen.came(call.operation)}
             todo = "Keep everything of a call in that call: no shared variable, no cache without the card in its key."
-            yield Miss(
-                "its own card's sdkInput", "another one", todo if call.value in others else HAND_ON, root=Root.FOLLOWS
-            )
+            observed, todo = source_of(call.value, seen), todo if call.value in others else HAND_ON
+            yield Miss("its own card's sdkInput", observed, todo, root=Root.FOLLOWS)
     for arrived in seen.came(POST):
         if arrived.sdk_output not in {call.sent for call in seen.calls if call.instrument == arrived.instrument}:
             todo = "Keep everything of a call in that call: card and sdkOutput come from the same request."

@@ -21,6 +21,7 @@ from workbook.relay.judging import (
     one_works,
     outcome,
     recovers,
+    source_of,
 )
 from workbook.relay.model import (
     GET,
@@ -111,7 +112,7 @@ def own_answers(seen: Seen) -> Iterator[Miss]:
                 yield Miss("the answer to its own sdkOutput", "another value", HAND_ON, root=Root.FOLLOWS)
                 continue
             todo = "Keep each answer with the request that it answers, also when the card is the same."
-            yield Miss("the answer to its own sdkOutput", "the answer to another one", todo)
+            yield Miss("the answer to its own sdkOutput", source_of(call.value, seen), todo)
 
 
 def fails_while_away(seen: Seen) -> Iterator[Miss]:
