@@ -16,7 +16,7 @@ from workbook.relay import case_runner
 from workbook.relay.case_runner import OWN_429, CaseRunner, fails_only_with_others, run_cases
 from workbook.relay.cases import CASES
 from workbook.relay.findings import common_causes, plain_attempt
-from workbook.relay.judging import ASK, ASK_AFTER_FAILURE, ASK_AGAIN, HAND_ON, OWN_CARD, SIDE_BY_SIDE, WORK, CardWatch
+from workbook.relay.judging import ASK, ASK_AGAIN, HAND_ON, OWN_CARD, SIDE_BY_SIDE, UNASKED, WORK, CardWatch
 from workbook.relay.model import RelayResult
 
 FEW = ("relay.get.sdk-input-byte-exact", "relay.post.sdk-input-byte-exact", "relay.post.second-sdk-input")
@@ -196,7 +196,7 @@ def test_an_old_answer_counts_also_where_the_case_passes_alone_because_it_has_ex
     assert mixed.verdict is Verdict.FAIL
     unasked = seen([call(value=None, status=502)], [])
     kept = fails_only_with_others(replace(kept, misses=kept.misses[1:], seen=unasked), 2.0)
-    assert [(miss.root, miss.todo) for miss in kept.misses] == [(Root.OLD_ANSWER, ASK_AFTER_FAILURE)]
+    assert [(miss.root, miss.todo) for miss in kept.misses] == [(Root.CONCURRENCY, UNASKED)]
 
 
 @pytest.mark.rule("REL-4")

@@ -23,14 +23,15 @@ from workbook.relay.api_side import MockApi
 from workbook.relay.judging import (
     AFRESH,
     ASK,
-    ASK_AFTER_FAILURE,
     HAND_ON,
     OWN_CARD,
     SIDE_BY_SIDE,
+    UNASKED,
     WORK,
     CardWatch,
     SecretWatch,
     fails_unasked,
+    outcome,
     refuses_length,
 )
 from workbook.relay.model import (
@@ -275,30 +276,21 @@ def fails_only_with_others(result: RelayResult, bound: float) -> RelayResult:
     """
     if any(miss.root is Root.OLD_ANSWER for miss in result.misses):
         return result
-    observed, root = f"beside other calls: {result.misses[0].observed}", Root.CONCURRENCY
+    observed = f"beside other calls: {result.misses[0].observed}"
+    seen = [one.seen for one in result.each if one.seen]
+    unasked = [call for one in seen for call in one.calls if call.tamper is None and fails_unasked(call, one)]
     if _is_misdelivered(result):
         rule_id, todo = "REL-4", OWN_CARD
     elif _is_late(result, 0.9 * bound):  # as `room_for_the_phone` has it
         rule_id, todo = "REL-5", SIDE_BY_SIDE
-    elif any(
-        call.tamper is None and fails_unasked(call, one.seen)
-        for one in result.each
-        if one.seen
-        for call in one.seen.calls
-    ):
-        rule_id, todo, root = "REL-7", ASK_AFTER_FAILURE, Root.OLD_ANSWER
-        observed += ", and the API was not asked"
+    elif unasked:
+        rule_id, todo = "REL-4", UNASKED
+        observed = f"beside other calls: {outcome(unasked[0])}, and the API was not asked"
     else:
         todo = f"Keep calls apart: nothing of one may reach another by a variable, a connection or a buffer. {AFRESH}"
         rule_id = "REL-4"
-    miss = Miss(
-        "the same as alone, where the case passes",
-        observed,
-        todo,
-        rule_id,
-        root=root,
-        harms=todo in (SIDE_BY_SIDE, ASK_AFTER_FAILURE),
-    )  # a call that comes too late is an attempt lost
+    expected, harms = "the same as alone, where the case passes", todo == SIDE_BY_SIDE  # too late: an attempt lost
+    miss = Miss(expected, observed, todo, rule_id, root=Root.CONCURRENCY, harms=harms)
     return replace(result, verdict=gravest([miss], result.case.rule), misses=(miss,))
 
 

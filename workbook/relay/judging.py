@@ -57,6 +57,11 @@ ASK_AFTER_FAILURE = (
     "purpose, give the seconds until it lets a call through again as [timeouts] recovery."
 )
 
+UNASKED = (
+    "A call fails at once, and the API is not asked. Two causes are possible: a failure that is kept (then "
+    "relay.get.fault-403 fails, too), or a dead connection in the pool of the HTTP client (then relay.get.fault-close)."
+)
+
 
 def but_last(judge: Judge) -> Judge:
     """The same question about all calls but the last, which shows whether everything works again."""
