@@ -58,8 +58,8 @@ ASK_AFTER_FAILURE = (
 )
 
 UNASKED = (
-    "A call fails at once, and the API is not asked. Two causes are possible: a failure that is kept (then "
-    "relay.get.fault-403 fails, too), or a dead connection in the pool of the HTTP client (then relay.get.fault-close)."
+    "A call fails at once, and the API is not asked. Two causes are possible: a failure that is kept (then cases "
+    "relay.get.fault-4* fail, too), or a dead connection in the pool of the HTTP client (then relay.get.fault-close)."
 )
 
 
