@@ -13,7 +13,7 @@ import workbook as wb
 from workbook.app import compiling, run
 from workbook.app.cases import APP_CASES
 from workbook.app.compiling import Toolchain, compiled, files_of
-from workbook.app.run import load_app, started_by
+from workbook.app.run import AppRun, load_app, of_file, started_by
 from workbook.base.files import FIXTURES
 from workbook.commands import cli
 from workbook.errors import ConfigurationError
@@ -106,6 +106,15 @@ def test_who_lacks_org_json_learns_where_to_get_it(compiler: Path, tmp_path: Pat
         compiled([source(tmp_path, "import org.json.JSONObject")])
 
 
+def test_an_import_that_is_not_found_is_named_with_what_to_add(compiler: Path, tmp_path: Path) -> None:
+    errors = (
+        "AddCard.kt:1:8: error: unresolved reference 'okhttp3'.\nAddCard.kt:3:1: error: unresolved reference 'x'.\n"
+    )
+    (compiler / "errors").write_text(errors)
+    with pytest.raises(ConfigurationError, match=r"Not found: okhttp3.Call. Add its jar to `libraries`.*coroutines"):
+        compiled([source(tmp_path, "import okhttp3.Call\n\nx()")])
+
+
 def test_each_mistake_of_the_code_is_named_with_its_line(compiler: Path, tmp_path: Path) -> None:
     (compiler / "errors").write_text(ERRORS)
     with pytest.raises(ConfigurationError) as error:
@@ -119,7 +128,8 @@ def test_each_mistake_of_the_code_is_named_with_its_line(compiler: Path, tmp_pat
 
 def test_the_reference_app_core_is_a_part_of_the_workbook() -> None:
     names = [path.name for path in files_of(["native/kotlin", "."], APPS)]
-    assert names == ["AddButton.kt", "AddCardModel.kt", "BackEnd.kt", "Adapter.kt", "Careless.kt", "Json.kt"]
+    assert names[:3] == ["AddButton.kt", "AddCardModel.kt", "BackEnd.kt"]
+    assert names[3:] == ["Adapter.kt", "Careless.kt", "Json.kt", "TwoSteps.kt"]
     with pytest.raises(ConfigurationError, match="There is no Kotlin file at 'src'"):
         files_of(["src"], APPS)
 
@@ -178,6 +188,16 @@ def test_a_jar_for_cells_holds_the_classes_and_its_lines_name_all_that_is_needed
         (["AddButton.kt", "AddCardModel.kt", "BackEnd.kt", "Json.kt"], "from-0.4.0"),
         ([], "before-0.4.0"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("routes", "taken"), [("", ["get", "post"]), ('[get]\npath = "/a/{id}"\n[post]\nsdk_output = "/o"\n', ["post"])]
+)
+def test_a_route_that_the_file_does_not_name_is_told(tmp_path: Path, routes: str, taken: list[str]) -> None:
+    (tmp_path / "app.toml").write_text(f'name = "mine"\n[start]\ncommand = "true"\n{routes}', "utf-8")
+    told = of_file(tmp_path / "app.toml", AppRun()).taken
+    assert [sentence.partition("]")[0] for sentence in told] == [f"app.toml names no path of [{name}" for name in taken]
+    assert all("/cards/{id}/" in sentence for sentence in told)
 
 
 def test_a_file_says_one_way_to_start(tmp_path: Path) -> None:

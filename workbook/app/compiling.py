@@ -184,6 +184,13 @@ def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tupl
             mistakes = re.findall(r"^(?:.*[/\\])?([^/\\]+\.kt:\d+:\d+: error: .*)$", done.stderr, re.MULTILINE)
             shown = "\n".join(mistakes[:10]) or done.stderr[-1000:]
             more = f"\nand {len(mistakes) - 10} more" if len(mistakes) > 10 else ""
+            lines = {f"{path.name}:{number}": line for path, text in texts for number, line in
+                     enumerate(text.splitlines(), 1) if line.startswith("import ")}  # fmt: skip
+            places = re.findall(r"^(.*?:\d+):\d+: error: unresolved reference", shown, re.MULTILINE)
+            imports = sorted({lines[place].split()[1] for place in places if place in lines})
+            if others := ", ".join(name for name in imports if not name.startswith("org.json")):
+                more += (f"\nNot found: {others}. Add its jar to `libraries` of [kotlin], or its file to `sources`. "
+                         "The standard library and kotlinx-coroutines-core are there.")  # fmt: skip
             if re.search(r"unresolved reference '?(?:org|json|JSON\w+)\b", shown):
                 more += ("\norg.json is a part of platform A, and a plain JVM has none: add its jar to `libraries` of "
                          "[kotlin], or a copy of the sample apps/Json.kt to `sources`.")  # fmt: skip

@@ -25,9 +25,11 @@ from pydantic import Field
 from workbook.app import protocol as p
 from workbook.app.cases import (
     APP_CASES,
+    ASKING,
     HIDDEN,
     ON_PHONE,
     SHOWN,
+    WALLET,
     WALLET_WAITS,
     AppCase,
     AppSeen,
@@ -56,7 +58,7 @@ from workbook.harness.report import About, RunRecord, concluded
 from workbook.harness.reports import read_record
 from workbook.harness.selection import Baseline, Options, chosen
 from workbook.relay.config import BackEndStart, GetForm, PostForm
-from workbook.relay.model import SURFACE, BackEndOperation, PhoneCall, Seen, Surface
+from workbook.relay.model import GET, POST, SURFACE, BackEndOperation, PhoneCall, Seen, Surface
 from workbook.relay.process import StartCommand, Stopping
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -105,10 +107,12 @@ class PlayedCardholder:
     Attributes:
         client: the app.
         ended: how the app's process ended, in words; empty while it runs.
+        on_slow: called with an action that was not answered for 3 s.
     """
 
     client: Client
     ended: Callable[[], str] = lambda: ""
+    on_slow: Callable[[str], None] = lambda _what: None
     _turns: Iterator[int] = field(default_factory=lambda: count(1))
     _next: asyncio.Queue[dict[str, Any]] = field(default_factory=asyncio.Queue)
     _done: dict[int, asyncio.Future[p.Next]] = field(default_factory=dict)
@@ -129,9 +133,11 @@ class PlayedCardholder:
         done: asyncio.Future[p.Next] = asyncio.get_running_loop().create_future()
         self._done[turn] = done
         self._next.put_nowait({"do": what, "turn": turn} | fields)
-        until = monotonic() + PATIENCE
+        until, waits = monotonic() + PATIENCE, count(1)
         while not done.done() and monotonic() < until and not self.ended():
             await asyncio.wait([done], timeout=0.2)
+            if next(waits) == 15 and not done.done():  # 3 s, in waits: while a busy machine stands still, none ends
+                self.on_slow(what)
         if done.done():
             return done.result()
         if self.ended():
@@ -163,7 +169,7 @@ class AppStage:
         self._threw: list[str] = []
         self._hosts: set[str] = set()
         self._reports: int | None = None
-        self._unreached = ""
+        self._unreached = self._blocked = ""
 
     async def play(self, case: AppCase) -> AppSeen:
         """What came of the case, still without the log.
@@ -191,6 +197,7 @@ class AppStage:
             reports=self._reports,
             session=self._session,
             unreached=self._unreached,
+            blocked=self._blocked,
         )
 
     async def _step(self, step: AppStep) -> None:
@@ -235,6 +242,16 @@ class AppStage:
         if done.uncaught:
             self._threw.append(f"uncaught: {done.uncaught}")
         return done
+
+    def let_go(self, what: str) -> None:
+        """The app does not answer this action: if something that is held may be why, note it, and let the app go on."""
+        device, back_end = self._client.device, self._client.back_end
+        held = back_end.held | device.held
+        places = {GET: "the GET", POST: "the POST of fetchOpc", ASKING: ASKING, WALLET: "the wallet"}
+        for place in held:
+            if device.waiting[place] or back_end.waiting(place):
+                self._blocked = self._blocked or f"{what} was not answered for 3 s, while {places[place]} waited"
+            held[place].set()
 
     def _happened(self) -> int:
         """How much the phone and the back end have seen so far."""
@@ -297,6 +314,7 @@ class AppRun(Options[AppCase]):
         session: makes the session that the app presents in a case; random by default.
         name: of the app, for the report.
         file: the configuration's path; empty where there is none.
+        taken: sentences about routes that the configuration does not name.
     """
 
     cases: Sequence[AppCase] = field(default_factory=lambda: tuple(APP_CASES.values()))
@@ -308,6 +326,7 @@ class AppRun(Options[AppCase]):
     session: Callable[[AppCase], str] = lambda _case: secrets.token_urlsafe(18)
     name: str = "your app"
     file: str = ""
+    taken: tuple[str, ...] = ()
 
 
 # `app.toml`: how the app under test is started or compiled, and the routes of the back end that it calls.
@@ -399,6 +418,11 @@ def of_file(path: Path, run: AppRun) -> AppRun:
         surface=surface,
         name=form.name,
         file=str(path),
+        taken=tuple(
+            f"{path.name} names no path of [{name}]: {operation.path} is taken, the route of the sample back ends."
+            for name, operation in (("get", surface.get), ("post", surface.post))
+            if "path" not in getattr(form, name).model_fields_set
+        ),
         command=shlex.join(["workbook", "conform", "app", str(path)]),
     )
 
@@ -445,7 +469,10 @@ def conform_app(
     Raises:
         ConfigurationError: the port is taken.
     """
-    judged, began = _Judged(run, progress or RunProgress()), monotonic()
+    progress = progress or RunProgress()
+    for sentence in run.taken:
+        progress.say(sentence)
+    judged, began = _Judged(run, progress), monotonic()
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
         stopping.run(lambda: judged.everything(port))
@@ -541,7 +568,9 @@ class _Judged:
         client.device, client.back_end, client.prefix = fresh.device, fresh.back_end, fresh.prefix
         began, mark = monotonic(), self._logs.positions()
         try:
-            seen = await AppStage(client, cardholder, self._server.url, session).play(case)
+            stage = AppStage(client, cardholder, self._server.url, session)
+            cardholder.on_slow = stage.let_go
+            seen = await stage.play(case)
         except NoAnswerError as error:
             # An adapter does one action at a time, so an adapter that hangs in an action does no other.
             self.trouble = f"After {case.name} the app's process did nothing more. {self._ended()}".strip()
