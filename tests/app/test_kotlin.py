@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from app_flaws import FLAWS, UNREACHED
+from app_flaws import CAUSES, FLAWS, UNREACHED
 
 import workbook.app.cases as cases_module
 import workbook.app.run as run_module
 from workbook.app.cases import APP_CASES
 from workbook.app.compiling import command, compiled, files_of, missing, standin
-from workbook.app.run import AppRun, conform_app
+from workbook.app.run import AppRun, conform_app, judge_app
 from workbook.base.files import FIXTURES
 from workbook.flows import messages as m
 from workbook.flows.variants import VARIANTS_A, VariantA
@@ -45,7 +45,7 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     earlier = tmp_path_factory.mktemp("earlier")
     for name, text in standin("before-0.4.0").items():
         (earlier / name).write_text(text.replace("package provisioning", "package provisioning.before"), "utf-8")
-    samples = files_of(["native/kotlin", "."], APPS)
+    samples = files_of(["native/kotlin", "Adapter.kt", "Careless.kt", "Json.kt"], APPS)
     return compiled([*samples, *sorted(SOURCES.glob("*.kt")), *sorted(earlier.glob("*.kt"))])
 
 
@@ -87,6 +87,21 @@ def test_each_case_finds_the_mistake_that_it_is_there_for(classes: Path, monkeyp
     without, found = record.cases[: len(controls)], record.cases[len(controls) :]
     assert [case.name for case in without if case.verdict in {Verdict.FAIL, Verdict.WARN}] == []
     assert [(case.name, case.says) for case in found if not case.misses] == []
+    advised = {(case.name, case.says): case.misses[0].todo for case in found if case.says in CAUSES}
+    assert [at for at, todo in advised.items() if not todo.startswith(CAUSES[at[1]])] == []
+
+
+@slow
+@pytest.mark.rule("A-PROV-1", "A-PROV-4", "A-OUT-1")
+def test_the_sample_for_an_sdk_before_0_4_0_passes(classes: Path) -> None:
+    """It is compiled with the stand-in of its variant, as `workbook conform app` does."""
+    assert classes
+    record, _stored = judge_app(
+        APPS / "two_steps.toml", ("form", "fidelity", "recovery", "life", "app.faults.post-500")
+    )
+    others = {case.name: case.verdict for case in record.cases if case.verdict is not Verdict.PASS}
+    assert others == {"app.form.migrated": Verdict.NOT_APPLICABLE}
+    assert "app.form.two-steps" in {case.name for case in record.cases}
 
 
 def test_every_case_has_a_flaw_or_a_reason() -> None:

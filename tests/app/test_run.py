@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ import workbook.app.cases as cases_module
 import workbook.app.run as run_module
 from workbook.app.cases import APP_CASES
 from workbook.app.run import AppRun, conform_app
-from workbook.harness.model import Verdict
+from workbook.harness.model import Miss, Verdict
 from workbook.harness.reports import from_json, to_json
+from workbook.relay.model import SURFACE
+from workbook.simulation.world import INSTRUMENT_IDS
 
 APP = Path(__file__).parent.parent / "support/python_app.py"
 
@@ -67,6 +70,29 @@ def test_an_exception_that_nothing_caught_fails_any_case(mistake: str) -> None:
     told = {miss.observed for case in record.cases for miss in case.misses}
     assert {case.verdict for case in record.cases} == {Verdict.FAIL if mistake else Verdict.PASS}
     assert told == ({"uncaught: java.io.IOException at App.kt"} if mistake else set())
+
+
+def only_miss(run: AppRun) -> tuple[Miss, Verdict]:
+    """The one miss of the one case, as its report has it, and the verdict."""
+    (case,) = conform_app(run).cases
+    (missed,) = case.misses
+    return missed, case.verdict
+
+
+@pytest.mark.rule("APP-7")
+@pytest.mark.parametrize(("case", "place"), [("concurrency.disabled-at-once", "the POST of fetchOpc"),
+                                             ("concurrency.disabled-in-the-wallet", "the wallet")])  # fmt: skip
+def test_a_main_thread_that_waits_is_the_cause_that_is_told(case: str, place: str) -> None:
+    missed, verdict = only_miss(run("from-0.4.0", "blocks", only=(f"app.{case}",)))
+    assert missed.observed == f"tapAdd was not answered for 3 s, while {place} waited"
+    assert (missed.todo[:35], verdict) == ("Nothing may wait on the main thread", Verdict.FAIL)
+
+
+def test_a_route_that_app_toml_does_not_have_is_the_cause_that_is_told() -> None:
+    surface = replace(SURFACE, get=replace(SURFACE.get, path="/v1/{id}"))
+    missed, _verdict = only_miss(replace(run("from-0.4.0", only=("app.form.adds-the-card",)), surface=surface))
+    assert missed.observed == f"GET /cards/{INSTRUMENT_IDS[0]}/activation-data came"
+    assert "path of [get]" in missed.todo
 
 
 def test_reports_from_before_a_case_do_not_count() -> None:

@@ -89,12 +89,19 @@ variant = "from-0.4.0"                  # of the SDK
 the wallet's flow is `Canceled`; `OpcFetchError` is a `fetchOpc` that threw. Three cases read what your page says,
 `Screen.message`. They are *not looked at* where the adapter hands none over.
 
-Keys of `[get]` and `[post]` that are not here (`method`, `id`, `sdk_input`) are those of a [back-end.toml](conform.md).
-In a notebook: `wb.conform("app.toml")`. The app sends its session in
+A plain JVM has no `Dispatchers.Main`: give your core a dispatcher of one thread, as the sample has, or set it
+with `kotlinx-coroutines-test`, one of your `libraries`. That thread is watched: where no function of the adapter is
+answered for 3 s while the back end, the SDK or the wallet is held, something blocks it (`APP-7`). A rotation leaves
+`CardProvisioning` as it is: a second GET or `create` warns, and fails where it harms an attempt (`APP-2`). After a
+`Success` the page may hide its button at once, or ask `canProvision` again. For an SDK before 0.4.0 the sample
+`apps/two_steps.toml` has the two steps of a tap.
+
+A `path` that is left out is the one above, which the run says. Keys that are not here (`method`, `id`, `sdk_input`)
+are those of a [back-end.toml](conform.md). In a notebook: `wb.conform("app.toml")`. The app sends its session in
 `authorization: Bearer SESSION`. All output of your process counts as its log. Verdicts, baseline, reports and
 exit codes are those of `workbook conform`, with `conform.sarif` for code hosts and `--format sarif` to print it;
 `--list` lists the cases. A case that says *(assumed)* rests on a
-practice rule (`APP-1` to `APP-3`): it fails where a cardholder is harmed, and warns otherwise.
+practice rule (`APP-1` to `APP-7`): it fails where a cardholder is harmed, and warns otherwise.
 
 ## The protocol, version {version}
 

@@ -87,6 +87,8 @@ class PythonApp:
                 if self.mistake == "exits":
                     sys.exit(3)
                 self.button = "disabled"
+                if self.mistake == "blocks":
+                    self.added()
                 Thread(target=self.added, daemon=True).start()
             case "closeCardPage" | "processDeath":
                 self.button = "absent"

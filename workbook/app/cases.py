@@ -18,7 +18,7 @@ from workbook.flows.messages import Event
 from workbook.flows.trace import Record
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, VARIANTS_A
 from workbook.harness.logs import LogLine
-from workbook.harness.model import Case, Miss
+from workbook.harness.model import Case, Miss, Root
 from workbook.relay.judging import all_of
 from workbook.relay.model import GET, POST
 from workbook.simulation.phones import CAN_PROVISION_FAILURES, PROVISION_FAILURES
@@ -121,6 +121,7 @@ class AppSeen:
         log: what the process printed meanwhile.
         session: what the app was given to present.
         unreached: where the attempt should have been held but never arrived; empty where it arrived.
+        blocked: which function of the adapter was not answered while something was held, in words; empty where none.
         earlier: every sdkInput that the back end gave in the cases before.
     """
 
@@ -135,6 +136,7 @@ class AppSeen:
     log: tuple[LogLine, ...] = field(default=(), repr=False)
     session: str = field(default="", repr=False)
     unreached: str = ""
+    blocked: str = ""
     earlier: frozenset[str] = field(default=frozenset(), repr=False)
 
     def button(self, look: str) -> str:
@@ -194,17 +196,23 @@ def app_case(  # noqa: PLR0917 - a row of a table
 ) -> AppCase:
     """One row of a table of cases; `name` is without `app.` and its group.
 
-    If the app threw, or did not get as far as the case needs, its judge is not asked.
+    If the app hung or threw, or did not get as far as the case needs, its judge is not asked.
     """
 
     def judged(seen: AppSeen) -> Iterator[Miss]:
-        if seen.threw:
+        strays = [arrival for arrival in seen.arrivals if not arrival.operation]
+        if seen.blocked:
+            yield Miss("a main thread that waits for nothing", seen.blocked, SUSPEND, rule="APP-7", root=Root.NO_ANSWER)
+        elif seen.threw:
             yield from in_order(seen)
-            todo = "It ends the app. If the call outlived its page, end it with the page; else catch what it throws."
-            yield from (Miss("no exception in the app", text, todo, harms=True) for text in seen.threw)
+            for text in seen.threw:
+                todo = NO_MAIN if "MainDispatchers" in text else ENDS_APP
+                yield Miss("no exception in the app", text, todo, harms=True)
+        elif strays and not seen.came(GET):
+            sent = f"{strays[0].request.method} {strays[0].request.target}"
+            yield Miss("a GET on the route that app.toml names", f"{sent} came", ROUTE, root=Root.PLAIN_CALL)
         elif seen.unreached:
-            todo = "Its cause is in another case: look at app.form first, then at app.fidelity."
-            yield Miss(f"an attempt that comes as far as its {seen.unreached}", "it did not", todo)
+            yield never_came(seen.unreached)
         else:
             yield from judge(seen)
 
@@ -217,12 +225,23 @@ def app_case(  # noqa: PLR0917 - a row of a table
 
 ATTEMPTS = (m.ProvisionCalled, m.ProvisionWithProviderCalled)
 GUARD = "Disable the button in the tap itself, before anything suspends, and enable it when the attempt is over."
-
-
-BLOCKED = (
-    "The later tap was taken in after the first attempt had ended. If fetchOpc blocks the main thread, let it suspend; "
-    "else disable the button in the tap itself."
+SUSPEND = (
+    "Nothing may wait on the main thread: no runBlocking, no blocking HTTP call, no latch. Call your back end on "
+    "another dispatcher, in fetchOpc too, the SDK in a coroutine. If only the adapter waits, let it return at once."
 )
+ENDS_APP = "It ends the app. If the call outlived its page, end it with the page; else catch what it throws."
+NO_MAIN = (
+    "A plain JVM has no Dispatchers.Main: give your core another dispatcher, or set it with kotlinx-coroutines-test, "
+    "whose jar belongs to `libraries` of [kotlin]."
+)
+ROUTE = "Write the app's own route as path of [get] in app.toml, with {id} where the card's id is."
+ONE_TAP = "Call provision once for each tap. After a failure enable the button: the next attempt is the cardholder's."
+ONE_CLIENT = (
+    "GET and create belong to the opening of a page, once. Keep the CardProvisioning where a rotation does not end it "
+    "(a view model); on a return to the page ask canProvision again."
+)
+AS_IT_IS = "Hand it on as it is."
+SUCCESSES = "Take a 200 with a filled sdkInput for a success, and everything else for a failure."
 TAP_AGAIN = "Turn repeats off in your HTTP library for this call, and let the cardholder tap again."
 LIMIT = "Give each call of your back end one time limit: above the back end's own, below the wallet's 20 s."
 PRESENT = "Return the activity of this moment, not the first one, which a rotation has ended."
@@ -231,6 +250,7 @@ KEPT = Miss(
     "create got one that an earlier page was given",
     "Fetch activation data each time the page opens, and keep it nowhere.",
     rule="REL-7",
+    root=Root.OLD_ANSWER,
 )
 """The miss of an app that keeps activation data beyond its page."""
 
@@ -245,12 +265,36 @@ def button_is(look: str, *allowed: str, todo: str) -> AppJudge:
     return judge
 
 
+def enabled(look: str) -> AppJudge:
+    """At this look, after a failure, the button can be pressed again."""
+
+    def judge(seen: AppSeen) -> Iterator[Miss]:
+        gone = seen.button(look) in NOT_SHOWN
+        yield from button_is(look, SHOWN, todo=NOT_IN_WALLET if gone else AGAIN)(seen)
+
+    return judge
+
+
+def never_came(what: str) -> Miss:
+    """The miss of an app that did not come as far as the case needs."""
+    todo = "Its cause is in another case: look at app.form first, then at app.fidelity."
+    return Miss(f"an attempt that comes as far as its {what}", "it did not", todo, harms=True, root=Root.FOLLOWS)
+
+
+def set_up_once(seen: AppSeen) -> Iterator[Miss]:
+    """A page has one SDK client, also after a rotation. A second one fails where the attempt under way is harmed."""
+    for what, made in (("call of create", len(seen.happened(m.CreateCalled))), ("GET", len(seen.came(GET)))):
+        if made > 1:
+            harms = len(seen.happened(*ATTEMPTS)) > 1 or seen.button("rotated") == SHOWN
+            yield Miss(f"one {what} for a page", f"{made} were made", ONE_CLIENT, rule="APP-2",
+                       harms=harms, root=Root.OLD_ANSWER if harms else Root.CASE)  # fmt: skip
+            return
+
+
 def one_attempt(seen: AppSeen) -> Iterator[Miss]:
     """One call of provision, no more and no fewer."""
-    calls, ends = seen.happened(*ATTEMPTS), seen.happened(m.ProvisionSuccess, m.ProvisionFailure)
-    if len(calls) != 1:
-        late = calls and ends and calls[-1].at >= ends[0].at
-        yield Miss("1 call of provision", f"{len(calls)} were made", BLOCKED if late else GUARD)
+    if (calls := len(seen.happened(*ATTEMPTS))) != 1:
+        yield Miss("1 call of provision", f"{calls} were made", GUARD)
 
 
 def in_order(seen: AppSeen) -> Iterator[Miss]:
@@ -259,36 +303,21 @@ def in_order(seen: AppSeen) -> Iterator[Miss]:
         yield Miss("calls in the document's order", sentence, "Call the SDK in the order of the flow.", rule="FLOW-2")
 
 
-def get_then_create(seen: AppSeen) -> Iterator[Miss]:
-    """The SDK is created with the very sdkInput of this page's GET."""
-    given = {arrival.given for arrival in seen.came(GET)}
-    for _record, call in seen.device.trace.seen(m.CreateCalled):
-        text = opaque_text(call.sdk_input)
-        if text not in given and text in seen.earlier:
-            yield KEPT
-        elif text not in given:
-            yield Miss(
-                "create with the GET's sdkInput, byte for byte", "create got another text", "Hand it on as it is."
-            )
-    if not seen.happened(m.CreateCalled):
-        yield Miss("a call of create", "none was made", "Call create with the GET's sdkInput.")
+def given(call: type[Event], operation: str, expected: str, observed: str, todo: str) -> AppJudge:
+    """Each such call carries an sdkInput that this operation gave in this case."""
+
+    def judge(seen: AppSeen) -> Iterator[Miss]:
+        texts = {arrival.given for arrival in seen.came(operation)}
+        for _record, called in seen.device.trace.seen(call):
+            if (text := opaque_text(getattr(called, "sdk_input", ""))) not in texts:
+                yield KEPT if text in seen.earlier else Miss(expected, observed, todo)
+
+    return judge
 
 
-def only_what_was_given(seen: AppSeen) -> Iterator[Miss]:
-    """Only texts that a back end gave reach create and the SDK."""
-    given = {arrival.given for arrival in seen.arrivals if arrival.given}
-    takes: tuple[tuple[str, type[Event]], ...] = (("create", m.CreateCalled), ("the SDK", m.OpcReceived))
-    calls = [(where, call) for where, kind in takes for _record, call in seen.device.trace.seen(kind)]
-    for where, call in calls:
-        text = opaque_text(getattr(call, "sdk_input", ""))
-        if text not in given and text in seen.earlier:
-            yield KEPT
-        elif text not in given:
-            yield Miss(
-                "only calls with an sdkInput from the back end",
-                f"{where} got a text that the back end never gave",
-                "Take a 200 with a filled sdkInput for a success, and everything else for a failure.",
-            )
+def at_least_one(call: type[Event], expected: str, observed: str, todo: str) -> AppJudge:
+    """Such a call was made."""
+    return lambda seen: iter(() if seen.happened(call) else (Miss(expected, observed, todo),))
 
 
 def posts_unchanged(seen: AppSeen) -> Iterator[Miss]:
@@ -301,10 +330,11 @@ def posts_unchanged(seen: AppSeen) -> Iterator[Miss]:
     made = {opaque_text(output): card for output, card in outputs}
     for arrival in seen.came(POST):
         if arrival.sdk_output not in made:
-            yield Miss("a POST with the SDK's sdkOutput, byte for byte", "it carries another text", "Send it as it is.")
+            yield Miss("a POST with the SDK's sdkOutput, byte for byte", "it carries another text", AS_IT_IS)
         elif arrival.card != made[arrival.sdk_output]:
             todo = "Send it for the paymentInstrumentId that the SDK gives with it."
-            yield Miss(f"a POST for {made[arrival.sdk_output]}", f"it is for {arrival.card}", todo, rule="APP-3")
+            yield Miss(f"a POST for {made[arrival.sdk_output]}", f"it is for {arrival.card}", todo, rule="APP-3",
+                       root=Root.WRONG_CARD)  # fmt: skip
 
 
 def output_unchanged(seen: AppSeen) -> Iterator[Miss]:
@@ -314,33 +344,19 @@ def output_unchanged(seen: AppSeen) -> Iterator[Miss]:
         yield Miss("a POST", "none came", "Have the OpcProvider ask the back end.")
 
 
-def opc_unchanged(seen: AppSeen) -> Iterator[Miss]:
-    """The SDK gets the sdkInput of the POST, byte for byte."""
-    given = {arrival.given for arrival in seen.came(POST)}
-    received = [call for _record, call in seen.device.trace.seen(m.OpcReceived)]
-    for call in received:
-        if opaque_text(call.sdk_input) not in given:
-            yield Miss("the POST's sdkInput, byte for byte", "the SDK got another text", "Hand it on as it is.")
-    if not received:
-        yield Miss("OPC data for the SDK", "it got none", "Return the POST's sdkInput.")
-
-
-def asked_once(operation: str, todo: str) -> AppJudge:
-    """One request of this operation."""
-
-    def judge(seen: AppSeen) -> Iterator[Miss]:
-        if (count := len(seen.came(operation))) != 1:
-            yield Miss(f"one {operation}", f"{count} came", todo)
-
-    return judge
+def called_once(seen: AppSeen) -> Iterator[Miss]:
+    """The one tap of a case called provision no more than once."""
+    if (calls := len(seen.happened(*ATTEMPTS))) > 1:
+        yield Miss("1 call of provision for one tap", f"{calls} were made", ONE_TAP, rule="REL-1", root=Root.PLAIN_CALL)
 
 
 def post_once(seen: AppSeen) -> Iterator[Miss]:
-    """The one attempt of a case sent its POST, and sent it once, whatever became of it."""
+    """The one tap of a case began one attempt, which sent its POST once, whatever became of it."""
     if not seen.came(POST):
-        todo = "Its cause is in another case: look at app.form first, then at app.fidelity."
-        yield Miss("an attempt that comes as far as its POST", "none came", todo, harms=True)
-    if len(seen.came(POST)) > 1:
+        yield never_came(POST)
+    repeated = [*called_once(seen)]
+    yield from repeated
+    if len(seen.came(POST)) > 1 and not repeated:
         yield Miss("one POST", f"{len(seen.came(POST))} came", TAP_AGAIN, rule="REL-1")
 
 
@@ -372,9 +388,9 @@ def in_wallet(card: int) -> AppJudge:
     def judge(seen: AppSeen) -> Iterator[Miss]:
         if seen.device.phone.cards != {seen.cards[card]}:
             there = ", ".join(sorted(seen.device.phone.cards)) or "no card"
-            yield Miss(
-                f"{seen.cards[card]} in the wallet", f"{there} in it", "Keep each page's card with its own client."
-            )
+            todo = "Keep each page's card with its own client."
+            root = Root.WRONG_CARD if seen.device.phone.cards else Root.CASE
+            yield Miss(f"{seen.cards[card]} in the wallet", f"{there} in it", todo, root=root)
 
     return once_added(judge)
 
@@ -417,18 +433,21 @@ def provider_ended(seen: AppSeen) -> Iterator[Miss]:
     """The provider ended with its page, while the back end still held the POST."""
     ended = [seen.device.began + record.at for record in seen.happened(m.OpcFailed)]
     answered = [arrival.answered or inf for arrival in seen.came(POST) if arrival.status]  # else the app cut it
-    if not ended or max(ended) > min(answered, default=inf):
+    two_steps = seen.happened(m.SdkOutputCreated) and not seen.happened(m.ProvisionCalled)  # the second never came
+    if not two_steps and (not ended or max(ended) > min(answered, default=inf)):
         todo = "Let fetchOpc suspend cancellably, and run the attempt in the page's scope."
         yield Miss("fetchOpc to end with its scope", "it still ran afterwards", todo, noted=True)
 
 
 def reported(seen: AppSeen) -> Iterator[Miss]:
-    """The app reported the card configuration issue."""
+    """The app reported the card configuration issue; one that did not ask after its success could not see it."""
     if not seen.reports:
         todo = (
             "Report it to the operator's implementation contact, so that the scheme's card configuration is verified."
         )
-        yield Miss("a report: CanBeProvisioned for a card that was just added", "none was made", todo)
+        asked = asked_after_success(seen)
+        todo = todo if asked else f"Ask canProvision once more after a success; where it says yes: {todo}"
+        yield Miss("a report: CanBeProvisioned for a card that was just added", "none was made", todo, noted=not asked)
 
 
 def not_reported(seen: AppSeen) -> Iterator[Miss]:
@@ -516,10 +535,12 @@ def cancel_is_no_failure(seen: AppSeen) -> Iterator[Miss]:
 
 
 def failure_told(seen: AppSeen) -> Iterator[Miss]:
-    """After a failure the page says something that it did not say before."""
+    """After a failure the page says something that it says neither before nor after a success."""
     for look in FAILED:
         if seen.message(look) in {"", seen.message("opened")}:
             yield Miss("a word about the failure", f"none ({look})", "Say that the card was not added.")
+        elif seen.message(look) == seen.message("added"):
+            yield Miss("a word about the failure", f"the same as after a success ({look})", NOT_IN_WALLET)
 
 
 def nothing_technical(seen: AppSeen) -> Iterator[Miss]:
@@ -536,12 +557,16 @@ def nothing_technical(seen: AppSeen) -> Iterator[Miss]:
             yield Miss("nothing technical on the page", f"it says {quoted(found[0])} ({look})", todo)
 
 
-def offered_where_asked(seen: AppSeen) -> Iterator[Miss]:
-    """Shown after each CanBeProvisioned; an app may hide its button after a success without asking again."""
+def asked_after_success(seen: AppSeen) -> bool:
+    """Whether the page that added the card asked canProvision again."""
     opened = [arrival.at - seen.device.began for arrival in seen.came(GET)]
     (added, *_) = (record.at for record in seen.happened(m.ProvisionSuccess))
-    asked = any(added < record.at < max(opened) for record in seen.happened(m.CanProvisionCalled))
-    for look in ("after", "opened") if asked else ("opened",):
+    return any(added < record.at < max(opened) for record in seen.happened(m.CanProvisionCalled))
+
+
+def offered_where_asked(seen: AppSeen) -> Iterator[Miss]:
+    """Shown after each CanBeProvisioned; an app may hide its button after a success without asking again."""
+    for look in ("after", "opened") if asked_after_success(seen) else ("opened",):
         yield from button_is(look, SHOWN, todo=SHOW)(seen)
 
 
@@ -552,8 +577,24 @@ def opaque_text(value: Any) -> str:
 
 # The cases. A row is: group, name, what it requires, rule, steps, judge.
 
+CREATED = all_of(
+    given(m.CreateCalled, GET, "create with the GET's sdkInput, byte for byte", "create got another text", AS_IT_IS),
+    at_least_one(m.CreateCalled, "a call of create", "none was made", "Call create with the GET's sdkInput."),
+)
+RECEIVED = all_of(
+    given(m.OpcReceived, POST, "the POST's sdkInput, byte for byte", "the SDK got another text", AS_IT_IS),
+    at_least_one(m.OpcReceived, "OPC data for the SDK", "it got none", "Return the POST's sdkInput."),
+)
+ONLY_GIVEN = all_of(*(
+    given(call, operation, "only calls with an sdkInput from the back end",
+          f"{where} got a text that the back end never gave", SUCCESSES)
+    for where, call, operation in (("create", m.CreateCalled, GET), ("the SDK", m.OpcReceived, POST))
+))  # fmt: skip
+"""Only texts that the back end gave reach create and the SDK."""
 SHOW = "Show the button when canProvision answers CanBeProvisioned, and only then."
 AGAIN = "Enable the button when the attempt is over, however it ended."
+NOT_IN_WALLET = "Only a Success adds the card: after any Failure show the button again, and say that nothing was added."
+OWN_STATE = "Begin each page with a state of its own: nothing of an earlier page may be on it."
 HELD_POST = (*OPENED, Hold(POST), TAP, Reached(POST), Look("held"))
 NOT_SHOWN = (HIDDEN, ABSENT)
 CANCELED = PROVISION_FAILURES[0]
@@ -579,21 +620,25 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     ("screen", "hidden-without-wallet", "After WalletPayNotSupported no button is offered (assumed).", "APP-1",
      (SetPhone({"wallet_pay_supported": False}), *OPENED),
      all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))),
+    ("screen", "hidden-on-invalid-sdk-input", "After InvalidSdkInput no button is offered (assumed).", "APP-1",
+     (SetPhone({"takes_sdk_input": False}), *OPENED),
+     all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))),
     ("screen", "hidden-after-success", "A card that was added is not offered again.", "A-CAN-2", ADDED,
      all_of(in_order, once_added(button_is("after", *NOT_SHOWN, todo="Ask canProvision once more after a success.")))),
     ("screen", "offered-while-possible", "CanBeProvisioned shows the button, also for a card that was just added.",
      "A-CAN-1", (SetPhone({"scheme_configured": False}), *ADDED, CLOSE, *OPENED), once_added(offered_where_asked)),
     ("form", "one-get-before-create", "create gets the sdkInput of the GET, unchanged.", "API-10", OPENED,
-     all_of(get_then_create, in_order)),
+     all_of(CREATED, in_order)),
     ("form", "nothing-before-tap", "The page begins no attempt by itself.", "A-PROV-2", OPENED,
      nothing_before_tap),
-    ("form", "adds-the-card", "A tap adds the card.", "A-PROV-3", ADDED, all_of(in_order, in_wallet(0))),
+    ("form", "adds-the-card", "A tap adds the card.", "A-PROV-3", ADDED,
+     all_of(in_order, first_of(called_once, in_wallet(0)))),
     ("form", "activity", "The activityProvider returns the activity of this moment (assumed).", "APP-3",
      (*OPENED, ROTATE, SETTLE, TAP, SETTLE), activity_there),
     ("fidelity", "output-unchanged", "The POST carries the SDK's sdkOutput, byte for byte, for its card.", "API-7",
      ADDED, output_unchanged),
     ("fidelity", "opc-unchanged", "The SDK gets the POST's sdkInput, byte for byte.", "A-OPC-1", ADDED,
-     opc_unchanged),
+     RECEIVED),
     ("concurrency", "disabled-at-once", "The button is disabled while the back end is asked.", "A-BTN-1",
      (*HELD_POST, Release(POST), SETTLE), button_is("held", DISABLED, HIDDEN, todo=GUARD)),
     ("concurrency", "disabled-in-the-wallet", "The button is disabled while the wallet provisions.", "A-BTN-1",
@@ -604,15 +649,15 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     ("concurrency", "taps-during-attempt", "Taps while the attempt runs begin no other.", "A-BTN-1",
      (*HELD_POST, TAP, TAP, Release(POST), SETTLE), one_attempt),
     ("concurrency", "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
-     asked_once(GET, "Fetch it when the page opens, and nowhere else.")),
+     set_up_once),
     ("recovery", "enabled-after-failure", "After a failure the button can be pressed again.", "A-BTN-1",
      (SetPhone({"provision_failure": "InternalError"}), *ADDED),
-     all_of(in_order, button_is("after", SHOWN, todo=AGAIN))),
+     all_of(in_order, post_once, enabled("after"))),
     ("recovery", "enabled-after-cancel", "After the cardholder has cancelled, the button can be pressed again.",
      "A-BTN-1", (SetPhone({"provision_failure": "Canceled"}), *ADDED),
-     all_of(in_order, button_is("after", SHOWN, todo=AGAIN))),
+     all_of(in_order, post_once, enabled("after"))),
     ("recovery", "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again.", "A-BTN-1",
-     (Fail(POST, "500"), *ADDED), all_of(in_order, post_once, button_is("after", SHOWN, todo=AGAIN))),
+     (Fail(POST, "500"), *ADDED), all_of(in_order, post_once, enabled("after"))),
     ("recovery", "adds-after-failure", "A tap after a failure adds the card.", "A-PROV-3",
      (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), all_of(in_order, in_wallet(0))),
     ("recovery", "offered-after-get-failure", "A page that is opened again asks again.", "API-10",
@@ -632,10 +677,11 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     ("secrecy", "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED,
      own_back_end_only),
     ("life", "rotation", "A rotation leaves the page as it is (assumed).", "APP-2",
-     (*OPENED, ROTATE, SETTLE, Look("after")), all_of(in_order, button_is("after", SHOWN, todo=SHOW))),
+     (*OPENED, ROTATE, SETTLE, Look("after")), all_of(in_order, set_up_once, button_is("after", SHOWN, todo=SHOW))),
     ("life", "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled.", "A-BTN-1",
      (*HELD_POST, ROTATE, SETTLE, Look("rotated"), TAP, Release(POST), SETTLE),
-     all_of(in_order, first_of(one_attempt, post_once), button_is("rotated", DISABLED, HIDDEN, todo=GUARD))),
+     all_of(in_order, first_of(set_up_once, all_of(first_of(one_attempt, post_once),
+                                                   button_is("rotated", DISABLED, HIDDEN, todo=GUARD))))),
     ("life", "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
      (*OPENED, CLOSE, OPEN, SETTLE, Look("after")),
      all_of(in_order, get_each_opening, button_is("after", SHOWN, todo=SHOW))),
@@ -645,8 +691,10 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      (*HELD_POST, DIE, Release(POST), OPEN, SETTLE, Look("after")),
      all_of(in_order, post_once, after_process_death(button_is("after", SHOWN, todo=SHOW)))),
     ("isolation", "second-card", "Another card's page adds that card (assumed).", "APP-3",
-     (*OPENED, CLOSE, Do("openCardPage", 1), SETTLE, TAP, SETTLE),
-     all_of(in_order, first_of(posts_unchanged, in_wallet(1)))),
+     (*OPENED, CLOSE, Hold(GET), Do("openCardPage", 1), Reached(GET), Look("fetching"), Release(GET), SETTLE, TAP,
+      SETTLE),
+     all_of(in_order, first_of(posts_unchanged, in_wallet(1)),
+            button_is("fetching", *NOT_SHOWN, DISABLED, todo=OWN_STATE))),
 ]  # fmt: skip
 
 
@@ -665,10 +713,10 @@ def _cases() -> Iterator[AppCase]:
     for name in WRONG_ANSWERS:
         told = name.lower().replace(" ", "-")
         says = f"A POST that ends with {name!r} is a failure, and gives the SDK nothing."
-        judge = all_of(in_order, post_once, only_what_was_given, button_is("after", SHOWN, todo=AGAIN))
+        judge = all_of(in_order, post_once, ONLY_GIVEN, enabled("after"))
         yield app_case("faults", f"post-{told}", says, "REL-6", (Fail(POST, name), *ADDED), judge)
         says = f"A GET that ends with {name!r} is a failure, and offers no button."
-        judge = all_of(in_order, only_what_was_given, button_is("opened", *NOT_SHOWN, todo=SHOW))
+        judge = all_of(in_order, ONLY_GIVEN, button_is("opened", *NOT_SHOWN, todo=SHOW))
         yield app_case("faults", f"get-{told}", says, "REL-6", (Fail(GET, name), *OPENED), judge)
     yield app_case("faults", "post-never-answered", "A POST without an answer is given up within 20 s (assumed).",
                    "REL-5", (*HELD_POST, Outlast(POST), SETTLE, Look("late"), Release(POST), SETTLE),

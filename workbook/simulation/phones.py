@@ -65,6 +65,7 @@ class PhoneA:
     Attributes:
         wallet: the name that an instrument's `supportedWallets` must hold (inferred).
         wallet_pay_supported: False makes create answer WalletPayNotSupported (A-CREATE-2).
+        takes_sdk_input: False makes create answer InvalidSdkInput, whatever it is given (A-CREATE-3).
         allowlisted: the app is allowlisted with the wallet provider (A-ALLOW-1).
         scheme_configured: False makes canProvision miss a card that is there (A-CAN-6).
         verification_pending: a card is added but waits for an identity check; canProvision then answers
@@ -78,6 +79,7 @@ class PhoneA:
 
     wallet: str = "wallet-a"
     wallet_pay_supported: bool = True
+    takes_sdk_input: bool = True
     allowlisted: bool = True
     scheme_configured: bool = True
     verification_pending: bool = False

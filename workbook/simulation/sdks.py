@@ -145,6 +145,8 @@ class SdkA(StandIn):
         return self.phone.latencies.create, self._created(_text(command.sdk_input))
 
     def _created(self, sdk_input: str | Damaged) -> Event:
+        if not self.phone.takes_sdk_input:
+            return m.InvalidSdkInput("this phone takes none")
         match self._opened(sdk_input):
             case Damaged() as damaged:
                 return m.InvalidSdkInput(str(damaged))

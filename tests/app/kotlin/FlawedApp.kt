@@ -12,6 +12,7 @@ import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.SupervisorJob
 import kotlinx.coroutines.cancel
 import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
 import org.json.JSONObject
 import provisioning.AppUnderTest
@@ -49,7 +50,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         message = ""
         firstCard = firstCard.ifEmpty { card }
         scope = CoroutineScope(one + SupervisorJob())
-        button = if (flaw("shown-at-once")) Button.SHOWN else Button.ABSENT
+        if (!flaw("starts-as-before")) button = if (flaw("shown-at-once")) Button.SHOWN else Button.ABSENT
         if (flaw("attempt-remembered") && remembered == backEnd) button = Button.DISABLED
         else work = scope.launch { opened() }
     }
@@ -72,10 +73,12 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         if (created is CardProvisioningCreateResult.Success) {
             sdk = created.cardProvisioning
             if (flaw("shown-while-asking")) button = Button.SHOWN
-            button = buttonFor(created.cardProvisioning.canProvision())
+            val asked = created.cardProvisioning
+            button = buttonFor(if (flaw("blocks-asking")) runBlocking { asked.canProvision() } else asked.canProvision())
             if (flaw("reports-each-offer") && button == Button.SHOWN) reports++
             if (flaw("provisions-on-open")) attempt()
         } else {
+            if (flaw("crashes-without-client")) throw IllegalStateException("no client")
             button = if (flaw("shown-without-wallet")) Button.SHOWN else Button.HIDDEN
         }
     }
@@ -100,9 +103,12 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
 
     private suspend fun attempt() {
         val sdk = sdk ?: return
-        val result = if (flaw("not-migrated")) deprecated(sdk) else sdk.provision("Card", CardAddress(), Provider())
+        if (flaw("provisions-twice")) scope.launch { sdk.provision("Card", CardAddress(), Provider()) }
+        var result = if (flaw("not-migrated")) deprecated(sdk) else sdk.provision("Card", CardAddress(), Provider())
+        if (flaw("provisions-again") && result is ProvisionResult.Failure)
+            result = sdk.provision("Card", CardAddress(), Provider())
         message = when {
-            result !is ProvisionResult.Failure -> "Added"
+            result !is ProvisionResult.Failure || flaw("failure-as-success") -> "Added"
             result.name == "Canceled" && !flaw("cancel-as-failure") -> ""
             flaw("failure-untold") -> ""
             flaw("failure-name-shown") -> "Not added: ${result.name}"
@@ -174,7 +180,10 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         call()
     }
 
-    private suspend fun call(method: String, card: String, output: String?): String = withContext(Dispatchers.IO) {
+    private suspend fun call(method: String, card: String, output: String?): String =
+        if (flaw("blocks")) runBlocking { request(method, card, output) } else request(method, card, output)
+
+    private suspend fun request(method: String, card: String, output: String?): String = withContext(Dispatchers.IO) {
         val operation = if (method == "GET") "activation-data" else "provision"
         val connection = URL("$backEnd/cards/$card/$operation").openConnection() as HttpURLConnection
         connection.requestMethod = method
@@ -216,7 +225,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
     override suspend fun closeCardPage() = withContext(one) {
         if (!flaw("not-cancelled")) scope.cancel()
         sdk = null
-        button = Button.ABSENT
+        if (!flaw("starts-as-before")) button = Button.ABSENT
     }
 
     override suspend fun rotate(): Unit = withContext(one) {

@@ -17,8 +17,9 @@ class ButtonDecision(
     var cardProvisioning: CardProvisioning? = null
         private set
 
-    /** Ask anew each time the page opens, because a card may have been added or removed. */
+    /** Ask anew each time the page opens or comes back, because a card may have been added or removed. */
     suspend fun forCard(cardId: String): Page {
+        cardProvisioning?.let { return pageFor(it.canProvision()) } // after a rotation: the page has its client
         val sdkInput = try {
             backEnd.activationData(cardId)
         } catch (error: BackEndException) {

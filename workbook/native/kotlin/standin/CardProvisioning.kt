@@ -44,7 +44,11 @@ sealed interface CreateSdkOutputResult {
     class Failure(val reason: String) : CreateSdkOutputResult
 }
 
-/** What `provision` returns. The document shows no fields; `name` is one of the public case names (sdk-a). */
+/**
+ * What `provision` returns. The document shows no fields; `name` is one of the public case names (sdk-a), which
+ * `notebooks/reference/phone.md` lists. "Canceled": the cardholder ended the wallet's flow, so tell no failure.
+ * "OpcFetchError": fetchOpc threw. `message` is ours, for a log: it is in no cardholder's words.
+ */
 sealed interface ProvisionResult {
     object Success : ProvisionResult
     class Failure(val name: String, val message: String) : ProvisionResult
