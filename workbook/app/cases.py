@@ -211,6 +211,8 @@ def app_case(  # noqa: PLR0917 - a row of a table
         elif strays and not seen.came(GET):
             sent = f"{strays[0].request.method} {strays[0].request.target}"
             yield Miss("a GET on the route that app.toml names", f"{sent} came", ROUTE, root=Root.PLAIN_CALL)
+        elif seen.unreached == GET:
+            yield Miss("a GET each time a page opens", "none came", KEPT.todo, root=Root.OLD_ANSWER)
         elif seen.unreached:
             yield never_came(seen.unreached)
         else:
@@ -411,7 +413,7 @@ def after_process_death(judge: AppJudge) -> AppJudge:
 def get_each_opening(seen: AppSeen) -> Iterator[Miss]:
     """One GET for each time that the page was opened."""
     if (count := len(seen.came(GET))) < 2:
-        yield Miss("a GET each time the page opens", f"{count} in two openings", "Fetch activation data afresh.")
+        yield Miss("a GET each time the page opens", f"{count} in two openings", KEPT.todo)
 
 
 def late_get_unused(seen: AppSeen) -> Iterator[Miss]:
