@@ -22,6 +22,24 @@ def test_whatever_a_source_is_its_calls_are_found_without_an_error(tmp_path_fact
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "class A {\n    fun b() {\n        when (c) { D -> open()\n else -> internal(e) }\n    }\n}",
+        "fun interface A { fun b() }",
+        "class A { companion object { const val B = 1 } }",
+        "val a = object : B { override fun c() { } }",
+        'val a = "x ${b }"',
+        "val a = f { x -> }",
+    ],
+)
+def test_legal_kotlin_that_the_grammar_takes_for_broken_is_read(tmp_path, text):
+    (tmp_path / "A.kt").write_text(text)
+    file = File(tmp_path / "A.kt", "A.kt")
+    assert not SourceFile(file).root.has_error
+    assert len(file.content) == len(text)
+
+
+@pytest.mark.parametrize(
     ("name", "source"),
     [
         ("Page.kt", "class Page {{ fun fetchOpc() {{ CardProvisioning.create(){} }} }}"),

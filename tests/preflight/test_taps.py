@@ -286,6 +286,26 @@ class Page : Locking {
 }
 """,
 }
+CLOSED["another_call_suspends"] = """
+class VM {
+    fun tap() {
+        if (busy) return
+        busy = true
+        scope.launch {
+            val address = address()
+            sdk.provision(a, address, c)
+            busy = false
+        }
+    }
+    private suspend fun address() = backEnd.address()
+}
+@Composable fun P(vm: VM) {
+    LaunchedEffect(Unit) {
+        vm.address()
+    }
+    Button(onClick = { vm.tap() }) {}
+}
+"""
 OPEN = {
     "none_view": """
 class F : Fragment() {
@@ -403,6 +423,46 @@ class VM {
     val u by vm.u.collectAsState()
     if (u.error != null) Text(u.error)
     if (u.canAdd) Button(onClick = vm::tap) {}
+}
+""",
+    "another_event": """
+class VM {
+    fun on(event: Event) {
+        when (event) {
+            Event.Opened -> open()
+            Event.Tap -> add()
+        }
+    }
+    private fun open() {
+        _s.update {
+            it.copy(shown = true)
+        }
+    }
+    private fun add() {
+        scope.launch {
+            sdk.provision(a, b, c)
+        }
+    }
+}
+@Composable fun P(vm: VM) {
+    if (vm.s.shown) Button(onClick = { vm.on(Event.Tap) }) {}
+}
+""",
+    "after_a_call_that_suspends": """
+class VM {
+    var busy by mutableStateOf(false)
+    fun tap() {
+        if (busy) return
+        scope.launch {
+            val address = address()
+            busy = true
+            sdk.provision(a, address, c)
+        }
+    }
+    private suspend fun address() = backEnd.address()
+}
+@Composable fun P(vm: VM) {
+    Button(onClick = vm::tap, enabled = !vm.busy) {}
 }
 """,
     "cond_null": """

@@ -66,11 +66,15 @@ class File:
             content = read_regular(self.path, LARGEST_FILE)
         except OSError as error:
             return b"", error.strerror or "it cannot be opened"
+        content = _for_grammar(content) if self.name.endswith(".kt") else content
         return (content, "") if len(content) <= LARGEST_FILE else (b"", f"more than {LARGEST_FILE:,} bytes")
 
     @property
     def content(self) -> bytes:
-        """What it holds; nothing where it cannot be read, or is larger than any file that people write."""
+        """What it holds; nothing where it cannot be read, or is larger than any file that people write.
+
+        Kotlin is written as its grammar can read it, with as many bytes.
+        """
         return self._read[0]
 
     @property
@@ -104,6 +108,18 @@ class File:
         """Whether it lies in a folder of tests, or its name says that it is one."""
         folder, _slash, name = self.name.rpartition("/")
         return _is_test(folder) or re.search(r"\.(test|spec|stories)\.\w+\Z|_test\.dart\Z", name) is not None
+
+
+def _for_grammar(kotlin: bytes) -> bytes:
+    """Legal Kotlin that the grammar takes for broken, written so that it reads it; each byte keeps its place.
+
+    It takes the name of a function such as `open` for a modifier, `fun interface` for a function, and needs an end of a
+    statement before the brace that ends a block of one line.
+    """
+    taken = rb"\b(abstract|external|final|infix|inline|internal|open|override|private|protected|public|sealed)\("
+    renamed = re.sub(taken, lambda match: match[1][:-1] + match[1][-1:].upper() + b"(", kotlin)
+    closed = re.sub(rb"(\$\{[^{}\n]*\})|(?<=[^\s{;,])(?<!->) (?=\})", lambda match: match[1] or b";", renamed)
+    return re.sub(rb"\bfun(?= +interface\b)", b"   ", closed)
 
 
 @cache
@@ -514,6 +530,15 @@ class Sources:
             for name in set(re.findall(rb"\bfunc?\s+(\w+)", file.content)):
                 found.setdefault(name, set()).add(file)
         return found
+
+    @cached_property
+    def suspending(self) -> frozenset[str]:
+        """The names of Kotlin's functions that suspend: of the project's, those that no other function has."""
+        declared = r"\b(suspend\s+)?fun\s+(?:<[^>\n]*>\s*)?(\w+)\s*\("
+        both = {pair for file in self.files for pair in re.findall(declared, file.text)}
+        others = {name for word, name in both if not word}
+        own = {name for word, name in both if word and name not in others}
+        return frozenset(own | {"canProvision", "createSdkOutput", "withContext", "delay", "await"})
 
     def declares(self, name: str) -> bool:
         """Whether the project has a function of its own with this name."""
