@@ -9,6 +9,7 @@ from workbook.harness.model import Verdict
 from workbook.preflight.judges import PREFLIGHT_CASES
 
 GRADLE, CATALOG, SETTINGS = "app/build.gradle.kts", "gradle/libs.versions.toml", "settings.gradle.kts"
+RULES = "app/proguard-rules.pro"
 MODEL = "app/src/main/kotlin/AddCardModel.kt"
 BACK_END = "app/src/main/kotlin/BackEnd.kt"
 EXTENSION, UI = "WalletExtension/Info.plist", "WalletUI/Info.plist"
@@ -85,6 +86,12 @@ B = [
      "App/Info.plist:3"),
     ("app.cleartext", "App/BackEnd.swift", "import Foundation",
      'import Foundation\nlet host = "http://cards.issuer.com"', "App/BackEnd.swift:2"),
+    ("plist.readable", PROJECT, "$(SRCROOT)/WalletUI/Info.plist", "$(SRCROOT)/WalletUi/Info.plist", PROJECT),
+    ("build.settings", PROJECT, "SWIFT_VERSION = 5.0;", "SWIFT_VERSION = 4.2;", f"{PROJECT}:8"),
+    ("build.settings", PROJECT, "PHONEOS_DEPLOYMENT_TARGET = 15.0;",
+     'PHONEOS_DEPLOYMENT_TARGET = 15.0; ARCHS = "armv7 arm64";', PROJECT),
+    ("build.settings", PROJECT, "PHONEOS_DEPLOYMENT_TARGET = 15.0;",
+     "PHONEOS_DEPLOYMENT_TARGET = 15.0; EXCLUDED_ARCHS = arm64;", PROJECT),
     ("plist.bundle-id", PROJECT, "com.issuer.cards.walletui;", "com.issuer.walletui;", PROJECT),
     ("plist.bundle-id", PROJECT, "PRODUCT_BUNDLE_IDENTIFIER = com.issuer.cards;",
      "PRODUCT_BUNDLE_IDENTIFIER = com.issuer.Cards;", PROJECT),
@@ -99,6 +106,9 @@ A = [
     ("gradle.sdk-version", GRADLE, "implementation(libs.card.provisioning)",
      'implementation(libs.card.provisioning)\n    testImplementation("operator.mobile:card-provisioning:0.3.4")',
      f"{GRADLE}:23"),
+    ("gradle.sdk-version", CATALOG, '"0.4.1"', '"0.3.4"', f"{GRADLE}:22"),
+    ("gradle.keep-rules", RULES, "-keep class provisioning.**", "-keep class com.provisioning.**", f"{GRADLE}:16"),
+    ("gradle.keep-rules", RULES, "-keep class", "# -keep class", f"{GRADLE}:16"),
     ("gradle.repository", SETTINGS, "mavenLocal()", 'maven("https://repo1.maven.org/maven2")', f"{SETTINGS}:3"),
     ("gradle.publishing", GRADLE, "dependencies {",
      'publishing { artifact(file("libs/tap-and-pay-18.8.0.aar")) }\ndependencies {', f"{GRADLE}:21"),
@@ -171,8 +181,10 @@ def good_b(tmp_path_factory):
     return judged(good_project(tmp_path_factory.mktemp("good"), "b"))
 
 
-@pytest.mark.rule("B-DEL-1", "B-DEL-2", "B-CAN-1", "B-CAN-2", "B-WATCH-1", "X-DEL-1", "X-ART-1")
-@pytest.mark.rule("X-PLIST-1", "X-PLIST-2", "X-PLIST-3", "X-STATUS-3", "X-ENTRIES-2", "X-HANDLER-1", "B-WATCH-2")
+@pytest.mark.rule("B-DEL-1", "B-DEL-2", "B-CAN-1", "B-CAN-2", "B-WATCH-1", "X-DEL-1", "X-ART-1", "APP-8")
+@pytest.mark.rule(
+    "X-PLIST-1", "X-PLIST-2", "X-PLIST-3", "X-STATUS-3", "X-ENTRIES-2", "X-HANDLER-1", "B-WATCH-2", "APP-8"
+)
 @pytest.mark.parametrize(("name", "file", "old", "new", "place"), B, ids=ids(B))
 def test_platform_b_passes_until_it_is_broken(platform_b, good_b, name, file, old, new, place):  # noqa: PLR0917
     assert good_b[name].verdict is Verdict.PASS

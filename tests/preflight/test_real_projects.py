@@ -77,6 +77,17 @@ MISTAKES = [
         "card.provision(name, CardAddress(), RemoteOpc(repository))",
         ("card.provision(sdkInput = card.createSdkOutput(), cardDisplayName = name, cardAddress = CardAddress())"),
     ),
+    (
+        "gradle",
+        "kotlin.fetch-opc",
+        VM,
+        "        repository.opc(paymentInstrumentId, sdkOutput).opc\n}\n",
+        (
+            "        safe(paymentInstrumentId, sdkOutput)\n\n    private suspend fun safe(id: String, data: String) =\n"
+            '        try { repository.opc(id, data).opc } catch (error: IOException) { "" }\n}\n'
+        ),
+    ),
+    ("gradle", "gradle.sdk-version", "gradle/libs.versions.toml", '"0.4.1"', '"0.3.4"'),
     ("gradle", "app.api-address", API, "https://mobile.acme.example/api/", "https://api.operator.example/bcl/v2/"),
     (
         "gradle",
@@ -208,6 +219,22 @@ MISTAKES = [
         "group.com.acme.bank",
         "group.com.acme",
     ),
+    (
+        "xcode",
+        "entitlement.app-group",
+        "Bank/RelayClient.swift",
+        "import Foundation",
+        'import Foundation\nlet shared = UserDefaults(suiteName: "group.com.acme.cards")',
+    ),
+    (
+        "xcode",
+        "plist.readable",
+        "Bank.project/project.pbxproj",
+        "CODE_SIGN_ENTITLEMENTS = WalletUI/WalletUI.entitlements",
+        "CODE_SIGN_ENTITLEMENTS = WalletUI/Wallet.entitlements",
+    ),
+    ("xcode", "build.settings", "Config/Shared.xcconfig", "APP_ID", "SWIFT_VERSION = 4.2\nAPP_ID"),
+    ("xcode", "build.settings", "Config/Shared.xcconfig", "APP_ID", "EXCLUDED_ARCHS[sdk=phoneos*] = arm64\nAPP_ID"),
     ("xcode", "build.deployment-target", "Config/Shared.xcconfig", "16.0", "12.0"),
     ("xcode", "plist.bundle-id", "Bank.project/project.pbxproj", "$(APP_ID).walletui", "com.acme.walletui"),
     ("xcode", "plist.nesting", "WalletNonUI/Info.plist", "NSExtensionPointIdentifier", "NSExtensionPoint"),
@@ -259,6 +286,35 @@ def test_a_planted_mistake_is_found(tmp_path, good, name, case, file, old, new):
     changed = PROJECTS[name] | {file: PROJECTS[name][file].replace(old, new)}
     assert good[name][case].verdict in {Verdict.PASS, Verdict.NOT_APPLICABLE}
     assert judged(write(tmp_path, changed))[case].verdict in {Verdict.FAIL, Verdict.WARN, Verdict.NOTE}
+
+
+@pytest.mark.rule("APP-8")
+def test_a_build_that_shrinks_keeps_the_sdk_or_is_noted(tmp_path):
+    files = PROJECTS["gradle"] | {"app/rules.pro": "-keep class com.acme.** { *; }\n"}
+    case = judged(write(tmp_path / "none", files))["gradle.keep-rules"]
+    assert (case.verdict, case.misses[0].place) == (Verdict.NOTE, "app/build.gradle.kts:13")
+    unknown = files | {VM: files[VM].replace("import operator.sdk.CardProvisioning", "")}
+    assert judged(write(tmp_path / "unknown", unknown))["gradle.keep-rules"].verdict is Verdict.NOT_LOOKED_AT
+
+
+@pytest.mark.rule("X-CACHE-1")
+@pytest.mark.parametrize(("uses", "verdict"), [("", Verdict.NOTE), ("UserDefaults(suiteName: id)", Verdict.NOTE), (
+    'UserDefaults(suiteName: "group.com.acme.bank")', Verdict.FAIL)])  # fmt: skip
+def test_an_app_group_that_differs_fails_where_it_is_used_although_a_keychain_group_is_shared(tmp_path, uses, verdict):
+    key = "<key>keychain-access-groups</key>\n<array><string>$(AppIdentifierPrefix)com.acme</string></array>\n</dict>"
+    files = {file: text.replace("</dict>", key) if file.endswith("entitlements") else text
+             for file, text in PROJECTS["xcode"].items()}  # fmt: skip
+    inner = "WalletNonUI/WalletNonUI.entitlements"
+    files[inner] = files[inner].replace("group.com.acme.bank", "group.com.acme.other")
+    files["Bank/Store.swift"] = f"let store = {uses or 'nil'}\n"
+    assert judged(write(tmp_path, files))["entitlement.app-group"].verdict is verdict
+
+
+def test_the_repositories_of_the_build_s_own_plugins_are_not_the_app_s(tmp_path):
+    own = {"build-logic/settings.gradle.kts": "dependencyResolutionManagement { repositories { mavenLocal() } }\n"}
+    settings = PROJECTS["gradle"]["settings.gradle.kts"].replace("maven { url", "mavenCentral() // { url")
+    case = judged(write(tmp_path, PROJECTS["gradle"] | own | {"settings.gradle.kts": settings}))["gradle.repository"]
+    assert [miss.file for miss in case.misses] == ["settings.gradle.kts"]
 
 
 def test_a_level_that_another_tool_sets_is_not_looked_at(tmp_path):

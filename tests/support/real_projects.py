@@ -50,6 +50,8 @@ class PlatformApplicationConventionPlugin : Plugin<Project> {
 VIEW_MODEL = """\
 package com.acme.wallet
 
+import operator.sdk.CardProvisioning
+
 class WalletViewModel(private val card: CardProvisioning, private val repository: CardRepository) : ViewModel() {
     private val _ui = MutableStateFlow(WalletUi())
     val ui: StateFlow<WalletUi> = _ui.asStateFlow()
@@ -122,6 +124,7 @@ dependencies {
     implementation(project(":core:network"))
 }
 """,
+    "app/rules.pro": "-keepattributes *\n-keep,includedescriptorclasses class operator.** { *; }\n",
     "app/src/main/Manifest.xml": (
         '<manifest xmlns:p="http://schemas.platform.com/res">\n'
         '  <application p:name=".App"/>\n'

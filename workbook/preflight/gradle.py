@@ -338,8 +338,9 @@ class Build:
             yield from module.dependencies()
 
     def repositories(self) -> Iterator[tuple[Module, Statement]]:
-        """Every repository that a script names, except those that it publishes to."""
-        for module in (*self.settings, *self.modules):
+        """Every repository for what the app needs: none to publish to, and none for the plugins that build it."""
+        own = (one for one in (*self.settings, *self.modules) if not MAKES_PLUGINS.search(one.file.name))
+        for module in own:
             for block in module.root.all_below({"publishing", "uploadArchives", "pluginManagement", "buildscript"}):
                 if block.name == "repositories":
                     yield from ((module, entry) for entry in block.block)

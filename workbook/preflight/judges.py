@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from hashlib import new as new_hash
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,17 +29,22 @@ from workbook.preflight.model import (
     preflight_case,
     unread,
 )
-from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, BuildTarget
+from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, BuildTarget, expanded
 from workbook.preflight.project import SourceCall, SourceFunction, line_of, names_in, read_project, text_of, walk
 from workbook.preflight.signing import allowlist_request
 from workbook.preflight.taps import bridges, open_ways, sdk_calls, second_tap
-from workbook.preflight.traces import api_address, api_key, cleartext
+from workbook.preflight.traces import api_address, api_key, cleartext, matches
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 POINT, CLASS = "NSExtensionPointIdentifier", "NSExtensionPrincipalClass"
 CLASSES = {ISSUER: "ExtensionHandler", AUTHORIZATION: "AuthorizationProvider"}
+GROUPS = {
+    "an app group": rb'(?:suiteName|[aA]pplicationGroupIdentifier|[gG]roup\w*)\b[^"\n]{0,40}"(group\.[\w.-]+)"',
+    "a keychain group": rb'[aA]ccessGroup\b[^"\n]{0,40}"([\w.-]+)"',
+}
+"""What app and extension may share, and how a source names it."""
 LATER_B = (2,)
 """From this version on platform B's SDK has the later variant's operations (sdk-b)."""
 
@@ -113,7 +119,7 @@ def _declares(facts: Facts, name: str, *, plain: bool = False) -> bool:
 def both_extensions(facts: Facts) -> Iterator[Miss]:
     """Both extensions, in whatever configuration."""
     for role in (ISSUER, AUTHORIZATION):
-        if not facts.b.of(role):
+        if not facts.b.of(role) and not (facts.b.broken and facts.b.unread_lists):  # it may be the one that is broken
             yield _in_list(_ours(facts)[0], "", "none", expected=f"an extension com.<platform>.<kit>.{role}")
 
 
@@ -151,24 +157,42 @@ def bundle_ids(facts: Facts) -> Iterator[Miss]:
         is_known = inner and outer and all(outer) and (target.name, inner) not in named
         if is_known and not any(_is_of(target, app) for app in apps):
             named.add((target.name, inner))
-            place = target.settings.get("PRODUCT_BUNDLE_IDENTIFIER", "")
+            place = _set_at(facts, target, "PRODUCT_BUNDLE_IDENTIFIER")
             expected = f"{outer[0]}.NAME, below the app's (assumed: the phone installs it only then)"
             todo = f"Let the id of {target.name} begin with the app's and a dot."
-            yield miss_at(target.file.name, target.file.line(place), inner, expected=expected, todo=todo)
+            yield miss_at(*place, inner, expected=expected, todo=todo)
 
 
 def app_groups(facts: Facts) -> Iterator[Miss]:
-    """Storage that app and extension share: one app group, or one keychain group."""
+    """Storage that app and extension share: an app group or a keychain group, and the group that the code names."""
     apps = [target for target in _embedding(facts) if target.role == "app" and target.entitlements is not None]
     for target in facts.b.of(ISSUER):
         of_same = [app for app in apps if app.configuration == target.configuration] or apps
         if target.entitlements is None or not of_same:
             continue
-        if not any(target.groups & app.groups or target.keychains & app.keychains for app in of_same):
-            file, app = target.entitlements_file or target.file, of_same[0]
-            expected = f"an app group of {app.name}: {', '.join(sorted(app.groups)) or 'it is in none'}"
-            observed = ", ".join(sorted(target.groups)) or f"{target.label} is in none"
-            yield miss_at(file.name, 1, observed, expected=expected)
+        app = next((app for app in of_same if _is_of(target, app)), of_same[0])
+        shares = bool(target.groups & app.groups or target.keychains & app.keychains)
+        for kind in GROUPS if shares else ("an app group",):  # a group that both have, and not the same one
+            inner, outer = target.shared[kind], app.shared[kind]
+            if not shares or (inner and outer and not inner & outer):
+                file, noted = target.entitlements_file or target.file, shares and not any(_groups_in_code(facts, kind))
+                expected = f"{kind} of {app.name}: {', '.join(sorted(outer)) or 'it is in none'}"
+                observed = ", ".join(sorted(inner)) or f"{target.label} is in none"
+                yield miss_at(file.name, 1, observed, expected=expected, noted=noted)
+    for kind in GROUPS if all(target.entitlements is not None for target in facts.b.targets) else ():
+        known = {group for target in facts.b.targets for group in target.shared[kind]}
+        for place, line, named in _groups_in_code(facts, kind) if known and "$" not in "".join(known) else ():
+            if not named.endswith(tuple(known)):
+                expected = f"{kind} of the entitlements: {', '.join(sorted(known))}"
+                yield miss_at(place, line, named, expected=expected)
+
+
+def _groups_in_code(facts: Facts, kind: str) -> Iterator[tuple[str, int, str]]:
+    """Each place where a source of platform B names a group, and the group; of a keychain, the team is in front."""
+    for file in facts.app_files:
+        if file.name.endswith((".swift", ".m", ".mm")):
+            for line, match in matches(file, GROUPS[kind], 0):
+                yield file.name, line, match[1].decode()
 
 
 def deployment(facts: Facts) -> Iterator[Miss]:
@@ -187,8 +211,33 @@ def deployment(facts: Facts) -> Iterator[Miss]:
             todo = "On older phones the app runs and is not listed in the wallet: lower the extension's target."
         else:
             continue
-        line = target.file.line(f"PHONEOS_DEPLOYMENT_TARGET = {target.deployment}")
-        yield miss_at(target.file.name, line, f"{target.name}: {target.deployment}", expected=expected, todo=todo)
+        file, line = _set_at(facts, target, "PHONEOS_DEPLOYMENT_TARGET")
+        yield miss_at(file, line, f"{target.name}: {target.deployment}", expected=expected, todo=todo)
+
+
+def _set_at(facts: Facts, target: BuildTarget, ending: str) -> tuple[str, int]:
+    """The file and the line that say a build setting of a target, of which this is the name, or the end of it."""
+    value = next((text for name, text in target.settings.items() if name.endswith(ending)), "")
+    written = re.compile(rf'{ending}(\[[^]\n]*\])*\s*=\s*"?{re.escape(value)}')
+    for file in (target.file, *facts.project.named("*.xcconfig")):
+        if match := written.search(file.text):
+            return file.name, file.text.count("\n", 0, match.start()) + 1
+    return target.file.name, 1
+
+
+def build_settings(facts: Facts) -> Iterator[Miss]:
+    """What no phone with the SDK's system runs, and a Swift without the SDK's calls; each once."""
+    unfit = (
+        ("ARCHS", r"armv7", "arm64, which every phone with the SDK's system is (assumed)"),
+        ("VALID_ARCHS", r"armv7", "arm64, which every phone with the SDK's system is (assumed)"),
+        ("EXCLUDED_ARCHS", r"arm64(?!e)", "all but arm64, which every phone is (assumed)"),
+        ("SWIFT_VERSION", r"\A[1-4](\.|\Z)", "5 or later: the SDK's calls are async (assumed)"),
+    )
+    for target in _embedding(facts):
+        for setting, pattern, expected in unfit:
+            value = expanded(target.settings, target.settings.get(setting, ""))
+            if re.search(pattern, value):
+                yield miss_at(*_set_at(facts, target, setting), f"{setting} {value}", expected=expected)
 
 
 def one_version(facts: Facts) -> Iterator[Miss]:
@@ -251,7 +300,7 @@ def unavailable(facts: Facts) -> Iterator[Miss]:
 
 def authentication(facts: Facts) -> Iterator[Miss]:
     """`requiresAuthentication: true` without the extension for it."""
-    if facts.b.of(AUTHORIZATION) or not facts.b.of(ISSUER):
+    if facts.b.of(AUTHORIZATION) or not facts.b.of(ISSUER) or (facts.b.broken and facts.b.unread_lists):
         return
     for call in facts.b.swift.calls:
         if call.name == "extensionStatus" and any("true" in text_of(argument) for argument in call.arguments):
@@ -335,11 +384,40 @@ def library_version(facts: Facts) -> Iterator[Miss]:
 
 
 def one_sdk_version(facts: Facts) -> Iterator[Miss]:
-    """One version of the SDK in all modules."""
+    """One version of the SDK in all modules, and one that has what the sources use."""
     latest = facts.a.version
+    later = next((source for source in facts.a.kotlin.about if "OpcProvider" in source.identifiers), None)
     for entry in facts.a.sdk:
         if numbers(entry.version) not in {(), latest}:
-            yield miss_at(entry.file.name, entry.line, entry.version)
+            yield miss_at(entry.file.name, entry.line, entry.version, noted=True)
+        elif later and () < latest < LATER_A:
+            expected = f"0.4.0 or later: {later.file.name} has an OpcProvider"
+            todo = "Raise the SDK's version, or leave OpcProvider to it."
+            yield miss_at(entry.file.name, entry.line, entry.version, expected=expected, todo=todo)
+
+
+def keep_rules(facts: Facts) -> Iterator[Miss]:
+    """A build that R8 shrinks, and no rule that keeps the SDK's classes."""
+    keep = re.compile(r"(?m)^\s*-keep(?!attributes)[^\n{]*?\b(?:class|interface)\s+([\w.*?$]*\w[\w.*?$]*)")
+    kept = [rule for file in facts.project.named("*.pro", "*.pgcfg") for rule in keep.findall(file.text)]
+    packages = _imported(facts)
+    if packages and not any(fnmatchcase(f"{package}.CardProvisioning", rule) for package in packages for rule in kept):
+        for file, line in _shrunk(facts):
+            yield miss_at(file, line, "no such rule in the project")
+
+
+def _imported(facts: Facts) -> set[str]:
+    """The SDK's package, as Kotlin imports it."""
+    imports = re.compile(r"(?m)^import\s+([\w.]+)\.(?:CardProvisioning|OpcProvider|(?<=provisioning\.)\*)")
+    return {package for source in facts.a.kotlin.about for package in imports.findall(source.file.text)}
+
+
+def _shrunk(facts: Facts) -> Iterator[tuple[str, int]]:
+    """The places where the build of an app turns R8 on."""
+    for module in facts.a.build.apps:
+        for entry in module.root.below("isMinifyEnabled", "minifyEnabled"):
+            if module.names.get(entry.value, entry.value) == "true":
+                yield module.file.name, entry.line
 
 
 def repositories(facts: Facts) -> Iterator[Miss]:
@@ -428,7 +506,13 @@ def _is_old_order(call: SourceCall) -> bool:
 
 def swallowed(facts: Facts) -> Iterator[Miss]:
     """`fetchOpc` that makes a value out of an error."""
-    for function in (found for source in facts.a.kotlin.about for found in source.parts.functions.get("fetchOpc", ())):
+    every = [found for source in facts.a.kotlin.about for found in source.parts.functions.get("fetchOpc", ())]
+    empty = re.compile(r'\bcatch\s*\([^)]*\)\s*\{[^{}]*""[\s;]*\}|\.getOr(Default|Else)\s*[({]\s*""')
+    for fetch in every:
+        for function in list(facts.a.kotlin.reach(fetch))[1:]:  # it may answer an error as it likes, except as OPC data
+            if empty.search(text_of(function.node)):
+                yield miss_in(function, f"fetchOpc calls {function.name}, which makes an empty text of an error")
+    for function in every:
         content, file = function.source.file.content, function.source.file.name
         nodes = [*walk(function.node)]
         throws = [node.start_byte for node in nodes if content.startswith(b"throw ", node.start_byte)]
@@ -574,6 +658,13 @@ def _in_kotlin(name: str = "") -> Unseen:
     return why
 
 
+def _keep_rules(facts: Facts) -> str:
+    unknown = (
+        "R8 shrinks the build, and no Kotlin source that was read imports the SDK by its package: name its folder."
+    )
+    return unknown if any(_shrunk(facts)) and not _imported(facts) else ""
+
+
 def _fetch_opc(facts: Facts) -> str:
     return "" if facts.a.is_later is False else _in_kotlin("fetchOpc")(facts)
 
@@ -671,6 +762,9 @@ PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (
     preflight_case("form", "build.deployment-target", "The deployment targets suit the SDK.", "GAP-8",
                    deployment, B, noted=True, unseen=_settings(lambda target: target.deployment,
                                                                "deployment target")),
+    preflight_case("form", "build.settings", "Architectures and Swift's version suit the SDK.", "APP-8", build_settings,
+                   B, todo="Take this setting out, or set what is expected.",
+                   unseen=_settings(lambda target: target.configuration, "build settings")),
     preflight_case("form", "build.package-version", "Every file pins one version of the SDK.", "GAP-7",
                    one_version, B, Part.SDK_B_VERSION, expected="one version of the SDK's package",
                    todo="Pin one version everywhere.", noted=True),
@@ -705,12 +799,16 @@ PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (
                    todo="Share one instance: a second one takes over the phone's watch session (sdk-b)."),
     preflight_case("form", "text.readable", "Every build file, version catalog and source can be read.", "GAP-8",
                    lambda facts: unread(facts.unread)),
+    preflight_case("fidelity", "gradle.sdk-version", "All modules use one version of the SDK, and one that has what "
+                   "the sources use.", "A-MIG-1", one_sdk_version, A, Part.SDK_A_VERSION,
+                   expected="one version of the SDK", todo="Use the latest version in all modules."),
+    preflight_case("form", "gradle.keep-rules", "A build that R8 shrinks keeps the SDK's classes.", "APP-8",
+                   keep_rules, A, noted=True, unseen=_keep_rules,
+                   expected="a -keep rule for the SDK's package (assumed)",
+                   todo="Add one, unless the SDK's archive brings its own, and try the release build on a phone."),
     preflight_case("fidelity", "gradle.library-version", "The private library has the version that goes with the "
                    "SDK.", "A-DEP-1", library_version, Part.LIBRARY, Part.LIBRARY_VERSION, Part.SDK_A_VERSION,
                    harms=True),
-    preflight_case("fidelity", "gradle.sdk-version", "All modules use one version of the SDK.", "A-MIG-1",
-                   one_sdk_version, A, Part.SDK_A_VERSION, expected="one version of the SDK",
-                   todo="Use the latest version in all modules.", noted=True),
     preflight_case("form", "gradle.repository", "A local or internal repository can hold the private library.",
                    "A-DEP-2", repositories, A, expected="mavenLocal() or an internal repository", harms=True,
                    todo="Get the private library from the operator's contact or the wallet provider, and add the "

@@ -269,7 +269,7 @@ def miss_in(part: SourceType | SourceFunction | SourceCall, observed: str, **mor
 def unread(files: Iterable[tuple[File, str]]) -> Iterator[Miss]:
     """A miss for each of these files that cannot be read."""
     for file, why in files:
-        todo = "Mend the file: nothing in it was judged."
+        todo = "Mend it: nothing in it was judged."
         yield miss_at(file.name, 1, why, expected="a file that can be read", todo=todo, harms=True)
 
 

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from workbook.preflight.gradle import numbers
@@ -172,15 +171,22 @@ class BuildTarget:
         return any(name.search(key) and value for key, value in (self.entitlements or {}).items())
 
     @property
+    def shared(self) -> dict[str, set[str]]:
+        """What it may share with others, by its kind."""
+        return {"an app group": self.groups, "a keychain group": self.keychains}
+
+    @property
     def groups(self) -> set[str]:
         """The app groups that it is in."""
         listed = [value for key, value in (self.entitlements or {}).items() if key.endswith(".application-groups")]
-        return {str(group) for value in listed for group in rows(value)}
+        return {expanded(self.settings, str(group)) for value in listed for group in rows(value)}
 
     @property
     def keychains(self) -> set[str]:
-        """The keychain access groups that it is in."""
-        return {str(group) for group in rows((self.entitlements or {}).get("keychain-access-groups"))}
+        """The keychain access groups that it is in, without the team's prefix."""
+        listed = rows((self.entitlements or {}).get("keychain-access-groups"))
+        texts = (expanded(self.settings, str(group)) for group in listed)
+        return {re.sub(r"\A\$[({]\w*Prefix[)}]", "", text) for text in texts}
 
 
 @dataclass(frozen=True)
@@ -328,7 +334,7 @@ def read_xcconfig(project: Project, name: str, depth: int = 0) -> dict[str, str]
         code = re.sub(r"(?<!:)//.*", "", line).strip()
         if match := re.match(r'#include\??\s*"([^"]+)"', code):
             settings |= read_xcconfig(project, match[1].removeprefix("./"), depth + 1) or {}
-        elif match := re.match(r"(\w+)(?:\[[^]]*\])*\s*=\s*(.*?);?\Z", code):
+        elif match := re.match(r"(\w+)(?:\[(?![^]]*simulator)[^]]*\])*\s*=\s*(.*?);?\Z", code):
             settings[match[1]] = match[2].replace("$(inherited)", settings.get(match[1], ""))
     return settings
 
@@ -352,22 +358,23 @@ def _targets(
 
     projects = [entry for entry in objects.values() if isinstance(entry, dict) and entry.get("isa") == "PBXProject"]
     of_project = {name: settings for entry in projects for name, settings, _elsewhere in configurations(entry)}
-    folder = file.path.parent.parent
     for entry in objects.values():
         if not isinstance(entry, dict) or entry.get("isa") != "PBXNativeTarget":
             continue
-        name = str(entry.get("name", ""))
+        name, product = str(entry.get("name", "")), str(entry.get("productType", "")).rpartition(".")[2]
+        missed = broken if product in {"application", "app-extension"} else []
         for configuration, own, elsewhere in configurations(entry):
             settings = of_project.get(configuration, {}) | own
             known = settings | {"TARGET_NAME": name, "PRODUCT_NAME": name, "SRCROOT": "", "PROJECT_DIR": ""}
-            plist_file = _file(known, "INFOPLIST_FILE", folder, project)
-            rights_file = _file(known, "CODE_SIGN_ENTITLEMENTS", folder, project)
+            plist_file, rights_file = (
+                _file(known, key, file, project, missed) for key in ("INFOPLIST_FILE", "CODE_SIGN_ENTITLEMENTS")
+            )
             rights = _read(rights_file, broken)
             none = not settings.get("CODE_SIGN_ENTITLEMENTS") and not elsewhere
             yield BuildTarget(
                 name=name,
                 configuration=configuration,
-                product=str(entry.get("productType", "")).rpartition(".")[2],
+                product=product,
                 settings=settings,
                 plist=_read(plist_file, broken),
                 plist_file=plist_file,
@@ -377,9 +384,18 @@ def _targets(
             )
 
 
-def _file(settings: Mapping[str, str], key: str, folder: Path, project: Project) -> File | None:
+def _file(
+    settings: Mapping[str, str], key: str, of: File, project: Project, broken: list[tuple[File, str]]
+) -> File | None:
+    """The file that a setting of a project file names; None where it names none, or one that is not there."""
     text = expanded(settings, settings.get(key, "")).lstrip("/")
-    return project.at(folder / text) if text and "$" not in text else None
+    if not text or "$" in text:
+        return None
+    found = project.at(of.path.parent.parent / text)
+    why = f"{key} of {settings['TARGET_NAME']} names {text}, which is not there"
+    if found is None and ".." not in text and (of, why) not in broken:
+        broken.append((of, why))
+    return found
 
 
 def _read(file: File | None, broken: list[tuple[File, str]]) -> Mapping[str, Any] | None:

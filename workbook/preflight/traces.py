@@ -21,7 +21,7 @@ _LOCAL = re.compile(
 )
 
 
-def _matches(file: File, pattern: bytes, flags: int = re.IGNORECASE) -> Iterator[tuple[int, re.Match[bytes]]]:
+def matches(file: File, pattern: bytes, flags: int = re.IGNORECASE) -> Iterator[tuple[int, re.Match[bytes]]]:
     """Each place of a file where the pattern fits outside of comments, with its line, from 1."""
     hashes = file.name.endswith((".properties", ".env", ".yaml"))
     text = re.sub(rb"(?m)^\s*#[^\n]*", b"", file.content) if hashes else file.content
@@ -45,7 +45,7 @@ def _first(facts: Facts, *words: bytes) -> Iterator[tuple[str, int]]:
     pattern = b"|".join(map(re.escape, words))
     for file in facts.app_files if words else ():
         if file.mentions(*words):
-            yield from ((file.name, line) for line, _match in [*_matches(file, pattern)][:1])
+            yield from ((file.name, line) for line, _match in [*matches(file, pattern)][:1])
 
 
 def api_address(facts: Facts) -> Iterator[Miss]:
@@ -89,7 +89,7 @@ def _keys_in(file: File) -> Iterator[tuple[int, str, bool]]:
     others = re.compile(r"google|maps?|geo|firebase|fcm|sentry|segment|amplitude|mixpanel|braze|adjust|appsflyer"
                         r"|bugsnag|datadog|relic|onesignal|mapbox|algolia|intercom|launchdarkly|branch|rollbar|analytics"
                         r"|instabug|revenue|captcha|youtube|public|current", re.IGNORECASE)  # fmt: skip
-    for line, match in _matches(file, named, re.IGNORECASE | re.VERBOSE):
+    for line, match in matches(file, named, re.IGNORECASE | re.VERBOSE):
         name, value = _before(match, r"[\w.-]*\Z") + match[1].decode(), match[2].decode()
         is_key = (
             re.search(r"\d", value) and re.search("[a-z]", value, re.IGNORECASE) and not re.match("AIza|pk_", value)
@@ -97,7 +97,7 @@ def _keys_in(file: File) -> Iterator[tuple[int, str, bool]]:
         placeholder = re.search(r"your|change.?me|xxx|example|placeholder|dummy", value, re.IGNORECASE)
         if is_key and not placeholder and (flow.search(name) or not others.search(name)):
             yield line, name, bool(flow.search(name) or re.match("sk[_-]", value))
-    for line, _match in _matches(file, rb"[\"'>=\s]sk_(live|test)_\w{8,}"):
+    for line, _match in matches(file, rb"[\"'>=\s]sk_(live|test)_\w{8,}"):
         yield line, "", True
 
 
@@ -129,10 +129,10 @@ def _insecure_hosts(security: dict[str, object]) -> Iterator[str]:
 
 def _permitted(file: File) -> Iterator[tuple[int, str]]:
     """The lines of a manifest or of a network security configuration that permit clear text, and to which host."""
-    for line, _match in _matches(file, rb'usesCleartextTraffic\s*=\s*"true"'):
+    for line, _match in matches(file, rb'usesCleartextTraffic\s*=\s*"true"'):
         yield line, "every host"
     blocks = rb'<(base|domain)-config[^>]*cleartextTrafficPermitted\s*=\s*"true"[^>]*(?:/>|>(.{0,20000}?)</\1-config>)'
-    for line, match in _matches(file, blocks, re.DOTALL | re.IGNORECASE):
+    for line, match in matches(file, blocks, re.DOTALL | re.IGNORECASE):
         hosts = [
             host.strip().decode("utf-8", "replace") for host in re.findall(rb"<domain[^>]*>([^<]*)<", match[2] or b"")
         ]
@@ -144,7 +144,7 @@ def _addresses(file: File) -> Iterator[Miss]:
     """The addresses of a back end in clear text: by the words before them, or by the name of the file."""
     words = r"base|api|end_?point|back_?end|server|gateway|host|origin|address|relay"
     of_back_end = re.search(r"back_?end|api|client|network|gateway|relay", file.path.stem, re.IGNORECASE)
-    for line, match in _matches(file, rb"http://(?:[^\s/@\"'<]{1,80}@)?([\w.-]+)"):
+    for line, match in matches(file, rb"http://(?:[^\s/@\"'<]{1,80}@)?([\w.-]+)"):
         host, before = match[1].decode().lower(), _before(match, r"[^\n]*\Z")
         # names of XML's own things look like addresses
         is_name = re.search(r"xmlns|doctype|schema|namespace", before, re.IGNORECASE) or re.match(
