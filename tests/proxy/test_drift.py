@@ -13,9 +13,8 @@ from workbook.commands import cli
 from workbook.errors import ConfigurationError
 from workbook.mockserver.mock import Worlds, fresh_output
 from workbook.mockserver.server import running
-from workbook.proxy.drift import DriftKind, as_json, as_text, drift, scenario_toml
+from workbook.proxy.drift import PLAYED, DriftKind, as_json, as_text, drift, outcomes_of, scenario_toml
 from workbook.proxy.record import Head, Recording, read_proxy_record
-from workbook.proxy.replay import PLAYED, outcomes_of
 from workbook.proxy.upstream import ProxyExchange, ProxyFailure, ProxyReply
 from workbook.simulation.faults import FAULTS, Planned
 from workbook.simulation.http import JSON_HEADERS, Request, Response

@@ -132,7 +132,7 @@ class Fault:
         source: where the answer is published, or `assumed`; playing it here is always assumed.
         settings: what can be set, by name.
         rising: the settings' values may not fall from one to the next.
-        seen_as: the outcomes that a recorder between back end and API may see, as `proxy.replay.outcome_of` names them:
+        seen_as: the outcomes that a recorder between back end and API may see, as `proxy.drift.outcome_of` names them:
             a status, a loss such as "cut", or what is wrong with a 200. Empty where no fault can be seen.
         endless: the answer keeps its reader waiting for longer than any back end should wait.
         values: what was set.
