@@ -16,9 +16,9 @@ from queue import Full, Queue
 from threading import Thread
 from time import monotonic
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from workbook.api.opaque import MARK
+from workbook.api.protocol import wrong_url
 from workbook.base.values import choice
 from workbook.errors import ParameterError
 from workbook.simulation.http import AFTER_ID, BASIS_HEADER, BEFORE_ID, JSON_HEADERS, Request, Response
@@ -139,12 +139,8 @@ def checked_url(url: str) -> str:
         ParameterError: they cannot. What may hold a secret is not repeated.
     """
     allowed = "an http or https URL without user, password and fragment, such as http://127.0.0.1:9000/notifications"
-    try:
-        parts = urlsplit(url)
-        wrong = parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0
-    except (ValueError, AttributeError):
-        raise ParameterError(f"The URL for notifications cannot be read. Give {allowed}.") from None
-    if wrong or parts.username is not None or parts.fragment or not url.isascii() or not url.isprintable():
+    plain = isinstance(url, str) and url.isascii() and url.isprintable() and "#" not in url
+    if not plain or wrong_url(url.partition("?")[0].rstrip("/")):
         raise ParameterError(f"Notifications cannot be sent to that URL. Give {allowed}.")
     return url
 
