@@ -15,7 +15,6 @@ from dataclasses import replace
 from functools import lru_cache
 from random import Random
 from threading import Lock
-from types import TracebackType
 from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast
 
 import anyio
@@ -305,9 +304,7 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def _build(self, tls: ssl.SSLContext | None) -> httpx.BaseTransport:
@@ -374,9 +371,7 @@ class AsyncActivationDataClient(BaseClient[httpx.AsyncBaseTransport]):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self.aclose()
 
     def _build(self, tls: ssl.SSLContext | None) -> httpx.AsyncBaseTransport:
