@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from typing import Any, ClassVar
 
 from workbook.api.opaque import LAYERS, SdkOutput
+from workbook.errors import SdkError
 from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
 from workbook.flows.variants import FactsA
@@ -289,17 +290,12 @@ class SdkB(StandIn):
         return self.phone.latencies.service, self._created(command.sdk_input)
 
     def _created(self, sdk_input: object) -> Event:
-        match opened(self._seal, sdk_input):
-            case Damaged() as damaged:
-                return m.ServiceRefused("invalidSDKInput", str(damaged))
-            case Genuine() as data if data.content != Content.ACTIVATION:
-                why = f"it is data of kind '{data.content}'; the initialiser takes the GET's sdkInput"
-                return m.ServiceRefused("invalidSDKInput", why)
-            case Genuine() as data if self.phone.wallet not in data.claims.get("supportedWallets", ()):
-                return m.ServiceRefused("walletNotSupported", "the card's supportedWallets lack this wallet")
-            case Genuine() as data:
-                self.payment_instrument_id = data.payment_instrument_id
-                return m.ServiceReady(self)
+        try:
+            card = activation_data(self._seal, sdk_input, self.phone.wallet)
+        except SdkError as error:
+            return m.ServiceRefused(error.case, error.why)
+        self.payment_instrument_id = card.payment_instrument_id
+        return m.ServiceReady(self)
 
     def _activate(self, command: Any) -> Reply:
         if command.instance > self.phone.watch_sessions:
@@ -393,6 +389,24 @@ def opened(seal: Seal, sdk_input: object) -> Genuine | Damaged:
         what = "nil" if sdk_input is None else "empty" if empty else type(sdk_input).__name__
         return Damaged(f"it is {what}, not the bytes of an sdkInput")
     return seal.open(b64encode(sdk_input).decode("ascii"))
+
+
+def activation_data(seal: Seal, sdk_input: object, wallet: str) -> Genuine:
+    """What these bytes say, if they are the GET's sdkInput of a card that may go into this wallet.
+
+    Raises:
+        SdkError: they are not: `invalidSDKInput` or `walletNotSupported` (sdk-b).
+    """
+    match opened(seal, sdk_input):
+        case Damaged() as damaged:
+            raise SdkError("invalidSDKInput", str(damaged))
+        case Genuine() as data if data.content != Content.ACTIVATION:
+            why = f"it is data of kind '{data.content}'; the initialiser takes the GET's sdkInput"
+            raise SdkError("invalidSDKInput", why)
+        case Genuine() as data if wallet not in data.claims.get("supportedWallets", ()):
+            raise SdkError("walletNotSupported", "the card's supportedWallets lack this wallet")
+        case Genuine() as data:
+            return data
 
 
 def wrong_with(seal: Seal, sdk_input: object, payment_instrument_id: str, attempt: int) -> str | None:

@@ -137,7 +137,7 @@ def test_both_at_once_are_refused(several):
 def test_the_posts_sdk_input_makes_no_service():
     phone = PhoneB()
     opc = posted(FIRST, next_output(phone, Seal(7), FIRST).data)
-    with pytest.raises(SdkError, match="it is data of kind 'opc', not the GET's sdkInput"):
+    with pytest.raises(SdkError, match="it is data of kind 'opc'; the initialiser takes the GET's sdkInput"):
         ExtensionProvisioningService(opc)
 
 

@@ -17,8 +17,8 @@ from workbook.errors import ParameterError, SdkError
 from workbook.flows import messages as m
 from workbook.runs.own_code import check_callable, completed, watched
 from workbook.simulation.ecc_v2 import WalletRequest
-from workbook.simulation.sdks import CURRENT, OUR_CASE, Call, current, next_output, opened, wrong_with
-from workbook.simulation.seal import Content, Damaged, Genuine, Seal
+from workbook.simulation.sdks import CURRENT, OUR_CASE, Call, activation_data, current, next_output, wrong_with
+from workbook.simulation.seal import Genuine, Seal
 
 # Card art: the picture that the wallet shows of a card before it is added (X-ART-1).
 #
@@ -194,9 +194,11 @@ class ExtensionProvisioningService:
         self._seal = Seal(self._call.phone.seed)
         self._call.spend(self._call.phone.latencies.service)
         given = _several(sdk_input, sdk_inputs)
-        if not given:
-            raise self._refused("emptySDKInputs", "there is no sdkInput at all")
-        self._cards = [self._card(each) for each in given]
+        try:
+            self._cards = self._activated(given)
+        except SdkError as error:
+            self._call.seen(m.ServiceNotMade(error.case, error.why))
+            raise
         self._call.seen(m.ServiceMade(tuple(card.payment_instrument_id for card in self._cards)))
 
     def __repr__(self) -> str:
@@ -309,20 +311,10 @@ class ExtensionProvisioningService:
             if [*signature(method).parameters][:2] == ["sdk_output", "payment_instrument_id"]:
                 self._call.seen(m.ArgumentsSwapped())
 
-    def _card(self, sdk_input: object) -> Genuine:
-        match opened(self._seal, sdk_input):
-            case Damaged(why, advice):
-                raise self._refused("invalidSDKInput", f"{why}. {advice}".strip(" ."))
-            case Genuine() as data if data.content != Content.ACTIVATION:
-                raise self._refused("invalidSDKInput", f"it is data of kind '{data.content}', not the GET's sdkInput")
-            case Genuine() as data if self._call.phone.wallet not in data.claims.get("supportedWallets", ()):
-                raise self._refused("walletNotSupported", "the card's supportedWallets lack this wallet")
-            case Genuine() as data:
-                return data
-
-    def _refused(self, case: str, why: str) -> SdkError:
-        self._call.seen(m.ServiceNotMade(case, why))
-        return SdkError(case, why)
+    def _activated(self, given: Sequence[Any]) -> list[Genuine]:
+        if not given:
+            raise SdkError("emptySDKInputs", "there is no sdkInput at all")
+        return [activation_data(self._seal, each, self._call.phone.wallet) for each in given]
 
     def _threw(self, case: str, why: str) -> SdkError:
         self._call.seen(m.SdkThrew(case, why))
@@ -339,9 +331,6 @@ def _several(sdk_input: object, sdk_inputs: object) -> Sequence[Any]:
         kind = type(sdk_inputs).__name__
         raise ParameterError(f"sdk_inputs is a list of bytes, not {kind}; one card's bytes are given as sdk_input.")
     return tuple(sdk_inputs)
-
-
-"""Types that can be iterated and hold no sdkInputs; a mapping would give its ids."""
 
 
 def _check_type(name: str, value: object, kind: type, words: str) -> None:
