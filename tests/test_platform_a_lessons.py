@@ -37,7 +37,7 @@ ROWS = re.compile(r"(?:^\| `c\w+` \|.*\n?)+", re.MULTILINE)
 def outcomes():
     """Its rows, from the table that is stepped: call, answer, what becomes of the button, who says so."""
     only_later = {event for variant in VARIANTS_A.values() for event in variant.facts.lacks}
-    carries = {"throwable": "a throwable (an exception)", "status_code": "a statusCode"}
+    carries = {"throwable": "a throwable", "status_code": "a statusCode"}
     for call, state in (("create", State.CREATING), ("canProvision", State.CHECKING)):
         for row in A_FROM_0_4_0.machine.rows:
             if row.state == state:
