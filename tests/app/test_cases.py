@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-import workbook.app.run as run_module
+import workbook.app.cases as cases_module
 from workbook.app.cases import APP_CASES, AppSeen
 from workbook.app.in_process import Reference, play_core
 from workbook.app.phone import Device
@@ -207,7 +207,7 @@ def test_no_button_is_shown_before_can_provision_has_answered() -> None:
 @pytest.mark.rule("REL-1")
 @pytest.mark.parametrize("name", [name for name in APP_CASES if name.startswith("app.faults.post-")])
 def test_every_post_of_an_attempt_is_counted_in_every_fault(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_module, "WALLET_WAITS", 0.5)
+    monkeypatch.setattr(cases_module, "WALLET_WAITS", 0.5)
     case = APP_CASES[name]
     assert list(case.judge(play_core(GivesUp, case))) == []
     missed = list(case.judge(play_core(Repeats, case)))

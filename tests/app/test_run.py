@@ -111,8 +111,7 @@ def test_reports_from_before_a_case_do_not_count() -> None:
 def test_an_app_gives_a_call_up_before_the_wallet_does(
     monkeypatch: pytest.MonkeyPatch, app: str, verdict: Verdict
 ) -> None:
-    for module in (cases_module, run_module):
-        monkeypatch.setattr(module, "WALLET_WAITS", 5.0)
+    monkeypatch.setattr(cases_module, "WALLET_WAITS", 5.0)
     record = conform_app(
         run("from-0.4.0", app, only=("app.faults.get-never-answered", "app.faults.post-never-answered"))
     )

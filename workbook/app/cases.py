@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic.alias_generators import to_snake
 
-from workbook.api.opaque import SdkInput
 from workbook.app.phone import WRONG_ANSWERS, Arrival, Device
 from workbook.base.values import quoted
 from workbook.flows import messages as m
@@ -189,12 +188,9 @@ def app_case(  # noqa: PLR0917 - a row of a table
     rule: str,
     steps: tuple[AppStep, ...],
     judge: AppJudge,
-    *,
-    variant: str = "",
-    asks: bool = False,
-    reads: bool = False,
+    **needs: Any,
 ) -> AppCase:
-    """One row of a table of cases; `name` is without `app.` and its group.
+    """One row of a table of cases; `name` is without `app.` and its group, `needs` are the last fields of `AppCase`.
 
     If the app hung or threw, or did not get as far as the case needs, its judge is not asked.
     """
@@ -218,9 +214,7 @@ def app_case(  # noqa: PLR0917 - a row of a table
         else:
             yield from judge(seen)
 
-    return AppCase(
-        f"app.{group}.{name}", says, rule, group, judged, steps=steps, variant=variant, asks=asks, reads=reads
-    )
+    return AppCase(f"app.{group}.{name}", says, rule, group, judged, steps=steps, **needs)
 
 
 # The judges.
@@ -574,7 +568,7 @@ def offered_where_asked(seen: AppSeen) -> Iterator[Miss]:
 
 def opaque_text(value: Any) -> str:
     """The text of opaque data, wrapped or bare."""
-    return value.text if isinstance(value, SdkInput) else str(getattr(value, "text", value))
+    return str(getattr(value, "text", value))
 
 
 # The cases. A row is: group, name, what it requires, rule, steps, judge.

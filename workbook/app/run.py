@@ -22,28 +22,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
+from workbook.app import cases as c
 from workbook.app import protocol as p
-from workbook.app.cases import (
-    APP_CASES,
-    ASKING,
-    HIDDEN,
-    ON_PHONE,
-    SHOWN,
-    WALLET,
-    WALLET_WAITS,
-    AppCase,
-    AppSeen,
-    AppStep,
-    Do,
-    Fail,
-    Hold,
-    Look,
-    Outlast,
-    Reached,
-    Release,
-    SetPhone,
-    Settle,
-)
 from workbook.app.compiling import command, compiled, files_of, missing
 from workbook.app.phone import Client, PhoneServer
 from workbook.base.forms import Form, Mistakes, Says, Text, Texts, read_form, read_toml
@@ -171,7 +151,7 @@ class AppStage:
         self._reports: int | None = None
         self._unreached = self._blocked = ""
 
-    async def play(self, case: AppCase) -> AppSeen:
+    async def play(self, case: c.AppCase) -> c.AppSeen:
         """What came of the case, still without the log.
 
         Raises:
@@ -186,7 +166,7 @@ class AppStage:
             await self._do("reports")
         if self._reports is not None:
             self._reports -= earlier
-        return AppSeen(
+        return c.AppSeen(
             cards=INSTRUMENT_IDS,
             looks=self._looks,
             device=client.device,
@@ -200,36 +180,36 @@ class AppStage:
             blocked=self._blocked,
         )
 
-    async def _step(self, step: AppStep) -> None:
+    async def _step(self, step: c.AppStep) -> None:
         device, back_end = self._client.device, self._client.back_end
         match step:
-            case Do():
+            case c.Do():
                 self._before = self._happened()
                 card = {"card": INSTRUMENT_IDS[step.card]} if step.what == "openCardPage" else {}
                 await self._do(step.what, **card)
-            case Look():
+            case c.Look():
                 shown = await self._do("screen")
                 self._looks[step.name] = (shown.button, shown.message)
-            case Settle():
+            case c.Settle():
                 await self._settled()
-            case Hold():
-                held = device.held if step.where in ON_PHONE else back_end.held
+            case c.Hold():
+                held = device.held if step.where in c.ON_PHONE else back_end.held
                 held[step.where] = asyncio.Event()
-            case Reached():
+            case c.Reached():
                 if not await self._until(lambda: bool(device.waiting[step.where]) or back_end.waiting(step.where)):
                     self._unreached = self._unreached or step.where
-            case Outlast():
+            case c.Outlast():
                 await self._outlast(partial(back_end.left, step.where))
-            case Release():
-                held = device.held if step.where in ON_PHONE else back_end.held
+            case c.Release():
+                held = device.held if step.where in c.ON_PHONE else back_end.held
                 held.pop(step.where).set()
-            case Fail():
+            case c.Fail():
                 back_end.fail(step.operation, step.how)
-            case SetPhone():
+            case c.SetPhone():
                 vars(device.phone).update(step.facts)
 
     async def _outlast(self, left: Callable[[], bool]) -> None:
-        until = monotonic() + WALLET_WAITS
+        until = monotonic() + c.WALLET_WAITS
         while not left() and await self._until(left, until - monotonic()):
             await self._settled()  # it may ask once more
 
@@ -247,7 +227,7 @@ class AppStage:
         """The app does not answer this action: if something that is held may be why, note it, and let the app go on."""
         device, back_end = self._client.device, self._client.back_end
         held = back_end.held | device.held
-        places = {GET: "the GET", POST: "the POST of fetchOpc", ASKING: ASKING, WALLET: "the wallet"}
+        places = {GET: "the GET", POST: "the POST of fetchOpc", c.ASKING: c.ASKING, c.WALLET: "the wallet"}
         for place in held:
             if device.waiting[place] or back_end.waiting(place):
                 self._blocked = self._blocked or f"{what} was not answered for 3 s, while {places[place]} waited"
@@ -284,7 +264,7 @@ class AppStage:
             slowest = max(slowest, monotonic() - began)
             now = (shown.button, shown.message, self._happened())
             held = back_end.held or device.held
-            rests = shown.button in (SHOWN, HIDDEN) and not self._owes()
+            rests = shown.button in (c.SHOWN, c.HIDDEN) and not self._owes()
             # a change may take five times as long to show as the slowest look takes (assumed)
             enough = max(tempo.quiet if rests else tempo.closing, 5 * slowest)
             if self._happened() == self._before:
@@ -303,7 +283,7 @@ class AppStage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppRun(Options[AppCase]):
+class AppRun(Options[c.AppCase]):
     """Which cases to run, and against which app.
 
     Attributes:
@@ -317,13 +297,13 @@ class AppRun(Options[AppCase]):
         taken: sentences about routes that the configuration does not name.
     """
 
-    cases: Sequence[AppCase] = field(default_factory=lambda: tuple(APP_CASES.values()))
+    cases: Sequence[c.AppCase] = field(default_factory=lambda: tuple(c.APP_CASES.values()))
     command: str = "workbook conform app"
     start: str = ""
     folder: Path | None = None
     surface: Surface = SURFACE
     seed: int = 7
-    session: Callable[[AppCase], str] = lambda _case: secrets.token_urlsafe(18)
+    session: Callable[[c.AppCase], str] = lambda _case: secrets.token_urlsafe(18)
     name: str = "your app"
     file: str = ""
     taken: tuple[str, ...] = ()
@@ -444,7 +424,7 @@ def judge_app(
         ConfigurationError: the file has mistakes, the code does not compile, or Kotlin and a stored record are missing.
         ParameterError: a pattern matches no case.
     """
-    cases = chosen(APP_CASES, only)
+    cases = chosen(c.APP_CASES, only)
     stored = path.with_suffix(".json")
     if missing() and stored.is_file():
         record = read_record(stored)
@@ -489,7 +469,7 @@ def conform_app(
         program="workbook conform app",
     )
     secrets = (judged.key, *judged.sessions)
-    return concluded(about, began, judged.results, APP_CASES, run, secrets=secrets)
+    return concluded(about, began, judged.results, c.APP_CASES, run, secrets=secrets)
 
 
 class _Judged:
@@ -559,7 +539,7 @@ class _Judged:
             await asyncio.sleep(TEMPO.looks)
         raise NoAnswerError(f"No app called conform(...) within {START:g} s.")
 
-    async def _judged(self, case: AppCase, client: Client, cardholder: PlayedCardholder, number: int) -> CaseResult:
+    async def _judged(self, case: c.AppCase, client: Client, cardholder: PlayedCardholder, number: int) -> CaseResult:
         variant = client.device.variant.name
         if case.variant not in ("", variant):
             return CaseResult(case, Verdict.NOT_APPLICABLE, why=f"It is for {case.variant}; the app uses {variant}.")
@@ -589,7 +569,7 @@ class _Judged:
         return CaseResult(case, verdict, misses, seen=_both_sides(seen), seconds=monotonic() - began)
 
 
-def _both_sides(seen: AppSeen) -> Seen:
+def _both_sides(seen: c.AppSeen) -> Seen:
     """What the reports show of a case: the requests of the app, as calls of the phone."""
     calls = [
         PhoneCall(
