@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import workbook.app.cases as cases_module
-from workbook.app.cases import APP_CASES, AppSeen
+from workbook.app.cases import APP_CASES, KEPT, AppSeen
 from workbook.app.in_process import Reference, play_core
 from workbook.app.phone import Device
 from workbook.flows.variants import A_FROM_0_4_0
@@ -179,6 +179,32 @@ class NeverAgain(Reference):
     async def opened(self) -> None:
         await super().opened()
         self.button = "hidden" if self.added else self.button
+
+
+class Keeps(Reference):
+    """It keeps the activation data of its first page for ever."""
+
+    kept = ""
+
+    async def opened(self) -> None:
+        type(self).kept = self.kept or await self.back_end.get(self.card)
+        self.button = await self.sdk.button(self.kept)
+
+
+@pytest.mark.rule("REL-7")
+@pytest.mark.parametrize(
+    ("name", "observed"),
+    [
+        ("isolation.second-card", ["none came"]),
+        ("screen.offered-while-possible", []),
+        ("form.one-get-before-create", ["create got one that an earlier page was given"]),
+    ],
+)
+def test_activation_data_that_is_kept_is_the_cause_that_is_told(name: str, observed: list[str]) -> None:
+    case = APP_CASES[f"app.{name}"]
+    earlier = {arrival.given or "" for arrival in play_core(Keeps, case).arrivals}
+    misses = list(case.judge(replace(play_core(Keeps, case), earlier=frozenset(earlier | {Keeps.kept}))))
+    assert [(miss.observed, miss.todo) for miss in misses] == [(each, KEPT.todo) for each in observed]
 
 
 @pytest.mark.rule("A-CAN-1")

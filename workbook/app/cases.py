@@ -557,7 +557,7 @@ def asked_after_success(seen: AppSeen) -> bool:
     """Whether the page that added the card asked canProvision again."""
     opened = [arrival.at - seen.device.began for arrival in seen.came(GET)]
     (added, *_) = (record.at for record in seen.happened(m.ProvisionSuccess))
-    return any(added < record.at < max(opened) for record in seen.happened(m.CanProvisionCalled))
+    return any(added < record.at < max(opened, default=0) for record in seen.happened(m.CanProvisionCalled))
 
 
 def offered_where_asked(seen: AppSeen) -> Iterator[Miss]:
