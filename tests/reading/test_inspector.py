@@ -102,10 +102,46 @@ def test_platform_bs_bytes_are_for_platform_b():
 def test_where_a_value_was_cut_or_its_json_breaks_is_said():
     value = text(GET)
     (wrong,) = inspect(value[:80]).wrong
-    assert (wrong.layer, wrong.at) == ("not-json", 81)
+    assert (wrong.layer, wrong.at) == ("cut", 81)
     (wrong,) = inspect(b64encode(b'{"brand": "a", oops}').decode()).wrong
     assert (wrong.layer, wrong.at) == ("not-json", 15 * 4 // 3 + 1)
     assert inspect(b64encode(b"no JSON").decode()).wrong[0].at == 0
+
+
+RAW = json.dumps(GET).encode()
+VALUE = text(GET)
+CARRIED = {
+    "cut": [*(VALUE[:-n] for n in (5, 6, 7, 8, 100)), VALUE[8:], VALUE[3:], VALUE[:60] + "...", VALUE[:60] + "…",
+            VALUE[:100] + "[truncated]", json.dumps({"sdkInput": VALUE})[:100], RAW[:70].decode()],
+    "hexadecimal": [RAW.hex(), RAW.hex().upper(), VALUE.encode().hex(), "0x" + RAW.hex(), RAW.hex(":"), RAW.hex(" "),
+                    json.dumps({"sdkInput": RAW.hex()})],
+    "two-values": [f"{VALUE},{VALUE}", f"{VALUE} {text(ANSWER)}", f"{VALUE}\n{VALUE}", VALUE + VALUE,
+                   text(GET | {"x": "y"}) + VALUE, text(GET | {"x": "yy"}) + VALUE, json.dumps([VALUE, VALUE]),
+                   json.dumps({"sdkInput": VALUE}) * 2],
+    "byte-order-mark": ["\ufeff" + VALUE, b"\xef\xbb\xbf" + VALUE.encode(), VALUE.encode("utf-16"),
+                        "\ufeff" + json.dumps({"sdkInput": VALUE}), b64encode(b"\xef\xbb\xbf" + RAW).decode()],
+    "blanks": [VALUE + " ", " " + VALUE, VALUE + "\t", VALUE + "\u00a0", VALUE + "\n\n",
+               json.dumps({"sdkInput": VALUE + "\n"})],
+    "alphabet": [text(GET | {"x": "y"}).replace("=", "%3D"), VALUE[:40] + " " + VALUE[40:]],
+}  # fmt: skip
+"""What files, logs and forms do to a good value, by the one layer that names it."""
+
+
+@pytest.mark.parametrize(("layer", "value"), [(layer, value) for layer, values in CARRIED.items() for value in values])
+def test_what_was_done_to_a_value_on_its_way_is_named_as_what_it_is(layer, value):
+    found = inspect(value)
+    assert [one.layer for one in found.wrong] == [layer]
+    assert not found.is_good
+    if layer != "cut":
+        assert found.kind.startswith("the GET's sdkInput")
+
+
+@pytest.mark.parametrize("content", [GET, OUTPUT, ANSWER, GET | {"x": "a b, c; {}"}, {**GET, "x": [1, {"y": "}"}]}])
+def test_a_good_value_is_called_neither_cut_nor_two(content):
+    for value in (text(content), text(content) + "\r\n", json.dumps({"sdkInput": text(content), "other": [1]})):
+        assert inspect(value).wrong == ()
+    wrapped = inspect(damaged(text(content), "wrapped into lines"))
+    assert [one.layer for one in wrapped.wrong] == ["line-breaks"]
 
 
 def test_what_the_simulator_made_is_called_by_its_use():
@@ -225,6 +261,8 @@ def test_a_card_number_is_shown_neither_as_a_name_nor_as_a_value():
     assert number not in shown
     assert "[card number?]: a number" in shown
     assert 'brand: "[card number?]"' in shown
+    far = b64encode(json.dumps({"brand": "x" * 185 + number, "y" * 26 + number: 1}).encode())
+    assert "4000" not in str(inspect(far, show=True))
 
 
 @pytest.mark.rule("API-7", "API-8", "A-CREATE-1", "B-INIT-1")

@@ -1,7 +1,7 @@
 """What an opaque string is: an sdkInput or sdkOutput, which layer is wrong and where, and which platform takes it.
 
 The value is peeled from the outside: a body around it, quotes, line breaks, base64, JSON. Each wrong layer is named as
-in `workbook.api.opaque.LAYERS`, and undone, so that what is inside is still recognised. Then the fields of platform B's
+in `CARRIED`, and undone, so that what is inside is still recognised. Then the fields of platform B's
 structure are followed step by step, as the wallet's scheme ECC V2 is inferred to work. Nothing is sent or kept. Of the
 fields inside only names, kinds and lengths are shown (REL-3); what the simulator made and sealed may be shown whole.
 """
@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from workbook.api.opaque import LAYERS, MARK, decode_strictly, json_object, wrong_layer
 from workbook.base.terminal import visible
@@ -28,16 +29,27 @@ ECC_V2_ANSWER = "the POST's sdkInput of platform B (inferred)"
 UNKNOWN_KIND = "no structure that is known"
 
 
+CARRIED: Mapping[str, str] = {
+    **LAYERS,
+    "byte-order-mark": "A byte-order mark is there, as editors and UTF-16 write it. Write plain ASCII.",
+    "blanks": "There are blanks or line ends around the value. Relay the string as it came.",
+    "hexadecimal": "These are bytes in hexadecimal. Send the base64 text as it came.",
+    "two-values": "There is more than one value. Give each card its own.",
+    "cut": "A part of the value is missing. Look for a length limit: of a log, a column or a field.",
+}
+"""The wrong layers, with what files, logs and forms do to a value on its way."""
+
+
 @dataclass(frozen=True, slots=True)
 class WrongLayer:
-    """A layer that is wrong: its name in `LAYERS`, and the first character that shows it, from 1, or 0 where all do."""
+    """A wrong layer: its name in `CARRIED`, and the first character that shows it, from 1, or 0 where all do."""
 
     layer: str
     at: int = 0
 
     def __str__(self) -> str:
         where = f" (from character {self.at})" if self.at else ""
-        return f"{self.layer}{where}: {LAYERS[self.layer]}"
+        return f"{self.layer}{where}: {CARRIED[self.layer]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +120,10 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
         raise ParameterError(LAYERS["empty"])
     if len(data) > LARGEST_VALUE:
         raise ParameterError("The value is larger than 1 MiB, so it is no opaque data. Give one value.")
-    body, inner = _in_body(data)
+    around, whole = _uncarried(data)
+    body, inner = _in_body(whole)
     wrong, content, coded = _peeled(inner)
+    wrong = around + wrong
     fields = json_object(content) or {}
     takes = "" if wrong else "text" if coded else "bytes" if fields else ""
     # bytes that are a known structure are what platform B's SDK is given; JSON carries them as base64
@@ -118,7 +132,7 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
     if takes and ("certificates" in fields or fields.get("kind") == "output"):
         takes = f"output {takes}"
     described = {
-        _masked(visible(str(name)[:40])): _described(name, inside, show=show) for name, inside in fields.items()
+        visible(_masked(str(name))[:40]): _described(name, inside, show=show) for name, inside in fields.items()
     }
     steps = tuple(_steps(content, fields, seed, show=show))
     shown = dict([*described.items()][:40])  # characters of a name, and fields
@@ -153,6 +167,11 @@ def _peeled(data: bytes) -> tuple[list[WrongLayer], bytes, bool]:
     wrong: list[WrongLayer] = []
     coded = False
     for _layer in range(8):  # the most that are undone
+        around, data = _uncarried(data) if not coded else ([], data)
+        wrong += around
+        if cut := 0 if coded else _cut_at(data.decode("utf-8", "replace")):
+            wrong.append(WrongLayer("cut", cut))
+            break
         layer = wrong_layer(data, expect_json=not coded)
         if layer is None or layer == "not-json":
             inner = decode_strictly(data.decode("ascii", "replace"))
@@ -164,6 +183,8 @@ def _peeled(data: bytes) -> tuple[list[WrongLayer], bytes, bool]:
                 return wrong, twice or b"", True
             if layer == "not-json" and not coded:
                 wrong.append(WrongLayer(layer, _broken_at(inner)))
+            if inner.startswith(b"\xef\xbb\xbf"):
+                wrong.append(WrongLayer("byte-order-mark"))
             return wrong, inner, True
         if coded and layer != "encoded-twice":  # inside base64 nothing has to be text
             break
@@ -175,6 +196,79 @@ def _peeled(data: bytes) -> tuple[list[WrongLayer], bytes, bool]:
             return wrong, data, False
         data = undone
     return wrong, data, coded
+
+
+def _uncarried(data: bytes) -> tuple[list[WrongLayer], bytes]:
+    """What a file, a log or a form put around the value or took from it, and the value without that."""
+    wrong = []
+    if mark := next((mark for mark in (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff") if data.startswith(mark)), b""):
+        wrong.append(WrongLayer("byte-order-mark", 1))
+        data = data.decode("utf-16" if len(mark) == 2 else "utf-8-sig", "replace").encode("utf-8", "replace")
+    text = data.decode("utf-8", "replace")
+    bare = text.strip(" \t\r\n\u00a0\u200b\ufeff")
+    if bare and bare != text and "\n" not in bare:
+        wrong.append(WrongLayer("blanks", 1 if text[0] != bare[0] else len(bare) + 1))
+        text = bare
+    if re.fullmatch(r"(?=\D*\d)(?:0x)?(?:[0-9a-fA-F]{2}[ :-]?){16,}", text):
+        wrong.append(WrongLayer("hexadecimal"))
+        raw = bytes.fromhex(re.sub(r"^0x|[ :-]", "", text))
+        text = (base64.b64encode(raw) if wrong_layer(raw) else raw).decode("ascii")
+    first = _first_of_two(text)
+    if first is not None:
+        wrong.append(WrongLayer("two-values", text.find(first) + len(first) + 1))
+        text = first
+    return wrong, text.encode("utf-8", "replace") if wrong else data
+
+
+def _first_of_two(text: str) -> str | None:
+    """The first of several values: separated, in a JSON list, or one behind the other; None where there is one."""
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        given = None
+    pieces = given if isinstance(given, list) else re.findall(r"[^\s,;|=]+=*", text)
+    values = [one for one in pieces if isinstance(one, str) and json_object(decode_strictly(one) or b"") is not None]
+    if len(values) > (given is None):
+        return values[0]
+    coded = decode_strictly(text)
+    inside = (coded or text.encode("utf-8", "replace")).decode("utf-8", "replace")
+    try:
+        _value, end = json.JSONDecoder().raw_decode(inside) if inside.startswith("{") else (None, len(inside))
+    except (ValueError, RecursionError):
+        return None
+    if json_object(inside[end:]) is None:
+        return None
+    return inside[:end] if coded is None else base64.b64encode(inside[:end].encode()).decode("ascii")
+
+
+def _cut_at(text: str) -> int:
+    """The character, from 1, where a part of the value is missing; 0 where none is.
+
+    JSON that ends too early was cut behind, and JSON of which only the end is there, before.
+    """
+    end = max(len(text) - 30, 0)  # a whole text would take the square of its length
+    text = text[:end] + re.sub(r"(?:\.{2,}|…|\W*truncated\W*)$", "", text[end:])
+    forms = [text.encode("utf-8", "replace")]
+    if re.fullmatch(r"[A-Za-z0-9+/_-]{16,}={0,2}", text):
+        letters = text.translate(str.maketrans("-_", "+/", "="))
+        from_end = "A" * (-len(text) % 4) + letters  # as many letters as are missing from the first group
+        forms += [
+            base64.b64decode(letters[: len(letters) - (len(letters) % 4 == 1)] + "=="),
+            base64.b64decode(from_end + "=="),
+        ]
+    if any(json_object(form) is not None for form in forms):
+        return 0
+    for form in forms:
+        inside = form.decode("utf-8", "ignore").strip()
+        try:
+            json.loads(inside if inside.startswith("{") else "{}")
+        except json.JSONDecodeError as error:
+            left = inside[error.pos :]  # a part of a word such as false may be left
+            if error.msg.startswith("Unterminated string") or re.fullmatch("[a-z]{0,4}", left):
+                return len(text) + 1
+        except (ValueError, RecursionError):
+            return 0
+    return int(any(b'":' in form and form.endswith(b"}") and not form.startswith(b"{") for form in forms))
 
 
 def _where(data: bytes, layer: str) -> int:
@@ -195,10 +289,7 @@ def _where(data: bytes, layer: str) -> int:
 
 
 def _broken_at(content: bytes) -> int:
-    """The base64 character, from 1, at which the JSON object inside breaks; 0 if no JSON object begins inside.
-
-    A number beyond the last character means that the value was cut.
-    """
+    """The base64 character, from 1, at which the JSON object inside breaks; 0 if no JSON object begins inside."""
     try:
         json.loads(content if content.lstrip().startswith(b"{") else b"{}")
     except json.JSONDecodeError as error:
@@ -219,6 +310,9 @@ def _undone(layer: str, text: str) -> bytes | None:
             undone = re.sub(r"\\r|\\n|\s", "", text)
         case "url-safe":
             undone = text.replace("-", "+").replace("_", "/")
+        case "alphabet":  # a form writes + as a blank
+            mended = unquote(text).replace(" ", "+")
+            undone = next((one for one in (mended, mended.replace("+", "")) if decode_strictly(one)), None)
         case "padding":
             bare = text.replace("=", "")
             # no padding makes base64 of one character more than a multiple of four
@@ -251,13 +345,13 @@ def _kind(fields: Mapping[str, Any]) -> str:
 
 def _masked(text: str) -> str:
     """The text without what may be a card number, which has 12 digits or more."""
-    return re.sub(r"\d(?:[ -]?\d){11,}", "[card number?]", text)
+    return re.sub(r"\d(?:[ ._\u00a0-]?\d){11,}", "[card number?]", text)
 
 
 def _described(name: str, value: Any, *, show: bool) -> str:
     """The kind and the length of a value; the value itself if it is asked for and is no card data."""
     if show and name in {"brand", "supportedWallets", "simulated", "kind"}:
-        return _masked(json.dumps(value)[:200])
+        return _masked(json.dumps(value))[:200]
     match value:
         case str():
             return f"text, {len(value)} characters"
