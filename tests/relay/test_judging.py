@@ -168,7 +168,7 @@ def test_a_failure_without_a_request_was_kept_where_no_connection_broke(fault, k
     calls = [call(value=None, status=502), call(value=None, status=502, began=2.0)]
     (miss,) = judging.recovers(seen(calls, [failed]))
     assert (miss.todo == judging.ASK_AFTER_FAILURE, miss.root is Root.OLD_ANSWER) == (kept, kept)
-    assert ("which had answered the call before with 403" in miss.observed) is kept
+    assert ("though it had answered the call before with 403" in miss.observed) is kept
 
 
 @pytest.mark.parametrize(
@@ -185,3 +185,10 @@ def test_a_failure_without_a_request_was_kept_where_no_connection_broke(fault, k
 )  # fmt: skip
 def test_how_a_call_ended_in_words_without_a_value(one, words):
     assert judging.outcome(one) == words
+
+
+@pytest.mark.rule("REL-9")
+@pytest.mark.parametrize(("operation", "came", "harms"), [(POST, True, True), (POST, False, False), (GET, True, False)])
+def test_a_dropped_post_that_reached_the_api_may_be_made_twice_and_harms(operation, came, harms):
+    (miss,) = judging.answered(seen([dropped(operation=operation)], [request(operation)] if came else []))
+    assert (miss.rule, miss.harms) == ("REL-9", harms)

@@ -76,13 +76,14 @@ def recovers(seen: Seen) -> Iterator[Miss]:
     rule, observed = "API-11" if last.operation == POST else "API-10", outcome(last)
     todo, root = AFRESH, Root.CASE
     if fails_unasked(last, seen):
-        observed += ", and the API was not asked"
         before = [arrived.response for arrived in seen.arrived if arrived.at < last.began]
         fault = FAULTS.get(before[-1].fault) if before else None
         # After anything else, a dead connection that is never opened anew looks the same from outside.
         if fault is not None and fault.kind in (FaultKind.STATUS, FaultKind.LIMIT):
-            observed += f", which had answered the call before with {before[-1].status}"
+            observed += f", and the API was not asked, though it had answered the call before with {before[-1].status}"
             todo, root = ASK_AFTER_FAILURE, Root.OLD_ANSWER
+        else:
+            observed += ", and the API was not asked"
     elif any(request.given for request in seen.during(last)):
         observed += ", though the API answered this call as it should"
     yield Miss(f"a success {seen.recovery:g} s after the API works again", observed, todo, rule, root=root)
@@ -195,8 +196,12 @@ def answered(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         # how a call breaks where the back end dropped it instead of answering
         if call.broke in {Broke.REFUSED, Broke.LOST, Broke.NO_HTTP, Broke.SPOILT, Broke.UNTRUSTED, Broke.NO_TLS}:
-            todo = "Answer each call: a broken connection does not tell the app what to do."
-            yield Miss("an answer that reports the failure", outcome(call), todo, "REL-9")
+            todo = (
+                "Answer each call: a broken connection does not tell the app what to do, and an HTTP library may make "
+                "the call again by itself (RFC 9110, 9.2.2)."
+            )
+            again = call.operation == POST and bool(seen.during(call))  # then the attempt is made twice
+            yield Miss("an answer that reports the failure", outcome(call), todo, "REL-9", harms=again)
 
 
 def in_time(seen: Seen) -> Iterator[Miss]:

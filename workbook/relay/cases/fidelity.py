@@ -154,7 +154,9 @@ def difference(wanted: str, came: str | None, other: str = "another value") -> s
         cut = f"it was cut at {len(came):,} of {len(wanted):,} characters ({len(came.encode()):,} bytes)"
     same = next((at for at, pair in enumerate(zip(came, wanted, strict=False)) if pair[0] != pair[1]), 0)
     other += f", of {len(came):,} characters instead of {len(wanted):,}"
-    if same:
+    if lost := came.count("\ufffd") - wanted.count("\ufffd"):
+        other = f"{lost:,} characters U+FFFD stand in it: UTF-8 was decoded piece by piece, or as another charset"
+    elif same:
         other += f"; the first {same:,} are the same"
     wrapped = re.sub("[\r\n]", "", came) == wanted != came
     return next(

@@ -234,7 +234,8 @@ def labelled(seen: Seen) -> Iterator[Miss]:
         charset = re.search(r"charset\s*=\s*\"?([^\s;\"]+)", more)
         is_json = kind.strip() == "application/json" or kind.strip().endswith("+json")
         if not is_json or (charset and charset[1] not in ("utf-8", "utf8")):
-            yield Miss("an answer labelled as JSON in UTF-8", f"content-type {label[:60]!r}", todo)
+            observed = f"content-type {label[:60]!r} in an answer with status {call.status}"
+            yield Miss("an answer labelled as JSON in UTF-8", observed, todo, harms=call.succeeded and bool(label))
     yield from works(GET)(replace(seen, calls=seen.calls[:1]))
 
 

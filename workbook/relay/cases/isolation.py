@@ -110,7 +110,10 @@ def not_cacheable(seen: Seen) -> Iterator[Miss]:
                 "Say cache-control: no-store, or nothing about caching. A second attempt within that time gets the "
                 "first one's sdkInput out of the phone's own cache (RFC 9111), and your back end never hears of it."
             )
-            yield Miss("an answer for one attempt", f"an answer that may be used again for {kept[1]} s", todo)
+            # a cache that all cardholders share may then answer without asking who it is (RFC 9111, 3.5)
+            shared = re.search(r"\bpublic\b|\bs-maxage\b", headers["cache-control"]) is not None
+            observed = f"an answer that {'any cache' if shared else 'a phone'} may use again for {kept[1]} s"
+            yield Miss("an answer for one attempt", observed, todo, "REL-4" if shared else "")
 
 
 def own_data_each(seen: Seen) -> Iterator[Miss]:
