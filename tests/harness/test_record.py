@@ -50,7 +50,7 @@ def test_the_json_has_everything_in_the_order_of_the_format():
     case = document["cases"][0]
     assert list(document) == TOP
     assert document["format"] == 1
-    assert list(case) == [*CASE, "left_out", "reproduce", "began"]
+    assert list(case) == [*CASE, "left_out", "reproduce", "began", "unproven"]
     assert list(case["exchanges"][0]) == EXCHANGE
     assert document["counts"] == dict.fromkeys([verdict.value for verdict in Verdict], 1)
     assert list(document["about"]) == [one.name for one in fields(ABOUT)]

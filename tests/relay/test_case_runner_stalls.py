@@ -1,6 +1,7 @@
 """Cases for which the API stalls wait together, and what they do not decide together is tried like any other case."""
 
 import asyncio
+import threading
 import time
 
 import broken_time
@@ -8,9 +9,11 @@ import pytest
 import reference
 import relays
 
-from workbook.harness.model import Verdict
-from workbook.relay.case_runner import run_cases
+from workbook.harness.model import Root, Verdict
+from workbook.relay import case_runner
+from workbook.relay.case_runner import ONE_LANE, CaseRunner, run_cases
 from workbook.relay.cases import CASES
+from workbook.relay.findings import common_causes
 from workbook.relay.model import GET, Cardholder
 
 pytestmark = pytest.mark.slow
@@ -100,3 +103,46 @@ def test_the_limit_of_one_request_is_seen_on_the_way(monkeypatch):
         assert 0.5 < runner.limit < 1.5
     assert [one.verdict for one in found] == [Verdict.PASS] * 2
     assert len(found[0].seen.came(GET)) == 6
+
+
+class OneLane(reference.Relay):
+    """Its calls wait for one another."""
+
+    def __init__(self, *words, **more):
+        super().__init__(*words, **more)
+        self.lane = threading.Lock()
+
+    def call(self, *words, **more):
+        with self.lane:
+            return super().call(*words, **more)
+
+
+@pytest.mark.rule("REL-5")
+def test_one_lane_is_found_while_one_call_waits_and_the_others_are_not_waited_for(monkeypatch):
+    monkeypatch.setattr(CaseRunner, "is_busy", False)  # however busy this machine is
+    monkeypatch.setattr(relays, "kinds", lambda: {"mine": OneLane})
+    plain = ("relay.get.path", "relay.post.path")
+    found = relays.results("mine", (*STALLS, *plain))
+    waited = [result.case.name for result in found if result.why == ONE_LANE]
+    assert len(waited) >= len(STALLS) - 1
+    assert {result.verdict for result in found if result.case.name in waited} == {Verdict.NOT_LOOKED_AT}
+    assert [result.verdict for result in found[-2:]] == [Verdict.PASS] * 2
+    (finding,) = common_causes(found)
+    assert (finding.root, finding.says, finding.cases, finding.fails) == (
+        Root.CONCURRENCY, ONE_LANE, tuple(waited), True)  # fmt: skip
+
+
+class NoLimit(reference.Relay):
+    """It waits for the API as long as the API likes."""
+
+    def call(self, method, url, _ends, body=None):
+        return super().call(method, url, time.monotonic() + 60, body)
+
+
+@pytest.mark.rule("REL-5")
+def test_what_the_api_alone_holds_up_is_not_waited_for_again(monkeypatch):
+    monkeypatch.setattr(CaseRunner, "is_busy", False)
+    monkeypatch.setattr(relays, "kinds", lambda: {"mine": NoLimit})
+    monkeypatch.setattr(case_runner._Schedule, "by_itself", None)  # no case is run alone
+    names = ("relay.get.limit-headers", "relay.post.limit-headers", "relay.get.text-symbols")
+    assert [result.verdict for result in relays.results("mine", names)] == ["fail", "fail", "pass"]

@@ -12,13 +12,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import reference
+from ran import ABOUT, call, recorded, result, seen
 
 from workbook.errors import ConfigurationError
 from workbook.harness.model import Verdict
 from workbook.harness.selection import Baseline, Known, chosen
 from workbook.relay import session
 from workbook.relay.api_side import MockApi
-from workbook.relay.case_runner import reason, without
+from workbook.relay.case_runner import CaseRunner, reason, without
 from workbook.relay.cases import CASES
 from workbook.relay.config import Api, BackEndStart, Config, RunTimeouts, load_config
 from workbook.relay.model import (
@@ -33,6 +34,7 @@ from workbook.relay.model import (
     Surface,
     Target,
 )
+from workbook.relay.process import Stopping
 from workbook.relay.session import RunOptions, conform
 
 CARDS = tuple(f"PICONFORM{number:016d}" for number in range(1, 7))
@@ -389,3 +391,74 @@ def test_a_back_end_with_ids_and_sessions_of_its_own_is_judged_as_any_other():
         relay.api.close()
     assert not record.ended(Verdict.FAIL, Verdict.WARN), [case.name for case in record.ended(Verdict.FAIL)]
     assert len(record.ended(Verdict.PASS)) > 30
+
+
+def printed(monkeypatch, shows, *, late=False):
+    """The case under the first advice, where a try fails only with what `shows` says; and the cases that were tried."""
+    tried, names = [], ("relay.get.path", "relay.get.no-query", "relay.post.path")
+    results = [
+        result(names[0], Verdict.PASS, seen=seen(call(began=1.0))),
+        *(result(name, seen=seen(call(began=began))) for name, began in ((names[1], 2.0), (names[2], 3.0))),
+    ]
+
+    def once(_config, options, *_more):
+        tried.append((options.only, options.in_order))
+        verdict = Verdict.FAIL if tried[-1] == shows else Verdict.PASS
+        return recorded(*(result(name, verdict) for name in options.only))
+
+    monkeypatch.setattr(session, "_once", once)
+    if late:
+        monkeypatch.setattr(session, "monotonic", lambda: 60.0)
+    began = 0.0 if late else time.monotonic()
+    done = session._proven(recorded(*results), Config(target("http://127.0.0.1:9")), RunOptions(), Stopping(), began)
+    assert (done.cases[0].reproduce, done.cases[2].reproduce) == (ABOUT.reproduce(names[0]), "")
+    return done.cases[1], tried
+
+
+AFTER = ("relay.get.path", "relay.get.no-query")
+ALIKE = ("relay.get.no-query", "relay.post.path")
+
+
+@pytest.mark.parametrize(
+    ("shows", "words"),
+    [
+        ((("relay.get.no-query",), False), "--only relay.get.no-query --seed 7"),
+        ((ALIKE, False), f"--only {' '.join(ALIKE)} --seed 7"),
+        (
+            (("relay.get.path", "relay.get.no-query"), True),
+            "--in-order --only relay.get.path relay.get.no-query --seed 7",
+        ),
+    ],
+)
+def test_the_command_below_a_failure_has_shown_it_again(monkeypatch, shows, words):
+    case, tried = printed(monkeypatch, shows)
+    assert (case.reproduce, case.unproven) == (f"workbook conform back-end.toml {words}", "")
+    assert tried[-1] == shows
+
+
+def test_a_failure_that_no_try_shows_again_is_told_with_both_causes(monkeypatch):
+    case, tried = printed(monkeypatch, None)
+    assert len(tried) == 3
+    assert "an earlier case left something behind, or calls at the same time disturb one another" in case.unproven
+    assert case.unproven.endswith("workbook conform back-end.toml --in-order --only form --seed 7")
+
+
+def test_a_command_that_there_was_no_time_to_try_says_so(monkeypatch):
+    case, tried = printed(monkeypatch, None, late=True)
+    assert tried == []
+    assert case.unproven.startswith("Not tried on a fresh start, for want of time: workbook conform")
+
+
+@pytest.mark.slow
+def test_a_run_whose_time_is_up_is_not_green_and_says_what_it_left_out(monkeypatch):
+    monkeypatch.setattr(CaseRunner, "is_over", True)
+    with MockApi(CARDS) as side, relayed(side) as url:
+        monkeypatch.setattr(session, "plain_attempt", works)
+        record = run(url, mock=side)
+    assert {case.verdict for case in record.cases} == {Verdict.NOT_LOOKED_AT}
+    assert record.about.exit_code == 2
+    assert "the run's time was up" in record.about.trouble
+
+
+async def works(_runner):
+    return (), True

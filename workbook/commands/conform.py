@@ -65,6 +65,7 @@ Secrets come from the environment; the configuration only names the variables.""
             "--rerun-failed", type=Path, metavar="REPORT", help="run only what failed in this conform.json"
         )
         parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each case N times")
+        parser.add_argument("--in-order", action="store_true", help="one case after the other, as --only names them")
         parser.add_argument("--keep-going", action="store_true", help="run every case, even where a plain call fails")
 
     text = "test your own app: the workbook plays cardholder, SDK, wallet and back end in front of it"
@@ -109,6 +110,9 @@ def run(options: argparse.Namespace) -> int:
     from workbook.relay.config import load_config, understood
 
     cases = chosen(CASES, options.only)
+    if options.in_order and options.only:
+        named = (case for pattern in options.only for case in chosen(CASES, [pattern]))
+        cases = tuple({case.name: case for case in named}.values())
     if options.rerun_failed is not None:
         names = {case.name for case in again(CASES, read_record(_report(options.rerun_failed)).to_rerun)}
         cases = tuple(case for case in cases if case.name in names)
@@ -194,6 +198,7 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[RelayCase], config: 
         cases,
         options.repeat,
         options.keep_going,
+        options.in_order,
         strict=options.strict,
         baseline=baseline,
         only=only,
@@ -220,7 +225,8 @@ def _show(options: argparse.Namespace, record: RunRecord) -> int:
     from workbook.harness.report import first_lines, headline
 
     advice = [*first_lines(record)]
-    lines = (*record.about.stale, headline(record), *(["What to do first:", *advice] if advice else []))
+    time = [f"Time: {record.about.time}."] if record.about.time else []
+    lines = (*record.about.stale, headline(record), *time, *(["What to do first:", *advice] if advice else []))
     return show(options, record, lines)
 
 
@@ -238,6 +244,7 @@ def _command_line(options: argparse.Namespace) -> str:
     words += ["--rerun-failed", str(options.rerun_failed)] if options.rerun_failed else []
     words += ["--repeat", str(options.repeat)] if options.repeat > 1 else []
     words += ["--strict"] if options.strict else []
+    words += ["--in-order"] if options.in_order else []
     words += ["--keep-going"] if options.keep_going else []
     words += ["--baseline", str(options.baseline)] if options.baseline else []
     words += ["--seed", str(options.seed)] if options.seed is not None else []

@@ -5,13 +5,14 @@
     format      1
     about       the run: target, base_url, seed, started (UTC), seconds, exit_code, command (runs the same again),
                 config, versions, profile, repeat, strict, only, interrupted, unfinished (names), trouble, stale,
-                findings (what explains many cases: root, says, todo, cases), program
+                findings (what explains many cases: root, says, todo, cases), program, spent (seconds by what for)
     counts      how many cases ended with each verdict; for readers only
     cases       each: name, says, rule (id, level, section, text, harm), group, verdict, owner (who has to act),
                 platform, why, seconds, misses (expected, observed, todo, rule, noted, harms, root,
                 file, line: which file shows it, if one does), exchanges,
                 left_out (exchanges beyond 200 of one app), reproduce (runs this case again; everything, if it judges
-                the whole run), began (seconds since the first case; null if the case made no call)
+                the whole run), began (seconds since the first case; null if the case made no call),
+                unproven (why that command is not known to show the failure; empty where it was run and did)
     exchanges   in the order of time: side (phone, API), at and ended (seconds since the case began; null if unknown),
                 method, path, who (whose session), request, status (null without an answer), answer, ending (why there
                 is no answer, or which fault the mock API played), elsewhere (it went where a redirect pointed),
@@ -114,6 +115,7 @@ class About:
         stale: one sentence for each stale entry of the baseline.
         findings: what the run as a whole shows; it explains failures of single cases.
         program: the words before a configuration on the command line.
+        spent: the seconds of the run, by what for.
     """
 
     target: str
@@ -135,17 +137,23 @@ class About:
     stale: tuple[str, ...] = ()
     findings: tuple[RunFinding, ...] = ()
     program: str = "workbook conform"
+    spent: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def time(self) -> str:
+        """Where the time went, in words; empty where that was not measured."""
+        return ", ".join(f"{what} {seconds:.0f} s" for what, seconds in self.spent.items() if seconds >= 0.5)
 
     @property
     def partial(self) -> bool:
         """Whether the run left out cases. A case that is not in it may still exist."""
         return self.interrupted or bool(self.only or self.unfinished)
 
-    def reproduce(self, name: str = "") -> str:
-        """How to run this case again, or all: a command line; where there is no configuration file, a Python call."""
+    def reproduce(self, *names: str, in_order: bool = False) -> str:
+        """How to run these cases again, or all: a command line; where there is no configuration file, a Python call."""
         if not self.config:
-            return f"conform(config, RunOptions([CASES[{name!r}]]))" if name else "conform(config)"
-        only = ["--only", name] * bool(name)
+            return f"conform(config, RunOptions([CASES[{names[0]!r}]]))" if names else "conform(config)"
+        only = ["--in-order"] * in_order + (["--only", *names] if names else [])
         return " ".join([self.program, shlex.quote(self.config), *only, "--seed", str(self.seed)])
 
 
@@ -167,6 +175,7 @@ class CaseRecord:
     left_out: int
     reproduce: str
     began: float | None = None
+    unproven: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +264,7 @@ def record(
                 ),
                 exchanges=tuple(exchange for of_one_app in exchanges for exchange in of_one_app[:most]),
                 left_out=sum(len(of_one_app[most:]) for of_one_app in exchanges),
-                reproduce=about.reproduce(case.name if case.runs_by_itself else ""),
+                reproduce=about.reproduce(*[case.name] * case.runs_by_itself),
                 began=None if began is None else round(began - first, 4),
             )
         )
@@ -516,7 +525,7 @@ def first_lines(record: RunRecord) -> Iterator[str]:
             name, expected, observed = map(clean, (todo.shown.name, todo.miss.expected, todo.miss.observed))
             yield f"   {name}: expected {expected}, observed {observed}"
         if todo.shown is not None:
-            yield f"   {clean(todo.shown.reproduce)}"
+            yield f"   {clean(todo.shown.unproven or todo.shown.reproduce, 600)}"
     if len(advice) > ADVICE_SHOWN:
         yield f"   … and {len(advice) - ADVICE_SHOWN} more; see conform.html"
 

@@ -399,7 +399,7 @@ def _junit_case(case: CaseRecord, ending: Ending | None) -> JUnitCase:
         rule, expected, observed, todo = map(clean, (miss.rule, miss.expected, miss.observed, miss.todo))
         more = f" ({miss.see})" if miss.see else ""
         reasons.append(f"{rule}: expected {expected}; observed {observed}. {todo}{more}")
-    text = "\n".join([case.says, *reasons, case.reproduce])
+    text = "\n".join([case.says, *reasons, *filter(None, [case.reproduce])])
     shown = {"text": f"{case.verdict}: {text}"} if case.verdict is not Verdict.PASS else {}
     if ending:
         message = clean(next(iter(reasons), case.verdict.meaning))

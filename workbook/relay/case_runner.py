@@ -6,12 +6,12 @@ import asyncio
 import traceback
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
-from typing import TypeAlias, TypeVar, assert_never
+from typing import Any, TypeAlias, TypeVar, assert_never
 from urllib.parse import quote
 
 from workbook.api.net import Origin
@@ -87,6 +87,8 @@ async def run_cases(
     on_result: OnResult = lambda _result: None,
     repetition: int = 1,
     broken_calls: Collection[tuple[str, str]] = (),
+    *,
+    in_order: bool = False,
 ) -> list[RelayResult]:
     """Run these cases; the results come in the order of the cases.
 
@@ -100,19 +102,26 @@ async def run_cases(
         repetition: which repetition, from 1; each has its own canaries.
         broken_calls: platform and operation of each plain call that does not work. Of the cases that make such a call
             only the group `form` runs: it says what is wrong with it.
+        in_order: no two cases at the same time.
     """
     cases, schedule = list(cases), _Schedule(runner, on_result, repetition, broken_calls)
     ready = [case for case in cases if not schedule.left_out(case)]
-    shared = [case for case in ready if not schedule.alone(case)]
+    shared = [] if in_order else [case for case in ready if not schedule.alone(case)]
     # All at once: most of a case is waiting, and the card pool limits how many really run. The cases that wait for the
     # back end's own limit wait together, from the beginning, so that they wait once and not once for each case.
     async with runner.watching():
         stalls = [case for case in shared if case.script.stalls]
         observe = any(case.script.slow for case in ready) and runner.limit == float("inf")
-        others = (schedule.with_others(case) for case in shared if not case.script.stalls)
-        await asyncio.gather(schedule.stalled(stalls, observe=observe), *others)
+        wait_side_by_side = asyncio.Event()
+
+        async def others() -> None:
+            await wait_side_by_side.wait()
+            await asyncio.gather(*(schedule.with_others(case) for case in shared if not case.script.stalls))
+
+        again, _none = await asyncio.gather(schedule.stalled(stalls, wait_side_by_side, observe=observe), others())
+        await schedule.stalled_again(again)
         await schedule.confirm(shared)
-        for case in sorted((case for case in ready if schedule.alone(case)), key=lambda case: case.script.judges_run):
+        for case in sorted((case for case in ready if case not in shared), key=lambda case: case.script.judges_run):
             schedule.keep(await schedule.by_itself(case))
     return [schedule.results[case.name] for case in cases]
 
@@ -124,6 +133,9 @@ TRIES = 3
 OWN_429 = "The back end answered 429 itself, without asking the API."
 """Why a case is not testable where the back end limits how often it is called."""
 NO_PLAIN_CALL = "The plain call that this case makes does not work."
+ONE_LANE = "While one call waited for the API, the back end answered no other."
+"""Why the cases in which the API stalls were not run: each would wait by itself."""
+TIME_UP = "The run's time was up before this case: the back end kept too many calls waiting."
 
 
 class _Schedule:
@@ -185,13 +197,16 @@ class _Schedule:
         else:
             self.keep(result)
 
-    async def stalled(self, cases: Sequence[RelayCase], *, observe: bool) -> None:
-        """Run the cases whose first call the API stalls, all together; then those that did not pass, as usual.
+    async def stalled(
+        self, cases: Sequence[RelayCase], side_by_side: asyncio.Event, *, observe: bool
+    ) -> list[RelayCase]:
+        """Run the cases whose first call the API stalls, all together. Returns those to be run again.
 
         A back end may rightly refuse a call while it is busy with that card, so nothing is held against it here.
 
         Args:
             cases: which.
+            side_by_side: set as soon as other calls disturb none of these.
             observe: also see how long the back end waits.
         """
         parts = dict[str, list[RelayResult]]()
@@ -200,8 +215,9 @@ class _Schedule:
             apps.insert(0, (OWN_LIMIT, next(iter(self._runner.target.surfaces))))
         if apps:
             async with self._cards.lent(1) as cards:
-                for result in await self._runner.stalled(apps, cards, self._repetition):
+                for result in await self._runner.stalled(apps, cards, self._repetition, side_by_side):
                     parts.setdefault(result.case.name, []).append(result)
+        side_by_side.set()
         again = list[RelayCase]()
         for case in cases:
             results = parts.get(case.name, [])
@@ -212,44 +228,52 @@ class _Schedule:
                 self._failed[case.name] = combined(results)
             else:
                 again.append(case)
-        await asyncio.gather(*map(self.with_others, again))
+        return again
+
+    async def stalled_again(self, cases: Sequence[RelayCase]) -> None:
+        """Run cases whose first call the API stalls, as many at once as the back end has lanes."""
+        lanes = self._runner.lanes or len(cases)
+        if lanes == 1 and self._runner.lanes:
+            for case in cases:
+                self.keep(RelayResult(case, Verdict.NOT_LOOKED_AT, why=ONE_LANE))
+            return
+        for at in range(0, len(cases), max(lanes, 1)):
+            await asyncio.gather(*map(self.with_others, cases[at : at + lanes]))
 
     async def confirm(self, cases: Iterable[RelayCase]) -> None:
-        """Run each failed case again, alone, and keep that result.
+        """Run failed cases again, alone, one for each advice, and keep that result.
 
         A back end that mixes up calls fails everywhere at once, so a failure under load proves nothing about this case.
-        Where each confirmation takes as long as the back end waits, one is enough for each advice.
         """
-        runner, believed = self._runner, set[frozenset[str]]()
+        runner, bound = self._runner, self._runner.target.bound
         failed = [case for case in cases if case.name in self._failed]
         # A busy machine makes calls late as well, and late calls fail by the back end's own limit. With fewer calls at
         # once, only those that wait for one another fail again.
         doubtful = [
             case
             for case in failed
-            if (_is_late(self._failed[case.name], runner.target.bound) and not case.script.stalls)
+            if (_is_late(self._failed[case.name], bound) and not case.script.stalls)
             or (runner.is_busy and not _is_misdelivered(self._failed[case.name]))
         ]
         for case in doubtful:
             del self._failed[case.name]
-        runner.lag = 0.0
+        runner.lag, began = 0.0, monotonic()
         await asyncio.gather(*map(self.with_others, doubtful))
-        was_busy = runner.is_busy
+        was_busy, fails_alone = runner.is_busy, dict[frozenset[str], bool]()
         for case in [case for case in failed if case.name in self._failed]:
             first = self._failed[case.name]
-            advice = frozenset(miss.todo for miss in first.misses)
-            # after a slow case that failed alone for the same reason, a further one is not run again (assumed)
-            if runner.gone or (_waited(first, runner.target.bound) and advice in believed):
+            advice, slow = frozenset(miss.todo for miss in first.misses), _waited(first, bound)
+            if fails_alone.get(advice) or runner.gone or runner.is_over or _is_held_by_the_api(first, bound):
                 self.keep(first)
-                continue
-            began = monotonic()
-            second = await self.by_itself(case)
-            runner.repeated += monotonic() - began
-            if second.verdict in CONFIRMED:
-                believed.add(advice)
-            confirmed = second.verdict in CONFIRMED or second.verdict is Verdict.NOT_TESTABLE
-            busy = was_busy and not _is_misdelivered(first)
-            self.keep(second if confirmed or busy else fails_only_with_others(first, runner.target.bound))
+            elif slow and advice in fails_alone:
+                self.keep(fails_only_with_others(first, bound))
+            else:
+                second = await self.by_itself(case)
+                fails_alone[advice] = second.verdict in CONFIRMED
+                stays = second.verdict in CONFIRMED or second.verdict is Verdict.NOT_TESTABLE
+                busy = was_busy and not _is_misdelivered(first)
+                self.keep(second if stays or busy else fails_only_with_others(first, bound))
+        runner.repeated += monotonic() - began
 
     def _apps(self, case: RelayCase) -> list[str]:
         broken = {app for app, operation in self._broken_calls if operation in case.script.operations}
@@ -302,6 +326,22 @@ def _is_misdelivered(result: RelayResult) -> bool:
 def _waited(result: RelayResult, bound: float) -> bool:
     """Whether a case took so long that its repetition costs more than it shows."""
     return result.seconds > SLOW * bound
+
+
+def _is_held_by_the_api(result: RelayResult, bound: float) -> bool:
+    """Whether the API alone made a case's calls late: each late call's request came at once, and met a fault.
+
+    No other call has a part in such a failure, so the case need not wait once more, alone.
+    """
+
+    def met_a_fault(call: PhoneCall, seen: Seen) -> bool:
+        # a request that comes within a tenth of the limit has not waited for other calls (assumed)
+        came = (one for one in seen.during(call) if one.at - call.began < 0.1 * bound)
+        return any(one.response.fault for one in came)
+
+    late = [(call, part.seen) for part in result.each if isinstance(part.seen, Seen)
+            for call in part.seen.calls if call.seconds > SLOW * bound]  # fmt: skip
+    return bool(late) and all(met_a_fault(call, seen) for call, seen in late)
 
 
 def _is_late(result: RelayResult, bound: float) -> bool:
@@ -437,6 +477,7 @@ GRAVEST_OF_ROUNDS = (
     Verdict.WARN,
     Verdict.NOTE,
     Verdict.PASS,
+    Verdict.NOT_LOOKED_AT,
     Verdict.NOT_TESTABLE,
     Verdict.NOT_APPLICABLE,
     Verdict.DISABLED,
@@ -583,7 +624,9 @@ class CaseRunner:
         limit: seconds after which the back end gives up one request to the API; infinite until it was observed.
         lag: seconds by which the workbook itself came late, while it was watched; set it to 0 before you measure.
         logs: the back end's log files, from their state when the runner is created.
-        repeated: seconds in which cases that had failed were repeated alone.
+        repeated: seconds in which cases that had failed were repeated.
+        lanes: how many calls the back end can have waiting for the API at once; 0 where no limit was seen.
+        until: the moment on the monotonic clock after which no call is made.
         values: opaque data of all cases so far: pairs of a payment instrument and the beginning of a value.
         streak: for how long the back end has not answered.
     """
@@ -599,7 +642,7 @@ class CaseRunner:
         self._sent, self._scanned = set[int](), 0
         self._tries = Counter[tuple[str, str]]()
         self._probing, self._pacing, self._next_call = asyncio.Lock(), asyncio.Lock(), 0.0
-        self.lag = self.repeated = 0.0
+        self.lag, self.repeated, self.lanes, self.until = 0.0, 0.0, 0, float("inf")
 
     async def judged(self, case: RelayCase, cards: tuple[str, ...], platform: str, repetition: int) -> RelayResult:
         """Carry out a case with one platform's app, and judge what was seen.
@@ -609,8 +652,8 @@ class CaseRunner:
         """
         await self.settled()
         result = RelayResult(case, Verdict.NOT_TESTABLE, platform=platform)
-        if self.gone and not case.script.judges_run:
-            return replace(result, why=self.gone)
+        if not case.script.judges_run and (stopped := self._stopped):
+            return replace(result, **stopped)
         began = monotonic()
         try:
             seen = await self.run(case, cards, platform, repetition)
@@ -619,8 +662,8 @@ class CaseRunner:
             if any(refused) and not self.gone and not await self.is_there():
                 self.gone = f"No program listens at {self.target.base_url} any more, since about {case.name}."
             incomplete = len(refused) < len(case.script.calls) or all(refused)
-            if self.gone and not case.script.judges_run and incomplete:
-                return replace(result, why=self.gone)
+            if incomplete and not case.script.judges_run and (stopped := self._stopped):
+                return replace(result, **stopped)
             if any(answers_429_itself(call, seen) for call in seen.calls):
                 return replace(result, why=OWN_429)
             misses = tuple(case.judge(seen))
@@ -657,13 +700,18 @@ class CaseRunner:
         return misses
 
     async def stalled(
-        self, cases: Iterable[tuple[RelayCase, str]], cards: tuple[str, ...], repetition: int
+        self,
+        cases: Iterable[tuple[RelayCase, str]],
+        cards: tuple[str, ...],
+        repetition: int,
+        side_by_side: asyncio.Event,
     ) -> list[RelayResult]:
         """Carry out, at the same time, cases whose first call meets a stalling API; each with one platform's app.
 
         All are for one card, and no GET says which case it belongs to. So each call waits until the request of the one
         before has arrived; a GET that is tried again gets the last stall's order. When all calls have ended, the API
-        answers as it should, and each case makes the calls that it has left.
+        answers as it should, and each case makes the calls that it has left. Once every call waits, or another card's
+        call works beside them, `side_by_side` is set.
 
         Returns:
             The results of the cases whose own request arrived. The others say nothing.
@@ -680,7 +728,11 @@ class CaseRunner:
                         orders |= {order.operation: order for order in case.script.orders}
                         self._order(tuple(orders.values()), cards, stall.canary)
                         if not await self._arrives(stall, cards, group):
+                            if not self.is_busy and not await self._answers_beside(cards):
+                                self.lanes = sum(one.request is not None for one in stalls)
                             break  # its request may still come, and would look like the next one's
+                    if not self.lanes:
+                        side_by_side.set()
                 self._order((), cards, "")
                 self._learn_limit(stalls, before)
                 await asyncio.sleep(self.target.recovery)
@@ -828,19 +880,26 @@ class CaseRunner:
         async with self._phone(surface) as phone:
             return (await phone.call(probe)).succeeded
 
+    async def _answers_beside(self, cards: Cards) -> bool:
+        """Whether a plain GET for another card is answered soon, where there is another card."""
+        other = next((card for card in self.target.cardholders[0].cards if card not in cards), "")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SLOW * self.target.bound if other else 0):
+                return await self._answers(next(iter(self.target.surfaces.values())), other)
+        return not other
+
     async def _probe(self, card: str) -> None:
         """Where no plain call has succeeded for a while, ask again with each app, and believe the answer."""
         # Cases that ended meanwhile wait here, and those that follow wait in `settled`.
         async with self._probing:
-            if self.gone or not self.streak.suspected:
+            if self.gone or self.is_over or not self.streak.suspected:
                 return
             # two plain calls to each platform's surface before a back end counts as gone for good (assumed)
             surfaces = (*dict.fromkeys(self.target.surfaces.values()),) * 2
             before, works = self.lag, False
             for _try in range(TRIES):
                 self.lag = 0.0
-                for surface in surfaces:
-                    works = works or await self._answers(surface, card)
+                works = any(await asyncio.gather(*(self._answers(surface, card) for surface in surfaces)))
                 if works or not self.is_busy:
                     break
             self.lag = max(before, self.lag)
@@ -866,6 +925,18 @@ class CaseRunner:
             yield
         finally:
             task.cancel()
+
+    @property
+    def _stopped(self) -> dict[str, Any]:
+        """Verdict and reason of a case that cannot be carried out any more; empty while one can."""
+        if self.gone:
+            return {"verdict": Verdict.NOT_TESTABLE, "why": self.gone}
+        return {"verdict": Verdict.NOT_LOOKED_AT, "why": TIME_UP} if self.is_over else {}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time of the run is up."""
+        return monotonic() > self.until
 
     @property
     def is_busy(self) -> bool:
@@ -903,7 +974,7 @@ class CaseRunner:
         number, plain = 0, as_usual(case.script.orders)
         for step in case.script.steps:
             await self.settled()
-            if self.gone:
+            if self.gone or self.is_over:
                 return
             calls = []
             for ask in calls_of(step):

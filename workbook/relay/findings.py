@@ -14,8 +14,8 @@ from jsonpointer import escape
 from workbook.api.redaction import Redaction
 from workbook.harness.model import Root, RunFinding, Verdict
 from workbook.mockserver.journal import operation_of
-from workbook.relay.case_runner import CONFIRMED, NO_PLAIN_CALL, OWN_429, CaseRunner, platform_names
-from workbook.relay.judging import AFRESH, HAND_ON, MORE_TIME, outcome
+from workbook.relay.case_runner import CONFIRMED, NO_PLAIN_CALL, ONE_LANE, OWN_429, CaseRunner, platform_names
+from workbook.relay.judging import AFRESH, HAND_ON, MORE_TIME, SIDE_BY_SIDE, outcome
 from workbook.relay.model import (
     GET,
     RAW,
@@ -234,6 +234,9 @@ def common_causes(results: Iterable[RelayResult], gone: str = "", ended: str = "
             "[timeouts] pace in the configuration."
         )
         yield RunFinding(Root.LIMIT, says, todo, limited)
+    if waited := tuple(result.case.name for result in results if result.why == ONE_LANE):
+        same = (result.case.name for result in results if any(miss.todo == SIDE_BY_SIDE for miss in result.misses))
+        yield RunFinding(Root.CONCURRENCY, ONE_LANE, SIDE_BY_SIDE, (*same, *waited))
     if gone:
         untested = tuple(result.case.name for result in results if gone in result.why)
         yield RunFinding(Root.NO_ANSWER, f"{gone} {ended}".strip(), GIVE_BACK, untested)

@@ -244,12 +244,12 @@ class Phone(AbstractAsyncContextManager["Phone"]):
     """The app of one platform, on as many phones as there are calls at the same time.
 
     Args:
-        bound: seconds within which the back end has to answer. A call is waited for a quarter longer, so that a late
+        bound: seconds within which the back end has to answer. A call is waited for a little longer, so that a late
             answer can be distinguished from no answer.
     """
 
     def __init__(self, bound: float) -> None:
-        self._wait = bound * 1.25
+        self._wait = min(bound * 1.25, bound + 1.0)
 
     async def __aexit__(self, *_error: object) -> None:
         await self.close()

@@ -17,14 +17,14 @@ from time import monotonic
 from workbook.base.secrecy import KEY_VARIABLE, Secrets, session_secrets
 from workbook.harness.model import RunFinding, Verdict
 from workbook.harness.progress import RunProgress
-from workbook.harness.report import About, RunRecord, concluded
+from workbook.harness.report import ADVICE_SHOWN, FAILING, About, CaseRecord, RunRecord, Todo, concluded, todos
 from workbook.harness.selection import Options
 from workbook.relay.api_side import MockApi
-from workbook.relay.case_runner import CaseRunner, Rounds, run_cases, without
+from workbook.relay.case_runner import CONFIRMED, CaseRunner, Rounds, run_cases, without
 from workbook.relay.cases import CASES
 from workbook.relay.config import Config
 from workbook.relay.findings import PlainFailure, common_causes, plain_attempt
-from workbook.relay.model import RelayCase, RelayResult
+from workbook.relay.model import RECOVERY, RelayCase, RelayResult
 from workbook.relay.process import Launcher, StartError, Stopping
 
 
@@ -35,11 +35,13 @@ class RunOptions(Options[RelayCase]):
     Attributes:
         repeat: how many times each.
         keep_going: carry out every case, even where a plain call does not work.
+        in_order: one case after the other, in the order of `cases`.
     """
 
     cases: Sequence[RelayCase] = field(default_factory=lambda: tuple(CASES.values()))
     repeat: int = 1
     keep_going: bool = False
+    in_order: bool = False
     command: str = field(default="conform(config, options)", kw_only=True)
 
 
@@ -63,9 +65,20 @@ def conform(
     Raises:
         ConfigurationError: a port is taken, an adapter cannot be loaded, or an address is never contacted.
     """
-    progress = progress or RunProgress()
+    progress, options = progress or RunProgress(), options or RunOptions()
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
+        began, record = monotonic(), _once(config, options, api, progress, stopping)
+        if api is None and config.start.command and options.repeat == 1:
+            record = _proven(record, config, options, stopping, began)
+    return record
+
+
+def _once(
+    config: Config, options: RunOptions, api: MockApi | None, progress: RunProgress, stopping: Stopping
+) -> RunRecord:
+    """One run, with a fresh start of the back end where the configuration says how."""
+    with ExitStack() as stack:
         known, settings = api is not None, config.api
         api = api or stack.enter_context(MockApi(config.instruments, **settings.model_dump() | {"key": config.key}))
         ours = filter(None, [os.environ.get(KEY_VARIABLE)])  # a start command may hold the real key too
@@ -73,8 +86,68 @@ def conform(
         clean = Secrets.of_keys({*secrets, *session_secrets(secrets)}).scrub
         launcher = Launcher(config, api, progress, stack, clean, known=known)
         runner = CaseRunner(launcher.target, api, settings.seed)
-        run = _Run(config, options or RunOptions(), runner, launcher=launcher, progress=progress, clean=clean)
+        run = _Run(config, options, runner, launcher=launcher, progress=progress, clean=clean)
         return run.record(stopping, secrets)
+
+
+def _proven(record: RunRecord, config: Config, options: RunOptions, stopping: Stopping, began: float) -> RunRecord:
+    """The record with commands that were tried: each that a reader sees first is run on a fresh start of the back end.
+
+    Args:
+        record: of the run.
+        config: of the run.
+        options: of the run.
+        stopping: ends the tries.
+        began: when the run began.
+    """
+    tried, until = dict[str, CaseRecord](), began + 58  # so that a run with one defect ends within a minute
+    limits = config.timeouts.model_copy(update={"whole": 40.0})  # seconds for one try
+
+    def shows(names: tuple[str, ...], advice: str, *, in_order: bool) -> bool:
+        again = replace(options, cases=[CASES[name] for name in names], only=names, in_order=in_order)
+        found = _once(replace(config, timeouts=limits), again, None, RunProgress(), stopping)
+        failed = (case for case in found.cases if (case.verdict in FAILING and case.name == names[-1]) or not in_order)
+        return any(miss.todo == advice for case in failed for miss in case.misses)
+
+    for todo in todos(record)[:ADVICE_SHOWN]:
+        case = todo.shown
+        if case is None or not case.misses or case.verdict not in CONFIRMED or not CASES[case.name].runs_by_itself:
+            continue
+        unproven = f"Not tried on a fresh start, for want of time: {case.reproduce}"
+        for names, in_order in _ways(record, todo, case):
+            if stopping.asked or monotonic() + case.seconds + 1 > until:
+                break
+            if shows(names, todo.text, in_order=in_order):
+                tried[case.name] = replace(case, reproduce=record.about.reproduce(*names, in_order=in_order))
+                break
+            unproven = (
+                "It did not come again on a fresh start of the back end, neither alone nor with the cases around it. "
+                "Two causes are possible: an earlier case left something behind, or calls at the same time disturb one "
+                "another. What tells them apart is one case at a time: if it fails then, something was left behind. "
+                f"{record.about.reproduce(case.group, in_order=True)}"
+            )
+        tried.setdefault(case.name, replace(case, unproven=unproven))
+    spent, total = {**record.about.spent}, monotonic() - began
+    spent["tried on a fresh start"] = total - record.about.seconds
+    about = replace(record.about, seconds=round(total, 3), spent=spent)
+    return replace(record, about=about, cases=tuple(tried.get(case.name, _listed(case)) for case in record.cases))
+
+
+def _ways(record: RunRecord, todo: Todo, case: CaseRecord) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Which cases may show a failure again, and whether they run in this order: the likeliest first."""
+    began = case.began or 0.0
+    alike = tuple(name for name in todo.cases if CASES[name].runs_by_itself)[:6]
+    earlier = [one for one in record.cases if one.began is not None and one.began < began]
+    yield (case.name,), False
+    if len(alike) > 1:
+        yield alike, False
+    if last := max(earlier, key=lambda one: one.began or 0.0, default=None):
+        yield (last.name, case.name), True
+
+
+def _listed(case: CaseRecord) -> CaseRecord:
+    """A case that a reader finds below another one's advice: its own command was not tried, so it has none."""
+    return replace(case, reproduce="") if case.verdict in FAILING else case
 
 
 class _Run:
@@ -94,11 +167,11 @@ class _Run:
         self._progress, self._clean = progress, clean
         self._rounds, self._trouble = Rounds(), ""
         self._plain: tuple[PlainFailure, ...] = ()
-        self._over = False
+        self._over, self._started = False, 0.0
 
     def record(self, stopping: Stopping, secrets: tuple[str, ...]) -> RunRecord:
         """Run everything, and return the record. After a signal it holds only what had ended by then."""
-        began = monotonic()
+        began = self._started = monotonic()
         try:
             stopping.run(self._main)
         finally:
@@ -125,6 +198,11 @@ class _Run:
             repeat=options.repeat,
             interrupted=stopping.asked,
             unfinished=tuple(name for name, result in ended.items() if result is None),
+            spent={
+                "starting": self._started - began,
+                "cases": monotonic() - self._started - runner.repeated,
+                "repeated": runner.repeated,
+            },
             trouble=self._trouble,
         )
         values = tuple(value for _card, value in runner.values) if options.repeat > 1 else ()
@@ -136,6 +214,7 @@ class _Run:
         try:
             async with asyncio.timeout(limit) as clock:
                 await self._launcher.ready(self._runner)
+                self._started = monotonic()
                 await self._cases()
         except StartError as error:
             self._report_trouble(str(error))
@@ -158,13 +237,21 @@ class _Run:
             self._plain = failures
             self._progress.say(self._clean(says))
         broken = [(app, failure.operation) for failure in failures for app in failure.apps]
+        if not (
+            options.in_order or runner.target.pace or runner.target.recovery > RECOVERY
+        ):  # then a run takes as long as it was told to
+            runner.until = monotonic() + 75 * options.repeat  # a call that was made by then may take another 25 s
         single = [case for case in options.cases if not case.script.judges_run]
         whole = [case for case in options.cases if case.script.judges_run]
         self._progress.begin(len(single) * options.repeat + len(whole))
         for repetition in range(1, options.repeat + 1):
             if repetition > 1:
                 runner.forget()
-            await run_cases(single, runner, self._on_result, repetition, () if options.keep_going else broken)
+            left_out = () if options.keep_going else broken
+            await run_cases(single, runner, self._on_result, repetition, left_out, in_order=options.in_order)
+        if runner.is_over:
+            self._report_trouble("The back end kept so many calls waiting that the run's time was up before its end.")
+        runner.until = float("inf")
         if runner.gone:
             self._progress.say(self._clean(f"{runner.gone} {self._launcher.ended}".strip()))
         if whole:
