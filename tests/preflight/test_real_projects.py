@@ -87,6 +87,13 @@ MISTAKES = [
             '        try { repository.opc(id, data).opc } catch (error: IOException) { "" }\n}\n'
         ),
     ),
+    (
+        "gradle",
+        "kotlin.fetch-opc",
+        VM,
+        "repository.opc(paymentInstrumentId, sdkOutput).opc",
+        'runCatching { repository.opc(paymentInstrumentId, sdkOutput).opc }.fold({ it }, { "" })',
+    ),
     ("gradle", "gradle.sdk-version", "gradle/libs.versions.toml", '"0.4.1"', '"0.3.4"'),
     ("gradle", "app.api-address", API, "https://mobile.acme.example/api/", "https://api.operator.example/bcl/v2/"),
     (
@@ -228,6 +235,13 @@ MISTAKES = [
     ),
     (
         "xcode",
+        "entitlement.app-group",
+        "Bank/RelayClient.swift",
+        "import Foundation",
+        'enum AppGroup {\n    static let identifier = "group.com.acme.cards"\n}',
+    ),
+    (
+        "xcode",
         "plist.readable",
         "Bank.project/project.pbxproj",
         "CODE_SIGN_ENTITLEMENTS = WalletUI/WalletUI.entitlements",
@@ -238,6 +252,7 @@ MISTAKES = [
     ("xcode", "build.deployment-target", "Config/Shared.xcconfig", "16.0", "12.0"),
     ("xcode", "plist.bundle-id", "Bank.project/project.pbxproj", "$(APP_ID).walletui", "com.acme.walletui"),
     ("xcode", "plist.nesting", "WalletNonUI/Info.plist", "NSExtensionPointIdentifier", "NSExtensionPoint"),
+    ("xcode", "plist.principal-class", "WalletUI/Info.plist", "$(PRODUCT_MODULE_NAME)", "Bank"),
     ("xcode", "plist.principal-class", "WalletUI/Info.plist", "$(PRODUCT_MODULE_NAME).", ""),
     (
         "xcode",

@@ -3,7 +3,7 @@
 from sample_projects import judged
 
 from workbook.harness.model import Verdict
-from workbook.preflight.run import Preflight, preflight
+from workbook.preflight.run import Preflight, finding_lines, preflight
 
 OTHERS_PROJECT = """\
 // !$*UTF8*$!
@@ -58,3 +58,12 @@ def test_another_packages_name_and_version_can_be_given(platform_b):
     other.write_text(pins.read_text().replace("2.2.1", "1.0.0"))
     for sdk, verdict in (("operator-sdk", Verdict.NOTE), ("another", Verdict.NOT_LOOKED_AT)):
         assert judged(platform_b, sdk=sdk)["build.package-version"].verdict is verdict
+
+
+def test_what_fails_is_told_before_what_is_only_noted(platform_a):
+    script = platform_a / "app" / "build.gradle.kts"
+    script.write_text(script.read_text().replace("minSdk = libs.versions.minSdk.get().toInt()", "minSdk = 21"))
+    source = platform_a / "app" / "src" / "main" / "kotlin" / "BackEnd.kt"
+    source.write_text(source.read_text() + 'const val PATH = "/bcl/v2/paymentInstruments"\n')
+    first, second = finding_lines(preflight(Preflight((platform_a,))))
+    assert ("fail API-13" in first, "note GAP-8" in second) == (True, True)

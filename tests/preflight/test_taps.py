@@ -286,6 +286,25 @@ class Page : Locking {
 }
 """,
 }
+CLOSED["page_is_hidden"] = """
+class F : Fragment() {
+    fun v() {
+        binding.add.setOnClickListener { model.tap() }
+        model.ui.observe(owner) { ui ->
+            binding.spinner.isVisible = ui.busy
+            binding.content.isVisible = !ui.busy
+        }
+    }
+}
+class VM {
+    fun tap() {
+        _ui.value = _ui.value?.copy(busy = true)
+        scope.launch {
+            sdk.provision(a, b, c)
+        }
+    }
+}
+"""
 CLOSED["another_call_suspends"] = """
 class VM {
     fun tap() {
@@ -463,6 +482,25 @@ class VM {
 }
 @Composable fun P(vm: VM) {
     Button(onClick = vm::tap, enabled = !vm.busy) {}
+}
+""",
+    "spinner_of_a_view": """
+class F : Fragment() {
+    fun v() {
+        binding.add.setOnClickListener { model.tap() }
+        model.ui.observe(owner) { ui ->
+            binding.add.isVisible = ui.offered
+            binding.spinner.isVisible = ui.busy
+        }
+    }
+}
+class VM {
+    fun tap() {
+        _ui.value = _ui.value?.copy(busy = true)
+        scope.launch {
+            sdk.provision(a, b, c)
+        }
+    }
 }
 """,
     "cond_null": """

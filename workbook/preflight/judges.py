@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 POINT, CLASS = "NSExtensionPointIdentifier", "NSExtensionPrincipalClass"
 CLASSES = {ISSUER: "ExtensionHandler", AUTHORIZATION: "AuthorizationProvider"}
 GROUPS = {
-    "an app group": rb'(?:suiteName|[aA]pplicationGroupIdentifier|[gG]roup\w*)\b[^"\n]{0,40}"(group\.[\w.-]+)"',
+    "an app group": rb'"(group\.[\w-]+\.[\w.-]+)"',
     "a keychain group": rb'[aA]ccessGroup\b[^"\n]{0,40}"([\w.-]+)"',
 }
 """What app and extension may share, and how a source names it."""
@@ -101,7 +101,10 @@ def principal_classes(facts: Facts) -> Iterator[Miss]:
             todo = "Write the module in front of the class: the wallet loads it by its full name."
             yield _in_list(target, CLASS, found, expected=wanted, todo=todo)
         elif name in CLASSES.values() and name != CLASSES[target.role]:
-            todo = f"The two extensions are mixed up: {target.name} has the class of the other one."
+            todo = f"The two are mixed up: {target.name} has the class of one and the identifier of the other."
+            yield _in_list(target, CLASS, found, expected=wanted, todo=todo)
+        elif module != target.name and module in {other.name for other in facts.b.targets}:
+            todo = f"Name the module of {target.name}: the class is not looked for in {module}."
             yield _in_list(target, CLASS, found, expected=wanted, todo=todo)
         elif (own or name != CLASSES[target.role]) and not _declares(facts, name):
             expected = f"$(PRODUCT_MODULE_NAME).{own[0].name}, which {own[0].source.file.name} has" if own else wanted
@@ -190,7 +193,7 @@ def app_groups(facts: Facts) -> Iterator[Miss]:
 def _groups_in_code(facts: Facts, kind: str) -> Iterator[tuple[str, int, str]]:
     """Each place where a source of platform B names a group, and the group; of a keychain, the team is in front."""
     for file in facts.app_files:
-        if file.name.endswith((".swift", ".m", ".mm")):
+        if file.name.endswith((".swift", ".m", ".mm")) and file.mentions(*b"suitename appgroup accessgroup".split()):
             for line, match in matches(file, GROUPS[kind], 0):
                 yield file.name, line, match[1].decode()
 
@@ -525,7 +528,8 @@ def swallowed(facts: Facts) -> Iterator[Miss]:
                 yield miss_at(file, line_of(node), "fetchOpc has a catch that throws nothing")
         for call in function.calls:
             swallows = call.name in {"getOrDefault", "getOrElse", "getOrNull", "orEmpty", "recover"}
-            if swallows and throws_nothing(call.node):
+            folds = call.name == "fold" and '""' in text_of(call.node)
+            if (swallows or folds) and throws_nothing(call.node):
                 yield miss_in(call, f"fetchOpc has {call.name}(…)")
         for node in nodes:
             parts = node.children
@@ -818,9 +822,6 @@ PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (
                    todo="Take the library out of what is published: it is not public."),
     preflight_case("form", "gradle.levels", "minSdk and compileSdk are as high as the SDK needs.", "GAP-8", levels,
                    A, Part.SDK_A_VERSION, noted=True, unseen=_levels),
-    preflight_case("form", "gradle.application-ids", "Each application id is known, with its variants.",
-                   "A-ALLOW-2", application_ids, A, Part.APP_IDS, expected="each application id allowlisted on its own",
-                   todo="Send them all: workbook preflight allowlist-request.", noted=True),
     preflight_case("fidelity", "kotlin.deprecated", "The app makes no call that 0.4.0 deprecated.", "A-MIG-1",
                    deprecated_calls, A, unseen=_in_kotlin(),
                    expected="provision(cardDisplayName, cardAddress, opcProvider)",
@@ -842,6 +843,9 @@ PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (
                    unseen=_app_files, expected="no trace of the API in the app"),
     preflight_case("secrecy", "app.cleartext", "The app calls its back end by https alone.", "APP-5", cleartext,
                    unseen=_app_files, expected="https alone (assumed)"),
+    preflight_case("form", "gradle.application-ids", "Each application id is known, with its variants.",
+                   "A-ALLOW-2", application_ids, A, Part.APP_IDS, expected="each application id allowlisted on its own",
+                   todo="Send them all: workbook preflight allowlist-request.", noted=True),
     preflight_case("form", "library.in-repository", "The private library is in the local repository, whole and in "
                    "the right version.", "A-DEP-2", in_repository, Part.REPOSITORY, harms=True),
     preflight_case("form", "signing.sent", "What is built and signed is what was sent for allowlisting.",

@@ -237,8 +237,9 @@ class ProjectB:
 
     @property
     def written_version(self) -> str:
-        """The same as text."""
-        return ".".join(map(str, self.version))
+        """The same as text, and the place that pins it."""
+        pinning = next(package for package in self.packages if numbers(package.version) == self.version)
+        return f"{'.'.join(map(str, self.version))}, as {pinning.file.name}:{pinning.line} pins it,"
 
     @cached_property
     def handlers(self) -> list[SourceType]:

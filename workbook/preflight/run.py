@@ -13,7 +13,7 @@ from workbook.base.files import read_named
 from workbook.base.rules import Owner
 from workbook.base.terminal import visible
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.harness.model import CaseResult, Verdict, gravest
+from workbook.harness.model import GRAVEST, CaseResult, Verdict, gravest
 from workbook.harness.report import About, RunRecord, concluded
 from workbook.harness.sarif import LEVELS
 from workbook.harness.selection import Options
@@ -163,15 +163,15 @@ def _judged(case: PreflightCase, facts: Facts) -> CaseResult:
 
 
 def finding_lines(done: RunRecord) -> list[str]:
-    """What was found, a line each: place, verdict, what is expected and observed, who acts, what to do."""
+    """What was found, the gravest first, a line each: place, verdict, expected and observed, who acts, what to do."""
     lines = []
-    for case in done.cases:
-        for miss in case.misses if case.verdict in LEVELS else ():
-            verdict = case.verdict if case.verdict is Verdict.KNOWN else miss.verdict()
-            place = f"{miss.place}: " if miss.place else ""
-            more = f"; {miss.see}" if miss.see else ""
-            who = "" if case.owner is Owner.NOBODY else f", for {case.owner.in_a_sentence}"
-            lines.append(visible(f"{place}{verdict} {miss.rule}{who}: expected {miss.expected}, observed "
+    found = [(case, miss) for case in done.cases if case.verdict in LEVELS for miss in case.misses]
+    for case, miss in sorted(found, key=lambda one: GRAVEST.index(one[1].verdict())):
+        verdict = case.verdict if case.verdict is Verdict.KNOWN else miss.verdict()
+        place = f"{miss.place}: " if miss.place else ""
+        more = f"; {miss.see}" if miss.see else ""
+        who = "" if case.owner is Owner.NOBODY else f", for {case.owner.in_a_sentence}"
+        lines.append(visible(f"{place}{verdict} {miss.rule}{who}: expected {miss.expected}, observed "
                                  f"{miss.observed}. {miss.todo} [{case.name}{more}]"))  # fmt: skip
     unseen: dict[str, list[str]] = {}
     for case in done.ended(Verdict.NOT_LOOKED_AT):

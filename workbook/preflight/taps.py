@@ -230,7 +230,9 @@ def _steering(source: SourceFile, taps: set[str]) -> set[str]:
     for node in walk(source.root):
         if node.type in {"value_argument", "assignment"} and len(node.named_children) > 1:
             first = node.named_children[0]
-            if first.type in {*NAME_KINDS, "navigation_expression"} and text_of(first).lower().endswith(steers):
+            shows_only = node.type == "assignment" and _shows_another(source, text_of(node))
+            named = first.type in {*NAME_KINDS, "navigation_expression"} and text_of(first).lower().endswith(steers)
+            if named and not shows_only:
                 found |= set(names_in(node.named_children[-1]))
         elif node.type == "if_expression" and _is_within(node, taken):
             found |= set(names_in(node.named_children[0]))
@@ -240,6 +242,13 @@ def _steering(source: SourceFile, taps: set[str]) -> set[str]:
         if call.name in {"setEnabled", "setClickable", "setVisible"}:
             found |= {name for argument in call.arguments for name in names_in(argument)}
     return found
+
+
+def _shows_another(source: SourceFile, assignment: str) -> bool:
+    """Whether this shows a control while something is so, and the control is not the one that is tapped."""
+    shown = re.fullmatch(r"(?:[\w.?]*\.)?(\w+)\??\.(?:isVisible|visible)\s*=\s*[\w.?]+", assignment)
+    tapped = re.findall(r"(\w+)\??\.setOnClickListener", source.file.text)
+    return shown is not None and bool(tapped) and shown[1] not in tapped
 
 
 def _computed(source: SourceFile, asked: set[str]) -> Iterator[str]:
