@@ -5,6 +5,7 @@ import re
 from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
+from html import escape
 
 import pytest
 
@@ -92,7 +93,7 @@ def test_a_saved_file_lets_its_own_script_run_and_nothing_else(tmp_path):
     page = RUNS["A"].save(tmp_path / "run.html").read_text("utf-8")
     [script] = re.findall(r'<script type="module">(.*?)</script>', page, re.DOTALL)
     digest = b64encode(sha256(script.encode()).digest()).decode()
-    assert f"{POLICY}; script-src 'sha256-{digest}'" in page
+    assert f"{escape(POLICY)}; script-src &#x27;sha256-{digest}&#x27;" in page
 
 
 def test_a_label_with_markup_is_text_on_the_page(tmp_path):

@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import unescape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,9 @@ from workbook.base.rules import sentence
 from workbook.base.secrecy import Secrets
 from workbook.commands.runner import read_notebook, without_widgets
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.notebook.plays.run import RUN_MIMETYPE, from_json, place, played, players, policy
+from workbook.notebook.plays.run import RUN_MIMETYPE, from_json, page_of, place, played, players
 from workbook.notebook.widgets.panels import SNAPSHOT_STYLE, WAKE
-from workbook.views.html import POLICY, RULE_ID, Markup, joined, tag, trusted, unbroken
+from workbook.views.html import RULE_ID, Markup, joined, tag, trusted, unbroken
 
 TAGS = re.compile(r"<[^>]*>")
 
@@ -148,18 +147,8 @@ def _title(notebook: Any, path: Path) -> str:
 
 
 def _filled(title: str, main: Markup, recordings: Sequence[Mapping[str, Any]] = ()) -> str:
-    from jinja2 import Environment, PackageLoader  # with nbconvert: heavy
-
-    environment = Environment(
-        loader=PackageLoader("workbook.commands.runner", ""), autoescape=True, keep_trailing_newline=True
-    )
-    return environment.get_template("export.html.j2").render(
-        policy=policy() if recordings else POLICY,
-        title=title,
-        style=files("workbook.commands.runner").joinpath("export.css").read_text("utf-8"),
-        main=main,
-        players=players(recordings) if recordings else "",
-    )
+    style = Path(__file__).with_name("export.css").read_text("utf-8")
+    return page_of(title, main, players(recordings) if recordings else joined(), style)
 
 
 def _playable(output: Any, recordings: list[dict[str, Any]]) -> Any:

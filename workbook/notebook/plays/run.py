@@ -430,22 +430,16 @@ def saved_page(title: str, recorded: Mapping[str, Any], run: Mapping[str, Any]) 
     kept = json.dumps(run, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     main = joined(tag("h1", title), place(0, opened=True))
     end = joined(players([recorded]), tag("script", trusted(kept), type=RUN_MIMETYPE, id="workbook-run"))
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy()}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-{tag("title", title)}
-<style>body {{ max-width: 1600px; margin: 1rem auto; padding: 0 1rem; background: Canvas; color: CanvasText; }}
-h1 {{ font: 600 1.3rem system-ui, sans-serif; }}</style>
-</head>
-<body>
-<main>
-{main}
-</main>
-{end}
-</body>
-</html>
-"""
+    style = (
+        "body { max-width: 1600px; margin: 1rem auto; padding: 0 1rem; background: Canvas; color: CanvasText; }\n"
+        "h1 { font: 600 1.3rem system-ui, sans-serif; }"
+    )
+    return page_of(title, main, end, style)
+
+
+def page_of(title: str, main: Markup, end: Markup, style: str) -> str:
+    """A page around its main part, with this style; `end` is empty, or what `players` returned."""
+    from workbook.views.templates import fill  # loaded when a page is made
+
+    allowed = policy() if end else POLICY
+    return fill("played.html", policy=allowed, title=title, style=style, main=main, end=end)
