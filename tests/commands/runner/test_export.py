@@ -199,7 +199,19 @@ def test_a_notebook_that_was_never_run_is_refused(tmp_path):
         page(path)
 
 
-@pytest.mark.parametrize("content", ["", "not json", "{}", '{"cells": 7}', "[]", "\ud800"], ids=repr)
+UNKNOWN_OUTPUT = json.dumps({
+    "metadata": {},
+    "cells": [
+        {"cell_type": "code", "metadata": {}, "source": "1", "execution_count": 1, "outputs": [{"output_type": "other"}]}
+    ],
+})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "not json", "{}", '{"cells": 7}', "[]", "\ud800", "[" * 60_000, UNKNOWN_OUTPUT],
+    ids=lambda text: text[:20],
+)
 def test_what_is_no_notebook_is_refused(content, tmp_path):
     path = tmp_path / "a.ipynb"
     path.write_bytes(content.encode("utf-8", "surrogatepass"))

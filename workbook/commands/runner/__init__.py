@@ -83,10 +83,11 @@ def read_notebook(stored: bytes) -> Any:
     import nbformat  # 0.8 s
 
     try:
-        text = json.dumps(with_ids(json.loads(stored)))
-        return nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        notebook = nbformat.from_dict(with_ids(json.loads(stored)))  # type: ignore[no-untyped-call]
+        nbformat.validate(notebook)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, nbformat.ValidationError) as error:
         raise ConfigurationError(f"not a notebook: {one_line(str(error))}") from error
+    return notebook
 
 
 def with_ids(notebook: dict[str, Any]) -> dict[str, Any]:
