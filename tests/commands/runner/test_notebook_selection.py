@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from workbook.commands.runner import notebooks_dir, select
@@ -63,3 +65,11 @@ def test_the_current_directory_comes_first(directory, tmp_path, monkeypatch):
     (here / "00_start_here.ipynb").write_text("{}")
     monkeypatch.chdir(tmp_path)
     assert notebooks_dir() == here
+
+
+def test_a_pipe_and_a_folder_are_no_notebooks(directory):
+    os.mkfifo(directory / "02_pipe.ipynb")
+    (directory / "03_folder.ipynb").mkdir()
+    assert [path.stem for path in select([], directory) if path.stem in {"02_pipe", "03_folder"}] == []
+    with pytest.raises(ParameterError, match="No notebook '02_pipe'"):
+        select(["02_pipe"], directory)

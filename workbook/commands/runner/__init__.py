@@ -46,7 +46,8 @@ def select(names: Sequence[str], directory: Path) -> tuple[Path, ...]:
     Raises:
         ParameterError: a name fits no notebook, or several.
     """
-    notebooks = sorted(path for path in directory.glob("*.ipynb") if not path.name.startswith("."))
+    # a pipe would be waited for without end
+    notebooks = sorted(path for path in directory.glob("*.ipynb") if path.is_file() and path.name[0] != ".")
     short_names = {path: _short_names(path) for path in notebooks}
     chosen = set()
     for name in names:
