@@ -199,17 +199,19 @@ def test_a_notebook_that_was_never_run_is_refused(tmp_path):
         page(path)
 
 
-UNKNOWN_OUTPUT = json.dumps({
-    "metadata": {},
-    "cells": [
-        {"cell_type": "code", "metadata": {}, "source": "1", "execution_count": 1, "outputs": [{"output_type": "other"}]}
-    ],
-})  # fmt: skip
+DEEP = "[" * 60_000
+OUTPUT = {"output_type": "other"}
+UNKNOWN_OUTPUT = json.dumps(
+    {
+        "metadata": {},
+        "cells": [{"cell_type": "code", "metadata": {}, "source": "", "execution_count": 1, "outputs": [OUTPUT]}],
+    }
+)
 
 
 @pytest.mark.parametrize(
     "content",
-    ["", "not json", "{}", '{"cells": 7}', "[]", "\ud800", "[" * 60_000, UNKNOWN_OUTPUT],
+    ["", "not json", "{}", '{"cells": 7}', "[]", "\ud800", DEEP, UNKNOWN_OUTPUT],
     ids=lambda text: text[:20],
 )
 def test_what_is_no_notebook_is_refused(content, tmp_path):
