@@ -241,7 +241,8 @@ def names_of_outcomes():
     )
     outcomes = {name for name in said if re.fullmatch(r"(?:[A-Z][a-z]+){2,}", name)} - {"CanBeProvisioned"}
     thrown = re.findall(r'_(?:threw|refused)\(\s*"(\w+)"|SdkError\("(\w+)"', "".join(
-        path.read_text("utf-8") for path in Path(runs.__file__).parent.rglob("*.py")
+        path.read_text("utf-8")
+        for part in ("runs", "simulation") for path in Path(runs.__file__).parents[1].joinpath(part).rglob("*.py")
     ))  # fmt: skip
     errors = {name for pair in thrown for name in pair if name}
     assert {"NotFound", "x"}.isdisjoint(errors)
@@ -289,6 +290,22 @@ def test_each_cause_and_each_check_names_its_source(one):
             assert stated or {"wallet", "seen", "assumed"} & {*tags}, text
     assert one.sign
     assert not one.sign.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [
+        (20, "this is by design, and provision completes it (sdk-a)"),
+        (40, "20 s for all of them (X-ENTRIES-3)"),
+        (25, "18.3.3"),
+        (10, "Platform A takes the base64 text as it is (API-7), platform B the decoded bytes (API-8, sdk-b)"),
+        (39, "limit 100 ms (X-STATUS-3)"),
+        (9, "the wallet's 20 s (REL-5); the clients' default is 30 s (seen)"),
+    ],
+)
+def test_a_check_says_what_its_source_says(number, says):
+    """What a careless edit would turn into its opposite; the sentences are those of the document or the notes."""
+    assert says in row(number).check
 
 
 def test_where_two_rows_are_close_one_question_tells_them_apart():
