@@ -134,7 +134,7 @@ def test_a_wrong_key_reaches_the_api_so_the_cases_can_be_judged():
     ("status", "wait", "told"),
     [
         (404, 0, "status 404. No request reached the API. Is the path"),
-        (401, 0, "Is the session valid?"),
+        (401, 0, "Is the session valid, and what comes before it (prefix)?"),
         (200, 10, "no answer came in time. No request reached the API."),
     ],
 )

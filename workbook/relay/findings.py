@@ -46,7 +46,7 @@ PLAIN_ATTEMPT = RelayCase(
 )
 FIRST_CALL = replace(PLAIN_ATTEMPT, name="relay.plain.call", script=CaseScript((AppCall(GET),), alone=True))
 HINTS = {
-    401: "Is the session valid?",
+    401: "Is the session valid, and what comes before it (prefix)?",
     403: "Is the session valid, and does the card belong to that cardholder?",
     404: "Is the path right, and does the back end know the card?",
     405: "Is the method right?",

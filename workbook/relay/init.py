@@ -325,6 +325,9 @@ async def _tried(answers: InitAnswers, launcher: Launcher, api: MockApi, lines: 
             answers = answers | {f"{key}_sdk_input": found} | ({"sdk_output": place} if operation == POST else {})
         else:
             lines.append(f"The {operation} does not work: {' '.join(why_not(call, seen, base_url))}")
+            if operation == POST and call.status in (400, 422) and not seen.arrived:
+                places = ", ".join(place for place, _seen, _call in tries)
+                lines.append(f"The sdkOutput was put at {places}: where does your back end look for it?")
             if api.ca_file and not seen.arrived:
                 lines.append(f"The API has a certificate: does the back end trust the file {answers['ca_name']}?")
     return answers

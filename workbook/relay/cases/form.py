@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 
 from workbook.harness.model import Miss, Root
 from workbook.relay.cases.fidelity import given_back, handed_on
-from workbook.relay.cases.isolation import other_value
+from workbook.relay.cases.isolation import other_value, own_only
 from workbook.relay.judging import (
     TELL,
     WORKS,
@@ -171,15 +171,6 @@ def one_get_each(seen: Seen) -> Iterator[Miss]:
             yield Miss("each card's own sdkInput", source_of(call.value, seen), todo, root=Root.FOLLOWS)
 
 
-def own_data(seen: Seen) -> Iterator[Miss]:
-    """Of several calls on one connection each gets the answer for its own card."""
-    for call in seen.calls:
-        given = {arrived.given for arrived in seen.came(GET) if arrived.instrument == call.instrument}
-        if call.value not in given:
-            todo = "Keep nothing of a call in the connection that it came by."
-            yield Miss("the call's own answer", outcome(call), todo, "REL-4" if call.value else "", root=Root.FOLLOWS)
-
-
 def not_encoded(seen: Seen) -> Iterator[Miss]:
     """An answer is encoded only for a phone that accepts that."""
     for call in seen.calls:
@@ -320,7 +311,7 @@ CASES = (
     _case("attempt.no-encoding", "An answer is not compressed for a phone that accepts no compression.", "REL-8",
           loses_attempt(all_of(WORKS, not_encoded)), _attempt(Manner.UNPACKED), Need.HTTP),
     _case("list.kept-connection", "Several calls on one connection each get their own card's data.", "REL-8",
-          loses_attempt(all_of(works(GET), own_data)), THREE_GETS, Need.HTTP, Need.SEVERAL_CARDS),
+          loses_attempt(all_of(works(GET), own_only)), THREE_GETS, Need.HTTP, Need.SEVERAL_CARDS),
     _case("post.expecting", "The phone may announce its body with Expect: 100-continue.", "REL-8",
           loses_attempt(all_of(works(POST), handed_on)), CaseScript(both(manner=Manner.EXPECTING)), Need.HTTP),
     _case("post.charset", "The phone may name the charset in its content-type.", "REL-8",
