@@ -365,7 +365,7 @@ def not_added(seen: AppSeen) -> Iterator[Miss]:
     for record in seen.happened(m.ProvisionFailure, m.ProviderFailed, m.OpcFailed):
         observed = f"{record.message.says}: {getattr(record.message, 'why', '')}"
         todo = PRESENT if "activityProvider" in observed else todo
-    yield Miss("a card that was added", observed, todo)
+    yield Miss("a card that was added", observed, todo, root=Root.CASE if todo == PRESENT else Root.FOLLOWS)
 
 
 def first_of(*judges: AppJudge) -> AppJudge:
@@ -588,11 +588,13 @@ ONLY_GIVEN = all_of(*(
 ))  # fmt: skip
 """Only texts that the back end gave reach create and the SDK."""
 SHOW = "Show the button when canProvision answers CanBeProvisioned, and only then."
+FOLLOW = "Let the page that a rotation makes anew follow the attempt that goes on, to its end."
 AGAIN = "Enable the button when the attempt is over, however it ended."
 NOT_IN_WALLET = "Only a Success adds the card: after any Failure show the button again, and say that nothing was added."
 OWN_STATE = "Begin each page with a state of its own: nothing of an earlier page may be on it."
 HELD_POST = (*OPENED, Hold(POST), TAP, Reached(POST), Look("held"))
 NOT_SHOWN = (HIDDEN, ABSENT)
+NOT_OFFERED = (*NOT_SHOWN, DISABLED)
 CANCELED = PROVISION_FAILURES[0]
 TRY = (*OPENED, TAP, SETTLE)
 TOLD = (
@@ -612,13 +614,13 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     ("screen", "not-shown-while-asking", "Before canProvision has answered, no button can be pressed.", "FLOW-2",
      (Hold(GET), Hold(ASKING), OPEN, Reached(GET), Look("fetching"), Release(GET), Reached(ASKING), SETTLE,
       Look("asking"), Release(ASKING), SETTLE),
-     all_of(*(button_is(look, *NOT_SHOWN, DISABLED, todo=SHOW) for look in ("fetching", "asking")))),
+     all_of(*(button_is(look, *NOT_OFFERED, todo=SHOW) for look in ("fetching", "asking")))),
     ("screen", "hidden-without-wallet", "After WalletPayNotSupported no button is offered (assumed).", "APP-1",
      (SetPhone({"wallet_pay_supported": False}), *OPENED),
-     all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))),
+     all_of(in_order, button_is("opened", *NOT_OFFERED, todo=SHOW))),
     ("screen", "hidden-on-invalid-sdk-input", "After InvalidSdkInput no button is offered (assumed).", "APP-1",
      (SetPhone({"takes_sdk_input": False}), *OPENED),
-     all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))),
+     all_of(in_order, button_is("opened", *NOT_OFFERED, todo=SHOW))),
     ("screen", "hidden-after-success", "A card that was added is not offered again.", "A-CAN-2", ADDED,
      all_of(in_order, once_added(button_is("after", *NOT_SHOWN, todo="Ask canProvision once more after a success.")))),
     ("screen", "offered-while-possible", "CanBeProvisioned shows the button, also for a card that was just added.",
@@ -675,9 +677,10 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     ("life", "rotation", "A rotation leaves the page as it is (assumed).", "APP-2",
      (*OPENED, ROTATE, SETTLE, Look("after")), all_of(in_order, set_up_once, button_is("after", SHOWN, todo=SHOW))),
     ("life", "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled.", "A-BTN-1",
-     (*HELD_POST, ROTATE, SETTLE, Look("rotated"), TAP, Release(POST), SETTLE),
+     (*HELD_POST, ROTATE, SETTLE, Look("rotated"), TAP, Release(POST), SETTLE, Look("after")),
      all_of(in_order, first_of(set_up_once, all_of(first_of(one_attempt, post_once),
-                                                   button_is("rotated", DISABLED, HIDDEN, todo=GUARD))))),
+                                                   button_is("rotated", DISABLED, HIDDEN, todo=GUARD)),
+                              once_added(button_is("after", *NOT_SHOWN, todo=FOLLOW))))),
     ("life", "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
      (*OPENED, CLOSE, OPEN, SETTLE, Look("after")),
      all_of(in_order, get_each_opening, button_is("after", SHOWN, todo=SHOW))),
@@ -690,7 +693,7 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      (*OPENED, CLOSE, Hold(GET), Do("openCardPage", 1), Reached(GET), Look("fetching"), Release(GET), SETTLE, TAP,
       SETTLE),
      all_of(in_order, first_of(posts_unchanged, in_wallet(1)),
-            button_is("fetching", *NOT_SHOWN, DISABLED, todo=OWN_STATE))),
+            button_is("fetching", *NOT_OFFERED, todo=OWN_STATE))),
 ]  # fmt: skip
 
 
@@ -712,7 +715,7 @@ def _cases() -> Iterator[AppCase]:
         judge = all_of(in_order, post_once, ONLY_GIVEN, enabled("after"))
         yield app_case("faults", f"post-{told}", says, "REL-6", (Fail(POST, name), *ADDED), judge)
         says = f"A GET that ends with {name!r} is a failure, and offers no button."
-        judge = all_of(in_order, ONLY_GIVEN, button_is("opened", *NOT_SHOWN, todo=SHOW))
+        judge = all_of(in_order, ONLY_GIVEN, button_is("opened", *NOT_OFFERED, todo=SHOW))
         yield app_case("faults", f"get-{told}", says, "REL-6", (Fail(GET, name), *OPENED), judge)
     yield app_case("faults", "post-never-answered", "A POST without an answer is given up within 20 s (assumed).",
                    "REL-5", (*HELD_POST, Outlast(POST), SETTLE, Look("late"), Release(POST), SETTLE),
@@ -720,7 +723,7 @@ def _cases() -> Iterator[AppCase]:
     yield app_case("faults", "get-never-answered", "A GET without an answer is given up within 20 s (assumed).",
                    "REL-5", (Hold(GET), OPEN, Reached(GET), Outlast(GET), Release(GET), SETTLE),
                    all_of(in_order, late_get_unused))  # fmt: skip
-    hidden = all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))
+    hidden = all_of(in_order, button_is("opened", *NOT_OFFERED, todo=SHOW))
     for name, outcome in CAN_PROVISION_FAILURES.items():
         told = to_snake(name).replace("_", "-")
         having = [variant for variant, one in VARIANTS_A.items() if type(outcome) not in one.facts.lacks]

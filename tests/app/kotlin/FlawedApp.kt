@@ -42,6 +42,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
     private var message = ""
     private var getFailed = false
     private var cached: String? = null
+    private var frozen: Button? = null
 
     private fun flaw(name: String) = session == "flaw:$name"
 
@@ -220,7 +221,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         return (value as? String).orEmpty().ifEmpty { throw RuntimeException("no sdkInput") }
     }
 
-    override suspend fun screen() = withContext(one) { Screen(button, message) }
+    override suspend fun screen() = withContext(one) { Screen(frozen ?: button, message) }
 
     override suspend fun closeCardPage() = withContext(one) {
         if (!flaw("not-cancelled")) scope.cancel()
@@ -230,6 +231,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
 
     override suspend fun rotate(): Unit = withContext(one) {
         rotated = true
+        if (flaw("rotation-forgets")) frozen = button
         if (flaw("rotation-empties")) button = Button.ABSENT
         if (flaw("rotation-asks-again")) scope.launch { opened() }
         if (flaw("rotation-enables") && button == Button.DISABLED) button = Button.SHOWN
