@@ -80,11 +80,11 @@ def only_miss(run: AppRun) -> tuple[Miss, Verdict]:
 
 
 @pytest.mark.rule("APP-7")
-@pytest.mark.parametrize(("case", "place"), [("concurrency.disabled-at-once", "the POST of fetchOpc"),
-                                             ("concurrency.disabled-in-the-wallet", "the wallet")])  # fmt: skip
+@pytest.mark.parametrize(("case", "place"), [("concurrency.disabled-at-once", "POST"),
+                                             ("concurrency.disabled-in-the-wallet", "wallet")])  # fmt: skip
 def test_a_main_thread_that_waits_is_the_cause_that_is_told(case: str, place: str) -> None:
     missed, verdict = only_miss(run("from-0.4.0", "blocks", only=(f"app.{case}",)))
-    assert missed.observed == f"tapAdd was not answered for 3 s, while {place} waited"
+    assert missed.observed == f"tapAdd was not answered for 3 s, while {place} was held"
     assert (missed.todo[:35], verdict) == ("Nothing may wait on the main thread", Verdict.FAIL)
 
 

@@ -79,7 +79,7 @@ CAUSES = {
     "provisions-again": "Call provision once for each tap",
     "rotation-asks-again": "GET and create belong to the opening",
     "rotation-forgets": "Let the page that a rotation makes anew",
-    "failure-as-success": "Only a Success adds the card",
+    "failure-as-success": "Show the button enabled again",
     "starts-as-before": "Begin each page with a state of its own",
     "crashes-without-client": "It ends the app",
     "retried": "Turn repeats off",

@@ -208,7 +208,7 @@ def app_case(  # noqa: PLR0917 - a row of a table
             sent = f"{strays[0].request.method} {strays[0].request.target}"
             yield Miss("a GET on the route that app.toml names", f"{sent} came", ROUTE, root=Root.PLAIN_CALL)
         elif seen.unreached == GET:
-            yield Miss("a GET each time a page opens", "none came", KEPT.todo, root=Root.OLD_ANSWER)
+            yield NO_GET
         elif seen.unreached:
             yield never_came(seen.unreached)
         else:
@@ -249,6 +249,7 @@ KEPT = Miss(
     root=Root.OLD_ANSWER,
 )
 """The miss of an app that keeps activation data beyond its page."""
+NO_GET = Miss("a GET each time a page opens", "none came", KEPT.todo, root=Root.OLD_ANSWER)
 
 
 def button_is(look: str, *allowed: str, todo: str) -> AppJudge:
@@ -257,16 +258,6 @@ def button_is(look: str, *allowed: str, todo: str) -> AppJudge:
     def judge(seen: AppSeen) -> Iterator[Miss]:
         if (now := seen.button(look)) not in allowed:
             yield Miss(f"a button that is {' or '.join(allowed)}", f"it is {now}", todo)
-
-    return judge
-
-
-def enabled(look: str) -> AppJudge:
-    """At this look, after a failure, the button can be pressed again."""
-
-    def judge(seen: AppSeen) -> Iterator[Miss]:
-        gone = seen.button(look) in NOT_SHOWN
-        yield from button_is(look, SHOWN, todo=NOT_IN_WALLET if gone else AGAIN)(seen)
 
     return judge
 
@@ -343,16 +334,15 @@ def output_unchanged(seen: AppSeen) -> Iterator[Miss]:
 def called_once(seen: AppSeen) -> Iterator[Miss]:
     """The one tap of a case called provision no more than once."""
     if (calls := len(seen.happened(*ATTEMPTS))) > 1:
-        yield Miss("1 call of provision for one tap", f"{calls} were made", ONE_TAP, rule="REL-1", root=Root.PLAIN_CALL)
+        yield Miss("1 call of provision for one tap", f"{calls} were made", ONE_TAP, rule="REL-1")
 
 
 def post_once(seen: AppSeen) -> Iterator[Miss]:
     """The one tap of a case began one attempt, which sent its POST once, whatever became of it."""
     if not seen.came(POST):
         yield never_came(POST)
-    repeated = [*called_once(seen)]
-    yield from repeated
-    if len(seen.came(POST)) > 1 and not repeated:
+    yield from called_once(seen)
+    if len(seen.came(POST)) > max(1, len(seen.happened(*ATTEMPTS))):
         yield Miss("one POST", f"{len(seen.came(POST))} came", TAP_AGAIN, rule="REL-1")
 
 
@@ -383,31 +373,23 @@ def in_wallet(card: int) -> AppJudge:
 
     def judge(seen: AppSeen) -> Iterator[Miss]:
         if seen.device.phone.cards != {seen.cards[card]}:
-            there = ", ".join(sorted(seen.device.phone.cards)) or "no card"
-            todo = "Keep each page's card with its own client."
-            root = Root.WRONG_CARD if seen.device.phone.cards else Root.CASE
-            yield Miss(f"{seen.cards[card]} in the wallet", f"{there} in it", todo, root=root)
+            there, todo = ", ".join(sorted(seen.device.phone.cards)), "Keep each page's card with its own client."
+            yield Miss(f"{seen.cards[card]} in the wallet", f"{there} in it", todo, root=Root.WRONG_CARD)
 
     return once_added(judge)
 
 
-def after_process_death(judge: AppJudge) -> AppJudge:
-    """The judge's misses if all of the ended process stopped; else a miss of the adapter's."""
-
-    def judged(seen: AppSeen) -> Iterator[Miss]:
-        if seen.happened(m.ProvisionSuccess):
-            todo = "In processDeath() of your adapter, cancel everything that the app has begun."
-            yield Miss("an attempt that ends with its process", "it went on and added the card", todo)
-        else:
-            yield from judge(seen)
-
-    return judged
+def ended_with_process(seen: AppSeen) -> Iterator[Miss]:
+    """All of the ended process stopped; else it is the adapter's fault."""
+    if seen.happened(m.ProvisionSuccess):
+        todo = "In processDeath() of your adapter, cancel everything that the app has begun."
+        yield Miss("an attempt that ends with its process", "it went on and added the card", todo)
 
 
 def get_each_opening(seen: AppSeen) -> Iterator[Miss]:
     """One GET for each time that the page was opened."""
-    if (count := len(seen.came(GET))) < 2:
-        yield Miss("a GET each time the page opens", f"{count} in two openings", KEPT.todo)
+    if len(seen.came(GET)) < 2:
+        yield NO_GET
 
 
 def late_get_unused(seen: AppSeen) -> Iterator[Miss]:
@@ -420,7 +402,9 @@ def late_get_unused(seen: AppSeen) -> Iterator[Miss]:
 def nothing_before_tap(seen: AppSeen) -> Iterator[Miss]:
     """Opening the page begins no attempt."""
     for record in seen.happened(*ATTEMPTS, m.CreateSdkOutputCalled):
-        yield Miss("no attempt before a tap", f"{record.message.says} was called", "Begin it in the tap.")
+        yield Miss(
+            "no attempt before a tap", f"{record.message.says} was called", "Begin it in the tap.", root=Root.PLAIN_CALL
+        )
     if seen.came(POST):
         yield Miss("no POST before a tap", "one came", "Send it when the SDK has made an sdkOutput.")
 
@@ -438,9 +422,7 @@ def provider_ended(seen: AppSeen) -> Iterator[Miss]:
 def reported(seen: AppSeen) -> Iterator[Miss]:
     """The app reported the card configuration issue; one that did not ask after its success could not see it."""
     if not seen.reports:
-        todo = (
-            "Report it to the operator's implementation contact, so that the scheme's card configuration is verified."
-        )
+        todo = "Report it to the operator's contact, so that the scheme's card configuration is verified."
         asked = asked_after_success(seen)
         todo = todo if asked else f"Ask canProvision once more after a success; where it says yes: {todo}"
         yield Miss("a report: CanBeProvisioned for a card that was just added", "none was made", todo, noted=not asked)
@@ -465,9 +447,7 @@ def two_steps(seen: AppSeen) -> Iterator[Miss]:
     made = [record.at for record in seen.happened(m.SdkOutputCreated)]
     used = [record.at for record in seen.happened(m.ProvisionCalled)]
     if not made or not used or not seen.came(POST) or made[0] > used[0]:
-        yield Miss(
-            "createSdkOutput(), the POST, provision(sdkInput, ...)", "another order", "Follow the flow (FLOW-1)."
-        )
+        yield Miss("createSdkOutput(), the POST, provision(sdkInput)", "another order", "Follow the flow (FLOW-1).")
 
 
 def activity_there(seen: AppSeen) -> Iterator[Miss]:
@@ -498,10 +478,8 @@ def kinds(seen: AppSeen, text: str) -> set[str]:
         "sdkOutput": [arrival.sdk_output for arrival in seen.arrivals],
         "session": [seen.session],
     }
-    for cut in CUT:
-        if found := {kind for kind in values if any(value and value[:cut] in text for value in values[kind])}:
-            return found
-    return set()
+    found = ({kind for kind in values if any(one and one[:cut] in text for one in values[kind])} for cut in CUT)
+    return next(filter(None, found), set())
 
 
 def silent(what: str) -> AppJudge:
@@ -536,7 +514,7 @@ def failure_told(seen: AppSeen) -> Iterator[Miss]:
         if seen.message(look) in {"", seen.message("opened")}:
             yield Miss("a word about the failure", f"none ({look})", "Say that the card was not added.")
         elif seen.message(look) == seen.message("added"):
-            yield Miss("a word about the failure", f"the same as after a success ({look})", NOT_IN_WALLET)
+            yield Miss("a word about the failure", f"the same as after a success ({look})", AGAIN)
 
 
 def nothing_technical(seen: AppSeen) -> Iterator[Miss]:
@@ -589,9 +567,9 @@ ONLY_GIVEN = all_of(*(
 """Only texts that the back end gave reach create and the SDK."""
 SHOW = "Show the button when canProvision answers CanBeProvisioned, and only then."
 FOLLOW = "Let the page that a rotation makes anew follow the attempt that goes on, to its end."
-AGAIN = "Enable the button when the attempt is over, however it ended."
-NOT_IN_WALLET = "Only a Success adds the card: after any Failure show the button again, and say that nothing was added."
+AGAIN = "Show the button enabled again after any Failure: nothing was added, and only a Success hides it."
 OWN_STATE = "Begin each page with a state of its own: nothing of an earlier page may be on it."
+FAILED_ONCE = all_of(in_order, post_once, button_is("after", SHOWN, todo=AGAIN))
 HELD_POST = (*OPENED, Hold(POST), TAP, Reached(POST), Look("held"))
 NOT_SHOWN = (HIDDEN, ABSENT)
 NOT_OFFERED = (*NOT_SHOWN, DISABLED)
@@ -649,13 +627,11 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     ("concurrency", "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
      set_up_once),
     ("recovery", "enabled-after-failure", "After a failure the button can be pressed again.", "A-BTN-1",
-     (SetPhone({"provision_failure": "InternalError"}), *ADDED),
-     all_of(in_order, post_once, enabled("after"))),
+     (SetPhone({"provision_failure": "InternalError"}), *ADDED), FAILED_ONCE),
     ("recovery", "enabled-after-cancel", "After the cardholder has cancelled, the button can be pressed again.",
-     "A-BTN-1", (SetPhone({"provision_failure": "Canceled"}), *ADDED),
-     all_of(in_order, post_once, enabled("after"))),
+     "A-BTN-1", (SetPhone({"provision_failure": "Canceled"}), *ADDED), FAILED_ONCE),
     ("recovery", "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again.", "A-BTN-1",
-     (Fail(POST, "500"), *ADDED), all_of(in_order, post_once, enabled("after"))),
+     (Fail(POST, "500"), *ADDED), FAILED_ONCE),
     ("recovery", "adds-after-failure", "A tap after a failure adds the card.", "A-PROV-3",
      (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), all_of(in_order, in_wallet(0))),
     ("recovery", "offered-after-get-failure", "A page that is opened again asks again.", "API-10",
@@ -688,7 +664,7 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      (*HELD_POST, CLOSE, SETTLE, Release(POST), SETTLE), all_of(in_order, post_once, provider_ended)),
     ("life", "process-death", "After the process has ended, the page works again (assumed).", "APP-2",
      (*HELD_POST, DIE, Release(POST), OPEN, SETTLE, Look("after")),
-     all_of(in_order, post_once, after_process_death(button_is("after", SHOWN, todo=SHOW)))),
+     all_of(in_order, post_once, first_of(ended_with_process, button_is("after", SHOWN, todo=SHOW)))),
     ("isolation", "second-card", "Another card's page adds that card (assumed).", "APP-3",
      (*OPENED, CLOSE, Hold(GET), Do("openCardPage", 1), Reached(GET), Look("fetching"), Release(GET), SETTLE, TAP,
       SETTLE),
@@ -712,7 +688,7 @@ def _cases() -> Iterator[AppCase]:
     for name in WRONG_ANSWERS:
         told = name.lower().replace(" ", "-")
         says = f"A POST that ends with {name!r} is a failure, and gives the SDK nothing."
-        judge = all_of(in_order, post_once, ONLY_GIVEN, enabled("after"))
+        judge = all_of(ONLY_GIVEN, FAILED_ONCE)
         yield app_case("faults", f"post-{told}", says, "REL-6", (Fail(POST, name), *ADDED), judge)
         says = f"A GET that ends with {name!r} is a failure, and offers no button."
         judge = all_of(in_order, ONLY_GIVEN, button_is("opened", *NOT_OFFERED, todo=SHOW))

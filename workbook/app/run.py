@@ -38,7 +38,7 @@ from workbook.harness.report import About, RunRecord, concluded
 from workbook.harness.reports import read_record
 from workbook.harness.selection import Baseline, Options, chosen
 from workbook.relay.config import BackEndStart, GetForm, PostForm
-from workbook.relay.model import GET, POST, SURFACE, BackEndOperation, PhoneCall, Seen, Surface
+from workbook.relay.model import SURFACE, BackEndOperation, PhoneCall, Seen, Surface
 from workbook.relay.process import StartCommand, Stopping
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -227,10 +227,9 @@ class AppStage:
         """The app does not answer this action: if something that is held may be why, note it, and let the app go on."""
         device, back_end = self._client.device, self._client.back_end
         held = back_end.held | device.held
-        places = {GET: "the GET", POST: "the POST of fetchOpc", c.ASKING: c.ASKING, c.WALLET: "the wallet"}
         for place in held:
             if device.waiting[place] or back_end.waiting(place):
-                self._blocked = self._blocked or f"{what} was not answered for 3 s, while {places[place]} waited"
+                self._blocked = self._blocked or f"{what} was not answered for 3 s, while {place} was held"
             held[place].set()
 
     def _happened(self) -> int:
