@@ -6,14 +6,17 @@ reading; `draw` separates the two and frames the shapes with the phone's body. `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import NamedTuple
 from zlib import crc32
 
 from workbook.flows import messages as m
 from workbook.views.film import Film
-from workbook.views.html import Markup, View, joined, tag, void
+from workbook.views.html import Markup, View, joined, tag, trusted, void
 from workbook.views.paint import FONT, PHONE_DARK, PHONE_LIGHT, Picture, Pressable, document, variables
 from workbook.views.screen import BANK, InFront, Page, Screen, Sheet, describe, digits
 from workbook.views.table import clean, cut, preformatted, wrap
@@ -95,7 +98,7 @@ def _moved(x: float, y: float, scale: float) -> str:
     return f"translate({x:g} {y:g})" + (f" scale({scale:g})" if scale != 1 else "")
 
 
-# Card art: six sober designs of plain geometry, one for each payment instrument, the same each time.
+# Card art: sober designs of plain geometry, one for each payment instrument, the same each time.
 #
 # A card's picture must show this card and no other, and must have neither a name nor a number on it (X-ART-1, wallet).
 # The designs, the bank's name and the card's name are made up.
@@ -105,21 +108,26 @@ CARD_WIDTH, CARD_HEIGHT = 240, 152
 """In the proportions that the wallet asks for (wallet)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
+class Design(NamedTuple):
     """The look of a card, the same in a light and a dark theme.
 
     Attributes:
-        base: the colour behind the words.
-        shapes: the two colours of the figures.
         words: the colour of the words.
-        figures: draws the figures, away from the words and the round corners.
+        shapes: what is behind the words.
     """
 
-    base: str
-    shapes: tuple[str, str]
     words: str
-    figures: Callable[[str, str], Iterator[Markup]]
+    shapes: Markup
+
+
+@cache
+def designs() -> tuple[Design, ...]:
+    """The pictures of the folder `cards`, in turn; the `color` of each is that of the words on it."""
+    read = (path.read_text("utf-8").splitlines() for path in sorted(Path(__file__).with_name("cards").glob("*.svg")))
+    return tuple(
+        Design(re.findall(' color="(#[0-9a-f]{6})"', opening)[0], trusted("".join(shapes)))
+        for opening, *shapes, _closing in read
+    )
 
 
 def masked(instrument: str) -> str:
@@ -130,7 +138,8 @@ def masked(instrument: str) -> str:
 def design(instrument: str) -> Design:
     """The design of an instrument; consecutive ids have different ones."""
     last = digits(instrument)
-    return DESIGNS[(int(last) if last.isdecimal() else crc32(instrument.encode("utf-8", "replace"))) % len(DESIGNS)]
+    number = int(last) if last.isdecimal() else crc32(instrument.encode("utf-8", "replace"))
+    return designs()[number % len(designs())]
 
 
 def card(instrument: str, x: float, y: float, width: float) -> Markup:
@@ -138,8 +147,7 @@ def card(instrument: str, x: float, y: float, width: float) -> Markup:
     look = design(instrument)
     rim = {"x": 0.5, "y": 0.5, "width": CARD_WIDTH - 1, "height": CARD_HEIGHT - 1, "rx": 12.5}
     parts = [
-        void("rect", fill=look.base, width=CARD_WIDTH, height=CARD_HEIGHT, rx=13),
-        *look.figures(*look.shapes),
+        look.shapes,
         void("rect", fill="none", stroke="#ffffff", stroke_opacity=0.16, **rim),  # sets a dark card off a dark page
     ]
     if width >= 150:
@@ -152,46 +160,6 @@ def card(instrument: str, x: float, y: float, width: float) -> Markup:
 def tall(width: float) -> float:
     """The height of a card of this width."""
     return round(width * CARD_HEIGHT / CARD_WIDTH, 1)
-
-
-def _two(far: str, near: str) -> Callable[[str, str], Iterator[Markup]]:
-    """Draws two paths, the nearer one in the first colour."""
-    return lambda first, second: iter((void("path", fill=second, d=far), void("path", fill=first, d=near)))
-
-
-def _tiles(near: str, far: str) -> Iterator[Markup]:
-    quarters = ("h30a30 30 0 0 1-30 30z", "m30 0v30h-30a30 30 0 0 1 30-30z", "m0 30v-30a30 30 0 0 1 30 30z")
-    for at in range(9):
-        corner = f"M{134 + 30 * (at % 3)} {46 + 30 * (at // 3)}"
-        yield void("path", fill=near if at % 2 else far, d=corner + quarters[(2 * at + at // 3) % 3])
-
-
-def _dots(near: str, far: str) -> Iterator[Markup]:
-    for at in range(2, 30):  # the upper left corner of the field stays free
-        line, column = divmod(at, 6)
-        if column + line > 1:
-            colour, place = near if column % 2 else far, {"cx": 106 + 20 * column, "cy": 54 + 20 * line}
-            yield void("circle", fill=colour, **place, r=2.5 + 0.85 * column)
-
-
-def _arches(near: str, far: str) -> Iterator[Markup]:
-    for radius in (58, 44, 30, 16):
-        arch = f"M{164 - radius} {CARD_HEIGHT}v-34a{radius} {radius} 0 0 1 {2 * radius} 0v34"
-        yield void("path", fill="none", stroke=near if radius % 4 else far, stroke_width=9, d=arch)
-
-
-DESIGNS = (
-    Design("#30353d", ("#4a525e", "#626b79"), "#ffffff", _arches),
-    Design("#0f4c5c", ("#1d6f83", "#176073"), "#ffffff", _two(
-        "M0 118C70 118 120 66 176 66C206 66 226 76 240 84V139a13 13 0 0 1-13 13H13a13 13 0 0 1-13-13z",
-        "M0 96C44 84 86 128 140 128C186 128 214 112 240 108V139a13 13 0 0 1-13 13H13a13 13 0 0 1-13-13z")),
-    Design("#2f3a66", ("#7482bd", "#4d5a94"), "#ffffff", _tiles),
-    Design("#5a2a4d", ("#a1678f", "#7d4270"), "#ffffff", _two("M170 0h28l-76 152h-28z", "M208 0h12l-76 152h-12z")),
-    Design("#23503a", ("#4f8f6b", "#3a7454"), "#ffffff", _dots),
-    Design("#eadfcb", ("#b99a63", "#d6c19a"), "#33291a", _two(
-        "M92 152L170 44L206 152z", "M150 152L206 74L240 122V139a13 13 0 0 1-13 13z")),
-)  # fmt: skip
-"""The look of the cards in turn."""
 
 
 # The phone's body, the same for every screen. No maker's phone looks like it.
