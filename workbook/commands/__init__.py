@@ -7,14 +7,13 @@ is called.
 from __future__ import annotations
 
 import argparse
-import signal
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from workbook.base.signals import ending_signals
+from workbook.base.signals import at_first_signal
 from workbook.base.terminal import say
 from workbook.errors import ExitCode, ParameterError
 
@@ -163,13 +162,9 @@ def end_like_ctrl_c() -> None:
 
     A second one would break off what the first one set going: kernels that end, a report that is being written.
     """
-    numbers = ending_signals()
 
-    def first(_number: int, _frame: object) -> NoReturn:
-        for number in numbers:
-            signal.signal(number, signal.SIG_IGN)
+    def interrupt() -> NoReturn:
         raise KeyboardInterrupt
 
     if threading.current_thread() is threading.main_thread():
-        for number in numbers:
-            signal.signal(number, first)
+        at_first_signal(interrupt)
