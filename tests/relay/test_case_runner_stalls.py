@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 
+import broken_data
 import broken_time
 import pytest
 import reference
@@ -146,3 +147,8 @@ def test_what_the_api_alone_holds_up_is_not_waited_for_again(monkeypatch):
     monkeypatch.setattr(case_runner._Schedule, "by_itself", None)  # no case is run alone
     names = ("relay.get.limit-headers", "relay.post.limit-headers", "relay.get.text-symbols")
     assert [result.verdict for result in relays.results("mine", names)] == ["fail", "fail", "pass"]
+
+
+def test_a_failure_with_an_empty_value_is_not_taken_for_another_cases_request(monkeypatch):
+    monkeypatch.setattr(relays, "kinds", lambda: {"mine": broken_data.EmptyFieldOnFailure})
+    assert {result.verdict for result in relays.results("mine", STALLS)} == {Verdict.PASS}

@@ -233,11 +233,11 @@ class _Schedule:
     async def stalled_again(self, cases: Sequence[RelayCase]) -> None:
         """Run cases whose first call the API stalls, as many at once as the back end has lanes."""
         lanes = self._runner.lanes or len(cases)
-        if lanes == 1 and self._runner.lanes:
+        if self._runner.lanes == 1:
             for case in cases:
                 self.keep(RelayResult(case, Verdict.NOT_LOOKED_AT, why=ONE_LANE))
             return
-        for at in range(0, len(cases), max(lanes, 1)):
+        for at in range(0, len(cases), lanes or 1):
             await asyncio.gather(*map(self.with_others, cases[at : at + lanes]))
 
     async def confirm(self, cases: Iterable[RelayCase]) -> None:
@@ -341,7 +341,7 @@ def _is_held_by_the_api(result: RelayResult, bound: float) -> bool:
 
     late = [(call, part.seen) for part in result.each if isinstance(part.seen, Seen)
             for call in part.seen.calls if call.seconds > SLOW * bound]  # fmt: skip
-    return bool(late) and all(met_a_fault(call, seen) for call, seen in late)
+    return _is_late(result, 0.9 * bound) and all(met_a_fault(call, seen) for call, seen in late)
 
 
 def _is_late(result: RelayResult, bound: float) -> bool:
@@ -781,7 +781,7 @@ class CaseRunner:
 
     def _stall_result(self, stall: _Stall, before: int, seconds: float) -> RelayResult:
         """The result of a case, by the requests that are certainly its own: the first, and those with its values."""
-        sent, values = {call.sent for call in stall.calls} - {None}, {call.value for call in stall.calls} - {None}
+        sent, values = {call.sent for call in stall.calls} - {None}, {call.value for call in stall.calls} - {None, ""}
         own = [
             request
             for request in self.upstream.arrived(before)
