@@ -29,3 +29,9 @@ def test_a_live_view_is_taken_out_and_what_was_nothing_else_goes():
     notebook = read_notebook(json.dumps(content | {"cells": [cell]}).encode())
     kept = list(without_widgets(notebook.cells[0].outputs))
     assert [one.get("data", one.get("text")) for one in kept] == [{"text/plain": "kept"}, "told"]
+
+
+def test_a_cells_lines_in_a_file_are_one_text():
+    cell = {"cell_type": "markdown", "id": "one", "metadata": {}, "source": ["# First\n", "second"]}
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
+    assert read_notebook(json.dumps(content).encode()).cells[0].source == "# First\nsecond"

@@ -84,7 +84,8 @@ def read_notebook(stored: bytes) -> Any:
     import nbformat  # 0.8 s
 
     try:
-        notebook = nbformat.from_dict(with_ids(json.loads(stored)))  # type: ignore[no-untyped-call]
+        # reads, because a file has the lines of a cell in a list
+        notebook = nbformat.reads(json.dumps(with_ids(json.loads(stored))), as_version=4)  # type: ignore[no-untyped-call]
         nbformat.validate(notebook)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, nbformat.ValidationError) as error:
         raise ConfigurationError(f"not a notebook: {one_line(str(error))}") from error
