@@ -178,4 +178,8 @@ CASES = (
                 CaseScript((AppCall(operation), Down(), AppCall(operation), Up(), Recover(), AppCall(operation)),
                            alone=True))
       for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
+    # Gateways close what was idle for a while, and the next call is a cardholder's. Some pools look only after 2 s
+    # whether a connection is still open (assumed), so that much time passes.
+    _recovery("post.after-idle", "Once the API has closed its idle connections, the next POST works.", "API-11",
+              recovers, CaseScript((AppCall(POST), Down(), Up(), Rest(2.1), AppCall(POST)), alone=True)),
 )  # fmt: skip
