@@ -407,3 +407,17 @@ def test_what_the_xml_says_of_a_case_that_did_not_fail():
     miss = f"API-11: expected {MISS.expected}; observed {MISS.observed}. {MISS.todo}"
     assert said.text == f"note: {record.says}\n{miss}\n{record.reproduce}"
     assert (case.get("name"), case.get("classname")) == (record.name, "conform.fidelity")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "code", "word", "colour"),
+    [
+        ("pass", 0, "No harm seen.", "pass"), ("warn", 0, "No harm seen, but warnings.", "warn"),
+        ("known", 0, "Known failures only.", "known"), ("warn", 1, "Failed.", "fail"),
+        ("pass", 130, "Interrupted.", "not-testable"), ("pass", 2, "Undecided.", "not-testable"),
+        ("harness error", 255, "The workbook failed.", "harness-error"),
+    ],
+)  # fmt: skip
+def test_the_banner_follows_the_exit_code(verdict, code, word, colour):
+    page = to_html(recorded(result(verdict=Verdict(verdict)), exit_code=code))
+    assert f'<p class="headline is-{colour}"><b>{word}</b> ' in page

@@ -3,10 +3,12 @@
 import json
 from dataclasses import replace
 
+import pytest
 from ran import MISS, recorded
 from ran import result as ran
 
 from workbook.harness.model import Verdict
+from workbook.harness.reports import reports
 from workbook.harness.sarif import LEVELS, to_sarif
 
 
@@ -52,3 +54,12 @@ def test_a_known_failure_says_why_it_is_known():
 def test_without_a_file_a_finding_has_no_place():
     (found,) = json.loads(to_sarif(recorded(ran(), config="")))["runs"][0]["results"]
     assert "locations" not in found
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [("workbook conform", "conform"), ("workbook conform app", "conform"), ("workbook preflight", "preflight")],
+)
+def test_each_tool_writes_it_beside_its_reports(program, name):
+    record = recorded(program=program)
+    assert reports(record)[f"{name}.sarif"] == to_sarif(record)

@@ -408,7 +408,7 @@ def printed(monkeypatch, shows, *, late=False):
 
     monkeypatch.setattr(session, "_once", once)
     if late:
-        monkeypatch.setattr(session, "monotonic", lambda: 60.0)
+        monkeypatch.setattr(session, "monotonic", lambda: 110.0)
     began = 0.0 if late else time.monotonic()
     done = session._proven(recorded(*results), Config(target("http://127.0.0.1:9")), RunOptions(), Stopping(), began)
     assert (done.cases[0].reproduce, done.cases[2].reproduce) == (ABOUT.reproduce(names[0]), "")

@@ -44,7 +44,6 @@ from workbook.errors import ConfigurationError, ExitCode
 from workbook.harness.model import ReportedExchange, Verdict
 from workbook.harness.report import (
     ADVICE_SHOWN,
-    FAILING,
     FORMAT,
     PHONE,
     SETTLED,
@@ -265,19 +264,14 @@ def to_html(record: RunRecord) -> str:
 
 def ending(record: RunRecord) -> tuple[str, Verdict]:
     """The exit code in a word or two, and the verdict whose colour fits it."""
-    match record.about.exit_code:
-        case ExitCode.OK if record.ended(*FAILING):
-            return "No harm seen, but warnings", Verdict.WARN
-        case ExitCode.OK:
-            return "No harm seen", Verdict.PASS
-        case ExitCode.FAILED:
-            return "Failed", Verdict.FAIL
-        case ExitCode.INTERRUPTED:
-            return "Interrupted", Verdict.NOT_TESTABLE
-        case ExitCode.BROKEN:
-            return "The workbook failed", Verdict.HARNESS_ERROR
-        case _:
-            return "Undecided", Verdict.NOT_TESTABLE
+    good = ("Known failures only", Verdict.KNOWN) if record.ended(Verdict.KNOWN) else ("No harm seen", Verdict.PASS)
+    endings = {
+        ExitCode.OK: ("No harm seen, but warnings", Verdict.WARN) if record.ended(Verdict.WARN) else good,
+        ExitCode.FAILED: ("Failed", Verdict.FAIL),
+        ExitCode.INTERRUPTED: ("Interrupted", Verdict.NOT_TESTABLE),
+        ExitCode.BROKEN: ("The workbook failed", Verdict.HARNESS_ERROR),
+    }
+    return endings.get(ExitCode(record.about.exit_code), ("Undecided", Verdict.NOT_TESTABLE))
 
 
 def to_markdown(record: RunRecord) -> str:
@@ -399,7 +393,7 @@ def _junit_case(case: CaseRecord, ending: Ending | None) -> JUnitCase:
         rule, expected, observed, todo = map(clean, (miss.rule, miss.expected, miss.observed, miss.todo))
         more = f" ({miss.see})" if miss.see else ""
         reasons.append(f"{rule}: expected {expected}; observed {observed}. {todo}{more}")
-    text = "\n".join([case.says, *reasons, *filter(None, [case.reproduce])])
+    text = "\n".join([case.says, *reasons, *filter(None, [case.unproven or case.reproduce])])
     shown = {"text": f"{case.verdict}: {text}"} if case.verdict is not Verdict.PASS else {}
     if ending:
         message = clean(next(iter(reasons), case.verdict.meaning))

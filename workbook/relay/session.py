@@ -100,7 +100,10 @@ def _proven(record: RunRecord, config: Config, options: RunOptions, stopping: St
         stopping: ends the tries.
         began: when the run began.
     """
-    tried, until = dict[str, CaseRecord](), began + 58  # so that a run with one defect ends within a minute
+    tried, shown = dict[str, CaseRecord](), todos(record)[:ADVICE_SHOWN]
+    # so that a run ends within a minute, or within two where the back end keeps the phone waiting for too long
+    late = any(todo.shown is not None and todo.shown.seconds > config.target.bound for todo in shown)
+    until = began + (100 if late else 58)
     limits = config.timeouts.model_copy(update={"whole": 40.0})  # seconds for one try
 
     def shows(names: tuple[str, ...], advice: str, *, in_order: bool) -> bool:
@@ -109,7 +112,7 @@ def _proven(record: RunRecord, config: Config, options: RunOptions, stopping: St
         failed = (case for case in found.cases if (case.verdict in FAILING and case.name == names[-1]) or not in_order)
         return any(miss.todo == advice for case in failed for miss in case.misses)
 
-    for todo in todos(record)[:ADVICE_SHOWN]:
+    for todo in shown:
         case = todo.shown
         if case is None or not case.misses or case.verdict not in CONFIRMED or not CASES[case.name].runs_by_itself:
             continue
