@@ -78,16 +78,14 @@ SHOWN = {
         ASKING EntriesUnavailable
         ASKING BudgetSpent
         LISTING EntriesReturned ShowEntries
-        LISTING NoEntries ShowNoEntries
+        LISTING NoEntries
         LISTING BudgetSpent
         OFFERED EntryChosen Authenticate
         GENERATING ExtensionProvisionCalled
         PROVISIONING RequestReturned
         GENERATING NoRequest
         PROVISIONING NoRequest
-        LISTED IssuerChosen CallPassEntries
         LISTING CardArtForIdAsked
-        LISTED IssuerChosen CallRemotePassEntries
         LISTING CardArtForBrandAsked
     """,
 }

@@ -718,7 +718,7 @@ class Start(Command):
 
 @message(SDK, APP, "start threw", "spec", "B-START-1", fails=True)
 class StartThrew(Event):
-    """start threw, and nothing has begun (B-START-1)."""
+    """start threw (B-START-1): nothing has begun (assumed)."""
 
     case: str
     why: str = ""
@@ -773,7 +773,7 @@ class GiveUp(Command):
     """The wallet stops waiting for the delegate (wallet)."""
 
 
-@message(SDK, APP, "didFinishProvisioning(with: pass, error: nil)", "spec", "B-FIN-1", where="wallet")
+@message(SDK, APP, "didFinishProvisioning(with: pass, error: nil)", "spec", "B-FIN-1", where="assumed")
 class FinishedWithPass(Event):
     """didFinishProvisioning with a pass (B-FIN-1). `where` is the cardholder's choice: phone, watch or both."""
 
@@ -830,9 +830,9 @@ class IssuerListOpened(Event):
     """The cardholder looks in the wallet for apps that offer cards (FLOW-4)."""
 
 
-@message(CARDHOLDER, WALLET_APP, "chooses the issuer's app", "spec", "X-FLOW-1")
+@message(CARDHOLDER, WALLET_APP, "chooses the issuer's app", "wallet", "X-FLOW-1")
 class IssuerChosen(Event):
-    """The cardholder chooses the issuer's app in the list (X-FLOW-1)."""
+    """The cardholder chooses the issuer's app in the list (wallet), between two calls of the document (X-FLOW-1)."""
 
 
 @message(CARDHOLDER, WALLET_APP, "chooses a card", "spec", "X-FLOW-1")
@@ -934,9 +934,9 @@ class ShowEntries(Command):
     entries: Any
 
 
-@message(WALLET_APP, CARDHOLDER, "shows no card", "spec", "X-ENTRIES-3")
+@message(WALLET_APP, CARDHOLDER, "shows no card", "wallet", "X-ENTRIES-3")
 class ShowNoEntries(Command):
-    """The wallet shows no card to add."""
+    """The wallet shows no card to add (wallet)."""
 
 
 @message(WALLET_APP, WALLET_APP, "is here already", "wallet", "X-ENTRIES-1 X-ENTRIES-2")

@@ -13,7 +13,7 @@ class ButtonDecision(
     private val activity: () -> Activity, // the activity of this moment, not the first one
     private val log: (String) -> Unit,
 ) {
-    /** Set when `create` succeeded; one instance for each card (assumed). */
+    /** Set when `create` succeeded; one instance for each card (sdk-a). */
     var cardProvisioning: CardProvisioning? = null
         private set
 

@@ -154,23 +154,25 @@ PLATFORM_A_CHECKS: tuple[Check, ...] = (
     Symptom(
         m.WalletPayNotSupported, "A-CREATE-2", Severity.WARN, Owner.YOU,
         "create found the wallet payment service not supported.",
-        "Offer no button. The document names no cause: see whether this phone has the wallet's payment service, and, "
-        "if other cards work on it, ask the operator whether this card is meant for that wallet (inferred).",
+        "Offer no button (assumed). The document names no cause: see whether this phone has the wallet's payment "
+        "service, and, if other cards work on it, ask the operator whether this card is meant for that wallet "
+        "(inferred).",
     ),
     Symptom(
         m.CanProvisionError, "A-CAN-3", Severity.WARN, Owner.YOU, "canProvision ended in Error: {r.throwable}.",
-        "Log the throwable, offer no button, and ask again when the page is opened again.",
+        "Log the throwable, offer no button, and ask again when the page is opened again (assumed).",
     ),
     Symptom(
         m.UnknownFailure, "A-CAN-4", Severity.WARN, Owner.YOU, "canProvision ended in UnknownFailure.",
-        "Offer no button and ask again later. The document names no cause; one to rule out is an app that is not "
-        "allowlisted (A-ALLOW-1, assumed).",
+        "Offer no button, and ask again later (assumed). The document names no cause; one to rule out is an app that "
+        "is not allowlisted (A-ALLOW-1, assumed).",
     ),
     Symptom(
         m.ApiError, "A-CAN-5", Severity.WARN, Owner.YOU,
         "canProvision ended in ApiError: the wallet provider's API answered {r.status_code}.",
-        "Offer no button, and look the statusCode up in the wallet provider's reference. 15009 (wallet): give the "
-        "application id and the fingerprint to the implementation contact, who has the app allowlisted (A-ALLOW-2).",
+        "Offer no button (assumed), and look the statusCode up in the wallet provider's reference. 15009 (wallet): "
+        "give the application id and the fingerprint to the implementation contact, who has the app allowlisted "
+        "(A-ALLOW-2).",
     ),
     Symptom(
         m.SdkOutputFailed, "A-ASYNC-1", Severity.FAIL, Owner.YOU, "createSdkOutput gave no sdkOutput: {r.why}.",
