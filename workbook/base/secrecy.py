@@ -306,12 +306,6 @@ class Secrets:
         size = self._size
         return {spelling.text[at : at + size] for spelling in self._spellings for at in self._offsets(spelling)}
 
-    @cached_property
-    def _runs(self) -> re.Pattern[str]:
-        """What may hold a secret: a run of characters that are in grams. Markup and prose are mostly others."""
-        alphabet = "".join(sorted(set().union(*self._grams)))
-        return re.compile(f"[{re.escape(alphabet)}]{{{self._least},}}")
-
     def _places(self, gram: str) -> list[tuple[_Spelling, int]]:
         """The spellings that contain a gram, and where in them it begins.
 
@@ -384,14 +378,11 @@ class Secrets:
     def _spans(self, text: str) -> Iterator[_Span]:
         """Every secret in exactly this text, from left to right; spans of several spellings may overlap."""
         grams, size, past = self._grams, self._size, 0
-        runs = (range(run.start(), run.end() - size + 1, self._stride) for run in self._runs.finditer(text))
-        for at in [at for run in runs for at in run if text[at : at + size] in grams]:
+        positions = range(0, len(text) - size + 1, self._stride)
+        for at in [at for at in positions if text[at : at + size] in grams]:
             if at >= past:
-                spans = [
-                    span
-                    for spelling, offset in self._places(text[at : at + size])
-                    if (span := _extended(text, at, spelling, offset))
-                ]
+                places = self._places(text[at : at + size])
+                spans = [span for place in places if (span := _extended(text, at, *place))]
                 if spans:
                     longest = max(spans, key=lambda span: span.end - span.begin)
                     yield longest
