@@ -12,10 +12,13 @@ import pytest
 import workbook.app.cases as cases_module
 import workbook.app.run as run_module
 from workbook.app.cases import APP_CASES
-from workbook.app.run import AppRun, conform_app
+from workbook.app.run import AppForm, AppRun, conform_app, load_app
+from workbook.base.forms import BadConfigurationError, Form
 from workbook.harness.model import Miss, Verdict
 from workbook.harness.reports import from_json, to_json
+from workbook.relay.config import BackEndForm, BaselineForm
 from workbook.relay.model import SURFACE
+from workbook.simulation.scenario import ScenarioForm
 from workbook.simulation.world import INSTRUMENT_IDS
 
 APP = Path(__file__).parent.parent / "support/python_app.py"
@@ -123,3 +126,25 @@ def test_a_command_that_calls_nothing_is_not_decided() -> None:
     assert record.about.exit_code == 2
     assert "did not call conform(...)" in record.about.trouble
     assert "no test here" in record.about.trouble
+
+
+@pytest.mark.parametrize(
+    ("top", "told"),
+    [
+        ("", 'name: it is missing; write name = "our app" at the top of the file.'),
+        ('name = "a\\u001b[2J"', "name: it is 'a\\x1b[2J'; give text in quotes"),
+        ("name = 5", "name: it is 5; give text in quotes"),
+    ],
+)
+def test_an_app_without_a_good_name_is_told_so(tmp_path: Path, top: str, told: str) -> None:
+    path = tmp_path / "app.toml"
+    path.write_text(f'{top}\n[start]\ncommand = "x"\n', "utf-8")
+    with pytest.raises(BadConfigurationError) as error:
+        load_app(path)
+    (mistake,) = error.value.mistakes
+    assert mistake.startswith(told)
+
+
+@pytest.mark.parametrize("form", [AppForm, BackEndForm, BaselineForm, ScenarioForm])
+def test_what_is_wrong_in_a_file_can_always_be_left_out(form: type[Form]) -> None:
+    assert form()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
-from workbook.simulation.faults import FAULTS, Chance, FaultKind, fault
+from workbook.simulation.faults import EDITED, FAULTS, PLACEHOLDER, Chance, FaultKind, FaultPlan, fault
 from workbook.simulation.http import AT_ONCE, JSON_HEADERS, Ending, Response, Wire
 from workbook.simulation.seal import Content, Damaged, Seal
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -253,3 +253,38 @@ def test_setting_one_value_keeps_the_others():
 def test_an_unknown_fault_is_explained(name, hint):
     with pytest.raises(ParameterError, match=re.escape(f"No fault {name!r}. ") + ".*" + re.escape(hint)):
         fault(name)
+
+
+def test_an_answer_written_by_hand_may_hold_the_right_sdk_input():
+    edited = played(EDITED.name, status=201, body=f'{{"sdkInput": "{PLACEHOLDER}", "more": 1}}')
+    assert (edited.status, json.loads(edited.body)) == (201, {"sdkInput": TEXT, "more": 1})
+    assert header(edited, "content-type") == "application/json"
+    plain = played(EDITED.name, status=503, body=f"Later {PLACEHOLDER}")
+    assert (plain.status, plain.body.decode()) == (503, f"Later {TEXT}")
+    assert header(plain, "content-type") == "text/plain"
+    assert played(EDITED.name, REFUSAL, body=PLACEHOLDER).body.decode() == PLACEHOLDER
+
+
+def test_each_setting_says_which_field_of_a_form_it_needs():
+    settings = [setting for one in (*FAULTS.values(), EDITED) for setting in one.settings.values()]
+    assert {setting.kind for setting in settings} == {"number", "choice", "text", "body"}
+    for setting in settings:
+        assert setting.fits(setting.default)
+        assert setting.kind == "text" or not setting.fits(None)
+        assert set(setting.limits) == {"number": {"least", "most"}, "choice": {"known"}}.get(setting.kind, set())
+        if setting.kind == "number":
+            assert all(setting.fits(setting.limits[end]) for end in ("least", "most"))
+            assert not setting.fits(setting.limits["least"] - 1)
+            assert not setting.fits(setting.limits["most"] + 1)
+
+
+@pytest.mark.parametrize("seed", ["7", 7.5, None, True])
+def test_a_seed_of_a_plan_is_a_whole_number(seed):
+    with pytest.raises(ParameterError, match="A seed is a whole number, such as 7, not"):
+        FaultPlan(seed=seed)
+
+
+def test_a_plan_is_made_of_rules_alone():
+    with pytest.raises(ParameterError, match=r"made of Planned\(\.\.\.\), not of 'reset'"):
+        FaultPlan(["reset"])
+    assert repr(FaultPlan()) == "FaultPlan(; seed 7)"

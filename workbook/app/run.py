@@ -337,7 +337,7 @@ class KotlinForm(Form):
 class AppForm(Form):
     """The whole file; only `app.toml` has `name`. Routes that are left out are those of the sample back ends."""
 
-    name: Text
+    name: Text = ""
     start: BackEndStart = BackEndStart()
     kotlin: KotlinForm | None = None
     get: GetForm = GetForm()
@@ -352,6 +352,8 @@ def load_app(path: Path) -> tuple[AppForm, Surface]:
     """
     mistakes = Mistakes()
     form = read_form(AppForm, read_toml(path, EXAMPLE), mistakes)
+    if not form.name:
+        mistakes.add(("name",), 'it is missing; write name = "our app" at the top of the file.')
     surface = Surface(_route("get", SURFACE.get, form.get, mistakes),
                       _route("post", SURFACE.post, form.post, mistakes))  # fmt: skip
     if form.kotlin is not None and form.start.command:
