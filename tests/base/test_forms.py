@@ -174,3 +174,17 @@ def test_a_file_that_is_not_there_is_told_with_the_one_that_may_be_meant(tmp_pat
         read_toml(tmp_path, EXAMPLE)
     with pytest.raises(BadConfigurationError, match="there is no such file"):
         read_toml(tmp_path / "no-folder" / "back-end.toml", EXAMPLE)
+
+
+def test_whatever_is_wrong_a_form_comes_back():
+    deep = {
+        "get": {"path": {"a": 1}},
+        "card": [{"id": {"b": [1]}}, 5, []],
+        "tags": [[]],
+        "name": {},
+        "seed": [],
+        "x": {},
+    }
+    form, mistakes = told(deep)
+    assert form == File()
+    assert [one.partition(":")[0] for one in mistakes if one.startswith(("name", "seed", "x"))] == ["name", "seed", "x"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.base.rules import Level, Owner, Rule, rule, rules
+from workbook.base.rules import Basis, Level, Owner, Rule, rule, rules
 from workbook.errors import ParameterError
 
 TESTS = Path(__file__).parents[1]
@@ -138,3 +138,11 @@ def test_a_practice_whose_breach_does_harm_is_named_by_a_test(one):
 def test_an_owner_has_its_article_in_a_sentence(owner, words):
     assert Owner(owner).in_a_sentence == words
     assert len(Owner) == 6
+
+
+@pytest.mark.parametrize("basis", Basis)
+def test_each_source_has_a_meaning_of_its_own(basis):
+    assert [other for other in Basis if other.meaning == basis.meaning] == [basis]
+    named = {Basis.OPENAPI: "OpenAPI", Basis.SDK_A: "platform A", Basis.SDK_B: "platform B", Basis.WALLET: "wallet"}
+    assert named.get(basis, "") in basis.meaning
+    assert ("not" in basis.meaning or "leaves it open" in basis.meaning) is (basis not in {Basis.SPEC, Basis.INFERRED})

@@ -17,6 +17,7 @@ from workbook.base.secrecy import (
     Secret,
     Secrets,
     canaries_in,
+    each_text,
     is_weak,
     secret_values,
     secrets_in_request,
@@ -315,3 +316,14 @@ def test_a_word_of_a_secret_is_recognised_from_five_characters_on():
     search = Secrets.of_keys(["hello-k3yQZx81"])
     assert (search.has_part("hello"), search.has_part("hell"), search.has_part("world")) == (True, False, False)
     assert search.has_part("xx-k3yQZx81-yy")
+
+
+def test_every_text_of_a_document_is_changed_names_included_and_nothing_else():
+    document = {"a": ["b", 1, None, True, {"c": "d"}], "e": 2.5}
+    assert each_text(document, str.upper) == {"A": ["B", 1, None, True, {"C": "D"}], "E": 2.5}
+
+
+def test_four_different_characters_are_enough_to_give_something_away():
+    for part, dull in (("abcabcabcabc", True), ("abcdabcdabcd", False)):
+        search = Secrets.of_keys([f"{part * 2}-K3y"])
+        assert search.scrub(f" {part} ") == (f" {part} " if dull else f" {MASK} ")
