@@ -393,7 +393,7 @@ def test_a_back_end_with_ids_and_sessions_of_its_own_is_judged_as_any_other():
     assert len(record.ended(Verdict.PASS)) > 30
 
 
-def printed(monkeypatch, shows, *, late=False):
+def printed(monkeypatch, shows, *, late=False, **about):
     """The case under the first advice, where a try fails only with what `shows` says; and the cases that were tried."""
     tried, names = [], ("relay.get.path", "relay.get.no-query", "relay.post.path")
     results = [
@@ -404,7 +404,7 @@ def printed(monkeypatch, shows, *, late=False):
     def once(_config, options, *_more):
         tried.append((options.only, options.in_order))
         verdict = Verdict.FAIL if tried[-1] == shows else Verdict.PASS
-        return recorded(*(result(name, verdict) for name in options.only))
+        return recorded(*(result(name, verdict) for name in options.only), **about)
 
     monkeypatch.setattr(session, "_once", once)
     if late:
@@ -447,6 +447,14 @@ def test_a_command_that_there_was_no_time_to_try_says_so(monkeypatch):
     case, tried = printed(monkeypatch, None, late=True)
     assert tried == []
     assert case.unproven.startswith("Not tried on a fresh start, for want of time: workbook conform")
+
+
+@pytest.mark.parametrize("about", [{"interrupted": True}, {"trouble": "It did not start."}])
+def test_a_try_that_was_cut_off_says_nothing_about_a_failure(monkeypatch, about):
+    case, tried = printed(monkeypatch, None, **about)
+    assert len(tried) == 1
+    assert case.unproven.startswith("Not tried to its end on a fresh start: workbook conform")
+    assert case.unproven.endswith(about.get("trouble", "--seed 7"))
 
 
 @pytest.mark.slow

@@ -106,11 +106,9 @@ def _proven(record: RunRecord, config: Config, options: RunOptions, stopping: St
     until = began + (100 if late else 58)
     limits = config.timeouts.model_copy(update={"whole": 40.0})  # seconds for one try
 
-    def shows(names: tuple[str, ...], advice: str, *, in_order: bool) -> bool:
-        again = replace(options, cases=[CASES[name] for name in names], only=names, in_order=in_order)
-        found = _once(replace(config, timeouts=limits), again, None, RunProgress(), stopping)
-        failed = (case for case in found.cases if (case.verdict in FAILING and case.name == names[-1]) or not in_order)
-        return any(miss.todo == advice for case in failed for miss in case.misses)
+    def again(names: tuple[str, ...], *, in_order: bool) -> RunRecord:
+        few = replace(options, cases=[CASES[name] for name in names], only=names, in_order=in_order)
+        return _once(replace(config, timeouts=limits), few, None, RunProgress(), stopping)
 
     for todo in shown:
         case = todo.shown
@@ -120,7 +118,12 @@ def _proven(record: RunRecord, config: Config, options: RunOptions, stopping: St
         for names, in_order in _ways(record, todo, case):
             if stopping.asked or monotonic() + case.seconds + 1 > until:
                 break
-            if shows(names, todo.text, in_order=in_order):
+            found = again(names, in_order=in_order)
+            if found.about.interrupted or found.about.trouble:
+                unproven = f"Not tried to its end on a fresh start: {case.reproduce} {found.about.trouble}".strip()
+                break
+            failed = [one for one in found.ended(*FAILING) if one.name == names[-1] or not in_order]
+            if any(miss.todo == todo.text for one in failed for miss in one.misses):
                 tried[case.name] = replace(case, reproduce=record.about.reproduce(*names, in_order=in_order))
                 break
             unproven = (
