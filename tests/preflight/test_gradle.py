@@ -124,7 +124,7 @@ def test_a_version_in_a_variable_of_the_script_is_known(tmp_path, before, named)
         (f"{LIBRARY}, version: tap", "its version is unknown"),
         (LIBRARY, "its version is unknown"),
         ("def tap = '18' + '.3.3'\nimplementation \"wallet.provider:tap-and-pay:$tap\"", "its version is unknown"),
-        ("", "No build file names the private library itself"),
+        ("", "No build file names the private library: the SDK"),
     ],
 )
 def test_a_library_whose_version_is_unknown_is_named_all_the_same(tmp_path, named, why):

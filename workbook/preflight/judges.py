@@ -38,6 +38,8 @@ from workbook.preflight.traces import api_address, api_key, cleartext, matches
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from workbook.preflight.project import File, Sources
+
 POINT, CLASS = "NSExtensionPointIdentifier", "NSExtensionPrincipalClass"
 CLASSES = {ISSUER: "ExtensionHandler", AUTHORIZATION: "AuthorizationProvider"}
 GROUPS = {
@@ -174,7 +176,7 @@ def app_groups(facts: Facts) -> Iterator[Miss]:
         if target.entitlements is None or not of_same:
             continue
         app = next((app for app in of_same if _is_of(target, app)), of_same[0])
-        shares = bool(target.groups & app.groups or target.keychains & app.keychains)
+        shares = any(target.shared[kind] & app.shared[kind] for kind in GROUPS)
         for kind in GROUPS if shares else ("an app group",):  # a group that both have, and not the same one
             inner, outer = target.shared[kind], app.shared[kind]
             if not shares or (inner and outer and not inner & outer):
@@ -646,20 +648,23 @@ def roles(facts: Facts) -> Iterator[Miss]:
 
 def _in_kotlin(name: str = "") -> Unseen:
     """Sources of platform A were read, and one about provisioning has this name."""
+    return lambda facts: _in_sources("Kotlin", facts.a.kotlin, "Java", facts.a.java, name)
 
-    def why(facts: Facts) -> str:
-        if facts.a.java:
-            return (f"{facts.a.java[0].name} is about provisioning, and Java is not read: look there yourself, or play "
-                    "the app with `workbook conform app`.")  # fmt: skip
-        if unclear := facts.a.kotlin.unclear:
-            return unclear
-        if not facts.a.kotlin.about:
-            return "No Kotlin source that was read names a class of platform A's SDK: name the folder that has it."
-        if name and not any(name in source.identifiers for source in facts.a.kotlin.about):
-            return f"No Kotlin source about provisioning has {name}: name the folder that has it."
-        return ""
 
-    return why
+def _in_swift(name: str = "") -> Unseen:
+    """Sources of platform B were read, and one about provisioning has this name."""
+    return lambda facts: _in_sources("Swift", facts.b.swift, "Objective-C", facts.b.objc, name)
+
+
+def _in_sources(language: str, read: Sources, other: str, not_read: tuple[File, ...], name: str) -> str:
+    again = "name the folder that has it."
+    if not_read:
+        return (f"{not_read[0].name} is about provisioning, and {other} is not read: look there yourself, or play an "
+                "app of platform A with `workbook conform app`.")  # fmt: skip
+    if read.unclear or not read.about:
+        return read.unclear or f"No {language} source that was read names a class of the SDK: {again}"
+    is_there = not name or any(name in source.identifiers for source in read.about)
+    return "" if is_there else f"No {language} source about provisioning has {name}: {again}"
 
 
 def _keep_rules(facts: Facts) -> str:
@@ -677,27 +682,8 @@ def _button(facts: Facts) -> str:
     if any(bridges(call.source) for call in open_ways(facts)):
         return ("The button is in another language than Kotlin, which is only searched as text: see that a tap "
                 "disables it until provision is over.")  # fmt: skip
-    none = (
-        "" if any(sdk_calls(facts.a.kotlin)) else "No Kotlin source that was read calls provision of platform A's SDK."
-    )
-    return _in_kotlin()(facts) or none
-
-
-def _in_swift(name: str = "") -> Unseen:
-    """Sources of platform B were read, and one about provisioning has this name."""
-
-    def why(facts: Facts) -> str:
-        if facts.b.objc:
-            return f"{facts.b.objc[0].name} is about provisioning, and Objective-C is not read: look there yourself."
-        if unclear := facts.b.swift.unclear:
-            return unclear
-        if not facts.b.swift.about:
-            return "No Swift source that was read names a class of platform B's SDK: name the folder that has it."
-        if name and not any(name in source.identifiers for source in facts.b.swift.about):
-            return f"No Swift source about provisioning has {name}: name the folder that has it."
-        return ""
-
-    return why
+    none = "No Kotlin source that was read calls provision of platform A's SDK."
+    return _in_kotlin()(facts) or none * (not any(sdk_calls(facts.a.kotlin)))
 
 
 def _handler(facts: Facts) -> str:

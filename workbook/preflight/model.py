@@ -187,18 +187,9 @@ class Part(Enum):
         "No target is an issuer-provisioning extension, or looks like a misspelt one.",
         lambda facts: any(target.points or target.role not in {"", "app"} for target in facts.b.targets),
     )
-    HANDLER = (
-        "No Swift source has a handler of the issuer-provisioning extension.",
-        lambda facts: bool(facts.b.handlers),
-    )
-    DELEGATE = (
-        "No Swift source has a delegate of the SDK: a type with provision, and with cardArt or didFinishProvisioning.",
-        lambda facts: any(facts.b.delegates("provision")),
-    )
-    CARD_ART = (
-        "No Swift source has a delegate of the extension with cardArt.",
-        lambda facts: any(facts.b.delegates("cardArt")),
-    )
+    HANDLER = "No Swift source has a handler of the wallet's extension.", lambda facts: bool(facts.b.handlers)
+    DELEGATE = "No Swift source has a delegate of the SDK.", lambda facts: any(facts.b.delegates("provision"))
+    CARD_ART = "No Swift source has a delegate with cardArt.", lambda facts: any(facts.b.delegates("cardArt"))
     SDK_A_VERSION = (
         "The version of platform A's SDK is in no build file and no catalog that was read: write it there.",
         lambda facts: bool(facts.a.version),
@@ -209,10 +200,7 @@ class Part(Enum):
         lambda facts: bool(facts.b.version) and facts.b.is_there,
         True,
     )
-    LIBRARY = (
-        "No build file names the private library itself: the SDK brings it.",
-        lambda facts: bool(facts.a.library),
-    )
+    LIBRARY = "No build file names the private library: the SDK brings it.", lambda facts: bool(facts.a.library)
     LIBRARY_VERSION = (
         "A build file names the private library, and its version is unknown: something outside the file sets it.",
         lambda facts: any(numbers(entry.version) for entry in facts.a.library),
@@ -229,10 +217,7 @@ class Part(Enum):
     ENVIRONMENT = "No environment of a back end is named: --env FILE.", lambda facts: facts.environment is not None
 
     KEY = "The environment names no key: no name has API_KEY in it.", lambda facts: bool(facts.keys)
-    ADDRESS = (
-        "The environment names no address: no name has BASE_URL or API_URL in it.",
-        lambda facts: bool(facts.addresses),
-    )
+    ADDRESS = "The environment has no name with BASE_URL or API_URL.", lambda facts: bool(facts.addresses)
     LIMIT = "The environment names no time limit: no name has TIMEOUT in it.", lambda facts: bool(facts.limits)
 
     def __init__(self, missing: str, is_in: Callable[[Facts], bool], is_somewhere: object = None) -> None:
@@ -280,12 +265,9 @@ def preflight_case(
     rule: str,
     judge: PreflightJudge,
     *parts: Part,
-    expected: str = "",
-    todo: str = "",
-    noted: bool = False,
-    harms: bool = False,
     owner: Owner = Owner.YOU,
     unseen: Unseen = lambda _facts: "",
+    **of_each: Any,
 ) -> PreflightCase:
     """One row of a table of cases.
 
@@ -296,22 +278,13 @@ def preflight_case(
         rule: that it tests.
         judge: yields a miss for each place where the rule is broken.
         parts: what has to be there.
-        expected: of each miss that does not say it itself; so are `todo`, `noted` and `harms`.
-        todo: as `expected`.
-        noted: as `expected`.
-        harms: as `expected`.
         owner: who acts.
         unseen: as the case's own.
+        of_each: `expected`, `todo`, `noted` and `harms` of each miss that does not say it itself.
     """
 
     def misses(facts: Facts) -> Iterator[Miss]:
         for miss in judge(facts):
-            yield replace(
-                miss,
-                expected=miss.expected or expected,
-                todo=miss.todo or todo,
-                noted=miss.noted or noted,
-                harms=miss.harms or (harms and not miss.noted),
-            )
+            yield replace(miss, **{key: getattr(miss, key) or value for key, value in of_each.items()})
 
     return PreflightCase(f"preflight.{name}", says, rule, group, misses, owner, parts, unseen)

@@ -170,23 +170,16 @@ class BuildTarget:
         name = re.compile(r"(^|\.)payment-pass-provisioning\Z")
         return any(name.search(key) and value for key, value in (self.entitlements or {}).items())
 
-    @property
+    @cached_property
     def shared(self) -> dict[str, set[str]]:
-        """What it may share with others, by its kind."""
-        return {"an app group": self.groups, "a keychain group": self.keychains}
-
-    @property
-    def groups(self) -> set[str]:
-        """The app groups that it is in."""
-        listed = [value for key, value in (self.entitlements or {}).items() if key.endswith(".application-groups")]
-        return {expanded(self.settings, str(group)) for value in listed for group in rows(value)}
-
-    @property
-    def keychains(self) -> set[str]:
-        """The keychain access groups that it is in, without the team's prefix."""
-        listed = rows((self.entitlements or {}).get("keychain-access-groups"))
-        texts = (expanded(self.settings, str(group)) for group in listed)
-        return {re.sub(r"\A\$[({]\w*Prefix[)}]", "", text) for text in texts}
+        """The groups that it is in, by their kind; those of a keychain without the team's prefix."""
+        kinds = {"an app group": r"\.application-groups\Z", "a keychain group": r"\Akeychain-access-groups\Z"}
+        found: dict[str, set[str]] = {kind: set() for kind in kinds}
+        for key, value in (self.entitlements or {}).items():
+            for kind in (kind for kind, pattern in kinds.items() if re.search(pattern, key)):
+                texts = (expanded(self.settings, str(group)) for group in rows(value))
+                found[kind] |= {re.sub(r"\A\$[({]\w*Prefix[)}]", "", text) for text in texts}
+        return found
 
 
 @dataclass(frozen=True)
@@ -372,17 +365,8 @@ def _targets(
             )
             rights = _read(rights_file, broken)
             none = not settings.get("CODE_SIGN_ENTITLEMENTS") and not elsewhere
-            yield BuildTarget(
-                name=name,
-                configuration=configuration,
-                product=product,
-                settings=settings,
-                plist=_read(plist_file, broken),
-                plist_file=plist_file,
-                entitlements={} if none else rights,
-                entitlements_file=rights_file,
-                file=file,
-            )
+            plist, rights = _read(plist_file, broken), {} if none else rights
+            yield BuildTarget(name, configuration, product, settings, plist, plist_file, rights, rights_file, file)
 
 
 def _file(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from workbook.harness.model import Miss
@@ -52,8 +53,8 @@ def second_tap(facts: Facts) -> Iterator[Miss]:
 
 
 def open_ways(facts: Facts) -> Iterator[SourceCall]:
-    """The calls of the SDK that a second tap reaches."""
-    return (call for call in sdk_calls(facts.a.kotlin) if not _is_closed(facts, call))
+    """The calls of the SDK that a second tap reaches; of the first twenty, which are more than an app has."""
+    return (call for call in islice(sdk_calls(facts.a.kotlin), 20) if not _is_closed(facts, call))
 
 
 def bridges(source: SourceFile) -> bool:
@@ -129,14 +130,10 @@ def _written(function: SourceFunction, at: Node | None, kotlin: Sources, depth: 
     """
     found: set[str] = set()
     elsewhere, end = _elsewhere(function, at, kotlin) if at is not None else ([], function.node.end_byte)
-
-    def is_elsewhere(node: Node) -> bool:
-        return any(start <= node.start_byte < stop for start, stop in elsewhere)
-
     for node in walk(function.node):
         if node.start_byte >= end:
             break
-        if node.type == "assignment" and not is_elsewhere(node):
+        if node.type == "assignment" and not _is_in(elsewhere, node):
             target, value = node.named_children[0], node.named_children[-1]
             is_copy = value.type == "call_expression" and text_of(value.named_children[0]).endswith("copy")
             found |= set() if is_copy else set(names_in(target))
@@ -145,7 +142,7 @@ def _written(function: SourceFunction, at: Node | None, kotlin: Sources, depth: 
     for call in function.calls:
         if call.node.start_byte >= end:
             break
-        if is_elsewhere(call.node):
+        if _is_in(elsewhere, call.node):
             continue
         if call.name == "copy":
             found |= {*call.labels, *(name for argument in call.arguments for name in _capitals(argument))}
@@ -171,18 +168,29 @@ def _elsewhere(function: SourceFunction, at: Node, kotlin: Sources) -> tuple[lis
         if node.start_byte >= at.start_byte:
             break
         if node.type == "lambda_literal" and node.end_byte <= at.start_byte:
-            lambdas.append((node.start_byte, node.end_byte))
-            before = content[max(node.start_byte - 120, function.node.start_byte) : node.start_byte]
-            others += lambdas[-1:] if handles.search(before) else []
+            _add(lambdas, node)
+            if handles.search(content[max(node.start_byte - 120, function.node.start_byte) : node.start_byte]):
+                _add(others, node)
         elif node.type in {"when_expression", "if_expression"} and node.end_byte > at.start_byte:
             first = int(node.type == "if_expression" or node.named_children[0].type == "when_subject")
-            passed = (part for part in node.named_children[first:] if part.end_byte <= at.start_byte)
-            others += ((part.start_byte, part.end_byte) for part in passed)
+            for part in (part for part in node.named_children[first:] if part.end_byte <= at.start_byte):
+                _add(others, part)
     for call in function.calls:
-        inner = any(start <= call.node.start_byte < stop for start, stop in (*lambdas, *others))
-        if call.node.end_byte <= at.start_byte and not inner and call.name in kotlin.suspending:
+        is_on_the_way = call.node.end_byte <= at.start_byte and not _is_in(lambdas, call.node)
+        if is_on_the_way and call.name in kotlin.suspending and not _is_in(others, call.node):
             return others, call.node.start_byte
     return others, at.start_byte
+
+
+def _add(spans: list[tuple[int, int]], node: Node) -> None:
+    """Add the place of a node to places in the order of the text, unless it is within the last one."""
+    if not spans or node.start_byte >= spans[-1][1]:
+        spans.append((node.start_byte, node.end_byte))
+
+
+def _is_in(spans: list[tuple[int, int]], node: Node) -> bool:
+    at = bisect_left(spans, (node.start_byte + 1, 0)) - 1
+    return at >= 0 and node.start_byte < spans[at][1]
 
 
 def _capitals(node: Node) -> Iterator[str]:
@@ -225,12 +233,13 @@ def _asked_by_when(node: Node) -> set[str]:
 def _steering(source: SourceFile, taps: set[str]) -> set[str]:
     """The names in what decides whether a control is there and enabled, in a file of the page."""
     taken = _places(source.root, "|".join(["onClick", "setOnClickListener", *map(re.escape, filter(None, taps))]))
+    tapped = set(re.findall(r"\b(\w+)\??\.setOnClickListener", source.file.text))
     steers = ("enabled", "clickable", "visible", "visibility")  # as the platform ends such names
     found: set[str] = set()
     for node in walk(source.root):
         if node.type in {"value_argument", "assignment"} and len(node.named_children) > 1:
             first = node.named_children[0]
-            shows_only = node.type == "assignment" and _shows_another(source, text_of(node))
+            shows_only = node.type == "assignment" and _shows_another(text_of(node), tapped)
             named = first.type in {*NAME_KINDS, "navigation_expression"} and text_of(first).lower().endswith(steers)
             if named and not shows_only:
                 found |= set(names_in(node.named_children[-1]))
@@ -244,10 +253,9 @@ def _steering(source: SourceFile, taps: set[str]) -> set[str]:
     return found
 
 
-def _shows_another(source: SourceFile, assignment: str) -> bool:
-    """Whether this shows a control while something is so, and the control is not the one that is tapped."""
+def _shows_another(assignment: str, tapped: set[str]) -> bool:
+    """Whether this shows a control while something is so, and the control is none of those that are tapped."""
     shown = re.fullmatch(r"(?:[\w.?]*\.)?(\w+)\??\.(?:isVisible|visible)\s*=\s*[\w.?]+", assignment)
-    tapped = re.findall(r"(\w+)\??\.setOnClickListener", source.file.text)
     return shown is not None and bool(tapped) and shown[1] not in tapped
 
 
