@@ -323,7 +323,6 @@ def test_every_text_of_a_document_is_changed_names_included_and_nothing_else():
     assert each_text(document, str.upper) == {"A": ["B", 1, None, True, {"C": "D"}], "E": 2.5}
 
 
-def test_four_different_characters_are_enough_to_give_something_away():
-    for part, dull in (("abcabcabcabc", True), ("abcdabcdabcd", False)):
-        search = Secrets.of_keys([f"{part * 2}-K3y"])
-        assert search.scrub(f" {part} ") == (f" {part} " if dull else f" {MASK} ")
+@pytest.mark.parametrize(("part", "shown"), [("ab" * 10, "ab" * 10), ("abcd" * 5, MASK)])
+def test_four_different_characters_are_enough_to_give_something_away(part, shown):
+    assert Secrets.of_keys([f"K3yQZx81{part}{part}"]).scrub(f" {part} ") == f" {shown} "
