@@ -288,3 +288,19 @@ def test_a_plan_is_made_of_rules_alone():
     with pytest.raises(ParameterError, match=r"made of Planned\(\.\.\.\), not of 'reset'"):
         FaultPlan(["reset"])
     assert repr(FaultPlan()) == "FaultPlan(; seed 7)"
+
+
+@pytest.mark.parametrize(
+    ("wire", "chunks"),
+    [(Wire(), False), (Wire(chunked=True), True), (Wire(ending=Ending.NO_LAST_CHUNK), True),
+     (Wire(ending=Ending.BAD_CHUNK), True), (Wire(ending=Ending.TRUNCATED), False)],
+)  # fmt: skip
+def test_an_ending_that_needs_chunks_has_them(wire, chunks):
+    assert wire.in_chunks is chunks
+    assert (wire.framing(b"body")[0].lower() == "transfer-encoding") is chunks
+
+
+@pytest.mark.parametrize("name", [name for name in FAULTS if name != "200"])
+def test_what_a_faulted_answer_rests_on_is_tagged_with_the_source_of_the_fault(name):
+    source = {"assumed": "content: assumed"}.get(FAULTS[name].source, f"code: {FAULTS[name].source}; pairing: assumed")
+    assert FAULTS[name].basis == f"fault: {name}; {source}"

@@ -5,7 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
-from workbook.simulation.phones import ERRORS, NOTHING, PROFILES, TARGETS, THROWN_BY_START, LatenciesB, PhoneB, Watch
+from workbook.flows.messages import limit_of
+from workbook.simulation.phones import (
+    ERRORS,
+    NOTHING,
+    PHONES_B,
+    PROFILES,
+    TARGETS,
+    THROWN_BY_START,
+    LatenciesB,
+    PhoneB,
+    Watch,
+)
 
 MISSING = {
     "no watch, no card": (PhoneB(), (True, False)),
@@ -119,3 +130,10 @@ def test_every_fact_that_is_listed_can_be_set():
 def test_latencies_cannot_be_changed_during_a_run():
     with pytest.raises(AttributeError):
         LatenciesB().post = 1.0
+
+
+@pytest.mark.rule("B-DEL-3")
+def test_a_named_phone_is_as_its_name_says():
+    assert PHONES_B["back end takes 25 s"]("PI1").latencies.post == 25.0 > limit_of("provision").seconds
+    assert PHONES_B["with a watch"]("PI1").watch is not None
+    assert PHONES_B["ready"]("PI1").watch is None
