@@ -326,3 +326,15 @@ def test_every_text_of_a_document_is_changed_names_included_and_nothing_else():
 @pytest.mark.parametrize(("part", "shown"), [("ab" * 10, "ab" * 10), ("abcd" * 5, MASK)])
 def test_four_different_characters_are_enough_to_give_something_away(part, shown):
     assert Secrets.of_keys([f"K3yQZx81{part}{part}"]).scrub(f" {part} ") == f" {shown} "
+
+
+@pytest.mark.parametrize(
+    ("key", "written"),
+    [
+        ('k3y"Zx81Lm', json.dumps(json.dumps('k3y"Zx81Lm')[1:-1])[1:-1]),
+        ("kéy-Zx81", ascii("kéy-Zx81")[1:-1]),
+        ("k3y Zx81 Lm", "k3y+Zx81+Lm"),
+    ],
+)
+def test_a_secret_in_a_rarer_spelling_is_cut_out_exactly(key, written):
+    assert Secrets.of_keys([key]).scrub(f"a {written} b") == f"a {MASK} b"
