@@ -137,7 +137,7 @@ class About:
     stale: tuple[str, ...] = ()
     findings: tuple[RunFinding, ...] = ()
     program: str = "workbook conform"
-    spent: Mapping[str, float] = field(default_factory=dict)
+    spent: dict[str, float] = field(default_factory=dict)
 
     @property
     def time(self) -> str:

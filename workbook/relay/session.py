@@ -100,7 +100,7 @@ def _proven(record: RunRecord, config: Config, options: RunOptions, stopping: St
         stopping: ends the tries.
         began: when the run began.
     """
-    tried, shown = dict[str, CaseRecord](), todos(record)[:ADVICE_SHOWN]
+    tried, shown, first = dict[str, CaseRecord](), todos(record)[:ADVICE_SHOWN], monotonic()
     # so that a run ends within a minute, or within two where the back end keeps the phone waiting for too long
     late = any(todo.shown is not None and todo.shown.seconds > config.target.bound for todo in shown)
     until = began + (100 if late else 58)
@@ -133,9 +133,8 @@ def _proven(record: RunRecord, config: Config, options: RunOptions, stopping: St
                 f"{record.about.reproduce(case.group, in_order=True)}"
             )
         tried.setdefault(case.name, replace(case, unproven=unproven))
-    spent, total = {**record.about.spent}, monotonic() - began
-    spent["tried on a fresh start"] = total - record.about.seconds
-    about = replace(record.about, seconds=round(total, 3), spent=spent)
+    spent = record.about.spent | {"tried on a fresh start": monotonic() - first}
+    about = replace(record.about, seconds=round(monotonic() - began, 3), spent=spent)
     return replace(record, about=about, cases=tuple(tried.get(case.name, _listed(case)) for case in record.cases))
 
 
