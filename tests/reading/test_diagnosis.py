@@ -29,6 +29,7 @@ KNOWN = {one.id for one in rules()}
 MEASURES = tomllib.loads(Path(__file__).with_name("wordings.toml").read_text("utf-8"))
 WORDINGS = MEASURES["wordings"]
 SEEN = """
+52| WalletPayNotSupported on the pixel 7 emulator image
 1| HTTP/1.1 401 Unauthorized
 1| {"type": "about:blank", "title": "Unauthorized", "status": 401, "detail": "no", "errorCode": "00_401"}
 2| relay: the API answered 403
@@ -337,6 +338,13 @@ def test_a_python_without_full_text_search_finds_codes_and_says_what_it_lacks(mo
     assert rows("15009") == [15]
     with pytest.raises(ConfigurationError, match="cannot search text"):
         rows("the wallet asks for the street")
+
+
+def test_an_emulator_is_no_case_for_the_operator():
+    for words in ("WalletPayNotSupported on the pixel 7 emulator image", "WalletPayNotSupported in an AVD"):
+        first = diagnose(words).likely[0].row
+        assert (first.number, first.owners) == (52, ("you",))
+    assert rows("E/AddCard: Failed.WalletPayNotSupported")[0] == 18
 
 
 def test_who_writes_and_who_mends_are_both_said():
