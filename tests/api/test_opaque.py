@@ -1,6 +1,7 @@
 import base64
 import json
 import pickle
+import re
 import traceback
 
 import pytest
@@ -213,3 +214,26 @@ def test_values_compare_within_their_kind():
 @pytest.mark.parametrize("serial", [True, -1, 2**70, "1", None])
 def test_a_serial_that_the_simulator_would_not_write_is_not_described(serial):
     assert "serial" not in simulated(kind="opc", serial=serial, paymentInstrumentId="PI0000").summary()
+
+
+@pytest.mark.rule("API-7", "API-8")
+@pytest.mark.parametrize(
+    ("layer", "words"),
+    [
+        ("not-text", "This is not text."),
+        ("empty", "The value is empty."),
+        ("quoted", "quotes around it"),
+        ("decoded-once-too-often", "This is decoded data, not base64 text."),
+        ("line-breaks", "wrapped into lines"),
+        ("url-safe", "url-safe alphabet (- and _)"),
+        ("alphabet", "characters that base64 does not have"),
+        ("padding", "The padding (=)"),
+        ("pad-bits", "bits that no encoder writes"),
+        ("encoded-twice", "are base64 text again. Encode once only."),
+        ("not-json", "no JSON object inside"),
+    ],
+)
+def test_each_wrong_layer_is_told_with_what_to_do(layer, words):
+    assert words in LAYERS[layer]
+    assert re.fullmatch(r"[A-Z].*\.", LAYERS[layer])
+    assert len(LAYERS) == 11

@@ -28,6 +28,7 @@ def test_each_language_names_method_path_and_headers_and_takes_the_key_from_the_
     assert PATH in code
     assert all(name in code for name, _value in HEADERS)
     assert VARIABLES[language] in code
+    assert [*LANGUAGES] == ["curl", "httpx", "Kotlin", "Swift"]
     assert ("SDK_OUTPUT" in code) == (method == "POST")
 
 

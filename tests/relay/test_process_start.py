@@ -55,8 +55,8 @@ def test_a_command_ends_with_a_run_that_is_killed(tmp_path):
         "import pathlib, sys, time; from workbook.relay.process import StartCommand\n"
         "command = StartCommand('echo $$; exec sleep 600', pathlib.Path(sys.argv[1]), {})\n"
         "command.__enter__(); command.start()\n"
-        "while not command.output.read_text().endswith('\\n'): time.sleep(0.05)\n"
-        "print(command.output.read_text(), end='', flush=True); time.sleep(600)"
+        "while not command.output.read_text().endswith('\\n'): sleep(0.05)\n"
+        "print(command.output.read_text(), end='', flush=True); sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True) as run:
         child = int(run.stdout.readline())
@@ -107,9 +107,7 @@ def test_what_it_printed_is_cut_and_made_printable(tmp_path):
 
 
 def test_the_children_of_a_command_end_with_it(tmp_path):
-    with StartCommand(
-        f"sleep 300 & echo $!; {sys.executable} -c 'import time; time.sleep(300)'", tmp_path, {}
-    ) as command:
+    with StartCommand(f"sleep 300 & echo $!; {sys.executable} -c 'import time; sleep(300)'", tmp_path, {}) as command:
         command.start()
         while not (printed := command.output.read_text()).endswith("\n"):
             pass
@@ -174,3 +172,20 @@ def test_a_back_end_that_the_proxy_keeps_from_its_own_servers_is_told(tmp_path):
         assert "set [start] proxy = false" in launcher.misled
         without = replace(config, start=config.start.model_copy(update={"proxy": False}))
         assert Launcher(without, api, RunProgress(), stack, str, known=False).misled == ""
+
+
+@pytest.mark.slow
+def test_a_command_that_prints_for_ever_is_stopped(monkeypatch):
+    monkeypatch.setattr(StartCommand, "most_printed", 100_000)
+    with StartCommand("while :; do echo flood; done", None, {}) as command:
+        command.start()
+        until = monotonic() + 20
+        while not command.ended and monotonic() < until:
+            sleep(0.05)
+        told = "Its command printed more than 100,000 bytes, and was stopped. It printed last: flood |"
+        assert command.ended.startswith(told)
+        size = command.output.stat().st_size
+        sleep(0.1)
+        assert command.output.stat().st_size == size
+        command.end()
+        assert command.ended.startswith(told)

@@ -43,6 +43,9 @@ class StartCommand:
         clean: takes secrets out of what it printed.
     """
 
+    most_printed = 2**30
+    """Bytes; a command that prints more is stopped, before it fills the disk."""
+
     def __init__(
         self,
         line: str,
@@ -104,6 +107,13 @@ class StartCommand:
         if self._over:  # how it ended then is our doing
             return self._said
         code = None if self._process is None else self._process.poll()
+        if self._process and code is None and self.output.stat().st_size > self.most_printed:
+            self._stop(self._process)
+            self._said, self._over = (
+                f"Its command printed more than {self.most_printed:,} bytes, and was stopped. {self._printed()}",
+                True,
+            )
+            return self._said
         if code is None:
             return ""
         how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
@@ -117,7 +127,7 @@ class StartCommand:
         with self.output.open("rb") as file:
             size = self.output.stat().st_size
             file.seek(max(0, size - tail))
-            text = file.read().decode("utf-8", "replace")
+            text = file.read(tail).decode("utf-8", "replace")  # it may grow faster than it is read
         if size > tail:  # it begins within a line, perhaps within a secret, which is not recognised then
             text = text.partition("\n")[2] or text[4096:]
         lines = (self._clean("".join(filter(str.isprintable, line)).strip()) for line in text.split("\n"))
@@ -126,15 +136,18 @@ class StartCommand:
 
     def end(self) -> None:
         """End it, with its whole process group: a shell's children outlive the shell."""
-        if self._process is None or self._over:
-            return
-        self._said, self._over = self.ended, True
+        said = self.ended
+        if self._process is not None and not self._over:
+            self._said, self._over = said, True
+            self._stop(self._process)
+
+    def _stop(self, process: subprocess.Popen[bytes]) -> None:
         # `start_new_session` made the shell's process id the id of its group.
         for number in (signal.SIGTERM, signal.SIGKILL):
             with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, number)
+                os.killpg(process.pid, number)
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(3)  # seconds
+                process.wait(3)  # seconds
 
 
 async def post_values(hook: str, values: Mapping[str, str], seconds: float, ca_file: Path | None = None) -> None:
