@@ -55,8 +55,8 @@ def test_a_command_ends_with_a_run_that_is_killed(tmp_path):
         "import pathlib, sys, time; from workbook.relay.process import StartCommand\n"
         "command = StartCommand('echo $$; exec sleep 600', pathlib.Path(sys.argv[1]), {})\n"
         "command.__enter__(); command.start()\n"
-        "while not command.output.read_text().endswith('\\n'): sleep(0.05)\n"
-        "print(command.output.read_text(), end='', flush=True); sleep(600)"
+        "while not command.output.read_text().endswith('\\n'): time.sleep(0.05)\n"
+        "print(command.output.read_text(), end='', flush=True); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True) as run:
         child = int(run.stdout.readline())
