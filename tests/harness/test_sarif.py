@@ -31,6 +31,7 @@ def test_a_case_that_was_not_looked_at_is_open():
     (run,) = json.loads(to_sarif(recorded()))["runs"]
     (result,) = [result for result in run["results"] if "kind" in result]
     assert (result["kind"], result["level"], result["message"]["text"]) == ("open", "none", "unread")
+    assert "locations" not in result
 
 
 def test_a_miss_stands_at_its_own_line_and_says_what_to_do_and_where_to_read_more():
