@@ -22,9 +22,9 @@ def test_a_fault_reads_as_a_scene_with_its_advice_last(golden):
     golden("fault_scene", session().break_it("reset", "GET", platform="platform B, in the app").__repr__())
 
 
-def test_every_kind_has_its_four_lines_and_is_named_once():
+def test_every_kind_has_its_three_lines_and_is_named_once():
     rows = advice_table().rows
-    assert len(rows) == 4 * len(REMEDIES)
+    assert len(rows) == 3 * len(REMEDIES)
     assert [row[0] for row in rows if row[0]] == [one.kind for one in REMEDIES]
 
 

@@ -96,14 +96,14 @@ def advice_table() -> Table:
         for advice in REMEDIES
         for number, line in enumerate(_advice_lines(advice))
     ]
-    return table("What a good back end does about a failure", ("the failure", "point", "what to do"), rows)
+    title = "What a good back end does about a failure; the app gets one sentence for all of them (REL-9)"
+    return table(title, ("what came", "point", "what to do"), rows)
 
 
 def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:
     yield "seen as", advice.seen_as
-    yield "on a GET", advice.on_get
-    yield "on a POST", advice.on_post
-    yield "tells the app", advice.to_app
+    yield "GET", advice.on_get
+    yield "POST", advice.on_post
 
 
 # A run as a notebook shows it.

@@ -193,7 +193,7 @@ BACK_END_CHECKS: tuple[Check, ...] = (
 )  # fmt: skip
 
 
-# What a good back end does about each kind of failure: on a GET, on a POST, and towards the app. The kinds are those
+# What a good back end does about each kind of failure: on a GET and on a POST. The kinds are those
 # that a back end can distinguish, so each is recognised by what the back end received.
 
 
@@ -206,7 +206,6 @@ class Advice:
         seen_as: how a back end sees it: an error's class, or a status.
         on_get: what a good back end does about it on a GET.
         on_post: likewise on a POST.
-        to_app: what the back end tells the app.
         fits: whether this outcome of a call, a message of the trace, is of this kind.
     """
 
@@ -214,7 +213,6 @@ class Advice:
     seen_as: str
     on_get: str
     on_post: str
-    to_app: str
     fits: Callable[[Any], bool] = field(repr=False)
 
 
@@ -226,57 +224,49 @@ def _status(*ranges: range) -> Callable[[Any], bool]:
     return lambda outcome: isinstance(outcome, m.ApiAnswered) and any(outcome.status in one for one in ranges)
 
 
-_LATER = "one sentence, the same for every failure (REL-9)"
-
 REMEDIES = (
     Advice(
-        "it never left", "NotSentError",
-        "send it again", "send it again: it cannot have arrived",
-        f"nothing, unless every attempt fails: then {_LATER}",
+        "never left", "NotSentError",
+        "ask again", "you may send it again: it cannot have arrived",
         _error("NotSentError"),
     ),
     Advice(
-        "no answer", "MaybeSentError, DeadlineError: it may have arrived",
-        "ask again, a few times, with growing random pauses, within the deadline (REL-5)",
+        "may have arrived", "MaybeSentError, DeadlineError: no answer came",
+        "ask again, a few times, after growing random pauses, within the limit of the call (REL-5)",
         "never send it again by itself (REL-1): the next tap makes a new sdkOutput",
-        _LATER,
         # a lost answer without an error is one after which the back end asked again
         _error("MaybeSentError", "DeadlineError", ""),
     ),
     Advice(
-        "busy or broken", "429, 5xx: usually it passes",
-        "ask again, not before Retry-After, within the deadline (REL-5)",
+        "status: busy", "429, 5xx: usually it passes (assumed)",
+        "ask again, likewise, and not before Retry-After",
         "do not send it again: an answer means that it arrived (REL-1)",
-        _LATER,
         _status(range(429, 430), range(500, 600)),
     ),
     Advice(
-        "refused", "400, 401, 403, 404, 409, 422",
-        "do not ask again; log the code, and find who acts (GAP-1)",
-        "do not send it again; log the code. 422: is each sdkOutput posted once, for its own card (assumed)?",
-        _LATER,
+        "status: refused", "400, 401, 403, 404, 409, 422",
+        "do not ask again; log the code, and find who acts (GAP-1). 422: the card's state, for the operator (assumed)",
+        "do not send it again; log the code. 422: the sdkOutput was used or changed, for you to mend (assumed)",
         _status(range(201, 300), range(400, 429), range(430, 500)),
     ),
     Advice(
-        "sent elsewhere", "3xx",
+        "status: redirect", "3xx",
         "do not follow: the key would go along (REL-2); correct the address", "the same",
-        _LATER,
         _status(range(300, 400)),
     ),
     Advice(
-        "a 200 of no use", "SdkInputError, MalformedResponseError, ResponseTooLargeError",
-        "refuse it (API-9); report it", "refuse it (API-9), do not send it again (REL-1); report it",
-        f"never a success without sdkInput (REL-6): {_LATER}",
+        "unusable 200", "SdkInputError, MalformedResponseError, ResponseTooLargeError",
+        "refuse it (API-9), do not ask again; report it",
+        "refuse it, do not send it again (REL-1); report it",
         lambda outcome: isinstance(outcome, m.AnswerRefused) or getattr(outcome, "sdk_input", None) == "",
     ),
     Advice(
-        "looks right", "a 200 with an sdkInput: what is wrong inside, if anything, a back end cannot see (GAP-3)",
+        "usable 200", "a filled sdkInput: what is wrong inside, if anything, a back end cannot see (GAP-3)",
         "relay it as it came (API-7, API-8), fetch anew for each attempt (REL-7), keep cards apart (REL-4)", "the same",
-        "the sdkInput",
         _status(range(200, 201)),  # the one success
     ),
 )  # fmt: skip
-"""Each kind of failure, from the harmless to the hidden."""
+"""Each kind of failure, from the harmless to the hidden. For all of them the app gets one sentence (REL-9)."""
 
 
 def advice_for(trace: Trace, method: str) -> Advice | None:
