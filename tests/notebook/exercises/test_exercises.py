@@ -73,7 +73,8 @@ def test_there_are_enough_of_each_kind():
     assert kinds.count(ExerciseKind.NATIVE) >= 5
     lessons = [exercise_id[:2] for exercise_id in EXERCISES]
     assert sorted(set(lessons)) == [f"{number:02}" for number in range(12)]
-    assert {lessons.count(number) for number in lessons} <= {2, 3, 4, 5}
+    # six where readers of the text were unsure of something
+    assert {lessons.count(number) for number in lessons} <= {2, 3, 4, 5, 6}
 
 
 class Odd:

@@ -152,3 +152,17 @@ def three_traces() -> Observed:
         name: next(finding.rule for finding in run.findings if finding.rule.startswith("REL-"))
         for name, run in runs.items()
     })  # fmt: skip
+
+
+def what_a_log_proves() -> Observed:
+    """What is so in every run that leaves the same log at the API; and a POST that left and is in no log."""
+    break_it = session().break_it
+    runs = [break_it("200", "POST"), break_it("reset", "POST", "after"), break_it("sdkInput stale", "POST")]
+    unseen = break_it("reset", "POST", "before")
+    facts = {
+        "used_up": all(run.network.service.carried_out == {"GET": 1, "POST": 1} for run in runs),
+        "received": all("sdkInput" in run.summary["the back end got"] for run in runs),
+        "added": all(run.added for run in runs),
+        "none_sent": not sent(unseen, "POST") or bool(unseen.network.service.carried_out["POST"]),
+    }
+    return Observed(runs[1], **{name: "proved" if proved else "open" for name, proved in facts.items()})
