@@ -11,9 +11,9 @@ import tree_sitter
 import tree_sitter_kotlin
 import tree_sitter_swift
 
+from workbook.api.exchange import Options
 from workbook.base.files import NATIVE
 from workbook.flows import messages as m
-from workbook.runs.back_end import CALL_DEADLINE
 from workbook.runs.extension.handler import BACK_END_WAIT
 from workbook.runs.in_app import LABELS
 
@@ -282,7 +282,7 @@ def test_each_limit_in_the_extensions_comments_is_that_of_the_flows():
 )
 def test_an_app_waits_longer_than_its_back_end_asks_and_for_both_calls_less_than_the_wallet(name, limit):
     waits, back_end = map(float, re.search(limit, (NATIVE / name).read_text("utf-8")).groups())
-    assert (waits, back_end) == (BACK_END_WAIT, CALL_DEADLINE)
+    assert (waits, back_end) == (BACK_END_WAIT, Options().deadline)
     assert back_end < waits
     assert 2 * waits < m.limit_of("provision").seconds
 

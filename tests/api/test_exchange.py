@@ -53,7 +53,8 @@ def sends(seen):
 def test_the_usual_call_is_one_step(clock):
     data, seen = play(clock, GET, [OK])
     assert data.sdk_input == SdkInput("YWJj")
-    assert seen == [Send(GET, 15.0, Options())]
+    assert seen == [Send(GET, 2.5, Options())]
+    assert play(clock, POST, [OK])[1] == [Send(POST, 8.0, Options())]
 
 
 @pytest.mark.parametrize("first", [LOST, REFUSED, BUSY])
@@ -61,7 +62,27 @@ def test_a_get_is_tried_again(clock, first):
     data, seen = play(clock, GET, [first, first, OK])
     assert data.sdk_input.text == "YWJj"
     assert [type(step) for step in seen] == [Send, Sleep, Send, Sleep, Send]
-    assert seen[-1].remaining < 15.0
+    assert seen[-1].remaining == 2.5
+
+
+@pytest.mark.rule("REL-5")
+def test_three_gets_without_an_answer_fit_into_a_call(clock):
+    """Each ends at its own limit, which is no deadline: it is asked again, and the last is told as it was."""
+    outcome = Failure(FailureKind.DEADLINE, sent=True)
+    error, seen = play(clock, GET, [outcome] * 3, each=2.5)
+    assert (sends(seen), error.attempts) == (3, 3)
+    assert isinstance(error, MaybeSentError)
+    assert "the answer took too long" in str(error)
+    unsent, _seen = play(clock, GET, [Failure(FailureKind.DEADLINE, sent=False)] * 3, each=2.5)
+    assert isinstance(unsent, NotSentError)
+
+
+@pytest.mark.rule("GAP-2")
+@pytest.mark.parametrize(("asked", "calls"), [("3", 3), ("7", 2), ("9", 1)])
+def test_a_get_is_not_asked_again_before_retry_after_and_given_up_where_no_time_is_left(clock, asked, calls):
+    _error, seen = play(clock, GET, [Answer(429, (("Retry-After", asked),), b"")] * 3)
+    assert sends(seen) == calls
+    assert all(step.seconds >= float(asked) for step in seen if isinstance(step, Sleep))
 
 
 @pytest.mark.rule("REL-1")
@@ -107,7 +128,7 @@ def test_retry_after_counts(clock):
 def test_a_pause_that_would_outlast_the_deadline_is_not_begun(clock):
     error, seen = play(clock, GET, [Answer(503, (("retry-after", "5"),), b"")], deadline=4.0)
     assert isinstance(error, ApiStatusError)
-    assert seen == [Send(GET, 4.0, Options(deadline=4.0))]
+    assert seen == [Send(GET, 2.5, Options(deadline=4.0))]
 
 
 def test_an_empty_budget_ends_the_retries(clock):
@@ -122,16 +143,17 @@ def test_an_empty_budget_ends_the_retries(clock):
     [(Failure(FailureKind.DEADLINE, sent=True), True), (Failure(FailureKind.DEADLINE, sent=False), False)],
 )
 def test_the_deadline_ends_the_call(clock, outcome, sent):
-    error, seen = play(clock, GET, [outcome])
-    assert isinstance(error, DeadlineError)
-    assert error.sent is sent
-    assert sends(seen) == 1
+    for request, limits in ((POST, Timeouts()), (GET, Timeouts(get=8.0))):
+        error, seen = play(clock, request, [outcome], timeouts=limits)
+        assert isinstance(error, DeadlineError)
+        assert error.sent is sent
+        assert sends(seen) == 1
 
 
 @pytest.mark.rule("REL-5")
 @pytest.mark.parametrize("outcome", [LOST, REFUSED])
 def test_a_failure_at_the_deadline_is_the_deadline_s(clock, outcome):
-    error, _ = play(clock, GET, [outcome], each=15.0)
+    error, _ = play(clock, GET, [outcome], each=8.0)
     assert isinstance(error, DeadlineError)
     assert error.sent is outcome.sent
 
@@ -178,7 +200,7 @@ def test_any_course_of_events_ends_well(is_post, outcomes, attempts, each):
     result, seen = play(clock, request, outcomes, each=each, retries=RetryPolicy(attempts=attempts))
     tried = outcomes[: sends(seen)]
     assert len(tried) <= attempts
-    assert all(0 < step.remaining <= 15 for step in seen if isinstance(step, Send))
+    assert all(0 < step.remaining <= 8 for step in seen if isinstance(step, Send))
     if is_post:
         assert all(isinstance(outcome, Failure) and not outcome.sent for outcome in tried[:-1])
     assert isinstance(result, ActivationDataError) == (tried[-1] is not OK)
@@ -186,7 +208,7 @@ def test_any_course_of_events_ends_well(is_post, outcomes, attempts, each):
 
 def test_the_limits_that_nobody_sets_and_the_words_about_one_of_another_type():
     usual = Options()
-    assert (usual.timeouts, usual.deadline, usual.max_body) == (Timeouts(5.0, 10.0, 5.0, 5.0), 15.0, 1_048_576)
+    assert (usual.timeouts, usual.deadline, usual.max_body) == (Timeouts(5.0, 8.0, 5.0, 5.0, 2.5), 8.0, 1_048_576)
     for name, kind in (("timeouts", "Timeouts"), ("retries", "RetryPolicy")):
         with pytest.raises(ConfigurationError) as raised:
             Options(**{name: 3})

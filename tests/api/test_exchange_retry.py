@@ -36,7 +36,7 @@ def test_a_get_is_tried_again_after_what_may_pass():
         FailureKind.OTHER,
         FailureKind.DEADLINE,
     }
-    assert [s for s in range(100, 600) if is_transient("GET", s)] == [408, 425, 429, 500, 502, 503, 504]
+    assert [s for s in range(100, 600) if is_transient("GET", s)] == [429, *range(500, 600)]
 
 
 def test_jitter_is_full_and_capped():
@@ -48,9 +48,9 @@ def test_jitter_is_full_and_capped():
     assert delay(policy, 1, Random(5)) == delay(policy, 1, Random(5))
 
 
-def test_retry_after_is_honoured_up_to_its_cap():
+def test_retry_after_is_honoured():
     assert delay(RetryPolicy(), 1, Random(1), 3.0) == 3.0
-    assert delay(RetryPolicy(), 1, Random(1), 1e30) == 5.0
+    assert delay(RetryPolicy(), 1, Random(1), 1e30) == 1e30
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_date_means_nothing_without_the_server_s_own():
 def test_any_retry_after_gives_a_bounded_pause(value):
     seconds = seconds_to_wait(value, NOW)
     assert seconds is None or (seconds >= 0 and math.isfinite(seconds))
-    assert 0 <= delay(RetryPolicy(), 1, Random(1), seconds) <= 5.0
+    assert delay(RetryPolicy(), 1, Random(1), seconds) >= (seconds or 0)
 
 
 def test_the_budget_runs_dry_and_fills_up():
@@ -113,7 +113,7 @@ def test_the_budget_runs_dry_and_fills_up():
         {"attempts": 1.0},
         {"base": -1},
         {"cap": math.inf},
-        {"retry_after_cap": math.nan},
+        {"cap": math.nan},
         {"cap": "1"},
         {"base": True},
         {"cap": 10**400},

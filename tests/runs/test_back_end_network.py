@@ -145,7 +145,7 @@ def test_what_is_never_sent_has_no_attempt(wrong):
 def test_a_deadline_that_passes_is_reported_with_its_fault():
     made, seen = watched({"fault": "dribble"})
     with pytest.raises(DeadlineError):
-        made.get(FIRST)
+        made.post(FIRST, fresh_output())
     lost = seen[1][1]
     assert (type(lost), lost.fault, lost.error) == (m.AnswerLost, "dribble", "DeadlineError")
     assert lost.message == "The body comes byte by byte: assumed"

@@ -2,8 +2,9 @@
 
 import pytest
 
+from workbook.api.exchange import Options, is_transient
 from workbook.errors import ParameterError
-from workbook.views.findings import extensions, time_limits, variants
+from workbook.views.findings import extensions, retries, time_limits, variants
 
 
 @pytest.mark.rule("B-CAN-1", "B-CAN-2", "B-DEL-1", "B-DEL-2", "X-ART-1", "X-PLIST-2")
@@ -52,3 +53,13 @@ def test_every_limit_with_where_it_is_known_from_and_what_missing_it_means():
         "generate_add_payment_pass_re…": ("20 s", "X-GEN-1 (wallet)"),
         "provision": ("20 s", "B-DEL-3 (wallet)"),
     }
+
+
+@pytest.mark.rule("REL-1", "REL-5", "GAP-2")
+def test_the_table_of_retries_says_what_the_client_does():
+    says = {what: value for what, value, _source in retries().rows}
+    assert says["a GET is asked again"] == "after no answer, 429 and any 5xx"
+    assert [status for status in range(100, 600) if is_transient("GET", status)] == [429, *range(500, 600)]
+    waits = [float(value.partition(" s")[0]) for value in list(says.values())[-4:]]
+    assert waits == sorted(waits)
+    assert waits[:2] == [Options().timeouts.get, Options().deadline]

@@ -120,7 +120,7 @@ class BaseClient(ABC, Generic[TransportT]):
         transport: TransportT | None = None,
         tls: ssl.SSLContext | None = None,
         timeouts: Timeouts | None = None,
-        deadline: float = 15.0,
+        deadline: float = 8.0,
         max_body: int = 1_048_576,
         retries: RetryPolicy | None = None,
         clock: Clock | None = None,
@@ -253,7 +253,7 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
         transport: an httpx transport to use instead of the network, closed with the client; the deadline is
             then checked between attempts and between chunks of the body.
         tls: the authorities to trust; else the usual public ones.
-        timeouts: seconds per step.
+        timeouts: seconds per GET and per step.
         deadline: seconds per call, retries and body included (REL-5).
         max_body: bytes of a decoded answer.
         retries: how often and how patiently a call is tried again.

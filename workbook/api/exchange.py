@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import Enum
 from random import Random
@@ -22,8 +22,8 @@ from workbook.errors import ConfigurationError, DeadlineError, MaybeSentError, N
 
 # Which calls are retried and after which pause: full jitter, and a budget.
 #
-# A GET changes nothing, so it is retried after every transient failure. A POST may be carried out even when its
-# answer is lost, so it is tried again only when it provably never left this machine (REL-1).
+# A GET changes nothing, so it is retried where no answer came, and after a 429 or a 5xx (assumed). A POST may be
+# carried out even when its answer is lost, so it is tried again only when it provably never left this machine (REL-1).
 
 
 class FailureKind(Enum):
@@ -54,8 +54,7 @@ class RetryPolicy:
     Attributes:
         attempts: most attempts of one call, the first included; 1 to 10.
         base: seconds; the first pause is drawn from 0 to this, and each further one from twice as much.
-        cap: seconds; the longest pause drawn.
-        retry_after_cap: seconds; the longest pause that an answer's Retry-After can ask for.
+        cap: seconds; the longest pause drawn. A Retry-After that asks for more is obeyed, or the call given up.
 
     Raises:
         ConfigurationError: a value is out of range.
@@ -64,11 +63,10 @@ class RetryPolicy:
     attempts: int = 3
     base: float = 0.1
     cap: float = 2.0
-    retry_after_cap: float = 5.0
 
     def __post_init__(self) -> None:
         whole("retries.attempts", self.attempts, least=1, most=10)
-        for name in ("base", "cap", "retry_after_cap"):
+        for name in ("base", "cap"):
             number(f"retries.{name}", getattr(self, name), most=3600.0, unit="seconds")
 
 
@@ -108,16 +106,15 @@ def is_transient(method: str, ending: FailureKind | int) -> bool:
     kind = FailureKind
     if method == "GET":
         lost = {kind.WRITE, kind.WRITE_TIMEOUT, kind.READ, kind.READ_TIMEOUT, kind.PROTOCOL}
-        if ending in lost or ending in (408, 425, 429, 500, 502, 503, 504):
+        if ending in lost or (isinstance(ending, int) and (ending == 429 or 500 <= ending < 600)):
             return True
     return ending in NEVER_SENT and ending is not kind.UNSENDABLE  # a new connection may do
 
 
 def delay(policy: RetryPolicy, attempt: int, random: Random, retry_after: float | None = None) -> float:
-    """Seconds to wait after attempt 1, 2, ...: full jitter, but at least a capped Retry-After."""
+    """Seconds to wait after attempt 1, 2, ...: full jitter, but at least the Retry-After."""
     drawn = random.random() * min(policy.cap, policy.base * 2.0 ** (attempt - 1))
-    asked = min(retry_after or 0.0, policy.retry_after_cap)
-    return max(drawn, asked)
+    return max(drawn, retry_after or 0.0)
 
 
 def seconds_to_wait(retry_after: str | None, now: datetime | None = None) -> float | None:
@@ -187,9 +184,10 @@ class SystemClock:
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """The longest duration of each step of an attempt, in seconds; the deadline bounds their sum.
+    """The longest duration of a GET and of each step of an attempt, in seconds; the deadline bounds their sum.
 
     Attributes:
+        get: one GET with its whole answer: so short that it can be asked again (assumed). A POST has the deadline.
         connect: making a connection, TLS included.
         read: waiting for the next bytes.
         write: sending the next bytes.
@@ -200,16 +198,17 @@ class Timeouts:
     """
 
     connect: float = 5.0
-    read: float = 10.0
+    read: float = 8.0
     write: float = 5.0
     pool: float = 5.0
+    get: float = 2.5
 
     def __post_init__(self) -> None:
-        for name in ("connect", "read", "write", "pool"):
+        for name in ("connect", "read", "write", "pool", "get"):
             number(f"timeouts.{name}", getattr(self, name), least=0.001, most=3600.0, unit="seconds")
 
     def within(self, remaining: float) -> dict[str, float]:
-        """The timeouts by name, none longer than `remaining` seconds."""
+        """The timeouts of the steps by name, none longer than `remaining` seconds."""
         return {name: min(getattr(self, name), remaining) for name in ("connect", "read", "write", "pool")}
 
 
@@ -228,7 +227,7 @@ class Options:
     """
 
     timeouts: Timeouts = field(default_factory=Timeouts)
-    deadline: float = 15.0
+    deadline: float = 8.0
     max_body: int = 1_048_576
     retries: RetryPolicy = field(default_factory=RetryPolicy)
 
@@ -247,7 +246,7 @@ class Send:
 
     Attributes:
         request: what to send.
-        remaining: seconds until the call's deadline.
+        remaining: seconds that it may take.
         options: timeouts and the cap on the body.
     """
 
@@ -348,8 +347,11 @@ def exchange(
     call = _Call(request, options, now)
     remaining = options.deadline
     while remaining > 0:
-        outcome = yield Send(request, remaining, options)
+        limit = min(remaining, options.timeouts.get) if request.method == "GET" else remaining
+        outcome = yield Send(request, limit, options)
         assert outcome is not None  # noqa: S101  # only a Sleep is answered with None
+        if limit < remaining and isinstance(outcome, Failure) and outcome.kind is FailureKind.DEADLINE:
+            outcome = replace(outcome, kind=FailureKind.READ_TIMEOUT if outcome.sent else FailureKind.CONNECT_TIMEOUT)
         call.note(outcome)
         pause = call.pause(outcome, random)
         if pause is None or not budget.spend():

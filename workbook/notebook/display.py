@@ -120,6 +120,7 @@ LOOK_UPS = {
     "extensions": ("workbook.views.findings", "extensions"),
     "fault outcomes": ("workbook.notebook.session", "outcomes"),
     "faults": ("workbook.notebook.plays.faults", "fault_table"),
+    "retries": ("workbook.views.findings", "retries"),
     "sources": ("workbook.notebook.session", "sources"),
     "time limits": ("workbook.views.findings", "time_limits"),
     "variants": ("workbook.views.findings", "variants"),
@@ -135,8 +136,8 @@ def table(name: str, *args: Any, **choices: Any) -> View:
         name: `advice` (what a good back end does about a failure), `agreement` (of a plan with the simulated wallet;
             give a latency), `answers` (wrong answers to a GET), `back ends`,
             `cases` (of `conform`; patterns select some), `extensions` (their project files),
-            `fault outcomes` (choice: `moment`), `faults`, `sources` (what is real with each), `time limits`, `variants`
-            (of platform B; choice: `profile`) or `variants of platform A`.
+            `fault outcomes` (choice: `moment`), `faults`, `retries` (and limits), `sources` (what is real with each),
+            `time limits`, `variants` (of platform B; choice: `profile`) or `variants of platform A`.
         args: the patterns of `cases`, or the latency of `agreement`.
         choices: as named above.
 

@@ -410,15 +410,11 @@ class WatchedBackEnd(BackEnd):
 # Back ends to compare: the good one, and those that make one mistake each. Each is a real configuration of the client,
 # or a small class around it; none is made for a certain fault.
 #
-# The limits nest, from short to long (REL-5; the figures are assumed): one answer, the back end's call with retries,
-# the app's own wait for its back end (`extension.handler.BACK_END_WAIT`), the wallet's 20 s. Whoever gives up before
-# the shorter limit has ended does not know what became of the call (REL-1). The wallet's 20 s cover two calls of the
-# extension, a GET and a POST, so twice the app's wait must be less than 20 s.
+# The limits nest, from short to long (REL-5; the figures are assumed): one answer to a GET, the back end's call with
+# retries, which are the client's own, the app's wait for its back end (`extension.handler.BACK_END_WAIT`), the wallet's
+# 20 s. Whoever gives up before the shorter limit has ended does not know what became of the call (REL-1). The wallet's
+# 20 s cover two calls of the extension, a GET and a POST, so twice the app's wait must be less than 20 s.
 
-CALL_DEADLINE = 8.0
-"""Seconds of the good back end for one call, retries included."""
-GET_READ, POST_READ = 3.0, 7.0
-"""Seconds that it waits for one answer: a GET can be asked again, so it waits less; a POST has this one chance."""
 ONE_ATTEMPT = RetryPolicy(attempts=1)
 
 
@@ -445,16 +441,15 @@ class Good:
 
     def __init__(self, line: Network, retries: RetryPolicy | None = None) -> None:
         self.line = line
-        self._get = client(line, deadline=CALL_DEADLINE, timeouts=Timeouts(read=GET_READ), retries=retries)
-        self._post = self._get.with_options(timeouts=Timeouts(read=POST_READ))
+        self._api = client(line, retries=retries)
 
     def get(self, payment_instrument_id: str) -> ActivationData:
         """Read activation data; the client asks again where that can help."""
-        return self.settle(lambda: self._get.get(payment_instrument_id))
+        return self.settle(lambda: self._api.get(payment_instrument_id))
 
     def post(self, payment_instrument_id: str, sdk_output: SdkOutput) -> ActivationData:
         """Exchange an sdkOutput; the client does not send it again (REL-1)."""
-        return self.settle(lambda: self._post.post(payment_instrument_id, sdk_output))
+        return self.settle(lambda: self._api.post(payment_instrument_id, sdk_output))
 
     def settle(self, call: Callable[[], ActivationData]) -> ActivationData:
         """What the call returns, or raises."""
@@ -507,7 +502,7 @@ class FollowsRedirects(Good):
 
 def waits_30_s(line: Network) -> ActivationDataClient:
     """The limits of the published clients (seen): 30 s for each step, and one attempt."""
-    limits = Timeouts(connect=30.0, read=30.0, write=30.0, pool=30.0)
+    limits = Timeouts(connect=30.0, read=30.0, write=30.0, pool=30.0, get=60.0)
     return client(line, deadline=60.0, timeouts=limits, retries=ONE_ATTEMPT)
 
 
@@ -528,7 +523,7 @@ class BackEndKind:
 
 BACK_ENDS: Mapping[str, BackEndKind] = MappingProxyType({
     "good": BackEndKind(
-        f"Asks a GET up to 3 times within {CALL_DEADLINE:g} s; posts once; refuses a 200 without sdkInput.", "", Good
+        "Asks a GET up to 3 times within 8 s; posts once; refuses a 200 without sdkInput.", "", Good
     ),
     "gives up at once": BackEndKind("As good, but never asks a GET again.", "", lambda line: Good(line, ONE_ATTEMPT)),
     "sends the POST again": BackEndKind(
@@ -565,7 +560,7 @@ class OwnBackEnd:
             self._get = lambda card: relay.activation_data(session, card)
             self._post = lambda card, sdk_output: relay.provision(session, card, sdk_output)
         else:
-            own = kind(client(line, deadline=CALL_DEADLINE, timeouts=Timeouts(read=POST_READ), retries=ONE_ATTEMPT))
+            own = kind(client(line, retries=ONE_ATTEMPT))
             self._get, self._post = own.get, own.post
 
     def get(self, payment_instrument_id: str) -> ActivationData:

@@ -4,6 +4,7 @@ from itertools import product
 
 import pytest
 
+from workbook.api.exchange import Options
 from workbook.base.rules import Owner
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
@@ -11,7 +12,7 @@ from workbook.notebook.plays.faults import WAYS_TO_ADD
 from workbook.notebook.session import session
 from workbook.reading.checks import Severity
 from workbook.reading.checks.api import DELEGATE_LIMIT
-from workbook.runs.back_end import BACK_ENDS, CALL_DEADLINE, GET_READ, POST_READ, TRY_LATER
+from workbook.runs.back_end import BACK_ENDS, TRY_LATER
 from workbook.simulation.faults import FAULTS, FaultKind
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 
@@ -88,7 +89,7 @@ def test_the_same_call_shows_the_same_bytes():
 MATTERS = {
     # back end: the rule that finds its mistake, how grave, and on which faults of which operation it matters
     "sends the POST again": ("REL-1", Severity.FAIL, "POST", [*BUSY, *LOST, "dribble"]),
-    "gives up at once": ("REL-1", Severity.WARN, "GET", [*BUSY, *LOST]),
+    "gives up at once": ("REL-1", Severity.WARN, "GET", [*BUSY, *LOST, "dribble"]),
     "believes every 200": ("REL-6", Severity.FAIL, "GET", [*BAD_JSON, *EMPTY]),
     "waits 30 s": ("REL-5", Severity.FAIL, "POST", [STALL, "stall after headers", "dribble"]),
     "follows redirects": ("REL-2", Severity.FAIL, "GET", ["redirect"]),
@@ -188,11 +189,13 @@ def test_a_post_that_is_sent_again_works_only_where_nothing_had_happened():
 def test_the_good_back_end_is_done_before_the_wallet_is(platform):
     for fault, operation in product(FAULTS, ("GET", "POST")):
         ends = break_it(fault, operation, platform=platform, nth=None).trace.select(m.ApiCallEnded)
-        assert max(one.message.took for one in ends) < CALL_DEADLINE + 1 < DELEGATE_LIMIT
+        assert max(one.message.took for one in ends) < Options().deadline + 1 < DELEGATE_LIMIT
 
 
 def test_the_good_back_ends_limits_stand_in_order():
-    assert GET_READ < POST_READ < CALL_DEADLINE < DELEGATE_LIMIT
+    limits = Options()
+    pauses = sum(limits.retries.base * 2**at for at in range(limits.retries.attempts - 1))
+    assert limits.timeouts.get * limits.retries.attempts + pauses < limits.deadline < DELEGATE_LIMIT
 
 
 @pytest.mark.rule("REL-5", "B-DEL-3")

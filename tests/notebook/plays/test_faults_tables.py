@@ -34,7 +34,7 @@ OUTCOMES = {
     "200": ("sdkInput; added", "sdkInput; added"),
     "503 that says 500": ("sdkInput, asked twice; added", "ApiStatusError; not added"),
     "reset": ("sdkInput, asked twice; added", "MaybeSentError; not added"),
-    "dribble": ("DeadlineError; not added", "DeadlineError; not added"),
+    "dribble": ("sdkInput, asked twice; added", "DeadlineError; not added"),
     "sdkInput missing": ("SdkInputError; not added", "SdkInputError; not added"),
     "sdkInput foreign": ("sdkInput; another card added", "sdkInput; not added"),
 }

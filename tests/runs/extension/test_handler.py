@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from workbook.api.exchange import Options
 from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
 from workbook.flows import messages as m
@@ -12,7 +13,7 @@ from workbook.flows.trace import CALLS, Kind
 from workbook.flows.variants import SURFACES, VARIANTS_B
 from workbook.notebook.session import session
 from workbook.reading.checks import check
-from workbook.runs.back_end import CALL_DEADLINE, BackEnd, simulated_back_end
+from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.extension.handler import (
     BACK_END_WAIT,
     AuthorizationProvider,
@@ -219,7 +220,7 @@ def test_its_entries_are_in_time_however_slow_the_network_is():
 @pytest.mark.rule("REL-5")
 def test_its_limits_lie_between_the_back_ends_and_the_wallets():
     entries, request = limit_of("pass_entries").seconds, limit_of(CALLS[m.CallGenerate]).seconds
-    assert CALL_DEADLINE < BACK_END_WAIT < entries
+    assert Options().deadline < BACK_END_WAIT < entries
     assert request > 2 * BACK_END_WAIT  # a GET and a POST
 
 

@@ -31,7 +31,7 @@ def test_what_an_attempt_takes_is_spent_by_the_call():
         "BackEndAsked", "ApiRequested", "AnswerLost", "ApiAskedAgain", "ApiAnswered", "ApiCallEnded",
     ]  # fmt: skip
     assert call.spent == pytest.approx(told[-1][0], abs=0.001)
-    assert told[2][0] == 3.25
+    assert told[2][0] == 2.75
 
 
 @pytest.mark.rule("REL-5")
