@@ -149,8 +149,8 @@ def test_a_named_stage_is_taken_as_it_was_named():
     assert (scene.state, scene.findings) == ("added", [])
 
 
-def test_the_table_of_mistakes_has_each_handler_with_its_rules():
-    shown = SESSION.wallet.mistakes()
-    assert [row[0] for row in shown.rows] == [*SESSION.wallet.handlers[1:]]
-    assert shown.rows[0][1:] == ("app not listed", "X-STATUS-3")
-    assert all(rules for _name, _state, rules in shown.rows)
+def test_the_table_of_mistakes_has_each_handler_once_beside_how_it_ends():
+    ends = {state: names.split("; ") for state, names in SESSION.wallet.mistakes().rows}
+    assert sorted(name for names in ends.values() for name in names) == sorted(SESSION.wallet.handlers[1:])
+    assert ends["app not listed"] == ["network call in status()", "status() fails without a cache"]
+    assert set(ends) == {"app not listed", "no card offered", "not added", "added"}

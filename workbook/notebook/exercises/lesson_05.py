@@ -16,7 +16,6 @@ from workbook.notebook.plays.run import Run, run_of, screen_of
 from workbook.notebook.session import session
 from workbook.runs.back_end import Network, back_end_over
 from workbook.runs.extension.handler import ReferenceHandler
-from workbook.runs.extension.service import ExtensionProvisioningService, ExtensionStatus
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_b import opened_phone
 from workbook.simulation.faults import FaultPlan, Planned, fault
@@ -25,18 +24,9 @@ from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS
 
 
-class Impatient(ReferenceHandler):
-    """A handler that asks the network in status() (X-STATUS-3)."""
-
-    def status(self) -> ExtensionStatus:
-        """Fetch, and then answer."""
-        service = ExtensionProvisioningService(sdk_input=self.back_end.get(self.cards[0]))
-        return service.extension_status(requires_authentication=True)
-
-
 def late_status() -> Observed:
     """What a status() with a GET of 250 ms leads to."""
-    run = session().wallet.play(Impatient)
+    run = session().wallet.play("network call in status()")
     ended = next(record for record in run.trace if isinstance(record.message, m.EntriesAvailable | m.HandlerRaised))
     calls = [record.message for record in run.trace if isinstance(record.message, m.CallStatus | m.CallPassEntries)]
     return Observed(

@@ -17,7 +17,6 @@ from workbook.flows.extension import plist_problems
 from workbook.flows.machine import Difference, Machine, difference
 from workbook.flows.variants import A_NOT_MIGRATED, SURFACES, VARIANTS_A, VARIANTS_B, VariantA, VariantB
 from workbook.notebook.plays.run import Run, run_of, screen_of
-from workbook.reading.checks.finding import Severity
 from workbook.runs.back_end import BackEnd
 from workbook.runs.extension.handler import ExtensionHandler, ReferenceHandler
 from workbook.runs.extension.mistakes import AUTHORIZATIONS, HANDLERS, SHOWS_ON, handler_named
@@ -463,13 +462,12 @@ class Wallet(Verbs):
         return stage("from the wallet", **{"variant": self._setup.variant_b.name} | dict(shows_on) | choices)
 
     def mistakes(self) -> Table:
-        """Every handler with one mistake, played: how it ends for the cardholder, and the rules that it breaks."""
-        rows = []
+        """Every handler with one mistake, played: by how it ends for the cardholder."""
+        ends: dict[str, list[str]] = {}
         for name in self.handlers[1:]:
-            run = self.play(name)
-            rules = dict.fromkeys(finding.rule for finding in run.findings if finding.level is not Severity.NOTE)
-            rows.append((name, run.state, " ".join(rules)))
-        return table("Handlers with one mistake each", ("handler", "ends", "rules"), rows)
+            ends.setdefault(self.play(name).state, []).append(name)
+        rows = [(state, "; ".join(names)) for state, names in ends.items()]
+        return table("Handlers with one mistake each", ("ends", "mistake"), rows)
 
     def migration(self) -> Difference:
         """What changes in the flow from the earlier variant to the later one."""
