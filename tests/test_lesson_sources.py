@@ -61,7 +61,6 @@ def test_each_check_of_a_lesson_names_a_rule_or_a_source():
         ("04", "the button is gone though the watch lacks the card", "inferred"),
         ("04", "no card was added", "wallet"),
         ("05", "a remembered entry works without any call before it", "assumed"),
-        ("05", "the app is not listed", "wallet"),
         ("07", "it waits at least as long as it was told", "assumed"),
         ("07", "nothing happens for 20 s", "wallet"),
     ],
