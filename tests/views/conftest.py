@@ -2,6 +2,8 @@
 
 import base64
 import json
+import re
+from hashlib import sha256
 
 import pytest
 
@@ -10,6 +12,8 @@ from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
 
 INSTRUMENT = "PISIMULATED00000000000001"
+ELSEWHERE = re.compile(r'(?s)<style>.*?</style>|base64,[^"]+|(?<=style=")[^"]{40,}|(?<="svg": ").*?(?=",?\n)')
+"""Styles, and pictures inside a page or inside data."""
 
 
 class Story:
@@ -127,3 +131,26 @@ def story(request):
 def stories():
     """Every story by its name, to be told afresh."""
     return STORIES
+
+
+@pytest.fixture
+def pictures(golden):
+    """Compares pictures or pages with a file: the shapes of each that no earlier one has, and the digest of it all.
+
+    Styles, and pictures inside a page or inside data, are left to their digests.
+    """
+
+    def compare(name, drawn):
+        known, lines = set(), []
+        for title, text in drawn:
+            short = ELSEWHERE.sub(lambda data: f"[{digest(data[0])}]", text)
+            new = [shape for shape in re.sub(r">\s*<", ">\n<", short).splitlines() if shape not in known]
+            known |= {*new}
+            lines += [f"== {title}: {digest(text)}", *new]
+        golden(name, "\n".join(lines))
+
+    return compare
+
+
+def digest(text):
+    return sha256(text.encode()).hexdigest()[:12]

@@ -57,3 +57,7 @@ def test_hostile_text_is_escaped():
 
 def test_the_same_findings_give_the_same_view():
     assert repr(findings(several())) == repr(findings(reversed(list(several()))))
+
+
+def test_the_page_shape_by_shape(pictures):
+    pictures("findings_page", [("several", findings(several()).html()), ("none", findings([]).html())])

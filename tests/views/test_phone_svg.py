@@ -1,4 +1,3 @@
-import json
 import re
 from dataclasses import replace
 from itertools import combinations
@@ -173,15 +172,5 @@ def test_the_words_on_a_card_have_contrast(look):
     assert contrast(look.words, ground) >= 4.5
 
 
-@pytest.mark.parametrize(
-    ("name", "screen"),
-    {
-        "phone_shown": replace(APP, button="shown"),
-        "phone_added": replace(APP, button="hidden", label="Added to Wallet", on_watch=frozenset({FIRST})),
-        "phone_cards": replace(WALLET, page=Page.CARDS),
-    }.items(),
-)
-def test_the_picture_is_as_it_was(golden, name, screen):
-    picture = draw(screen)
-    controls = [[one.act, one.label, one.x, one.y, one.width, one.height] for one in picture.controls]
-    golden(name, "\n".join([json.dumps(controls, ensure_ascii=False), picture.svg.replace("><", ">\n<")]))
+def test_each_picture_shape_by_shape(pictures):
+    pictures("phone", ((one.alt, "\n".join([one.svg, *map(str, one.controls)])) for one in map(draw, NAMED)))

@@ -194,3 +194,10 @@ def test_every_colour_in_the_style_sheet_is_one_of_the_palette():
 def _span(group):
     texts = [int(text.get("y")) for text in group.findall("svg:text", NS)]
     return min(texts) - 10, max(texts)
+
+
+def test_each_picture_shape_by_shape(pictures, stories):
+    told = {name: sequence(story()) for name, story in stories.items()}
+    long = play(walked(Script("from the wallet"))).film.sequence
+    drawn = {name: paint(lines) for name, lines in told.items()} | {"narrow": paint(long, narrow(len(long.columns)))}
+    pictures("sequence", ((name, one.picture.svg) for name, one in drawn.items()))

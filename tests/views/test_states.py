@@ -9,7 +9,7 @@ from plays import MACHINES, SCRIPTS, USUAL, played
 from states_layout import TICK, moves
 
 from workbook.flows import messages as m
-from workbook.flows.variants import A_FROM_0_4_0
+from workbook.flows.variants import A_FROM_0_4_0, B_LATER
 from workbook.notebook.plays.script import Script, play
 from workbook.views.paint import DARK, LIGHT, sheet
 from workbook.views.player_data import player_data
@@ -216,3 +216,9 @@ def _numbered(text):
 
 def _says(name):
     return name == "text" or any(word in name for word in ("title", "name", "says", "number"))
+
+
+def test_each_picture_shape_by_shape(pictures):
+    machines = [(repr(one), draw(one, one.name, "told").svg) for one in (B_LATER.machine, B_LATER.extension("phone"))]
+    shown = States(play(WALK).film)
+    pictures("states", [*machines, ("a walk", shown.picture.svg), ("its page", shown.html())])
