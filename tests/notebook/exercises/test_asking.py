@@ -41,6 +41,21 @@ def test_done_is_one_line():
     assert repr(wb.exercise("05.2", Listed)) == "✓ 05.2 The app that vanishes: done."
 
 
+def test_the_verdict_on_a_prediction_comes_first_and_its_run_is_folded():
+    right = wb.exercise("03.1", posts=2, posts_when_guarded=1, added=False, reason="InvalidSdkInput")
+    assert right.text() == "✓ 03.1 Two quick taps: done.\n  Next: _.run."
+    html = right.html()
+    assert html.index("done.") < html.index("<details><summary>What you predicted") < html.index("<table")
+    wrong = wb.exercise("03.1", posts=2, posts_when_guarded=1, added=True, reason="InvalidSdkInput")
+    assert "What you predicted" not in wrong.html()
+
+
+def test_the_run_that_the_next_cell_shows_is_not_shown_by_the_exercise_too():
+    right = wb.exercise("00.1", posts="Back end", makes_sdk_output="SDK", wallet_needs="POST", button="disabled")
+    assert right.text() == "✓ 00.1 After the tap: done. Run the next cell to see it."
+    assert "What you predicted" not in right.html()
+
+
 def test_hints_come_one_at_a_time():
     answer = wb.exercise("05.2", Vanishes)
     assert [answer.hint(number) for number in (1, 2, 3)] == list(OWN.hints)

@@ -65,6 +65,20 @@ def test_the_solved_edition_has_the_solution():
     assert sources(copied(LESSON, Edition.SOLVED))["exercise-05-2"] == OWN.solution
 
 
+def test_questions_are_a_table_below_the_task_and_say_the_same_choices_once():
+    assert editions.task(exercise_named("03.1")).splitlines()[-6:] == [
+        "| answer | question | choices |",
+        "|---|---|---|",
+        "| `posts` | how many POSTs reach the API? | `0`, `1`, `2` |",
+        "| `posts_when_guarded` | and when the button is guarded? | the same |",
+        "| `added` | is the card added? | `True`, `False` |",
+        '| `reason` | the reason of the failure | `"InvalidSdkInput"`, `"ProvisioningInProgress"`, `"Timeout"` |',
+    ]
+    last = editions.task(exercise_named("11.1")).splitlines()[-1]
+    assert last.startswith("| `first_acts`, `second_acts`, `third_acts`, `fourth_acts` | who has to act? | ")
+    assert "| answer | question |" not in editions.task(exercise_named("05.5")), "the task shows the choices itself"
+
+
 def test_an_instructor_also_gets_notes_mistakes_and_minutes():
     laid = sources(copied(LESSON, Edition.INSTRUCTOR))
     assert list(laid) == ["a", "notes-05", "b", "task-05-2", "exercise-05-2", "notes-05-2", "c"]

@@ -136,7 +136,10 @@ def test_a_slip_is_named(cell, said):
     assert str(verdict(cell).reason) == said
 
 
-ASKS = {"added": [[True, "REL-1", "it is lost."], [False]], "posts": [[1], [2, "REL-1", "one tap, one POST."]]}
+ASKS = {
+    "added": ["", [True, "REL-1", "it is lost."], [False]],
+    "posts": ["", [1], [2, "REL-1", "one tap, one POST."]],
+}
 ASKED = 'wb.exercise("99.1", added=..., posts=...)'
 
 

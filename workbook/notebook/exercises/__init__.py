@@ -10,11 +10,12 @@ How to write one, for lesson 05:
    themselves, and end in the line `wb.exercise("05.1", ...)`.
    An answer that is still the skeleton's is recognised: write `...` where the learner writes.
    Give three hints, from a nudge to nearly the answer, `notes` for the instructor, and `minutes`.
-2. Questions with a fixed choice of answers are `asks`. Each lists its choices: a wrong one with a rule (or "") and the
-   reason why it is wrong, the right one alone. The learner answers by name: `wb.exercise("07.1", added=...)`.
+2. Questions with a fixed choice of answers are `asks`. Each has its question, then its choices: a wrong one with a rule
+   (or "") and the reason why it is wrong, the right one alone. The lesson shows them as a table below the task, unless
+   the task says it all and the questions are "". The learner answers by name: `wb.exercise("07.1", added=...)`.
 
        [exercise.asks]
-       added = [[true, "REL-1", "The answer to the POST is lost, so ..."], [false]]
+       added = ["is the card in the wallet?", [true, "REL-1", "The answer to the POST is lost, so ..."], [false]]
 
 3. Write the judge in `lesson_05.py`, and name it in `judge`. A judge plays something and looks at the trace; it never
    compares text or source. For `asks` it takes nothing, and returns `Observed(run, added=run.added, ...)`: the truth

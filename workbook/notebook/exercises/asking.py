@@ -66,13 +66,9 @@ class Feedback(View):
         return f"{self.exercise.title}: {said}"
 
     @property
-    def _shown(self) -> Any:
-        """A prediction that was right is followed by what it predicts; nothing is shown before."""
-        return (
-            snapshot(self.run)
-            if self.done and self.exercise.kind is ExerciseKind.PREDICT and self.run is not None
-            else None
-        )
+    def _predicted(self) -> bool:
+        """Whether there is something to see that was predicted right; nothing is shown before."""
+        return self.done and self.exercise.kind is ExerciseKind.PREDICT and self.run is not None
 
     def text(self) -> str:
         """The verdict, the rule, and what to call next."""
@@ -81,8 +77,8 @@ class Feedback(View):
         if not self.done:
             tried = ", _.solution" if self.verdict.state is ExerciseState.WRONG else ""
             lines.append(f"  Next: _.hint(1) to _.hint(3){tried}{', _.run' if self.run is not None else ''}.")
-        if self._shown:
-            lines.append(self._shown.text())
+        elif self._predicted:
+            lines.append("  Next: _.run.")
         return "\n".join(lines)
 
     def html(self) -> str:
@@ -93,6 +89,8 @@ class Feedback(View):
             for number, hint in reversed(list(enumerate(self.exercise.hints, 1))):
                 below = [_folded(f"Hint {number}", paragraph(hint), *below)]
         mark = tag("span", SIGN_OF_STATE[state], role="img", aria_label=state.value)
+        if self._predicted:
+            below.insert(0, _folded("What you predicted", trusted(snapshot(self.run).html())))
         head = paragraph(mark, " ", tag("b", self.exercise.id), " ", unbroken(self._verdict_line))
         small = [paragraph(tag("small", unbroken(line))) for line in (self._sentence, self.unkept) if line]
         edge = {
@@ -101,8 +99,7 @@ class Feedback(View):
             ExerciseState.DONE: "success-color1, #1d6b3f",
         }[state]
         style = f"border-left:5px solid var(--jp-{edge});padding-left:0.6em;color:{INK}"
-        box = tag("div", head, *small, *below, style=style)
-        return joined(box, trusted(self._shown.html())) if self._shown else box
+        return tag("div", head, *small, *below, style=style)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         left = {"id": self.exercise.id, "state": self.verdict.state.value}

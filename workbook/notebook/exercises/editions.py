@@ -74,9 +74,19 @@ def _note(cell_id: str, source: str) -> dict[str, Any]:
 
 
 def task(exercise: Exercise) -> str:
-    """The task as the lesson shows it."""
+    """The task as the lesson shows it, and below it the questions with their choices as a table."""
     minutes = f"{exercise.minutes} minute{'s' if exercise.minutes > 1 else ''}"
-    return f"### Exercise {exercise.id}: {exercise.title}\n\n*{exercise.kind.value}, {minutes}.* {exercise.task}"
+    told = f"### Exercise {exercise.id}: {exercise.title}\n\n*{exercise.kind.value}, {minutes}.* {exercise.task}"
+    names: dict[tuple[str, tuple[object, ...]], list[str]] = {}
+    for name, question in exercise.asks.items():
+        names.setdefault((question.asks, question.choices), []).append(f"`{name}`")
+    rows, above = [], None
+    for (asks, choices), same in names.items():
+        spelled = ", ".join(f'`"{choice}"`' if isinstance(choice, str) else f"`{choice}`" for choice in choices)
+        rows.append(f"| {', '.join(same)} | {asks} | {'the same' if choices == above else spelled} |")
+        above = choices
+    asked = any(question.asks for question in exercise.asks.values())
+    return "\n".join([told, "\n| answer | question | choices |\n|---|---|---|", *rows]) if asked else told
 
 
 def notes(exercise: Exercise) -> str:

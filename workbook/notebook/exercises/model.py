@@ -84,17 +84,22 @@ class Question:
     """One question with a fixed choice of answers.
 
     Attributes:
-        choices: what may be answered.
+        asks: the question; empty where the task says it.
+        choices: what may be answered, sorted: in the table's order the right one would be the last.
         why: for each wrong choice, why it is wrong.
     """
 
+    asks: str
     choices: tuple[object, ...]
     why: Mapping[object, Reason]
 
     @classmethod
-    def of(cls, rows: list[list[Any]]) -> Question:
+    def of(cls, asks: str, *rows: list[Any]) -> Question:
         """From the rows of a table: a wrong choice with its rule and its reason, the right one alone."""
-        return cls(tuple(row[0] for row in rows), {row[0]: Reason(*row[1:]) for row in rows if len(row) > 1})
+        choices = sorted(
+            (row[0] for row in rows), key=lambda choice: (isinstance(choice, str), choice is False, choice)
+        )
+        return cls(asks, tuple(choices), {row[0]: Reason(*row[1:]) for row in rows if len(row) > 1})
 
     def read(self, answer: object) -> object:
         """The choice that this answer names, in small or capital letters; any other answer comes back unchanged."""
@@ -104,9 +109,8 @@ class Question:
 
     @property
     def text(self) -> str:
-        """The choices in words, sorted: in the table's order the right one would be the last."""
-        ranks = {choice: (isinstance(choice, str), choice is False, choice) for choice in self.choices}
-        return " or ".join(map(repr, sorted(ranks, key=lambda choice: ranks[choice])))
+        """The choices in words."""
+        return " or ".join(map(repr, self.choices))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +180,7 @@ class Exercise:
         return cls(
             id=fields["id"], kind=ExerciseKind(fields["kind"]), title=fields["title"], minutes=fields["minutes"],
             hints=tuple(fields["hints"]), remark=fields.get("remark", ""),
-            asks={name: Question.of(rows) for name, rows in fields.get("asks", {}).items()},
+            asks={name: Question.of(*rows) for name, rows in fields.get("asks", {}).items()},
             mistakes=tuple(Mistake(row["what"], cell(row), row["says"]) for row in fields.get("mistakes", ())),
             judge=judge, **texts,
         )  # fmt: skip
