@@ -20,7 +20,7 @@ from workbook.flows.trace import Trace
 from workbook.reading.checks import Finding
 from workbook.views.findings import LEVEL_SIGNS, findings
 from workbook.views.html import View, tag, trusted
-from workbook.views.lines import ADDED, FAILED, REMOVED, SequenceLine, Shape
+from workbook.views.lines import ADDED, REMOVED, SequenceLine, Shape
 from workbook.views.paint import Picture
 from workbook.views.screen import Screen
 from workbook.views.sequence import Sequence, sequence
@@ -228,7 +228,7 @@ class Comparison(View):
                 yield f"= {_common(block)}"
                 continue
             (step,) = block
-            columns = [wrap(_words(line), column) for line in (step.first, step.second)]
+            columns = [wrap(line.words if line else "", column) for line in (step.first, step.second)]
             if step.mark is Mark.SAME and step.second:
                 columns[1] = [f"{step.second.at:.3f} s, the same"]
             for number, (left, right) in enumerate(zip_longest(*columns, fillvalue="")):
@@ -242,7 +242,8 @@ class Comparison(View):
         rows = []
         for step in self.steps:
             bold = "" if step.mark is Mark.SAME else ";border-left:4px solid;background:rgb(128 128 128 / 12%)"
-            cells = (tag("td", _words(line), style=f"{style};width:50%") for line in (step.first, step.second))
+            both = (line.words if line else "" for line in (step.first, step.second))
+            cells = (tag("td", words, style=f"{style};width:50%") for words in both)
             rows.append(tag("tr", tag("td", step.mark, style=f"{style}{bold};padding-left:0.4em"), *cells))
         caption = tag("caption", "Side by side", style=CAPTION_STYLE)
         return tag("table", caption, tag("thead", head), tag("tbody", *rows), style=TABLE_STYLE)
@@ -295,11 +296,3 @@ def _common(block: tuple[ComparedStep, ...]) -> str:
         return f"{words}, at other times"
     (shift,) = shifts
     return f"{words}, {abs(shift):.3f} s {'later' if shift > 0 else 'earlier'}"
-
-
-def _words(line: SequenceLine | None) -> str:
-    if line is None:
-        return ""
-    who = "" if line.shape is Shape.NOTE else f"{line.sender} → {line.receiver}: "
-    detail = f" ({line.detail})" if line.detail else ""
-    return f"{line.at:.3f} s {who}{FAILED * line.failed}{line.heading}{detail}"

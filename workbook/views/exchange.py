@@ -387,13 +387,13 @@ class Exchange(View):
         return paint(self.film.sequence).rows
 
     def text(self) -> str:
-        """The sequence as a fixed-width drawing, and below it each request over HTTP with its answer."""
+        """The sequence as a list, and below it each request over HTTP with its answer."""
         both = zip(self.lines, self.details, strict=True)
         asked = [detail.text() for line, detail in both if line.shape is Shape.HTTP and line.receiver is Actor.API]
         return "\n\n".join([self.film.sequence.text(), *asked])
 
     def html(self) -> str:
-        """The picture, below it each line to open, and the drawing in characters folded up."""
+        """The picture, below it each line to open, and the list in words folded up."""
         style, rows = f"border-left:{EDGE};margin:0.3em 0 0.3em 1em;padding-left:0.8em", []
         for line, detail in zip(self.lines, self.details, strict=True):
             body = tag("div", trusted(detail.html()), style=style)

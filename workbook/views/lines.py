@@ -1,4 +1,4 @@
-"""A trace as the lines of its sequence diagram: what the text drawing, the picture and the players share.
+"""A trace as the lines of its sequence diagram: what the list in words, the picture and the players share.
 
 A line is one arrow between two actors, or a note. Which records become lines, and in which words, is decided here.
 """
@@ -199,6 +199,13 @@ class SequenceLine:
     def heading(self) -> str:
         """The label, and "deprecated" in words where that is so."""
         return f"{self.label} [deprecated]" if self.deprecated else self.label
+
+    @property
+    def words(self) -> str:
+        """The line as a list has it."""
+        who = "" if self.shape is Shape.NOTE else f"{self.sender} → {self.receiver}: "
+        detail = f" ({self.detail})" if self.detail else ""
+        return f"{self.at:.3f} s {who}{FAILED * self.failed}{self.heading}{detail}"
 
     @property
     def sentence(self) -> str:

@@ -1,11 +1,10 @@
-"""A trace as a sequence diagram: a fixed-width drawing, and one self-contained SVG document."""
+"""A trace as a sequence diagram: a list in words, and one self-contained SVG document."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import pairwise
+from functools import lru_cache
 
 from workbook.base.rules import sentence
 from workbook.flows.messages import Actor
@@ -13,7 +12,7 @@ from workbook.flows.trace import Trace
 from workbook.views.html import Markup, View, joined, tag, void
 from workbook.views.lines import ADDED, FAILED, REMOVED, Lines, SequenceLine, Shape, lines_of
 from workbook.views.paint import Picture, document, ground, sheet
-from workbook.views.table import ONE_CELL, TEXT_WIDTH, clean, cut, glyphs, width, wrap
+from workbook.views.table import TEXT_WIDTH, clean, cut, width, wrap
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,12 +20,16 @@ class Sequence(View, Lines):
     """A sequence diagram."""
 
     def text(self) -> str:
-        """The diagram as a fixed-width drawing, at most 110 columns wide."""
-        return self._drawing
-
-    @cached_property
-    def _drawing(self) -> str:
-        return drawing(self)  # kept: a cell shows it as text, and again folded up below the picture
+        """The diagram as a list of its lines, with the ids of their rules, at most 110 columns wide."""
+        rows = [cut(self.title, TEXT_WIDTH)]
+        for line in self.rows:
+            if isinstance(line, str):
+                rows.append(f"  {line}")
+                continue
+            first, *more = wrap(f"{line.words} {' '.join(line.rules)}", TEXT_WIDTH - 4)
+            rows += [f"  {first}", *(f"    {part}" for part in more)]
+        words = (f"{word:<12}{meaning}" for word, meaning in self.glossary)
+        return "\n".join([*rows, *words] if self.lines else [*rows, "Nothing happened yet."])
 
     @property
     def picture(self) -> Picture:
@@ -50,125 +53,6 @@ def sequence(trace: Trace) -> Sequence:
     lines = lines_of(trace)
     present = {actor for line in lines for actor in (line.sender, line.receiver)}
     return Sequence(clean(trace.title), tuple(actor for actor in Actor if actor in present), lines)
-
-
-# A sequence diagram as a fixed-width drawing: time on the left, lifelines, rule ids on the right.
-#
-# Each line's words come first, with its arrow below them. Words may cross a lifeline but never other words, because
-# every line has rows of its own.
-
-Row = list[str]
-"""A row of cells, each with one character, or with a wide character and then an empty text."""
-
-
-def drawing(sequence: Sequence) -> str:
-    """The drawing of a sequence, without a closing newline."""
-    title = cut(sequence.title, TEXT_WIDTH)
-    if not sequence.lines:
-        return f"{title}\nNothing happened yet."
-    page = TextPage(sequence.columns)
-    rows = [*page.head()]
-    for line in sequence.rows:
-        rows += page.band(line) if isinstance(line, str) else page.line(line)
-    rows.append(page.row("┴"))
-    words = (f"{word:<12}{meaning}" for word, meaning in sequence.glossary)
-    return "\n".join([title, *("".join(row).rstrip() for row in rows), *words])
-
-
-def write(row: Row, start: int, text: str) -> Row:
-    """Put `text` into the cells from `start` on, over what they hold; a wide character takes two."""
-    if ONE_CELL(text):
-        row[start : start + len(text)] = text
-        return row
-    for glyph, cells in glyphs(text):
-        row[start : start + cells] = [glyph, ""][:cells]  # a mark without a letter is lost
-        start += cells
-    return row
-
-
-class TextPage:
-    """The actors' lifelines, `lanes[actor]` cells from the left, and the rows between them.
-
-    The time takes the first ten cells, and the ids of rules take the 19 from cell 91 on.
-    """
-
-    def __init__(self, columns: tuple[Actor, ...]) -> None:
-        halves = [len(actor.value) // 2 + 2 for actor in columns]
-        first, last = 10 + halves[0], 89 - halves[-1]
-        self.gap = min(22, (last - first) // max(len(columns) - 1, 1))
-        self.boxed = all(half + other < self.gap for half, other in pairwise(halves))
-        self.lanes = {actor: first + number * self.gap for number, actor in enumerate(columns)}
-        self.left, self.right = min(self.lanes.values()), max(self.lanes.values())
-        self._empty = self.row("│")
-
-    def row(self, cell: str) -> Row:
-        """A row with this character on each lifeline."""
-        row = [" "] * TEXT_WIDTH
-        for lane in self.lanes.values():
-            row[lane] = cell
-        return row
-
-    def head(self) -> tuple[Row, ...]:
-        """The actors' names, in boxes where there is room for boxes."""
-        top, middle, bottom = ([" "] * TEXT_WIDTH for _ in range(3))
-        for actor, lane in self.lanes.items():
-            if self.boxed:
-                name = f" {actor.value} "
-                start = lane - (len(name) + 2) // 2
-                write(top, start, "┌" + "─" * len(name) + "┐")
-                write(middle, start, f"│{name}│")
-                write(write(bottom, start, "└" + "─" * len(name) + "┘"), lane, "┬")
-            else:
-                name = cut(actor.value, self.gap - 1)
-                write(middle, lane - len(name) // 2, name)
-        return (top, middle, bottom) if self.boxed else (middle, self.row("┬"))
-
-    def band(self, title: str) -> tuple[Row, Row]:
-        """A rule across the page with a word in it."""
-        rule = f" {title} ".center(self.right - self.left + 1, "━")
-        return [*self._empty], write([*self._empty], self.left, rule)
-
-    def line(self, line: SequenceLine) -> list[Row]:
-        """The rows of one line: its words, its arrow, the time and the rules beside them."""
-        words, arrow = self._words(line), self._arrow(line)
-        rules = wrap(" ".join(line.rules), 19)
-        spare = [[*self._empty] for _ in range(len(rules) - len(words) - len(arrow))]
-        rows = [*words, *spare, *arrow]
-        write(rows[0], 0, cut(f"{line.at:7.3f} s{line.mark}", 10))
-        for row, rule in zip(rows, rules, strict=False):
-            write(row, 91, rule)
-        return rows
-
-    def _words(self, line: SequenceLine) -> list[Row]:
-        """Label and detail: on one row if that fits beside the arrow's left end, else each on rows of its own."""
-        button = {"shown": "[ Add ]", "disabled": "[ Add ] greyed out", "hidden": "[     ] gone"}.get(line.button, "")
-        heading = f"{FAILED * line.failed}{line.heading}  {button}".rstrip()
-        if line.shape is Shape.NOTE:
-            return self._block(heading, self.left + 2, "┃ ")
-        detail = f"({line.detail})" if line.detail else ""
-        start = min(self.lanes[line.sender], self.lanes[line.receiver]) + 2
-        both = f"{heading}  {detail}"
-        if detail and start + width(both) < 90:
-            return self._block(both, start)
-        return [*self._block(heading, start), *self._block(detail, start)]
-
-    def _block(self, text: str, start: int, mark: str = "") -> list[Row]:
-        """Rows of words from `start` on, or as far to the left as the widest of them needs."""
-        room = 89 - (start if mark else 10) - width(mark)
-        pieces = [mark + piece for piece in wrap(text, max(room, 20))]
-        start = min(start, *(89 - width(piece) for piece in pieces), 90)
-        return [write([*self._empty], start - 1, f" {piece} ") for piece in pieces]
-
-    def _arrow(self, line: SequenceLine) -> list[Row]:
-        if line.shape is Shape.NOTE:
-            return []
-        source, target = self.lanes[line.sender], self.lanes[line.receiver]
-        left, right = sorted((source, target))
-        head = "✗" if not line.shape.arrives else "►" if source < target else "◄"
-        if left == right:
-            return [write([*self._empty], left, "├──╮"), write([*self._empty], left, f"│{head}─╯")]
-        shaft = {Shape.HTTP: "═", Shape.LOST: "╌", Shape.REFUSED: "╌"}.get(line.shape, "─") * (right - left - 2)
-        return [write([*self._empty], left + 1, shaft + head if source < target else head + shaft)]
 
 
 # The picture has two layers, painted one over the other: the lifelines, and the lines of the sequence. A line is one

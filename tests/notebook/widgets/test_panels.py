@@ -55,7 +55,7 @@ def test_a_watch_is_in_the_picture_where_one_is_paired():
 
 @pytest.mark.parametrize(
     ("panel", "words"),
-    [("phone", "Phone:"), ("exchange", "Wallet app  Extension"), ("states", "States:"), ("timing", "Timing:")],
+    [("phone", "Phone:"), ("exchange", "Cardholder → Wallet app: opens"), ("states", "States:"), ("timing", "Timing:")],
 )
 def test_one_panel_alone(panel, words):
     shown = Panels(SESSION.wallet.play(), panel)
