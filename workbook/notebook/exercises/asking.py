@@ -11,7 +11,7 @@ from workbook.base.values import whole
 from workbook.notebook.exercises import editions
 from workbook.notebook.exercises.judging import ExerciseState, Verdict, judged
 from workbook.notebook.exercises.model import EXERCISE_MIMETYPE, LESSONS, Exercise, ExerciseKind, exercise_named, lesson
-from workbook.views.html import View, joined, tag, trusted, unbroken
+from workbook.views.html import View, tag, trusted, unbroken
 from workbook.views.table import INK, Table, paragraph, preformatted, snapshot, table
 
 SIGN_OF_STATE: Final = {ExerciseState.UNTOUCHED: "○", ExerciseState.WRONG: "✗", ExerciseState.DONE: "✓"}
