@@ -1,18 +1,21 @@
 """Which cases are run, what several rounds come to, what the baseline makes of it, and the exit code."""
 
 import tomllib
+from argparse import Namespace
 from datetime import date
 from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ran import recorded
 
 from workbook.base.forms import BadConfigurationError
+from workbook.commands import read_baseline
 from workbook.errors import ParameterError
 from workbook.harness.model import Verdict
 from workbook.harness.report import About, concluded, exit_code, headline
-from workbook.harness.reports import to_junit
+from workbook.harness.reports import to_json, to_junit
 from workbook.harness.selection import NEW_CASE, Baseline, Known, Options, again, apply_baseline, chosen, new_baseline
 from workbook.relay.case_runner import Rounds
 from workbook.relay.cases import CASES
@@ -193,6 +196,20 @@ def test_a_baseline_can_be_written_from_a_run_and_read_again(tmp_path):
     assert first == known[0]
     assert [entry.case for entry in fresh] == ["relay.get.path", "relay.post.path"]
     assert fresh[0].comment.startswith('Expected "a", observed b. TODO: say why')
+
+
+def test_an_older_report_is_a_baseline_that_nobody_has_to_keep_true(tmp_path):
+    old = recorded(RelayResult(ONE, Verdict.FAIL), RelayResult(CASES["relay.get.fresh"], Verdict.FAIL))
+    path = tmp_path / "conform.json"
+    path.write_text(to_json(old))
+    baseline = read_baseline(Namespace(baseline=path, write_baseline=None))
+    assert baseline.cases == {ONE.name, "relay.get.fresh"}
+    now = [RelayResult(ONE, Verdict.FAIL), RelayResult(CASES["relay.get.fresh"], Verdict.PASS)]
+    now.append(RelayResult(CASES["relay.post.path"], Verdict.FAIL))
+    results, stale = apply_baseline(baseline, now, CASES, TODAY)
+    assert [one.verdict for one in results] == ["known", "pass", "warn"]
+    assert results[0].why == f"Known: It did not hold in {path} either."
+    assert stale == ()
 
 
 def test_the_first_baseline_takes_in_every_case():

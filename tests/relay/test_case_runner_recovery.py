@@ -56,6 +56,14 @@ def test_a_breaker_has_the_time_that_the_configuration_gives_it(breaker):
     assert {one.case.name: one.verdict for one in found} == dict.fromkeys(SOME, Verdict.PASS)
 
 
+def test_stalls_are_waited_for_together_also_where_a_breaker_opens(breaker):
+    names = ("relay.get.limit-headers", "relay.get.limit-body", "relay.post.fault-stall-before-headers")
+    found = relays.results(breaker, names, recovery=2 * OPEN)
+    assert [one.verdict for one in found] == [Verdict.PASS] * len(names)
+    calls = [part.seen.calls[0] for one in found for part in one.each]
+    assert max(call.began for call in calls) < min(call.ended for call in calls)
+
+
 def test_without_it_the_miss_says_where_it_is_given(breaker, monkeypatch):
     monkeypatch.setattr(ForAllCards, "pause", 10.0)  # still open when a busy machine asks again
     (found,) = relays.results(breaker, SOME[:1])

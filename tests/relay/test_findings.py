@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from ran import CARD, INPUT, MISS, arrived, call, recorded, result, seen, told
+from ran import CARD, INPUT, MISS, NAMES, arrived, call, recorded, result, seen, told
 
 from workbook.harness.model import Miss, Root, RunFinding, Verdict
 from workbook.harness.report import todos
@@ -138,6 +138,37 @@ def test_a_moment_since_which_nothing_works_is_one_finding():
                          ids=["nothing", "too few", "never worked"])  # fmt: skip
 def test_without_such_a_moment_nothing_is_found(results):
     assert list(common_causes(results)) == []
+
+
+def refused(count, *, asked_again=True, cards=2, until=4.0):
+    """Results of a run in which a breaker opened after one failure, and perhaps closed again."""
+    results = [failed("relay.get.path", 1.0, (LATER,)), failed("relay.get.fresh", 1.5, ())]
+    for at, name in enumerate(NAMES[10 : 10 + count]):
+        unasked = call(began=2.0 + at * (until - 2.0) / count, ended=2.0, status=503, value=None)
+        unasked.ended, unasked.instrument = unasked.began + 0.01, f"card {at % cards}"
+        results.append(result(name, Verdict.FAIL, (LATER,), seen=seen(unasked)))
+    return [*results, failed("relay.get.at-once", 9.0, (), 200)] if asked_again else results
+
+
+def test_a_breaker_that_stays_open_is_one_finding_that_comes_first():
+    results = refused(12)
+    (finding,) = common_causes(results)
+    assert finding.says.startswith("For 2 s your back end refused 12 calls in a row at once, whatever the card")
+    assert finding.todo.endswith("seconds as [timeouts] recovery, or a shorter time in the back end under test.")
+    assert finding.cases == NAMES[10:22]
+    assert todos(recorded(*results, findings=(finding,)))[0].text == f"{finding.says} {finding.todo}"
+
+
+@pytest.mark.parametrize(
+    "results", [refused(9), refused(12, until=2.9), refused(12, cards=1)], ids=["few", "a moment", "one card"]
+)
+def test_fewer_refusals_or_a_moment_of_them_are_no_breaker(results):
+    assert list(common_causes(results)) == []
+
+
+def test_a_back_end_that_never_asks_again_is_told_so_and_not_as_a_breaker():
+    (finding,) = common_causes([*collapse(0), *refused(12, asked_again=False)])
+    assert finding.says.startswith("Since about ")
 
 
 def test_a_back_end_that_went_away_is_one_finding_with_what_could_not_be_tested():

@@ -15,7 +15,7 @@ import reference
 from ran import ABOUT, call, recorded, result, seen
 
 from workbook.errors import ConfigurationError
-from workbook.harness.model import Verdict
+from workbook.harness.model import Miss, Verdict
 from workbook.harness.selection import Baseline, Known, chosen
 from workbook.relay import session
 from workbook.relay.api_side import MockApi
@@ -391,6 +391,28 @@ def test_a_back_end_with_ids_and_sessions_of_its_own_is_judged_as_any_other():
         relay.api.close()
     assert not record.ended(Verdict.FAIL, Verdict.WARN), [case.name for case in record.ended(Verdict.FAIL)]
     assert len(record.ended(Verdict.PASS)) > 30
+
+
+@pytest.mark.parametrize(("shown", "proven"), [(("One.", "Two."), True), (("One.",), False)])
+def test_one_try_has_to_show_each_advice_of_its_case_and_the_fourth_is_not_tried(monkeypatch, shown, proven):
+    names, tried = ("relay.get.path", "relay.get.no-query", "relay.post.path"), []
+
+    def misses(*todos):
+        return tuple(Miss("this", "that", todo) for todo in todos)
+
+    def once(_config, options, *_more):
+        tried.append(options.only)
+        return recorded(*(result(name, misses=misses(*shown)) for name in options.only))
+
+    monkeypatch.setattr(session, "_once", once)
+    every = [result(names[0], misses=misses("One.", "Two.")), result(names[1], misses=misses("Three."))]
+    record = recorded(*every, result(names[2], misses=misses("Four.")))
+    config = Config(target("http://127.0.0.1:9"))
+    done = session._proven(record, config, RunOptions(), Stopping(), time.monotonic())
+    assert tried.count((names[0],)) == 1
+    assert (names[2],) not in tried
+    assert (done.cases[0].unproven == "") is proven
+    assert done.cases[2].unproven == f"Not tried on a fresh start: {ABOUT.reproduce(names[2])}"
 
 
 def printed(monkeypatch, shows, *, late=False, **about):

@@ -68,7 +68,9 @@ def add_case_options(parser: argparse.ArgumentParser) -> None:
         help="run only these cases: names, groups or globs",
     )  # fmt: skip
     parser.add_argument("--strict", action="store_true", help="a warning, and a case not looked at, fail the run")
-    parser.add_argument("--baseline", type=Path, metavar="FILE", help="a file of known failures")
+    parser.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="known failures: a file, or an older conform.json"
+    )
     parser.add_argument(
         "--write-baseline", type=Path, metavar="FILE", help="write what failed into a baseline, for you to comment"
     )
@@ -76,18 +78,24 @@ def add_case_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_baseline(options: argparse.Namespace) -> Baseline:
-    """The baseline that these options name; an empty one where they name none.
+    """The baseline that these options name, which may be an older report; an empty one where they name none.
 
     Raises:
         ParameterError: the folder of the one to write does not exist.
-        BadConfigurationError: the file has mistakes.
+        ConfigurationError: the file has mistakes.
     """
-    from workbook.harness.selection import Baseline
+    from workbook.harness.selection import COVERED, Baseline
 
     if options.write_baseline is not None and not options.write_baseline.absolute().parent.is_dir():
         raise ParameterError(f"--write-baseline {str(options.write_baseline)!r} is not a file in an existing folder.")
     if options.baseline is None:
         return Baseline()
+    if options.baseline.suffix == ".json":
+        from workbook.harness.reports import read_record
+
+        record = read_record(options.baseline)
+        known = {case.name: f"It did not hold in {options.baseline} either." for case in record.ended(*COVERED)}
+        return Baseline.of(known, (case.name for case in record.cases), kept=False)
     from workbook.relay.config import load_baseline  # loads the forms of every file: 300 ms
 
     return load_baseline(options.baseline)

@@ -497,9 +497,11 @@ def todos(record: RunRecord) -> list[Todo]:
 def telling(case: CaseRecord, most: int = 4) -> list[ReportedExchange]:
     """The one call of a case that shows best why it failed, with the requests at the API that it led to; `most` of all.
 
-    That is the call during which the API played a fault, else the first that failed, else the last.
+    That is the call during which the API played a fault, else the first that failed, else the last of the operation
+    that the case is named after.
     """
     calls = [exchange for exchange in case.exchanges if exchange.side == PHONE]
+    named = [call for call in calls if call.operation.lower() in case.name.split(".")] or calls
 
     def requests(call: ReportedExchange) -> list[ReportedExchange]:
         ended = call.at if call.ended is None else call.ended
@@ -508,7 +510,7 @@ def telling(case: CaseRecord, most: int = 4) -> list[ReportedExchange]:
 
     faulted = (call for call in calls if any(request.ending for request in requests(call)))
     failed = (call for call in calls if not 200 <= (call.status or 0) < 300)
-    call = next(faulted, None) or next(failed, None) or (calls[-1] if calls else None)
+    call = next(faulted, None) or next(failed, None) or next(reversed(named), None)
     # a value that reached another card has two exchanges: where it came from, and where it arrived
     if call is None or len(case.exchanges) == 2:
         return list(case.exchanges[:most])

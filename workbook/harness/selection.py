@@ -100,15 +100,17 @@ class Baseline:
     Attributes:
         known: the failures.
         cases: names of the cases. One that came later only warns, so that an upgrade fails no pipeline. Empty for all.
+        kept: people keep it true, so a stale entry fails the run; False for the report of an earlier run.
     """
 
     known: tuple[Known, ...] = ()
     cases: frozenset[str] = frozenset()
+    kept: bool = True
 
     @classmethod
-    def of(cls, comments: Mapping[str, str] | None) -> Baseline:
-        """The known failures of a notebook: the name of each case with a comment."""
-        return cls(tuple(Known(name, comment) for name, comment in (comments or {}).items()))
+    def of(cls, comments: Mapping[str, str] | None, cases: Iterable[str] = (), *, kept: bool = True) -> Baseline:
+        """The known failures of a notebook or a report: the name of each case with a comment."""
+        return cls(tuple(Known(name, text) for name, text in (comments or {}).items()), frozenset(cases), kept)
 
 
 NEW_CASE = "New case, not in the baseline: it only warns until --write-baseline takes it in."
@@ -153,7 +155,7 @@ def apply_baseline(
         elif baseline.cases and result.case.name not in baseline.cases:
             verdict = Verdict.NOT_LOOKED_AT if result.verdict is Verdict.NOT_LOOKED_AT else Verdict.WARN
             results[at] = replace(result, verdict=verdict, why=f"{result.why} {NEW_CASE}".strip())
-    return tuple(results), tuple(stale)
+    return tuple(results), tuple(stale) if baseline.kept else ()
 
 
 COVERED = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.NOT_LOOKED_AT})

@@ -38,7 +38,6 @@ from workbook.relay.model import (
     GET,
     POST,
     RAW,
-    RECOVERY,
     SHAPES,
     AppCall,
     Arrived,
@@ -121,7 +120,11 @@ async def run_cases(
         again, _none = await asyncio.gather(schedule.stalled(stalls, wait_side_by_side, observe=observe), others())
         await schedule.stalled_again(again)
         await schedule.confirm(shared)
-        for case in sorted((case for case in ready if case not in shared), key=lambda case: case.script.judges_run):
+        # What takes long comes last, because the run's time may be up before.
+        long = () if in_order else (RelayGroup.FAULTS, RelayGroup.BUDGET, RelayGroup.CONCURRENCY)
+        alone = [case for case in ready if case not in shared]
+        alone.sort(key=lambda case: (case.script.judges_run, case.group in long))
+        for case in alone:
             schedule.keep(await schedule.by_itself(case))
     return [schedule.results[case.name] for case in cases]
 
@@ -174,7 +177,7 @@ class _Schedule:
             script.alone
             or script.judges_run
             or script.slow
-            or (script.faulty and self._runner.target.recovery > RECOVERY)
+            or (script.faulty and not script.stalls and self._runner.target.recovers_late)
         )
 
     async def by_itself(self, case: RelayCase) -> RelayResult:
@@ -232,7 +235,7 @@ class _Schedule:
 
     async def stalled_again(self, cases: Sequence[RelayCase]) -> None:
         """Run cases whose first call the API stalls, as many at once as the back end has lanes."""
-        lanes = self._runner.lanes or len(cases)
+        lanes = 1 if self._runner.target.recovers_late else self._runner.lanes or len(cases)
         if self._runner.lanes == 1:
             for case in cases:
                 self.keep(RelayResult(case, Verdict.NOT_LOOKED_AT, why=ONE_LANE))
@@ -711,7 +714,7 @@ class CaseRunner:
         All are for one card, and no GET says which case it belongs to. So each call waits until the request of the one
         before has arrived; a GET that is tried again gets the last stall's order. When all calls have ended, the API
         answers as it should, and each case makes the calls that it has left. Once every call waits, or another card's
-        call works beside them, `side_by_side` is set.
+        call works beside them, `side_by_side` is set, unless the back end needs time to recover.
 
         Returns:
             The results of the cases whose own request arrived. The others say nothing.
@@ -731,11 +734,13 @@ class CaseRunner:
                             if not self.is_busy and not await self._answers_beside(cards):
                                 self.lanes = sum(one.request is not None for one in stalls)
                             break  # its request may still come, and would look like the next one's
-                    if not self.lanes:
+                    if not self.lanes and not self.target.recovers_late:
                         side_by_side.set()
                 self._order((), cards, "")
                 self._learn_limit(stalls, before)
                 await asyncio.sleep(self.target.recovery)
+                if self.target.recovers_late and stalls:  # a circuit breaker may let one call through at first
+                    await self._finish(stalls[0], cards)
                 await asyncio.gather(*(self._finish(stall, cards) for stall in stalls))
         finally:
             self._order((), cards, "")
@@ -805,8 +810,8 @@ class CaseRunner:
             async with self._phone(self.target.surfaces[platform]) as phone:
                 calls = [call async for call in self._calls(phone, case, cards, canary)]
             await asyncio.sleep(SETTLE)  # a request that the back end still sends belongs to this case
-            recovers = self.target.recovery > RECOVERY and case.script.faulty
-            if recovers and calls and not calls[-1].succeeded:  # the next case is to find the back end recovered
+            # the next case is to find the back end recovered
+            if self.target.recovers_late and case.script.faulty and calls and not calls[-1].succeeded:
                 await asyncio.sleep(self.target.recovery)
         finally:
             self._api.present(Identity.OWN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +16,7 @@ from workbook.api.redaction import Redaction
 from workbook.harness.model import Root, RunFinding, Verdict
 from workbook.mockserver.journal import operation_of
 from workbook.relay.case_runner import CONFIRMED, NO_PLAIN_CALL, ONE_LANE, OWN_429, CaseRunner, platform_names
-from workbook.relay.judging import AFRESH, HAND_ON, MORE_TIME, SIDE_BY_SIDE, outcome
+from workbook.relay.judging import AFRESH, HAND_ON, MORE_TIME, SIDE_BY_SIDE, fails_unasked, outcome
 from workbook.relay.model import (
     GET,
     RAW,
@@ -240,8 +241,37 @@ def common_causes(results: Iterable[RelayResult], gone: str = "", ended: str = "
     if gone:
         untested = tuple(result.case.name for result in results if gone in result.why)
         yield RunFinding(Root.NO_ANSWER, f"{gone} {ended}".strip(), GIVE_BACK, untested)
-    elif finding := _collapse(results):
+    elif finding := _open_breaker(results) or _collapse(results):
         yield finding
+
+
+def _open_breaker(results: Sequence[RelayResult]) -> RunFinding | None:
+    """A while in which the back end refused every call at once, and asked the API nothing, whatever the card."""
+    sides = [(result, seen) for result in results for seen in (part.seen for part in result.each) if seen]
+    asked = sorted(request.at for _result, seen in sides for request in seen.arrived)
+    between = dict[int, list[tuple[float, str, str]]]()  # refusals by the number of requests before them
+    for result, seen in sides:
+        for call in seen.calls if result.verdict in CONFIRMED else ():
+            if call.tamper is None and fails_unasked(call, seen):
+                refusal = (call.began, call.instrument, result.case.name)
+                between.setdefault(bisect(asked, call.began), []).append(refusal)
+    last = between.pop(len(asked), [])  # nothing was asked after these, so nothing says that it works again
+    longest = max((sorted(refusals) for refusals in between.values()), key=len, default=[])
+    seconds = longest[-1][0] - longest[0][0] if longest else 0.0
+    # fewer, for one card or for a moment, may have other causes (assumed)
+    if len(longest) < 10 or seconds < 1 or len({card for _began, card, _name in longest}) < 2:
+        return None
+    says = (
+        f"For {seconds:.0f} s your back end refused {len(longest)} calls in a row at once, whatever the card, and "
+        "asked the API nothing; then it asked again. A circuit breaker that is open does so."
+    )
+    todo = (
+        "Let one failed call keep no other cardholder waiting: count only calls without an answer and answers with a "
+        "5xx, and let a call through again after a second. Where your breaker is meant to stay open so long, give its "
+        "seconds as [timeouts] recovery, or a shorter time in the back end under test."
+    )
+    cases = (name for refusals in (*between.values(), last) for _began, _card, name in sorted(refusals))
+    return RunFinding(Root.NO_ANSWER, says, todo, tuple(dict.fromkeys(cases)))
 
 
 def _collapse(results: Sequence[RelayResult]) -> RunFinding | None:

@@ -477,6 +477,11 @@ class Target:
         """Whether it is reached over HTTP. An adapter may be configured and not be loaded yet."""
         return self.adapter is None and not self.base_url.startswith(CALLS_PYTHON)
 
+    @property
+    def recovers_late(self) -> bool:
+        """Whether it may refuse calls for a while after a fault, as a circuit breaker does, whatever the card."""
+        return self.recovery > RECOVERY
+
     def session_secrets(self) -> tuple[str, ...]:
         """Every configured header value that is a secret, without the ids in it. No report may contain one."""
         presented = {

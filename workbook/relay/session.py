@@ -24,7 +24,7 @@ from workbook.relay.case_runner import CONFIRMED, CaseRunner, Rounds, run_cases,
 from workbook.relay.cases import CASES
 from workbook.relay.config import Config
 from workbook.relay.findings import PlainFailure, common_causes, plain_attempt
-from workbook.relay.model import RECOVERY, RelayCase, RelayResult
+from workbook.relay.model import RelayCase, RelayResult
 from workbook.relay.process import Launcher, StartError, Stopping
 
 
@@ -100,7 +100,8 @@ def _proven(record: RunRecord, config: Config, options: RunOptions, stopping: St
         stopping: ends the tries.
         began: when the run began.
     """
-    tried, shown, first = dict[str, CaseRecord](), todos(record)[:ADVICE_SHOWN], monotonic()
+    tried, advice, first = dict[str, CaseRecord](), todos(record), monotonic()
+    shown = advice[:ADVICE_SHOWN]
     # so that a run ends within a minute, or within two where the back end keeps the phone waiting for too long
     late = any(todo.shown is not None and todo.shown.seconds > config.target.bound for todo in shown)
     until = began + (100 if late else 58)
@@ -110,12 +111,15 @@ def _proven(record: RunRecord, config: Config, options: RunOptions, stopping: St
         few = replace(options, cases=[CASES[name] for name in names], only=names, in_order=in_order)
         return _once(replace(config, timeouts=limits), few, None, RunProgress(), stopping)
 
-    for todo in shown:
+    for todo in advice:
         case = todo.shown
-        if case is None or not case.misses or case.verdict not in CONFIRMED or not CASES[case.name].runs_by_itself:
+        if case is None or case.name in tried or not case.misses or case.verdict not in CONFIRMED:
             continue
-        unproven = f"Not tried on a fresh start, for want of time: {case.reproduce}"
-        for names, in_order in _ways(record, todo, case):
+        if not CASES[case.name].runs_by_itself:
+            continue
+        unproven = f"Not tried on a fresh start{', for want of time' * (todo in shown)}: {case.reproduce}"
+        same = {one.text for one in shown if one.shown is case}  # one try shows each advice of a case
+        for names, in_order in _ways(record, todo, case) if todo in shown else ():
             if stopping.asked or monotonic() + case.seconds + 1 > until:
                 break
             found = again(names, in_order=in_order)
@@ -123,8 +127,8 @@ def _proven(record: RunRecord, config: Config, options: RunOptions, stopping: St
                 unproven = f"Not tried to its end on a fresh start: {case.reproduce} {found.about.trouble}".strip()
                 break
             failed = [one for one in found.ended(*FAILING) if one.name == names[-1] or not in_order]
-            if any(miss.todo == todo.text for one in failed for miss in one.misses):
-                tried[case.name] = replace(case, reproduce=record.about.reproduce(*names, in_order=in_order))
+            if same <= {miss.todo for one in failed for miss in one.misses}:
+                case, unproven = replace(case, reproduce=record.about.reproduce(*names, in_order=in_order)), ""
                 break
             unproven = (
                 "It did not come again on a fresh start of the back end, neither alone nor with the cases around it. "
@@ -132,10 +136,12 @@ def _proven(record: RunRecord, config: Config, options: RunOptions, stopping: St
                 "another. What tells them apart is one case at a time: if it fails then, something was left behind. "
                 f"{record.about.reproduce(case.group, in_order=True)}"
             )
-        tried.setdefault(case.name, replace(case, unproven=unproven))
+        tried[case.name] = replace(case, unproven=unproven)
     spent = record.about.spent | {"tried on a fresh start": monotonic() - first}
     about = replace(record.about, seconds=round(monotonic() - began, 3), spent=spent)
-    return replace(record, about=about, cases=tuple(tried.get(case.name, _listed(case)) for case in record.cases))
+    # A case that a reader finds below another one's advice has no command: its own was not tried.
+    listed = [replace(case, reproduce="") if case.verdict in FAILING else case for case in record.cases]
+    return replace(record, about=about, cases=tuple(tried.get(case.name, case) for case in listed))
 
 
 def _ways(record: RunRecord, todo: Todo, case: CaseRecord) -> Iterator[tuple[tuple[str, ...], bool]]:
@@ -148,11 +154,6 @@ def _ways(record: RunRecord, todo: Todo, case: CaseRecord) -> Iterator[tuple[tup
         yield alike, False
     if last := max(earlier, key=lambda one: one.began or 0.0, default=None):
         yield (last.name, case.name), True
-
-
-def _listed(case: CaseRecord) -> CaseRecord:
-    """A case that a reader finds below another one's advice: its own command was not tried, so it has none."""
-    return replace(case, reproduce="") if case.verdict in FAILING else case
 
 
 class _Run:
@@ -242,9 +243,8 @@ class _Run:
             self._plain = failures
             self._progress.say(self._clean(says))
         broken = [(app, failure.operation) for failure in failures for app in failure.apps]
-        if not (
-            options.in_order or runner.target.pace or runner.target.recovery > RECOVERY
-        ):  # then a run takes as long as it was told to
+        # a run takes as long as it was told to, where the configuration or an option does
+        if not (options.in_order or runner.target.pace or runner.target.recovers_late):
             runner.until = monotonic() + 75 * options.repeat  # a call that was made by then may take another 25 s
         single = [case for case in options.cases if not case.script.judges_run]
         whole = [case for case in options.cases if case.script.judges_run]
