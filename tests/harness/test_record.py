@@ -235,7 +235,7 @@ def test_what_is_no_report_is_explained(content, message):
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (("verdict",), "passed", "cases.0..verdict is 'passed'; it has to be one of: pass, warn, fail"),
+        (("verdict",), "passed", "cases.0..verdict is 'passed'; it has to be one of: harness error, fail, flaky"),
         (("verdict",), ["pass"], "cases.0..verdict is"),
         (("name",), "<b>", "cases.0..name is no name of a case"),
         (("name",), 7, "cases.0..name is a number; it has to be text"),

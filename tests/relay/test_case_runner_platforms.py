@@ -6,7 +6,7 @@ import pytest
 import relays
 from seen_values import CARD, GET, POST
 
-from workbook.harness.model import GRAVEST, Miss, Verdict
+from workbook.harness.model import Miss, Verdict
 from workbook.relay.case_runner import combined, platforms
 from workbook.relay.cases import CASES
 from workbook.relay.model import BackEndOperation, Cardholder, RelayResult, Surface, Target
@@ -43,11 +43,11 @@ def test_a_case_is_tried_once_for_each_app_that_the_back_end_can_tell_apart(name
     assert tried(name, other) == wanted
 
 
-@pytest.mark.parametrize("first", GRAVEST)
-@pytest.mark.parametrize("second", GRAVEST)
+@pytest.mark.parametrize("first", Verdict)
+@pytest.mark.parametrize("second", Verdict)
 def test_the_graver_verdict_of_both_apps_counts(first, second):
     both = combined([RelayResult(ONE_EACH, first, platform=A), RelayResult(ONE_EACH, second, platform=B)])
-    assert GRAVEST.index(both.verdict) == min(map(GRAVEST.index, (first, second)))
+    assert both.verdict.gravity == min(first.gravity, second.gravity)
 
 
 def test_a_miss_says_with_whose_app_it_was_and_stands_there_once():

@@ -75,12 +75,15 @@ def result(name=NAME, verdict=Verdict.FAIL, misses=(MISS,), **more):
 
 
 def of_each_verdict():
-    """One case for each verdict."""
+    """One case for each verdict, in an order in which the gravest is not the first."""
+    verdicts = [Verdict.PASS, Verdict.WARN, Verdict.FAIL, Verdict.NOTE, Verdict.NOT_TESTABLE,
+                Verdict.NOT_APPLICABLE, Verdict.DISABLED, Verdict.KNOWN, Verdict.FLAKY, Verdict.HARNESS_ERROR,
+                Verdict.NOT_LOOKED_AT]  # fmt: skip
     return [
         result(name, verdict, (MISS,) if verdict in ("fail", "warn", "note", "known", "flaky") else (), why=why)
         for name, verdict, why in zip(
             NAMES,
-            Verdict,
+            verdicts,
             ("", "", "", "", "no logs", "no status", "left out", "a ticket", "2 of 3", "ours", "unread"),
             strict=False,
         )

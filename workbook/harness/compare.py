@@ -9,7 +9,7 @@ from typing import Self
 
 from workbook.errors import ExitCode
 from workbook.harness.model import Verdict
-from workbook.harness.report import FAILING, GRAVEST_FIRST, CaseRecord, RunRecord, timeless
+from workbook.harness.report import FAILING, CaseRecord, RunRecord, timeless
 from workbook.views.table import clean, wrap
 from workbook.views.templates import fill
 
@@ -156,7 +156,7 @@ def compare(old: RunRecord, new: RunRecord) -> RunComparison:
 def _change(before: CaseRecord, now: CaseRecord) -> CaseChange | None:
     """What became of a case that both runs have; None where nothing did."""
     was, is_ = before.verdict, now.verdict
-    graver = GRAVEST_FIRST.index(was) - GRAVEST_FIRST.index(is_)
+    graver = was.gravity - is_.gravity
     match (_kind(was), _kind(is_)):
         case "failed", "failed":
             same = CaseChange.STILL if _reasons(before) == _reasons(now) else CaseChange.REASON

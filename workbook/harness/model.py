@@ -7,9 +7,10 @@ Every tool that judges somebody's work stands on it: `workbook conform` for a ba
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
+from operator import attrgetter
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from workbook.api.redaction import Redaction
@@ -67,51 +68,45 @@ class Case(Generic[SeenT]):
 
 @unique
 class Verdict(StrEnum):
-    """How a case ended."""
+    """How a case ended, the gravest first: of several parts or rounds of a case the gravest verdict counts.
 
-    PASS = "pass"  # noqa: S105 - a verdict, no password
-    WARN = "warn"
-    FAIL = "fail"
-    NOTE = "note"
-    NOT_TESTABLE = "not testable"
-    NOT_APPLICABLE = "not applicable"
-    DISABLED = "disabled"
-    KNOWN = "known"
-    FLAKY = "flaky"
-    HARNESS_ERROR = "harness error"
-    NOT_LOOKED_AT = "not looked at"
+    Attributes:
+        mark: its symbol; reports show it beside the word.
+        owner: who acts on it.
+        meaning: the verdict in a sentence.
+        gravity: its place among all, from 0 for the gravest.
+    """
 
-    @property
-    def mark(self) -> str:
-        """Its symbol; reports show it beside the word."""
-        return _VERDICTS[self][0]
+    HARNESS_ERROR = (
+        "harness error",
+        "!",
+        Owner.WORKBOOK,
+        "The workbook itself failed; this says nothing about the back end.",
+    )
+    FAIL = "fail", "✗", Owner.YOU, "A rule that must be kept was not, or harm would follow."
+    FLAKY = "flaky", "≈", Owner.YOU, "It did not end the same way each time."
+    WARN = "warn", "▲", Owner.YOU, "A rule that should be kept was broken; harm need not follow."
+    KNOWN = "known", "◆", Owner.YOU, "It fails, and the baseline says so."
+    NOT_LOOKED_AT = (
+        "not looked at", "◌", Owner.YOU, "Nothing that was read or played shows whether it holds; --strict fails."
+    )  # fmt: skip
+    NOT_TESTABLE = "not testable", "○", Owner.YOU, "What the case needs is not there, so it was not judged."
+    NOTE = "note", "•", Owner.NOBODY, "Something was observed that no rule judges."
+    PASS = "pass", "✓", Owner.NOBODY, "The back end did what the rule asks for."
+    NOT_APPLICABLE = "not applicable", "-", Owner.NOBODY, "The case is about something that the back end does not have."
+    DISABLED = "disabled", "-", Owner.NOBODY, "The configuration leaves the case out."
 
-    @property
-    def owner(self) -> Owner:
-        """Who acts on it."""
-        return _VERDICTS[self][1]
+    mark: str
+    owner: Owner
+    meaning: str
+    gravity: int
 
-    @property
-    def meaning(self) -> str:
-        """The verdict in a sentence."""
-        return _VERDICTS[self][2]
-
-
-_VERDICTS: Mapping[Verdict, tuple[str, Owner, str]] = {
-    Verdict.PASS: ("✓", Owner.NOBODY, "The back end did what the rule asks for."),
-    Verdict.WARN: ("▲", Owner.YOU, "A rule that should be kept was broken; harm need not follow."),
-    Verdict.FAIL: ("✗", Owner.YOU, "A rule that must be kept was not, or harm would follow."),
-    Verdict.NOTE: ("•", Owner.NOBODY, "Something was observed that no rule judges."),
-    Verdict.NOT_LOOKED_AT: ("◌", Owner.YOU, "Nothing that was read or played shows whether it holds; --strict fails."),
-    Verdict.NOT_TESTABLE: ("○", Owner.YOU, "What the case needs is not there, so it was not judged."),
-    Verdict.NOT_APPLICABLE: ("-", Owner.NOBODY, "The case is about something that the back end does not have."),
-    Verdict.DISABLED: ("-", Owner.NOBODY, "The configuration leaves the case out."),
-    Verdict.KNOWN: ("◆", Owner.YOU, "It fails, and the baseline says so."),
-    Verdict.FLAKY: ("≈", Owner.YOU, "It did not end the same way each time."),
-    Verdict.HARNESS_ERROR: (
-        "!", Owner.WORKBOOK, "The workbook itself failed; this says nothing about the back end.",
-    ),
-}  # fmt: skip
+    def __new__(cls, word: str, mark: str, owner: Owner, meaning: str) -> Self:
+        """The member whose value is `word`."""
+        verdict = str.__new__(cls, word)
+        verdict._value_, verdict.mark, verdict.owner, verdict.meaning = word, mark, owner, meaning
+        verdict.gravity = len(cls.__members__)
+        return verdict
 
 
 @unique
@@ -199,21 +194,9 @@ class Miss:
         return {"must": Verdict.FAIL, "should": Verdict.WARN, "practice": practice}.get(broken.level, Verdict.NOTE)
 
 
-GRAVEST = (
-    Verdict.HARNESS_ERROR,
-    Verdict.FAIL,
-    Verdict.WARN,
-    Verdict.NOTE,
-    Verdict.NOT_LOOKED_AT,
-    Verdict.NOT_TESTABLE,
-    Verdict.PASS,
-)
-"""Verdicts of a case that was carried out, the gravest first. The gravest counts."""
-
-
 def gravest(misses: Iterable[Miss], of_case: str) -> Verdict:
     """The verdict of the gravest of these misses of a case with this rule; a pass where there is none."""
-    return min((miss.verdict(of_case) for miss in misses), key=GRAVEST.index, default=Verdict.PASS)
+    return min((miss.verdict(of_case) for miss in misses), key=attrgetter("gravity"), default=Verdict.PASS)
 
 
 # What a report shows of what a case saw.

@@ -350,19 +350,6 @@ def concluded(
 
 # The summary: how the run ended, how many cases of each verdict, and what to do in which order.
 
-GRAVEST_FIRST = (
-    Verdict.FAIL,
-    Verdict.FLAKY,
-    Verdict.HARNESS_ERROR,
-    Verdict.WARN,
-    Verdict.KNOWN,
-    Verdict.NOT_LOOKED_AT,
-    Verdict.NOT_TESTABLE,
-    Verdict.NOTE,
-    Verdict.PASS,
-    Verdict.NOT_APPLICABLE,
-    Verdict.DISABLED,
-)
 SETTLED = {
     Verdict.PASS: "What passed",
     Verdict.NOT_APPLICABLE: "What does not apply",
@@ -438,7 +425,7 @@ def _cases(count: int) -> str:
 
 def counts(record: RunRecord) -> list[tuple[Verdict, int]]:
     """How many cases ended with each verdict that occurs, the gravest first."""
-    every = ((verdict, len(record.ended(verdict))) for verdict in GRAVEST_FIRST)
+    every = ((verdict, len(record.ended(verdict))) for verdict in Verdict)
     return [(verdict, count) for verdict, count in every if count]
 
 
@@ -452,7 +439,7 @@ def by_group(record: RunRecord) -> list[tuple[str, list[int]]]:
 def to_look_at(record: RunRecord) -> list[CaseRecord]:
     """The cases that need a look, the gravest first, otherwise in their order."""
     unsettled = [case for case in record.cases if case.verdict not in SETTLED]
-    return sorted(unsettled, key=lambda case: GRAVEST_FIRST.index(case.verdict))
+    return sorted(unsettled, key=lambda case: case.verdict.gravity)
 
 
 def todos(record: RunRecord) -> list[Todo]:
@@ -488,7 +475,7 @@ def todos(record: RunRecord) -> list[Todo]:
         key=lambda todo: (
             todo.verdict in UNSEEN and todo.root is Root.CASE,  # what is not there explains nothing
             list(Root).index(todo.root),
-            GRAVEST_FIRST.index(todo.verdict),
+            todo.verdict.gravity,
             -len(todo.cases),
         ),
     )

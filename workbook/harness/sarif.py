@@ -34,7 +34,7 @@ def to_sarif(done: RunRecord) -> str:
         }
         for case in shown
     ]
-    driver = {"name": done.about.program, "version": done.about.versions["workbook"], "rules": rules}
+    driver = {"name": done.about.program, "version": done.about.versions.get("workbook", ""), "rules": rules}
     results = [result for case in shown for result in _results(case, done.about.config)]
     document = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

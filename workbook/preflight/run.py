@@ -13,7 +13,7 @@ from workbook.base.files import read_named
 from workbook.base.rules import Owner
 from workbook.base.terminal import visible
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.harness.model import GRAVEST, CaseResult, Verdict, gravest
+from workbook.harness.model import CaseResult, Verdict, gravest
 from workbook.harness.report import About, RunRecord, concluded
 from workbook.harness.sarif import LEVELS
 from workbook.harness.selection import Options
@@ -166,7 +166,7 @@ def finding_lines(done: RunRecord) -> list[str]:
     """What was found, the gravest first, a line each: place, verdict, expected and observed, who acts, what to do."""
     lines = []
     found = [(case, miss) for case in done.cases if case.verdict in LEVELS for miss in case.misses]
-    for case, miss in sorted(found, key=lambda one: GRAVEST.index(one[1].verdict())):
+    for case, miss in sorted(found, key=lambda one: one[1].verdict().gravity):
         verdict = case.verdict if case.verdict is Verdict.KNOWN else miss.verdict()
         place = f"{miss.place}: " if miss.place else ""
         more = f"; {miss.see}" if miss.see else ""

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Hashable, Itera
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from operator import attrgetter
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeAlias, TypeVar, assert_never
@@ -17,8 +18,8 @@ from urllib.parse import quote
 from workbook.api.net import Origin
 from workbook.errors import WorkbookError
 from workbook.harness.logs import Logs, LogSpan
-from workbook.harness.model import GRAVEST, Miss, Root, Verdict, gravest
-from workbook.harness.report import JUDGED
+from workbook.harness.model import Miss, Root, Verdict, gravest
+from workbook.harness.report import JUDGED, UNSEEN
 from workbook.relay.api_side import MockApi
 from workbook.relay.judging import (
     AFRESH,
@@ -442,7 +443,7 @@ def combined(parts: Sequence[RelayResult]) -> RelayResult:
     whys = _by_platform((part.why, part.platform) for part in parts if part.why)
     return replace(
         parts[0],
-        verdict=min((part.verdict for part in parts), key=GRAVEST.index),
+        verdict=min((part.verdict for part in parts), key=attrgetter("gravity")),
         misses=tuple(replace(miss, observed=f"with the app of {apps}: {miss.observed}") for miss, apps in misses),
         why=" ".join(f"The app of {apps}: {why}" if apps else why for why, apps in whys),
         platform=platform_names(part.platform for part in parts),
@@ -474,19 +475,6 @@ def reason(error: BaseException) -> str:
 
 # Several rounds of the same cases, put together: a case that does not end the same each time is flaky.
 
-GRAVEST_OF_ROUNDS = (
-    Verdict.HARNESS_ERROR,
-    Verdict.FAIL,
-    Verdict.WARN,
-    Verdict.NOTE,
-    Verdict.PASS,
-    Verdict.NOT_LOOKED_AT,
-    Verdict.NOT_TESTABLE,
-    Verdict.NOT_APPLICABLE,
-    Verdict.DISABLED,
-)
-"""The verdicts of a single round. Of several rounds only the gravest result is kept."""
-
 
 @dataclass
 class Rounds:
@@ -499,16 +487,16 @@ class Rounds:
         """Count one more result of a case."""
         name = result.case.name
         self._counts.setdefault(name, Counter())[result.verdict] += 1
-        worst = self._worst.setdefault(name, result)
-        if GRAVEST_OF_ROUNDS.index(result.verdict) < GRAVEST_OF_ROUNDS.index(worst.verdict):
-            self._worst[name] = result
+        # a round in which the case was judged says more than one in which it could not be
+        both = (self._worst.get(name, result), result)
+        self._worst[name] = min(both, key=lambda one: (one.verdict in UNSEEN, one.verdict.gravity))
 
     def ended(self, name: str) -> RelayResult | None:
         """The result of a case over all its rounds; None where it has not ended."""
         worst, counts = self._worst.get(name), self._counts.get(name, Counter())
         if worst is None or worst.verdict not in JUDGED or len(counts.keys() & JUDGED) == 1:
             return worst
-        listed = ", ".join(f"{verdict} in {counts[verdict]}" for verdict in GRAVEST_OF_ROUNDS if counts[verdict])
+        listed = ", ".join(f"{verdict} in {counts[verdict]}" for verdict in Verdict if counts[verdict])
         return replace(worst, verdict=Verdict.FLAKY, why=f"Of {counts.total()} rounds: {listed}.")
 
 
