@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from case_rows import row
 
 import workbook.app.cases as cases_module
 from workbook.app.cases import APP_CASES, KEPT, AppSeen
@@ -20,6 +22,10 @@ from workbook.simulation.world import INSTRUMENT_IDS
 def test_no_name_is_another_tools() -> None:
     assert not set(APP_CASES) & set(CASES)
     assert all(name == case.name and name.startswith(f"app.{case.group}.") for name, case in APP_CASES.items())
+
+
+def test_each_row_word_for_word(golden: Callable[[str, str], None]) -> None:
+    golden("cases", "\n".join(map(row, APP_CASES.values())))
 
 
 def test_every_sentence_ends() -> None:

@@ -4,10 +4,17 @@ import inspect
 import re
 
 import pytest
+from case_rows import row
 from sample_projects import judged
 
 from workbook.harness.model import Verdict
 from workbook.preflight import judges
+from workbook.preflight.model import Part
+
+
+def test_each_row_word_for_word(golden):
+    parts = [f"{part.name}: {part.value[0]}" for part in Part]
+    golden("cases", "\n".join([*map(row, judges.PREFLIGHT_CASES.values()), *parts]))
 
 
 @pytest.mark.rule("A-ALLOW-2")

@@ -6,6 +6,7 @@ from time import monotonic
 from typing import get_args
 
 import pytest
+from case_rows import row
 from seen_values import CARD, FIRST, KEY, OTHER, OUTPUT, SECOND, attempt, call, dropped, request, seen
 
 from workbook.app.cases import APP_CASES, AppGroup
@@ -387,6 +388,10 @@ def test_each_miss_word_for_word(golden):
         for name, value, _wanted in seen_by_case for miss in CASES[f"relay.{name}"].judge(value)
     }  # fmt: skip
     golden("misses", "\n".join(lines))
+
+
+def test_each_row_word_for_word(golden):
+    golden("cases", "\n".join(map(row, CASES.values())))
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "relay.post.given-up"])
