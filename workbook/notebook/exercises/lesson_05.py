@@ -16,6 +16,7 @@ from workbook.notebook.plays.run import Run, run_of, screen_of
 from workbook.notebook.session import session
 from workbook.runs.back_end import Network, back_end_over
 from workbook.runs.extension.handler import ReferenceHandler
+from workbook.runs.extension.service import ExtensionStatus
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_b import opened_phone
 from workbook.simulation.faults import FaultPlan, Planned, fault
@@ -63,6 +64,19 @@ def status_without_network(handler: Any) -> Reason | Observed:
         text = "status() said requiresAuthentication: false, though this app has an authorization UI of its own."
         return Reason("X-STATUS-1", text, opened)
     return Observed(opened)
+
+
+def without_a_log_in() -> Observed:
+    """Who authenticates the cardholder where status() requires no authorization UI, and there is none."""
+
+    class WithoutLogIn(ReferenceHandler):
+        def status(self) -> ExtensionStatus:
+            return replace(super().status(), requires_authentication=False)
+
+    run = session().wallet.play(WithoutLogIn, authorization="none")
+    (asked,) = run.trace.select(m.AuthenticatedByWallet)
+    who = asked.message.sender.value.lower()
+    return Observed(run, card_added=run.added, who_asks=who, rests_on=asked.message.source)
 
 
 def played(

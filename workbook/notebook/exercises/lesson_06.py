@@ -6,9 +6,11 @@ from typing import Any
 
 from workbook.base.files import sample
 from workbook.base.values import quoted
+from workbook.errors import SdkError
 from workbook.flows import messages as m
 from workbook.notebook.exercises.lesson_05 import left_out, played
 from workbook.notebook.exercises.model import Observed, Reason, first_finding
+from workbook.notebook.session import session
 from workbook.reading.planner import LogNormal, Plan
 from workbook.runs.extension.handler import ReferenceHandler
 from workbook.runs.extension.service import ExtensionProvisioningService
@@ -126,3 +128,34 @@ def swift_list() -> Observed:
             offered[key] = sum(len(run.offered or ()) for run in runs)
         facts[gap] = " or ".join(key for key in keys if offered[key] == max(offered.values()))
     return Observed(played(list_in_swift(**right), gets=(0.25, 60.0)), **facts)
+
+
+def services_of_a_flow() -> Observed:
+    """How many services the handlers of one flow make, and of how many sdkInputs each."""
+    run = session().wallet.play()
+    made = [len(record.message.cards) for record in run.trace if isinstance(record.message, m.ServiceMade)]
+    try:
+        with_a_bad_one = ExtensionProvisioningService(sdk_inputs=[session().activation_data().data, b"bad"])
+    except SdkError:
+        with_a_bad_one = None
+    return Observed(
+        run,
+        services=len(made),
+        in_the_list=made[1],
+        in_the_request=made[-1],
+        one_is_bad="two cards" if with_a_bad_one else "no service",
+    )
+
+
+def order_of_provision_and_request() -> Observed:
+    """Which of the delegate's provision and the request begins first, which ends first, and what both wait for."""
+    run = session().wallet.play()
+    seen = [type(record.message) for record in run.trace]
+    begun, ended = seen.index(m.CallGenerate), seen.index(m.RequestReturned)
+    asked = [record.message.method for record in run.trace[begun:ended] if isinstance(record.message, m.BackEndAsked)]
+    return Observed(
+        run,
+        begins_first="request" if begun < seen.index(m.ExtensionProvisionCalled) else "provision",
+        ends_first="request" if ended < seen.index(m.DelegateReturned) else "provision",
+        within_its_20_s=" and ".join(asked),
+    )
