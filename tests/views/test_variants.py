@@ -4,7 +4,8 @@ import pytest
 
 from workbook.api.exchange import Options, is_transient
 from workbook.errors import ParameterError
-from workbook.views.findings import extensions, retries, time_limits, variants
+from workbook.flows.extension import EXTENSIONS
+from workbook.views.findings import retries, time_limits, variants
 
 
 @pytest.mark.rule("B-CAN-1", "B-CAN-2", "B-DEL-1", "B-DEL-2", "X-ART-1", "X-PLIST-2")
@@ -35,7 +36,7 @@ def test_a_misspelt_profile_is_explained():
 
 @pytest.mark.rule("X-PLIST-1", "X-PLIST-3")
 def test_the_two_extensions_with_their_keys():
-    assert dict(extensions().rows) == {
+    assert {f"{name}: {key}": value for name, keys in EXTENSIONS.items() for key, value in keys.items()} == {
         "extension: NSExtensionPointIdentifier": "com.<platform>.<kit>.issuer-provisioning",
         "extension: NSExtensionPrincipalClass": "$(PRODUCT_MODULE_NAME).ExtensionHandler",
         "authorization UI: NSExtensionPointIdentifier": "com.<platform>.<kit>.issuer-provisioning.authorization",

@@ -117,7 +117,6 @@ LOOK_UPS = {
     "answers": ("workbook.notebook.session", "answers"),
     "back ends": ("workbook.notebook.plays.faults", "back_end_table"),
     "cases": ("workbook.notebook.conform", "case_table"),
-    "extensions": ("workbook.views.findings", "extensions"),
     "fault outcomes": ("workbook.notebook.session", "outcomes"),
     "faults": ("workbook.notebook.plays.faults", "fault_table"),
     "retries": ("workbook.views.findings", "retries"),
@@ -135,8 +134,8 @@ def table(name: str, *args: Any, **choices: Any) -> View:
     Args:
         name: `advice` (what a good back end does about a failure), `agreement` (of a plan with the simulated wallet;
             give a latency), `answers` (wrong answers to a GET), `back ends`,
-            `cases` (of `conform`; patterns select some), `extensions` (their project files),
-            `fault outcomes` (choice: `moment`), `faults`, `retries` (and limits), `sources` (what is real with each),
+            `cases` (of `conform`; patterns select some), `fault outcomes` (choice: `moment`), `faults`,
+            `retries` (and limits), `sources` (what is real with each),
             `time limits`, `variants` (of platform B; choice: `profile`) or `variants of platform A`.
         args: the patterns of `cases`, or the latency of `agreement`.
         choices: as named above.

@@ -9,7 +9,6 @@ from typing import Any
 from workbook.api.exchange import Options
 from workbook.base.rules import rule
 from workbook.errors import ParameterError
-from workbook.flows.extension import EXTENSIONS
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_A
 from workbook.reading.checks.api import REMEDIES, Advice
@@ -134,7 +133,7 @@ def show_rules(*rule_ids: str) -> Table:
     return table("Rules", ("rule", "level", "text"), ((item.id, item.level.value, item.text) for item in rules))
 
 
-# What differs between the variants, and what is fixed for all: the wallet's time limits, and the extensions' files.
+# What differs between the variants, and what is fixed for all: the wallet's time limits.
 
 
 def variants(profile: str = "spec") -> Table:
@@ -174,12 +173,6 @@ def retries() -> Table:
         ("your app's wait for your back end", f"{BACK_END_WAIT:g} s", "REL-5; assumed"),
         ("the wallet's wait, platform B", f"{LIMITS['provision'].seconds:g} s", f"{LIMITS['provision'].source}"),
     ])  # fmt: skip
-
-
-def extensions() -> Table:
-    """The keys in the project files of the two extensions (X-PLIST-1, X-PLIST-2, X-PLIST-3)."""
-    rows = [(f"{name}: {key}", value) for name, extension in EXTENSIONS.items() for key, value in extension.items()]
-    return facts("The dictionary NSExtension of each target", rows)
 
 
 def variants_of_platform_a() -> Table:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from workbook.api.opaque import SdkInput
 from workbook.base.files import needs_lab
 from workbook.base.values import choice, flag, lookup, whole
-from workbook.flows.extension import plist_problems
 from workbook.flows.machine import Difference, Machine, difference
 from workbook.flows.variants import A_NOT_MIGRATED, SURFACES, VARIANTS_A, VARIANTS_B, VariantA, VariantB
 from workbook.notebook.plays.run import Run, run_of, screen_of
@@ -353,8 +352,8 @@ class Wallet(Verbs):
     def __repr__(self) -> str:
         return (
             f"The wallet app on platform B, {self._setup.variant_b.name} variant\n"
-            "Next: .open() to go step by step, .play() for a whole flow, .play_both(), .live(), .mistakes(), "
-            ".plist_problems(...); .phones, .handlers, .authorizations, .variants."
+            "Next: .open() to go step by step, .play() for a whole flow, .play_both(), .live(), .mistakes(); "
+            ".phones, .handlers, .authorizations, .variants."
         )
 
     def open(
@@ -472,18 +471,6 @@ class Wallet(Verbs):
     def migration(self) -> Difference:
         """What changes in the flow from the earlier variant to the later one."""
         return difference(VARIANTS_B["earlier"].extension(), VARIANTS_B["later"].extension())
-
-    def plist_problems(self, extension: str, document: object) -> list[str]:
-        """What is wrong with an extension's project file; empty when all is right (X-PLIST-1 to X-PLIST-3).
-
-        Args:
-            extension: `extension` or `authorization UI`.
-            document: the parsed file, as `plistlib.load` returns it.
-
-        Raises:
-            ParameterError: there is no such extension.
-        """
-        return plist_problems(extension, document)
 
     def _cards(self) -> tuple[str, ...]:
         """The session's card, and the simulation's others."""
