@@ -86,7 +86,6 @@ def test_each_gap_of_the_document_is_taught(gap):
             "01",
             "the document demands for the GET (`API-15`). That the POST needs the role, too, is *assumed*",
         ),
-        ("01", "the 20 seconds of platform B's wallet (*wallet*; platform A has no limit in the document)"),
         ("02", "that of `create` is a `CardProvisioningCreateResult`"),
         ("03", "The document sets no time limit on platform A."),
         ("04", "In the document `canAddCard`, `activate` and the delegate's `provision` are async"),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from workbook.base.rules import Level, rule
 from workbook.base.values import quoted
 from workbook.errors import (
     ActivationDataError,
@@ -184,3 +185,10 @@ def repeats_what_may_be_repeated(send: Any) -> Reason | Observed:
         Case("POST", "a POST that was answered", 1, value, (value,)),
     )
     return next(filter(None, (case.judge(send) for case in cases)), None) or Observed(session().wire("POST"))
+
+
+def what_is_said_of_a_value() -> Observed:
+    """Which statements about the values a rule of the document makes; a gap or a practice makes none."""
+    rules = {"starts": "API-10", "how_long": "GAP-3", "once": "GAP-3", "not_kept": "REL-7", "back_to_sdk": "API-11"}
+    said = {name: "said" if rule(of).level is Level.MUST else "open" for name, of in rules.items()}
+    return Observed(session().wire("POST", answer="422"), **said)
