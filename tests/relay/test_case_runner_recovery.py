@@ -10,7 +10,7 @@ from seen_values import GET, OUTPUT, POST, SECOND, call, request, seen
 from workbook.harness.model import Verdict
 from workbook.relay.cases import CASES
 from workbook.relay.judging import recovers
-from workbook.relay.model import Recover
+from workbook.relay.model import Rest
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +79,7 @@ def test_the_miss_says_how_long_was_waited():
 
 def test_every_case_that_asks_whether_it_works_again_waits_so_long_before():
     asking = [case for case in CASES.values() if ".fault-" in case.name or ".odd-" in case.name or "away" in case.name]
-    waiting = [case for case in asking if any(isinstance(step, Recover) for step in case.script.steps)]
+    waiting = [case for case in asking if any(step == Rest() for step in case.script.steps)]
     assert {case.name for case in asking} - {case.name for case in waiting} == {"relay.away.no-host"}
     assert all(case.script.faulty for case in asking)
     assert not CASES["relay.get.unknown-fields"].script.faulty

@@ -11,7 +11,7 @@ from seen_values import call, dropped
 from workbook.harness.model import Verdict
 from workbook.relay.case_runner import FailureStreak, as_usual, as_usual_after
 from workbook.relay.cases import CASES
-from workbook.relay.model import GET, POST, Broke, Down, Order, Rest, SetOrders, Up
+from workbook.relay.model import AWAY, BACK, GET, POST, Broke, Order, Rest, SetOrders
 
 pytestmark = pytest.mark.slow
 
@@ -52,14 +52,14 @@ def test_it_begins_with_the_first_call_that_was_not_answered():
     silence = FailureStreak(BOUND)
     for name, one in (("a", call()), ("b", late(1.0)), ("c", late(3.5))):
         silence.count(name, one)
-    assert silence.since == "b"
+    assert silence.since == ("b", 1.0)
 
 
 @pytest.mark.parametrize(
     ("step", "before", "after"),
     [
-        (Down(), True, False),
-        (Up(), False, True),
+        (AWAY, True, False),
+        (BACK, False, True),
         (SetOrders(), False, True),
         (SetOrders((Order(POST, fault="500"),)), True, False),
         (Rest(1.0), False, False),

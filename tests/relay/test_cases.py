@@ -18,12 +18,12 @@ from workbook.preflight.model import PreflightGroup
 from workbook.relay.cases import CASES, by_name
 from workbook.relay.cases.fidelity import difference
 from workbook.relay.model import (
+    AWAY,
     GET,
     IN_BODY,
     POST,
     AppCall,
     Broke,
-    Down,
     Exposed,
     Exposure,
     Need,
@@ -430,7 +430,7 @@ def _orders(script):
 
 def test_what_disturbs_others_runs_alone():
     for case in CASES.values():
-        if any(isinstance(step, Down) for step in case.script.steps):
+        if any(step == AWAY for step in case.script.steps):
             assert case.script.alone, case.name
 
 

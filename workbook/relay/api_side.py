@@ -344,13 +344,14 @@ class MockApi:
             self._stack.enter_context(server)
         return self
 
-    def present(self, identity: Identity) -> None:
-        """Answer with this certificate from now on, on new connections: those that were verified before are cut."""
-        certificate = self._certificates.get(identity)
-        if certificate is not self.listener.certificate:
+    def present(self, identity: Identity | None) -> None:
+        """Answer with this certificate from now on, on new connections; None goes away. Connections before are cut."""
+        certificate = None if identity is None else self._certificates.get(identity)
+        if identity is None or certificate is not self.listener.certificate:
             self.listener.down()
             self.listener.certificate = certificate
-        self.listener.up()
+        if identity is not None:
+            self.listener.up()
 
     def __exit__(self, *_error: object) -> None:
         self._stack.close()

@@ -45,13 +45,11 @@ from workbook.relay.model import (
     Broke,
     Cardholder,
     CaseScript,
-    Down,
     Identity,
     Need,
     Order,
     PhoneCall,
     Present,
-    Recover,
     RelayCase,
     RelayGroup,
     RelayResult,
@@ -62,7 +60,6 @@ from workbook.relay.model import (
     Surface,
     Target,
     Together,
-    Up,
     WholeRun,
     calls_of,
     ordinary,
@@ -515,34 +512,30 @@ class FailureStreak:
 
     Attributes:
         bound: seconds within which the back end has to answer.
-        since: name of the case with which the failures began; empty where there are none.
-        began: when it began, in seconds of the monotonic clock.
+        failed: each call since the last success that was not answered, with the name of its case.
     """
 
     bound: float
-    since: str = ""
-    began: float = 0.0
-    _ended: float = 0.0
-    _count: int = 0
+    failed: list[tuple[str, PhoneCall]] = field(default_factory=list)
 
     def count(self, case: str, call: PhoneCall) -> None:
         """Count a plain call of this case."""
         if call.succeeded:
-            self.forget()
+            self.failed.clear()
         elif call.broke is not Broke.CANCELLED and call.seconds > SLOW * self.bound:
-            if not self._count:
-                self.since, self.began = case, call.began
-            self._count, self._ended = self._count + 1, max(self._ended, call.ended)
+            self.failed.append((case, call))
+
+    @property
+    def since(self) -> tuple[str, float]:
+        """The case with which the failures began, and when, in seconds of the monotonic clock."""
+        return next(((case, call.began) for case, call in self.failed), ("", 0.0))
 
     @property
     def suspected(self) -> bool:
         """Whether it is time to probe the back end."""
         # four failed plain calls in a row, over twice the time that a call may take (assumed)
-        return self._count >= 4 and self._ended - self.began >= 2 * self.bound
-
-    def forget(self) -> None:
-        """Begin anew: a call succeeded."""
-        self.since, self._count, self.began, self._ended = "", 0, 0.0, 0.0
+        ended = max((call.ended for _case, call in self.failed), default=0.0)
+        return len(self.failed) >= 4 and ended - self.since[1] >= 2 * self.bound
 
 
 def as_usual(orders: Iterable[Order]) -> bool:
@@ -555,10 +548,6 @@ def as_usual_after(step: ScriptStep, *, before: bool) -> bool:
     match step:
         case SetOrders():
             return as_usual(step.orders)
-        case Down():
-            return False
-        case Up():
-            return True
         case Present():
             return step.identity is Identity.OWN
         case _:
@@ -897,11 +886,11 @@ class CaseRunner:
                     break
             self.lag = max(before, self.lag)
             if not works:
-                faults = (one for one in self.upstream.arrived() if one.response.fault and one.at < self.streak.began)
-                failures = len(list(faults))
+                since, began = self.streak.since
+                failures = sum(bool(one.response.fault) and one.at < began for one in self.upstream.arrived())
                 after = f"After {failures} failing API answers, the" if failures else "The"
-                self.gone = f"{after} back end has not answered any plain call since about {self.streak.since}."
-            self.streak.forget()
+                self.gone = f"{after} back end has not answered any plain call since about {since}."
+            self.streak.failed.clear()
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
@@ -993,13 +982,7 @@ class CaseRunner:
         """A step that is no call: time passes, or the API goes away, comes back or changes its answers."""
         match step:
             case Rest():
-                await asyncio.sleep(step.seconds)
-            case Recover():
-                await asyncio.sleep(self.target.recovery)
-            case Down():
-                await asyncio.to_thread(self._api.listener.down)
-            case Up():
-                await asyncio.to_thread(self._api.listener.up)
+                await asyncio.sleep(self.target.recovery if step.seconds is None else step.seconds)
             case Present():
                 await asyncio.to_thread(self._api.present, step.identity)
             case SetOrders():

@@ -146,24 +146,13 @@ class Together:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Wait. Requests that the back end makes without a call arrive meanwhile."""
+    """Wait. Requests that the back end makes without a call arrive meanwhile.
 
-    seconds: float
+    Attributes:
+        seconds: None for as long as the configuration allows the back end to recover from a fault.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class Recover:
-    """Wait for as long as the configuration allows the back end to recover from a fault."""
-
-
-@dataclass(frozen=True, slots=True)
-class Down:
-    """Take the API away: connections to it are refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class Up:
-    """Bring the API back at the same address."""
+    seconds: float | None = None
 
 
 @unique
@@ -178,9 +167,9 @@ class Identity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """From here on the API presents another certificate, at the same address."""
+    """From here on the API has this certificate, at the same address; None takes it away: connections are refused."""
 
-    identity: Identity
+    identity: Identity | None = Identity.OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +225,7 @@ class SetOrders:
     orders: tuple[Order, ...] = ()
 
 
-ScriptStep: TypeAlias = AppCall | Together | Rest | Recover | Down | Up | Present | SetOrders
+ScriptStep: TypeAlias = AppCall | Together | Rest | Present | SetOrders
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +265,7 @@ class CaseScript:
     @property
     def faulty(self) -> bool:
         """Whether the API fails or is away at some time."""
-        away = any(isinstance(step, Down | Present) for step in self.steps)
+        away = any(isinstance(step, Present) for step in self.steps)
         return away or any(order.fault for order in self.every_order)
 
     @property
@@ -302,6 +291,10 @@ def both(**post: Any) -> tuple[AppCall, AppCall]:
 
 ATTEMPT = CaseScript(both())
 """One attempt with nothing wrong anywhere."""
+AWAY, BACK = Present(None), Present()
+"""The API goes away, and comes back as it was."""
+EACH_WORKER = (Together((AppCall(GET),) * 6),) * 16
+"""So many GETs for one card that each worker of a pool has made one."""
 
 
 # The back end under test as the phone sees it: where its two operations are, and where values are placed in them.

@@ -37,9 +37,9 @@ from workbook.relay.model import (
     Judge,
     Need,
     Order,
-    Recover,
     RelayCase,
     RelayGroup,
+    Rest,
     Seen,
     SetOrders,
     relay_case,
@@ -69,7 +69,7 @@ def of_fault(fault: Fault, operation: str) -> Iterator[RelayCase]:
     order = Order(operation, fault=fault.name)
     # The last call, after the fault is over, shows whether the back end has kept anything of it: a dead connection in
     # its pool, an open circuit breaker, a cached failure.
-    calls = (AppCall(operation), SetOrders(), Recover(), AppCall(operation))
+    calls = (AppCall(operation), SetOrders(), Rest(), AppCall(operation))
     # shorter than any limit, so the attempt succeeds; `dribble` is about time alone (group budget)
     delays: Mapping[str, Mapping[str, float]] = {
         "latency": {"seconds": 0.3},
@@ -177,7 +177,7 @@ def of_copying(operation: str) -> Iterator[RelayCase]:
     for kind, value in no_texts.items():
         yield _case(f"{name}.sdk-input-{kind}", f"{operation}: an sdkInput that is a JSON {kind} is not handed on.",
                     "REL-6", all_of(but_last(no_success), answered, in_time, few_tries, recovers, not_again),
-                    CaseScript((AppCall(operation), SetOrders(), Recover(), AppCall(operation)),
+                    CaseScript((AppCall(operation), SetOrders(), Rest(), AppCall(operation)),
                                (Order(operation, more={"sdkInput": value}),)))  # fmt: skip
     steps = (
         step for fault in ("401", "403") for step in (SetOrders((Order(operation, fault=fault),)), AppCall(operation))

@@ -24,20 +24,20 @@ from workbook.relay.judging import (
     source_of,
 )
 from workbook.relay.model import (
+    AWAY,
+    BACK,
+    EACH_WORKER,
     GET,
     POST,
     AppCall,
     CaseScript,
-    Down,
     Judge,
     Need,
     Order,
-    Recover,
     RelayGroup,
     Rest,
     Seen,
     Together,
-    Up,
     both,
     relay_case,
 )
@@ -161,7 +161,7 @@ CASES = (
     *(_budget(f"get.connections-{name}", f"96 GETs, six at a time,{words} do not each leave a connection to the API "
               "open.", "REL-5", connections_end,
               # at the end, time for a library to close a connection
-              CaseScript((*(Together((AppCall(GET),) * 6),) * 16, Rest(0.3)), orders, alone=True))
+              CaseScript((*EACH_WORKER, Rest(0.3)), orders, alone=True))
       for name, words, orders in (("end", "", ()),
                                   ("end-on-failure", " which the API refuses,", (Order(GET, fault="422"),)))),
     _concurrency("post.double-tap", "Two POSTs of a double tap each get their own answer.", "REL-4",
@@ -175,11 +175,11 @@ CASES = (
     *(_recovery(f"{operation.lower()}.api-away",
                 f"While the API is away a {operation} fails in time, and works when it is back.",
                 rule, all_of(fails_while_away, recovers),
-                CaseScript((AppCall(operation), Down(), AppCall(operation), Up(), Recover(), AppCall(operation)),
+                CaseScript((AppCall(operation), AWAY, AppCall(operation), BACK, Rest(), AppCall(operation)),
                            alone=True))
       for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
     # Gateways close what was idle for a while, and the next call is a cardholder's. Some pools look only after 2 s
     # whether a connection is still open (assumed), so that much time passes.
     _recovery("post.after-idle", "Once the API has closed its idle connections, the next POST works.", "API-11",
-              recovers, CaseScript((AppCall(POST), Down(), Up(), Rest(2.1), AppCall(POST)), alone=True)),
+              recovers, CaseScript((AppCall(POST), AWAY, BACK, Rest(2.1), AppCall(POST)), alone=True)),
 )  # fmt: skip
