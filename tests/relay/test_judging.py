@@ -129,10 +129,10 @@ def test_no_sdk_output_comes_more_often_than_it_was_sent(sent, came, observed):
 
 def test_a_request_that_never_came_is_a_miss_that_names_three_strays():
     strays = [replace(request(method), operation="") for method in ("GET", "POST", "PUT", "PATCH")]
-    (miss,) = judging.each_request(GET, lambda _one: ())(seen([call()], strays))
+    (miss,) = judging.each_request(GET, lambda *_both: ())(seen([call()], strays))
     assert miss.observed == "GET to another path, POST to another path, PUT to another path"
     assert (miss.todo, miss.root) == (judging.ASK, Root.FOLLOWS)
-    assert [*judging.each_request(GET, lambda one: [one])(seen([], [request(), request(POST)]))] == [request()]
+    assert [*judging.each_request(GET, lambda one, _seen: [one])(seen([], [request(), request(POST)]))] == [request()]
 
 
 def test_one_request_is_one_and_no_more():

@@ -157,28 +157,22 @@ def _sentence(details: ErrorDetails) -> str:
     place, value, kind = details["loc"], details.get("input"), details["type"]
     if "headers" in place and len(place) > place.index("headers") + 2:
         return f"{_where(place[: place.index('headers') + 2])} is no pair of a header's name and its value."
-    match kind:
-        case "missing":
-            return f"{_where(place[:-1])} has no {place[-1]!r}."
-        case "enum":
-            return f"{_where(place)} is {str(value)[:40]!r}; it has to be one of: {', '.join(choices(details))}."
-        case "json_invalid":
-            return "it is nested too deep."
-        case "string_type":
-            wanted = "text"
-        case "bool_type":
-            wanted = "true or false"
-        case "int_type" | "int_from_float":
-            wanted = "a whole number"
-        case "float_type":
-            wanted = "a number"
-        case "finite_number":
-            wanted = "a number of a usual size"
-        case "tuple_type":
-            wanted = "a list"
-        case _:
-            wanted = "an object"
-    return f"{_where(place)} is {_kind(value)}; it has to be {wanted}."
+    if kind == "missing":
+        return f"{_where(place[:-1])} has no {place[-1]!r}."
+    if kind == "enum":
+        return f"{_where(place)} is {str(value)[:40]!r}; it has to be one of: {', '.join(choices(details))}."
+    if kind == "json_invalid":
+        return "it is nested too deep."
+    wanted = {
+        "string_type": "text",
+        "bool_type": "true or false",
+        "int_type": "a whole number",
+        "int_from_float": "a whole number",
+        "float_type": "a number",
+        "finite_number": "a number of a usual size",
+        "tuple_type": "a list",
+    }
+    return f"{_where(place)} is {_kind(value)}; it has to be {wanted.get(kind, 'an object')}."
 
 
 def _more_mistakes(document: _Document) -> Iterator[str]:

@@ -34,7 +34,7 @@ from workbook.relay.model import (
 from workbook.simulation.faults import FAULTS, FaultKind
 
 SeenT = TypeVar("SeenT")
-OfRequest: TypeAlias = Callable[[Arrived], Iterable[Miss]]
+OfRequest: TypeAlias = Callable[[Arrived, Seen], Iterable[Miss]]
 
 WORK = "Make the plain case work first: a GET, and a POST, with nothing wrong anywhere."
 ASK = "Let the back end ask the API for each attempt."
@@ -109,8 +109,8 @@ def all_of(*judges: Callable[[SeenT], Iterable[Miss]]) -> Callable[[SeenT], Iter
     return lambda seen: (miss for judge in judges for miss in judge(seen))
 
 
-def each_request(operation: str, question: OfRequest) -> Judge:
-    """Ask a question about each request of this operation. That none came is a miss too."""
+def each_request(operation: str, question: OfRequest = lambda _request, _seen: ()) -> Judge:
+    """Ask a question about each request of this operation. That none came is a miss, too, by default the only one."""
 
     def judge(seen: Seen) -> Iterator[Miss]:
         came = seen.came(operation)
@@ -118,7 +118,7 @@ def each_request(operation: str, question: OfRequest) -> Judge:
             strays = ", ".join(f"{stray.request.method} to another path" for stray in seen.strays[:3])
             yield Miss(f"a {operation} at the API", strays or "no request reached the API", ASK, root=Root.FOLLOWS)
         for request in came:
-            yield from question(request)
+            yield from question(request, seen)
 
     return judge
 
@@ -164,7 +164,7 @@ def one_request(operation: str, rule: str = "") -> Judge:
         if len(came := seen.came(operation)) > 1:
             yield Miss(f"one {operation}", _count(len(came), operation), todo, rule)
 
-    return all_of(each_request(operation, lambda _request: ()), judge)
+    return all_of(each_request(operation), judge)
 
 
 def once(todo: str) -> Judge:

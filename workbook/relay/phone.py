@@ -16,12 +16,12 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from importlib import import_module
-from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
+from importlib import import_module, invalidate_caches
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from threading import Thread
 from time import monotonic
-from types import CodeType
 from typing import Any, TypeAlias, cast
 from urllib.parse import quote
 
@@ -377,18 +377,6 @@ def text_at(pointer: str | None, body: bytes) -> str | None:
 # other runs on a thread of its own, so that a callable which hangs blocks nothing.
 
 
-class _SourceLoader(SourceFileLoader):
-    """Compiles a module from its source each time.
-
-    Python uses cached byte code where the source has the same size and was changed in the same second. A file
-    that a person or a test has just edited may have both.
-    """
-
-    def get_code(self, fullname: str) -> CodeType:
-        path = self.get_filename(fullname)
-        return self.source_to_code(self.get_data(path), path)
-
-
 @contextmanager
 def loaded(name: str, folder: Path) -> Iterator[Adapter]:
     """The adapter of this name, `module:object`, for as long as the block lasts.
@@ -404,29 +392,22 @@ def loaded(name: str, folder: Path) -> Iterator[Adapter]:
     def is_ours(path: str) -> bool:
         return Path(path).resolve().is_relative_to(folder) and "site-packages" not in Path(path).parts
 
-    def finder(path: str) -> FileFinder:
-        if not is_ours(path):
-            raise ImportError(path)  # the next hook of sys.path_hooks is asked
-        return FileFinder(path, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_SourceLoader, SOURCE_SUFFIXES))
-
-    def forget_finders() -> None:
-        for path in filter(is_ours, list(sys.path_importer_cache)):
-            del sys.path_importer_cache[path]
-
     # The folder stays on sys.path during the run, because a callable may import something while it is called.
     module, _, attribute = name.partition(":")
     before = dict(sys.modules)
     sys.modules.pop(module, None)
     sys.path.insert(0, str(folder))
-    sys.path_hooks.insert(0, finder)
-    forget_finders()
+    # Python takes cached byte code for a source of the same size that was changed in the same second; one that a person
+    # or a test has just edited may be both. In a cache of its own there is none.
+    cache, sys.pycache_prefix = sys.pycache_prefix, mkdtemp(prefix="workbook-adapter-")
+    invalidate_caches()
     try:
         yield _adapter(module, attribute)
     finally:
+        rmtree(sys.pycache_prefix, ignore_errors=True)
+        sys.pycache_prefix = cache
         with suppress(ValueError):  # the adapter may have changed sys.path itself
             sys.path.remove(str(folder))
-        sys.path_hooks.remove(finder)
-        forget_finders()
         # Only packages that are new are forgotten: the folder may hold the workbook itself.
         packages = {known.partition(".")[0] for known in before.keys() - {module}}
         for known, imported in list(sys.modules.items()):

@@ -10,11 +10,11 @@ import subprocess
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
 from workbook.api.net import Origin
@@ -33,31 +33,31 @@ class StartError(WorkbookError):
     """The back end did not start, so nothing could be decided."""
 
 
+@dataclass
 class StartCommand:
     """A back end that a shell command runs until the block ends. What it prints is kept in a file.
 
-    Args:
+    Attributes:
         line: the command line.
         folder: where it runs.
         values: environment variables besides the inherited ones.
         clean: takes secrets out of what it printed.
+        output: the file.
+        most_printed: bytes; a command that prints more is stopped, before it fills the disk.
     """
 
-    most_printed = 2**30
-    """Bytes; a command that prints more is stopped, before it fills the disk."""
+    most_printed: ClassVar[int] = 2**30
+    line: str
+    folder: Path | None
+    values: Mapping[str, str]
+    clean: Callable[[str], str] = lambda text: text
+    _process: subprocess.Popen[bytes] | None = None
+    _said: str = ""
+    _over: bool = False
 
-    def __init__(
-        self,
-        line: str,
-        folder: Path | None,
-        values: Mapping[str, str],
-        clean: Callable[[str], str] = lambda text: text,
-    ) -> None:
-        self._line, self._folder, self._values, self._clean = line, folder, values, clean
+    def __post_init__(self) -> None:
         self._kept = TemporaryDirectory(prefix="workbook-conform-", ignore_cleanup_errors=True)
         self.output = Path(self._kept.name) / PRINTED
-        self._process: subprocess.Popen[bytes] | None = None
-        self._said, self._over = "", False
 
     def __enter__(self) -> Self:
         self.output.touch()
@@ -73,10 +73,10 @@ class StartCommand:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("WORKBOOK_")}
         with self.output.open("wb") as output:
             self._process = subprocess.Popen(  # noqa: S602 - the configuration's own command, run as its author would
-                self._line,
+                self.line,
                 shell=True,
-                cwd=self._folder,
-                env={**inherited, "PYTHONUNBUFFERED": "1", **self._values},
+                cwd=self.folder,
+                env={**inherited, "PYTHONUNBUFFERED": "1", **self.values},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -130,7 +130,7 @@ class StartCommand:
             text = file.read(tail).decode("utf-8", "replace")  # it may grow faster than it is read
         if size > tail:  # it begins within a line, perhaps within a secret, which is not recognised then
             text = text.partition("\n")[2] or text[4096:]
-        lines = (self._clean("".join(filter(str.isprintable, line)).strip()) for line in text.split("\n"))
+        lines = (self.clean("".join(filter(str.isprintable, line)).strip()) for line in text.split("\n"))
         last = [line[:200] for line in lines if line][-5:]
         return f"It printed last: {' | '.join(last)}" if last else "It printed nothing."
 

@@ -86,8 +86,7 @@ def _once(
         clean = Secrets.of_keys({*secrets, *session_secrets(secrets)}).scrub
         launcher = Launcher(config, api, progress, stack, clean, known=known)
         runner = CaseRunner(launcher.target, api, settings.seed)
-        run = _Run(config, options, runner, launcher=launcher, progress=progress, clean=clean)
-        return run.record(stopping, secrets)
+        return _Run(config, options, runner, launcher, progress, clean).record(stopping, secrets)
 
 
 def _proven(record: RunRecord, config: Config, options: RunOptions, stopping: Stopping, began: float) -> RunRecord:
@@ -156,42 +155,39 @@ def _ways(record: RunRecord, todo: Todo, case: CaseRecord) -> Iterator[tuple[tup
         yield (last.name, case.name), True
 
 
+@dataclass
 class _Run:
     """A run, and its results so far."""
 
-    def __init__(
-        self,
-        config: Config,
-        options: RunOptions,
-        runner: CaseRunner,
-        *,
-        launcher: Launcher,
-        progress: RunProgress,
-        clean: Callable[[str], str],
-    ) -> None:
-        self._config, self._options, self._runner, self._launcher = config, options, runner, launcher
-        self._progress, self._clean = progress, clean
-        self._rounds, self._trouble = Rounds(), ""
-        self._plain: tuple[PlainFailure, ...] = ()
-        self._over, self._started = False, 0.0
+    config: Config
+    options: RunOptions
+    runner: CaseRunner
+    launcher: Launcher
+    progress: RunProgress
+    clean: Callable[[str], str]
+    rounds: Rounds = field(default_factory=Rounds)
+    trouble: str = ""
+    plain: tuple[PlainFailure, ...] = ()
+    over: bool = False
+    started: float = 0.0
 
     def record(self, stopping: Stopping, secrets: tuple[str, ...]) -> RunRecord:
         """Run everything, and return the record. After a signal it holds only what had ended by then."""
-        began = self._started = monotonic()
+        began = self.started = monotonic()
         try:
             stopping.run(self._main)
         finally:
-            self._over = True
-            self._progress.close()
-        options, config, runner = self._options, self._config, self._runner
+            self.over = True
+            self.progress.close()
+        options, config, runner = self.options, self.config, self.runner
         ended = {}
         for case in options.cases:
-            undecided = None if stopping.asked else RelayResult(case, Verdict.NOT_TESTABLE, why=self._trouble)
-            ended[case.name] = self._rounds.ended(case.name) or without(case, runner.target) or undecided
+            undecided = None if stopping.asked else RelayResult(case, Verdict.NOT_TESTABLE, why=self.trouble)
+            ended[case.name] = self.rounds.ended(case.name) or without(case, runner.target) or undecided
 
         def findings(results: Sequence[RelayResult]) -> Iterator[RunFinding]:
-            gone, how = map(self._clean, (runner.gone, self._launcher.ended if runner.gone else ""))
-            yield from (failure.finding(results) for failure in self._plain)
+            gone, how = map(self.clean, (runner.gone, self.launcher.ended if runner.gone else ""))
+            yield from (failure.finding(results) for failure in self.plain)
             yield from common_causes(results, gone, how)
 
         about = partial(
@@ -205,22 +201,22 @@ class _Run:
             interrupted=stopping.asked,
             unfinished=tuple(name for name, result in ended.items() if result is None),
             spent={
-                "starting": self._started - began,
-                "cases": monotonic() - self._started - runner.repeated,
+                "starting": self.started - began,
+                "cases": monotonic() - self.started - runner.repeated,
                 "repeated": runner.repeated,
             },
-            trouble=self._trouble,
+            trouble=self.trouble,
         )
         values = tuple(value for _card, value in runner.values) if options.repeat > 1 else ()
         results = [result for result in ended.values() if result]
         return concluded(about, began, results, CASES, options, findings=findings, secrets=secrets, values=values)
 
     async def _main(self) -> None:
-        limit = self._config.timeouts.whole
+        limit = self.config.timeouts.whole
         try:
             async with asyncio.timeout(limit) as clock:
-                await self._launcher.ready(self._runner)
-                self._started = monotonic()
+                await self.launcher.ready(self.runner)
+                self.started = monotonic()
                 await self._cases()
         except StartError as error:
             self._report_trouble(str(error))
@@ -231,24 +227,24 @@ class _Run:
 
     async def _cases(self) -> None:
         """The plain attempt, and where anything can be judged, the cases."""
-        runner, options = self._runner, self._options
+        runner, options = self.runner, self.options
         failures, alive = await plain_attempt(runner)
         says = " ".join(map(str, failures))
-        if failures and self._launcher.misled:
-            says += f" {self._launcher.misled}"
+        if failures and self.launcher.misled:
+            says += f" {self.launcher.misled}"
         if not alive or (any(failure.by_configuration for failure in failures) and not options.keep_going):
-            self._report_trouble(f"{says} {self._launcher.ended}")
+            self._report_trouble(f"{says} {self.launcher.ended}")
             return
         if failures:
-            self._plain = failures
-            self._progress.say(self._clean(says))
+            self.plain = failures
+            self.progress.say(self.clean(says))
         broken = [(app, failure.operation) for failure in failures for app in failure.apps]
         # a run takes as long as it was told to, where the configuration or an option does
         if not (options.in_order or runner.target.pace or runner.target.recovers_late):
             runner.until = monotonic() + 75 * options.repeat  # a call that was made by then may take another 25 s
         single = [case for case in options.cases if not case.script.judges_run]
         whole = [case for case in options.cases if case.script.judges_run]
-        self._progress.begin(len(single) * options.repeat + len(whole))
+        self.progress.begin(len(single) * options.repeat + len(whole))
         for repetition in range(1, options.repeat + 1):
             if repetition > 1:
                 runner.forget()
@@ -258,19 +254,19 @@ class _Run:
             self._report_trouble("The back end kept so many calls waiting that the run's time was up before its end.")
         runner.until = float("inf")
         if runner.gone:
-            self._progress.say(self._clean(f"{runner.gone} {self._launcher.ended}".strip()))
+            self.progress.say(self.clean(f"{runner.gone} {self.launcher.ended}".strip()))
         if whole:
-            await asyncio.to_thread(self._launcher.end)
+            await asyncio.to_thread(self.launcher.end)
             await run_cases(whole, runner, self._on_result)
 
     def _on_result(self, result: RelayResult) -> None:
-        if not self._over:  # otherwise the report is being written
-            clean = replace(result, why=self._clean(result.why))
-            self._rounds.keep(clean)
-            self._progress.ended(clean)
+        if not self.over:  # otherwise the report is being written
+            clean = replace(result, why=self.clean(result.why))
+            self.rounds.keep(clean)
+            self.progress.ended(clean)
 
     def _report_trouble(self, text: str) -> None:
         """Add something that a reader has to know first, and say it at once."""
-        if text := self._clean(text.strip()):
-            self._trouble = f"{self._trouble} {text}".strip()
-            self._progress.say(text)
+        if text := self.clean(text.strip()):
+            self.trouble = f"{self.trouble} {text}".strip()
+            self.progress.say(text)

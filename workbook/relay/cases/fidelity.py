@@ -33,7 +33,6 @@ from workbook.relay.model import (
     GET,
     POST,
     AppCall,
-    Arrived,
     CaseScript,
     Judge,
     Maker,
@@ -204,12 +203,10 @@ def handed_on(seen: Seen) -> Iterator[Miss]:
     """The API gets the sdkOutput that the phone sent."""
     todo = "Send the sdkOutput on as the very text that the app handed over."
     sent = {call.sent for call in seen.asked(POST)}
-
-    def question(arrived: Arrived) -> Iterator[Miss]:
+    yield from each_request(POST)(seen)
+    for arrived in seen.came(POST):
         if (came := arrived.sdk_output) not in sent:
             yield Miss("the sdkOutput as the phone sent it", difference(next(iter(sent)) or "", came), todo)
-
-    yield from each_request(POST, question)(seen)
 
 
 def or_refused(judge: Judge) -> Judge:

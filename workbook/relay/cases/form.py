@@ -58,24 +58,17 @@ ATTEMPT_ALONE = CaseScript(both(), alone=True)
 THREE_GETS = CaseScript(tuple(AppCall(GET, card=number) for number in range(3)), cards=3)
 
 
-def key_once(operation: str) -> Judge:
+def key_once(arrived: Arrived, seen: Seen) -> Iterator[Miss]:
     """The header x-api-key is there once, with the key."""
     todo = "Send the header x-api-key once, with the key that was handed over, and nothing added to it."
-
-    def judge(seen: Seen) -> Iterator[Miss]:
-        def question(arrived: Arrived) -> Iterator[Miss]:
-            values = header_values(arrived.request.headers, "x-api-key")
-            if len(values) != 1:
-                yield Miss("the header x-api-key once", f"it came {len(values)} times", todo)
-            elif values[0] != seen.key:
-                yield Miss("the key that was handed over", f"another value of {len(values[0])} characters", todo)
-
-        yield from each_request(operation, question)(seen)
-
-    return judge
+    values = header_values(arrived.request.headers, "x-api-key")
+    if len(values) != 1:
+        yield Miss("the header x-api-key once", f"it came {len(values)} times", todo)
+    elif values[0] != seen.key:
+        yield Miss("the key that was handed over", f"another value of {len(values[0])} characters", todo)
 
 
-def content_type(arrived: Arrived) -> Iterator[Miss]:
+def content_type(arrived: Arrived, _seen: Seen) -> Iterator[Miss]:
     """The header content-type says application/json; a charset beside it changes nothing."""
     values = header_values(arrived.request.headers, "content-type")
     if [value.partition(";")[0].strip().lower() for value in values] != ["application/json"]:
@@ -83,34 +76,27 @@ def content_type(arrived: Arrived) -> Iterator[Miss]:
         yield Miss("content-type: application/json", observed, "Send content-type: application/json, on the GET too.")
 
 
-def no_query(operation: str) -> Judge:
+def no_query(arrived: Arrived, seen: Seen) -> Iterator[Miss]:
     """The document shows no query on the GET, and says nothing of one on the POST: there a query is only noted.
 
     A query with the key is a miss on both: every server on the way writes URLs into its logs (REL-2).
     """
     todo = "Send the key in the header x-api-key alone, and take it out of the URL: servers write URLs into their logs."
-
-    def judge(seen: Seen) -> Iterator[Miss]:
-        def question(arrived: Arrived) -> Iterator[Miss]:
-            target = arrived.request.target
-            if key_parts(seen.key).found_in(target):
-                yield Miss("the key in its header alone", "the key in the URL", todo, "REL-2", root=Root.KEY)
-            elif "?" in target:
-                noted = operation == POST
-                yield Miss("no query", "a query", "Send no query parameters: the document shows none.", noted=noted)
-
-        yield from each_request(operation, question)(seen)
-
-    return judge
+    target = arrived.request.target
+    if key_parts(seen.key).found_in(target):
+        yield Miss("the key in its header alone", "the key in the URL", todo, "REL-2", root=Root.KEY)
+    elif "?" in target:
+        noted = arrived.operation == POST
+        yield Miss("no query", "a query", "Send no query parameters: the document shows none.", noted=noted)
 
 
-def no_body(arrived: Arrived) -> Iterator[Miss]:
+def no_body(arrived: Arrived, _seen: Seen) -> Iterator[Miss]:
     """A body on a GET has no meaning (RFC 9110, 9.3.1), and servers between may drop the request for it."""
     if arrived.request.body:
         yield Miss("no body", f"a body of {len(arrived.request.body)} bytes", "Send the GET without a body.")
 
 
-def one_field(arrived: Arrived) -> Iterator[Miss]:
+def one_field(arrived: Arrived, _seen: Seen) -> Iterator[Miss]:
     """The body is JSON with the field sdkOutput alone: an API may refuse what it does not know."""
     try:
         document = json.loads(arrived.request.body)
@@ -132,7 +118,7 @@ def document_path(operation: str) -> Judge:
         for stray in seen.strays:
             if stray.request.method == operation and seen.calls[0].instrument in unquote(stray.request.target):
                 yield Miss(f"{BEFORE_ID}…{AFTER_ID}", f"{operation} to another path", todo)
-        yield from each_request(operation, lambda _request: ())(seen)
+        yield from each_request(operation)(seen)
 
     return judge
 
@@ -208,7 +194,7 @@ def id_kept(seen: Seen) -> Iterator[Miss]:
         if arrived.instrument != id_ and not elsewhere:
             how = (words for words, text in changed.items() if text == arrived.instrument)
             yield Miss("the id as it is configured", f"the id {next(how, 'changed, or on another path')}", todo)
-    yield from each_request(GET, lambda _request: ())(seen)
+    yield from each_request(GET)(seen)
     yield from WORKS(seen)
 
 
@@ -280,15 +266,14 @@ _case = partial(relay_case, RelayGroup.FORM)
 CASES = (
     _case("get.path", "The GET goes to the document's path.", "API-1", document_path(GET), ATTEMPT_ALONE),
     _case("post.path", "The POST goes to the very same path.", "API-2", document_path(POST), ATTEMPT_ALONE),
-    _case("get.key-once", "The GET carries the key, once and unchanged.", "API-4", key_once(GET), ATTEMPT_ALONE),
-    _case("post.key-once", "The POST carries the key, once and unchanged.", "API-4", key_once(POST), ATTEMPT_ALONE),
-    _case("get.content-type", "The GET says content-type: application/json.", "API-4",
-          each_request(GET, content_type), ATTEMPT_ALONE),
-    _case("post.content-type", "The POST says content-type: application/json.", "API-4",
-          each_request(POST, content_type), ATTEMPT_ALONE),
-    _case("get.no-query", "The GET has no query.", "API-5", no_query(GET), ATTEMPT_ALONE),
+    *(_case(f"{operation.lower()}.{name}", f"The {operation} {says}.", "API-4", each_request(operation, question),
+            ATTEMPT_ALONE)
+      for name, says, question in (("key-once", "carries the key, once and unchanged", key_once),
+                                   ("content-type", "says content-type: application/json", content_type))
+      for operation in (GET, POST)),
+    _case("get.no-query", "The GET has no query.", "API-5", each_request(GET, no_query), ATTEMPT_ALONE),
     _case("get.no-body", "The GET has no body.", "API-5", each_request(GET, no_body), ATTEMPT_ALONE),
-    _case("post.no-query", "The POST has no query.", "API-2", no_query(POST), ATTEMPT_ALONE),
+    _case("post.no-query", "The POST has no query.", "API-2", each_request(POST, no_query), ATTEMPT_ALONE),
     _case("post.one-field", "The POST's body is sdkOutput and nothing else.", "API-6",
           each_request(POST, one_field), ATTEMPT_ALONE),
     _case("get.id-cannot-change-path", "No id changes the path of the GET.", "API-3", all_of(path_kept, answered),

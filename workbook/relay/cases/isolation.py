@@ -153,7 +153,7 @@ def cookies_stay(seen: Seen) -> Iterator[Miss]:
         if name == "set-cookie"
     }
     if not given:
-        yield from each_request(GET, lambda _request: ())(seen)
+        yield from each_request(GET)(seen)
     for arrived in seen.arrived:
         cookies = "; ".join(arrived.request.values("cookie"))
         if any(cookie in cookies and owner != arrived.instrument for cookie, owner in given.items()):
@@ -234,7 +234,7 @@ def nothing_left_behind(seen: Seen) -> Iterator[Miss]:
     if again := [one for one in seen.came(POST) if one.at >= began and one.sdk_output]:
         observed = f"{len(again)} with the sdkOutput of an attempt that had failed before"
         yield Miss("no POST at the API for calls without an sdkOutput", observed, todo, harms=True)
-    yield from each_request(POST, lambda _request: ())(seen)
+    yield from each_request(POST)(seen)
 
 
 def no_other_card(seen: Seen) -> Iterator[Miss]:
