@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from workbook.base.files import NATIVE
 from workbook.base.rules import Basis, Level, rules
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
@@ -127,3 +128,10 @@ def test_no_lesson_uses_a_tag_that_is_no_source():
     tags = set(re.findall(r"\(\*([a-z-]+)\*[):;,]", EVERYWHERE))
     assert tags <= set(Basis) - {Basis.SPEC} | {"spec"}
     assert {"assumed", "inferred", "sdk-a", "sdk-b", "wallet", "seen", "openapi"} <= tags
+
+
+def test_the_adapter_s_types_are_those_of_the_stand_in():
+    (path,) = (path for path in LESSONS if path.stem.startswith("09"))
+    (block,) = re.findall(r"```kotlin\n(interface AppUnderTest.*?)```", "\n".join(cells(path, "markdown")), re.DOTALL)
+    standin = "\n".join(file.read_text("utf-8") for file in (NATIVE / "kotlin/standin").glob("*.kt"))
+    assert [line for line in block.splitlines() if line.partition(" //")[0] not in standin] == []
