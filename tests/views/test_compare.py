@@ -47,6 +47,16 @@ def test_the_steps_before_the_difference_fold_and_the_others_are_marked(lost):
     assert {step.mark for step in lost.steps} >= {Mark.SAME, Mark.CHANGED, Mark.ONLY_FIRST}
 
 
+def test_each_step_that_differs_is_a_line_for_each_run_that_has_it(lost):
+    lines = lost.text().splitlines()
+    differing = [step for step in lost.steps if step.mark is not Mark.SAME]
+    assert sum(text.startswith(("- 0.", "- 3.")) for text in lines) == sum(step.first is not None for step in differing)
+    assert [text for text in lines if text.startswith("+ ") and "OpcFetchError" in text]
+    assert lines.index("- in the first run, + in the second run") < min(
+        number for number, text in enumerate(lines) if text.startswith("= ")
+    )
+
+
 def test_how_the_ends_differ_is_said_with_the_findings(lost):
     outcomes = {name: (first, second) for name, first, second in lost.outcomes}
     assert outcomes["ended"] == ("in the wallet", "failed")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Series
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import groupby, zip_longest
+from itertools import groupby
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -30,12 +30,12 @@ from workbook.views.table import (
     INK,
     ROW_LINE,
     TABLE_STYLE,
+    TEXT_WIDTH,
     Table,
     clean,
     facts,
     preformatted,
     table,
-    width,
     wrap,
 )
 
@@ -148,7 +148,7 @@ def align(first: Series[SequenceLine], second: Series[SequenceLine]) -> tuple[Co
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(View):
-    """Two runs compared. Its text form is side by side, its picture folded into one; HTML has both.
+    """Two runs compared, folded into one as text and as a picture; HTML also has them side by side.
 
     Attributes:
         title: what is compared.
@@ -192,15 +192,14 @@ class Comparison(View):
         return self.folded.picture
 
     def text(self) -> str:
-        """How the ends differ, and below it both runs side by side, a block of common steps as one line."""
-        return "\n".join([*self._ends().text().splitlines(), "", *self._side_by_side(), "", *self._legend()])
+        """How the ends differ, and below it the steps of both runs, a block of common steps as one line."""
+        return "\n".join([*self._ends().text().splitlines(), "", *self._legend, *self._folded_steps()])
 
     def html(self) -> str:
         """How the ends differ, both runs folded into one picture, and all steps side by side to open."""
         every = tag("details", tag("summary", "Side by side, with every step"), trusted(self._table()))
         folded = tag("details", tag("summary", "The same as text"), preformatted(self.text()))
-        words = f"{REMOVED} in the first run, {ADDED} in the second run"
-        legend = tag("p", words, style=f"color:{INK};font-size:12px;margin:4px 0")
+        legend = tag("p", *self._legend, style=f"color:{INK};font-size:12px;margin:4px 0")
         parts = (trusted(self._ends().html()), self.picture.image(), legend, every, folded)
         return tag("figure", *parts, style=f"margin:0;color:{INK}")
 
@@ -212,28 +211,20 @@ class Comparison(View):
             return facts(self.title, {"how they end": "the same"})
         return table("How they end", ("", self.first, self.second), self.outcomes)
 
+    @property
     def _legend(self) -> list[str]:
-        meanings = {
-            Mark.CHANGED: "another outcome or other values",
-            Mark.ONLY_FIRST: "in the first run only",
-            Mark.ONLY_SECOND: "in the second run only",
-        }
-        marks = {step.mark for step in self.steps}
-        return [f"{mark} {meaning}" for mark, meaning in meanings.items() if mark in marks]
+        same = all(step.mark is Mark.SAME for step in self.steps)
+        return [] if same else [f"{REMOVED} in the first run, {ADDED} in the second run"]
 
-    def _side_by_side(self, column: int = 52) -> Iterator[str]:
-        """The lines of both runs, each in a column of so many characters."""
-        for block in self.blocks:
-            if len(block) > 1:
-                yield f"= {_common(block)}"
+    def _folded_steps(self) -> Iterator[str]:
+        for step, *more in self.blocks:
+            if step.mark is Mark.SAME:
+                yield f"= {_common((step, *more))}"
                 continue
-            (step,) = block
-            columns = [wrap(line.words if line else "", column) for line in (step.first, step.second)]
-            if step.mark is Mark.SAME and step.second:
-                columns[1] = [f"{step.second.at:.3f} s, the same"]
-            for number, (left, right) in enumerate(zip_longest(*columns, fillvalue="")):
-                mark = " " if number else step.mark
-                yield f"{mark} {left}{' ' * (column - width(left))} │ {right}".rstrip()
+            for mark, line in ((REMOVED, step.first), (ADDED, step.second)):
+                if line:
+                    first, *rest = wrap(line.words, TEXT_WIDTH - 4)
+                    yield from (f"{mark} {first}", *(f"    {part}" for part in rest))
 
     def _table(self) -> str:
         style = f"{CELL_STYLE};{ROW_LINE};text-align:left"
@@ -289,7 +280,7 @@ def _common(block: tuple[ComparedStep, ...]) -> str:
     """A block of common steps in words, and how much later they are in the second run."""
     pairs = [(step.first.at, step.second.at) for step in block if step.first and step.second]
     shifts = {round(after - before, 3) for before, after in pairs}
-    words = f"{len(block)} steps as in the first run"
+    words = f"{len(block)} step{'s' * (len(block) > 1)} as in the first run"
     if shifts == {0.0}:
         return words
     if len(shifts) > 1:
