@@ -134,3 +134,11 @@ def test_what_is_ours_about_quick_taps_is_told_as_ours():
     told = section("03", "Break")
     assert "- **The document says:** quick taps are *likely* to cause `InvalidSdkInput`" in told
     assert "- **We assume:** both attempts fail" in told
+
+
+@pytest.mark.rule("A-PROV-1", "A-OUT-1")
+def test_the_tap_before_0_4_0_is_a_part_of_the_sample_that_compiles():
+    (told,) = (text for text in prose("03") if "createSdkOutput() as?" in text)
+    assert re.search(r"```kotlin\n(.*?)```", told, re.DOTALL)[1] in (
+        NOTEBOOKS.parent / "fixtures" / "apps" / "TwoSteps.kt"
+    ).read_text("utf-8")
