@@ -258,3 +258,38 @@ def test_every_mistake_is_told_at_once(tmp_path):
     labels = [one.partition(":")[0] for one in caught.value.mistakes]
     assert {"base_url", "platforms", "[get] path", "[get] sdk_input", "[post] sdk_otput"} <= set(labels)
     assert "[[cardholder]] 1 session authorization" in labels
+
+
+ADAPTER = """
+adapter = "json:loads"
+scenario = "every-instrument-state"
+platforms = ["A"]
+[groups]
+budget = false
+[api]
+port = 4711
+"""
+HOOK = """
+base_url = "https://relay.example"
+failures = "body"
+[get]
+path = "/{id}"
+sdk_input = "raw"
+[post]
+path = "/{id}"
+sdk_output = "raw"
+[[cardholder]]
+name = "ann"
+cards = ["A", "B", "C", "D"]
+[start]
+hook = "http://127.0.0.1:9/start"
+"""
+
+
+def test_what_was_understood_word_for_word(tmp_path, golden):
+    environ = ENVIRON | {"OF_C2": "token-2", "OF_ANN": "token-of-{id}", "CARD": "{id}"}
+    words = []
+    for said in (FULL, OWN_IDS, ADAPTER, HOOK):
+        (tmp_path / "back-end.toml").write_text(said)
+        words.append(understood(load_config(tmp_path / "back-end.toml", environ)).replace(str(tmp_path), "."))
+    golden("understood", "\n\n".join(words))

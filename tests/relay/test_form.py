@@ -45,68 +45,93 @@ def test_the_least_that_a_file_says_is_in_order(tmp_path):
     assert told(tmp_path, GOOD) == []
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "mistake"),
-    [
-        (("base_url",), None, "base_url: it is missing."),
-        (("base_url",), 8080, "base_url: give an address"),
-        (("base_url",), "127.0.0.1:8080", "base_url: it has neither the scheme https nor http."),
-        (("base_url",), "http://169.254.169.254", "base_url: it is a link-local"),
-        (("base_url",), "http://h/?a=1", "base_url: it holds a query."),
-        (("base_ulr",), "x", "base_ulr: there is no such key. Did you mean 'base_url'?"),
-        (("timeout",), 3, "timeout: there is no such key. Did you mean 'timeouts'?"),
-        (("cards",), ["A"], "cards: there is no such key. It belongs in [[cardholder]]."),
-        (("platforms",), ["C"], 'platforms: give a list of "A", "B" or both.'),
-        (("get", "method"), "GTE", "[get] method: it cannot be 'GTE'. Did you mean 'GET'?"),
-        (("get", "path"), None, "[get] path: it is missing."),
-        (("get", "path"), "cards/{id}", "[get] path: a path begins with one slash"),
-        (("get", "path"), "//evil/{id}", "[get] path: a path begins with one slash"),
-        (("get", "path"), "/{id}/../x", "[get] path: a path has no dot segments."),
-        (("get", "path"), "/cards/{card}", "[get] path: '{card}' is not a placeholder. Did you mean '{id}'?"),
-        (("get", "path"), "/cards", "[get] path: it has no place for the instrument's id."),
-        (("get", "id"), "/cardId", "[get]: the instrument's id is in the path and in the body."),
-        (("get", "sdk_input"), "sdkInput", "[get] sdk_input: it is 'sdkInput'; give a JSON pointer"),
-        (("get", "sdk_output"), "/x", "[get] sdk_output: there is no such key. It belongs in [post]."),
-        (("post",), None, "[post] sdk_output: it is missing."),
-        (("post", "sdk_output"), None, "[post] sdk_output: it is missing."),
-        (("platform_a",), {"encoding": "bytes"}, "[platform_a] encoding: it cannot be 'bytes'. Known: text."),
-        (("platform_b",), {"encoding": "bytes"}, "[platform_b] encoding: JSON cannot hold bytes."),
-        (("platform_b",), {"get": {"path": 3}}, "[platform_b.get] path: it is 3; give a path"),
-        (("cardholder",), None, "cardholder: it is missing. Give a [[cardholder]]"),
-        (("cardholder",), [], "cardholder: it is missing. Give a [[cardholder]]"),
-        (("cardholder",), "ann", "cardholder: give tables"),
-        (("cardholder", "name"), None, "[[cardholder]] 1 name: it is missing."),
-        (("cardholder", "cards"), None, "[[cardholder]] 1 cards: it is missing."),
-        (("cardholder", "cards"), ["A", "A"], "[[cardholder]] 1 cards: "),
-        (("cardholder", "cards"), [".."], "[[cardholder]] 1 cards: "),
-        (("cardholder", "session"), {"host": {"env": "E"}}, "[[cardholder]] 1 session host: it is not the name"),
-        (("cardholder", "session"), {"a": {"evn": "E"}}, "[[cardholder]] 1 session a evn: there is no such key."),
-        (("cardholder", "session"), {"a": {"env": "E"}}, "environment variable E is not set."),
-        (("scenario",), "default", "scenario: its cards belong to one cardholder."),
-        (("status",), {"path": "/status"}, "[status]: leave it out. status() has 100 ms"),
-        (("groups",), {"fautls": False}, "[groups] fautls: there is no such key. Did you mean 'faults'?"),
-        (("groups",), {"faults": "no"}, "[groups] faults: it is 'no'; give true or false."),
-        (("timeouts",), {"answer": 30}, "[timeouts] answer: it is 30; give seconds from 0.1 to 20"),
-        (("timeouts",), {"whole": float("inf")}, "[timeouts] whole: it is inf;"),
-        (("api",), {"port": 70000}, "[api] port: it is 70000;"),
-        (("api",), {"port": True}, "[api] port: it is true;"),
-        (("api",), {"profile": "feild"}, "[api] profile: it cannot be 'feild'. Did you mean 'field'?"),
-        (("export",), {"url": "X", "key": "X"}, "[export]: two values have the same name."),
-        (("export",), {"url": "PATH"}, "[export] url: PATH means something else"),
-        (("start",), {"command": "x", "hook": "http://h/"}, "[start]: give a command or a hook"),
-        (("start",), {"folder": "nowhere"}, "[start] folder: there is no folder"),
-        (("start",), {"hook": "http://[fe80::1]/"}, "[start] hook: it is a link-local"),
-        (("adapter",), "json:loads", "base_url: it is for HTTP, but the file names an adapter."),
-        (("adapter",), "json", "adapter: it is 'json'; give a module and an object"),
-        (("logs",), ["nowhere/x.log"], "logs: "),
-        (("logs",), ["/dev/null"], "logs: '/dev/null' is not a file"),
-        (("timeouts",), {"recovery": -1}, "[timeouts] recovery: it is -1; give seconds from 0 to 120."),
-        (("ca_file",), 3, "ca_file: it is 3; give text in quotes"),
-    ],
-)
+MISTAKES = [
+    (("base_url",), None, "base_url: it is missing."),
+    (("base_url",), 8080, "base_url: give an address"),
+    (("base_url",), "127.0.0.1:8080", "base_url: it has neither the scheme https nor http."),
+    (("base_url",), "http://169.254.169.254", "base_url: it is a link-local"),
+    (("base_url",), "http://h/?a=1", "base_url: it holds a query."),
+    (("base_ulr",), "x", "base_ulr: there is no such key. Did you mean 'base_url'?"),
+    (("timeout",), 3, "timeout: there is no such key. Did you mean 'timeouts'?"),
+    (("cards",), ["A"], "cards: there is no such key. It belongs in [[cardholder]]."),
+    (("platforms",), ["C"], 'platforms: give a list of "A", "B" or both.'),
+    (("get", "method"), "GTE", "[get] method: it cannot be 'GTE'. Did you mean 'GET'?"),
+    (("get", "path"), None, "[get] path: it is missing."),
+    (("get", "path"), "cards/{id}", "[get] path: a path begins with one slash"),
+    (("get", "path"), "//evil/{id}", "[get] path: a path begins with one slash"),
+    (("get", "path"), "/{id}/../x", "[get] path: a path has no dot segments."),
+    (("get", "path"), "/cards/{card}", "[get] path: '{card}' is not a placeholder. Did you mean '{id}'?"),
+    (("get", "path"), "/cards", "[get] path: it has no place for the instrument's id."),
+    (("get", "id"), "/cardId", "[get]: the instrument's id is in the path and in the body."),
+    (("get", "sdk_input"), "sdkInput", "[get] sdk_input: it is 'sdkInput'; give a JSON pointer"),
+    (("get", "sdk_output"), "/x", "[get] sdk_output: there is no such key. It belongs in [post]."),
+    (("post",), None, "[post] sdk_output: it is missing."),
+    (("post", "sdk_output"), None, "[post] sdk_output: it is missing."),
+    (("platform_a",), {"encoding": "bytes"}, "[platform_a] encoding: it cannot be 'bytes'. Known: text."),
+    (("platform_b",), {"encoding": "bytes"}, "[platform_b] encoding: JSON cannot hold bytes."),
+    (("platform_b",), {"get": {"path": 3}}, "[platform_b.get] path: it is 3; give a path"),
+    (("cardholder",), None, "cardholder: it is missing. Give a [[cardholder]]"),
+    (("cardholder",), [], "cardholder: it is missing. Give a [[cardholder]]"),
+    (("cardholder",), "ann", "cardholder: give tables"),
+    (("cardholder", "name"), None, "[[cardholder]] 1 name: it is missing."),
+    (("cardholder", "cards"), None, "[[cardholder]] 1 cards: it is missing."),
+    (("cardholder", "cards"), ["A", "A"], "[[cardholder]] 1 cards: "),
+    (("cardholder", "cards"), [".."], "[[cardholder]] 1 cards: "),
+    (("cardholder", "session"), {"host": {"env": "E"}}, "[[cardholder]] 1 session host: it is not the name"),
+    (("cardholder", "session"), {"a": {"evn": "E"}}, "[[cardholder]] 1 session a evn: there is no such key."),
+    (("cardholder", "session"), {"a": {"env": "E"}}, "environment variable E is not set."),
+    (("scenario",), "default", "scenario: its cards belong to one cardholder."),
+    (("status",), {"path": "/status"}, "[status]: leave it out. status() has 100 ms"),
+    (("groups",), {"fautls": False}, "[groups] fautls: there is no such key. Did you mean 'faults'?"),
+    (("groups",), {"faults": "no"}, "[groups] faults: it is 'no'; give true or false."),
+    (("timeouts",), {"answer": 30}, "[timeouts] answer: it is 30; give seconds from 0.1 to 20"),
+    (("timeouts",), {"whole": float("inf")}, "[timeouts] whole: it is inf;"),
+    (("api",), {"port": 70000}, "[api] port: it is 70000;"),
+    (("api",), {"port": True}, "[api] port: it is true;"),
+    (("api",), {"profile": "feild"}, "[api] profile: it cannot be 'feild'. Did you mean 'field'?"),
+    (("export",), {"url": "X", "key": "X"}, "[export]: two values have the same name."),
+    (("export",), {"url": "PATH"}, "[export] url: PATH means something else"),
+    (("start",), {"command": "x", "hook": "http://h/"}, "[start]: give a command or a hook"),
+    (("start",), {"folder": "nowhere"}, "[start] folder: there is no folder"),
+    (("start",), {"hook": "http://[fe80::1]/"}, "[start] hook: it is a link-local"),
+    (("adapter",), "json:loads", "base_url: it is for HTTP, but the file names an adapter."),
+    (("adapter",), "json", "adapter: it is 'json'; give a module and an object"),
+    (("logs",), ["nowhere/x.log"], "logs: "),
+    (("logs",), ["/dev/null"], "logs: '/dev/null' is not a file"),
+    (("timeouts",), {"recovery": -1}, "[timeouts] recovery: it is -1; give seconds from 0 to 120."),
+    (("ca_file",), 3, "ca_file: it is 3; give text in quotes"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "value", "mistake"), MISTAKES)
 def test_a_mistake_begins_with_its_label(tmp_path, path, value, mistake):
     found = told(tmp_path, put(path, value))
     assert any(mistake in one for one in found), found
+
+
+MORE = [
+    GOOD | {"post": {"path": "/{id}", "id": "/a", "sdk_output": "raw"}},
+    GOOD | {"post": {"path": "/x", "id": "/sdkOutput/id", "sdk_output": "/sdkOutput"}},
+    GOOD | {"post": {"path": "/x", "id": "/a/1", "sdk_output": "/b"}},
+    GOOD | {"platforms": ["A"], "platform_b": {"headers": {"x-app": "b"}}},
+    GOOD
+    | {"cardholder": [{"name": "ann", "cards": ["A"]}, {"name": "ann", "cards": [{"id": "C", "instrument": "A"}]}]},
+    GOOD | {"scenario": "nowhere.toml", "cardholder": [{"name": "ann"}]},
+    GOOD | {"ca_file": "nowhere.pem", "base_url": "https://h"},
+    GOOD | {"ca_file": "nowhere.pem"},
+    GOOD | {"api": {"key": {"env": "SHORT"}}},
+    GOOD | {"headers": {"x-app": {"env": "WORD"}}},
+    GOOD | {"headers": {"x-app": {"env": "LINES"}}},
+    GOOD | {"headers": {"x app": "1", "x-two": "a\nb", "content-length": "1"}},
+    {"adapter": "no_such_module:adapter", "start": {"command": "x"}},
+]
+
+
+def test_each_mistake_word_for_word(tmp_path, golden):
+    environ = {"SHORT": "short-key", "WORD": "platform", "LINES": "a\nb"}
+    saids = [*(put(path, value) for path, value, _mistake in MISTAKES), *MORE]
+    found = (one.replace(str(tmp_path), ".") for said in saids for one in told(tmp_path, said, **environ))
+    golden("mistakes", "\n".join(dict.fromkeys(found)))
 
 
 def test_every_mistake_is_told_and_not_only_the_first(tmp_path):
