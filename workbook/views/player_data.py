@@ -10,11 +10,13 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
+from workbook.flows.extension import State as Extension
+from workbook.flows.platform_b import State as B
 from workbook.reading.checks.finding import Finding
 from workbook.views.compare import Comparison, folded
 from workbook.views.durations import timing
 from workbook.views.exchange import Exchange, copies, details
-from workbook.views.film import Film
+from workbook.views.film import Film, Frame
 from workbook.views.film import film as filmed
 from workbook.views.findings import findings
 from workbook.views.html import tag, trusted
@@ -24,6 +26,12 @@ from workbook.views.phone import PHONE_STYLE, draw
 from workbook.views.screen import Screen
 from workbook.views.sequence import narrow, paint
 from workbook.views.states import States, allowed
+
+TROUBLE = {
+    *(B.FAILED, B.UNAVAILABLE, B.TOO_LATE),
+    *(Extension.NOT_LISTED, Extension.EMPTY, Extension.NOT_AUTHENTICATED, Extension.NOT_ADDED),
+}
+"""The states in which the cardholder does not get the card."""
 
 
 def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
@@ -35,8 +43,9 @@ def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
 
     Returns:
         `title`.
-        `frames`: of each its time `at`, `caption`, number of its `screen`, `state`, the move `from>to` (None where the
-        flow stayed), label of the `event`, and what is `allowed` next in words.
+        `frames`: of each its time `at`, `caption`, number of its `screen`, `state`, whether that is a
+        `trouble`, the move `from>to` (None where the flow stayed), label of the `event`, and what is `allowed` next in
+        words.
         `screens` and `states`: pictures.
         `exchange`: a picture with `rows`, one for each frame: its place, label, `detail` as HTML, whether it `failed`,
         and the `copies` of a request by language.
@@ -47,15 +56,8 @@ def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
     pictures = {screen: draw(screen) for screen in dict.fromkeys(frame.screen for frame in film.frames)}
     screens = list(dict.fromkeys(pictures.values()))
     frames = [
-        {
-            "at": round(frame.at, 6),
-            "caption": frame.caption,
-            "screen": screens.index(pictures[frame.screen]),
-            "state": frame.state,
-            "move": ">".join(frame.moved) if frame.moved else None,
-            "event": frame.event.says,
-            "allowed": list(allowed(film.machine, frame.state)),
-        }
+        _frame(frame, film, screens.index(pictures[frame.screen]), frame.at, frame.caption)
+        | {"move": ">".join(frame.moved) if frame.moved else None}
         for frame in film.frames
     ]
     return {
@@ -69,6 +71,19 @@ def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
         "limits": _limits(film),
         "found": [{"level": str(finding.level), "frame": _frame_of(finding, film)} for finding in listed.found],
         "findings": listed.html(),
+    }
+
+
+def _frame(frame: Frame, film: Film, screen: int, at: float, caption: str) -> dict[str, Any]:
+    return {
+        "at": round(at, 6),
+        "caption": caption,
+        "screen": screen,
+        "state": frame.state,
+        "trouble": frame.state in TROUBLE,
+        "move": None,
+        "event": frame.event.says,
+        "allowed": list(allowed(film.machine, frame.state)),
     }
 
 
@@ -139,10 +154,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
             pair = _pair([shown.frames[number].screen if number >= 0 else shown.first for shown, number in both])
             if pair not in screens:
                 screens.append(pair)
-            frames.append({
-                "at": round(line.at, 6), "caption": line.sentence, "screen": screens.index(pair), "state": frame.state,
-                "move": None, "event": frame.event.says, "allowed": list(allowed(films[side].machine, frame.state)),
-            })  # fmt: skip
+            frames.append(_frame(frame, films[side], screens.index(pair), line.at, line.sentence))
             stands_for = (tag("li", step.second.sentence) for step in block if step.second)
             about = told[side][seen[side]].html() if line.record else tag("ul", *stands_for)
             rows.append(_row(line, about, next(places)))

@@ -106,8 +106,8 @@ class Painted:
 
 def narrow(actors: int) -> Measures:
     """The measures for a picture beside others: the actors are close together, and there are no rule ids."""
-    room = max(522, 84 * actors)
-    return Measures(78 + room + 6, 78, 78 + room, min(108, room // max(actors, 1) - 2))
+    room = max(522, 77 * actors)
+    return Measures(64 + room + 4, 64, 64 + room, min(108, room // max(actors, 1) - 2))
 
 
 def paint(sequence: Lines, measures: Measures = WIDE) -> Painted:

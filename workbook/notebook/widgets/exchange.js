@@ -70,11 +70,9 @@ class Exchange {
     if (lost) rows[n].focus(QUIETLY);
   }
 
-  /** A hidden box cannot scroll, so it scrolls to the current line when it is shown. */
+  /** The current line stays in sight when the box is shown, or has another size. */
   appear() {
-    const seen = this.box.clientHeight > 0;
-    if (seen && !this.seen) this.follow(this.opened ?? this.rows.children[this.at]);
-    this.seen = seen;
+    this.follow(this.opened ?? this.rows.children[this.at]);
   }
 
   follow(row) {

@@ -47,9 +47,10 @@ function paint(host, svg, dark) {
   return host.shadowRoot.querySelector("svg");
 }
 
-/** Limits a drawing's width, so that its words have one size everywhere; a narrower box scrolls. */
-function fit(element, width, least = 0.96) {
-  Object.assign(element.style, { minWidth: `${Math.round(width * least)}px`, maxWidth: `${width}px` });
+/** A drawing takes its box's width as far as player.css allows, so that its words stay legible. */
+function fit(element, width) {
+  element.classList.add("wb-fit");
+  element.style.setProperty("--wb-drawn", `${width}px`);
 }
 
 /** Scrolls a box, and not the page, until an element in it is visible. */

@@ -16,12 +16,13 @@ class Player {
     this.speed = model.get("speed");
     this.pending = this.timer = this.known = 0;
     this.gone = false;
-    this.root = make("section", { className: "wb-player", aria: { label: this.data.title } });
+    this.root = make("div", { className: "wb-player", aria: { role: "group", label: this.data.title } });
     this.hideTip = tips(this.root);
     this.build();
     el.append(this.root);
     this.listen();
     this.load();
+    this.keepPlace();
   }
 
   get frames() {
@@ -50,10 +51,11 @@ class Player {
     const panels = this.model.get("panels");
     if (panels.includes("phone")) this.main.append(this.buildPhone());
     const tabs = Object.keys(TABS).filter((name) => panels.includes(name));
-    if (tabs.length) this.main.append(this.buildTabs(tabs));
-    const words = make("div", { className: "wb-words" }, this.caption, this.notice);
     this.limits = make("div", { className: "wb-limits", aria: { role: "group", label: "Time limits" } });
-    this.root.append(this.buildBar(), words, ...(panels.includes("timing") ? [this.limits] : []), this.main, this.status);
+    const limits = panels.includes("timing") ? [this.limits] : [];
+    if (tabs.length) this.main.append(this.buildTabs(tabs, limits));
+    const words = make("div", { className: "wb-words" }, this.caption, this.notice);
+    this.root.append(this.buildBar(), words, ...(tabs.length ? [] : limits), this.main, this.status);
     if (panels.join() === "phone") this.root.append((this.strip = make("div", { className: "wb-strip" })));
     if (this.model.get("by_hand")) this.root.append(this.buildSame());
   }
@@ -105,11 +107,11 @@ class Player {
     return this.phone;
   }
 
-  buildTabs(names) {
+  buildTabs(names, limits) {
     this.tabs = new Map();
     const list = make("div", { className: "wb-tabs", aria: { role: "tablist", label: "Panels" } });
     const top = make("div", { className: "wb-top" }, ...(names.length > 1 ? [list] : []));
-    const pages = make("div", { className: "wb-pages" }, top);
+    const pages = make("div", { className: "wb-pages" }, top, ...limits);
     if (this.model.get("by_hand")) top.append(this.buildHand());
     const serial = crypto.getRandomValues(new Uint32Array(1))[0].toString(36);
     for (const name of names) {
@@ -206,6 +208,23 @@ class Player {
     this.load();
     if (this.data.title !== old.title) this.show(this.opening);
     if (mine && this.head.n < this.last) this.play();
+  }
+
+  /** While its cell runs again, the place keeps its height until the next panels are there: nothing below it jumps. */
+  keepPlace() {
+    const size = new ResizeObserver(() => {
+      const cell = this.root.closest(".jp-Cell-outputWrapper");
+      if (!cell) return;
+      [this.cell, this.tall] = [cell, cell.offsetHeight];
+      cell.style.minHeight = "";
+    });
+    size.observe(this.root);
+    this.leave = () => {
+      size.disconnect();
+      if (!this.cell) return;
+      this.cell.style.minHeight = `${this.tall}px`;
+      setTimeout(() => (this.cell.style.minHeight = ""), LATE);
+    };
   }
 
   // -- acting
@@ -354,7 +373,7 @@ class Player {
   paintStates() {
     this.stale = false;
     paint(this.states, this.data.states.svg, theme());
-    fit(this.states, this.data.states.width, 0.8);
+    fit(this.states, this.data.states.width);
     this.linkStates();
   }
 
@@ -388,7 +407,8 @@ class Player {
     this.toggle.hidden = this.still.matches;
     this.slider.value = n;
     set(this.slider, { "aria-valuetext": `${n + 1} of ${this.last + 1}` });
-    const [state, next] = [make("b", {}, this.frame.state), this.frame.allowed.join(", or ") || "nothing"];
+    const state = make("b", { className: this.frame.trouble ? "wb-bad" : "" }, this.frame.state);
+    const next = this.frame.allowed.join(", or ") || "nothing";
     const small = make("small", {}, "State: ", state, `. Next: ${next}.`);
     this.caption.replaceChildren(this.frame.caption, make("br"), small);
     if (!this.timer || this.speed === SPEEDS[0]) this.status.textContent = this.frame.caption;
@@ -409,6 +429,7 @@ class Player {
     const notice = this.gone ? ended(document.body) : late ? WAITS : this.model.get("hint");
     if (this.notice.textContent !== notice) this.notice.textContent = notice;
     this.notice.hidden = !notice;
+    this.root.classList.toggle("wb-dead", this.gone);
     this.notice.classList.toggle("wb-passing", notice === WAITS);
   }
 
@@ -491,6 +512,7 @@ class Player {
   close() {
     this.pause();
     this.release();
+    this.leave();
     this.themes.disconnect();
     this.root.remove();
   }
