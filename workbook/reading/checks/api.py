@@ -232,14 +232,14 @@ REMEDIES = (
     ),
     Advice(
         "may have arrived", "MaybeSentError, DeadlineError: no answer came",
-        "ask again, a few times, after growing random pauses, within the limit of the call (REL-5)",
+        "ask again, after a random pause, within the limit of the call (REL-5)",
         "never send it again by itself (REL-1): the next tap makes a new sdkOutput",
         # a lost answer without an error is one after which the back end asked again
         _error("MaybeSentError", "DeadlineError", ""),
     ),
     Advice(
         "status: busy", "429, 5xx: usually it passes (assumed)",
-        "ask again, likewise, and not before Retry-After",
+        "ask again, not before Retry-After (REL-5)",
         "do not send it again: an answer means that it arrived (REL-1)",
         _status(range(429, 430), range(500, 600)),
     ),
@@ -257,7 +257,7 @@ REMEDIES = (
     Advice(
         "unusable 200", "SdkInputError, MalformedResponseError, ResponseTooLargeError",
         "refuse it (API-9), do not ask again; report it",
-        "refuse it, do not send it again (REL-1); report it",
+        "the same (REL-1)",
         lambda outcome: isinstance(outcome, m.AnswerRefused) or getattr(outcome, "sdk_input", None) == "",
     ),
     Advice(
