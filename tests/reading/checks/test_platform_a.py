@@ -80,8 +80,10 @@ CASES = {
         (trace(m.CreateSuccess()), trace(m.WalletPayNotSupported()), ["A-CREATE-2 warn you"]),
         *(
             (trace(m.CanBeProvisioned()), trace(one), [f"{one.rules[0]} warn you"])
-            for one in CAN_PROVISION_FAILURES.values()
+            for one in (*CAN_PROVISION_FAILURES.values(), m.ApiError(7))
+            if one != m.ApiError(15009)
         ),
+        (trace(m.CanBeProvisioned()), trace(m.ApiError(15009)), ["A-CAN-5 warn operator"]),
         (trace(m.SdkOutputCreated(ID, "o")), trace(m.SdkOutputFailed("no wallet")), ["A-ASYNC-1 fail you"]),
         (answered(200), trace((Kind.EXCHANGE, m.ApiFailed("DeadlineError", "late"))), ["API-9 fail you"]),
         (trace((Kind.REFUSED, m.UnknownFailure())), trace(m.UnknownFailure()), ["A-CAN-4 warn you"]),
@@ -90,7 +92,12 @@ CASES = {
         (answered(200), answered(400), ["GAP-1 fail you"]),
         (answered(200), answered(401), ["GAP-1 fail you"]),
         (answered(200), answered(403), ["GAP-1 fail operator"]),
-        (answered(200), answered(422), ["GAP-1 fail you"]),
+        (answered(200), answered(422), ["GAP-1 fail operator"]),
+        (
+            answered(200),
+            trace((Kind.EXCHANGE, m.ApiRequested("POST", ID, "o")), (Kind.EXCHANGE, m.ApiAnswered(422))),
+            ["GAP-1 fail you"],
+        ),
         (answered(200), answered(500), ["GAP-1 fail operator"]),
         (answered(200), answered(302), ["GAP-1 fail operator"]),
         (answered(200), answered(201), ["GAP-1 fail operator"]),
@@ -258,8 +265,8 @@ def test_every_symptom_can_be_reached_on_a_bench():
     named = {row.message: row for row in SYMPTOMS if row in platform_a.PLATFORM_A_CHECKS and not row.refused}
     assert set(REACHED_BY) == {*named, m.ApiFailed}
     for message, run in REACHED_BY.items():
-        symptom = next(row for row in SYMPTOMS if row.message is message)
-        found = [f for f in check(run()) if (f.rule, f.todo) == (symptom.rule, symptom.todo)]
+        told = {(row.rule, row.todo) for row in SYMPTOMS if row.message is message}
+        found = [f for f in check(run()) if (f.rule, f.todo) in told]
         assert len(found) == 1, message
         assert "{" not in found[0].text
 
@@ -273,7 +280,8 @@ def test_a_failed_create_sdk_output_gives_the_button_back():
 def test_an_app_that_is_not_allowlisted_is_told_what_is_needed():
     (found,) = check(walked(phone=PhoneA(allowlisted=False)))
     assert "15009" in found.text
-    assert "give the application id and the fingerprint to the implementation contact" in found.todo
+    assert "Write to the implementation contact, with the application id and the fingerprint" in found.todo
+    assert found.owner == "operator"
 
 
 @pytest.mark.rule("A-CREATE-2")

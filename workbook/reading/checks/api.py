@@ -133,8 +133,9 @@ def _meaning(status: int, method: str) -> tuple[Owner, str, str]:
         400: (Owner.YOU, "the request is not well formed", "Compare the request with API-4 to API-6."),
         401: (Owner.YOU, "no valid key", "Send x-api-key with every request, with this environment's key (API-4)."),
         403: (Owner.OPERATOR, "the credential lacks the role", "Ask for the activation-data role (API-15)."),
-        422: (Owner.YOU, "the instrument or the sdkOutput cannot be used",
-              "Check the id and the instrument's state; make a new sdkOutput for each attempt."),
+        422: (Owner.YOU, "the sdkOutput was used or changed", "Send each attempt's own sdkOutput, once and unchanged.")
+             if method == "POST" else
+             (Owner.OPERATOR, "the instrument's state or type", "Ask for the state and type of this instrument."),
         429: (Owner.OPERATOR, "too many requests", f"{again.get(method, '')}Ask for your limits (GAP-2)."),
     }  # fmt: skip
     redirect = "Correct the address; following would take the key to another place (REL-2)."

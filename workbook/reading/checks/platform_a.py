@@ -13,6 +13,7 @@ from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import VARIANTS_A
 from workbook.reading.checks import api
 from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
+from workbook.simulation.phones import NOT_ALLOWLISTED
 
 _GUARD = "Disable the button from the tap until the flow completes or is terminated."
 
@@ -170,9 +171,15 @@ PLATFORM_A_CHECKS: tuple[Check, ...] = (
     Symptom(
         m.ApiError, "A-CAN-5", Severity.WARN, Owner.YOU,
         "canProvision ended in ApiError: the wallet provider's API answered {r.status_code}.",
-        "Offer no button (assumed), and look the statusCode up in the wallet provider's reference. 15009 (wallet): "
-        "give the application id and the fingerprint to the implementation contact, who has the app allowlisted "
-        "(A-ALLOW-2).",
+        "Offer no button (assumed), and look the statusCode up in the wallet provider's reference.",
+        when=lambda error: error.status_code != NOT_ALLOWLISTED,
+    ),
+    Symptom(
+        m.ApiError, "A-CAN-5", Severity.WARN, Owner.OPERATOR,
+        "canProvision ended in ApiError: the wallet provider's API answered {r.status_code}: not allowlisted (wallet).",
+        "Offer no button (assumed). Write to the implementation contact, with the application id and the fingerprint: "
+        "the operator has the app allowlisted (A-ALLOW-2).",
+        when=lambda error: error.status_code == NOT_ALLOWLISTED,
     ),
     Symptom(
         m.SdkOutputFailed, "A-ASYNC-1", Severity.FAIL, Owner.YOU, "createSdkOutput gave no sdkOutput: {r.why}.",
