@@ -23,7 +23,7 @@ from workbook.runs.extension.handler import (
     ReferenceHandler,
     Storage,
 )
-from workbook.runs.extension.service import CardArt
+from workbook.runs.extension.service import CardArt, ExtensionProvisioningService
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_b import opened_phone
 from workbook.simulation.phones import WALLETS, LatenciesB, PhoneB, Watch
@@ -241,3 +241,16 @@ def test_it_returns_nil_whatever_its_delegate_raises_and_the_trace_says_what_tha
 
 def test_the_back_end_of_an_extension_tells_neither_key_nor_cards():
     assert repr(ExtensionBackEnd(simulated_back_end(), PhoneB())) == "ExtensionBackEnd()"
+
+
+@pytest.mark.rule("X-ENTRIES-1", "X-STATUS-1")
+@pytest.mark.parametrize("operation", ["status", "pass_entries"])
+def test_what_a_class_of_the_bare_handler_leaves_out_is_shown(operation):
+    def status(self):
+        return ExtensionProvisioningService(sdk_inputs=self.storage.read_all().values()).extension_status(
+            requires_authentication=True
+        )
+
+    own = {} if operation == "status" else {"status": status}
+    found = session().wallet.play(type("Own", (ReferenceHandler.Bare,), own)).findings
+    assert [finding.text for finding in found] == [f"{operation}() failed: AttributeError: {operation}."]

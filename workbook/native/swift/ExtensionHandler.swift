@@ -49,12 +49,20 @@ final class ExtensionHandler: IssuerProvisioningExtensionHandler {
         }
     }
 
-    /// One GET for each card, all at the same time (API-12). A card whose GET fails or is late is left out.
+    /// One GET for each card, all at the same time (API-12). A card whose GET fails or is late is left out. A token that
+    /// is no longer taken (401) ends what was saved: `status()` then offers nothing until the app was opened again.
     private func fetch(_ ids: [String]) async -> [Data] {
         guard let backEnd else { return [] }
         return await withTaskGroup(of: (String, Data?).self) { group in
             for id in ids {
-                group.addTask { (id, try? await backEnd.activationData(for: id)) }
+                group.addTask {
+                    do {
+                        return (id, try await backEnd.activationData(for: id))
+                    } catch {
+                        if case .signIn? = error as? BackEndFailure { SharedStore.delete() }
+                        return (id, nil)
+                    }
+                }
             }
             var found: [String: Data] = [:]
             for await (id, sdkInput) in group { found[id] = sdkInput }

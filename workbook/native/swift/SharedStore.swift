@@ -15,7 +15,9 @@ struct SharedStore: Codable, Sendable {
     struct Failure: Error { let status: OSStatus }
 
     let backEnd: URL
-    let token: String  // of this cardholder, for your back end's two calls only
+    /// Of this cardholder, for your back end's two calls only. Your back end issues it to the app at sign-in, for longer
+    /// than the app's own session (the wallet may ask weeks after the app was open), and takes it back at sign-out.
+    let token: String
     let cards: [Card]
 
     /// What was saved; nil when the app was never opened, after signing out, and before the phone was first unlocked.

@@ -40,10 +40,12 @@ def late_status() -> Observed:
 
 
 def left_out(handler: type, *methods: str) -> Reason | None:
-    """The first of these methods that the learner left to the reference handler."""
+    """The first of these methods that the learner left to the reference handler, or left out."""
     for name in methods:
-        if getattr(handler, name) is getattr(ReferenceHandler, name):
+        if getattr(handler, name, None) is getattr(ReferenceHandler, name):
             return Reason("", f"your class leaves {name}() to the reference handler; write it yourself.")
+        if not hasattr(handler, name):
+            return Reason("", f"your class has no {name}(); write it.")
     return None
 
 

@@ -47,11 +47,11 @@ class Storage:
         return f"Storage({len(self._values())} sdkInputs)"
 
     def read(self, payment_instrument_id: str) -> bytes | None:
-        """The sdkInput that the app saved for one instrument, or None."""
+        """The sdkInput that the app saved for one instrument, or None; each call reads the storage once."""
         return self.read_all().get(payment_instrument_id)
 
     def read_all(self) -> dict[str, bytes]:
-        """Every sdkInput that the app saved, by its instrument."""
+        """Every sdkInput that the app saved, by its instrument, in one read; empty if the app was never opened."""
         values = self._values()
         current().spend(self._phone.latencies.storage)
         current().seen(m.StorageRead(len(values), out_of_reach=len(self._phone.storage.values()) - len(values)))
@@ -119,7 +119,11 @@ class ExtensionBackEnd:
         return self._exchanged(payment_instrument_id, None, takes, timeout)
 
     def get_all(self, payment_instrument_ids: Iterable[str], *, timeout: float | None = None) -> dict[str, bytes]:
-        """One GET for each instrument, all at the same time (API-12); those that fail are left out.
+        """One GET for each instrument, all at the same time (API-12); those that fail or are late are left out.
+
+        Args:
+            payment_instrument_ids: the cards; the answers have their order. Without one, nothing is asked.
+            timeout: seconds for each GET, and so for all; None waits as long as the slowest takes.
 
         Raises:
             ParameterError: the ids are no list of texts, or `timeout` no number of seconds.
@@ -217,7 +221,7 @@ def _too_late(payment_instrument_id: str, timeout: float, method: str) -> Deadli
 
 
 class ExtensionHandler:
-    """The base of a handler.
+    """The base of a handler. It has no operation and keeps no rule: what a class of it leaves out, the run shows.
 
     Attributes:
         storage: what the main app saved (X-CACHE-1).
@@ -239,7 +243,13 @@ it (8 s), and so little that the GET and the POST of one request fit into the wa
 
 
 class ReferenceHandler(ExtensionHandler):
-    """A handler that keeps every rule; it is its own delegate."""
+    """A handler that keeps every rule; it is its own delegate.
+
+    Attributes:
+        Bare: its base, for a class of your own that is to show what it leaves out.
+    """
+
+    Bare = ExtensionHandler
 
     def status(self) -> ExtensionStatus:
         """From the storage alone: 100 ms are too short for the network (X-STATUS-3)."""
@@ -296,7 +306,10 @@ class ReferenceHandler(ExtensionHandler):
             return None
 
     def card_art(self, which: str) -> CardArt:
-        """The picture of exactly this card (X-ART-1)."""
+        """The picture of exactly this card (X-ART-1): one that the app brought along, so nothing is fetched here.
+
+        `which` is the payment instrument id; the earlier variant asks for a brand, `cardArt(forBrand:)`.
+        """
         return CardArt(shows=which)
 
     def provision(self, payment_instrument_id: str, sdk_output: bytes) -> bytes | None:

@@ -182,7 +182,7 @@ class ExtensionProvisioningService:
 
     Args:
         sdk_input: one sdkInput, as bytes.
-        sdk_inputs: several of them; give the one or the other.
+        sdk_inputs: several of them; give the one or the other. An empty list raises: ask whether there is one first.
 
     Raises:
         SdkError: `emptySDKInputs`, `invalidSDKInput` or `walletNotSupported` (sdk-b).
