@@ -143,12 +143,15 @@ B-CAN-2 AddCardModel.swift ask
 B-INIT-1 AddCardModel.swift opened
     guard button != .disabled, !isAsking else { return }
     isAsking = true
-    (button, message) = (.absent, "")
+    (button, message, canTryAgain) = (.absent, "", false)
     backEnd.activationData(for: cardId)
     ProvisioningService(sdkInput: sdkInput)
     ask()
     catch
     button = .hidden
+    case .signIn: message = "Sign in again."
+    (message, canTryAgain) = ("The card cannot be added now. Try again later.", true)
+    case .noSuchCard, nil: break
 X-CACHE-1 AddCardModel.swift opened
     activationData
     app.save(sdkInput, cardId)
@@ -160,14 +163,32 @@ B-START-1 AddCardModel.swift addTapped
     catch
     .shown, "Not added"
 B-DEL-3 AddCardModel.swift provision
+    guard paymentInstrumentId == cardId else
+    return nil
     return try await app.backEnd.provision(paymentInstrumentId, sdkOutput: sdkOutput)
     catch
     return nil
 B-FIN-1 AddCardModel.swift didFinishProvisioning
     pass != nil
+    .userCancelled? = error as? ProvisioningError
     @MainActor
-    message = added
+    message = cancelled ? "" : added
     ask()
+B-DEL-1 EarlierDelegate.swift provision
+    return try await backEnd.provision(cardId, sdkOutput: sdkOutput)
+    catch
+    return nil
+B-FIN-1 EarlierDelegate.swift didFinishProvisioning
+    pass != nil
+    .userCancelled? = error as? ProvisioningError
+    @MainActor
+    finished(added, cancelled)
+API-12 ExtensionHandler.swift fetch
+    for id in ids { group.addTask
+    try await backEnd.activationData(for: id)
+    catch
+    .signIn? = error as? BackEndFailure { SharedStore.delete() }
+    return (id, nil)
 API-8 BackEnd.swift provision
     ["sdkOutput": sdkOutput.base64EncodedString()]
     call("POST", cardId, "provision", body: body)
@@ -183,7 +204,7 @@ REL-6 BackEnd.swift sdkInput
 GAP-1 BackEnd.swift call
     case 200: return try sdkInput(of: answer)
     case 401: throw BackEndFailure.signIn
-    case 404: throw BackEndFailure.noSuchCard
+    case 403, 404: throw BackEndFailure.noSuchCard
     default: throw BackEndFailure.tryLater
 X-STATUS-2 ExtensionHandler.swift status
     guard let service = makeService(cards.map(\.sdkInput))
@@ -247,7 +268,9 @@ STEPS = [
 ]
 
 
-@pytest.mark.rule("B-CAN-1", "B-CAN-2", "B-START-1", "B-DEL-3", "B-FIN-1", "X-ENTRIES-2", "X-AUTH-1", "X-AUTH-2")
+@pytest.mark.rule(
+    "B-CAN-1", "B-CAN-2", "B-START-1", "B-DEL-1", "B-DEL-3", "B-FIN-1", "X-ENTRIES-2", "X-AUTH-1", "X-AUTH-2"
+)
 @pytest.mark.parametrize(("rule", "name", "function", "steps"), STEPS)
 def test_a_swift_function_does_what_its_rule_asks_for_in_this_order(rule, name, function, steps):
     body, at = swift_function(name, function), 0

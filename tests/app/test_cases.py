@@ -129,6 +129,23 @@ def test_what_the_page_says_after_a_failure_and_after_a_cancel(finds: str) -> No
     assert found == ([f"app.screen.{finds}"] if finds else [])
 
 
+@pytest.mark.rule("APP-9")
+@pytest.mark.parametrize("says", ["", "Try again"])
+def test_what_the_page_says_after_a_get_that_failed(says: str) -> None:
+    class Opened(Reference):
+        message = ""
+
+        async def opened(self) -> None:
+            try:
+                await super().opened()
+            except ConnectionError:
+                self.message = says
+
+    case = APP_CASES["app.screen.get-failure-told"]
+    misses = list(case.judge(play_core(Opened, case)))
+    assert gravest(misses, case.rule) is (Verdict.PASS if says else Verdict.WARN)
+
+
 class TellsOpc(Reference):
     """Its page shows what the back end gave."""
 

@@ -24,6 +24,7 @@ FLAWS = {
     "app.screen.cancel-is-no-failure": ["cancel-as-failure"],
     "app.screen.failure-told": ["failure-untold", "failure-as-success"],
     "app.screen.nothing-technical": ["failure-name-shown"],
+    "app.screen.get-failure-told": ["get-failure-untold"],
     "app.form.one-get-before-create": [f"input-{how}" for how in CHANGES],
     "app.form.nothing-before-tap": ["provisions-on-open"],
     "app.form.adds-the-card": ["opc-swallowed", "never-shown", "provisions-twice"],

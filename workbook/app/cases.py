@@ -531,6 +531,13 @@ def nothing_technical(seen: AppSeen) -> Iterator[Miss]:
             yield Miss("nothing technical on the page", f"it says {quoted(found[0])} ({look})", todo)
 
 
+def get_failure_told(seen: AppSeen) -> Iterator[Miss]:
+    """After a GET that failed the page says a sentence, or offers to try again: there is no button to tap."""
+    if not seen.message("opened"):
+        todo = "Say that the card cannot be added now, and offer a button that asks anew."
+        yield Miss("a sentence or a way to try again", "the page says nothing", todo)
+
+
 def asked_after_success(seen: AppSeen) -> bool:
     """Whether the page that added the card asked canProvision again."""
     opened = [arrival.at - seen.device.began for arrival in seen.came(GET)]
@@ -710,6 +717,15 @@ def _cases() -> Iterator[AppCase]:
                    variant=A_FROM_0_4_0.name)  # fmt: skip
     for group, name, says, rule, judge in TOLD_ROWS:
         yield app_case(group, name, says, rule, TOLD, all_of(in_order, once_added(judge)), reads=True)
+    yield app_case(
+        "screen",
+        "get-failure-told",
+        "A page whose GET failed says so, or offers to try again (assumed).",
+        "APP-9",
+        (Fail(POST, "500"), *TRY, Look("failed"), CLOSE, Fail(POST), Fail(GET, "503"), *OPENED),
+        get_failure_told,
+        reads=True,
+    )  # the failed attempt shows whether the adapter hands texts over
     yield app_case("form", "two-steps", "Before 0.4.0 a tap makes createSdkOutput, the POST and provision.",
                    "A-PROV-1", ADDED, two_steps, variant=A_BEFORE_0_4_0.name)  # fmt: skip
     yield app_case("screen", "reported", "CanBeProvisioned for a card that was just added is reported.", "A-CAN-6",

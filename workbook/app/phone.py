@@ -478,7 +478,8 @@ class PlayedBackEnd:
             return answered(400, {"error": "There is no sdkOutput at its place in the body."})
         except WorkbookError:
             unknown = f"No card {quoted(arrival.card)} is simulated. These are: {', '.join(SIMULATED_CARDS)}."
-            return answered(502, {"error": TRY_LATER if arrival.card in SIMULATED_CARDS else unknown})
+            known = arrival.card in SIMULATED_CARDS
+            return answered(502 if known else 404, {"error": TRY_LATER if known else unknown})
         return answered(200, self._body(arrival, arrival.given))
 
     def _body(self, arrival: Arrival, sdk_input: str | None) -> bytes:

@@ -45,7 +45,7 @@ class InApp(Loop):
         payment_instrument_id: the card whose page is opened.
         back_end: relays to the HTTP API.
         button: what the cardholder sees of the add button: absent, shown, disabled or hidden.
-        label: what else the app's screen says, see `LABELS`; empty at first.
+        label: what else the app's screen says: one of `LABELS`, or `TRY_LATER`; empty at first.
     """
 
     variant: VariantA | VariantB
@@ -99,9 +99,10 @@ class InApp(Loop):
         self.label = LABELS.get(kind, "" if kind is m.DisableButton else self.label)
 
     def _get(self, command: m.GetActivationData) -> Reply:
-        self.label = ""  # the page is opened anew
         failed = m.ActivationDataFailed(TRY_LATER)
-        return self._relay(command.payment_instrument_id, None, m.ActivationDataReceived, failed)
+        seconds, outcome = self._relay(command.payment_instrument_id, None, m.ActivationDataReceived, failed)
+        self.label = TRY_LATER if outcome is failed else ""  # beside it the page offers to open it anew (assumed)
+        return seconds, outcome
 
     def _relay(
         self, instrument: str, sdk_output: SdkOutput | None, received: Callable[[Any], Event], failed: Event

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from workbook.flows import messages as m
+from workbook.runs.back_end import TRY_LATER
 from workbook.views.film import Film
 from workbook.views.html import Markup, View, joined, tag, trusted, void
 from workbook.views.paint import FONT, PHONE_DARK, PHONE_LIGHT, Picture, Pressable, document, variables
@@ -249,7 +250,11 @@ def app(screen: Screen) -> Drawn:
         if y > 312:
             yield hairline(MARGIN + 46, y - 22, INNER_WIDTH - 58)
     yield from _button(screen)
-    if screen.label:
+    if screen.label == TRY_LATER:
+        for at, sentence in enumerate(re.findall(r"[^.]+\.", screen.label)):
+            yield word(sentence.strip(), CENTRE, 456 + 22 * at, weight=500, anchor="middle", room=INNER_WIDTH)
+        yield from pressed("open", "Try again", BUTTON, screen.card)
+    elif screen.label:
         name, colour = {
             "Added to Wallet": ("check", "good"),
             "Not added": ("warning", "refused"),
@@ -304,11 +309,11 @@ def authorization(screen: Screen) -> Drawn:
     yield Pressable("cancel", "Cancel", MARGIN, 526, INNER_WIDTH, 44)
 
 
-def pressed(act: str, label: str, y: float) -> Drawn:
+def pressed(act: str, label: str, y: float, value: str = "") -> Drawn:
     """The main button of a page."""
     yield block(MARGIN, y, INNER_WIDTH, TALL, 14, "accent")
     yield word(label, CENTRE, y + 31, 16, fill="label", weight=600, anchor="middle")
-    yield Pressable(act, label, MARGIN, y, INNER_WIDTH, TALL)
+    yield Pressable(act, label, MARGIN, y, INNER_WIDTH, TALL, value)
 
 
 def _button(screen: Screen) -> Drawn:

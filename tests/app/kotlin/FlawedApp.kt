@@ -66,6 +66,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         } catch (error: Exception) {
             if (flaw("uncaught")) throw error
             getFailed = true
+            if (!flaw("get-failure-untold")) message = "Try again later"
             button = Button.HIDDEN
             return
         }

@@ -5,7 +5,8 @@ import provisioning.* // the SDK; the document does not show its package
 /** What the page shows of the add button. */
 enum class AddButton { ABSENT, SHOWN, DISABLED, HIDDEN }
 
-data class Page(val button: AddButton, val message: String = "")
+/** `tryAgain`: the page also has a button *Try again*, which calls `opened` of the model. */
+data class Page(val button: AddButton, val message: String = "", val tryAgain: Boolean = false)
 
 /** Decides about the button: GET, create, canProvision. Every outcome shows or hides it. */
 class ButtonDecision(
@@ -24,7 +25,7 @@ class ButtonDecision(
             backEnd.activationData(cardId)
         } catch (error: BackEndException) {
             log("no activation data: ${error.reason}")
-            return Page(AddButton.HIDDEN)
+            return pageWithout(error.reason)
         }
         return when (val created = CardProvisioning.create(sdkInput, activity)) {
             is CardProvisioningCreateResult.Success -> {
@@ -37,6 +38,13 @@ class ButtonDecision(
                 Page(AddButton.HIDDEN)
             }
         }
+    }
+
+    /** Without activation data there is no button to tap, so a page that said nothing would leave no way to retry (ours). */
+    private fun pageWithout(reason: Reason): Page = when (reason) {
+        Reason.SIGN_IN -> Page(AddButton.HIDDEN, "Sign in again.")
+        Reason.NO_SUCH_CARD -> Page(AddButton.HIDDEN)
+        Reason.TRY_LATER -> Page(AddButton.HIDDEN, "The card cannot be added now. Try again later.", tryAgain = true)
     }
 
     fun pageFor(answer: CanProvisionResult): Page = when (answer) {

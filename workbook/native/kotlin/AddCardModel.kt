@@ -31,7 +31,7 @@ class AddCardModel(
     private val decision = ButtonDecision(backEnd, activity, log)
     private var work: Job? = null
 
-    /** Call it each time the page opens or comes back: a card may have been added or removed meanwhile. */
+    /** Call it each time the page opens or comes back (a card may have come or gone), and at *Try again*. */
     fun opened() {
         if (work?.isActive == true) return // after a rotation: the attempt goes on
         shown.value = Page(AddButton.ABSENT)
@@ -45,7 +45,7 @@ class AddCardModel(
         work = scope.launch {
             var next = NOT_ADDED
             try {
-                next = when (val end = sdk.provision(cardName, CardAddress(), BackEndOpcProvider(backEnd, log))) {
+                next = when (val end = sdk.provision(cardName, CardAddress(), BackEndOpcProvider(cardId, backEnd, log))) {
                     is ProvisionResult.Success -> decision.pageFor(sdk.canProvision()).also {
                         if (it.button == AddButton.SHOWN) report()
                     }
@@ -66,9 +66,14 @@ class AddCardModel(
 }
 
 /** The SDK calls it during `provision`. It may throw: the SDK then returns a Failure (sdk-a). */
-class BackEndOpcProvider(private val backEnd: BackEnd, private val log: (String) -> Unit) : OpcProvider {
+class BackEndOpcProvider(
+    private val cardId: String,
+    private val backEnd: BackEnd,
+    private val log: (String) -> Unit,
+) : OpcProvider {
     override suspend fun fetchOpc(paymentInstrumentId: String, sdkOutput: String): String =
         try {
+            if (paymentInstrumentId != cardId) throw BackEndException(Reason.NO_SUCH_CARD) // not this page's card
             backEnd.provision(paymentInstrumentId, sdkOutput)
         } catch (error: BackEndException) {
             log("no OPC data: ${error.reason}")

@@ -58,7 +58,7 @@ class BackEnd(private val baseUrl: String, private val sessionToken: () -> Strin
             when (responseCode) {
                 200 -> sdkInputOf(inputStream.use { it.readBytes().decodeToString() })
                 401 -> throw BackEndException(Reason.SIGN_IN)
-                404 -> throw BackEndException(Reason.NO_SUCH_CARD)
+                403, 404 -> throw BackEndException(Reason.NO_SUCH_CARD)
                 else -> throw BackEndException(Reason.TRY_LATER)
             }
         } catch (error: IOException) { // its text may hold the address: only the reason goes on

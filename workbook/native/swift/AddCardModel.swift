@@ -8,6 +8,7 @@ final class AddCardModel: ObservableObject {
 
     @Published private(set) var button = Button.absent
     @Published private(set) var message = ""
+    @Published private(set) var canTryAgain = false  // the page also has a button *Try again*, which calls `opened`
 
     struct App: Sendable {
         let backEnd: BackEnd
@@ -24,12 +25,12 @@ final class AddCardModel: ObservableObject {
 
     init(cardId: String, app: App) { (self.cardId, self.app) = (cardId, app) }
 
-    /// Call it each time the page opens: a card may have been added or removed meanwhile.
+    /// Call it each time the page opens (a card may have come or gone), and at *Try again*.
     func opened() async {
         guard button != .disabled, !isAsking else { return }  // an attempt runs, or this does
         isAsking = true
         defer { isAsking = false }
-        (button, message) = (.absent, "")
+        (button, message, canTryAgain) = (.absent, "", false)
         do {
             let sdkInput = try await app.backEnd.activationData(for: cardId)
             app.save(sdkInput, cardId)
@@ -39,6 +40,12 @@ final class AddCardModel: ObservableObject {
         } catch {
             app.log("no provisioning service: \(type(of: error))")
             button = .hidden
+            // without the GET there is no button to tap: a page that said nothing would leave no way to retry (ours)
+            switch error as? BackEndFailure {
+            case .signIn: message = "Sign in again."
+            case .tryLater: (message, canTryAgain) = ("The card cannot be added now. Try again later.", true)
+            case .noSuchCard, nil: break
+            }
         }
     }
 
@@ -62,6 +69,10 @@ final class AddCardModel: ObservableObject {
 
 extension AddCardModel: ProvisioningDelegate {
     nonisolated func provision(sdkOutput: Data, paymentInstrumentId: String) async -> Data? {
+        guard paymentInstrumentId == cardId else {
+            app.log("the SDK asks for another card than this page's")
+            return nil
+        }
         do {
             return try await app.backEnd.provision(paymentInstrumentId, sdkOutput: sdkOutput)
         } catch {
@@ -72,10 +83,12 @@ extension AddCardModel: ProvisioningDelegate {
 
     nonisolated func didFinishProvisioning(with pass: PaymentPass?, error: Error?) {
         let added = pass != nil
+        var cancelled = false
+        if case .userCancelled? = error as? ProvisioningError { cancelled = true }
         if !added { app.log("not added: \(error.map { "\(type(of: $0))" } ?? "no error")") }
-        Task { @MainActor in
-            message = added ? "Added to Wallet" : "Not added"  // a cancellation is no error: no alert
-            await ask()
+        Task { @MainActor [cancelled] in
+            message = cancelled ? "" : added ? "Added to Wallet" : "Not added"  // a cancel is no failure
+            await ask()  // canAddCard decides about the button, as at opening
         }
     }
 }

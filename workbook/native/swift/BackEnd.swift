@@ -38,7 +38,7 @@ struct BackEnd: Sendable {
         switch status {
         case 200: return try sdkInput(of: answer)
         case 401: throw BackEndFailure.signIn
-        case 404: throw BackEndFailure.noSuchCard
+        case 403, 404: throw BackEndFailure.noSuchCard
         default: throw BackEndFailure.tryLater
         }
     }
