@@ -21,7 +21,7 @@ from workbook.views.durations import budgets, durations
 from workbook.views.findings import advised, findings, run_views, show_rules
 from workbook.views.html import View
 from workbook.views.sequence import sequence
-from workbook.views.table import Table, code, facts, files
+from workbook.views.table import code, facts, files
 
 
 @needs_lab("wb.show")
@@ -157,7 +157,7 @@ def table(name: str, *args: Any, **choices: Any) -> View:
     return make(*args, **choices)
 
 
-def rule(*rule_ids: str) -> Table:
+def rule(*rule_ids: str) -> View:
     """Rules of the ledger as a table: id, level and text; `reference/rules.md` has all of them.
 
     Args:

@@ -17,7 +17,7 @@ from workbook.reading.diagnosis import row_of, see
 from workbook.runs.extension.handler import BACK_END_WAIT
 from workbook.views.html import View, tag, unbroken
 from workbook.views.sequence import sequence
-from workbook.views.table import INK, TEXT_WIDTH, Stack, Table, clean, cut, facts, paragraph, table, wrap
+from workbook.views.table import INK, TEXT_WIDTH, Snapshot, Stack, Table, clean, cut, facts, paragraph, table, wrap
 
 LEVEL_SIGNS = {
     "fail": ("✗", "solid var(--jp-error-color1, #b3261e)"),
@@ -119,8 +119,8 @@ def run_views(run: Any) -> Stack:
 # Rules of the ledger, to read beside a step.
 
 
-def show_rules(*rule_ids: str) -> Table:
-    """The rules with these ids, in this order: id, level and text.
+def show_rules(*rule_ids: str) -> Snapshot:
+    """The rules with these ids, in this order: id, level and text; a table, and in the text form a sentence each.
 
     Raises:
         ParameterError: no id is given, or there is no such rule; the message names the nearest.
@@ -130,7 +130,8 @@ def show_rules(*rule_ids: str) -> Table:
             'Which rules? Name some: show_rules("A-CAN-1", "API-13"). `workbook rules` prints them all.'
         )
     rules = [rule(rule_id) for rule_id in rule_ids]
-    return table("Rules", ("rule", "level", "text"), ((item.id, item.level.value, item.text) for item in rules))
+    shown = table("Rules", ("rule", "level", "text"), ((item.id, item.level.value, item.text) for item in rules))
+    return Snapshot("\n".join(line for item in rules for line in wrap(str(item), TEXT_WIDTH)), shown.html())
 
 
 # What differs between the variants, and what is fixed for all: the wallet's time limits.
