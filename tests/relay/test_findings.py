@@ -166,9 +166,10 @@ def test_fewer_refusals_or_a_moment_of_them_are_no_breaker(results):
     assert list(common_causes(results)) == []
 
 
-def test_a_back_end_that_never_asks_again_is_told_so_and_not_as_a_breaker():
-    (finding,) = common_causes([*collapse(0), *refused(12, asked_again=False)])
-    assert finding.says.startswith("Since about ")
+def test_a_back_end_that_never_asks_again_is_told_with_both_causes():
+    (finding,) = common_causes(refused(12, asked_again=False))
+    assert "asked the API nothing, to the end of the run." in finding.says
+    assert finding.says.endswith("and so does a connection that broke and is never opened anew.")
 
 
 def test_a_back_end_that_went_away_is_one_finding_with_what_could_not_be_tested():

@@ -20,51 +20,10 @@ from workbook.errors import WorkbookError
 from workbook.harness.logs import Logs, LogSpan
 from workbook.harness.model import Miss, Root, Verdict, gravest
 from workbook.harness.report import JUDGED, UNSEEN
+from workbook.relay import judging, model
 from workbook.relay.api_side import MockApi
-from workbook.relay.judging import (
-    AFRESH,
-    ASK,
-    HAND_ON,
-    OWN_CARD,
-    SIDE_BY_SIDE,
-    UNASKED,
-    WORK,
-    CardWatch,
-    SecretWatch,
-    fails_unasked,
-    outcome,
-    refuses_length,
-)
-from workbook.relay.model import (
-    GET,
-    POST,
-    RAW,
-    SHAPES,
-    AppCall,
-    Arrived,
-    Broke,
-    Cardholder,
-    CaseScript,
-    Identity,
-    Need,
-    Order,
-    PhoneCall,
-    Present,
-    RelayCase,
-    RelayGroup,
-    RelayResult,
-    Rest,
-    ScriptStep,
-    Seen,
-    SetOrders,
-    Surface,
-    Target,
-    Together,
-    WholeRun,
-    calls_of,
-    ordinary,
-    shape_of,
-)
+from workbook.relay.judging import AFRESH, ASK, HAND_ON, OWN_CARD, SIDE_BY_SIDE, UNASKED, WORK, CardWatch, outcome
+from workbook.relay.model import GET, POST, Need, Order, PhoneCall, RelayCase, RelayGroup, RelayResult, Seen, Target
 from workbook.relay.phone import HttpPhone, Phone, PythonPhone, listens
 from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
@@ -285,9 +244,9 @@ class _Schedule:
     async def _with_app_of(self, case: RelayCase, app: str) -> RelayResult:
         """Run a case with one app. A confirmation uses the same cards again, because a back end may remember them."""
         target = self._runner.target
-        shape = next((need for need in case.needs if need in SHAPES), None)
+        shape = next((need for need in case.needs if need in model.SHAPES), None)
         cards_of = target.cardholders[0].cards
-        of_shape = [card for card in cards_of if shape and shape_of(target.instrument(card)) is shape][:1]
+        of_shape = [card for card in cards_of if shape and model.shape_of(target.instrument(card)) is shape][:1]
         wanted = self._used.get((case.name, app), of_shape)
         async with self._cards.lent(case.script.cards, of_first=self.alone(case), wanted=wanted) as cards:
             self._used[case.name, app] = cards
@@ -303,7 +262,7 @@ def fails_only_with_others(result: RelayResult, bound: float) -> RelayResult:
         return result
     observed = f"beside other calls: {result.misses[0].observed}"
     seen = [one.seen for one in result.each if one.seen]
-    unasked = [call for one in seen for call in one.calls if call.tamper is None and fails_unasked(call, one)]
+    unasked = [call for one in seen for call in one.calls if call.tamper is None and judging.fails_unasked(call, one)]
     if _is_misdelivered(result):
         rule_id, todo = "REL-4", OWN_CARD
     elif _is_late(result, 0.9 * bound):  # as `room_for_the_phone` has it
@@ -347,7 +306,7 @@ def _is_held_by_the_api(result: RelayResult, bound: float) -> bool:
 
 def _is_late(result: RelayResult, bound: float) -> bool:
     """Whether a call of the case had no answer in time."""
-    return any(call.broke is Broke.LATE or call.seconds > bound for call in result.calls)
+    return any(call.broke is model.Broke.LATE or call.seconds > bound for call in result.calls)
 
 
 def without(case: RelayCase, target: Target) -> RelayResult | None:
@@ -363,16 +322,16 @@ def without(case: RelayCase, target: Target) -> RelayResult | None:
         Need.SEVERAL_CARDS: len(cards) > 1,
         Need.LOGS: bool(target.logs),
         Need.HTTP: target.over_http,
-        Need.JSON_BODY: target.over_http and all(one.post.sdk_output != RAW for one in target.surfaces.values()),
+        Need.JSON_BODY: target.over_http and all(one.post.sdk_output != model.RAW for one in target.surfaces.values()),
         Need.API_TLS: target.api_tls,
         Need.PROXY: target.proxied,
-        **{shape: shape in map(shape_of, map(target.instrument, cards)) for shape in SHAPES},
+        **{shape: shape in map(model.shape_of, map(target.instrument, cards)) for shape in model.SHAPES},
     }
     for need in sorted(case.needs, key=lambda need: (need not in OPTIONAL, need)):
         if not has[need]:
             verdict = Verdict.NOT_APPLICABLE if need in OPTIONAL else Verdict.NOT_TESTABLE
             return RelayResult(case, verdict, why=f"Skipped: the configuration names no {need}.")
-    if len(ordinary(cards, target.instrument, case.script.cards)) < case.script.cards:
+    if len(model.ordinary(cards, target.instrument, case.script.cards)) < case.script.cards:
         return RelayResult(
             case,
             Verdict.NOT_TESTABLE,
@@ -411,7 +370,8 @@ class _CardPool:
         """`count` cards of one cardholder for the block, or the wanted ones; waits until they are free."""
         holders, at_the_api = self._target.cardholders[: 1 if of_first else None], self._target.instrument
         # three cards of the commonest shape are enough for cases that use one or two (assumed: fewer make a slow run)
-        cards_of = [tuple(wanted)] if wanted else [ordinary(one.cards, at_the_api, max(count, 3)) for one in holders]
+        enough = max(count, 3)
+        cards_of = [tuple(wanted)] if wanted else [model.ordinary(one.cards, at_the_api, enough) for one in holders]
 
         def free() -> list[tuple[str, ...]]:
             each = [tuple(card for card in cards if card not in self._lent) for cards in cards_of]
@@ -522,7 +482,7 @@ class FailureStreak:
         """Count a plain call of this case."""
         if call.succeeded:
             self.failed.clear()
-        elif call.broke is not Broke.CANCELLED and call.seconds > SLOW * self.bound:
+        elif call.broke is not model.Broke.CANCELLED and call.seconds > SLOW * self.bound:
             self.failed.append((case, call))
 
     @property
@@ -543,13 +503,13 @@ def as_usual(orders: Iterable[Order]) -> bool:
     return not any(order.fault for order in orders)
 
 
-def as_usual_after(step: ScriptStep, *, before: bool) -> bool:
+def as_usual_after(step: model.ScriptStep, *, before: bool) -> bool:
     """Whether the API answers as it should after a step, given whether it did before."""
     match step:
-        case SetOrders():
+        case model.SetOrders():
             return as_usual(step.orders)
-        case Present():
-            return step.identity is Identity.OWN
+        case model.Present():
+            return step.identity is model.Identity.OWN
         case _:
             return before
 
@@ -562,7 +522,7 @@ OWN_LIMIT = RelayCase(
     "REL-5",
     RelayGroup.BUDGET,
     lambda _seen: iter(()),
-    script=CaseScript((AppCall(GET),), (Order(GET, fault="stall before headers", share=3.0),)),
+    script=model.CaseScript((model.AppCall(GET),), (Order(GET, fault="stall before headers", share=3.0),)),
 )
 """This case only observes, and judges nothing."""
 SETTLE = 0.05
@@ -585,7 +545,7 @@ class _Stall:
     phone: Phone
     canary: str
     calls: list[PhoneCall] = field(default_factory=list)
-    request: Arrived | None = None
+    request: model.Arrived | None = None
 
 
 class CaseRunner:
@@ -617,7 +577,7 @@ class CaseRunner:
         self.logs, self.streak = Logs(target.logs), FailureStreak(target.bound)
         self.values: dict[tuple[str, str], None] = {}
         self._api, self._seed, self._host = api, seed, api.url.partition("//")[2]
-        self._watch = SecretWatch(api.key, self._host, target)
+        self._watch = judging.SecretWatch(api.key, self._host, target)
         self._cards = CardWatch(target.instrument(card) for one in target.cardholders for card in one.cards)
         self._sent, self._scanned = set[int](), 0
         self._tries = Counter[tuple[str, str]]()
@@ -638,7 +598,7 @@ class CaseRunner:
         try:
             seen = await self.run(case, cards, platform, repetition)
             result = replace(result, seen=seen, seconds=monotonic() - began)
-            refused = [call.broke is Broke.REFUSED for call in seen.calls]
+            refused = [call.broke is model.Broke.REFUSED for call in seen.calls]
             if any(refused) and not self.gone and not await self.is_there():
                 self.gone = f"No program listens at {self.target.base_url} any more, since about {case.name}."
             incomplete = len(refused) < len(case.script.calls) or all(refused)
@@ -667,7 +627,7 @@ class CaseRunner:
         advice = {miss.todo for miss in misses} - {HAND_ON}  # nothing is handed on where a call fails
         if self.plain_works and advice and advice <= {WORK, ASK}:  # it would fit any case
             todo = f"The plain call works, and this one has to work as well: {case.says}"
-            if any(refuses_length(call, seen) for call in seen.calls):
+            if any(judging.refuses_length(call, seen) for call in seen.calls):
                 todo = (
                     "Your back end refused the app's body for its length, by a 413 or by closing the connection "
                     "unread: raise the largest body that its server or its framework takes. The document gives no "
@@ -791,7 +751,7 @@ class CaseRunner:
             if self.target.recovers_late and case.script.faulty and calls and not calls[-1].succeeded:
                 await asyncio.sleep(self.target.recovery)
         finally:
-            self._api.present(Identity.OWN)
+            self._api.present(model.Identity.OWN)
             self._order((), cards, canary)
         own = tuple(self._own(before, cards, calls, alone=case.script.alone))
         log = LogSpan() if log_began is None else self.logs.since(log_began)
@@ -810,8 +770,8 @@ class CaseRunner:
         self,
         case: RelayCase,
         calls: Sequence[PhoneCall],
-        own: Sequence[Arrived],
-        elsewhere: Sequence[Arrived],
+        own: Sequence[model.Arrived],
+        elsewhere: Sequence[model.Arrived],
         log: LogSpan,
     ) -> Seen:
         """What a case saw, after a scan for secrets and for values that are where they must not be."""
@@ -826,7 +786,7 @@ class CaseRunner:
         self.values.update(dict.fromkeys((card, value[:2000]) for card, value in seen.opaque()))
         return seen
 
-    def _seen(self, calls: tuple[PhoneCall, ...], arrived: tuple[Arrived, ...], log: LogSpan) -> Seen:
+    def _seen(self, calls: tuple[PhoneCall, ...], arrived: tuple[model.Arrived, ...], log: LogSpan) -> Seen:
         target = self.target
         setting = (self._api.key, self._host, target.bound, target.recovery, target.failures)
         return Seen(calls, arrived, log, *setting, extension=Need.PLATFORM_B.value in target.surfaces, limit=self.limit)
@@ -838,7 +798,9 @@ class CaseRunner:
         exposures, values = self._watch.exposures(requests), tuple(self.values)[-4000:]
         misdelivered = tuple(self._cards.misdelivered)
         proxied = self._api.proxy.count
-        run = WholeRun(self._watch.answers, len(requests), exposures, values, log.missing(), proxied, misdelivered)
+        run = model.WholeRun(
+            self._watch.answers, len(requests), exposures, values, log.missing(), proxied, misdelivered
+        )
         first = misdelivered[:1] if case.group is RelayGroup.ISOLATION else ()
         seen = self._seen(tuple(one.call for one in first), tuple(one.request for one in first), log)
         return replace(seen, run=run)
@@ -854,7 +816,7 @@ class CaseRunner:
         async with self._probing:
             pass
 
-    async def _answers(self, surface: Surface, card: str) -> bool:
+    async def _answers(self, surface: model.Surface, card: str) -> bool:
         """Whether a plain GET succeeds."""
         ann = self.target.cardholders[0]
         probe = PhoneCall(1, GET, ann.name, self.target.instrument(card), card=card)
@@ -930,12 +892,14 @@ class CaseRunner:
         """Whether a program listens at the back end's address; an adapter is always there."""
         return self.target.adapter is not None or await listens(Origin.of(self.target.base_url))
 
-    def _phone(self, surface: Surface) -> Phone:
+    def _phone(self, surface: model.Surface) -> Phone:
         if self.target.adapter is None:
             return HttpPhone(self.target, surface)
         return PythonPhone(self.target.adapter, self.target.bound, decoded=surface.decoded)
 
-    def _own(self, before: int, cards: Sequence[str], calls: Sequence[PhoneCall], *, alone: bool) -> Iterator[Arrived]:
+    def _own(
+        self, before: int, cards: Sequence[str], calls: Sequence[PhoneCall], *, alone: bool
+    ) -> Iterator[model.Arrived]:
         """The requests at the API that belong to this case: for its cards, or all where nothing else was running.
 
         A slow back end may still be busy with an earlier case. What came before this case's first call belongs to that
@@ -959,7 +923,7 @@ class CaseRunner:
             if self.gone or self.is_over:
                 return
             calls = []
-            for ask in calls_of(step):
+            for ask in model.calls_of(step):
                 number += 1
                 calls.append(self._call(number, ask, cards, canary))
                 self._cards.sends(case.name, calls[-1])
@@ -978,16 +942,16 @@ class CaseRunner:
                 self._next_call = max(self._next_call, monotonic()) + calls * self.target.pace
                 await asyncio.sleep(self._next_call - monotonic())
 
-    async def _between(self, step: ScriptStep, cards: Sequence[str], canary: str) -> None:
+    async def _between(self, step: model.ScriptStep, cards: Sequence[str], canary: str) -> None:
         """A step that is no call: time passes, or the API goes away, comes back or changes its answers."""
         match step:
-            case Rest():
+            case model.Rest():
                 await asyncio.sleep(self.target.recovery if step.seconds is None else step.seconds)
-            case Present():
+            case model.Present():
                 await asyncio.to_thread(self._api.present, step.identity)
-            case SetOrders():
+            case model.SetOrders():
                 self._order(step.orders, cards, canary)
-            case AppCall() | Together():
+            case model.AppCall() | model.Together():
                 pass
             case _:
                 assert_never(step)
@@ -1003,13 +967,13 @@ class CaseRunner:
                     own[place] = replace(order, settings={"location": location, **order.settings})
             self.upstream.order(instrument, own, f"{canary}-{number}")
 
-    def _call(self, number: int, ask: AppCall, cards: Sequence[str], canary: str) -> PhoneCall:
+    def _call(self, number: int, ask: model.AppCall, cards: Sequence[str], canary: str) -> PhoneCall:
         """The call that the phone is to make. The first cardholder is the one who has the case's cards."""
         holders = self.target.cardholders
         first = next((holder for holder in holders if cards[0] in holder.cards), holders[0])
         match ask.cardholder:
             case -1:
-                cardholder = Cardholder("nobody", (), ())
+                cardholder = model.Cardholder("nobody", (), ())
             case index if index == FORGED:
                 cardholder = replace(first, name="somebody forged")
             case 0:
@@ -1017,7 +981,9 @@ class CaseRunner:
             case index:
                 cardholder = holders[index]
         card = (
-            ordinary(cardholder.cards, self.target.instrument, 1 + ask.card)[ask.card] if ask.own else cards[ask.card]
+            model.ordinary(cardholder.cards, self.target.instrument, 1 + ask.card)[ask.card]
+            if ask.own
+            else cards[ask.card]
         )
         session = cardholder.session_for(card)
         if ask.cardholder == FORGED:

@@ -28,19 +28,8 @@ from workbook.base.secrecy import FromEnvironment, is_weak, suspect_header
 from workbook.base.values import HIGHEST_PORT, did_you_mean, quoted
 from workbook.errors import ConfigurationError
 from workbook.harness.selection import Baseline, Known
-from workbook.relay.model import (
-    BOUND,
-    BY_STATUS,
-    CALLED,
-    CALLS_PYTHON,
-    RAW,
-    RECOVERY,
-    BackEndOperation,
-    Cardholder,
-    RelayGroup,
-    Surface,
-    Target,
-)
+from workbook.relay import model
+from workbook.relay.model import BOUND, CALLED, CALLS_PYTHON, RAW, RECOVERY, Cardholder, RelayGroup, Surface, Target
 from workbook.relay.phone import request_document, trusting_context
 from workbook.simulation.scenario import load as load_scenario
 from workbook.simulation.scenario import scenarios
@@ -545,14 +534,16 @@ class _Reader:
                 self._missing(key, name, "id", what)
         return Surface(get, post, decoded, tuple(headers.items()))
 
-    def _operation(self, name: str, method: str, common: GetForm, own: GetForm, platform: str) -> BackEndOperation:
+    def _operation(
+        self, name: str, method: str, common: GetForm, own: GetForm, platform: str
+    ) -> model.BackEndOperation:
         """An operation from the common table and what is different on this platform."""
         # What the platform's own table leaves out comes from the common one. `exclude_unset` tells a key that is absent
         # from one that repeats its default.
         given = {"method": method, "path": ""} | common.model_dump(exclude_unset=True)
         if "{id}" in own.path:
             given.pop("id", None)  # the common table's: it goes with the common path, which this one replaces
-        operation = BackEndOperation(**given | own.model_dump(exclude_unset=True))
+        operation = model.BackEndOperation(**given | own.model_dump(exclude_unset=True))
         in_path, in_body = "{id}" in operation.path, operation.id is not None
         if not operation.path:
             self._missing(platform, name, "path", "it is missing. Give the path below base_url.")
@@ -701,7 +692,7 @@ def _lines(config: Config) -> Iterator[str]:
     if target.over_http and not config.adapter:
         failures = (
             'a status outside 2xx; with failures = "body" a 200 may report a failure in its body'
-            if target.failures == BY_STATUS
+            if target.failures == model.BY_STATUS
             else "a status outside 2xx, or a 200 whose body has no sdkInput and has error, errors, failure or reason, "
             "or has ok, success or successful = false"
         )

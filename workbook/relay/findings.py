@@ -15,29 +15,16 @@ from jsonpointer import escape
 from workbook.api.redaction import Redaction
 from workbook.harness.model import Root, RunFinding, Verdict
 from workbook.mockserver.journal import operation_of
+from workbook.relay import model
 from workbook.relay.case_runner import CONFIRMED, NO_PLAIN_CALL, ONE_LANE, OWN_429, CaseRunner, platform_names
 from workbook.relay.judging import AFRESH, HAND_ON, MORE_TIME, SIDE_BY_SIDE, fails_unasked, outcome
-from workbook.relay.model import (
-    GET,
-    RAW,
-    SUCCESS,
-    AppCall,
-    Broke,
-    CaseScript,
-    PhoneCall,
-    RelayCase,
-    RelayGroup,
-    RelayResult,
-    Seen,
-    Surface,
-    both,
-)
+from workbook.relay.model import GET, RAW, SUCCESS, Broke, CaseScript, PhoneCall, RelayGroup, RelayResult, Seen, both
 from workbook.relay.phone import UNPACKED
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 
 # The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
 
-PLAIN_ATTEMPT = RelayCase(
+PLAIN_ATTEMPT = model.RelayCase(
     "relay.plain.attempt",
     "One attempt, with nothing wrong anywhere.",
     "API-10",
@@ -45,7 +32,7 @@ PLAIN_ATTEMPT = RelayCase(
     lambda _seen: iter(()),
     script=CaseScript(both(), alone=True),
 )
-FIRST_CALL = replace(PLAIN_ATTEMPT, name="relay.plain.call", script=CaseScript((AppCall(GET),), alone=True))
+FIRST_CALL = replace(PLAIN_ATTEMPT, name="relay.plain.call", script=CaseScript((model.AppCall(GET),), alone=True))
 HINTS = {
     401: "Is the session valid, and what comes before it (prefix)?",
     403: "Is the session valid, and does the card belong to that cardholder?",
@@ -104,7 +91,7 @@ async def plain_attempt(runner: CaseRunner) -> tuple[tuple[PlainFailure, ...], b
     Returns:
         What does not work, and whether anything reached the API or succeeded.
     """
-    target, apps_of = runner.target, dict[Surface, list[str]]()
+    target, apps_of = runner.target, dict[model.Surface, list[str]]()
     for app, surface in target.surfaces.items():
         apps_of.setdefault(surface, []).append(app)
     failures, alive = list[PlainFailure](), False
@@ -255,23 +242,25 @@ def _open_breaker(results: Sequence[RelayResult]) -> RunFinding | None:
             if call.tamper is None and fails_unasked(call, seen):
                 refusal = (call.began, call.instrument, result.case.name)
                 between.setdefault(bisect(asked, call.began), []).append(refusal)
-    last = between.pop(len(asked), [])  # nothing was asked after these, so nothing says that it works again
     longest = max((sorted(refusals) for refusals in between.values()), key=len, default=[])
     seconds = longest[-1][0] - longest[0][0] if longest else 0.0
     # fewer, for one card or for a moment, may have other causes (assumed)
     if len(longest) < 10 or seconds < 1 or len({card for _began, card, _name in longest}) < 2:
         return None
+    again = bisect(asked, longest[0][0]) < len(asked)
+    until = "; then it asked again" if again else ", to the end of the run"
     says = (
         f"For {seconds:.0f} s your back end refused {len(longest)} calls in a row at once, whatever the card, and "
-        "asked the API nothing; then it asked again. A circuit breaker that is open does so."
+        f"asked the API nothing{until}. A circuit breaker that is open does so"
+        f"{'' if again else ', and so does a connection that broke and is never opened anew'}."
     )
-    todo = (
+    close = (
         "Let one failed call keep no other cardholder waiting: count only calls without an answer and answers with a "
         "5xx, and let a call through again after a second. Where your breaker is meant to stay open so long, give its "
         "seconds as [timeouts] recovery, or a shorter time in the back end under test."
     )
-    cases = (name for refusals in (*between.values(), last) for _began, _card, name in sorted(refusals))
-    return RunFinding(Root.NO_ANSWER, says, todo, tuple(dict.fromkeys(cases)))
+    cases = (name for refusals in between.values() for _began, _card, name in sorted(refusals))
+    return RunFinding(Root.NO_ANSWER, says, close if again else AFRESH, tuple(dict.fromkeys(cases)))
 
 
 def _collapse(results: Sequence[RelayResult]) -> RunFinding | None:

@@ -16,21 +16,8 @@ from typing import TypeAlias, TypeVar
 from workbook.api.opaque import decode_strictly
 from workbook.base.secrecy import Secrets, secret_values, session_secrets
 from workbook.harness.model import Miss, Root
-from workbook.relay.model import (
-    GET,
-    IN_BODY,
-    POST,
-    Arrived,
-    Broke,
-    Exposed,
-    Exposure,
-    Judge,
-    Misdelivered,
-    PhoneCall,
-    Seen,
-    Target,
-    without_ids,
-)
+from workbook.relay import model
+from workbook.relay.model import GET, POST, Arrived, Broke, Exposed, Exposure, Judge, Misdelivered, PhoneCall, Seen
 from workbook.simulation.faults import FAULTS, FaultKind
 
 SeenT = TypeVar("SeenT")
@@ -222,7 +209,7 @@ def takes_for_success(call: PhoneCall, seen: Seen) -> bool:
 
     A status of 2xx is one, unless the configuration says that failures are reported in the body and the body does so.
     """
-    return call.reported_success and not (seen.failures == IN_BODY and refuses(call))
+    return call.reported_success and not (seen.failures == model.IN_BODY and refuses(call))
 
 
 def refuses(call: PhoneCall) -> bool:
@@ -313,13 +300,13 @@ class SecretWatch:
         target: the back end, whose cardholders' sessions are looked for.
     """
 
-    def __init__(self, key: str, host: str, target: Target) -> None:
+    def __init__(self, key: str, host: str, target: model.Target) -> None:
         self.answers, self._exposures = 0, list[Exposure]()
         self._key = key_parts(key)
         self._address = re.compile(rf"{re.escape(host)}|\bport\W{{0,5}}{host.rpartition(':')[2]}\b", re.IGNORECASE)
         sessions = (value for cardholder in target.cardholders for value in secret_values(cardholder.session))
         ids = {id_ for one in target.cardholders for card in one.cards for id_ in (card, target.instrument(card))}
-        own = (part for value in session_secrets(sessions) for part in without_ids(value, ids))
+        own = (part for value in session_secrets(sessions) for part in model.without_ids(value, ids))
         # a card's id may well go to the API
         self._sessions = tuple(sorted({part for part in own if len(part) >= SHORTEST_PART}))
 

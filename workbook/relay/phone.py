@@ -31,23 +31,11 @@ from workbook.api.net import Origin, Resolve, httpx, tls_error
 from workbook.api.protocol import BodyReader, CallProblem
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ResponseTooLargeError
-from workbook.relay.model import (
-    GET,
-    POST,
-    RAW,
-    SUCCESS,
-    Adapter,
-    AdapterValue,
-    BackEndOperation,
-    Broke,
-    Manner,
-    PhoneCall,
-    Surface,
-    Target,
-)
+from workbook.relay import model
+from workbook.relay.model import GET, POST, RAW, SUCCESS, Adapter, BackEndOperation, Broke, Manner, PhoneCall, Target
 from workbook.simulation.http import Request, header_values
 
-_Outcome: TypeAlias = tuple[AdapterValue, BaseException | None]
+_Outcome: TypeAlias = tuple[model.AdapterValue, BaseException | None]
 """What an adapter's callable returned, or what it raised."""
 
 # TLS: which certificates are trusted. A certificate is always verified.
@@ -282,7 +270,7 @@ class HttpPhone(Phone):
         surface: what it offers this platform.
     """
 
-    def __init__(self, target: Target, surface: Surface) -> None:
+    def __init__(self, target: Target, surface: model.Surface) -> None:
         super().__init__(target.bound)
         self._operations = {GET: surface.get, POST: surface.post}
         self._surface = surface

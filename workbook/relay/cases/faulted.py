@@ -13,48 +13,25 @@ from functools import partial
 from typing import Any, assert_never
 
 from workbook.harness.model import Miss
+from workbook.relay import judging, model
 from workbook.relay.cases.fidelity import given_back
-from workbook.relay.judging import (
-    all_of,
-    answered,
-    but_last,
-    each_request,
-    in_time,
-    no_success,
-    not_again,
-    once,
-    outcome,
-    recovers,
-    takes_for_success,
-    waits,
-    ways_to_tell,
-)
-from workbook.relay.model import (
-    GET,
-    POST,
-    AppCall,
-    CaseScript,
-    Judge,
-    Need,
-    Order,
-    RelayCase,
-    RelayGroup,
-    Rest,
-    Seen,
-    SetOrders,
-    relay_case,
-)
+from workbook.relay.judging import all_of, answered, but_last, in_time, no_success, not_again, once, outcome, recovers
+from workbook.relay.model import GET, POST, AppCall, CaseScript, Judge, Need, Order, RelayCase, Rest, Seen, SetOrders
 from workbook.simulation.faults import FAULTS, Fault, FaultKind
 
 # What a back end has to do about a fault depends on what it can know, which is the fault's kind.
-_case = partial(relay_case, RelayGroup.FAULTS)
+_case = partial(model.relay_case, model.RelayGroup.FAULTS)
 
 
 def whole_or_refused(seen: Seen) -> Iterator[Miss]:
     """A success holds the very sdkInput that the API gave, where one can be read from the API's answer."""
     given = {arrived.given for arrived in seen.arrived if arrived.given}
     for call in seen.calls:
-        if takes_for_success(call, seen) and not call.broke and not (call.value and (not given or call.value in given)):
+        if (
+            judging.takes_for_success(call, seen)
+            and not call.broke
+            and not (call.value and (not given or call.value in given))
+        ):
             yield Miss(
                 "the whole sdkInput or a failure",
                 outcome(call),
@@ -84,7 +61,7 @@ def of_fault(fault: Fault, operation: str) -> Iterator[RelayCase]:
     match fault.kind:
         case FaultKind.DELAY if fault.name in delays:
             yield _case(f"{name}.slow-{slug}", f"{operation}: {does} The attempt succeeds all the same.", "REL-5",
-                        all_of(waits, in_time, not_again),
+                        all_of(judging.waits, in_time, not_again),
                         CaseScript(calls[:1], (replace(order, settings=delays[fault.name]),)))  # fmt: skip
         case FaultKind.NONE | FaultKind.DELAY:
             pass
@@ -128,8 +105,8 @@ def is_failure(seen: Seen) -> Iterator[Miss]:
     """A failed call is answered as a failure, and holds no sdkInput from another call."""
     given = {arrived.given for arrived in seen.arrived if arrived.given}
     for call in seen.calls:
-        if takes_for_success(call, seen) or call.value in given:
-            yield Miss("a failure", outcome(call), ways_to_tell(call, seen))
+        if judging.takes_for_success(call, seen) or call.value in given:
+            yield Miss("a failure", outcome(call), judging.ways_to_tell(call, seen))
 
 
 def is_nil(seen: Seen) -> Iterator[Miss]:
@@ -189,7 +166,7 @@ def of_copying(operation: str) -> Iterator[RelayCase]:
 CASES = (
     *(case for operation in (GET, POST) for case in of_copying(operation)),
     _case("get.few-tries", "A GET that fails is not tried again and again.", "REL-5",
-          all_of(few_tries, answered, each_request(GET)),
+          all_of(few_tries, answered, judging.each_request(GET)),
           CaseScript((AppCall(GET),), (Order(GET, fault="500"),))),
     *(case for fault in FAULTS.values() for operation in (GET, POST) for case in of_fault(fault, operation)),
     _mapped("failure-is-exception", "A failed POST makes fetchOpc throw (sdk-a): it is not answered as a success.",

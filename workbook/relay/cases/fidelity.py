@@ -15,36 +15,9 @@ from urllib.parse import quote, unquote, unquote_plus
 
 from workbook.api.opaque import decode_strictly
 from workbook.harness.model import Miss, Root
-from workbook.relay.judging import (
-    ASK,
-    HAND_ON,
-    WORK,
-    all_of,
-    each_request,
-    no_success,
-    outcome,
-    refuses,
-    refuses_length,
-    source_of,
-    works,
-)
-from workbook.relay.model import (
-    ATTEMPT,
-    GET,
-    POST,
-    AppCall,
-    CaseScript,
-    Judge,
-    Maker,
-    Need,
-    Order,
-    PhoneCall,
-    RelayCase,
-    RelayGroup,
-    Seen,
-    both,
-    relay_case,
-)
+from workbook.relay import judging, model
+from workbook.relay.judging import ASK, HAND_ON, WORK, all_of, outcome, refuses, refuses_length, source_of, works
+from workbook.relay.model import ATTEMPT, GET, POST, AppCall, CaseScript, Judge, Maker, Need, Order, Seen, both
 
 LARGEST_VALUE = 1023 * 1024
 """Bytes. The mock API reads bodies of at most 1 MiB (assumed), with the JSON around a value."""
@@ -163,7 +136,7 @@ def difference(wanted: str, came: str | None, other: str = "another value") -> s
     )
 
 
-def _is_cut(call: PhoneCall) -> bool:
+def _is_cut(call: model.PhoneCall) -> bool:
     """Whether an answer is the beginning of a JSON object, and ends before the object does."""
     try:
         json.loads(call.body)
@@ -203,7 +176,7 @@ def handed_on(seen: Seen) -> Iterator[Miss]:
     """The API gets the sdkOutput that the phone sent."""
     todo = "Send the sdkOutput on as the very text that the app handed over."
     sent = {call.sent for call in seen.asked(POST)}
-    yield from each_request(POST)(seen)
+    yield from judging.each_request(POST)(seen)
     for arrived in seen.came(POST):
         if (came := arrived.sdk_output) not in sent:
             yield Miss("the sdkOutput as the phone sent it", difference(next(iter(sent)) or "", came), todo)
@@ -234,12 +207,12 @@ def not_the_first_again(seen: Seen) -> Iterator[Miss]:
             yield Miss("the sdkInput that the POST returned", "the one that the GET had returned", todo)
 
 
-_case = partial(relay_case, RelayGroup.FIDELITY)
+_case = partial(model.relay_case, model.RelayGroup.FIDELITY)
 
 
 def _values(
     kind: str, subject: tuple[str, str], rule: str, values: Mapping[str, tuple[str, Maker]], need: Need
-) -> Iterator[RelayCase]:
+) -> Iterator[model.RelayCase]:
     """For each value one case of the GET and one of the POST."""
     for name, (words, maker) in values.items():
         get, post = given_back(GET), all_of(handed_on, given_back(POST))
@@ -265,7 +238,7 @@ CASES = (
           all_of(works(POST), not_the_first_again), ATTEMPT),
     # an empty one is none: the POST of an SDK that failed must not look like a success
     _case("post.empty-sdk-output", "An empty sdkOutput gets no sdkInput.", "REL-6",
-          all_of(works(GET), lambda seen: no_success(replace(seen, calls=seen.asked(POST)))),
+          all_of(works(GET), lambda seen: judging.no_success(replace(seen, calls=seen.asked(POST)))),
           CaseScript(both(output=lambda _canary: ""))),
     *(_case(f"{operation.lower()}.compressed",
             f"The answer of the {operation} is compressed for a back end that accepts it, and arrives all the same.",

@@ -11,44 +11,11 @@ from functools import partial
 from urllib.parse import quote, unquote
 
 from workbook.harness.model import Miss, Root
+from workbook.relay import judging, model
 from workbook.relay.cases.fidelity import given_back, handed_on
 from workbook.relay.cases.isolation import other_value, own_only
-from workbook.relay.judging import (
-    TELL,
-    WORKS,
-    all_of,
-    answered,
-    each_request,
-    key_parts,
-    loses_attempt,
-    one_request,
-    outcome,
-    recovers,
-    refuses,
-    source_of,
-    works,
-)
-from workbook.relay.model import (
-    GET,
-    POST,
-    SHAPES,
-    AppCall,
-    Arrived,
-    Broke,
-    CaseScript,
-    Judge,
-    Manner,
-    Need,
-    Order,
-    PhoneCall,
-    RelayGroup,
-    Seen,
-    SetOrders,
-    Tamper,
-    both,
-    relay_case,
-    shape_of,
-)
+from workbook.relay.judging import WORKS, all_of, answered, each_request, loses_attempt, one_request, outcome, works
+from workbook.relay.model import GET, POST, AppCall, Arrived, Broke, CaseScript, Judge, Manner, Need, Order, Seen, both
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 
 # The payment instrument in a request's path tells which case the request belongs to. A request to a wrong path has
@@ -83,7 +50,7 @@ def no_query(arrived: Arrived, seen: Seen) -> Iterator[Miss]:
     """
     todo = "Send the key in the header x-api-key alone, and take it out of the URL: servers write URLs into their logs."
     target = arrived.request.target
-    if key_parts(seen.key).found_in(target):
+    if judging.key_parts(seen.key).found_in(target):
         yield Miss("the key in its header alone", "the key in the URL", todo, "REL-2", root=Root.KEY)
     elif "?" in target:
         noted = arrived.operation == POST
@@ -154,7 +121,7 @@ def one_get_each(seen: Seen) -> Iterator[Miss]:
             yield Miss("one GET for each instrument", f"{len(given)} for one of them", "Make one GET for each card.")
         elif call.value != given[0]:
             todo = "Keep each answer with the card that it is for."
-            yield Miss("each card's own sdkInput", source_of(call.value, seen), todo, root=Root.FOLLOWS)
+            yield Miss("each card's own sdkInput", judging.source_of(call.value, seen), todo, root=Root.FOLLOWS)
 
 
 def not_encoded(seen: Seen) -> Iterator[Miss]:
@@ -176,7 +143,7 @@ def id_kept(seen: Seen) -> Iterator[Miss]:
     """
     id_ = seen.calls[0].instrument
     todo = "Keep the id as the text that it is, and percent-encode it once, as one segment of the path."
-    if shape_of(id_) is Need.ID_ESCAPED and not seen.came(GET):  # a library refuses such a URL, or a server does
+    if model.shape_of(id_) is Need.ID_ESCAPED and not seen.came(GET):  # a library refuses such a URL, or a server does
         todo = (
             "Percent-encode the id as one segment of the path, with what your language has for that: "
             'encodeURIComponent(id), quote(id, safe=""), URLEncoder with %20 in the place of +.'
@@ -216,13 +183,13 @@ def labelled(seen: Seen) -> Iterator[Miss]:
     yield from works(GET)(replace(seen, calls=seen.calls[:1]))
 
 
-def _escaped(path: str, body: bytes | None, _call: PhoneCall) -> tuple[str, bytes | None]:
+def _escaped(path: str, body: bytes | None, _call: model.PhoneCall) -> tuple[str, bytes | None]:
     """The same JSON as another phone's library writes it: with escaped slashes, escaped letters and blanks."""
     text = json.dumps(json.loads(body or b"{}"), indent=2)
     return path, text.replace("/", "\\/").replace("a", "\\u0061").encode()
 
 
-BAD_BODIES: Mapping[str, tuple[str, Tamper]] = {
+BAD_BODIES: Mapping[str, tuple[str, model.Tamper]] = {
     "no-json": ("that is no JSON", lambda path, _body, _call: (path, b"sdkOutput=x")),
     "cut": ("that ends in the middle", lambda path, body, _call: (path, (body or b"")[: len(body or b"") // 2])),
     "empty": ("that is empty", lambda path, _body, _call: (path, b"")),
@@ -241,9 +208,9 @@ def refused_at_once(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         if call.broke is Broke.LATE:
             yield Miss("a refusal", f"{outcome(call)}: the call was never answered", todo, "REL-9", harms=True)
-        elif not call.broke and not refuses(call):
+        elif not call.broke and not judging.refuses(call):
             # Nothing reached the API, so the body was refused; only the answer to the app is wrong.
-            yield Miss("a refusal", outcome(call), todo if seen.arrived else TELL, "REL-6")
+            yield Miss("a refusal", outcome(call), todo if seen.arrived else judging.TELL, "REL-6")
     for arrived in seen.came(POST):
         sent = "an empty sdkOutput" if arrived.sdk_output == "" else "a body made from the refused one"
         yield Miss("no request at the API", f"a POST with {sent}", todo)
@@ -262,7 +229,7 @@ def _attempt(manner: Manner) -> CaseScript:
 # The first rows are about what reaches the API, the later ones about what HTTP and JSON allow the phone. The phone in
 # most tests is the same library in one setting; real phones differ in just these things, and some differ between two
 # versions.
-_case = partial(relay_case, RelayGroup.FORM)
+_case = partial(model.relay_case, model.RelayGroup.FORM)
 CASES = (
     _case("get.path", "The GET goes to the document's path.", "API-1", document_path(GET), ATTEMPT_ALONE),
     _case("post.path", "The POST goes to the very same path.", "API-2", document_path(POST), ATTEMPT_ALONE),
@@ -304,7 +271,7 @@ CASES = (
     _case("post.escaped-body", "The phone's JSON may have escapes and blanks that mean nothing.", "REL-8",
           loses_attempt(all_of(works(POST), handed_on)), CaseScript(both(tamper=_escaped)), Need.JSON_BODY),
     _case("answer.labelled", "A JSON answer, success or failure, is labelled as JSON in UTF-8.", "REL-8", labelled,
-          CaseScript((*both(), SetOrders((Order(GET, fault="500"),)), AppCall(GET))), Need.HTTP),
+          CaseScript((*both(), model.SetOrders((Order(GET, fault="500"),)), AppCall(GET))), Need.HTTP),
     # What no app sends today may come from an app of tomorrow, or from somebody who experiments.
     *(_case(f"post.body-{name}", f"A body of the app {words} is refused at once.", "API-6", refused_at_once,
             CaseScript((AppCall(POST, tamper=tamper),)), Need.JSON_BODY)
@@ -312,8 +279,9 @@ CASES = (
     *(_case(f"attempt.{need.name.lower().replace('_', '-')}",
             f"An id reaches the API unchanged, also where it {need.value.partition('whose id ')[2]}.",
             "API-3", id_kept, ATTEMPT_ALONE, need)
-      for need in SHAPES),
+      for need in model.SHAPES),
     # A body that the back end left unread would come before the next call on the same connection.
-    _case("post.kept-connection", "After a refused POST the same connection serves the next call.", "REL-8", recovers,
-          CaseScript((AppCall(POST, cardholder=-1), AppCall(GET)), alone=True), Need.HTTP, Need.SESSIONS),
+    _case("post.kept-connection", "After a refused POST the same connection serves the next call.", "REL-8",
+          judging.recovers, CaseScript((AppCall(POST, cardholder=-1), AppCall(GET)), alone=True),
+          Need.HTTP, Need.SESSIONS),
 )  # fmt: skip

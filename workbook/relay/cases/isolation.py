@@ -11,39 +11,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from workbook.harness.model import Miss, Root
-from workbook.relay.judging import (
-    ASK_AGAIN,
-    HAND_ON,
-    OWN_CARD,
-    WORK,
-    all_of,
-    answered,
-    each_request,
-    one_works,
-    outcome,
-    refuses,
-    source_of,
-    works,
-)
-from workbook.relay.model import (
-    EACH_WORKER,
-    GET,
-    POST,
-    AppCall,
-    CaseScript,
-    Judge,
-    Need,
-    Order,
-    PhoneCall,
-    RelayGroup,
-    Rest,
-    Seen,
-    SetOrders,
-    Tamper,
-    Together,
-    both,
-    relay_case,
-)
+from workbook.relay import judging, model
+from workbook.relay.judging import HAND_ON, WORK, all_of, answered, each_request, one_works, outcome, refuses, works
+from workbook.relay.model import GET, POST, AppCall, CaseScript, Need, Order, PhoneCall, Seen, SetOrders, Together, both
 
 
 def own_only(seen: Seen) -> Iterator[Miss]:
@@ -53,7 +23,7 @@ def own_only(seen: Seen) -> Iterator[Miss]:
         if call.value and call.value not in own:
             others = {arrived.given for arrived in seen.came(call.operation)}
             todo = "Keep everything of a call in that call: no shared variable, no cache without the card in its key."
-            observed, todo = source_of(call.value, seen), todo if call.value in others else HAND_ON
+            observed, todo = judging.source_of(call.value, seen), todo if call.value in others else HAND_ON
             yield Miss("its own card's sdkInput", observed, todo, root=Root.FOLLOWS)
     for arrived in seen.came(POST):
         if arrived.sdk_output not in {call.sent for call in seen.calls if call.instrument == arrived.instrument}:
@@ -72,13 +42,13 @@ def refused(seen: Seen) -> Iterator[Miss]:
             yield Miss("no request at the API", f"a {arrived.request.method} reached the API", todo)
 
 
-def fresh(operation: str) -> Judge:
+def fresh(operation: str) -> model.Judge:
     """No answer of the API is handed out a second time."""
 
     def judge(seen: Seen) -> Iterator[Miss]:
         values = [call.value for call in seen.asked(operation) if call.value]
         if len(set(values)) < len(values):
-            yield Miss("a new sdkInput for each attempt", "the same twice", ASK_AGAIN)
+            yield Miss("a new sdkInput for each attempt", "the same twice", judging.ASK_AGAIN)
         if not values:
             yield Miss("a success", outcome(seen.calls[0]), WORK, root=Root.FOLLOWS)
 
@@ -172,7 +142,7 @@ def at_its_own_card(seen: Seen) -> Iterator[Miss]:
         # what only a call with a second id shows follows from that case
         alone = all(one.call.tamper is not None for one in misdelivered)
         root = Root.FOLLOWS if alone else Root.WRONG_CARD
-        yield Miss("each value at its own card", observed, OWN_CARD, root=root)
+        yield Miss("each value at its own card", observed, judging.OWN_CARD, root=root)
 
 
 def _same_value(canary: str) -> str:
@@ -180,7 +150,7 @@ def _same_value(canary: str) -> str:
     return base64.b64encode(f"{canary.rpartition('-')[0]} of which there is one".encode()).decode()
 
 
-def other_value(value: Any) -> Tamper:
+def other_value(value: Any) -> model.Tamper:
     """Sends this value, of another type, in the place of the sdkOutput; `...` leaves the field out."""
 
     def swapped(inner: Any, sent: str | None) -> Any:
@@ -251,7 +221,7 @@ CROWD = range(12)
 calls for few cards overtakes others many times. No value is used twice, so one at a wrong card gives itself away."""
 
 # A call that is not entitled must not reach the API either. So these cases run alone, and any request is a miss.
-_case = partial(relay_case, RelayGroup.ISOLATION)
+_case = partial(model.relay_case, model.RelayGroup.ISOLATION)
 CASES = (
     *(_case(f"{operation.lower()}.crowd", f"Many {operation}s at once each get their own card's data.", "REL-4",
             all_of(one_works(operation), own_only),
@@ -291,14 +261,14 @@ CASES = (
                      (Order(POST, value=_same_value),), alone=True), Need.TWO_CARDHOLDERS),
     _case("attempt.no-cookie-of-another", "A cookie of the API (assumed: the document shows none) never comes "
           "back with another cardholder's call.", "REL-7", all_of(works(GET), cookies_stay),
-          CaseScript((*EACH_WORKER, *both(), AppCall(GET, cardholder=1, own=True),
+          CaseScript((*model.EACH_WORKER, *both(), AppCall(GET, cardholder=1, own=True),
                       AppCall(POST, cardholder=1, own=True)),
                      (Order(GET, cookie=True), Order(POST, cookie=True)), alone=True), Need.TWO_CARDHOLDERS),
     _case("get.at-once", "Two GETs for one card at the same moment each get their own data.", "REL-7", own_data_each,
           CaseScript((Together((AppCall(GET), AppCall(GET))),),
                      (Order(GET, fault="latency", settings={"seconds": 0.3}),))),
     _case("get.fresh", "Each GET of the app gets new activation data.", "REL-7", all_of(works(GET), fresh(GET)),
-          CaseScript((AppCall(GET), Rest(0.05), AppCall(GET)))),
+          CaseScript((AppCall(GET), model.Rest(0.05), AppCall(GET)))),
     _case("get.not-cacheable", "No answer of the GET may be cached on its way to the phone.", "REL-7",
           all_of(works(GET), not_cacheable), CaseScript((AppCall(GET),)), Need.HTTP),
     _case("get.fresh-after-failure", "After a failed attempt the app gets new data, not the last that worked.", "REL-7",

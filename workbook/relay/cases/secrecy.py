@@ -10,40 +10,9 @@ from dataclasses import replace
 from functools import partial
 
 from workbook.harness.model import Miss, Root
-from workbook.relay.judging import (
-    SHORTEST_PART,
-    WORK,
-    WORKS,
-    all_of,
-    answer_text,
-    answered,
-    key_parts,
-    no_success,
-    parts,
-    recovers,
-    works,
-)
-from workbook.relay.model import (
-    ATTEMPT,
-    AWAY,
-    BACK,
-    GET,
-    POST,
-    AppCall,
-    CaseScript,
-    Exposed,
-    Identity,
-    Judge,
-    Need,
-    Order,
-    Present,
-    RelayGroup,
-    Rest,
-    Seen,
-    SetOrders,
-    both,
-    relay_case,
-)
+from workbook.relay import judging, model
+from workbook.relay.judging import SHORTEST_PART, WORK, WORKS, all_of, answer_text, answered, key_parts, parts, works
+from workbook.relay.model import ATTEMPT, GET, POST, AppCall, CaseScript, Exposed, Judge, Need, Rest, Seen, both
 from workbook.simulation.faults import FAULT_DETAIL
 from workbook.simulation.http import AFTER_ID
 
@@ -215,8 +184,8 @@ def refuses_certificate(seen: Seen) -> Iterator[Miss]:
     for call in bad:
         if seen.during(call):
             yield Miss("no request at all", f"a {call.operation} with the key went to whoever answered", todo)
-    yield from all_of(no_success, answered)(replace(seen, calls=tuple(bad)))
-    yield from all_of(works(GET), recovers)(replace(seen, calls=(first, last)))
+    yield from all_of(judging.no_success, answered)(replace(seen, calls=tuple(bad)))
+    yield from all_of(works(GET), judging.recovers)(replace(seen, calls=(first, last)))
 
 
 def not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
@@ -238,7 +207,7 @@ def not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
 # A back end says most when something fails, so every kind of failure is provoked before the answers are searched.
 API_FAILS = CaseScript(tuple(
     step for fault in ("401", "422", "500", "502", "redirect", "close", "sdkInput missing") for operation in (GET, POST)
-    for step in (SetOrders((Order(operation, fault=fault),)), AppCall(operation))
+    for step in (model.SetOrders((model.Order(operation, fault=fault),)), AppCall(operation))
 ))  # fmt: skip
 """Answers that a careless back end passes on as they are, or as an exception's words."""
 WHOLE_RUN = CaseScript((), judges_run=True)
@@ -251,7 +220,7 @@ def _logged(script: CaseScript) -> CaseScript:
 
 # The rows with `WHOLE_RUN` run last, when the back end has ended and its logs are complete: they judge what no single
 # case saw.
-_case = partial(relay_case, RelayGroup.SECRECY)
+_case = partial(model.relay_case, model.RelayGroup.SECRECY)
 CASES = (
     _case("success.no-key", "An answer holds no part of the key.", "REL-2", all_of(WORKS, no_key), ATTEMPT),
     _case("failure.no-key", "A failure holds no part of the key.", "REL-2", all_of(answered, no_key), API_FAILS),
@@ -259,18 +228,18 @@ CASES = (
     _case("failure.no-host", "A failure does not hold the API's address.", "REL-9",
           all_of(answered, no_host), API_FAILS),
     _case("away.no-host", "While the API is away no answer holds its address.", "REL-9",
-          all_of(answered, no_host), CaseScript((AWAY, *both(), BACK), alone=True)),
+          all_of(answered, no_host), CaseScript((model.AWAY, *both(), model.BACK), alone=True)),
     _case("failure.no-words", "A failure does not repeat the API's words.", "REL-9",
           all_of(answered, no_words), API_FAILS),
     *(_case(f"{operation.lower()}.redirect-not-followed", f"A redirect of the {operation} is not followed.", "REL-2",
             not_elsewhere(operation),
-            CaseScript(calls, (Order(operation, fault="redirect", settings={"status": 307}),), alone=True))
+            CaseScript(calls, (model.Order(operation, fault="redirect", settings={"status": 307}),), alone=True))
       for operation, calls in ((GET, both()[:1]), (POST, both()))),
     *(_case(f"tls.{identity.name.lower().replace('_', '-')}",
             f"Nothing is sent to an API that presents a certificate {identity.value}.", "REL-2", refuses_certificate,
-            CaseScript((AppCall(GET), Present(identity), *both(), BACK, Rest(), AppCall(GET)),
+            CaseScript((AppCall(GET), model.Present(identity), *both(), model.BACK, Rest(), AppCall(GET)),
                        alone=True), Need.API_TLS)
-      for identity in Identity if identity is not Identity.OWN),
+      for identity in model.Identity if identity is not model.Identity.OWN),
     _case("log.no-key", "The log holds no part of the key.", "REL-2",
           all_of(WORKS, log_without_key), _logged(ATTEMPT), Need.LOGS),
     _case("log.no-key-on-failure", "The log holds no part of the key when the API refuses.", "REL-2",

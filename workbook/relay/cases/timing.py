@@ -7,40 +7,10 @@ from dataclasses import replace
 from functools import partial
 
 from workbook.harness.model import Miss, Root
+from workbook.relay import judging, model
 from workbook.relay.cases.fidelity import handed_on
-from workbook.relay.judging import (
-    HAND_ON,
-    MORE_TIME,
-    SIDE_BY_SIDE,
-    all_of,
-    answered,
-    each_request,
-    in_time,
-    no_success,
-    not_again,
-    one_works,
-    outcome,
-    recovers,
-    source_of,
-)
-from workbook.relay.model import (
-    AWAY,
-    BACK,
-    EACH_WORKER,
-    GET,
-    POST,
-    AppCall,
-    CaseScript,
-    Judge,
-    Need,
-    Order,
-    RelayGroup,
-    Rest,
-    Seen,
-    Together,
-    both,
-    relay_case,
-)
+from workbook.relay.judging import HAND_ON, SIDE_BY_SIDE, all_of, answered, in_time, no_success, one_works, recovers
+from workbook.relay.model import GET, POST, AppCall, CaseScript, Order, RelayGroup, Rest, Seen, both, relay_case
 
 # Every delay is a share of what the configuration allows the back end, never a number of seconds: a lesson with limits
 # of 3.5 s and a real run with 20 s then ask for the same behaviour.
@@ -69,7 +39,7 @@ def side_by_side(seen: Seen) -> Iterator[Miss]:
     delay = min(BRIEF * seen.bound, seen.limit / 2)  # of each answer of the API, see Order.within
     if not any(call.succeeded for call in seen.calls):
         observed = "no success, though each answer of the API came within the back end's own limit"
-        yield Miss("a success among the calls", observed, MORE_TIME)
+        yield Miss("a success among the calls", observed, judging.MORE_TIME)
     elif (took := _took(seen)) > delay * len(seen.calls) * 0.45:  # two workers for six cards take half
         # One lane for all calls: whoever comes last of a few cardholders waits longer than the wallet does.
         one_lane = took > delay * len(seen.calls) * 0.9
@@ -84,7 +54,7 @@ def room_for_the_phone(seen: Seen) -> Iterator[Miss]:
         if nearly < call.seconds <= seen.bound and not call.broke:
             todo = f"End a call after {nearly:g} s at the latest: the rest is for the phone's own network."
             lost = call.seconds > 0.95 * seen.bound
-            yield Miss(f"an answer within {nearly:g} s", outcome(call), todo, harms=lost)
+            yield Miss(f"an answer within {nearly:g} s", judging.outcome(call), todo, harms=lost)
 
 
 def connections_end(seen: Seen) -> Iterator[Miss]:
@@ -101,7 +71,7 @@ def connections_end(seen: Seen) -> Iterator[Miss]:
     if seen.left_open >= count / 2:
         observed = f"{seen.left_open} connections to the API still open after {count} calls"
         yield Miss("connections that are closed or used again", observed, todo, harms=seen.left_open >= count)
-    yield from each_request(GET)(seen)
+    yield from judging.each_request(GET)(seen)
 
 
 def own_answers(seen: Seen) -> Iterator[Miss]:
@@ -113,7 +83,7 @@ def own_answers(seen: Seen) -> Iterator[Miss]:
                 yield Miss("the answer to its own sdkOutput", "another value", HAND_ON, root=Root.FOLLOWS)
                 continue
             todo = "Keep each answer with the request that it answers, also when the card is the same."
-            yield Miss("the answer to its own sdkOutput", source_of(call.value, seen), todo)
+            yield Miss("the answer to its own sdkOutput", judging.source_of(call.value, seen), todo)
 
 
 def fails_while_away(seen: Seen) -> Iterator[Miss]:
@@ -124,7 +94,7 @@ def fails_while_away(seen: Seen) -> Iterator[Miss]:
 
 # Libraries limit the connection, each read, or the silence between two bytes, and rarely the whole exchange. An answer
 # that comes byte by byte breaks none of these limits, and still takes longer than a cardholder waits.
-STALLS: Mapping[str, tuple[str, Order, Judge]] = {
+STALLS: Mapping[str, tuple[str, Order, model.Judge]] = {
     "headers": ("stalls before its headers", Order(GET, fault="stall before headers", share=3.0), no_success),
     "body": ("stalls before its body", Order(GET, fault="stall after headers", share=3.0), no_success),
     "trickle": ("comes byte by byte", Order(GET, fault="dribble"), all_of()),  # a success in time is right, too
@@ -136,14 +106,14 @@ STALLS: Mapping[str, tuple[str, Order, Judge]] = {
 # not wait for one another. One after the other they take longer than the wallet waits, and it shows no card at all.
 def _list(share: float) -> CaseScript:
     """GETs for a list of cards at once, where the API takes this share of the wallet's time for each."""
-    gets = Together(tuple(AppCall(GET, card=number) for number in range(6)))
+    gets = model.Together(tuple(AppCall(GET, card=number) for number in range(6)))
     orders = tuple(Order(GET, card=number, fault="latency", share=share) for number in range(6))
     return CaseScript((gets,), orders, cards=6)
 
 
 # A phone gives a call up while the back end waits for the API: the cardholder leaves the page, or the network is gone.
 # Only the API sees what the back end does next, and the next attempt meets what this one left behind.
-DOUBLE_TAP = (AppCall(GET), Together((AppCall(POST), AppCall(POST))))
+DOUBLE_TAP = (AppCall(GET), model.Together((AppCall(POST), AppCall(POST))))
 POST_LATE = (Order(POST, fault="latency", settings={"seconds": 0.6}, nth=1),)
 
 _budget, _concurrency = partial(relay_case, RelayGroup.BUDGET), partial(relay_case, RelayGroup.CONCURRENCY)
@@ -155,31 +125,31 @@ CASES = (
               CaseScript((AppCall(operation),), (replace(order, operation=operation),)))
       for operation in (GET, POST) for part, (words, order, judge) in STALLS.items()),
     _budget("list.in-time", "A list of cards is there within the wallet's 20 s (X-ENTRIES-3).", "X-ENTRIES-3",
-            list_in_time, _list(0.2), Need.SEVERAL_CARDS),
+            list_in_time, _list(0.2), model.Need.SEVERAL_CARDS),
     _concurrency("list.side-by-side", "Calls for several cards do not wait for one another.", "REL-5",
-                 all_of(answered, side_by_side), _list(BRIEF), Need.SEVERAL_CARDS),
+                 all_of(answered, side_by_side), _list(BRIEF), model.Need.SEVERAL_CARDS),
     *(_budget(f"get.connections-{name}", f"96 GETs, six at a time,{words} do not each leave a connection to the API "
               "open.", "REL-5", connections_end,
               # at the end, time for a library to close a connection
-              CaseScript((*EACH_WORKER, Rest(0.3)), orders, alone=True))
+              CaseScript((*model.EACH_WORKER, Rest(0.3)), orders, alone=True))
       for name, words, orders in (("end", "", ()),
                                   ("end-on-failure", " which the API refuses,", (Order(GET, fault="422"),)))),
     _concurrency("post.double-tap", "Two POSTs of a double tap each get their own answer.", "REL-4",
                  all_of(one_works(POST), handed_on, own_answers), CaseScript(DOUBLE_TAP)),
     _concurrency("post.reordered", "Answers that come in another order reach the right call.", "REL-4",
                  all_of(one_works(POST), own_answers), CaseScript(DOUBLE_TAP, POST_LATE)),
-    _concurrency("post.given-up", "A POST that the phone gives up is not sent again.", "REL-1", not_again,
+    _concurrency("post.given-up", "A POST that the phone gives up is not sent again.", "REL-1", judging.not_again,
                  CaseScript((*both(cancel=0.2), Rest(1.0)), POST_LATE)),
     _recovery("attempt.after-given-up", "After a POST that was given up the next attempt works.", "API-11", recovers,
               CaseScript((*both(cancel=0.2), Rest(1.0), *both()), POST_LATE)),
     *(_recovery(f"{operation.lower()}.api-away",
                 f"While the API is away a {operation} fails in time, and works when it is back.",
                 rule, all_of(fails_while_away, recovers),
-                CaseScript((AppCall(operation), AWAY, AppCall(operation), BACK, Rest(), AppCall(operation)),
+                CaseScript((AppCall(operation), model.AWAY, AppCall(operation), model.BACK, Rest(), AppCall(operation)),
                            alone=True))
       for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
     # Gateways close what was idle for a while, and the next call is a cardholder's. Some pools look only after 2 s
     # whether a connection is still open (assumed), so that much time passes.
     _recovery("post.after-idle", "Once the API has closed its idle connections, the next POST works.", "API-11",
-              recovers, CaseScript((AppCall(POST), AWAY, BACK, Rest(2.1), AppCall(POST)), alone=True)),
+              recovers, CaseScript((AppCall(POST), model.AWAY, model.BACK, Rest(2.1), AppCall(POST)), alone=True)),
 )  # fmt: skip
