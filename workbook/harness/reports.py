@@ -41,24 +41,9 @@ from workbook.base.files import read_named, write_all
 from workbook.base.forms import choices
 from workbook.base.junit import Ending, JUnitCase, JUnitSuite, junit
 from workbook.errors import ConfigurationError, ExitCode
+from workbook.harness import report
 from workbook.harness.model import ReportedExchange, Verdict
-from workbook.harness.report import (
-    ADVICE_SHOWN,
-    FORMAT,
-    PHONE,
-    SETTLED,
-    UNSEEN,
-    About,
-    CaseRecord,
-    RunRecord,
-    Values,
-    by_group,
-    counts,
-    headline,
-    telling,
-    to_look_at,
-    todos,
-)
+from workbook.harness.report import FORMAT, PHONE, UNSEEN, About, CaseRecord, RunRecord, counts, to_look_at, todos
 from workbook.harness.sarif import to_sarif
 from workbook.harness.selection import is_new
 from workbook.views.table import clean
@@ -245,11 +230,11 @@ def to_html(record: RunRecord) -> str:
             ("Exit code", about.exit_code),
         ],
         legs=_legs,
-        telling=telling,
+        telling=report.telling,
         script=Markup(script),  # noqa: S704  # our own file
         digest=b64encode(sha256(script.encode()).digest()).decode(),
-        first=ADVICE_SHOWN,
-        Values=Values,
+        first=report.ADVICE_SHOWN,
+        Values=report.Values,
         most_shown=12,  # exchanges of a case; more of them are folded
         most_unfolded=3,  # cases that did not hold; the others show their names
         most_named=3,  # cases beside a piece of advice; more of them are folded
@@ -347,9 +332,9 @@ def _summary(record: RunRecord) -> dict[str, Any]:
     """What both templates need."""
     return {
         "about": record.about,
-        "headline": headline(record),
+        "headline": report.headline(record),
         "counts": counts(record),
-        "by_group": by_group(record),
+        "by_group": report.by_group(record),
         "todos": todos(record),
     }
 
@@ -357,7 +342,7 @@ def _summary(record: RunRecord) -> dict[str, Any]:
 def _settled(record: RunRecord) -> list[tuple[str, dict[str, list[CaseRecord]]]]:
     """The cases that need no look, below a heading for each verdict, by group."""
     settled = []
-    for verdict, heading in SETTLED.items():
+    for verdict, heading in report.SETTLED.items():
         groups: dict[str, list[CaseRecord]] = {}
         for case in record.ended(verdict):
             groups.setdefault(case.group, []).append(case)

@@ -516,14 +516,10 @@ def as_usual_after(step: model.ScriptStep, *, before: bool) -> bool:
 
 # Carries out one case's script between the phone and the API, and returns what both saw.
 
-OWN_LIMIT = RelayCase(
-    "relay.own.limit",
-    "How long the back end waits for the API.",
-    "REL-5",
-    RelayGroup.BUDGET,
-    lambda _seen: iter(()),
-    script=model.CaseScript((model.AppCall(GET),), (Order(GET, fault="stall before headers", share=3.0),)),
-)
+OWN_LIMIT = model.relay_case(
+    RelayGroup.BUDGET, "own.limit", "How long the back end waits for the API.", "REL-5", judging.all_of(),
+    model.CaseScript((model.AppCall(GET),), (Order(GET, fault="stall before headers", share=3.0),)),
+)  # fmt: skip
 """This case only observes, and judges nothing."""
 SETTLE = 0.05
 """Seconds after the last answer in which a late request may still reach the API."""

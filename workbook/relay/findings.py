@@ -17,21 +17,17 @@ from workbook.harness.model import Root, RunFinding, Verdict
 from workbook.mockserver.journal import operation_of
 from workbook.relay import model
 from workbook.relay.case_runner import CONFIRMED, NO_PLAIN_CALL, ONE_LANE, OWN_429, CaseRunner, platform_names
-from workbook.relay.judging import AFRESH, HAND_ON, MORE_TIME, SIDE_BY_SIDE, fails_unasked, outcome
-from workbook.relay.model import GET, RAW, SUCCESS, Broke, CaseScript, PhoneCall, RelayGroup, RelayResult, Seen, both
+from workbook.relay.judging import AFRESH, HAND_ON, MORE_TIME, SIDE_BY_SIDE, all_of, fails_unasked, outcome
+from workbook.relay.model import GET, RAW, SUCCESS, Broke, CaseScript, PhoneCall, RelayGroup, RelayResult, Seen
 from workbook.relay.phone import UNPACKED
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 
 # The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
 
-PLAIN_ATTEMPT = model.RelayCase(
-    "relay.plain.attempt",
-    "One attempt, with nothing wrong anywhere.",
-    "API-10",
-    RelayGroup.FORM,
-    lambda _seen: iter(()),
-    script=CaseScript(both(), alone=True),
-)
+PLAIN_ATTEMPT = model.relay_case(
+    RelayGroup.FORM, "plain.attempt", "One attempt, with nothing wrong anywhere.", "API-10", all_of(),
+    model.ATTEMPT_ALONE,
+)  # fmt: skip
 FIRST_CALL = replace(PLAIN_ATTEMPT, name="relay.plain.call", script=CaseScript((model.AppCall(GET),), alone=True))
 HINTS = {
     401: "Is the session valid, and what comes before it (prefix)?",

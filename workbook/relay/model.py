@@ -291,6 +291,8 @@ def both(**post: Any) -> tuple[AppCall, AppCall]:
 
 ATTEMPT = CaseScript(both())
 """One attempt with nothing wrong anywhere."""
+ATTEMPT_ALONE = CaseScript(both(), alone=True)
+"""The same with nothing else going on: whatever arrives at the API, at a wrong path, too, belongs to it."""
 AWAY, BACK = Present(None), Present()
 """The API goes away, and comes back as it was."""
 EACH_WORKER = (Together((AppCall(GET),) * 6),) * 16

@@ -15,13 +15,24 @@ from workbook.relay import judging, model
 from workbook.relay.cases.fidelity import given_back, handed_on
 from workbook.relay.cases.isolation import other_value, own_only
 from workbook.relay.judging import WORKS, all_of, answered, each_request, loses_attempt, one_request, outcome, works
-from workbook.relay.model import GET, POST, AppCall, Arrived, Broke, CaseScript, Judge, Manner, Need, Order, Seen, both
+from workbook.relay.model import (
+    ATTEMPT_ALONE,
+    GET,
+    POST,
+    AppCall,
+    Arrived,
+    CaseScript,
+    Judge,
+    Manner,
+    Need,
+    Order,
+    Seen,
+    both,
+)
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 
 # The payment instrument in a request's path tells which case the request belongs to. A request to a wrong path has
 # none, so the cases that look for such a request run alone: whatever arrives then is theirs.
-ATTEMPT_ALONE = CaseScript(both(), alone=True)
-"""One attempt with nothing else going on, so a request to a wrong path can only belong to it."""
 THREE_GETS = CaseScript(tuple(AppCall(GET, card=number) for number in range(3)), cards=3)
 
 
@@ -206,7 +217,7 @@ def refused_at_once(seen: Seen) -> Iterator[Miss]:
     """A body without a usable sdkOutput is refused at once, and nothing of it goes to the API (API-6)."""
     todo = "Check the body before anything else: refuse all but a JSON object whose sdkOutput is a non-empty text."
     for call in seen.calls:
-        if call.broke is Broke.LATE:
+        if call.broke is model.Broke.LATE:
             yield Miss("a refusal", f"{outcome(call)}: the call was never answered", todo, "REL-9", harms=True)
         elif not call.broke and not judging.refuses(call):
             # Nothing reached the API, so the body was refused; only the answer to the app is wrong.

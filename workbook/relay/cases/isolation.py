@@ -261,7 +261,7 @@ CASES = (
                      (Order(POST, value=_same_value),), alone=True), Need.TWO_CARDHOLDERS),
     _case("attempt.no-cookie-of-another", "A cookie of the API (assumed: the document shows none) never comes "
           "back with another cardholder's call.", "REL-7", all_of(works(GET), cookies_stay),
-          CaseScript((*model.EACH_WORKER, *both(), AppCall(GET, cardholder=1, own=True),
+          CaseScript((*model.EACH_WORKER, *both(), Together((AppCall(GET, cardholder=1, own=True),) * 6),
                       AppCall(POST, cardholder=1, own=True)),
                      (Order(GET, cookie=True), Order(POST, cookie=True)), alone=True), Need.TWO_CARDHOLDERS),
     _case("get.at-once", "Two GETs for one card at the same moment each get their own data.", "REL-7", own_data_each,
