@@ -175,3 +175,19 @@ def test_a_hostile_script_is_read_in_one_pass(text):
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
 def test_whatever_the_text_is_it_is_read_without_an_error(text):
     read_script(text)
+
+
+@pytest.mark.rule("API-13")
+@pytest.mark.parametrize("named", ['project(":shared:api")', "projects.shared.api"])
+def test_a_module_that_only_a_server_uses_is_the_servers(tmp_path, named):
+    for module, script in {
+        "server": f'plugins {{ id("org.server.boot") }}\ndependencies {{ implementation({named}) }}\n',
+        "shared/api": 'plugins { kotlin("jvm") }\n',
+        "app": 'plugins { id("a.application") }\nplatform { defaultConfig { applicationId = "a.b"; minSdk = 26 } }\n',
+    }.items():
+        (tmp_path / module).mkdir(parents=True)
+        (tmp_path / module / "build.gradle.kts").write_text(script)
+    (tmp_path / "shared" / "api" / "Path.kt").write_text('val path = "/bcl/v2/paymentInstruments"\n')
+    assert judged(tmp_path)["app.api-address"].verdict is Verdict.PASS
+    (tmp_path / "server" / "build.gradle.kts").write_text('plugins { id("org.server.boot") }\n')
+    assert judged(tmp_path)["app.api-address"].verdict is not Verdict.PASS

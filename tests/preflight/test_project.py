@@ -51,6 +51,17 @@ def test_a_tree_that_is_too_deep_is_refused(tmp_path):
         read_project([tmp_path])
 
 
+@pytest.mark.parametrize(
+    "ending", ["kt", "swift", "gradle", "kts", "toml", "entitlements", "pbxproj", "resolved", "lock"]
+)
+def test_the_bytes_of_every_kind_of_source_count(tmp_path, ending):
+    (tmp_path / "picture.png").write_bytes(b"x" * 100)
+    read_project([tmp_path], most_bytes=50)
+    (tmp_path / f"a.{ending}").write_bytes(b"x" * 100)
+    with pytest.raises(ParameterError, match="too many bytes of sources"):
+        read_project([tmp_path], most_bytes=50)
+
+
 def test_a_tree_of_too_many_entries_or_bytes_is_refused_before_a_file_is_read(tmp_path, monkeypatch):
     for number in range(30):
         (tmp_path / f"{number}.swift").write_bytes(b"x" * 100)

@@ -200,5 +200,10 @@ def test_the_library_in_a_repository_is_looked_for_compared_and_checked(platform
     checksum.write_text(sha256(b"another").hexdigest())
     assert [miss.file for miss in case().misses] == ["wallet/provider/tap-and-pay/18.8.0/tap-and-pay-18.8.0.aar"]
     checksum.unlink()
+    for ending in ("sha1", "sha256", "sha512", "md5"):
+        checksum = folder / f"tap-and-pay-18.8.0.aar.{ending}"
+        checksum.write_text("another")
+        assert [miss.expected for miss in case().misses] == [f"the {ending} that {checksum.name} says"]
+        checksum.unlink()
     folder.rename(folder.with_name("18.3.3"))
     assert [(miss.rule, miss.observed) for miss in case().misses] == [("A-DEP-1", "18.3.3")]
