@@ -152,7 +152,9 @@ def main():
             chosen = [(path, one) for path, one in chosen if in_words(path, *one[-2:]) in kept]
         kills, chosen = Counter(), chosen[: options.sample]
         for number, (path, mutant) in enumerate(chosen, 1):
-            nearest = sorted(files, key=lambda file: -kills[file])  # what killed many will kill the next one soon
+            # the tests of this module first, then what killed many
+            own = [word for word in Path(path).with_suffix("").parts[2:] if word != "__init__"]
+            nearest = sorted(files, key=lambda file: (not any(f"test_{word}" in file for word in own), -kills[file]))
             line, by = tried(path, mutant, nearest)
             kills[by] += 1
             report.write(json.dumps({"mutant": line, "killer": by}) + "\n")
