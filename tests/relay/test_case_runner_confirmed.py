@@ -96,7 +96,6 @@ def test_what_passes_alone_is_a_finding_of_its_own_and_what_fails_alone_is_not(m
     assert {miss.root for one in altered for miss in one.misses} == {Root.CASE}
 
 
-@pytest.mark.slow
 def test_a_good_back_end_is_asked_once_for_each_case(monkeypatch):
     results = of(monkeypatch, reference.Relay, FEW)
     assert [one.verdict for one in results] == [Verdict.PASS] * 3
@@ -126,7 +125,6 @@ def test_each_third_get_with_old_data_is_found_in_the_whole_run(monkeypatch):
     assert [one.verdict for one in good] == [Verdict.PASS] * 3
 
 
-@pytest.mark.slow
 def test_a_limit_of_its_own_is_no_failure_and_a_pace_keeps_it(monkeypatch):
     cases = FEW + tuple(f"relay.get.fault-{status}" for status in (500, 404))
     results = of(monkeypatch, Limits, cases)
@@ -210,7 +208,6 @@ def test_only_another_configured_card_is_another_card(card, count):
     assert [one.call for one in watch.misdelivered[count:]] == [sent] * count
 
 
-@pytest.mark.slow
 def test_a_plain_attempt_says_whether_the_plain_call_works(monkeypatch):
     monkeypatch.setattr(relays, "kinds", lambda: {"mine": reference.Relay})
     with relays.running("mine") as runner:

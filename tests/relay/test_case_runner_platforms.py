@@ -11,8 +11,6 @@ from workbook.relay.case_runner import combined, platforms
 from workbook.relay.cases import CASES
 from workbook.relay.model import BackEndOperation, Cardholder, RelayResult, Surface, Target
 
-pytestmark = pytest.mark.slow
-
 PLAIN = relays.surface()
 A, B = "platform A", "platform B"
 ONE_EACH = CASES["relay.attempt.one-of-each"]
@@ -67,6 +65,7 @@ def test_a_miss_says_with_whose_app_it_was_and_stands_there_once():
     assert combined(parts[:1]) is parts[0]
 
 
+@pytest.mark.slow
 @pytest.mark.rule("API-5", "REL-4", "REL-6")
 @pytest.mark.parametrize(
     ("relay", "name"),

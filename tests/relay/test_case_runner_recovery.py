@@ -12,8 +12,6 @@ from workbook.relay.cases import CASES
 from workbook.relay.judging import recovers
 from workbook.relay.model import Rest
 
-pytestmark = pytest.mark.slow
-
 OPEN = 0.4
 """Seconds for which the breaker is open."""
 SOME = (
@@ -51,11 +49,13 @@ def breaker(monkeypatch):
     return "breaker"
 
 
+@pytest.mark.slow
 def test_a_breaker_has_the_time_that_the_configuration_gives_it(breaker):
     found = relays.results(breaker, SOME, recovery=2 * OPEN)
     assert {one.case.name: one.verdict for one in found} == dict.fromkeys(SOME, Verdict.PASS)
 
 
+@pytest.mark.slow
 def test_stalls_are_waited_for_together_also_where_a_breaker_opens(breaker):
     names = ("relay.get.limit-headers", "relay.get.limit-body", "relay.post.fault-stall-before-headers")
     found = relays.results(breaker, names, recovery=2 * OPEN)

@@ -13,8 +13,6 @@ from workbook.relay.case_runner import FailureStreak, as_usual, as_usual_after
 from workbook.relay.cases import CASES
 from workbook.relay.model import AWAY, BACK, GET, POST, Broke, Order, Rest, SetOrders
 
-pytestmark = pytest.mark.slow
-
 BOUND = 2.0
 ALONE = [name for name, case in CASES.items() if case.script.alone and case.group == "form"]
 
@@ -98,6 +96,7 @@ class Slow(reference.Relay):
         return super().sdk_input(answered)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "stops"), [(LockKept, True), (Slow, False)])
 def test_a_run_stops_with_a_back_end_that_hangs_and_not_with_a_slow_one(monkeypatch, kind, stops):
     monkeypatch.setattr(relays, "kinds", lambda: {"mine": kind})

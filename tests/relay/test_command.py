@@ -17,8 +17,6 @@ import pytest
 
 from workbook.commands import cli
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).resolve().parents[2]
 RELAY = ROOT / "fixtures" / "back_ends" / "reference.py"
 SESSION = "session-of-ann-0001"
@@ -76,6 +74,7 @@ def report(folder, name="conform"):
     return json.loads((folder[0] / name / "conform.json").read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-2")
 def test_a_good_back_end_ends_with_0_and_leaves_every_report(folder):
     code, out, err = run(folder, "--only", *FEW, "--seed", "11")
@@ -89,6 +88,7 @@ def test_a_good_back_end_ends_with_0_and_leaves_every_report(folder):
     assert SESSION not in out + err + (folder[0] / "conform" / "conform.json").read_text()
 
 
+@pytest.mark.slow
 def test_a_failure_ends_with_1_is_run_again_and_can_be_known(folder):
     more = {"RELAY_SESSIONS": json.dumps({SESSION: CARDS, "": CARDS})}
     names = ("relay.get.no-session", "relay.get.path")
@@ -107,6 +107,7 @@ def test_a_failure_ends_with_1_is_run_again_and_can_be_known(folder):
     assert run(folder, "compare", "again/conform.json", "conform/conform.json")[0] == 0
 
 
+@pytest.mark.slow
 def test_the_form_that_a_code_host_reads_is_all_that_stdout_holds(folder):
     code, out, err = run(folder, "--only", FEW[0], "--format", "sarif")
     (told,) = json.loads(out)["runs"]
@@ -114,6 +115,7 @@ def test_the_form_that_a_code_host_reads_is_all_that_stdout_holds(folder):
     assert out.strip() == (folder[0] / "conform" / "conform.sarif").read_text().strip()
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_a_valid_partial_report_and_no_process(folder):
     process = start(folder, "--out", "partial")
     line = process.stderr.readline()
@@ -130,6 +132,7 @@ def test_ctrl_c_leaves_a_valid_partial_report_and_no_process(folder):
         socket.create_connection(("127.0.0.1", int(folder[1]["PORT"])), timeout=5).close()
 
 
+@pytest.mark.slow
 def test_however_often_it_is_pressed_the_report_is_whole(folder):
     process = start(folder, "--out", "partial")
     assert process.stderr.readline()
@@ -144,6 +147,7 @@ def test_however_often_it_is_pressed_the_report_is_whole(folder):
         ".json", ".sarif", ".html", ".xml", ".md"}  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_while_the_back_end_starts_leaves_a_report_and_no_process(folder, number):
     path, told = folder[0] / "back-end.toml", folder[0] / "pid"
@@ -162,6 +166,7 @@ def test_a_signal_while_the_back_end_starts_leaves_a_report_and_no_process(folde
         os.kill(int(told.read_text()), 0)
 
 
+@pytest.mark.slow
 def test_the_limit_for_all_cases_leaves_a_report_that_says_so(folder):
     path = folder[0] / "back-end.toml"
     path.write_text(path.read_text().replace("answer = 2.0", "answer = 2.0\nwhole = 2.5"))
@@ -173,6 +178,7 @@ def test_the_limit_for_all_cases_leaves_a_report_that_says_so(folder):
     assert (told["about"]["interrupted"], told["about"]["unfinished"]) == (False, [])
 
 
+@pytest.mark.slow
 def test_values_by_hand_are_printed_and_the_first_call_is_waited_for(folder):
     path, environ = folder
     file = path / "back-end.toml"
@@ -256,6 +262,7 @@ def test_init_writes_a_file_that_is_in_order(tmp_path, monkeypatch, capsys):
     assert "back-end.toml is written" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_init_asks_at_a_terminal(tmp_path):
     ours, theirs = pty.openpty()
     process = subprocess.Popen([sys.executable, "-m", "workbook", "conform", "init"], cwd=tmp_path, stdin=theirs,
@@ -295,6 +302,7 @@ def test_answers_that_end_too_soon_write_nothing(tmp_path, monkeypatch, capsys):
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_a_bar(folder):
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 100))
