@@ -25,20 +25,9 @@ from typing import Self
 
 from workbook.api.opaque import json_text
 from workbook.errors import ConfigurationError
+from workbook.mockserver import server as mockserver
 from workbook.mockserver.journal import operation_of
-from workbook.mockserver.server import (
-    BACKLOG,
-    LOOPBACK,
-    Certificate,
-    Connection,
-    Server,
-    answering,
-    base_url,
-    listening,
-    new_authority,
-    on_thread,
-    write_certificate,
-)
+from workbook.mockserver.server import BACKLOG, LOOPBACK, Certificate, Server, base_url, listening, new_authority
 from workbook.relay.model import Arrived, Identity, Order
 from workbook.simulation.faults import Chance, fault
 from workbook.simulation.http import JSON_HEADERS, Request, Responder, Response, Wire, header_values
@@ -223,7 +212,8 @@ def certificates(folder: Path) -> Mapping[Identity, Certificate]:
         Identity.EXPIRED: (own, own.issue_cert(*LOOPBACK, not_after=yesterday)),
         Identity.OTHER_HOST: (own, own.issue_cert("another-host.example")),
     }
-    return {identity: write_certificate(folder / identity.name.lower(), *pair) for identity, pair in issued.items()}
+    write = mockserver.write_certificate
+    return {identity: write(folder / identity.name.lower(), *pair) for identity, pair in issued.items()}
 
 
 class Listener:
@@ -253,7 +243,7 @@ class Listener:
         self.down()
 
     @property
-    def connections(self) -> frozenset[Connection]:
+    def connections(self) -> frozenset[mockserver.Connection]:
         """The connections that are open now."""
         return frozenset(self._server.connections)
 
@@ -278,9 +268,9 @@ class Listener:
 
     def _serve(self) -> None:
         # What a back end leaves open is counted before an idle connection is closed, after this many seconds.
-        self._server = Server(answering(self._responder), idle=60)
+        self._server = Server(mockserver.answering(self._responder), idle=60)
         self._server.listen(self._running.enter_context(self._socket), self.certificate)
-        self._running.enter_context(on_thread(self._server, abrupt=True))
+        self._running.enter_context(mockserver.on_thread(self._server, abrupt=True))
         self.is_up = True
 
 

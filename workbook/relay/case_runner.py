@@ -967,15 +967,8 @@ class CaseRunner:
         """The call that the phone is to make. The first cardholder is the one who has the case's cards."""
         holders = self.target.cardholders
         first = next((holder for holder in holders if cards[0] in holder.cards), holders[0])
-        match ask.cardholder:
-            case -1:
-                cardholder = model.Cardholder("nobody", (), ())
-            case index if index == FORGED:
-                cardholder = replace(first, name="somebody forged")
-            case 0:
-                cardholder = first
-            case index:
-                cardholder = holders[index]
+        others = {-1: model.Cardholder("nobody", (), ()), FORGED: replace(first, name="somebody forged"), 0: first}
+        cardholder = others.get(ask.cardholder) or holders[ask.cardholder]
         card = (
             model.ordinary(cardholder.cards, self.target.instrument, 1 + ask.card)[ask.card]
             if ask.own
@@ -997,8 +990,8 @@ class CaseRunner:
         call = PhoneCall(number, ask.operation, cardholder.name, instrument, sent, card=card, tamper=ask.tamper)
         if ask.instrument is not None:
             call.instrument = call.card = ask.instrument(card)
-        others = (one.cards[0] for one in self.target.cardholders if card not in one.cards)
-        call.session, call.cancel, call.manner, call.other = session, ask.cancel, ask.manner, next(others, "")
+        call.other = next((one.cards[0] for one in holders if card not in one.cards), "")
+        call.session, call.cancel, call.manner = session, ask.cancel, ask.manner
         return call
 
 

@@ -19,23 +19,10 @@ from workbook.base.forms import Says, Text, mistake
 from workbook.base.secrecy import Secrets
 from workbook.errors import ConfigurationError, WorkbookError
 from workbook.harness.progress import RunProgress
+from workbook.relay import config
 from workbook.relay.api_side import MockApi
 from workbook.relay.case_runner import CaseRunner
-from workbook.relay.config import (
-    CardIds,
-    ExportName,
-    Exports,
-    HeaderName,
-    Method,
-    PathTemplate,
-    Pointer,
-    Prefix,
-    Url,
-    ValuePlace,
-    Variable,
-    overlap,
-    parse_config,
-)
+from workbook.relay.config import CardIds, ExportName, Exports, Method, PathTemplate, Pointer, Url, ValuePlace, Variable
 from workbook.relay.findings import FIRST_CALL, PLAIN_ATTEMPT, place_of, texts_in, why_not
 from workbook.relay.model import GET, POST, RAW, RelayGroup
 from workbook.relay.process import Launcher
@@ -100,7 +87,7 @@ CardsOrNone = Annotated[
 ]
 HeaderOrNone = Annotated[
     str,
-    _if(lambda answer: answer == "none" or not mistake(HeaderName, answer)),
+    _if(lambda answer: answer == "none" or not mistake(config.HeaderName, answer)),
     Says("the name of a header, or none"),
 ]
 Line = Annotated[str, _if(str.isprintable), Says("a line of text")]
@@ -140,7 +127,7 @@ QUESTIONS = (
     Prompt("sdk_output", 'Where in its body is the sdkOutput (a JSON pointer, or "raw")?', "/sdkOutput",
              ValuePlace,
              check=lambda got, answer: "the id is in the body too. Give each a place of its own."
-             if "{id}" not in got["post_path"] and overlap(answer, got["post_id"]) else ""),
+             if "{id}" not in got["post_path"] and config.overlap(answer, got["post_id"]) else ""),
     Prompt("post_sdk_input", 'Where in its answer is the sdkInput (a JSON pointer, or "raw")?', "/sdkInput",
              ValuePlace),
     Prompt("encoding", "On platform B, does the app get the API's base64 text or the bytes (base64 or bytes)?",
@@ -159,7 +146,7 @@ QUESTIONS = (
     Prompt("header", "Which header presents the cardholder's session (none for no session)?", "authorization",
              HeaderOrNone),
     Prompt("cookie", "What is that cookie called?", "sid", CookieName, _is_cookie),
-    Prompt("prefix", "Which word comes before it, such as Bearer (none for no word)?", "Bearer", Prefix,
+    Prompt("prefix", "Which word comes before it, such as Bearer (none for no word)?", "Bearer", config.Prefix,
              lambda got: got["header"] != "none" and not _is_cookie(got)),
     Prompt("variable", "Which environment variable will hold the session, without that word or name?",
              "CARDHOLDER_SESSION", Variable, lambda got: got["header"] != "none"),
@@ -278,11 +265,11 @@ def tried(answers: InitAnswers, file: Path, environ: Mapping[str, str] = os.envi
         return answers, [f"Nothing was tried, because {names} not set. The run needs the value too."]
     lines: list[str] = []
     try:
-        config = parse_config(tomllib.loads(text(answers)), file, environ)
+        read = config.parse_config(tomllib.loads(text(answers)), file, environ)
         with ExitStack() as stack:
-            api = stack.enter_context(MockApi(config.instruments, tls=config.api.tls))
-            clean = Secrets.of_keys({api.key, *config.target.session_secrets()}).scrub
-            launcher = Launcher(config, api, RunProgress(), stack, clean, known=not config.start.command)
+            api = stack.enter_context(MockApi(read.instruments, tls=read.api.tls))
+            clean = Secrets.of_keys({api.key, *read.target.session_secrets()}).scrub
+            launcher = Launcher(read, api, RunProgress(), stack, clean, known=not read.start.command)
             answers = asyncio.run(_tried(answers, launcher, api, lines))
     except WorkbookError as error:
         lines.append(str(error))

@@ -10,7 +10,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -180,6 +180,7 @@ async def post_values(hook: str, values: Mapping[str, str], seconds: float, ca_f
         raise StartError(f"The hook did not take the values: it answered with status {call.status}.")
 
 
+@dataclass
 class Launcher:
     """Starts the back end with the API's address and key, and waits until it listens.
 
@@ -198,26 +199,23 @@ class Launcher:
         ConfigurationError: the adapter cannot be loaded.
     """
 
-    def __init__(
-        self,
-        config: Config,
-        api: MockApi,
-        progress: RunProgress,
-        stack: ExitStack,
-        clean: Callable[[str], str],
-        *,
-        known: bool,
-    ) -> None:
-        self._config, self._known, self._progress, self._url = config, known, progress, api.url
-        self._api = api
+    config: Config
+    api: MockApi
+    progress: RunProgress
+    stack: InitVar[ExitStack]
+    clean: InitVar[Callable[[str], str]]
+    known: bool = field(kw_only=True)
+    _command: StartCommand | None = None
+
+    def __post_init__(self, stack: ExitStack, clean: Callable[[str], str]) -> None:
+        config, api = self.config, self.api
         self._values = config.exports.values(api.url, api.key, api.ca_file)
-        self._command: StartCommand | None = None
         self.target, start = config.target, config.start
         if config.adapter:
             stack.enter_context(exported(self._values))
             adapter = stack.enter_context(loaded(config.adapter, config.folder))
             self.target = replace(self.target, adapter=adapter)
-        elif start.command and not known:
+        elif start.command and not self.known:
             values = surroundings(api, proxy=start.proxy) | self._values
             self._command = stack.enter_context(StartCommand(start.command, config.start_folder, values, clean))
             self.target = replace(self.target, logs=(*self.target.logs, self._command.output), proxied=start.proxy)
@@ -230,7 +228,7 @@ class Launcher:
     @property
     def misled(self) -> str:
         """Says that the environment's proxy kept the back end from other servers; empty where it did not."""
-        if not (self.target.proxied and self._api.proxy.foreign):
+        if not (self.target.proxied and self.api.proxy.foreign):
             return ""
         return (
             "The back end's calls to other servers came to the proxy that its environment names; that proxy leads to "
@@ -249,9 +247,9 @@ class Launcher:
             StartError: it does not.
             ConfigurationError: its address is never contacted.
         """
-        hook, limits, target = self._config.start.hook, self._config.timeouts, self.target
-        by_hand = not (self._known or self._config.start.command or hook or target.adapter)
-        self._progress.exported(self._values if by_hand else {}, self._url)
+        hook, limits, target = self.config.start.hook, self.config.timeouts, self.target
+        by_hand = not (self.known or self.config.start.command or hook or target.adapter)
+        self.progress.exported(self._values if by_hand else {}, self.api.url)
         if target.adapter is not None:
             return
         origin = Origin.of(target.base_url)
@@ -265,7 +263,7 @@ class Launcher:
                                  "or leave the command out if that program is your back end.")  # fmt: skip
             self._command.start()
             await self._command.listening(origin, limits.start)
-        elif hook and not self._known:
+        elif hook and not self.known:
             await post_values(hook, self._values, limits.start, target.ca_file)
         elif by_hand:
             await self._first_call(runner, limits.first_call)
@@ -274,7 +272,7 @@ class Launcher:
         """Call until something comes of it, because a person may still be starting the back end with the values."""
         until = monotonic() + seconds
         while (left := until - monotonic()) > 0:
-            self._progress.wait(left)
+            self.progress.wait(left)
             seen = await first_call(runner)
             no_tls = any(call.broke in (Broke.UNTRUSTED, Broke.NO_TLS) for call in seen.calls)
             if seen.arrived or no_tls or all(call.succeeded for call in seen.calls):  # waiting changes no certificate

@@ -15,20 +15,7 @@ from workbook.relay import judging, model
 from workbook.relay.cases.fidelity import given_back, handed_on
 from workbook.relay.cases.isolation import other_value, own_only
 from workbook.relay.judging import WORKS, all_of, answered, each_request, loses_attempt, one_request, outcome, works
-from workbook.relay.model import (
-    ATTEMPT_ALONE,
-    GET,
-    POST,
-    AppCall,
-    Arrived,
-    CaseScript,
-    Judge,
-    Manner,
-    Need,
-    Order,
-    Seen,
-    both,
-)
+from workbook.relay.model import ATTEMPT_ALONE, GET, POST, AppCall, CaseScript, Judge, Manner, Need, Order, Seen, both
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 
 # The payment instrument in a request's path tells which case the request belongs to. A request to a wrong path has
@@ -36,7 +23,7 @@ from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 THREE_GETS = CaseScript(tuple(AppCall(GET, card=number) for number in range(3)), cards=3)
 
 
-def key_once(arrived: Arrived, seen: Seen) -> Iterator[Miss]:
+def key_once(arrived: model.Arrived, seen: Seen) -> Iterator[Miss]:
     """The header x-api-key is there once, with the key."""
     todo = "Send the header x-api-key once, with the key that was handed over, and nothing added to it."
     values = header_values(arrived.request.headers, "x-api-key")
@@ -46,7 +33,7 @@ def key_once(arrived: Arrived, seen: Seen) -> Iterator[Miss]:
         yield Miss("the key that was handed over", f"another value of {len(values[0])} characters", todo)
 
 
-def content_type(arrived: Arrived, _seen: Seen) -> Iterator[Miss]:
+def content_type(arrived: model.Arrived, _seen: Seen) -> Iterator[Miss]:
     """The header content-type says application/json; a charset beside it changes nothing."""
     values = header_values(arrived.request.headers, "content-type")
     if [value.partition(";")[0].strip().lower() for value in values] != ["application/json"]:
@@ -54,7 +41,7 @@ def content_type(arrived: Arrived, _seen: Seen) -> Iterator[Miss]:
         yield Miss("content-type: application/json", observed, "Send content-type: application/json, on the GET too.")
 
 
-def no_query(arrived: Arrived, seen: Seen) -> Iterator[Miss]:
+def no_query(arrived: model.Arrived, seen: Seen) -> Iterator[Miss]:
     """The document shows no query on the GET, and says nothing of one on the POST: there a query is only noted.
 
     A query with the key is a miss on both: every server on the way writes URLs into its logs (REL-2).
@@ -68,13 +55,13 @@ def no_query(arrived: Arrived, seen: Seen) -> Iterator[Miss]:
         yield Miss("no query", "a query", "Send no query parameters: the document shows none.", noted=noted)
 
 
-def no_body(arrived: Arrived, _seen: Seen) -> Iterator[Miss]:
+def no_body(arrived: model.Arrived, _seen: Seen) -> Iterator[Miss]:
     """A body on a GET has no meaning (RFC 9110, 9.3.1), and servers between may drop the request for it."""
     if arrived.request.body:
         yield Miss("no body", f"a body of {len(arrived.request.body)} bytes", "Send the GET without a body.")
 
 
-def one_field(arrived: Arrived, _seen: Seen) -> Iterator[Miss]:
+def one_field(arrived: model.Arrived, _seen: Seen) -> Iterator[Miss]:
     """The body is JSON with the field sdkOutput alone: an API may refuse what it does not know."""
     try:
         document = json.loads(arrived.request.body)
