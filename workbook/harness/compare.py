@@ -46,24 +46,30 @@ class Changed:
     Attributes:
         name: of the case.
         change: how its result changed.
-        before: its verdict in the old run; None where the old run did not have it.
-        now: its verdict in the new run; None where the new run did not have it.
-        gone: reasons of the old run that no longer hold.
-        come: reasons of the new run that did not hold before.
+        before: its result in the old run; None where the old run did not have it.
+        now: its result in the new run; None where the new run did not have it.
     """
 
     name: str
     change: CaseChange
-    before: Verdict | None
-    now: Verdict | None
-    gone: tuple[str, ...] = ()
-    come: tuple[str, ...] = ()
+    before: CaseRecord | None
+    now: CaseRecord | None
 
     @property
     def verdicts(self) -> str:
         """Both verdicts in words."""
-        before, now = (verdict.value if verdict else "not there" for verdict in (self.before, self.now))
+        before, now = (case.verdict.value if case else "not there" for case in (self.before, self.now))
         return before if before == now else f"{before}, now {now}"
+
+    @property
+    def gone(self) -> tuple[str, ...]:
+        """Reasons of the old run that no longer hold."""
+        return _only_in(self.before, self.now)
+
+    @property
+    def come(self) -> tuple[str, ...]:
+        """Reasons of the new run that did not hold before."""
+        return _only_in(self.now, self.before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,25 +127,12 @@ def compare(old: RunRecord, new: RunRecord) -> RunComparison:
     """What changed from the old run to the new one."""
     before, now = ({case.name: case for case in record.cases} for record in (old, new))
     changed, names = [], before | now
+    missing = CaseChange.NOT_RUN if new.about.partial else CaseChange.GONE
     for name in names:
         was, is_ = before.get(name), now.get(name)
-        if was is None or is_ is None:
-            missing = CaseChange.NOT_RUN if new.about.partial else CaseChange.GONE
-            change: CaseChange | None = CaseChange.NEW if was is None else missing
-        else:
-            change = _change(was, is_)
+        change = CaseChange.NEW if was is None else missing if is_ is None else _change(was, is_)
         if change is not None:
-            gone, come = (_reasons(was), _reasons(is_)) if was and is_ else ((), ())
-            changed.append(
-                Changed(
-                    name,
-                    change,
-                    was.verdict if was else None,
-                    is_.verdict if is_ else None,
-                    tuple(reason for reason in gone if reason not in come),
-                    tuple(reason for reason in come if reason not in gone),
-                )
-            )
+            changed.append(Changed(name, change, was, is_))
     notes = []
     for name in ("base_url", "profile", "repeat"):
         first, second = getattr(old.about, name), getattr(new.about, name)
@@ -185,3 +178,8 @@ def _reasons(case: CaseRecord) -> tuple[str, ...]:
     reasons += [f"{miss.rule}: expected {miss.expected}, observed {miss.observed}" for miss in case.misses]
     place = r", line \d+(, and in \d+ more lines?)?"
     return tuple(dict.fromkeys(re.sub(place, "", timeless(reason)) for reason in reasons))
+
+
+def _only_in(case: CaseRecord | None, other: CaseRecord | None) -> tuple[str, ...]:
+    """Why a case failed in one of two runs that both have it, and not in the other."""
+    return tuple(why for why in _reasons(case) if why not in _reasons(other)) if case and other else ()
