@@ -163,7 +163,7 @@ def test_a_librarys_version_fails_only_where_a_public_source_names_it(platform_a
 )  # fmt: skip
 def test_no_form_of_the_new_call_is_called_deprecated(platform_a, arguments):
     model = platform_a / "app/src/main/kotlin/AddCardModel.kt"
-    new = "sdk.provision(cardName, CardAddress(), BackEndOpcProvider(backEnd, log))"
+    new = "sdk.provision(cardName, CardAddress(), provider)"
     assert new in model.read_text()
     model.write_text(model.read_text().replace(new, f"sdk.provision({arguments})"))
     assert judged(platform_a)["kotlin.deprecated"].verdict is Verdict.PASS

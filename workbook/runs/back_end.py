@@ -44,8 +44,8 @@ from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, World
 if TYPE_CHECKING:  # httpx is loaded when a client is made: whoever opens a session would wait for it
     from workbook.api.client import ActivationDataClient
 
-TRY_LATER = "The card cannot be added now. Try again later."
-"""The only text that the app gets about a failure, and the cardholder of a GET's (REL-9; assumed)."""
+TRY_LATER = "the card cannot be added now; try again later"
+"""The only text that the app gets about a failure (REL-9)."""
 
 
 class ActivationDataApi(Protocol):

@@ -35,6 +35,8 @@ BUTTON = {
 INTERRUPTED = "it was interrupted"
 LABELS = {m.ShowAdded: "Added to Wallet", m.ShowAvailable: "Available in Wallet", m.TellFailure: "not added"}
 """What the app's screen says beside the button (B-FIN-2)."""
+NO_BUTTON_YET = "The card cannot be added now. Try again later."
+"""What it says after a GET that failed, beside *Try again*: a hidden button alone leaves no way to retry (assumed)."""
 
 
 class InApp(Loop):
@@ -45,7 +47,7 @@ class InApp(Loop):
         payment_instrument_id: the card whose page is opened.
         back_end: relays to the HTTP API.
         button: what the cardholder sees of the add button: absent, shown, disabled or hidden.
-        label: what else the app's screen says: one of `LABELS`, or `TRY_LATER`; empty at first.
+        label: what else the app's screen says: one of `LABELS`, or `NO_BUTTON_YET`; empty at first.
     """
 
     variant: VariantA | VariantB
@@ -101,7 +103,7 @@ class InApp(Loop):
     def _get(self, command: m.GetActivationData) -> Reply:
         failed = m.ActivationDataFailed(TRY_LATER)
         seconds, outcome = self._relay(command.payment_instrument_id, None, m.ActivationDataReceived, failed)
-        self.label = TRY_LATER if outcome is failed else ""  # beside it the page offers to open it anew (assumed)
+        self.label = NO_BUTTON_YET if outcome is failed else ""  # beside it the page offers to open it anew (assumed)
         return seconds, outcome
 
     def _relay(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from workbook.flows import messages as m
-from workbook.runs.back_end import TRY_LATER
+from workbook.runs.in_app import NO_BUTTON_YET
 from workbook.views.film import Film
 from workbook.views.html import Markup, View, joined, tag, trusted, void
 from workbook.views.paint import FONT, PHONE_DARK, PHONE_LIGHT, Picture, Pressable, document, variables
@@ -250,7 +250,7 @@ def app(screen: Screen) -> Drawn:
         if y > 312:
             yield hairline(MARGIN + 46, y - 22, INNER_WIDTH - 58)
     yield from _button(screen)
-    if screen.label == TRY_LATER:
+    if screen.label == NO_BUTTON_YET:
         for at, sentence in enumerate(re.findall(r"[^.]+\.", screen.label)):
             yield word(sentence.strip(), CENTRE, 456 + 22 * at, weight=500, anchor="middle", room=INNER_WIDTH)
         yield from pressed("open", "Try again", BUTTON, screen.card)

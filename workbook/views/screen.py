@@ -12,7 +12,7 @@ from enum import StrEnum, unique
 from typing import Any
 
 from workbook.flows import messages as m
-from workbook.runs.back_end import TRY_LATER
+from workbook.runs.in_app import NO_BUTTON_YET
 from workbook.views.table import clean
 
 Change = Callable[["Screen", Any], "Screen"]
@@ -129,7 +129,7 @@ def _into(screen: Screen, where: str, **changes: Any) -> Screen:
 # player can show any moment without undoing another, and a replay of the same trace is the same film.
 SCREEN_CHANGES: Mapping[type[m.Message], Change] = {
     m.Opened: _opened,
-    m.ActivationDataFailed: _to(label=TRY_LATER),  # the page offers *Try again*: it has no button to tap (assumed)
+    m.ActivationDataFailed: _to(label=NO_BUTTON_YET),  # the page offers *Try again*: it has no button to tap (assumed)
     m.ShowButton: _to(button="shown", waits=False),
     m.HideButton: _to(button="hidden", waits=False),
     m.EnableButton: _to(button="shown", waits=False, sheet=Sheet.NONE),
@@ -189,7 +189,7 @@ def describe(screen: Screen) -> str:
             button = "there is no add button" if screen.button == "absent" else f"the add button is {screen.button}"
             waits = " while the app waits for an answer" if screen.waits else ""
             label = f"; it says “{clean(screen.label)}”" if screen.label else ""
-            label += " and offers to try again" if screen.label == TRY_LATER else ""
+            label += " and offers to try again" if screen.label == NO_BUTTON_YET else ""
             front = f"The issuer's app shows {card}; {button}{waits}{label}."
         case InFront.WALLET:
             front = f"{_wallet(screen)}."

@@ -263,7 +263,7 @@ def test_the_summary_tells_the_story_from_the_api_to_the_cardholder():
         "played": "on the first POST; after the API had done its part",
         "the API": "was asked once; carried the POST out once",
         "the back end got": "MaybeSentError after 1 attempt and 0.30 s",
-        "the app got": "no sdkInput: “The card cannot be added now. Try again later.”",
+        "the app got": "no sdkInput: “the card cannot be added now; try again later”",
         "the cardholder sees": "“Not added”, and the add button",
         "the card": "not in the wallet",
         "ended": "for the cardholder after 0.84 s of virtual time",

@@ -72,7 +72,7 @@ def test_the_verdict_says_why_and_the_scene_stands_below():
         "what came of it": "the button comes back",
         "because the API": "was asked once; carried the POST out once",
         "so the back end got": "MaybeSentError after 1 attempt and 0.30 s",
-        "and the app got": "no sdkInput: “The card cannot be added now. Try again later.”",
+        "and the app got": "no sdkInput: “the card cannot be added now; try again later”",
     }
     assert (
         told.text().index("Your prediction") < told.text().index("How it ended") < told.text().index("no answer: reset")

@@ -40,7 +40,7 @@ class ButtonDecision(
         }
     }
 
-    /** Without activation data there is no button to tap, so a page that said nothing would leave no way to retry (ours). */
+    /** Without the GET there is no button to tap: a page that said nothing would leave no way to retry (ours). */
     private fun pageWithout(reason: Reason): Page = when (reason) {
         Reason.SIGN_IN -> Page(AddButton.HIDDEN, "Sign in again.")
         Reason.NO_SUCH_CARD -> Page(AddButton.HIDDEN)

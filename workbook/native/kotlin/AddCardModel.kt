@@ -45,7 +45,8 @@ class AddCardModel(
         work = scope.launch {
             var next = NOT_ADDED
             try {
-                next = when (val end = sdk.provision(cardName, CardAddress(), BackEndOpcProvider(cardId, backEnd, log))) {
+                val provider = BackEndOpcProvider(cardId, backEnd, log)
+                next = when (val end = sdk.provision(cardName, CardAddress(), provider)) {
                     is ProvisionResult.Success -> decision.pageFor(sdk.canProvision()).also {
                         if (it.button == AddButton.SHOWN) report()
                     }

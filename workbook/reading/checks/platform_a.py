@@ -176,7 +176,7 @@ PLATFORM_A_CHECKS: tuple[Check, ...] = (
     ),
     Symptom(
         m.ApiError, "A-CAN-5", Severity.WARN, Owner.OPERATOR,
-        "canProvision ended in ApiError: the wallet provider's API answered {r.status_code}: not allowlisted (wallet).",
+        "canProvision ended in ApiError {r.status_code}: the app is not allowlisted (wallet).",
         "Offer no button (assumed). Write to the implementation contact, with the application id and the fingerprint: "
         "the operator has the app allowlisted (A-ALLOW-2).",
         when=lambda error: error.status_code == NOT_ALLOWLISTED,

@@ -306,9 +306,9 @@ class ReferenceHandler(ExtensionHandler):
             return None
 
     def card_art(self, which: str) -> CardArt:
-        """The picture of exactly this card (X-ART-1): one that the app brought along, so nothing is fetched here.
+        """The picture of exactly this card; the app brings it, nothing is fetched (X-ART-1).
 
-        `which` is the payment instrument id; the earlier variant asks for a brand, `cardArt(forBrand:)`.
+        `which` is the payment instrument id; in the earlier variant it is a brand.
         """
         return CardArt(shows=which)
 
