@@ -54,7 +54,7 @@ def picture(request):
     return request.param, PICTURES[request.param]()
 
 
-def test_the_text_form_is_a_drawing(picture, golden):
+def test_the_text_form_says_what_the_picture_shows(picture, golden):
     golden(picture[0], picture[1].text())
 
 

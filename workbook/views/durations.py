@@ -9,12 +9,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from workbook.flows.messages import LIMITS
-from workbook.reading.verdict import R10, Judgement
+from workbook.reading.verdict import Judgement
 from workbook.views.film import Film
 from workbook.views.html import Markup, View, tag, void
 from workbook.views.paint import Picture, document, ground, sheet
@@ -158,15 +157,14 @@ class Durations(_Chart):
         return max((bar.share for series in self.series for bar in series.bars), default=1.0)
 
     def text(self) -> str:
-        """The strips as a fixed-width drawing, at most 110 columns wide."""
+        """How many calls of each strip were over the limit, and how long they took; at most 110 columns wide."""
         if not self.series:
             return f"{cut(self.title, TEXT_WIDTH)}\n{NOT_MEASURED}"
-        rows, scale = [cut(self.title, TEXT_WIDTH)], TextScale(self)
+        rows = [cut(self.title, TEXT_WIDTH)]
         for series in self.series:
             judged = series.judgement
             rows += ["", cut(f"{VERDICTS[judged.verdict][0]} {judged.verdict}  {series.name}", TEXT_WIDTH)]
             rows += (f"  {line}" for words in (judged.finding, judged.took) for line in wrap(words, TEXT_WIDTH - 2))
-            rows += scale.strip(series)
         return "\n".join(row.rstrip() for row in rows)
 
     def picture(self) -> Picture:
@@ -253,64 +251,6 @@ def _series(judgement: Judgement) -> Series:
     return Series(judgement, tuple(bars))
 
 
-class TextScale:
-    """A column of cells for each step of the scale, with the limit as a line between two columns.
-
-    Attributes:
-        steps: where each step begins and ends, in seconds; parted at the limits.
-        wide: how many cells a step takes.
-    """
-
-    def __init__(self, durations: Durations) -> None:
-        *powers, last = durations.decades
-        self._named, self._fullest = {float(f"1e{power}"): DECADES[power] for power in powers}, durations.fullest
-        self._last = DECADES[last]
-        steps = {float(f"{step}e{power}") for power in powers for step in R10}
-        limits = {series.limit for series in durations.series if series.limit < 10.0**last}
-        self.steps = list(pairwise(sorted(steps | limits | {float(f"1e{last}")})))
-        self.wide = max((TEXT_WIDTH - 3) // len(self.steps), 1)
-
-    def strip(self, series: Series) -> Iterator[str]:
-        """The rows of one series: the limit's words, the columns, and the scale."""
-        at = self._cells(series.limit)
-        heights = dict.fromkeys(self.steps, 0)  # in eighths of four rows, at least one where there is anything
-        for bar in series.bars:
-            step = next(step for step in self.steps if step[1] >= bar.high or step == self.steps[-1])
-            heights[step] += max(round(bar.share / self._fullest * 32), 1)
-        yield _limit_words(series, at + 2)
-        for row in (3, 2, 1, 0):
-            cells = ""
-            for (low, _high), eighths in heights.items():
-                block = " ▁▂▃▄▅▆▇█"[min(max(eighths - 8 * row, 0), 8)]
-                # whole cells over the limit have another form
-                cells += ("▓" if block == "█" and low >= series.limit else block) * self.wide
-            yield _parted(cells, at, "┃")
-        rest = "─" * (self.wide - 1)
-        yield _parted("".join(("┬" if low in self._named else "─") + rest for low, _high in self.steps), at, "┸")
-        names = ""
-        for seconds, name in self._named.items():
-            names = names.ljust(2 + self._cells(seconds) + (seconds >= series.limit)) + name
-        yield f"{names} ".ljust(self.wide * len(self.steps) + 3 - len(self._last)) + self._last
-
-    def _cells(self, seconds: float) -> int:
-        """How many cells are before this duration."""
-        return self.wide * sum(high <= seconds for _low, high in self.steps)
-
-
-def _limit_words(series: Series, at: int) -> str:
-    """The limit's words on both sides of its line, or on the side that has room for them."""
-    limit, over = series.limit_words
-    if at + len(over) + 4 > TEXT_WIDTH:
-        return f"{limit}, {over} ┃".rjust(at + 1)
-    if len(limit) + 1 > at:
-        return f"{' ' * at}┃ {limit} ▸ {over}"
-    return f"{limit} ┃ ▸ {over}".rjust(at + len(over) + 4)
-
-
-def _parted(cells: str, at: int, mark: str) -> str:
-    return f"  {cells[:at]}{mark}{cells[at:]}"
-
-
 # Budgets: each call is a bar that fills towards its limit, as far as its worst call went.
 
 TRACK = 740
@@ -347,17 +287,12 @@ class Budgets(_Chart):
     nothing: str = NOT_MEASURED
 
     def text(self) -> str:
-        """The bars as a fixed-width drawing, at most 110 columns wide."""
+        """What each bar says, at most 110 columns wide."""
         lines = [cut(self.title, TEXT_WIDTH)]
         for budget in self.budgets:
-            filled = 60 if budget.used > 1 else round(budget.used * 60)
-            room = int(LITTLE_LEFT * 60)
-            track = "".join("█" if at < filled else "╎" if at == room else "·" for at in range(60))
             lines += ["", cut(f"{VERDICTS[budget.verdict][0]} {budget.verdict}  {budget.name}", TEXT_WIDTH)]
-            lines.append(f"  {track}┃{'▓▓▓▓▶' if budget.used > 1 else ''}")
             lines += [f"  {line}" for line in wrap(budget.words, TEXT_WIDTH - 2)]
-        legend = "█ used by the worst call   ╎ from here on there is little room   ┃ the limit   ▓ beyond it"
-        return "\n".join([*lines, *(["", f"  {legend}"] if self.budgets else [self.nothing])])
+        return "\n".join([*lines, *([] if self.budgets else [self.nothing])])
 
     def picture(self) -> Picture:
         """The bars, 1000 pixels wide, the same bytes on every run."""
