@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import time
 from itertools import count
 
 import pytest
@@ -106,7 +107,8 @@ def test_the_stopwatch_is_measured_first():
     )
     assert (found.instrument.overhead.p50, found.instrument.overhead.worst) == (1e-8, 1e-8)
     assert found.instrument.lateness.p50 == 0.0  # a sleep that comes back early is not late
-    assert len(reads) == 1 + 2 * 1000 + 2 * 20 + 6  # the start; a cold, a discarded and a warm call
+    # the start; a cold, a discarded and a warm call, and before each the time that is left
+    assert len(reads) == 1 + 2 * 1000 + 2 * 20 + 9
 
 
 @pytest.mark.parametrize(
@@ -230,3 +232,11 @@ def test_it_works_with_real_time_too():
     assert isinstance(found, Measurement)
     assert (len(found.cold), len(found.warm)) == (2, 3)
     assert all(one > 0 for one in (*found.cold, *found.warm))
+
+
+@pytest.mark.rule("X-STATUS-3")
+def test_a_call_that_hangs_is_stopped_when_the_time_is_up(monkeypatch):
+    monkeypatch.setattr("workbook.reading.measured.NOTICEABLE", 0.05)
+    found = measure_calls(lambda: lambda: time.sleep(30), cold=1, warm=1, at_most=0.1, sleep=id)
+    assert found.raised == (("StoppedError", 2),)
+    assert found.verdict == "fail"

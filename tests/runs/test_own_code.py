@@ -85,21 +85,32 @@ def test_an_error_is_told_by_what_is_harmless(source, words):
     assert exception_words(raised(lambda: eval(source))).replace(f"{__name__}.", "").endswith(words)
 
 
-def test_an_error_is_reported_once_however_many_blocks_it_passes():
-    seen = []
-    with pytest.raises(ZeroDivisionError), watched("outer", seen.append), watched("inner", seen.append):
-        in_a_file("def call():\n    1 / 0\n")()
+def test_an_error_is_reported_once_however_many_calls_it_passes():
+    seen, call = [], in_a_file("def call():\n    1 / 0\n")
+    with pytest.raises(ZeroDivisionError):
+        watched("outer", seen.append, lambda: watched("inner", seen.append, call))
     assert seen == [m.CodeFailed("inner", "ZeroDivisionError", "mine.py, line 2: 1 / 0")]
 
 
-def test_time_that_really_passes_is_told_where_it_is_long(monkeypatch):
-    seen, now = [], [0.0]
+def test_time_that_really_passes_counts_once_where_it_is_long(monkeypatch):
+    seen, spent, now = [], [], [0.0]
     monkeypatch.setattr(own_code, "NOTICEABLE", 0.3)
     monkeypatch.setattr(own_code, "perf_counter", lambda: now[0])
-    for seconds, timed in ((0.29, True), (0.32, True), (0.32, False)):
-        with watched("status", seen.append, timed=timed):
-            now[0] += seconds
-    assert seen == [m.CodeTookLong("status", 0.3)]
+
+    def passes(seconds):
+        now[0] += seconds
+
+    def both():
+        watched("inner", seen.append, passes, 2.0, spend=spent.append)
+        watched("inner", seen.append, passes, 0.1, spend=spent.append)
+        passes(0.33)
+
+    for seconds in (0.29, 0.32):
+        watched("status", seen.append, passes, seconds, spend=spent.append)
+    assert (seen, spent) == ([m.CodeTookLong("status", 0.3)], [0.3])
+    watched("outer", seen.append, both, spend=spent.append)
+    assert seen[1:] == [m.CodeTookLong("inner", 2.0), m.CodeTookLong("outer", 0.4)]
+    assert spent[1:] == [2.0, 0.4]
 
 
 def test_a_misspelt_method_is_told_with_the_one_it_may_mean():

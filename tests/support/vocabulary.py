@@ -76,6 +76,7 @@ SAMPLES = {
     "with_key": True,
     "line": "Cell In[3], line 5: return self.cache",
     "really": 2.0,
+    "outcome": "stopped",
     "name": "staus",
     "meant": "status",
     "attempts": 2,

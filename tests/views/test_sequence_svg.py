@@ -46,7 +46,7 @@ def boxes(svg):
 
 
 def test_a_long_picture_names_the_actors_again_between_its_lines():
-    lines = play(walked(Script("from the wallet"))).film.sequence
+    lines = walked(play(Script("from the wallet"))).film.sequence
     painted, tops = paint(lines), sorted(set(boxes(paint(lines).picture.svg)))
     assert len(tops) > 2
     assert all(560 <= below - above < 700 for above, below in pairwise(tops))
@@ -68,7 +68,7 @@ def test_a_narrow_picture_keeps_its_words_inside(story, actors):
 
 @pytest.mark.parametrize("flow", ["platform A", "platform B", "from the wallet"])
 def test_a_label_is_at_its_arrow_however_long_its_detail_is(flow):
-    lines = play(walked(Script(flow, fault="reset", operation="POST"))).film.sequence
+    lines = walked(play(Script(flow, fault="reset", operation="POST"))).film.sequence
     for measures in (narrow(len(lines.columns)), WIDE):
         root = ET.fromstring(paint(lines, measures).picture.svg)
         [lost] = [group for group in root.findall("svg:g", NS) if "is-lost" in group.get("class")]

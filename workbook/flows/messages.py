@@ -44,8 +44,8 @@ VALUES: Mapping[str, str] = {
     "ending": "", "entries": "", "error": "", "fault": "", "found": "", "hidden_by_scheme": "sdk-b",
     "identifier": "spec", "instance": "", "instances": "", "is_watch_activated": "spec", "line": "", "location": "",
     "meant": "", "message": "", "method": "spec", "name": "", "names": "", "out_of_reach": "sdk-b", "pause": "",
-    "payment_instrument_id": "spec", "phone": "sdk-b", "problems": "wallet", "really": "", "reason": "assumed",
-    "request": "assumed",
+    "outcome": "", "payment_instrument_id": "spec", "phone": "sdk-b", "problems": "wallet", "really": "",
+    "reason": "assumed", "request": "assumed",
     "requires_authentication": "spec", "sdk_input": "spec", "sdk_output": "spec", "seconds": "", "status": "",
     "status_code": "wallet inferred", "succeeded": "spec", "text": "", "throwable": "assumed", "told": "", "took": "",
     "watch": "sdk-b", "where": "", "why": "assumed", "with_key": "",
@@ -287,11 +287,16 @@ class CodeFailed(Aside):
 
 @message(APP, APP, "your code took long", "")
 class CodeTookLong(Aside):
-    """Code of the integrator's own really took so many seconds, which virtual time does not count."""
+    """Code of the integrator's own really took so many seconds.
+
+    `outcome` is `stopped` or `left behind` where it had not ended by then, on this `line`; else empty.
+    """
 
     kind = "note"
     call: str
     really: float
+    outcome: str = ""
+    line: str = ""
 
 
 @message(APP, APP, "never called", "")

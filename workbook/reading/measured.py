@@ -30,7 +30,7 @@ from workbook.flows.variants import B_LATER, VariantB
 from workbook.reading.verdict import TARGET, Judgement, LimitVerdict, Spread, judge_durations, span, times, wrapped
 from workbook.runs.back_end import simulated_back_end
 from workbook.runs.extension.handler import ExtensionBackEnd, ExtensionHandler, Library, Storage
-from workbook.runs.own_code import completed
+from workbook.runs.own_code import NOTICEABLE, completed, within
 from workbook.runs.platform_b import PlatformBRun
 from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.sdks import Call, under_way
@@ -144,17 +144,17 @@ def measure_calls(
     `stopwatch` gives nanoseconds; it, `sleep` and `collect` are there for tests, which have no time to lose.
 
     No new call begins after `at_most` seconds, or after half of them for the cold ones; at least one of each is made.
-    A call that hangs is not interrupted.
+    A call under way is stopped then, unless it is still within its limit, and counts as one that raised.
 
     Raises:
         ParameterError: a parameter is not what it may be, or the call returned a coroutine, which would not have run.
     """
-    limit_of(call)
+    limit = limit_of(call)
     asked = whole("cold", cold, least=1, most=1_000_000), whole("warm", warm, least=1, most=1_000_000)
     seconds, target = number("at_most", at_most, above=True), number("target", target, most=1)
     if not callable(make):
         raise ParameterError(f"make is {quoted(make)}. Give a function that makes a handler and returns a call of it.")
-    timer = Timer(stopwatch, collect)
+    timer = Timer(stopwatch, collect, max(limit.seconds, NOTICEABLE))
     instrument = Stopwatch(timer.overhead(), timer.lateness(sleep))
     cold_ones = timer.cold(make, asked[0], seconds / 2)
     warm_ones = timer.warm(make, asked[1], seconds)
@@ -168,9 +168,9 @@ class Timer:
         errors: how many calls raised an error, by its type.
     """
 
-    def __init__(self, stopwatch: Callable[[], int], collect: Callable[[], object]) -> None:
+    def __init__(self, stopwatch: Callable[[], int], collect: Callable[[], object], least: float) -> None:
         self.errors: Counter[str] = Counter()
-        self._stopwatch, self._collect = stopwatch, collect
+        self._stopwatch, self._collect, self._least = stopwatch, collect, least
         self._began = stopwatch()
 
     def overhead(self) -> Spread:
@@ -188,30 +188,36 @@ class Timer:
         while len(found) < count and (not found or self._since(self._began) < until):
             call = _made(make)
             self._collect()
-            found.append(self._call(call))
+            found.append(self._call(call, until))
         return tuple(found)
 
     def warm(self, make: Make, count: int, until: float) -> tuple[float, ...]:
         """Calls after a first one, all with what was made once."""
         call, found, before = _made(make), list[float](), self.errors.copy()
-        self._call(call)
+        self._call(call, until)
         self.errors = before  # neither the time nor an error of the first one counts
         self._collect()
         while len(found) < count and (not found or self._since(self._began) < until):
-            found.append(self._call(call))
+            found.append(self._call(call, until))
         return tuple(found)
 
-    def _call(self, call: TimedCall) -> float:
-        """How long one call takes, whether it returns or raises."""
+    def _call(self, call: TimedCall, until: float) -> float:
+        """How long one call takes, whether it returns, raises, or is stopped because the time is up."""
         result: object = None
-        began = self._stopwatch()
+        took = 0.0
+
+        def timed() -> None:
+            nonlocal result, took
+            began = self._stopwatch()
+            try:
+                result = call()
+            finally:
+                took = self._since(began)
+
         try:
-            result = call()
+            within(max(until - self._since(self._began), self._least), timed)
         except Exception as error:  # noqa: BLE001  # the integrator's code may raise anything; that it did is the finding
-            took = self._since(began)
             self.errors[type(error).__name__] += 1
-        else:
-            took = self._since(began)
         if isawaitable(result):
             getattr(result, "close", lambda: None)()  # else Python warns that it was never awaited
             raise ParameterError(

@@ -18,7 +18,7 @@ from random import Random
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbook.api.exchange import RetryPolicy, Timeouts
+from workbook.api.exchange import Options, RetryPolicy, Timeouts
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData, CallProblem, find_header, parse_object
 from workbook.base.values import choice, quoted
@@ -411,7 +411,7 @@ class WatchedBackEnd(BackEnd):
 # or a small class around it; none is made for a certain fault.
 #
 # The limits nest, from short to long (REL-5; the figures are assumed): one answer to a GET, the back end's call with
-# retries, which are the client's own, the app's wait for its back end (`extension.handler.BACK_END_WAIT`), the wallet's
+# retries, which are the client's own, the app's wait for its back end (`own_code.BACK_END_WAIT`), the wallet's
 # 20 s. Whoever gives up before the shorter limit has ended does not know what became of the call (REL-1). The wallet's
 # 20 s cover two calls of the extension, a GET and a POST, so twice the app's wait must be less than 20 s.
 
@@ -574,8 +574,8 @@ class OwnBackEnd:
     def _answered(self, name: str, call: Callable[..., Any], *given: str) -> ActivationData:
         """The sdkInput that it returned; whatever else comes of the call is said in the run's trace."""
         try:
-            with watched(name, self._line.note):
-                value = _ended(call, *given)
+            sleep, seconds = self._line.clock.sleep, Options().deadline
+            value = watched(name, self._line.note, _ended, call, *given, spend=sleep, seconds=seconds)
         except Exception as error:  # noqa: BLE001  # not our code
             raise BackEndFailed(exception_words(error)) from None
         if isinstance(value, WorkbookError):

@@ -6,6 +6,7 @@ What differs between the platforms (the SDK, and what the app calls when) is in 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from enum import StrEnum
@@ -22,7 +23,7 @@ from workbook.flows.trace import Kind, Trace
 from workbook.flows.variants import VariantA, VariantB
 from workbook.runs.back_end import TRY_LATER, BackEnd
 from workbook.runs.loop import Loop
-from workbook.runs.own_code import relayed
+from workbook.runs.own_code import own_failures, relayed, watched
 from workbook.simulation.phones import LatenciesA, LatenciesB, PhoneA, PhoneB
 from workbook.simulation.sdks import Reply
 
@@ -117,9 +118,16 @@ class InApp(Loop):
             self.soon(event, at)
         return seconds, received(exchange.sdk_input) if exchange.error is None else failed
 
-    def _own(self, outcome: Callable[[], Event]) -> Reply:
-        """The outcome of the integrator's own code, and the back end's seconds; the usual ones without a call."""
-        spent, usual = 0.0, self.phone.latencies.post
+    def _own(
+        self,
+        call: str,
+        function: Callable[..., Any],
+        given: tuple[object, ...],
+        answered: Callable[[Any], Event],
+        failed: Callable[[str], Event],
+    ) -> Reply:
+        """The event that comes of the integrator's own code, and its seconds: the back end's, and its own if long."""
+        spent, really, usual = 0.0, list[float](), self.phone.latencies.post
 
         def relay(payment_instrument_id: str, given: SdkOutput | str) -> SdkInput:
             nonlocal spent
@@ -131,12 +139,13 @@ class InApp(Loop):
             spent += took
             return exchange.answer()
 
-        if self.trace.select(m.Opened):
-            with relayed(relay):
-                event = outcome()
-        else:  # a person calls the SDK, and `Session.exchange` asks the session's own back end
-            event = outcome()
-        return spent or usual, event
+        # Without a page, a person calls the SDK, and `Session.exchange` asks the session's own back end.
+        with relayed(relay) if self.trace.select(m.Opened) else nullcontext():
+            try:
+                event = answered(watched(call, self.soon, function, *given, spend=really.append))
+            except own_failures() as error:
+                event = failed(f"{call} raised {type(error).__name__}")
+        return (spent or usual) + sum(really), event
 
     ports: ClassVar = {
         **Loop.ports,

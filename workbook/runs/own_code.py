@@ -1,36 +1,47 @@
-"""The integrator's own code in a run: it is checked as by a compiler, and called; its failures are located.
+"""The integrator's own code in a run: it is checked as by a compiler, called, and stopped when its time is over.
 
-A run's time is virtual: it passes where the SDK, the storage and the network spend it. The real
-time of the integrator's code is not counted, because it differs between machines; where it is long, the trace says so.
+A run's time is virtual: it passes where the SDK, the storage and the network spend it. The real time of the
+integrator's code differs between machines, so it counts, rounded, only where it is long. What fails or is slow is
+located.
 """
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 import linecache
 import re
+import signal
 import sys
 import sysconfig
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from difflib import get_close_matches
+from functools import partial
+from math import inf
 from pathlib import Path
 from time import perf_counter
-from traceback import walk_tb
+from traceback import walk_stack, walk_tb
 from types import FrameType
 from typing import Any
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.errors import ParameterError, WorkbookError
 from workbook.flows import messages as m
-from workbook.flows.messages import Event
+from workbook.flows.messages import LIMITS, Event
 
 NOTICEABLE = 0.3
-"""Seconds of real time from which a trace says how long code took: far more than Python needs on a busy machine."""
+"""Seconds of real time from which code counts as slow: far more than Python needs on a busy machine."""
+BACK_END_WAIT = 9.0
+"""Seconds that the app and its extension wait for one call of their back end: more than the back end's own deadline for
+it (8 s), and so little that the GET and the POST of one request fit into the wallet's 20 s (REL-5; assumed)."""
 
 RELAY: ContextVar[Callable[[str, Any], SdkInput] | None] = ContextVar("relay", default=None)
 """The back end of the run that called the integrator's code, so that its POST is in that run's trace and time."""
+COUNTED: ContextVar[list[float]] = ContextVar("counted")
+"""The slow seconds that were counted already in calls inside the one under way."""
 
 
 def check_callable(function: object, owner: str, name: str, arguments: tuple[str, ...]) -> None:
@@ -50,6 +61,56 @@ def check_callable(function: object, owner: str, name: str, arguments: tuple[str
         return
 
 
+class TookTooLong(BaseException):
+    """The time of a call is over. No `except Exception` of the integrator's catches it.
+
+    Attributes:
+        line: the line that it was on, where the traceback does not show it.
+        left_behind: it did not end, and goes on on a thread of its own.
+    """
+
+    line = ""
+    left_behind = False
+
+
+class StoppedError(WorkbookError):
+    """The integrator's code had not ended when its time was over.
+
+    Attributes:
+        line: the line that it was on; empty where that is not known.
+        left_behind: it could not be stopped, and goes on on a thread of its own.
+    """
+
+    reported = True  # by its duration
+
+    def __init__(self, seconds: float, stop: TookTooLong) -> None:
+        super().__init__(f"it had not ended after {seconds:g} s of real time")
+        self.line = stop.line or own_line(stop)
+        self.left_behind = stop.left_behind
+
+
+def within(seconds: float, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """What the integrator's `function` returns; what it may be is that of `completed`.
+
+    On the main thread of a Unix system a signal stops it; it then works in the next line that is Python's. On other
+    threads and systems it is left behind on a thread of its own. A browser's Python has neither: there it ends when it
+    ends. Code that is stuck inside a library in C, on the main thread, is stopped when that returns.
+
+    Raises:
+        StoppedError: it had not ended after so many seconds of real time.
+    """
+    stop: type[TookTooLong] = type("Stop", (TookTooLong,), {})  # calls inside this one have their own
+    work = partial(completed, function, *args, **named)
+    try:
+        if sys.platform == "emscripten":
+            return work()
+        if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
+            return _until_the_alarm(seconds, work, stop)
+        return _on_a_thread(work, stop, seconds)
+    except stop as raised:
+        raise StoppedError(seconds, raised) from None
+
+
 def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """What the integrator's `function` returns; an awaitable is awaited to its end on a thread of its own.
 
@@ -59,19 +120,112 @@ def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     if not inspect.isawaitable(value):
         return value
 
-    from asyncio import CancelledError  # a tenth of a session's import time; most code never waits
-    from concurrent.futures import CancelledError as TaskCancelled
+    import asyncio  # a tenth of a session's import time; most code never waits
 
-    from anyio.from_thread import start_blocking_portal
+    tasks: list[asyncio.Task[Any]] = []
 
-    async def awaited(value: Awaitable[Any]) -> Any:
+    async def awaited() -> Any:
+        tasks.extend(filter(None, [asyncio.current_task()]))
         return await value
 
+    def cancel() -> None:
+        with suppress(RuntimeError):  # its loop has just ended
+            for task in tasks:
+                task.get_loop().call_soon_threadsafe(task.cancel)
+
+    return _on_a_thread(lambda: asyncio.run(awaited()), TookTooLong, cancel=cancel)
+
+
+class _Attempt:
+    """One try to call `work`; what it raises waits until it is asked for its result."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self._work = work
+        self.returned: Any = None
+        self.failed: BaseException | None = None
+        self.done = threading.Event()
+
+    def run(self) -> None:
+        try:
+            self.returned = self._work()
+        except BaseException as error:  # noqa: BLE001  # `result` raises it
+            self.failed = error
+        self.done.set()
+
+    def result(self) -> Any:
+        if self.failed is not None:
+            raise self.failed
+        return self.returned
+
+
+def _until_the_alarm(seconds: float, work: Callable[[], Any], stop: type[TookTooLong]) -> Any:
+    """What `work` returns; raises `stop` in it when the time is over, and again every half second."""
+    left, every = signal.getitimer(signal.ITIMER_REAL)
+    if 0 < left <= seconds:  # the time of the call around this one is over first
+        return work()
+    rings, lines, armed, began, tracing = 0, 0, True, perf_counter(), sys.gettrace()
+
+    def ring(_number: int, frame: FrameType | None) -> None:
+        nonlocal rings, lines
+        rings, lines = rings + armed, rings
+        if rings > 1:  # an `except BaseException` took the last one: now a line after it raises, then one later
+            sys.settrace(insist)
+            while frame is not None and not _is_ours(frame):
+                frame.f_trace, frame = insist, frame.f_back
+        if armed:
+            raise stop
+
+    def insist(frame: FrameType, event: str, _value: object) -> Any:
+        nonlocal lines
+        lines -= event == "line" and not _is_ours(frame)
+        if armed and not lines:
+            raise stop
+        return insist
+
+    earlier, attempt = signal.signal(signal.SIGALRM, ring), _Attempt(work)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
+    try:  # in a generator: Python 3.11 takes an error for handled that was raised between two lines, but only in there
+        any(attempt.run() for _once in "1")  # type: ignore[func-returns-value]
+    finally:
+        armed = False  # first of all: an alarm that rings from here on does nothing
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        if rings > 1:
+            sys.settrace(tracing)
+        signal.signal(signal.SIGALRM, earlier or signal.SIG_DFL)
+        if left:
+            signal.setitimer(signal.ITIMER_REAL, max(left - (perf_counter() - began), 0.001), every)
+    return attempt.result()
+
+
+def _on_a_thread(
+    work: Callable[[], Any],
+    stop: type[TookTooLong],
+    seconds: float = inf,
+    cancel: Callable[[], None] = lambda: None,
+) -> Any:
+    """What `work` returns, on a thread of its own; one that has to stop and does not end at once is left behind."""
+    attempt, until = _Attempt(partial(copy_context().run, work)), perf_counter() + seconds
+    thread = threading.Thread(target=attempt.run, daemon=True)
+    thread.start()
     try:
-        with start_blocking_portal() as portal:  # a cell that is stopped stops this, too
-            return portal.call(awaited, value)
-    except TaskCancelled:
-        raise CancelledError from None
+        while not attempt.done.wait(0.05):  # so that an error that another thread raises in this one comes through
+            if perf_counter() >= until:
+                raise stop  # noqa: TRY301  # handled like one that comes from outside
+    except BaseException as error:  # also that of a call around this one, or of the kernel's stop button
+        ident = thread.ident or 0
+        frame = sys._current_frames().get(ident)  # noqa: SLF001  # the documented way
+        line = _own_line(walk_stack(frame)) if frame else ""
+        cancel()
+        if not attempt.done.wait(0.1):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(stop))
+            attempt.done.wait(0.3)
+        if isinstance(error, TookTooLong):
+            ended = attempt.failed or TookTooLong()
+            error.left_behind = not attempt.done.is_set()
+            error.line = getattr(ended, "line", "") or own_line(ended) or line
+        raise
+    thread.join()
+    return attempt.result()
 
 
 def own_failures() -> tuple[type[BaseException], ...]:
@@ -81,27 +235,55 @@ def own_failures() -> tuple[type[BaseException], ...]:
     return Exception, CancelledError
 
 
-@contextmanager
-def watched(call: str, seen: Callable[[Event], None], *, timed: bool = True) -> Iterator[None]:
-    """Report the line on which the integrator's code fails in this block, and its real time where that is long.
+def watched(
+    call: str,
+    seen: Callable[[Event], None],
+    function: Callable[..., Any],
+    *args: Any,
+    spend: Callable[[float], object] = lambda _seconds: None,
+    seconds: float = BACK_END_WAIT,
+) -> Any:
+    """What the integrator's `function` returns, within the time that such a call has.
+
+    The line on which it fails is reported, and its real time where that is long: then it counts in the run's time, too.
 
     Args:
         call: what the SDK or the wallet called, for a reader.
         seen: takes what is to be reported.
-        timed: False inside a call that is timed already.
+        function: the integrator's, plain or a coroutine function.
+        *args: what it is given.
+        spend: lets so many seconds pass in the run.
+        seconds: how long it may take where the wallet has no limit for `call`.
+
+    Raises:
+        StoppedError: its time was over.
     """
-    began = perf_counter()
+    seconds = max(LIMITS[call].seconds if call in LIMITS else seconds, NOTICEABLE)
+    around, inside, began = COUNTED.get([]), list[float](), perf_counter()
+    token = COUNTED.set(inside)
+
+    def took_long(really: float, outcome: str = "", line: str = "") -> None:
+        seen(m.CodeTookLong(call, seconds if outcome else really, outcome, line))
+        spend(really)
+        around.extend([*inside, really])
+
     try:
-        yield
+        returned = within(seconds, function, *args)
+    except StoppedError as stopped:
+        outcome = "left behind" if stopped.left_behind else "stopped"
+        took_long(seconds - sum(inside) + 0.001, outcome, stopped.line)  # a moment more: it was late
+        raise
     except own_failures() as error:
-        # An error may pass several of these blocks; the innermost one reports it.
+        # An error may pass several of these calls; the innermost one reports it.
         if (line := own_line(error)) and not getattr(error, "reported", False):
             error.reported = True  # type: ignore[attr-defined]  # an exception takes any attribute
             seen(m.CodeFailed(call, exception_words(error), line))
         raise
     finally:
-        if timed and (took := perf_counter() - began) >= NOTICEABLE:
-            seen(m.CodeTookLong(call, float(f"{took:.1g}")))
+        COUNTED.reset(token)
+    if (took := perf_counter() - began - sum(inside)) >= NOTICEABLE:
+        took_long(float(f"{took:.1g}"))
+    return returned
 
 
 @contextmanager
@@ -132,22 +314,20 @@ def _plain(name: str) -> str:
 
 # Where an error came from, and what may be said of it.
 
-WRONG_ARGUMENTS = re.compile(
-    r"[\w.<>]{1,120}\(\) (missing \d+ required [\w-]+ arguments?: [\w', ]{1,120}"
-    r"|takes [\w ]{1,60} but \d+ (was|were) given|got (an unexpected keyword|multiple values for) argument '\w{1,60}'"
-    r"|takes no arguments)"
-)
-"""What Python says about a call with the wrong arguments: names and numbers, and no value."""
-
 
 def own_line(error: BaseException) -> str:
     """The integrator's line on which an error was raised or passed, such as `Cell In[3], line 5: return self.cache`.
 
     Empty where no line of theirs took part.
     """
+    return _own_line(reversed(list(walk_tb(error.__traceback__))))
+
+
+def _own_line(steps: Iterable[tuple[FrameType, int]]) -> str:
+    """The integrator's line that comes first in these steps, which begin with the innermost."""
     libraries = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
     foreign = ("<frozen", *libraries)
-    for frame, number in reversed(list(walk_tb(error.__traceback__))):
+    for frame, number in steps:
         file = frame.f_code.co_filename
         if not _is_ours(frame) and not file.startswith(foreign):
             source = _without_data(linecache.getline(file, number).strip())
@@ -192,7 +372,13 @@ def exception_words(error: BaseException) -> str:
         and len(name) <= 40  # characters; opaque data is longer
     ):
         return f"{type(error).__name__}: {name}"
-    if isinstance(error, TypeError) and WRONG_ARGUMENTS.fullmatch(str(error)):
+    wrong_arguments = (  # names and numbers, and no value
+        r"[\w.<>]{1,120}\(\) (missing \d+ required [\w-]+ arguments?: [\w', ]{1,120}"
+        r"|takes [\w ]{1,60} but \d+ (was|were) given"
+        r"|got (an unexpected keyword|multiple values for) argument '\w{1,60}'"
+        r"|takes no arguments)"
+    )
+    if isinstance(error, TypeError) and re.fullmatch(wrong_arguments, str(error)):
         return f"TypeError: {error}"
     frames = [frame for frame, _line in walk_tb(error.__traceback__)]
     ours = isinstance(error, WorkbookError) and bool(frames) and _is_ours(frames[-1])

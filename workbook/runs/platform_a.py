@@ -18,7 +18,7 @@ from workbook.flows.platform_a import BUSY_A, State
 from workbook.flows.variants import A_FROM_0_4_0, VariantA, variant_a
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.runs.in_app import ByHand, InApp
-from workbook.runs.own_code import check_callable, completed, own_failures, watched
+from workbook.runs.own_code import BACK_END_WAIT, check_callable, within
 from workbook.simulation.phones import A_PHONE_A, NUMBERS, PhoneA
 from workbook.simulation.sdks import Reply, SdkA
 from workbook.simulation.seal import Seal
@@ -96,6 +96,14 @@ class AppA:
         return own if self.calls is None else self.calls
 
 
+def _fetched(opc: Any) -> Event:
+    """What the SDK makes of fetchOpc's answer."""
+    try:
+        return m.OpcReceived(opc if isinstance(opc, SdkInput) else SdkInput(opc))
+    except OpaqueDataError as error:
+        return m.ProviderFailed(f"fetchOpc returned no OPC data ({error.layer})")
+
+
 class PlatformARun(InApp):
     """One run of one variant of platform A on one phone.
 
@@ -149,19 +157,8 @@ class PlatformARun(InApp):
         """The app's OpcProvider: the integrator's own, or the plain relay."""
         if self.app.fetch_opc is None:
             return self._post(command)
-        return self._own(partial(self._fetched, self.app.fetch_opc, command))
-
-    def _fetched(self, fetch_opc: Callable[[str, str], Any], command: m.FetchOpc) -> Event:
-        """The outcome of the integrator's own fetchOpc; the SDK catches whatever it raises (sdk-a)."""
-        try:
-            with watched("fetchOpc", self.soon):
-                opc = completed(fetch_opc, command.payment_instrument_id, command.sdk_output.text)
-        except own_failures() as error:
-            return m.ProviderFailed(f"fetchOpc raised {type(error).__name__}")
-        try:
-            return m.OpcReceived(opc if isinstance(opc, SdkInput) else SdkInput(opc))
-        except OpaqueDataError as error:
-            return m.ProviderFailed(f"fetchOpc returned no OPC data ({error.layer})")
+        given = command.payment_instrument_id, command.sdk_output.text
+        return self._own("fetchOpc", self.app.fetch_opc, given, _fetched, m.ProviderFailed)  # it catches all (sdk-a)
 
     ports: ClassVar = {
         **InApp.ports,
@@ -245,7 +242,7 @@ class CardProvisioning(ByHand):
         idle = AppA(calls=MappingProxyType({}))
         its_own = PhoneA(number=next(NUMBERS)) if phone is None else phone
         run = PlatformARun(replace(flow, by_hand=True), phone=its_own, app=idle, seed=seed)
-        run.sdk.activity_provider = activity_provider
+        run.sdk.activity_provider = partial(within, BACK_END_WAIT, activity_provider)
         run.state = State.FETCHED
         client = CardProvisioning(run)
         outcome = client._call(m.CreateCalled(opaque(sdk_input)))

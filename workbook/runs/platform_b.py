@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import StrEnum
-from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
@@ -19,7 +18,7 @@ from workbook.flows.platform_b import BUSY_B, State
 from workbook.flows.variants import B_LATER, VariantB, variant_b
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.runs.in_app import ByHand, InApp
-from workbook.runs.own_code import check_callable, completed, own_failures, watched
+from workbook.runs.own_code import check_callable, own_failures, watched
 from workbook.simulation.phones import A_PHONE_B, NEVER_OPENED, NUMBERS, WALLETS, PhoneB
 from workbook.simulation.sdks import Reply, SdkB
 from workbook.simulation.world import INSTRUMENT_IDS, World
@@ -55,8 +54,7 @@ class AppB:
     Attributes:
         calls: the call that the app makes in each state; None makes the calls of the variant that is played.
         delegate: the integrator's own delegate with `provision(...)` and `did_finish_provisioning(pass_, error)`, plain
-            or coroutine functions; None relays through the back end (B-DEL-3). Time is virtual: a delegate that really
-            waits delays this program, and is in time all the same.
+            or coroutine functions; None relays through the back end (B-DEL-3).
         decodes: the app hands over the bytes; False hands over the base64 text, the classic mistake (API-8).
         keeps_watch_availability: the app makes one WatchAvailability; False makes one for each page (B-WATCH-2).
     """
@@ -93,6 +91,11 @@ def check_delegate(delegate: object, variant: VariantB) -> None:
         near = [] if method else get_close_matches(name, dir(delegate), n=1, cutoff=0.8)
         owner = f"{near[0]}() is never called. A delegate" if near and not isinstance(delegate, type) else "A delegate"
         check_callable(method, owner, name, arguments)
+
+
+def _provided(returned: Any) -> Event:
+    """The outcome of the integrator's own provision: bytes, or nil; an exception ends as nil, too (assumed)."""
+    return m.DelegateFailed("provision returned nil") if returned is None else m.SdkInputReceived(returned)
 
 
 class PlatformBRun(InApp):
@@ -185,17 +188,9 @@ class PlatformBRun(InApp):
         if self.app.delegate is None:
             reply = self._relay(instrument, command.sdk_output, self._received, m.NoSdkInput(TRY_LATER))
         else:
-            reply = self._own(partial(self._provided, command.sdk_output.data, *named))
+            provision, given = self.app.delegate.provision, (command.sdk_output.data, *named)
+            reply = self._own("provision", provision, given, _provided, m.DelegateFailed)
         self._answer = self._clock.after(*reply)
-
-    def _provided(self, *given: Any) -> Event:
-        """The outcome of the integrator's own provision: bytes, nil, or an exception that ends as nil (assumed)."""
-        try:
-            with watched("provision", self.soon):
-                returned = completed(self.app.delegate.provision, *given)
-        except own_failures() as error:
-            return m.DelegateFailed(f"provision raised {type(error).__name__}")
-        return m.DelegateFailed("provision returned nil") if returned is None else m.SdkInputReceived(returned)
 
     def _received(self, sdk_input: Any) -> Event:
         """What the app's own delegate makes of the answer: nil when it cannot be decoded (B-DEL-3)."""
@@ -215,8 +210,7 @@ class PlatformBRun(InApp):
         added = event.where if isinstance(event, m.FinishedWithPass) else None
         error = SdkError(event.case, event.why) if isinstance(event, m.FinishedWithError) else None
         try:
-            with watched("didFinishProvisioning", self.soon):
-                completed(self.app.delegate.did_finish_provisioning, added, error)
+            watched("didFinishProvisioning", self.soon, self.app.delegate.did_finish_provisioning, added, error)
         except own_failures() as problem:
             self.soon(m.Noted(f"The delegate's didFinishProvisioning raised {type(problem).__name__}."))
 

@@ -352,7 +352,7 @@ def timing(film: Film) -> Budgets:
     rows = []
     for budget in film.limits:
         ended = film.ends if budget.ended is None else budget.ended
-        used = max(0.0, min((ended - budget.began) / budget.seconds, 1.0))
+        used = max(0.0, min((ended - budget.began) / budget.seconds, 1.0), budget.really / budget.seconds)
         limit, took = span(budget.seconds), span(used * budget.seconds)
         if budget.ended is None:
             verdict, words = "running", f"no answer yet after {took} of {limit}"
@@ -361,7 +361,8 @@ def timing(film: Film) -> Budgets:
         elif budget.kept:
             verdict, words = "pass" if used < LITTLE_LEFT else "warn", f"answered after {took} of {limit}"
         else:
-            verdict, words = "fail", f"no answer within {limit}"
+            really = f": your code really took {span(budget.really)}" if budget.really else ""
+            verdict, words = "fail", f"no answer within {limit}{really}"
         known = LIMITS.get(budget.call)
         source = f" ({known.rule}, {known.source})" if known else ""
         name = f"{clean(budget.call)}, from {budget.began:.3f} s"

@@ -49,6 +49,7 @@ class CallBudget:
         ended: the moment when it answered or its time was over; None where the run ended before.
         kept: it answered in time.
         failed: it raised instead of answering.
+        really: seconds of real time that the integrator's code took, where that was long.
     """
 
     call: str
@@ -57,6 +58,7 @@ class CallBudget:
     ended: float | None = None
     kept: bool = False
     failed: bool = False
+    really: float = 0.0
 
     def seen_at(self, moment: float) -> CallBudget:
         """The same, as far as it is known at that moment: a call that ends later is still running."""
@@ -148,9 +150,12 @@ def _budgets(trace: Trace) -> Iterator[CallBudget]:
         message = record.message
         if isinstance(message, m.StartBudget):
             running = CallBudget(message.call, message.seconds, record.at)
+        elif running and isinstance(message, m.CodeTookLong):
+            before = 0.0 if message.outcome else running.really  # a call that had not ended holds those inside it
+            running = replace(running, really=before + message.really)
         elif running and isinstance(message, m.StopBudget | m.BudgetSpent):
             kept = isinstance(message, m.StopBudget)
-            yield CallBudget(running.call, running.seconds, running.began, record.at, kept, kept and failed)
+            yield replace(running, ended=record.at, kept=kept, failed=kept and failed)
             running = None
         if record.kind is Kind.EVENT:
             failed = isinstance(message, m.HandlerRaised)

@@ -14,7 +14,7 @@ from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_A
 from workbook.reading.checks.api import REMEDIES, Advice
 from workbook.reading.checks.finding import Finding
 from workbook.reading.diagnosis import row_of, see
-from workbook.runs.extension.handler import BACK_END_WAIT
+from workbook.runs.own_code import BACK_END_WAIT
 from workbook.views.html import View, tag, unbroken
 from workbook.views.sequence import sequence
 from workbook.views.table import INK, TEXT_WIDTH, Snapshot, Stack, Table, clean, cut, facts, paragraph, table, wrap

@@ -26,7 +26,7 @@ OPAQUE_FIELDS = ("sdk_input", "sdk_output")
 IN_LABEL = ("method", "status", "fault")
 FIELD_WORDS = {
     **dict.fromkeys(("reason", "why", "text", "error", "message", "told"), "{}"),
-    **dict.fromkeys(("case", "entries", "problems", "request", "line"), "{}"),
+    **dict.fromkeys(("case", "entries", "problems", "request", "line", "outcome"), "{}"),
     "payment_instrument_id": "id {}",
     "card_display_name": "name “{}”",
     "card_address": "address {}",

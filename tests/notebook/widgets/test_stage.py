@@ -154,18 +154,18 @@ def test_a_script_that_is_full_says_so():
     ],
 )
 def test_the_story_that_is_stored_goes_to_its_end(flow, acts):
-    done = walked(Script(flow))
-    assert [act.name for act in done.acts] == acts
-    assert {control.act for control in offered(play(done).film.frames[-1])} <= {"look", "open"}
+    done = walked(play(Script(flow)))
+    assert [act.name for act in done.script.acts] == acts
+    assert {control.act for control in offered(done.film.frames[-1])} <= {"look", "open"}
 
 
 @pytest.mark.rule("A-BTN-1", "A-BTN-2")
 def test_the_stored_story_of_a_misbehaving_app_is_two_quick_taps():
-    first, second = walked(Script(guarded=False)).acts
+    first, second = walked(play(Script(guarded=False))).script.acts
     assert (first.name, second.name) == ("tap", "tap")
     assert second.at - first.at == pytest.approx(0.1)
     assert "two quick taps, which this app does not prevent" in stage(guarded=False).snapshot().text()
-    assert [act.name for act in walked(Script("platform B", guarded=False)).acts] == ["tap"]
+    assert [act.name for act in walked(play(Script("platform B", guarded=False))).script.acts] == ["tap"]
 
 
 def test_whoever_cancelled_is_offered_the_list_and_decides_anew():
@@ -248,7 +248,7 @@ class Posting:
 
 
 def ended(played):
-    done = play(walked(played.script))
+    done = walked(play(played.script))
     return done.film.frames[-1], {finding.rule for finding in done.findings}
 
 
@@ -274,7 +274,7 @@ def test_what_my_code_exchanges_is_in_the_stages_run_and_again_in_the_next():
         for _again in range(2):
             frame, rules = ended(played)
             assert (frame.state, rules) == ("in the wallet", set())
-            lines = play(walked(played.script)).film.sequence.lines
+            lines = walked(play(played.script)).film.sequence.lines
             assert len([line for line in lines if line.label.startswith("POST")]) == 1
 
 
@@ -290,7 +290,7 @@ def test_my_back_end_meets_the_fault():
 def test_the_relay_of_the_lesson_can_be_played_and_refuses_as_it_does_over_http():
     live = session().platform_a.live
     assert ended(live(back_end=wb.Relay))[0].state == "in the wallet"
-    done = play(walked(live(back_end=wb.Relay, fault="502").script))
+    done = walked(play(live(back_end=wb.Relay, fault="502").script))
     notes = [line.detail for line in done.film.sequence.lines if "refuses its app's call" in line.label + line.detail]
     assert done.film.frames[-1].state == "failed"
     assert notes or any("refuses" in line.label for line in done.film.sequence.lines)
@@ -399,7 +399,7 @@ def break_(played, row, fault="reset", moment="after", **settings):
     [("reset", {}), ("latency", {"seconds": 7}), ("502", {}), ("another answer", {"status": 503, "body": "{}"})],
 )
 def test_any_request_can_be_broken_and_the_call_below_plays_the_same_run(flow, fault, settings):
-    whole = LIVE[flow].live(acts=[(act.name, act.at, act.value) for act in walked(Script(flow)).acts])
+    whole = LIVE[flow].live(acts=[(act.name, act.at, act.value) for act in walked(play(Script(flow))).script.acts])
     film = play(whole.script).film
     for row, about in requests(film).items():
         played = LIVE[flow].live()

@@ -46,7 +46,7 @@ def test_what_the_handler_itself_catches_is_told_all_the_same():
         def provision(self, payment_instrument_id, sdk_output):
             return self.back_end.pst(payment_instrument_id, sdk_output)
 
-    findings = play(walked(Script("from the wallet", handler=Mine))).findings
+    findings = walked(play(Script("from the wallet", handler=Mine))).findings
     assert [finding.rule for finding in findings if "AttributeError: pst" in finding.text] == ["X-DEL-1"]
 
 
@@ -75,8 +75,15 @@ def test_an_error_of_the_api_that_a_back_end_lets_out_is_only_noted(call):
     ("aside", "rule", "level", "words"),
     [
         (m.CodeTookLong("status", 2.0), "X-STATUS-3", Severity.FAIL, "The wallet waits 0.1 s."),
-        (m.CodeTookLong("pass_entries", 2.0), "X-ENTRIES-3", Severity.WARN, "does not count"),
+        (
+            m.CodeTookLong("status", 0.3, "stopped", "line 1"),
+            "X-STATUS-3",
+            Severity.FAIL,
+            "and was stopped. line 1. The",
+        ),
+        (m.CodeTookLong("pass_entries", 2.0), "X-ENTRIES-3", Severity.WARN, "really took 2 s here."),
         (m.CodeTookLong("fetchOpc", 2.0), "A-OPC-1", Severity.WARN, "really took 2 s"),
+        (m.CodeTookLong("fetchOpc", 9.0, "left behind"), "REL-5", Severity.FAIL, "It has no longer (assumed)."),
         (m.NeverCalled("staus", "status"), "X-STATUS-1", Severity.WARN, "Nobody calls your staus()"),
     ],
 )
@@ -98,6 +105,8 @@ CALLS = (*LIMITS, *OTHERS)
 def test_each_finding_word_for_word(golden):
     """In the app and in the extension, where provision is another call."""
     asides = [m.CodeTookLong(call, seconds) for call in CALLS for seconds in (0.05, 0.1, 20.0, 21.0)]
+    ends = ("stopped", "left behind")
+    asides += [m.CodeTookLong(call, 20.0, end, "cell 1, line 2: x") for call in CALLS for end in ends]
     asides += [m.CodeFailed(call, "ValueError: no.", "cell 1, line 2: x") for call in CALLS]
     asides += [m.NeverCalled("misspelt", call) for call in CALLS]
     findings = []

@@ -15,7 +15,6 @@ from workbook.notebook.session import session
 from workbook.reading.checks import check
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.extension.handler import (
-    BACK_END_WAIT,
     AuthorizationProvider,
     ExtensionBackEnd,
     ExtensionHandler,
@@ -25,6 +24,7 @@ from workbook.runs.extension.handler import (
 )
 from workbook.runs.extension.service import CardArt, ExtensionProvisioningService
 from workbook.runs.extension.wallet_app import WalletApp
+from workbook.runs.own_code import BACK_END_WAIT
 from workbook.runs.platform_b import opened_phone
 from workbook.simulation.phones import WALLETS, LatenciesB, PhoneB, Watch
 from workbook.simulation.sdks import Call, under_way

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import inspect
-import signal
-import sys
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import CodeType, FunctionType
@@ -17,7 +12,7 @@ from typing import Any, Final
 from workbook.base.values import quoted
 from workbook.errors import ParameterError
 from workbook.notebook.exercises.model import Exercise, ExerciseKind, Observed, Reason, answer_in
-from workbook.runs.own_code import exception_words, own_line
+from workbook.runs.own_code import StoppedError, exception_words, own_line, within
 
 OUR_CELL: Final = "the workbook's cell"
 """The file name of a cell that is ours, so that it never hides a line of the learner's."""
@@ -46,10 +41,6 @@ class Verdict:
     run: object = field(default=None, compare=False)
 
 
-class TookTooLong(BaseException):
-    """The answer's time is over. No `except Exception` of a learner's catches it."""
-
-
 def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, object], seconds: float = 10.0) -> Verdict:
     """Judge one answer; raises nothing but what stops the whole process.
 
@@ -69,12 +60,10 @@ def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, obj
             return Verdict(ExerciseState.UNTOUCHED, Reason("", "change the cell, then run it."))
         if exercise.asks:
             return _compared(exercise, named)
-        with _at_most(seconds):
-            seen = exercise.judge(args[0])
-    except TookTooLong:
-        seen = Reason(
-            "", f"your code had not ended after {seconds:g} s of real time. Look for a loop or a wait that never ends."
-        )
+        seen = within(seconds, exercise.judge, args[0])
+    except StoppedError as stopped:
+        advice = stopped.line or "Look for a loop or a wait that never ends"
+        seen = Reason("", f"your code had not ended after {seconds:g} s of real time. {advice}.")
     except ParameterError as error:  # such as for an object that cannot be a handler
         seen = Reason("", str(error))
     except Exception as error:  # noqa: BLE001  # a learner's code may raise anything
@@ -171,31 +160,3 @@ def _shape(value: Any) -> Any:  # noqa: PLR0911  # one for each kind of value
         case dict():
             return {name: _shape(part) for name, part in value.items()}
     return value
-
-
-@contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
-    """End the block with TookTooLong after so many seconds of real time, where the system has such an alarm.
-
-    A coroutine of the learner's runs on a thread of its own (`completed`), so the alarm ends whichever thread is in the
-    learner's code. It rings again every second: an `except BaseException` in a loop may swallow it once.
-    """
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    main, before = threading.get_ident(), set(sys._current_frames())  # noqa: SLF001  # the documented way
-
-    def ring(_number: int, _frame: object) -> None:
-        new = [ident for ident in sys._current_frames() if ident not in before and ident != main]  # noqa: SLF001
-        for ident in new:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(TookTooLong))
-        if not new:
-            raise TookTooLong
-
-    earlier = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, earlier)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbook.base.rules import Owner
-from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.flows.messages import limit_of
+from workbook.flows.messages import LIMITS
 from workbook.flows.trace import CALLS, Trace
 from workbook.reading.checks.finding import Check, Finding, Severity
 
@@ -33,17 +32,24 @@ def failed_code(trace: Trace) -> Iterator[Finding]:
 
 
 def slow_code(trace: Trace) -> Iterator[Finding]:
-    """Code that really took long: on a phone it would be the call's time."""
+    """Code that really took long, or had not ended when its time was over."""
     for record, slow in trace.seen(m.CodeTookLong):
-        try:
-            limit = limit_of(slow.call)
-        except ParameterError:  # only the wallet's calls have one
-            limit = None
-        over = limit is not None and slow.really > limit.seconds
-        waits = f" The wallet waits {limit.seconds:g} s." if limit and over else ""
-        text = f"{slow.call}() really took {slow.really:g} s here, which the run's virtual time does not count.{waits}"
+        limit = LIMITS.get(slow.call)
+        over = bool(slow.outcome or (limit and slow.really > limit.seconds))
+        took = (
+            f"had not ended after {slow.really:g} s of real time" if slow.outcome else f"really took {slow.really:g} s"
+        )
+        ends = {
+            "stopped": ", and was stopped",
+            "left behind": "; it cannot be stopped, and goes on on a thread of its own",
+        }
+        text = f"{slow.call}() {took}{ends.get(slow.outcome, ' here')}.{slow.line and f' {slow.line}.'}"
+        if over:
+            text += f" The wallet waits {limit.seconds:g} s." if limit else " It has no longer (assumed)."
         todo = "Do not sleep or wait in your own code. wb.measure(YourHandler) measures a handler in real time."
-        rule = limit.rule if limit else _rule(slow.call, trace)
+        rule = limit.rule if limit and slow.call != "provision" else _rule(slow.call, trace)
+        if slow.outcome and not limit:
+            rule = "REL-5"  # its time is ours, so that it fits into the wallet's 20 s
         yield Finding(rule, Severity.FAIL if over else Severity.WARN, Owner.YOU, text, todo, record.at)
 
 

@@ -32,6 +32,7 @@ from workbook.runs.extension.service import (
     ExtensionStatus,
     PassEntry,
 )
+from workbook.runs.own_code import BACK_END_WAIT
 from workbook.simulation.phones import PhoneB
 from workbook.simulation.sdks import current
 from workbook.simulation.service import ORIGIN
@@ -235,11 +236,6 @@ class ExtensionHandler:
         self.back_end = back_end
         self.library = library
         self.cards = tuple(cards)
-
-
-BACK_END_WAIT = 9.0
-"""Seconds that the app and its extension wait for one call of their back end: more than the back end's own deadline for
-it (8 s), and so little that the GET and the POST of one request fit into the wallet's 20 s (REL-5; assumed)."""
 
 
 class ReferenceHandler(ExtensionHandler):

@@ -7,7 +7,7 @@ calls: a new handler makes a new service each time (X-HANDLER-1). Used in a cell
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from inspect import signature
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from workbook.errors import ParameterError, SdkError
 from workbook.flows import messages as m
-from workbook.runs.own_code import check_callable, completed, watched
+from workbook.runs.own_code import check_callable, watched
 from workbook.simulation.ecc_v2 import WalletRequest
 from workbook.simulation.sdks import CURRENT, OUR_CASE, Call, activation_data, current, next_output, wrong_with
 from workbook.simulation.seal import Genuine, Seal
@@ -270,8 +270,7 @@ class ExtensionProvisioningService:
         attempt = self._call.phone.outputs
         self._call.seen(m.ExtensionProvisionCalled(identifier, output))
         try:
-            with watched("provision", self._call.seen, timed=False):
-                returned = completed(delegate.provision, identifier, output.data)
+            returned = self._own("provision", delegate.provision, identifier, output.data)
         except Exception as error:
             self._call.seen(
                 m.SdkThrew(
@@ -294,11 +293,14 @@ class ExtensionProvisioningService:
         which = identifier if later else str(card.claims.get("brand", ""))
         self._call.seen(m.CardArtForIdAsked(which) if later else m.CardArtForBrandAsked(which))
         self._call.spend(self._call.phone.latencies.card_art)
-        with watched("cardArt", self._call.seen, timed=False):
-            art = completed(delegate.card_art, which)
+        art = self._own("cardArt", delegate.card_art, which)
         self._call.seen(m.CardArtReturned(problems_with(art, which)))
         title = f"•••• {card.claims.get('lastFour', '')}"
         return PassEntry(identifier, title, art if isinstance(art, CardArt) else None, identifier)
+
+    def _own(self, name: str, function: Callable[..., Any], *given: object) -> Any:
+        """What the delegate's function returns."""
+        return watched(name, self._call.seen, function, *given, spend=self._call.spend)
 
     def _check_delegate(self, delegate: object, operation: str, arguments: tuple[str, ...]) -> None:
         """Make sure that the operation can be called; report arguments in the order of the app's delegate."""

@@ -29,7 +29,7 @@ from workbook.runs.extension.handler import (
 )
 from workbook.runs.extension.service import AddPaymentPassRequest, ExtensionStatus, PassEntry
 from workbook.runs.loop import Loop
-from workbook.runs.own_code import completed, exception_words, misspelt, own_failures, relayed, watched
+from workbook.runs.own_code import exception_words, misspelt, own_failures, relayed, watched
 from workbook.simulation.ecc_v2 import wallet_request
 from workbook.simulation.phones import A_PHONE_B, PhoneB
 from workbook.simulation.sdks import Call, Reply, under_way, wrong_with
@@ -265,12 +265,16 @@ class WalletApp(Loop):
         handler: ExtensionHandler | None = None
         in_self, in_class = Contents(), _contents_of_class(self.handler)
         event: Event = m.HandlerRaised(name, "it was interrupted")  # such as by the kernel's stop button
+
+        def made_and_called() -> object:
+            nonlocal handler, in_self
+            handler = self.handler(Storage(self.phone), self._back_end, Library(self.phone), self._cards)
+            in_self = _contents(vars(handler))
+            return getattr(handler, name)(*given, **named)
+
         with under_way(call), relayed(self._posted):
             try:
-                with watched(name, call.seen):
-                    handler = self.handler(Storage(self.phone), self._back_end, Library(self.phone), self._cards)
-                    in_self = _contents(vars(handler))
-                    returned = completed(getattr(handler, name), *given, **named)
+                returned = watched(name, call.seen, made_and_called, spend=call.spend)
                 event = answer(returned) or m.HandlerRaised(name, f"it returned {_kind(returned, name)}")
             except own_failures() as error:
                 event = m.HandlerRaised(name, exception_words(error))
@@ -319,16 +323,23 @@ class WalletApp(Loop):
         why = self._not_found("authorization UI")
         if self._authorization is None or why:
             return 0.0, m.AuthorizationMissing(why or "requiresAuthentication is true, and there is no UI for it")
-        return takes, self._authorized(self._authorization, command.identifier)
+        really: list[float] = []
+        event = self._authorized(self._authorization, command.identifier, really.append)
+        return takes + sum(really), event
 
-    def _authorized(self, provider: type[AuthorizationProvider], identifier: str) -> Event:
+    def _authorized(
+        self, provider: type[AuthorizationProvider], identifier: str, spend: Callable[[float], object]
+    ) -> Event:
         reported: list[object] = []
         self.soon(m.AuthorizationUiShown())
+
+        def appear() -> object:
+            view: Any = provider()
+            view.completion_handler = reported.append
+            return view.view_did_appear()
+
         try:
-            with watched("viewDidAppear", self.soon):
-                view = provider()
-                view.completion_handler = reported.append
-                completed(view.view_did_appear)
+            watched("viewDidAppear", self.soon, appear, spend=spend)
         except own_failures() as error:
             return m.AuthorizationMissing(f"the authorization UI failed: {exception_words(error)}")
         except BaseException:
