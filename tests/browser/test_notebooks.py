@@ -42,6 +42,7 @@ def opened(page, name):
     page.locator(TAB, has_text=name).wait_for()
     page.locator(FRONT).wait_for()
     page.locator(READY).wait_for()
+    assert page.locator(f"{TAB}.jp-mod-dirty").count() == 0  # what the kernel says of itself is stored already
 
 
 def ran(page, lab, name):

@@ -174,8 +174,12 @@ def write_settings(private: Path) -> None:
     settings, workspaces = private / "settings", private / "workspaces"
     for directory in (kernel, settings, workspaces):
         directory.mkdir(parents=True)
-    # the kernel warns at every start that loopback is not encrypted
-    spec = get_kernel_dict(["--IPKernelApp.log_level=ERROR"]) | {"display_name": "Python 3"}
+    options = {
+        "log_level": "ERROR",  # the kernel warns at every start that loopback is not encrypted
+        "kernel_class": "workbook.commands.runner.lesson_kernel.LessonKernel",
+    }
+    spec = get_kernel_dict([f"--IPKernelApp.{name}={value}" for name, value in options.items()])
+    spec |= {"display_name": "Python 3"}
     (kernel / "kernel.json").write_text(json.dumps(spec), "utf-8")
     overrides = {
         # JupyterLab asks about news at its first start; an override answers (its value "none": ask)

@@ -1,0 +1,12 @@
+"""The kernel in which `workbook lab` runs a lesson."""
+
+from ipykernel.ipkernel import IPythonKernel
+
+
+class LessonKernel(IPythonKernel):
+    """Python, without its version: JupyterLab writes what a kernel says of its language into each notebook it opens.
+
+    A lesson stores the same words, whatever Python rendered it; so opening one does not mark it as changed.
+    """
+
+    language_info = {"name": "python"}  # noqa: RUF012  # ipykernel's own form
