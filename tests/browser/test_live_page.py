@@ -76,7 +76,7 @@ def test_without_the_token_the_page_shows_nothing_and_asks_for_it(page, served):
     page.locator("#list > li").wait_for()
 
 
-def test_axe_has_no_serious_complaint_and_the_policy_holds(page, served):
+def test_axe_has_no_complaint_and_the_policy_holds(page, served):
     from axe_playwright_python.sync_playwright import Axe  # only where there is a browser
 
     asked(served)
@@ -91,6 +91,6 @@ def test_axe_has_no_serious_complaint_and_the_policy_holds(page, served):
         page.emulate_media(color_scheme=scheme)
         # axe is put into the page from outside, which the policy does not stop
         found = axe.run(page).response["violations"]
-        assert [one["id"] for one in found if one["impact"] in {"serious", "critical"}] == []
+        assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
     page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'window.evil = 1'}))")
     assert page.evaluate("window.evil") is None

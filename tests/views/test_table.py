@@ -84,6 +84,6 @@ def test_a_table_may_be_made_of_generators():
 
 
 def test_each_page_shape_by_shape(pictures):
-    shown = {"facts": card(), "rules": show_rules("A-CAN-2", "A-BTN-1"), "code": Code("a <b>")}
+    shown = {"facts": card(), "rules": show_rules("A-CAN-2", "A-BTN-1"), "code": Code("a <b>", "a.kt")}
     shown |= {"error": failure(KeyError(1)), "stack": Stack((statement("a <b>"), snapshot({"a": 1})))}
     pictures("tables", ((name, one.html()) for name, one in shown.items()))

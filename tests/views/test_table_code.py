@@ -1,5 +1,9 @@
 """Source code to read, as it stands."""
 
+import re
+import sys
+from html import unescape
+
 import pytest
 
 from workbook.errors import ParameterError
@@ -14,6 +18,37 @@ def test_a_class_is_shown_as_it_stands():
     assert "dict(" not in shown.html()
     assert "<pre" in shown.html()
     assert "-&gt;" in shown.html()
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "keyword"),
+    [
+        ("A.kt", "val one = 1", "val"),
+        ("A.swift", "let one = 1", "let"),
+        ("a.toml", "[get]", "get"),
+        ("a.json", '{"one": 1}', "&quot;one&quot;"),
+    ],
+)
+def test_a_listing_has_its_languages_colours_and_the_words_of_its_file(tmp_path, name, source, keyword):
+    (tmp_path / name).write_text(source)
+    html = code(tmp_path / name).html()
+    assert f'<span class="k">{keyword}</span>' in html
+    assert unescape(re.sub("<style.*?</style>|<[^>]*>", "", html)) == f"{name}Copy{source}"
+
+
+def test_a_listing_is_folded_beyond_25_lines_and_can_be_scrolled_by_keyboard(tmp_path):
+    for lines, opened in ((25, True), (26, False)):
+        (tmp_path / "a.unknown").write_text("<b>\n" * lines)
+        html = code(tmp_path / "a.unknown").html()
+        assert ('<details class="wb-listing" open="">' in html) == opened
+        assert f"</b>, {lines} lines</summary>" in html
+        assert '<pre tabindex="0"' in html
+        assert "&lt;b&gt;" in html
+
+
+def test_without_the_library_a_listing_has_no_colours(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pygments.token", None)
+    assert "<span" not in code(ReferenceHandler).html()
 
 
 def test_the_marks_for_a_linter_are_left_out_and_the_words_beside_them_are_kept():

@@ -34,6 +34,7 @@ from workbook.views.table import (
     Table,
     clean,
     facts,
+    header,
     preformatted,
     table,
     wrap,
@@ -228,8 +229,7 @@ class Comparison(View):
 
     def _table(self) -> str:
         style = f"{CELL_STYLE};{ROW_LINE};text-align:left"
-        names = ("", self.first, self.second)
-        head = tag("tr", *(tag("th", name, scope="col", style=style) for name in names))
+        head = header(("", self.first, self.second), style)
         rows = []
         for step in self.steps:
             bold = "" if step.mark is Mark.SAME else ";border-left:4px solid;background:rgb(128 128 128 / 12%)"

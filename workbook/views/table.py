@@ -140,10 +140,14 @@ class Table(View):
         for *front, last in self.rows:
             cells = [tag("td" if self.head else "th", cell, **row_name, style=short) for cell in front]
             rows.append(tag("tr", *cells, tag("td", unbroken(last), style=f"{CELL_STYLE};{edge}")))
-        names = [tag("th", name, scope="col", style=f"{CELL_STYLE};{ROW_LINE};{bold}") for name in self.head]
-        head = tag("thead", tag("tr", *names)) if names else ""
+        head = tag("thead", header(self.head, f"{CELL_STYLE};{ROW_LINE};{bold}")) if self.head else ""
         caption = tag("caption", self.title, style=CAPTION_STYLE)
         return tag("table", caption, head, tag("tbody", *rows), style=TABLE_STYLE)
+
+
+def header(names: Iterable[str], style: str) -> Markup:
+    """The row with the names of columns; a column without one has a plain cell there."""
+    return tag("tr", *(tag("th", name, scope="col", style=style) if name else tag("td", style=style) for name in names))
 
 
 def table(title: str, head: Iterable[str], rows: Iterable[Iterable[object]]) -> Table:
@@ -185,20 +189,65 @@ class Stack(View):
 # Source code: a class, a function or a whole file.
 
 
+COPY = "navigator.clipboard.writeText(this.nextSibling.textContent).then(()=>this.textContent='Copied')"
+"""What a listing's button does in a notebook; a page with a policy has its own script for it."""
+CODE_STYLE = "".join(
+    f".wb-listing .{kind}{{color:color-mix(in srgb,currentColor {own},{colour})}}"
+    for kind, own, colour in (
+        ("k", "40%", "#1769e0"),
+        ("s", "40%", "#1d9150"),
+        ("m", "40%", "#c06a00"),
+        ("c", "65%", "#808080"),
+    )
+)
+"""The colours of keywords, strings, numbers and comments: each mixed with the page's own ink, light or dark."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Code(View):
-    """Source code, as it is in the file."""
+    """Source code, as it is in the file.
+
+    Attributes:
+        name: the file's name, or that of the class with `.py`; its suffix says which language this is.
+    """
 
     source: str
+    name: str
 
     def text(self) -> str:
         """The source."""
         return self.source
 
     def html(self) -> str:
-        """The source in a fixed-width font and a frame; a long line scrolls, so that indentation stays."""
-        font = f"color:{INK};font-family:monospace;line-height:1.35"
-        return tag("pre", self.source, style=f"{font};white-space:pre;overflow-x:auto;border:{EDGE};padding:0.6em")
+        """The coloured source below its name, folded beyond 25 lines; a long line scrolls, so that indentation stays.
+
+        A notebook that is not trusted, whose page has neither our style nor our script, shows it without the button.
+        """
+        size, font = self.source.count("\n") + 1, f"color:{INK};font-family:monospace;line-height:1.35"
+        style = f"{font};white-space:pre;overflow-x:auto;border:{EDGE};padding:0.6em;margin:0.3em 0"
+        shown = tag("style", trusted(f"{CODE_STYLE}.wb-listing .wb-copy{{display:block!important}}"))
+        copy = tag("button", "Copy", type="button", class_="wb-copy", onclick=COPY, style="display:none;float:right")
+        source = tag(
+            "pre", _coloured(self.source, self.name), tabindex=0, aria_label=self.name, role="region", style=style
+        )
+        summary = tag("summary", tag("b", self.name.removesuffix(".py")), f", {size} lines" if size > 1 else "")
+        return tag("details", shown, summary, copy, source, class_="wb-listing", open="" if size <= 25 else None)
+
+
+def _coloured(source: str, name: str) -> Markup:
+    """The source with marks for its colours, by Pygments, which comes with the lessons; the core does without."""
+    try:
+        from pygments.lexers import get_lexer_for_filename
+        from pygments.token import Comment, Keyword, Name, Number, String
+    except ImportError:
+        return joined(source)
+    try:
+        tokens = get_lexer_for_filename(name, stripnl=False, ensurenl=False).get_tokens(source)
+    except ValueError:  # no language of this suffix
+        return joined(source)
+    classes = {Keyword: "k", Name.Tag: "k", String: "s", Number: "m", Comment: "c"}  # of JSON, a key is a tag
+    known = ((text, [mark for group, mark in classes.items() if kind in group]) for kind, text in tokens)
+    return joined(*(tag("span", text, class_=mark[0]) if mark else text for text, mark in known))
 
 
 def code(thing: object) -> Code:
@@ -209,9 +258,10 @@ def code(thing: object) -> Code:
     """
     try:
         if isinstance(thing, Path):
-            return Code(thing.read_text(encoding="utf-8").rstrip())
+            return Code(thing.read_text(encoding="utf-8").rstrip(), thing.name)
         source = dedent(inspect.getsource(thing))  # type: ignore[arg-type]  # it raises TypeError
-        return Code(re.sub(r"(?m)  # noqa: [A-Z0-9, ]*[A-Z0-9](?=  # |$)", "", source).rstrip())
+        source = re.sub(r"(?m)  # noqa: [A-Z0-9, ]*[A-Z0-9](?=  # |$)", "", source).rstrip()
+        return Code(source, f"{getattr(thing, '__name__', 'source')}.py")
     except (TypeError, OSError, UnicodeDecodeError):
         message = f"No source is known for {thing!r:.60}. Give a class or a function that is in a file, or a Path."
         raise ParameterError(message) from None
@@ -223,8 +273,8 @@ def files(paths: Sequence[Path]) -> Stack:
     Raises:
         ParameterError: one of them cannot be read.
     """
-    named = ((Snapshot(path.name, paragraph(tag("b", path.name))), code(path)) for path in paths)
-    return Stack(tuple(view for pair in named for view in pair))
+    shown = map(code, paths)
+    return Stack(tuple(Snapshot(f"{one.name}\n\n{one.text()}", one.html()) for one in shown))
 
 
 # A snapshot of any value: a text and a piece of HTML that need no kernel.

@@ -3,7 +3,7 @@ import json
 import re
 from base64 import b64decode, b64encode
 from hashlib import sha256
-from html import escape
+from html import escape, unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from workbook.notebook.plays.run import RUN_MIMETYPE
 from workbook.notebook.widgets.panels import WAKE
 from workbook.notebook.widgets.stage import stage
 from workbook.views.html import POLICY
+from workbook.views.table import code as code_of
 
 ROOT = Path(__file__).parents[3]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -167,9 +168,9 @@ def test_each_rule_in_the_words_has_its_sentence_and_all_are_a_footnote(tmp_path
 
 @pytest.mark.slow
 def test_several_pages_have_an_index_and_lead_to_one_another(tmp_path):
-    first, second = (written(tmp_path, words(f"# Title {name}"), name=name) for name in "ab")
+    first, second = (written(tmp_path, words(f"# Title {name}\n## `One`\n## Two"), name=name) for name in "ab")
     one, two, index = export([first, second], tmp_path / "out")
-    assert '<a href="a.html">Title a</a>' in index.read_text()
+    assert '<a href="a.html">Title a</a><p>One · Two</p>' in index.read_text()
     assert 'href="b.html"' in one.read_text()
     assert 'href="index.html"' in two.read_text()
     with pytest.raises(ConfigurationError, match="Two notebooks are called 'index'"):
@@ -190,7 +191,16 @@ def test_a_page_does_not_say_how_to_bring_a_panel_to_life(tmp_path):
     stored = stage()._repr_mimebundle_()
     text = page(written(tmp_path, code(stored, {"text/plain": WAKE}, source="stage()")))
     assert 'class="wb-place"' in text
+    assert "A recording. To press the phone's buttons yourself, open the notebook" in unescape(text)
     assert WAKE not in text
+
+
+def test_a_listing_is_folded_without_a_script_and_copied_by_the_one_of_the_page(tmp_path):
+    shown = code_of(wb.sample("native/swift/CallTimer.swift"))._repr_mimebundle_()
+    text = page(written(tmp_path, code(shown)))
+    assert '<details class="wb-listing"><style>' in text
+    assert "onclick" not in re.sub("(?s)<script.*?</script>", "", text)
+    assert ".wb-copy" in scripts(text)[-1]
 
 
 def test_a_notebook_that_was_never_run_is_refused(tmp_path):

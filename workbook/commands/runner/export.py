@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,9 @@ from workbook.commands.runner import read_notebook, without_widgets
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.notebook.plays.run import RUN_MIMETYPE, from_json, page_of, place, played, players
 from workbook.notebook.widgets.panels import SNAPSHOT_STYLE, WAKE
+from workbook.notebook.widgets.stage import BY_HAND
 from workbook.views.html import RULE_ID, Markup, joined, tag, trusted, unbroken
+from workbook.views.table import COPY
 
 TAGS = re.compile(r"<[^>]*>")
 
@@ -71,10 +73,14 @@ def _written(out: Path, name: str, html: str) -> Path:
 
 
 def index(notebooks: Sequence[Path]) -> str:
-    """The page that leads to the others."""
-    titles = (tag("a", _title(_read(path), path), href=f"{path.stem}.html") for path in notebooks)
+    """The page that leads to the others, and says by its headings what each shows."""
+    lessons = []
+    for path in notebooks:
+        notebook = _read(path)
+        shows = " · ".join(line[3:] for line in _words(notebook) if line.startswith("## ") and line != "## The story")
+        lessons.append(tag("li", tag("a", _title(notebook, path), href=f"{path.stem}.html"), tag("p", shows)))
     title = "The provisioning workbook"
-    return _filled(title, joined(tag("h1", title), tag("ol", *(tag("li", title) for title in titles), start=0)))
+    return _filled(title, joined(tag("h1", title), tag("ol", *lessons, start=0)))
 
 
 def page(path: Path, siblings: Sequence[Path] = ()) -> str:
@@ -108,6 +114,7 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
     # The policy does not stop <meta http-equiv=refresh> from leading the reader to another site, nor <link
     # rel=dns-prefetch> from asking the network for a name.
     body = re.sub("<(?=meta|link)", "&lt;", _exporter().from_notebook_node(notebook)[0], flags=re.IGNORECASE)
+    body = body.replace(f' onclick="{escape(COPY, quote=False)}"', "")  # the page's own script does this
     # The link that nbconvert puts behind each heading. Without it nbconvert omits the id that other links lead to.
     body = re.sub(r'<a class="anchor-link" href="[^"]*">[^<]*</a>', "", body).rstrip()
     pages = {sibling.name: f"{sibling.stem}.html" for sibling in siblings}
@@ -141,14 +148,19 @@ def _read(path: Path) -> Any:
         raise ConfigurationError(f"{path.name} is not a notebook that can be read.") from error
 
 
+def _words(notebook: Any) -> list[str]:
+    """The lines of its words, without the marks of emphasis and code."""
+    cells = (cell.source.splitlines() for cell in notebook.cells if cell.cell_type == "markdown")
+    return [line.replace("*", "").replace("`", "") for lines in cells for line in lines]
+
+
 def _title(notebook: Any, path: Path) -> str:
-    words = (line for cell in notebook.cells if cell.cell_type == "markdown" for line in cell.source.splitlines())
-    return next((line.lstrip("# ").strip() for line in words if line.startswith("# ")), path.stem)
+    return next((line[2:].strip() for line in _words(notebook) if line.startswith("# ")), path.stem)
 
 
 def _filled(title: str, main: Markup, recordings: Sequence[Mapping[str, Any]] = ()) -> str:
     style = Path(__file__).with_name("export.css").read_text("utf-8")
-    return page_of(title, main, players(recordings) if recordings else joined(), style)
+    return page_of(title, main, players(recordings) if recordings or "wb-copy" in main else joined(), style)
 
 
 def _playable(output: Any, recordings: list[dict[str, Any]]) -> Any:
@@ -169,7 +181,11 @@ def _playable(output: Any, recordings: list[dict[str, Any]]) -> Any:
     if values not in recordings:
         recordings.append(values)
     number = recordings.index(values)
-    data["text/html"] = place(number, opened=True) if live else joined(html, place(number))
+    press = joined(
+        "A recording. To press the phone's buttons yourself, open the notebook with ", tag("code", "workbook lab"), "."
+    )
+    told = tag("p", press, class_="recorded") if BY_HAND in stored else ""
+    data["text/html"] = joined(place(number, opened=True), told) if live else joined(html, place(number))
     return output
 
 

@@ -34,5 +34,10 @@ for (const place of document.querySelectorAll(".wb-place")) {
   }
 }
 
+for (const copy of document.querySelectorAll(".wb-copy")) {
+  const source = copy.nextElementSibling.textContent;
+  copy.onclick = () => navigator.clipboard.writeText(source).then(() => (copy.textContent = "Copied"));
+}
+
 named(document.body);
 tips(document.body);
