@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from datetime import datetime
 
 import httpx
 import pytest
@@ -37,9 +38,15 @@ def asked(served, method="GET", data=None, **headers):
 def test_requests_drop_in_with_their_reasons_and_are_found_again(page, served):
     page.goto(served["live_page"])
     page.get_by_text("No request yet.").wait_for()
+    page.get_by_role("button", name="curl").click()
+    first = page.locator("#empty pre").inner_text()
+    assert f"{served['base_url']}/bcl/v2/paymentInstruments/{served['payment_instrument_ids'][0]}/" in first
+    before = datetime.now().astimezone()
     assert asked(served).status_code == 200
     items = page.locator("#list > li")
     items.first.wait_for()
+    shown = datetime.strptime(items.first.locator("time").inner_text(), "%H:%M:%S").replace(tzinfo=before.tzinfo)
+    assert abs((shown.replace(before.year, before.month, before.day) - before).total_seconds()) % 86_400 < 60
     assert items.count() == 1
     asked(served, "POST")
     asked(served, "POST", CARD_DATA)
@@ -86,6 +93,8 @@ def test_axe_has_no_complaint_and_the_policy_holds(page, served):
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy
     page.locator("li.bad summary").click()
+    page.get_by_role("button", name="workbook diagnose").click()
+    assert page.locator("li.bad .more pre").inner_text() == 'workbook diagnose "HTTP/1.1 401"'
     axe = Axe()
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)

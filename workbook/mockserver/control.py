@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
+from workbook.api.protocol import API_PATH
 from workbook.api.snippets import snippets
 from workbook.base.rules import sentence
 from workbook.base.values import did_you_mean
@@ -143,7 +144,13 @@ def _index(call: ControlCall) -> Response:
         {"method": row.method, "path": PREFIX + row.name, "does": row.does, "query": row.query, "body": row.body}
         for row in ENDPOINTS
     ]
-    return answered({"worlds": [*call.server.journals], "endpoints": endpoints})
+    instruments = {name: [*call.server.worlds.named(name).world.instruments] for name in call.server.journals}
+    gets = {
+        name: snippets("GET", API_PATH.format(id=ids[0]), sends=False)["curl"]
+        for name, ids in instruments.items()
+        if ids
+    }
+    return answered({"worlds": [*instruments], "gets": gets, "endpoints": endpoints})
 
 
 def _journal(call: ControlCall) -> Response:
@@ -186,18 +193,24 @@ async def _events(call: ControlCall) -> Response:
     number = _number("number of the last event (after, or last-event-id)", text)
     later = Match(after=number if number <= journal.count else 0)  # after a reset the numbers begin again
     await journal.wait_async(later, 25.0)  # seconds, and the reader asks again
-    lines = (f"id: {entry.number}\ndata: {json.dumps(_event(entry))}\n\n" for entry in journal.entries(later))
+    lines = (
+        f"id: {entry.number}\ndata: {json.dumps(_event(entry, journal.now()))}\n\n" for entry in journal.entries(later)
+    )
     headers = (("content-type", "text/event-stream"), ("cache-control", "no-store"))
     return Response(200, headers, "".join(lines).encode() or b": nothing yet\n\n", "workbook: live page")
 
 
-def _event(entry: Entry) -> dict[str, Any]:
-    """One entry as the page shows it, redacted: the journal's values, the reason, the rules, and code to copy."""
+def _event(entry: Entry, now: float) -> dict[str, Any]:
+    """One entry as the page shows it, redacted: the journal's values, the reason, the rules, and code to copy.
+
+    Its age in seconds is for the clock of the page's reader: a journal has none.
+    """
     values = as_dict(entry)
     why = refusal(values["basis"], values["status"], values["fault"], values["responseBody"])
     named = dict.fromkeys(re.findall(r"\b[A-Z]+(?:-[A-Z]+)*-\d+\b", f"{values['basis']} {why}"))
     copies = entry.operation and snippets(values["method"], values["target"], sends=bool(values["bodyLength"]))
     return values | {
+        "age": now - entry.arrived,
         "why": why,
         "lost": values["ending"] in LOST,
         "rules": {rule_id: text for rule_id in named if (text := sentence(rule_id))},

@@ -7,7 +7,7 @@ const NOBODY = "nobody"; // the journal of requests whose key opens no world
 const AGAIN = 2000; // milliseconds until a lost server is asked again
 const at = (id) => document.getElementById(id);
 const [list, filter, world, state] = ["list", "filter", "world", "state"].map(at);
-let [token, reading] = [decodeURIComponent(location.hash.slice(1)), 0];
+let [token, reading, gets] = [decodeURIComponent(location.hash.slice(1)), 0, {}];
 history.replaceState(null, "", location.pathname); // the token does not stay in sight
 
 function make(name, properties = {}, ...children) {
@@ -37,15 +37,16 @@ function copies(texts) {
     };
     return make("button", { type: "button", textContent: name, onclick: copy });
   });
-  return buttons.length ? [make("div", { className: "copy" }, "Copy as", ...buttons, told), code] : [];
+  return buttons.length ? [make("div", { className: "copy" }, "Copy", ...buttons, told), code] : [];
 }
 
 function shown(entry) {
   const bad = entry.lost || entry.status === null || entry.status >= 400 || entry.why !== "";
   const status = entry.lost || entry.status === null ? "✗ no answer" : `${bad ? "✗ " : ""}${entry.status}`;
+  const clock = new Date(Date.now() - entry.age * 1000).toTimeString().slice(0, 8);
   const summary = make(
     "summary", {},
-    make("time", { textContent: `${entry.arrived.toFixed(3)} s` }),
+    make("time", { textContent: clock, title: `${entry.arrived.toFixed(3)} s after the server's start` }),
     make("b", { textContent: entry.method }),
     make("span", { textContent: entry.instrument ?? entry.target }),
     make("span", { className: "status", textContent: status }),
@@ -59,7 +60,8 @@ function shown(entry) {
   );
   const rules = Object.entries(entry.rules).map(([id, text]) => make("p", {}, make("b", { textContent: id }), ` ${text}`));
   const basis = make("p", { textContent: `It rests on: ${entry.basis}` });
-  const more = make("div", { className: "more" }, ...copies(entry.copies), ...rules, basis);
+  const symptom = entry.status >= 400 ? { "workbook diagnose": `workbook diagnose "HTTP/1.1 ${entry.status}"` } : {};
+  const more = make("div", { className: "more" }, ...copies({ ...entry.copies, ...symptom }), ...rules, basis);
   const item = make("li", { className: bad ? "bad" : "" }, make("details", {}, summary, both, more));
   item.dataset.words = [entry.method, entry.target, status, entry.why, ...Object.keys(entry.rules)].join(" ").toLowerCase();
   return item;
@@ -73,7 +75,8 @@ function sift() {
     seen += !item.hidden;
   }
   at("empty").hidden = seen > 0;
-  at("empty").textContent = list.children.length ? "No request has all of these words." : "No request yet.";
+  const first = gets[world.value] ? { curl: gets[world.value].replace("$BASE_URL", location.origin) } : {};
+  at("empty").replaceChildren(...(list.children.length ? ["No request has all of these words."] : ["No request yet.", ...copies(first)]));
 }
 
 function add(entries) {
@@ -125,8 +128,9 @@ function ask(why = "") {
 async function begin() {
   const answer = await control("");
   if (!answer.ok) return ask("The control token is not this server's.");
-  const { worlds } = await answer.json();
-  world.replaceChildren(...worlds.filter((name) => name !== NOBODY).map((name) => make("option", { textContent: name })));
+  const told = await answer.json();
+  gets = told.gets;
+  world.replaceChildren(...told.worlds.filter((name) => name !== NOBODY).map((name) => make("option", { textContent: name })));
   at("enter").hidden = true;
   at("bar").hidden = false;
   choose();
