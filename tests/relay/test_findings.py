@@ -140,34 +140,41 @@ def test_without_such_a_moment_nothing_is_found(results):
     assert list(common_causes(results)) == []
 
 
-def refused(count, *, asked_again=True, cards=2, until=4.0):
-    """Results of a run in which a breaker opened after one failure, and perhaps closed again."""
+def refused(count, *, asked_again=True, cards=2, until=4.0, worked=True):
+    """Results and requests of a run in which a breaker opened after one failure, and perhaps closed again."""
     results = [failed("relay.get.path", 1.0, (LATER,)), failed("relay.get.fresh", 1.5, ())]
     for at, name in enumerate(NAMES[10 : 10 + count]):
         unasked = call(began=2.0 + at * (until - 2.0) / count, ended=2.0, status=503, value=None)
         unasked.ended, unasked.instrument = unasked.began + 0.01, f"card {at % cards}"
         results.append(result(name, Verdict.FAIL, (LATER,), seen=seen(unasked)))
-    return [*results, failed("relay.get.at-once", 9.0, (), 200)] if asked_again else results
+    before = [arrived(1.2 + at / 9) for at in range(2)]
+    status = 200 if worked else 400
+    before = [replace(one, instrument=f"card {at}", given=INPUT if worked else None,
+                      response=replace(one.response, status=status)) for at, one in enumerate(before)]  # fmt: skip
+    return results, [arrived(1.0), *before, arrived(1.5), *[arrived(9.0)] * asked_again]
+
+
+def breakers(**more):
+    results, requests = refused(**more)
+    return list(common_causes(results, requests=requests))
 
 
 def test_a_breaker_that_stays_open_is_one_finding_that_comes_first():
-    results = refused(12)
-    (finding,) = common_causes(results)
+    results, requests = refused(12)
+    (finding,) = common_causes(results, requests=requests)
     assert finding.says.startswith("For 2 s your back end refused 12 calls in a row at once, whatever the card")
     assert finding.todo.endswith("seconds as [timeouts] recovery, or a shorter time in the back end under test.")
     assert finding.cases == NAMES[10:22]
     assert todos(recorded(*results, findings=(finding,)))[0].text == f"{finding.says} {finding.todo}"
 
 
-@pytest.mark.parametrize(
-    "results", [refused(9), refused(12, until=2.9), refused(12, cards=1)], ids=["few", "a moment", "one card"]
-)
-def test_fewer_refusals_or_a_moment_of_them_are_no_breaker(results):
-    assert list(common_causes(results)) == []
+@pytest.mark.parametrize("more", [{"count": 9}, {"until": 2.9}, {"cards": 1}, {"worked": False}])
+def test_fewer_refusals_or_a_moment_of_them_or_kept_failures_are_no_breaker(more):
+    assert not any("circuit breaker" in one.says for one in breakers(**{"count": 12} | more))
 
 
 def test_a_back_end_that_never_asks_again_is_told_with_both_causes():
-    (finding,) = common_causes(refused(12, asked_again=False))
+    (finding,) = breakers(count=12, asked_again=False)
     assert "asked the API nothing, to the end of the run." in finding.says
     assert finding.says.endswith("and so does a connection that broke and is never opened anew.")
 

@@ -81,7 +81,11 @@ def judged(name, cases=tuple(CASES)):
 
     with running(name, cases) as runner:
         failures, results = asyncio.run(run())
-    findings = [*(failure.finding(results) for failure in failures), *common_causes(results, runner.gone)]
+        arrived = runner.upstream.arrived()
+    findings = [
+        *(failure.finding(results) for failure in failures),
+        *common_causes(results, runner.gone, requests=arrived),
+    ]
     told = record(results, replace(ABOUT, findings=tuple(findings)))
     made = {miss.todo for case in told.cases if case.name in catches(name) for miss in case.misses}
     first = next((todo.text for todo in todos(told)), "")

@@ -7,6 +7,7 @@ import re
 from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 from urllib.parse import quote
 
@@ -201,13 +202,16 @@ GIVE_BACK = (
 )
 
 
-def common_causes(results: Iterable[RelayResult], gone: str = "", ended: str = "") -> Iterator[RunFinding]:
+def common_causes(
+    results: Iterable[RelayResult], gone: str = "", ended: str = "", requests: Sequence[model.Arrived] = ()
+) -> Iterator[RunFinding]:
     """What explains many results at once.
 
     Args:
         results: of the whole run.
         gone: since when the back end no longer answers, in words; empty while it does.
         ended: how its command ended, in words.
+        requests: all that arrived at the API, in their order.
     """
     results = list(results)
     if limited := tuple(result.case.name for result in results if OWN_429 in result.why):
@@ -224,26 +228,32 @@ def common_causes(results: Iterable[RelayResult], gone: str = "", ended: str = "
     if gone:
         untested = tuple(result.case.name for result in results if gone in result.why)
         yield RunFinding(Root.NO_ANSWER, f"{gone} {ended}".strip(), GIVE_BACK, untested)
-    elif finding := _open_breaker(results) or _collapse(results):
+    elif finding := _open_breaker(results, requests) or _collapse(results):
         yield finding
 
 
-def _open_breaker(results: Sequence[RelayResult]) -> RunFinding | None:
+def _open_breaker(results: Sequence[RelayResult], requests: Sequence[model.Arrived]) -> RunFinding | None:
     """A while in which the back end refused every call at once, and asked the API nothing, whatever the card."""
-    sides = [(result, seen) for result in results for seen in (part.seen for part in result.each) if seen]
-    asked = sorted(request.at for _result, seen in sides for request in seen.arrived)
-    between = dict[int, list[tuple[float, str, str]]]()  # refusals by the number of requests before them
-    for result, seen in sides:
-        for call in seen.calls if result.verdict in CONFIRMED else ():
-            if call.tamper is None and fails_unasked(call, seen):
-                refusal = (call.began, call.instrument, result.case.name)
-                between.setdefault(bisect(asked, call.began), []).append(refusal)
-    longest = max((sorted(refusals) for refusals in between.values()), key=len, default=[])
-    seconds = longest[-1][0] - longest[0][0] if longest else 0.0
-    # fewer, for one card or for a moment, may have other causes (assumed)
-    if len(longest) < 10 or seconds < 1 or len({card for _began, card, _name in longest}) < 2:
+    asked = [request.at for request in requests]
+    between = dict[int, list[tuple[PhoneCall, str]]]()  # refusals, by the number of requests before them
+    for result in results:
+        for seen in (part.seen for part in result.each if part.seen and result.verdict in CONFIRMED):
+            for call in seen.calls:
+                if call.tamper is None and fails_unasked(call, seen):
+                    between.setdefault(bisect(asked, call.began), []).append((call, result.case.name))
+    longest = sorted((call for call, _name in max(between.values(), key=len, default=[])), key=attrgetter("began"))
+
+    def worked(call: PhoneCall) -> bool:
+        """Whether the API's last answer for this card, and that to this operation, was as it should be."""
+        of_card = [one for one in requests if one.instrument == call.instrument and one.at < call.began]
+        same = [one for one in of_card if one.operation == call.operation]
+        return all(one.given is not None and not one.response.fault for one in (*of_card[-1:], *same[-1:]))
+
+    seconds = longest[-1].began - longest[0].began if longest else 0.0
+    # fewer, for a moment, or for cards of which a failure may have been kept, may have other causes (assumed)
+    if len(longest) < 10 or seconds < 1 or len({call.instrument for call in longest if worked(call)}) < 2:
         return None
-    again = bisect(asked, longest[0][0]) < len(asked)
+    again = bisect(asked, longest[0].began) < len(asked)
     until = "; then it asked again" if again else ", to the end of the run"
     says = (
         f"For {seconds:.0f} s your back end refused {len(longest)} calls in a row at once, whatever the card, and "
@@ -255,7 +265,7 @@ def _open_breaker(results: Sequence[RelayResult]) -> RunFinding | None:
         "5xx, and let a call through again after a second. Where your breaker is meant to stay open so long, give its "
         "seconds as [timeouts] recovery, or a shorter time in the back end under test."
     )
-    cases = (name for refusals in between.values() for _began, _card, name in sorted(refusals))
+    cases = (name for refusals in between.values() for _call, name in refusals)
     return RunFinding(Root.NO_ANSWER, says, close if again else AFRESH, tuple(dict.fromkeys(cases)))
 
 

@@ -188,7 +188,7 @@ class _Run:
         def findings(results: Sequence[RelayResult]) -> Iterator[RunFinding]:
             gone, how = map(self.clean, (runner.gone, self.launcher.ended if runner.gone else ""))
             yield from (failure.finding(results) for failure in self.plain)
-            yield from common_causes(results, gone, how)
+            yield from common_causes(results, gone, how, runner.upstream.arrived())
 
         about = partial(
             About,
