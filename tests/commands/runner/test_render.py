@@ -113,12 +113,12 @@ def test_the_exercises_of_a_lesson_are_filled_in_and_both_editions_proved(books)
     assert (done.error, done.written) == (None, True)
     cell = json.loads(path.read_text())["cells"][1]
     assert "".join(cell["source"]) == exercise_named("05.2").skeleton
-    assert cell["outputs"][0]["data"]["text/plain"][0].startswith("○ 05.2 The app that vanishes: not yet: X-STATUS-3")
+    assert cell["outputs"][0]["data"]["text/plain"][0].startswith("○ 05.2 not yet: X-STATUS-3")
 
 
 @pytest.mark.parametrize(
     ("edition", "error"),
-    [("solved", "exercise-05-2 is not done; it shows: ✗ 05.2 The app that vanishes: not yet"), ("learner", None)],
+    [("solved", "exercise-05-2 is not done; it shows: ✗ 05.2 not yet"), ("learner", None)],
 )
 def test_a_copy_is_run_as_it_is(books, edition, error):
     mine = 'wb.exercise("05.2", 7)'

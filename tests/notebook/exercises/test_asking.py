@@ -32,18 +32,18 @@ class Listed(wb.ReferenceHandler):
 
 def test_not_yet_names_the_reason_the_rules_sentence_and_the_next_step():
     said = repr(wb.exercise("05.2", Vanishes)).splitlines()
-    assert said[0].startswith("✗ 05.2 The app that vanishes: not yet: X-STATUS-3: status() makes 1 network call.")
+    assert said[0].startswith("✗ 05.2 not yet: X-STATUS-3: status() makes 1 network call.")
     assert said[1].startswith("  X-STATUS-3 (must): status() completes within 100 ms")
     assert said[2:] == ["  Next: _.hint(1) to _.hint(3), _.solution, _.run."]
 
 
 def test_done_is_one_line():
-    assert repr(wb.exercise("05.2", Listed)) == "✓ 05.2 The app that vanishes: done."
+    assert repr(wb.exercise("05.2", Listed)) == "✓ 05.2 done."
 
 
 def test_the_verdict_on_a_prediction_comes_first_and_its_run_is_folded():
     right = wb.exercise("03.1", posts=2, posts_when_guarded=1, added=False, reason="InvalidSdkInput")
-    assert right.text() == "✓ 03.1 Two quick taps: done.\n  Next: _.run."
+    assert right.text() == "✓ 03.1 done.\n  Next: _.run."
     html = right.html()
     assert html.index("done.") < html.index("<details><summary>What you predicted") < html.index("<table")
     wrong = wb.exercise("03.1", posts=2, posts_when_guarded=1, added=True, reason="InvalidSdkInput")
@@ -52,7 +52,7 @@ def test_the_verdict_on_a_prediction_comes_first_and_its_run_is_folded():
 
 def test_the_run_that_the_next_cell_shows_is_not_shown_by_the_exercise_too():
     right = wb.exercise("00.1", posts="Back end", makes_sdk_output="SDK", wallet_needs="POST", button="disabled")
-    assert right.text() == "✓ 00.1 After the tap: done. Run the next cell to see it."
+    assert right.text() == "✓ 00.1 done. Run the next cell to see it."
     assert "What you predicted" not in right.html()
 
 

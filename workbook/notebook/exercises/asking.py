@@ -62,8 +62,7 @@ class Feedback(View):
 
     @property
     def _verdict_line(self) -> str:
-        said = f"not yet: {self.verdict.reason}" if self.verdict.reason else f"done. {self.exercise.remark}".rstrip()
-        return f"{self.exercise.title}: {said}"
+        return f"not yet: {self.verdict.reason}" if self.verdict.reason else f"done. {self.exercise.remark}".rstrip()
 
     @property
     def _predicted(self) -> bool:
