@@ -200,13 +200,15 @@ def app_case(  # noqa: PLR0917 - a row of a table
         if seen.blocked:
             yield Miss("a main thread that waits for nothing", seen.blocked, SUSPEND, rule="APP-7", root=Root.NO_ANSWER)
         elif seen.threw:
+            ends = "It ends the app. If the call outlived its page, end it with the page; else catch what it throws."
             yield from in_order(seen)
             for text in seen.threw:
-                todo = NO_MAIN if "MainDispatchers" in text else ENDS_APP
+                todo = NO_MAIN if "MainDispatchers" in text else ends
                 yield Miss("no exception in the app", text, todo, harms=True)
         elif strays and not seen.came(GET):
             sent = f"{strays[0].request.method} {strays[0].request.target}"
-            yield Miss("a GET on the route that app.toml names", f"{sent} came", ROUTE, root=Root.PLAIN_CALL)
+            todo = "Write the app's own route as path of [get] in app.toml, with {id} where the card's id is."
+            yield Miss("a GET on the route that app.toml names", f"{sent} came", todo, root=Root.PLAIN_CALL)
         elif seen.unreached == GET:
             yield NO_GET
         elif seen.unreached:
@@ -225,20 +227,11 @@ SUSPEND = (
     "Nothing may wait on the main thread: no runBlocking, no blocking HTTP call, no latch. Call your back end on "
     "another dispatcher, in fetchOpc too, the SDK in a coroutine. If only the adapter waits, let it return at once."
 )
-ENDS_APP = "It ends the app. If the call outlived its page, end it with the page; else catch what it throws."
 NO_MAIN = (
     "A plain JVM has no Dispatchers.Main: give your core another dispatcher, or set it with kotlinx-coroutines-test, "
     "whose jar belongs to `libraries` of [kotlin]."
 )
-ROUTE = "Write the app's own route as path of [get] in app.toml, with {id} where the card's id is."
-ONE_TAP = "Call provision once for each tap. After a failure enable the button: the next attempt is the cardholder's."
-ONE_CLIENT = (
-    "GET and create belong to the opening of a page, once. Keep the CardProvisioning where a rotation does not end it "
-    "(a view model); on a return to the page ask canProvision again."
-)
 AS_IT_IS = "Hand it on as it is."
-SUCCESSES = "Take a 200 with a filled sdkInput for a success, and everything else for a failure."
-TAP_AGAIN = "Turn repeats off in your HTTP library for this call, and let the cardholder tap again."
 LIMIT = "Give each call of your back end one time limit: above the back end's own, below the wallet's 20 s."
 PRESENT = "Return the activity of this moment, not the first one, which a rotation has ended."
 KEPT = Miss(
@@ -270,10 +263,14 @@ def never_came(what: str) -> Miss:
 
 def set_up_once(seen: AppSeen) -> Iterator[Miss]:
     """A page has one SDK client, also after a rotation. A second one fails where the attempt under way is harmed."""
+    todo = (
+        "GET and create belong to the opening of a page, once. Keep the CardProvisioning where a rotation does not end "
+        "it (a view model); on a return to the page ask canProvision again."
+    )
     for what, made in (("call of create", len(seen.happened(m.CreateCalled))), ("GET", len(seen.came(GET)))):
         if made > 1:
             harms = len(seen.happened(*ATTEMPTS)) > 1 or seen.button("rotated") == SHOWN
-            yield Miss(f"one {what} for a page", f"{made} were made", ONE_CLIENT, rule="APP-2",
+            yield Miss(f"one {what} for a page", f"{made} were made", todo, rule="APP-2",
                        harms=harms, root=Root.OLD_ANSWER if harms else Root.CASE)  # fmt: skip
             return
 
@@ -333,17 +330,19 @@ def output_unchanged(seen: AppSeen) -> Iterator[Miss]:
 
 def called_once(seen: AppSeen) -> Iterator[Miss]:
     """The one tap of a case called provision no more than once."""
+    todo = "Call provision once for each tap. After a failure enable the button: the next attempt is the cardholder's."
     if (calls := len(seen.happened(*ATTEMPTS))) > 1:
-        yield Miss("1 call of provision for one tap", f"{calls} were made", ONE_TAP, rule="REL-1")
+        yield Miss("1 call of provision for one tap", f"{calls} were made", todo, rule="REL-1")
 
 
 def post_once(seen: AppSeen) -> Iterator[Miss]:
     """The one tap of a case began one attempt, which sent its POST once, whatever became of it."""
+    todo = "Turn repeats off in your HTTP library for this call, and let the cardholder tap again."
     if not seen.came(POST):
         yield never_came(POST)
     yield from called_once(seen)
     if len(seen.came(POST)) > max(1, len(seen.happened(*ATTEMPTS))):
-        yield Miss("one POST", f"{len(seen.came(POST))} came", TAP_AGAIN, rule="REL-1")
+        yield Miss("one POST", f"{len(seen.came(POST))} came", todo, rule="REL-1")
 
 
 def not_added(seen: AppSeen) -> Iterator[Miss]:
@@ -510,11 +509,12 @@ def cancel_is_no_failure(seen: AppSeen) -> Iterator[Miss]:
 
 def failure_told(seen: AppSeen) -> Iterator[Miss]:
     """After a failure the page says something that it says neither before nor after a success."""
+    tell_apart = "Say after a failure that nothing was added, and after a success that the card was."
     for look in FAILED:
         if seen.message(look) in {"", seen.message("opened")}:
             yield Miss("a word about the failure", f"none ({look})", "Say that the card was not added.")
         elif seen.message(look) == seen.message("added"):
-            yield Miss("a word about the failure", f"the same as after a success ({look})", TELL_APART)
+            yield Miss("a word about the failure", f"the same as after a success ({look})", tell_apart)
 
 
 def nothing_technical(seen: AppSeen) -> Iterator[Miss]:
@@ -568,12 +568,12 @@ RECEIVED = all_of(
 )
 ONLY_GIVEN = all_of(*(
     given(call, operation, "only calls with an sdkInput from the back end",
-          f"{where} got a text that the back end never gave", SUCCESSES)
+          f"{where} got a text that the back end never gave",
+          "Take a 200 with a filled sdkInput for a success, and everything else for a failure.")
     for where, call, operation in (("create", m.CreateCalled, GET), ("the SDK", m.OpcReceived, POST))
 ))  # fmt: skip
 """Only texts that the back end gave reach create and the SDK."""
 SHOW = "Show the button when canProvision answers CanBeProvisioned, and only then."
-TELL_APART = "Say after a failure that nothing was added, and after a success that the card was."
 FOLLOW = "Leave the attempt alone on a rotation, and let the page that is made anew follow it to its end."
 AGAIN = "Show the button enabled again after any Failure: nothing was added, and only a Success hides it."
 OWN_STATE = "Begin each page with a state of its own: nothing of an earlier page may be on it."
@@ -680,15 +680,6 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
 ]  # fmt: skip
 
 
-TOLD_ROWS: list[tuple[AppGroup, str, str, str, AppJudge]] = [
-    ("screen", "cancel-is-no-failure", "A cardholder who cancelled is told of no failure (assumed).", "APP-4",
-     cancel_is_no_failure),
-    ("screen", "failure-told", "A cardholder is told that an attempt failed (assumed).", "APP-4", failure_told),
-    ("screen", "nothing-technical", "The page shows no value, and no name of the code (assumed).", "APP-6",
-     nothing_technical),
-]  # fmt: skip
-
-
 def _cases() -> Iterator[AppCase]:
     for row in ROWS:
         yield app_case(*row)
@@ -715,7 +706,14 @@ def _cases() -> Iterator[AppCase]:
                        variant=having[0] if len(having) == 1 else "")  # fmt: skip
     yield app_case("form", "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,
                    variant=A_FROM_0_4_0.name)  # fmt: skip
-    for group, name, says, rule, judge in TOLD_ROWS:
+    told_rows: list[tuple[AppGroup, str, str, str, AppJudge]] = [
+        ("screen", "cancel-is-no-failure", "A cardholder who cancelled is told of no failure (assumed).", "APP-4",
+         cancel_is_no_failure),
+        ("screen", "failure-told", "A cardholder is told that an attempt failed (assumed).", "APP-4", failure_told),
+        ("screen", "nothing-technical", "The page shows no value, and no name of the code (assumed).", "APP-6",
+         nothing_technical),
+    ]  # fmt: skip
+    for group, name, says, rule, judge in told_rows:
         yield app_case(group, name, says, rule, TOLD, all_of(in_order, once_added(judge)), reads=True)
     yield app_case(
         "screen",

@@ -95,7 +95,6 @@ OWN_429 = "The back end answered 429 itself, without asking the API."
 NO_PLAIN_CALL = "The plain call that this case makes does not work."
 ONE_LANE = "While one call waited for the API, the back end answered no other."
 """Why the cases in which the API stalls were not run: each would wait by itself."""
-TIME_UP = "The run's time was up before this case: the back end kept too many calls waiting."
 
 
 class _Schedule:
@@ -871,7 +870,8 @@ class CaseRunner:
         """Verdict and reason of a case that cannot be carried out any more; empty while one can."""
         if self.gone:
             return {"verdict": Verdict.NOT_TESTABLE, "why": self.gone}
-        return {"verdict": Verdict.NOT_LOOKED_AT, "why": TIME_UP} if self.is_over else {}
+        time_up = "The run's time was up before this case: the back end kept too many calls waiting."
+        return {"verdict": Verdict.NOT_LOOKED_AT, "why": time_up} if self.is_over else {}
 
     @property
     def is_over(self) -> bool:
