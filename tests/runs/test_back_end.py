@@ -21,6 +21,7 @@ from workbook.errors import (
 )
 from workbook.flows import messages as m
 from workbook.runs.back_end import TRY_LATER, BackEnd, error_words
+from workbook.runs.in_app import NO_BUTTON_YET
 from workbook.runs.platform_a import PlatformARun
 
 REQUEST = RedactedRequest("POST", "https://simulated.invalid/bcl", 9)
@@ -111,6 +112,7 @@ def test_the_app_is_told_neutral_words_and_never_a_success(error):
     assert told_app.message.reason == TRY_LATER
     assert not any(word in TRY_LATER for word in ("422", "CANARY", "http", "key", "API"))
     assert bench.trace.select(m.ActivationDataReceived) == []
+    assert (bench.button, bench.label) == ("hidden", NO_BUTTON_YET)
 
 
 PROBLEM = {"type": "about:blank", "title": "Bad request", "detail": "No such id.", "errorCode": "00_400"}

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from screens import ANY, APP, BUTTONS, FIRST, IDS, NAMED, WALLET
 
 from workbook.notebook.plays.script import ACTS
+from workbook.runs.in_app import NO_BUTTON_YET
 from workbook.views.paint import PHONE_DARK, PHONE_LIGHT
 from workbook.views.phone import PHONE_STYLE, design, designs, draw, masked
 from workbook.views.screen import Page, Screen, Sheet
@@ -104,6 +105,15 @@ def test_each_state_of_the_button_has_its_own_picture():
 @pytest.mark.parametrize("button", BUTTONS)
 def test_a_label_is_written_out_beside_any_button(button, label):
     assert label in words(replace(APP, button=button, label=label))
+
+
+@pytest.mark.rule("APP-9")
+def test_a_page_whose_get_failed_has_a_button_that_opens_it_anew():
+    shown = replace(APP, button="hidden", label=NO_BUTTON_YET)
+    assert NO_BUTTON_YET in " ".join(words(shown))
+    assert [(one.act, one.value, one.enabled) for one in draw(shown).controls if one.label == "Try again"] == [
+        ("open", APP.card, True)
+    ]
 
 
 def test_a_button_is_not_still_adding_once_the_card_is_said_to_be_there():

@@ -3,7 +3,8 @@ from dataclasses import replace
 import pytest
 
 from workbook.flows import messages as m
-from workbook.views.screen import SCREEN_CHANGES, InFront, Page, Screen, Sheet, after
+from workbook.runs.in_app import NO_BUTTON_YET
+from workbook.views.screen import SCREEN_CHANGES, InFront, Page, Screen, Sheet, after, describe
 
 CARD, OTHER = "PISIMULATED00000000000001", "PISIMULATED00000000000002"
 OPEN = Screen(place=InFront.APP, card=CARD, button="shown")
@@ -36,6 +37,14 @@ def test_the_label_says_what_became_of_the_card_until_the_next_attempt():
     assert after(OPEN, m.AlreadyExistsInWallet()).label == "In the wallet"
     assert seen(OPEN, m.TellFailure()).label == "Not added"
     assert seen(OPEN, m.TellFailure(), m.DisableButton()).label == ""
+
+
+@pytest.mark.rule("APP-9")
+def test_a_page_without_activation_data_says_so_until_it_is_opened_anew():
+    failed = seen(replace(OPEN, button="absent", waits=True), m.ActivationDataFailed("no answer"), m.HideButton())
+    assert (failed.button, failed.label, failed.waits) == ("hidden", NO_BUTTON_YET, False)
+    assert describe(failed).endswith(f"“{NO_BUTTON_YET}” and offers to try again.")
+    assert after(failed, m.Opened(OTHER)).label == ""
 
 
 @pytest.mark.rule("A-PROV-3")

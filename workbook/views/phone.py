@@ -251,8 +251,8 @@ def app(screen: Screen) -> Drawn:
             yield hairline(MARGIN + 46, y - 22, INNER_WIDTH - 58)
     yield from _button(screen)
     if screen.label == NO_BUTTON_YET:
-        for at, sentence in enumerate(re.findall(r"[^.]+\.", screen.label)):
-            yield word(sentence.strip(), CENTRE, 456 + 22 * at, weight=500, anchor="middle", room=INNER_WIDTH)
+        for at, line in enumerate(wrap(screen.label, 24)):  # as many letters as `word` has room for
+            yield word(line, CENTRE, 456 + 22 * at, weight=500, anchor="middle")
         yield from pressed("open", "Try again", BUTTON, screen.card)
     elif screen.label:
         name, colour = {

@@ -131,6 +131,16 @@ def test_after_a_failure_the_button_is_back_and_can_be_tapped_again():
     assert played.answer(tap(played))["hint"] == ""
 
 
+@pytest.mark.rule("APP-9")
+@pytest.mark.parametrize("flow", ["platform A", "platform B"])
+def test_after_a_get_that_failed_try_again_opens_the_page_anew(flow):
+    played = stage(flow, fault="403", operation="GET")
+    last = play(played.script).film.frames[-1]
+    (again,) = (control for control in offered(last) if control.label == "Try again")
+    opened = play(acted(played.script, last.at, again.act, again.value)).film.frames[-1].screen
+    assert (last.screen.button, opened.button, opened.label) == ("hidden", "shown", "")
+
+
 def test_begin_again_forgets_what_was_done_and_keeps_what_was_chosen():
     played = stage(phone="cardholder cancels", guarded=False)
     played.answer(tap(played))
