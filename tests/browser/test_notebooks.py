@@ -72,6 +72,25 @@ def test_all_cells_run_without_a_complaint(jupyterlab, lab, name):
     assert {urlsplit(url).hostname for url in jupyterlab.asked if url.startswith(("http", "ws"))} == {"127.0.0.1"}
 
 
+def test_a_lesson_is_presented_cell_by_cell_in_large_letters(jupyterlab, lab):
+    opened(jupyterlab, "06_extension_timing")
+    cell = jupyterlab.locator(f"{FRONT} .jp-Cell").first
+    small = cell.bounding_box()["height"]
+    for mode in ("Presentation Mode", "Presentation Mode"):  # on, and off again for the other tests
+        jupyterlab.get_by_role("menuitem", name="View", exact=True).click()
+        jupyterlab.locator(".lm-Menu-item", has_text="Appearance").hover()
+        for offered in ("Simple Interface", "Fullscreen Mode"):
+            jupyterlab.locator(".lm-Menu-item", has_text=offered).wait_for()
+        jupyterlab.locator(".lm-Menu-item", has_text=mode).click()
+        jupyterlab.wait_for_timeout(300)
+        small, large = cell.bounding_box()["height"], small
+    assert large > small
+    cell.click()
+    for _ in range(4):
+        jupyterlab.keyboard.press("Shift+Enter")
+    jupyterlab.locator(f'{FRONT} .jp-Cell.jp-mod-active[data-windowed-list-index="4"]').wait_for()
+
+
 def test_a_choice_is_made_and_run(jupyterlab, lab):
     opened(jupyterlab, "02_sdk_init_and_can_provision")
     ran(jupyterlab, lab, "02_sdk_init_and_can_provision")

@@ -25,7 +25,7 @@ def test_a_class_is_shown_as_it_stands():
     [
         ("A.kt", "val one = 1", "val"),
         ("A.swift", "let one = 1", "let"),
-        ("a.toml", "[get]", "get"),
+        ("a.toml", "[get]", "[get]"),
         ("a.json", '{"one": 1}', "&quot;one&quot;"),
     ],
 )

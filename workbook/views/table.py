@@ -6,6 +6,8 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -246,8 +248,9 @@ def _coloured(source: str, name: str) -> Markup:
     except ValueError:  # no language of this suffix
         return joined(source)
     classes = {Keyword: "k", Name.Tag: "k", String: "s", Number: "m", Comment: "c"}  # of JSON, a key is a tag
-    known = ((text, [mark for group, mark in classes.items() if kind in group]) for kind, text in tokens)
-    return joined(*(tag("span", text, class_=mark[0]) if mark else text for text, mark in known))
+    known = ((text, next((mark for group, mark in classes.items() if kind in group), "")) for kind, text in tokens)
+    alike = ((mark, "".join(text for text, _mark in pieces)) for mark, pieces in groupby(known, key=itemgetter(1)))
+    return joined(*(tag("span", text, class_=mark) if mark else text for mark, text in alike))
 
 
 def code(thing: object) -> Code:
