@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -303,3 +304,80 @@ def test_an_outcome_that_the_document_only_names_prescribes_no_button(name: str)
     assert case.rule not in {"A-CREATE-1", "A-CREATE-2", "A-CAN-3", "A-CAN-4", "A-CAN-5", "API-3", "A-ASYNC-1"}
     if case.rule in {"APP-1", "APP-2"}:
         assert gravest([Miss("a button", "none", "Do it.")], case.rule) is Verdict.WARN
+
+
+class TellsAll(Reference):
+    """It prints and shows whatever it gets, offers its button all the time, and asks its back end twice."""
+
+    message = ""
+
+    async def opened(self) -> None:
+        self.button = "shown"
+        self.log(await self.back_end.get(self.card))
+        await super().opened()
+        self.button = "shown"
+
+    async def add_tapped(self) -> None:
+        await self.sdk.provision(self.fetch_opc)
+        self.message = f"HTTP 500 {self.sdk.failure or 'null'}"
+
+    async def fetch_opc(self, card: str, sdk_output: str) -> str:
+        self.log(sdk_output)
+        self.message = sdk_output
+        return await self.back_end.post(card, sdk_output)
+
+
+class AtOpening(Reference):
+    """It begins an attempt by itself, and another one after it."""
+
+    async def opened(self) -> None:
+        await super().opened()
+        await self.add_tapped()
+        await self.add_tapped()
+
+
+class GivesAnything(Reference):
+    """It gives the SDK a text of its own where its back end has none, and changes what it gets."""
+
+    async def opened(self) -> None:
+        try:
+            sdk_input = (await self.back_end.get(self.card)).rstrip("=")
+        except ConnectionError:
+            sdk_input = "none"
+        self.button = await self.sdk.button(sdk_input)
+
+    async def fetch_opc(self, card: str, sdk_output: str) -> str:
+        try:
+            return (await self.back_end.post(card, sdk_output.lower())).lower()
+        except ConnectionError:
+            return "none"
+
+
+class DoesNothing(Reference):
+    """It shows its button, and calls nobody."""
+
+    async def opened(self) -> None:
+        self.button = "shown"
+
+    async def add_tapped(self) -> None:
+        self.button = "hidden"
+
+
+CORES = [Reference, TellsAll, AtOpening, GivesAnything, DoesNothing]
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_what_each_case_says_of_a_core_word_for_word(core: type[Reference], golden: Callable[[str, str], None]) -> None:
+    told = {"app.faults.post-500", "app.faults.post-no-json", "app.faults.get-500", "app.faults.get-connection-cut"}
+    cases = [case for case in APP_CASES.values() if not case.variant and (case.group != "faults" or case.name in told)]
+    with ThreadPoolExecutor(4) as pool:
+        seen = pool.map(lambda case: play_core(core, case), cases)
+        lines = [
+            f"{one.name}: {miss_in_words(miss)}" for one, of in zip(cases, seen, strict=True) for miss in one.judge(of)
+        ]
+    golden(f"misses_{core.__name__}", "\n".join(lines))
+
+
+def miss_in_words(miss: Miss) -> str:
+    marks = " noted" * miss.noted + " harms" * miss.harms
+    return f"{miss.expected} | {miss.observed} | {miss.todo} | {miss.rule} {miss.root.name}{marks}"
