@@ -27,6 +27,7 @@ ROWS = {
     "a redirect": ("Follows", "get.redirect-not-followed post.redirect-not-followed"),
     "a proxy": ("UsesTheProxy", "get.key-once proxy.not-used"),
     "another app": ("NoSessionOnB", "get.no-session post.no-session"),
+    "a stall": ("Relay", "get.fault-stall-before-headers post.fault-stall-before-headers get.limit-headers"),
     "a second try": ("TriesAgain", "post.fault-500-after post.fault-close"),
 }
 
@@ -34,7 +35,8 @@ ROWS = {
 @pytest.mark.parametrize("row", ROWS)
 def test_what_a_case_does_and_sees(golden, row):
     name, cases = ROWS[row]
-    results = relays.results(name, [f"relay.{case}" for case in cases.split()], deadline=8.0, bound=16.0)
+    deadline = 0.5 if row == "a stall" else 8.0
+    results = relays.results(name, [f"relay.{case}" for case in cases.split()], deadline=deadline, bound=16.0)
     golden(f"runs/{row.replace(' ', '_')}", "\n".join(line for result in results for line in told(result)))
 
 
