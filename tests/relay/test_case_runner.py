@@ -4,11 +4,16 @@ One case for each kind of step, in front of the back end that is in order and of
 beside this play whole runs.
 """
 
+import asyncio
 import re
 from collections import Counter
 
 import pytest
 import relays
+
+from workbook.harness.model import Verdict
+from workbook.relay.case_runner import TIME_UP, run_cases
+from workbook.relay.cases import CASES
 
 ROWS = {
     "values": ("Relay", "post.text-unicode post.bytes-alphabet get.sdk-input-number get.compressed get.chunked-answer"),
@@ -67,3 +72,19 @@ def call_in_words(call, seen, cards):
 def arrived_in_words(one, cards):
     answer = f"{one.response.status} {one.response.fault or ''}".strip()
     return f"{one.operation or 'other'} of {cards.get(one.instrument)}{' elsewhere' * one.elsewhere}: {answer}"
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict", "why"),
+    [
+        ({"gone": "It went away."}, Verdict.NOT_TESTABLE, "It went away."),
+        ({"until": 0.0}, Verdict.NOT_LOOKED_AT, TIME_UP),
+        ({}, Verdict.PASS, ""),
+    ],
+)
+def test_a_case_that_cannot_be_carried_out_says_why(changed, verdict, why):
+    with relays.running("Relay", ["relay.get.path"]) as runner:
+        for name, value in changed.items():
+            setattr(runner, name, value)
+        (result,) = asyncio.run(run_cases([CASES["relay.get.path"]], runner))
+    assert (result.verdict, result.why) == (verdict, why)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from workbook.base.forms import BadConfigurationError
-from workbook.relay.config import Exports, load_config, no_program, understood
+from workbook.relay.config import Exports, load_baseline, load_config, no_program, understood
 from workbook.relay.model import BackEndOperation, RelayGroup
 
 FULL = """
@@ -293,3 +293,13 @@ def test_what_was_understood_word_for_word(tmp_path, golden):
         (tmp_path / "back-end.toml").write_text(said)
         words.append(understood(load_config(tmp_path / "back-end.toml", environ)).replace(str(tmp_path), "."))
     golden("understood", "\n\n".join(words))
+
+
+def test_a_known_failure_needs_its_case_and_a_comment(tmp_path):
+    (tmp_path / "known.toml").write_text('[[known]]\ncase = " "\ncomment = "\\t"\n')
+    with pytest.raises(BadConfigurationError) as caught:
+        load_baseline(tmp_path / "known.toml")
+    assert list(caught.value.mistakes) == [
+        "[[known]] 1 case: give the name of a case.",
+        "[[known]] 1 comment: give a text that says why it fails, and what is done about it.",
+    ]

@@ -10,9 +10,9 @@ from workbook.harness.model import Miss, Root, RunFinding, Verdict
 from workbook.harness.report import todos
 from workbook.harness.reports import from_json, reports, to_json
 from workbook.notebook.conform import Result
-from workbook.relay.case_runner import OWN_429
-from workbook.relay.findings import GIVE_BACK, common_causes, first_call, place_of, plain_attempt, why_not
-from workbook.relay.judging import AFRESH
+from workbook.relay.case_runner import NO_PLAIN_CALL, ONE_LANE, OWN_429
+from workbook.relay.findings import GIVE_BACK, PlainFailure, common_causes, first_call, place_of, plain_attempt, why_not
+from workbook.relay.judging import AFRESH, SIDE_BY_SIDE
 from workbook.relay.model import BackEndOperation, Broke, Cardholder, Surface, Target
 
 URL = "http://127.0.0.1:9"
@@ -306,3 +306,29 @@ def test_the_first_call_is_a_get_with_the_first_app():
     runner = Runs({"platform A": [WELL]}, dict(zip(("platform A", "platform B"), OWN, strict=True)))
     assert asyncio.run(first_call(runner)) is WELL
     assert runner.asked == [("relay.plain.call", ["GET"], (CARD,), "platform A")]
+
+
+@pytest.mark.parametrize(
+    ("name", "miss", "todo"),
+    [
+        ("relay.get.no-body", FORM, FORM.todo),
+        ("relay.get.no-body", replace(FORM, root=Root.KEY), FORM.todo),
+        ("relay.get.no-body", replace(FORM, root=Root.FOLLOWS), "Mend this first"),
+        ("relay.get.no-body", replace(FORM, todo=AFRESH), "Mend this first"),
+        ("relay.post.one-field", replace(FORM, root=Root.CASE), FORM.todo),
+        ("relay.list.one-get-each", FORM, "Mend this first"),
+        ("relay.get.fresh", FORM, "Mend this first"),
+    ],
+)
+def test_a_plain_call_that_fails_has_the_advice_of_the_cases_about_its_form(name, miss, todo):
+    results = [result(name, misses=(miss,)), result(verdict=Verdict.NOT_TESTABLE, misses=(), why=NO_PLAIN_CALL)]
+    finding = PlainFailure("GET", ("platform A",), "status 502.", by_configuration=False).finding(results)
+    assert (finding.root, finding.todo.startswith(todo)) == (Root.PLAIN_CALL, True)
+    assert finding.cases == ("relay.post.sdk-input-byte-exact",)
+
+
+def test_one_lane_is_told_with_the_cases_that_show_the_same():
+    slow = result("relay.get.crowd", misses=(replace(MISS, todo=SIDE_BY_SIDE),))
+    left = result("relay.get.limit-body", Verdict.NOT_LOOKED_AT, (), why=ONE_LANE)
+    (finding,) = common_causes([left, slow, result()])
+    assert (finding.todo, finding.cases) == (SIDE_BY_SIDE, ("relay.get.crowd", "relay.get.limit-body"))

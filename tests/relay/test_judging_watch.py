@@ -35,6 +35,7 @@ def told(*calls, arrived=None):
         (call(status=502, value=None, body=f"connect to {HOST}".encode()), Exposed.HOST),
         (call(status=502, value=None, body=f"host='127.0.0.1', port={PORT}".encode()), Exposed.HOST),
         (call(status=502, value=None, body=f"request {PORT} took {PORT} us".encode()), None),
+        (call(status=504, value=None, body=b"\xff" + KEY.encode()), Exposed.KEY),
         (dropped(partial=f"content-length: 900\n{KEY}".encode()), Exposed.KEY),
         (dropped(Broke.LATE, partial=f"x-upstream: http://{HOST}/\n".encode()), Exposed.HOST),
     ],
