@@ -12,7 +12,7 @@ import pytest
 import relays
 
 from workbook.harness.model import Verdict
-from workbook.relay.case_runner import TIME_UP, run_cases
+from workbook.relay.case_runner import run_cases
 from workbook.relay.cases import CASES
 
 ROWS = {
@@ -78,7 +78,7 @@ def arrived_in_words(one, cards):
     ("changed", "verdict", "why"),
     [
         ({"gone": "It went away."}, Verdict.NOT_TESTABLE, "It went away."),
-        ({"until": 0.0}, Verdict.NOT_LOOKED_AT, TIME_UP),
+        ({"until": 0.0}, Verdict.NOT_LOOKED_AT, "The run's time was up before this case: "),
         ({}, Verdict.PASS, ""),
     ],
 )
@@ -87,4 +87,4 @@ def test_a_case_that_cannot_be_carried_out_says_why(changed, verdict, why):
         for name, value in changed.items():
             setattr(runner, name, value)
         (result,) = asyncio.run(run_cases([CASES["relay.get.path"]], runner))
-    assert (result.verdict, result.why) == (verdict, why)
+    assert (result.verdict, result.why.startswith(why)) == (verdict, True)
