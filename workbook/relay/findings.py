@@ -232,26 +232,36 @@ def common_causes(
         yield finding
 
 
-def _open_breaker(results: Sequence[RelayResult], requests: Sequence[model.Arrived]) -> RunFinding | None:
-    """A while in which the back end refused every call at once, and asked the API nothing, whatever the card."""
-    asked = [request.at for request in requests]
-    between = dict[int, list[tuple[PhoneCall, str]]]()  # refusals, by the number of requests before them
+def _refused_in_a_row(results: Iterable[RelayResult], asked: Sequence[float]) -> list[list[tuple[PhoneCall, str]]]:
+    """Calls that were refused at once, and nothing was asked between them; each with the name of its case."""
+    between = dict[int, list[tuple[PhoneCall, str]]]()  # by the number of requests before them
     for result in results:
         for seen in (part.seen for part in result.each if part.seen and result.verdict in CONFIRMED):
             for call in seen.calls:
                 if call.tamper is None and fails_unasked(call, seen):
                     between.setdefault(bisect(asked, call.began), []).append((call, result.case.name))
-    longest = sorted((call for call, _name in max(between.values(), key=len, default=[])), key=attrgetter("began"))
+    return list(between.values())
 
-    def worked(call: PhoneCall) -> bool:
-        """Whether the API's last answer for this card, and that to this operation, was as it should be."""
-        of_card = [one for one in requests if one.instrument == call.instrument and one.at < call.began]
-        same = [one for one in of_card if one.operation == call.operation]
-        return all(one.given is not None and not one.response.fault for one in (*of_card[-1:], *same[-1:]))
 
+def _worked_last(call: PhoneCall, requests: Iterable[model.Arrived]) -> bool:
+    """Whether the API's last answer for a call's card, and that to the same operation, was as it should be."""
+    of_card = [one for one in requests if one.instrument == call.instrument and one.at < call.began]
+    same = [one for one in of_card if one.operation == call.operation]
+    return all(one.given is not None and not one.response.fault for one in (*of_card[-1:], *same[-1:]))
+
+
+def _open_breaker(results: Sequence[RelayResult], requests: Sequence[model.Arrived]) -> RunFinding | None:
+    """A while in which the back end refused every call at once, and asked the API nothing, whatever the card."""
+    asked = sorted(request.at for request in requests)
+    refused = _refused_in_a_row(results, asked)
+    longest = sorted((call for call, _name in max(refused, key=len, default=[])), key=attrgetter("began"))
     seconds = longest[-1].began - longest[0].began if longest else 0.0
     # fewer, for a moment, or for cards of which a failure may have been kept, may have other causes (assumed)
-    if len(longest) < 10 or seconds < 1 or len({call.instrument for call in longest if worked(call)}) < 2:
+    if (
+        len(longest) < 10
+        or seconds < 1
+        or len({call.instrument for call in longest if _worked_last(call, requests)}) < 2
+    ):
         return None
     again = bisect(asked, longest[0].began) < len(asked)
     until = "; then it asked again" if again else ", to the end of the run"
@@ -265,7 +275,7 @@ def _open_breaker(results: Sequence[RelayResult], requests: Sequence[model.Arriv
         "5xx, and let a call through again after a second. Where your breaker is meant to stay open so long, give its "
         "seconds as [timeouts] recovery, or a shorter time in the back end under test."
     )
-    cases = (name for refusals in between.values() for _call, name in refusals)
+    cases = (name for calls in refused for _call, name in calls)
     return RunFinding(Root.NO_ANSWER, says, close if again else AFRESH, tuple(dict.fromkeys(cases)))
 
 
