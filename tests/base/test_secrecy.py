@@ -15,6 +15,7 @@ from workbook.base.secrecy import (
     MISSING,
     FromEnvironment,
     Secret,
+    SecretKind,
     Secrets,
     canaries_in,
     each_text,
@@ -286,6 +287,26 @@ def test_a_part_of_twelve_characters_is_hidden_and_one_of_eleven_is_not():
     key = "a1B2c3D4e5F6g7H8i9J0"
     search = Secrets.of_keys([key])
     assert (search.scrub(key[:12]), search.scrub(key[3:15]), search.scrub(key[:11])) == (MASK, MASK, key[:11])
+
+
+@pytest.mark.parametrize(("kind", "part"), [(SecretKind.SESSION, 16), (SecretKind.CANARY, 25), (SecretKind.OPAQUE, 16)])
+def test_a_part_of_any_other_secret_is_hidden_from_so_many_characters_on(kind, part):
+    value = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
+    for search in (Secrets([(kind, value)]), Secrets(many=[(kind, value)])):
+        assert MASK not in search.scrub(value[3 : part + 2])
+        assert value[3 : part + 3] not in search.scrub(value[3 : part + 3])
+
+
+@pytest.mark.parametrize(
+    ("kind", "in_base64", "in_hexadecimal"),
+    [(SecretKind.SESSION, True, True), (SecretKind.CANARY, True, False), (SecretKind.OPAQUE, False, False)],
+)
+def test_very_many_secrets_are_searched_for_in_the_encodings_that_are_likely(kind, in_base64, in_hexadecimal):
+    value = b"a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
+    encoded = base64.b64encode(value).decode(), value.hex()
+    found = [search.scrub(text) != text for text in encoded for search in (Secrets(many=[(kind, value.decode())]),)]
+    assert found == [in_base64, in_hexadecimal]
+    assert all(Secrets([(kind, value.decode())]).scrub(text) != text for text in encoded)
 
 
 def test_a_part_of_few_different_characters_gives_nothing_away():

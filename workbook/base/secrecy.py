@@ -164,7 +164,6 @@ class _Search(NamedTuple):
 
 
 _SEARCHES: Mapping[SecretKind, _Search] = {
-    SecretKind.KEY: _Search(12, SHORTEST, tuple(SECRET_ENCODINGS)),
     SecretKind.SESSION: _Search(16, SHORTEST, tuple(SECRET_ENCODINGS)),
     SecretKind.CANARY: _Search(25, SHORTEST, ("plain", "as base64")),
     SecretKind.OPAQUE: _Search(16, 16, ("plain",)),
