@@ -262,27 +262,29 @@ def watched(
     around, inside, began = COUNTED.get([]), list[float](), perf_counter()
     token = COUNTED.set(inside)
 
-    def took_long(really: float, outcome: str = "", line: str = "") -> None:
-        seen(m.CodeTookLong(call, seconds if outcome else really, outcome, line))
-        spend(really)
-        around.extend([*inside, really])
+    def count(outcome: str = "", line: str = "") -> None:
+        really = perf_counter() - began - sum(inside)
+        if really >= NOTICEABLE or outcome:  # code that was stopped was late, so it counts a moment more than its time
+            really = seconds - sum(inside) + 0.001 if outcome else float(f"{really:.1g}")
+            seen(m.CodeTookLong(call, seconds if outcome else really, outcome, line))
+            spend(really)
+            around.extend([*inside, really])
 
     try:
         returned = within(seconds, function, *args)
     except StoppedError as stopped:
-        outcome = "left behind" if stopped.left_behind else "stopped"
-        took_long(seconds - sum(inside) + 0.001, outcome, stopped.line)  # a moment more: it was late
+        count("left behind" if stopped.left_behind else "stopped", stopped.line)
         raise
     except own_failures() as error:
         # An error may pass several of these calls; the innermost one reports it.
         if (line := own_line(error)) and not getattr(error, "reported", False):
             error.reported = True  # type: ignore[attr-defined]  # an exception takes any attribute
             seen(m.CodeFailed(call, exception_words(error), line))
+        count()
         raise
     finally:
         COUNTED.reset(token)
-    if (took := perf_counter() - began - sum(inside)) >= NOTICEABLE:
-        took_long(float(f"{took:.1g}"))
+    count()
     return returned
 
 
