@@ -16,6 +16,7 @@ import sys
 import sysconfig
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from difflib import get_close_matches
@@ -136,26 +137,11 @@ def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     return _on_a_thread(lambda: asyncio.run(awaited()), TookTooLong, cancel=cancel)
 
 
-class _Attempt:
-    """One try to call `work`; what it raises waits until it is asked for its result."""
-
-    def __init__(self, work: Callable[[], Any]) -> None:
-        self._work = work
-        self.returned: Any = None
-        self.failed: BaseException | None = None
-        self.done = threading.Event()
-
-    def run(self) -> None:
-        try:
-            self.returned = self._work()
-        except BaseException as error:  # noqa: BLE001  # `result` raises it
-            self.failed = error
-        self.done.set()
-
-    def result(self) -> Any:
-        if self.failed is not None:
-            raise self.failed
-        return self.returned
+def _fulfil(future: Future[Any], work: Callable[[], Any]) -> None:
+    try:
+        future.set_result(work())
+    except BaseException as error:  # noqa: BLE001  # the future's result raises it
+        future.set_exception(error)
 
 
 def _until_the_alarm(seconds: float, work: Callable[[], Any], stop: type[TookTooLong]) -> Any:
@@ -182,10 +168,10 @@ def _until_the_alarm(seconds: float, work: Callable[[], Any], stop: type[TookToo
             raise stop
         return insist
 
-    earlier, attempt = signal.signal(signal.SIGALRM, ring), _Attempt(work)
+    earlier, future = signal.signal(signal.SIGALRM, ring), Future[Any]()
     signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
     try:  # in a generator: Python 3.11 takes an error for handled that was raised between two lines, but only in there
-        any(attempt.run() for _once in "1")  # type: ignore[func-returns-value]
+        any(_fulfil(future, work) for _once in "1")  # type: ignore[func-returns-value]
     finally:
         armed = False  # first of all: an alarm that rings from here on does nothing
         signal.setitimer(signal.ITIMER_REAL, 0.0)
@@ -194,7 +180,7 @@ def _until_the_alarm(seconds: float, work: Callable[[], Any], stop: type[TookToo
         signal.signal(signal.SIGALRM, earlier or signal.SIG_DFL)
         if left:
             signal.setitimer(signal.ITIMER_REAL, max(left - (perf_counter() - began), 0.001), every)
-    return attempt.result()
+    return future.result()
 
 
 def _on_a_thread(
@@ -204,11 +190,11 @@ def _on_a_thread(
     cancel: Callable[[], None] = lambda: None,
 ) -> Any:
     """What `work` returns, on a thread of its own; one that has to stop and does not end at once is left behind."""
-    attempt, until = _Attempt(partial(copy_context().run, work)), perf_counter() + seconds
-    thread = threading.Thread(target=attempt.run, daemon=True)
+    future, until = Future[Any](), perf_counter() + seconds
+    thread = threading.Thread(target=_fulfil, args=(future, partial(copy_context().run, work)), daemon=True)
     thread.start()
     try:
-        while not attempt.done.wait(0.05):  # so that an error that another thread raises in this one comes through
+        while not wait([future], 0.05).done:  # short, so that an error that another thread raises in this one gets in
             if perf_counter() >= until:
                 raise stop  # noqa: TRY301  # handled like one that comes from outside
     except BaseException as error:  # also that of a call around this one, or of the kernel's stop button
@@ -216,16 +202,16 @@ def _on_a_thread(
         frame = sys._current_frames().get(ident)  # noqa: SLF001  # the documented way
         line = _own_line(walk_stack(frame)) if frame else ""
         cancel()
-        if not attempt.done.wait(0.1):
+        if not wait([future], 0.1).done:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(stop))
-            attempt.done.wait(0.3)
+            wait([future], 0.3)
         if isinstance(error, TookTooLong):
-            ended = attempt.failed or TookTooLong()
-            error.left_behind = not attempt.done.is_set()
-            error.line = getattr(ended, "line", "") or own_line(ended) or line
+            ended = future.exception() if future.done() else None
+            error.left_behind = not future.done()
+            error.line = getattr(ended, "line", "") or own_line(ended or error) or line
         raise
     thread.join()
-    return attempt.result()
+    return future.result()
 
 
 def own_failures() -> tuple[type[BaseException], ...]:
