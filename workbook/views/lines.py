@@ -26,7 +26,7 @@ OPAQUE_FIELDS = ("sdk_input", "sdk_output")
 IN_LABEL = ("method", "status", "fault")
 FIELD_WORDS = {
     **dict.fromkeys(("reason", "why", "text", "error", "message", "told"), "{}"),
-    **dict.fromkeys(("case", "entries", "problems", "request", "line", "outcome"), "{}"),
+    **dict.fromkeys(("case", "entries", "problems", "request", "line"), "{}"),
     "payment_instrument_id": "id {}",
     "card_display_name": "name “{}”",
     "card_address": "address {}",
@@ -52,6 +52,7 @@ FIELD_WORDS = {
     "location": "to {}",
     "with_key": "the API key goes along: {}",
     "really": "your code really took {} s",
+    "outcome": "then it was {}",
     "name": "your {}() is never called",
     "meant": "did you mean {}()?",
 }
