@@ -198,6 +198,6 @@ def _span(group):
 
 def test_each_picture_shape_by_shape(pictures, stories):
     told = {name: sequence(story()) for name, story in stories.items()}
-    long = play(walked(Script("from the wallet"))).film.sequence
+    long = walked(play(Script("from the wallet"))).film.sequence
     drawn = {name: paint(lines) for name, lines in told.items()} | {"narrow": paint(long, narrow(len(long.columns)))}
     pictures("sequence", ((name, one.picture.svg) for name, one in drawn.items()))
