@@ -101,7 +101,7 @@ are those of a [back-end.toml](conform.md). In a notebook: `wb.conform("app.toml
 `authorization: Bearer SESSION`. All output of your process counts as its log. Verdicts, baseline, reports and
 exit codes are those of `workbook conform`, with `conform.sarif` for code hosts and `--format sarif` to print it;
 `--list` lists the cases. A case that says *(assumed)* rests on a
-practice rule (`APP-1` to `APP-7`): it fails where a cardholder is harmed, and warns otherwise.
+practice rule (such as `APP-1`): it fails where a cardholder is harmed, and warns otherwise.
 
 ## The protocol, version {version}
 

@@ -18,7 +18,7 @@ CAUSE_OF_ROW: Final = {
     12: "an old answer was used again",
     13: "two attempts at once",
     15: "not on the allowlist",
-    19: "the scheme does not know the app",
+    19: "the card configuration",
     24: "fetchOpc failed",
     29: "no entitlement",
     30: "the scheme does not know the app",
