@@ -81,7 +81,7 @@ def test_each_gap_of_the_document_is_taught(gap):
 @pytest.mark.parametrize(
     ("lesson", "words"),
     [
-        ("00", "Together they work only in a store build with a live card (*sdk-b*)."),
+        ("00", "On platform B they work together only in a store build with a live card (*sdk-b*)."),
         ("01", "It once calls this value an *object*"),
         (
             "01",
@@ -98,7 +98,7 @@ def test_each_gap_of_the_document_is_taught(gap):
             "`configuration`, `certificateChain`, `nonce`, `nonceSignature` and the `delegate` (`X-GEN-1`)",
         ),
         ("05", "the provisioning runs inside the request (*inferred*)"),
-        ("06", "The document gives the limits and not what follows (*wallet*)"),
+        ("06", "The document does not say what follows (*wallet*)"),
     ],
 )
 def test_a_statement_says_whose_it_is(lesson, words):
