@@ -95,6 +95,10 @@ def test_an_async_callable_is_awaited():
         async def post(self, card, session, sdk_output):
             raise ValueError(card)
 
+        def later(self, card, session):  # as a decorator may leave it
+            return Async.get(self, card, session)
+
+    assert call(type("Decorated", (Async,), {"get": Async.later})()).value == "async"
     assert call(Async()).value == "async"
     assert call(Async(), "POST", TEXT).status == 500
 

@@ -490,11 +490,6 @@ def _text_of(error: BaseException) -> bytes:
 
 async def _outcome(function: Callable[..., Any], *arguments: Any) -> _Outcome:
     """What a callable returned or raised. A time limit ends the wait, and the thread runs on."""
-    if inspect.iscoroutinefunction(function):
-        try:
-            return await function(*arguments), None
-        except Exception as error:  # noqa: BLE001 - whatever the adapter raises is its answer
-            return None, error
     loop = asyncio.get_running_loop()
     future: asyncio.Future[_Outcome] = loop.create_future()
 
@@ -511,4 +506,10 @@ async def _outcome(function: Callable[..., Any], *arguments: Any) -> _Outcome:
             loop.call_soon_threadsafe(resolve, outcome)
 
     Thread(target=run, name="adapter", daemon=True).start()
-    return await future
+    value, error = await future
+    if not inspect.isawaitable(value):
+        return value, error
+    try:
+        return await value, None
+    except Exception as failed:  # noqa: BLE001 - whatever the adapter raises is its answer
+        return None, failed
