@@ -62,6 +62,17 @@ def test_the_bytes_of_every_kind_of_source_count(tmp_path, ending):
         read_project([tmp_path], most_bytes=50)
 
 
+LEFT_OUT = ["build", "out", "bin", "target", "node_modules", "Pods", "Carthage", "DerivedData", "SourcePackages"]
+
+
+@pytest.mark.parametrize("folder", [*LEFT_OUT, "vendor", "third_party", "__pycache__", ".hidden"])
+def test_what_a_build_made_and_what_others_wrote_is_not_read(tmp_path, folder):
+    for name in (folder, "own"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "App.swift").write_text("let a = 1\n")
+    assert [file.path.parent.name for file in read_project([tmp_path]).files] == ["own"]
+
+
 def test_a_tree_of_too_many_entries_or_bytes_is_refused_before_a_file_is_read(tmp_path, monkeypatch):
     for number in range(30):
         (tmp_path / f"{number}.swift").write_bytes(b"x" * 100)
