@@ -184,3 +184,28 @@ def test_no_case_takes_the_cause_of_a_status_for_published():
     source = inspect.getsource(judges)
     assert re.findall(r"\b40[013]\b[^.\"]*\(assumed\)", source)
     assert not re.findall(r"\b(?:40[013]|422|500)\b[^.\"]*\(openapi\)", source)
+
+
+@pytest.mark.rule("API-1", "API-4", "REL-5")
+@pytest.mark.parametrize(
+    ("line", "case", "told"),
+    [
+        *((f"BASE_URL=http://{host}:8080", "base-url", []) for host in ("localhost", "127.0.0.1", "[::1]")),
+        ("BASE_URL=http://api.operator.example", "base-url", ["BASE_URL holds no https address"]),
+        ("API_URL=api.operator.example", "base-url", ["API_URL holds no https address"]),
+        ("API_URL=https://api.operator.example/bcl/v3", "base-url", ["API_URL ends in the path"]),
+        *((f"API_KEY={word}", "key", ["API_KEY holds a placeholder"])
+          for word in ("<key>", "change_me", "changeme", "your-key", "TODO", "xxx", "an-example")),
+        ("APIKEY=k3-92ab-771c", "key", []),
+        *((f"TIMEOUT={value}", "time-limit", [])
+          for value in ("19", "19.9s", "19 sec", "19999 ms", "19999", "1000", "soon")),
+        *((f"TIMEOUT={value}", "time-limit", [f"TIMEOUT is {seconds} s"])
+          for value, seconds in (("20", 20), ("999", 999), ("20 SEC", 20), ("20 seconds", 20), ("20500 ms", 20.5),
+                                 ("20000", 20))),
+        ("TIMEOUT_MS=500", "time-limit", []),
+    ],
+)  # fmt: skip
+def test_each_setting_of_a_back_end_is_read_by_its_name_and_its_form(platform_a, environment, line, case, told):
+    environment.write_text(f"{line}\n")
+    judged_case = judged(platform_a / "settings.gradle.kts", environment=environment)[f"environment.{case}"]
+    assert [miss.observed for miss in judged_case.misses] == told
