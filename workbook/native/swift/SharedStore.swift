@@ -46,7 +46,7 @@ struct SharedStore: Codable, Sendable {
             kSecClass: kSecClassGenericPassword,
             kSecAttrService: "card-provisioning",
             kSecAttrAccount: "shared",
-            kSecAttrAccessGroup: "TEAMID.com.your-bank.shared",  // in the entitlements of the app and both extensions
+            kSecAttrAccessGroup: "TEAMID.com.your-bank.shared",  // in the entitlements of app and extension
         ]
         return item.merging(more) { $1 } as CFDictionary
     }
