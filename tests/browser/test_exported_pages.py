@@ -15,7 +15,9 @@ READABLE = 1000 * 11 / 13  # pixels: at this width the labels of a sequence have
 
 
 @pytest.mark.browser
-def test_an_exported_page_asks_for_nothing_and_fits(page, tmp_path):
+def test_an_exported_page_asks_for_nothing_and_fits_and_axe_has_no_complaint(page, tmp_path):
+    from axe_playwright_python.sync_playwright import Axe  # only where there is a browser
+
     for path in export(NOTEBOOKS, tmp_path):
         page.goto(path.as_uri())
         assert page.locator("h1").count() >= 1
@@ -24,6 +26,10 @@ def test_an_exported_page_asks_for_nothing_and_fits(page, tmp_path):
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
             drawings = page.locator("img[alt^='Sequence diagram']:visible").all()
             assert all(drawing.bounding_box()["width"] >= READABLE for drawing in drawings), path.name
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            found = Axe().run(page).response["violations"]
+            assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == [], path.name
     asked = [url for url in page.asked if not url.startswith("data:")]
     assert {url.partition(":")[0] for url in asked} == {"file"}
     assert len(asked) == len(NOTEBOOKS) + 1  # and the index

@@ -68,7 +68,7 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
     if many and all(isinstance(path, Path) for path in many):
         return files(many)
     if many and all(hasattr(judged, "judgement") for judged in many):
-        return durations(title or "Durations", many)
+        return durations(title or "Each step against its limit", many)
     if all(isinstance(finding, Finding) for finding in many):
         return findings(many)
     raise ParameterError(

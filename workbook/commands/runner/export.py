@@ -160,7 +160,7 @@ def _title(notebook: Any, path: Path) -> str:
 
 def _filled(title: str, main: Markup, recordings: Sequence[Mapping[str, Any]] = ()) -> str:
     style = Path(__file__).with_name("export.css").read_text("utf-8")
-    return page_of(title, main, players(recordings) if recordings or "wb-copy" in main else joined(), style)
+    return page_of(title, main, players(recordings) if "output_area" in main else joined(), style)
 
 
 def _playable(output: Any, recordings: list[dict[str, Any]]) -> Any:

@@ -39,5 +39,11 @@ for (const copy of document.querySelectorAll(".wb-copy")) {
   copy.onclick = () => navigator.clipboard.writeText(source).then(() => (copy.textContent = "Copied"));
 }
 
+// what is wider than its place is scrolled by keyboard, too
+for (const area of document.querySelectorAll(".output_area, .text_cell_render")) {
+  const fits = () => area.scrollWidth <= area.clientWidth;
+  new ResizeObserver(() => (fits() ? area.removeAttribute("tabindex") : set(area, { tabindex: 0 }))).observe(area);
+}
+
 named(document.body);
 tips(document.body);
