@@ -309,6 +309,11 @@ def test_very_many_secrets_are_searched_for_in_the_encodings_that_are_likely(kin
     assert all(Secrets([(kind, value.decode())]).scrub(text) != text for text in encoded)
 
 
+def test_opaque_data_with_a_quote_in_it_is_found_as_json_has_it():
+    value = 'a1B2"c3D4e5F6g7H8'
+    assert Secrets(many=[(SecretKind.OPAQUE, value)]).scrub(json.dumps([value])) == f'["{MASK}"]'
+
+
 def test_a_part_of_few_different_characters_gives_nothing_away():
     search = Secrets.of_keys(["-" * 30 + "k3yQZx81", "ab" * 15 + "k3yQZx81", "abcd" * 8 + "k3yQZx81"])
     assert search.scrub("-" * 20) == "-" * 20
@@ -355,6 +360,7 @@ def test_four_different_characters_are_enough_to_give_something_away(part, shown
         ('k3y"Zx81Lm', json.dumps(json.dumps('k3y"Zx81Lm')[1:-1])[1:-1]),
         ("kéy-Zx81", ascii("kéy-Zx81")[1:-1]),
         ("k3y Zx81 Lm", "k3y+Zx81+Lm"),
+        ("é\x07k3y-Zx81", repr("é\x07k3y-Zx81")[1:-1]),
     ],
 )
 def test_a_secret_in_a_rarer_spelling_is_cut_out_exactly(key, written):
