@@ -60,7 +60,6 @@ def test_each_check_of_a_lesson_names_a_rule_or_a_source():
         ("03", "no card was added", "assumed"),
         ("04", "the button stays, for the watch", "sdk-b"),
         ("04", "the button is gone though the watch lacks the card", "inferred"),
-        ("04", "no card was added", "wallet"),
         ("05", "a remembered entry works without any call before it", "assumed"),
         ("07", "it waits at least as long as it was told", "assumed"),
         ("07", "nothing happens for 20 s", "wallet"),
@@ -98,6 +97,7 @@ def test_each_gap_of_the_document_is_taught(gap):
             "`configuration`, `certificateChain`, `nonce`, `nonceSignature` and the `delegate` (`X-GEN-1`)",
         ),
         ("05", "the provisioning runs inside the request (*inferred*)"),
+        ("04", "the wallet waits 20 s (*wallet*), and no card is added"),
         ("06", "The document does not say what follows (*wallet*)"),
     ],
 )
