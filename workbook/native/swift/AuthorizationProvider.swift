@@ -21,7 +21,7 @@ final class AuthorizationProvider: UIViewController, IssuerProvisioningAuthoriza
         report(.canceled)  // the cardholder went away
     }
 
-    /// Reports once: a second call may end the extension (wallet).
+    /// Reports once: a second call may end the extension (assumed).
     private func report(_ result: AuthorizationResult) {
         let handler = completionHandler
         completionHandler = nil

@@ -7,7 +7,7 @@ enum BackEndFailure: Error {
 
 /// Your back end, as your app and its extension see it: two calls with the cardholder's session, and no API key.
 ///
-/// The SDK has bytes, JSON has text: this is the one place that encodes and decodes base64, once each way (API-8).
+/// The SDK has bytes, JSON has text: this is the one place that encodes and decodes base64, once each way (API-8, sdk-b).
 struct BackEnd: Sendable {
     let address: URL
     let sessionToken: @Sendable () -> String?

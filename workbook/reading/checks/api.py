@@ -51,14 +51,14 @@ def waited_too_long(trace: Trace) -> Iterator[Finding]:
                 limited = waiting
             case m.ApiCallEnded() as over if over.took >= DELEGATE_LIMIT:
                 text = f"The {over.method} kept the back end waiting for {over.took:g} s"
-                todo = f"Set a deadline for the whole call, retries included, well below {DELEGATE_LIMIT:g} s."
+                todo = f"Set a deadline for the whole call, retries included, well below {DELEGATE_LIMIT:g} s"
                 if limited is not None:
                     limit = limit_of(limited.call)
                     text = f"{text}; the wallet waits {limit.seconds:g} s for {limit.call}() ({limit.source})."
-                    yield Finding("REL-5", Severity.FAIL, Owner.YOU, text, todo, record.at)
+                    yield Finding("REL-5", Severity.FAIL, Owner.YOU, text, f"{todo}.", record.at)
                 else:
                     text = f"{text}. No limit is shown for this call; the cardholder looks at a page that does nothing."
-                    yield Finding("REL-5", Severity.WARN, Owner.YOU, text, todo, record.at)
+                    yield Finding("REL-5", Severity.WARN, Owner.YOU, text, f"{todo} (assumed).", record.at)
 
 
 def gave_up_at_once(trace: Trace) -> Iterator[Finding]:
@@ -120,10 +120,7 @@ def statuses(trace: Trace) -> Iterator[Finding]:
                 owner, meaning, todo = _meaning(status, method)
                 why = f", most likely: {meaning} (assumed)" if meaning else ""
                 why = ", and the one success is 200 (assumed)" if 200 < status < 300 else why
-                text = f"The HTTP API answered {status}{why}."
-                yield Finding("GAP-1", Severity.FAIL, owner, text, todo, record.at)
-            case _:
-                pass
+                yield Finding("GAP-1", Severity.FAIL, owner, f"The HTTP API answered {status}{why}.", todo, record.at)
 
 
 def _meaning(status: int, method: str) -> tuple[Owner, str, str]:

@@ -101,12 +101,12 @@ def _overlooked(what: str, level: Severity, record: Record) -> Finding:
 
 
 def still_offered(trace: Trace) -> Iterator[Finding]:
-    """A canAddCard still true for an added card: the card is in one place only, or the scheme hides it (sdk-b)."""
+    """A canAddCard still true for an added card: the card is in one place only, or the scheme hides it (inferred)."""
     for record, seen in trace.seen(m.StillMissing):
         rule = "B-CAN-2" if any(trace.seen(m.CanAddCardDetailsCalled)) else "B-CAN-1"
         if seen.hidden_by_scheme:
-            text = "canAddCard stays true for a card that is in the wallet: the app does not see it there (sdk-b)."
-            todo = "Have the scheme list the app among the card's associated applications (sdk-b)."
+            text = "canAddCard stays true for a card that is in the wallet: the app does not see it there (inferred)."
+            todo = "Have the scheme list the app among the card's associated applications (inferred)."
             yield Finding(rule, Severity.FAIL, Owner.OPERATOR, text, todo, record.at)
         else:
             place = "watch" if seen.watch else "phone"
