@@ -51,8 +51,7 @@ def no_query(arrived: model.Arrived, seen: Seen) -> Iterator[Miss]:
     if judging.key_parts(seen.key).found_in(target):
         yield Miss("the key in its header alone", "the key in the URL", todo, "REL-2", root=Root.KEY)
     elif "?" in target:
-        noted = arrived.operation == POST
-        yield Miss("no query", "a query", "Send no query parameters: the document shows none.", noted=noted)
+        yield Miss("no query", "a query", "Send no query: the document shows none.", noted=arrived.operation == POST)
 
 
 def no_body(arrived: model.Arrived, _seen: Seen) -> Iterator[Miss]:
@@ -238,7 +237,7 @@ CASES = (
       for operation in (GET, POST)),
     _case("get.no-query", "The GET has no query.", "API-5", each_request(GET, no_query), ATTEMPT_ALONE),
     _case("get.no-body", "The GET has no body.", "API-5", each_request(GET, no_body), ATTEMPT_ALONE),
-    _case("post.no-query", "The POST has no query.", "API-2", each_request(POST, no_query), ATTEMPT_ALONE),
+    _case("post.no-query", "The POST's URL holds no key.", "REL-2", each_request(POST, no_query), ATTEMPT_ALONE),
     _case("post.one-field", "The POST's body is sdkOutput and nothing else.", "API-6",
           each_request(POST, one_field), ATTEMPT_ALONE),
     _case("get.id-cannot-change-path", "No id changes the path of the GET.", "API-3", all_of(path_kept, answered),
