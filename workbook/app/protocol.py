@@ -94,7 +94,7 @@ class CanProvision(OfOne):
 
 
 class CreateSdkOutput(OfOne):
-    """`createSdkOutput()` (A-OUT-1)."""
+    """`createSdkOutput()` (A-OUT-1). The document names no outcomes: these two are assumed."""
 
     answer = 'outcome "Success" with `sdkOutput`, or "Failure" with `message`'
 
@@ -115,13 +115,13 @@ class _Provision(OfOne):
 
 
 class Provision(_Provision):
-    """`provision(sdkInput, cardDisplayName, cardAddress)`, the form before 0.4.0 (A-PROV-4)."""
+    """`provision(sdkInput, cardDisplayName, cardAddress)`, the form before 0.4.0 (A-PROV-4); address: sdk-a."""
 
     sdk_input: Text
 
 
 class ProvisionWithProvider(_Provision):
-    """`provision(cardDisplayName, cardAddress, opcProvider)`, the form from 0.4.0 (A-PROV-2)."""
+    """`provision(cardDisplayName, cardAddress, opcProvider)`, the form from 0.4.0 (A-PROV-2); address: sdk-a."""
 
     answer = f'ask "fetchOpc" with `turn`, `paymentInstrumentId` and `sdkOutput`; {_Provision.answer}'
 

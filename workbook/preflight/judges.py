@@ -830,7 +830,7 @@ PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (
     preflight_case("secrecy", "app.cleartext", "The app calls its back end by https alone.", "APP-5", cleartext,
                    unseen=_app_files, expected="https alone (assumed)"),
     preflight_case("form", "gradle.application-ids", "Each application id is known, with its variants.",
-                   "A-ALLOW-2", application_ids, A, Part.APP_IDS, expected="each application id allowlisted on its own",
+                   "A-ALLOW-2", application_ids, A, Part.APP_IDS, expected="each id allowlisted on its own (sdk-a)",
                    todo="Send them all: workbook preflight allowlist-request.", noted=True),
     preflight_case("form", "library.in-repository", "The private library is in the local repository, whole and in "
                    "the right version.", "A-DEP-2", in_repository, Part.REPOSITORY, harms=True),
