@@ -88,3 +88,13 @@ def test_a_variant_can_be_made_silent_and_shares_nothing_that_changes():
     assert silent.machine is not B_LATER.machine
     assert m.TellFailure not in {command for row in silent.machine.rows for command in row.commands}
     assert m.TellFailure in {command for row in B_LATER.machine.rows for command in row.commands}
+
+
+@pytest.mark.rule("B-CAN-1", "B-CAN-2")
+@pytest.mark.parametrize(("variant", "other"), [(B_EARLIER, "B-CAN-2"), (B_LATER, "B-CAN-1")])
+def test_no_row_of_a_variant_rests_on_the_other_ones_question(variant, other):
+    rows = [row for row in variant.machine.rows if row.event is m.CanAddCard]
+    own = {"B-CAN-1", "B-CAN-2"} - {other}
+    assert rows
+    assert all(own <= set(row.rules) for row in rows)
+    assert not any(other in row.rules for row in variant.machine.rows)

@@ -61,6 +61,11 @@ def test_every_event_and_every_command_of_every_play_names_its_row(name):
             assert f"leads to “{line.record.after}”" in " ".join(detail.text().split()), line.label
 
 
+def test_a_row_tags_the_commands_that_the_document_does_not_show():
+    told = _detail("CannotBeProvisioned.ApiError", Script(phone="app not allowlisted")).text()
+    assert "asks for “hides Add” (assumed)." in " ".join(told.split())
+
+
 @pytest.mark.rule("API-1", "API-4", "API-5", "REL-2")
 def test_a_get_opens_its_request_and_its_answer(golden):
     golden("exchange_get", _detail("GET …/{id}/networkTokenActivationData").text())

@@ -810,7 +810,7 @@ class WatchSessionTakenOver(Aside):
     instances: int
 
 
-@message(WALLET, SDK, "where the card is missing", "sdk-b", "B-CAN-1 B-CAN-2")
+@message(WALLET, SDK, "where the card is missing", "sdk-b", "B-CAN-3")
 class StillMissing(Aside):
     """Why canAddCard is true for a card that was added: where it is missing, or that the scheme hides it (sdk-b)."""
 

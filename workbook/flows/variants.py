@@ -214,7 +214,9 @@ class VariantB:
 
 @cache
 def _machine_b(variant: VariantB) -> Machine:
+    others = {rule for event in variant.facts.lacks for rule in event.rules}  # those of the other variant's calls
     rows = _rows_of(platform_b.ROWS_B, variant.facts)
+    rows = tuple(replace(row, rules=tuple(rule for rule in row.rules if rule not in others)) for row in rows)
     rows = rows if variant.tells else platform_b.silent(rows)
     rows = platform_b.available(rows) if variant.says_available else rows
     return Machine(f"platform B {variant.name}", rows, initial=platform_b.State.IDLE, final=platform_b.FINAL_B)

@@ -310,9 +310,11 @@ class _Describer:
 
 def _sentence(row: Row) -> str:
     """A row of the state table as a sentence."""
-    commands = ", ".join(f"“{command.says}”" for command in row.commands)
-    then = f", and asks for {commands}" if commands else ""
-    return clean(f"In “{row.state}”, “{row.event.says}” leads to “{row.to}”{then}.")
+    tagged = zip((row.event, *row.commands), (row.event_source, *row.command_sources), strict=True)
+    sources = ((each.says, each.source if source == "spec" else source) for each, source in tagged)
+    event, *commands = (f"“{says}”{'' if source == 'spec' else f' ({source})'}" for says, source in sources)
+    then = f", and asks for {', '.join(commands)}" if commands else ""
+    return clean(f"In “{row.state}”, {event} leads to “{row.to}”{then}.")
 
 
 def _meaning(record: Record) -> str:
