@@ -80,6 +80,15 @@ def test_a_report_is_asked_for_where_there_is_an_issue_and_nowhere_else() -> Non
         assert missed.observed == "1 came"
 
 
+@pytest.mark.rule("API-13")
+def test_whom_the_app_asks_besides_its_back_end_is_named() -> None:
+    hosts = frozenset({"127.0.0.1:9", "b.example:443", "a.example:443"})
+    seen = AppSeen((), {}, Device("app", A_FROM_0_4_0), (), hosts=hosts, back_end="127.0.0.1:9")
+    misses = list(APP_CASES["app.secrecy.back-end-only"].judge(seen))
+    assert [miss.observed for miss in misses] == [f"the app asked for {host}.example:443" for host in "ab"]
+    assert {miss.todo for miss in misses} == {"Only your back end calls the HTTP API."}
+
+
 class GivesUp(Reference):
     """It gives its POST up in time."""
 
