@@ -218,7 +218,7 @@ class ShowAvailable(Command):
     """The app's screen says 'Available in Wallet' (B-FIN-2)."""
 
 
-@message(APP, CARDHOLDER, "says: not added", "assumed", "B-FIN-1 REL-6", fails=True)
+@message(APP, CARDHOLDER, "says: not added", "assumed", "APP-4", fails=True)
 class TellFailure(Command):
     """The app tells the cardholder that the card was not added (practice; the document is silent)."""
 
