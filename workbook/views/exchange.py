@@ -108,7 +108,7 @@ def answer(record: Record, named: NamedValue) -> Iterator[str]:
     match record.message:
         case m.ApiAnswered(status=code, sdk_input=data, told=problem, basis=basis):
             known = "application/json" if code == 200 or problem else ""
-            yield status(code)
+            yield clean(status(code))
             if data is not None:
                 yield f'{{"sdkInput": {named(record, "sdk_input")}}}'
             else:
@@ -330,7 +330,7 @@ def _meaning(record: Record) -> str:
         return {
             "GET": "Your back end asks the API for the card's activation data (API-1).",
             "POST": "Your back end sends the sdkOutput to the API, and gets the sdkInput for the wallet (API-2).",
-        }.get(record.message.method, "Your back end sends a request to the API.")
+        }.get(str(record.message.method), "Your back end sends a request to the API.")
     sentence = " ".join((inspect.getdoc(type(record.message)) or "").split()).partition(". ")[0]
     return sentence.removesuffix(".") + "."
 

@@ -21,7 +21,7 @@ def test_a_plan_is_stored_with_its_share_its_picture_and_what_to_change():
         "- Fetch the cards' sdkInputs at the same time instead of one by one. Then: 0.98 % miss, 0 % lack a card."
         in text
     )
-    assert "limit 20 s" in text
+    assert "2,456 of 20,000 over 20 s: 12 %" in text
     assert "12 %</b>" in planner(0.8, 9.0, 10).snapshot().html()
 
 
