@@ -13,7 +13,8 @@ import ipywidgets
 
 from workbook.app.phone import Client, PhoneServer
 from workbook.base.values import lookup, number, whole
-from workbook.flows.trace import Trace
+from workbook.flows.messages import Noted
+from workbook.flows.trace import Kind, Record, Trace
 from workbook.notebook.plays.run import PANELS, Run, screen_of
 from workbook.notebook.widgets.panels import LiveOnly, Player, film_of
 from workbook.runs.platform_a import PlatformARun
@@ -85,8 +86,9 @@ class LivePhone(LiveOnly):
     def make_widget(self) -> Any:
         """The settings, and the panels, which follow what the app does."""
         lines = "\n".join(f"{name}={value}" for name, value in self.settings.items())
-        nothing = film(Trace("Nothing has happened yet"), PlatformARun().machine)
-        self._player = Player(player_data(nothing), PANELS)
+        machine = PlatformARun().machine
+        waits = Record(0.0, Kind.NOTE, Noted("no app has called yet"), machine.initial, machine.initial, ())
+        self._player = Player(player_data(film(Trace("A phone for your app", [waits]), machine)), PANELS)
         return ipywidgets.VBox([ipywidgets.HTML(str(tag("pre", lines))), self._player])
 
     def refresh(self) -> None:
