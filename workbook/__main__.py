@@ -1,7 +1,5 @@
 """The `workbook` command, as a program of its own and as `python -m workbook`."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -20,8 +20,6 @@ WorkbookError
 Each message says what happened, what is allowed, and what to do next. None ever holds the API key.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 

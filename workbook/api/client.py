@@ -4,8 +4,6 @@ Both use httpx's transport only. The layer above it would add what must not happ
 key to another origin, cookies, proxies and credentials from the environment (REL-2).
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import ssl

@@ -4,8 +4,6 @@ The generator yields what to do next (`Send`, `Sleep`) and receives the outcome 
 and the async client carry out the same steps, so the rules of retry and deadline exist once.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace

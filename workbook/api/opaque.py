@@ -7,8 +7,6 @@ Nothing that prints shows the value (REL-3): data that the simulator marked as i
 all other data by its length and a digest that differs in every process.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

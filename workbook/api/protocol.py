@@ -4,8 +4,6 @@ GET reads activation data (API-1), POST exchanges sdkOutput for sdkInput on the 
 document shows no status codes (GAP-1), so everything but 200 is one error that keeps status and body.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

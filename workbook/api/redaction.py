@@ -5,8 +5,6 @@ card data. A string in a body becomes a length and a digest, as everywhere in th
 mark may be shown whole. The digests are salted, so they can be compared within one run only.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable

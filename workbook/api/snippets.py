@@ -4,8 +4,6 @@ The address, the key and an sdkOutput are variables of the environment, so that 
 the code: the API key belongs in no app (API-13).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 HEADERS = (("x-api-key", ""), ("content-type", "application/json"), ("accept", "application/json"))

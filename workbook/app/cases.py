@@ -1,7 +1,5 @@
 """The cases of `workbook conform app`: what cardholder, phone and back end do, and what must come of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

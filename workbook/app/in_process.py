@@ -3,8 +3,6 @@
 Nothing is sent over a network: the core calls the phone and the back end that the cases play.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable

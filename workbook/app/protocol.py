@@ -9,8 +9,6 @@ All of it is ours. It carries the document's operations and outcomes (`workbook.
 the flows' tables decide what may come when.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields

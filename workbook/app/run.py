@@ -5,8 +5,6 @@ the stand-in, which asks here what to do next; the workbook plays the cardholder
 Verdicts, baseline, reports and exit codes are those of `workbook conform`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import shlex

@@ -4,8 +4,6 @@ A checkout holds them at its top level, as `notebooks` and `fixtures`. A wheel h
 `workbook/_data`. `workbook new` copies them to where a reader can change them.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets

@@ -10,8 +10,6 @@ A value that may be a secret is never repeated (`Says(..., hidden=True)`). Only 
 because it imports pydantic.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence

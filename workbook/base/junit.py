@@ -3,8 +3,6 @@
 It uses only the elements and attributes that every CI system reads.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

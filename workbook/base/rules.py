@@ -4,8 +4,6 @@ Every fact, event, value and sentence that a person sees rests on a rule of the 
 rules are in `rules.toml` beside this file; their ids never change.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Signals: which of them ask a program to end, and how a child process ends with its parent."""
 
-from __future__ import annotations
-
 import ctypes
 import signal
 import sys

@@ -1,7 +1,5 @@
 """What is printed. A terminal obeys control characters, and most of what is printed was written by somebody else."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

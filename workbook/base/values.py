@@ -4,8 +4,6 @@ Check where a value enters (a notebook, the command line, a file) and trust it f
 nothing but `workbook.errors`, so that every part of the package may use it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches

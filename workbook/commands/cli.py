@@ -1,7 +1,5 @@
 """The `workbook` command: finds the subcommand, and turns each error into a message and an exit code."""
 
-from __future__ import annotations
-
 import os
 import sys
 import traceback

@@ -1,7 +1,5 @@
 """`diagnose` and `inspect` what you see, ask the `doctor` about this machine, and the document for its `rules`."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -1,7 +1,5 @@
 """Checks whether the workbook can run on this machine, and says what to do if it cannot."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

@@ -1,7 +1,5 @@
 """`workbook lab`, `new`, `reset`, `run`, `render` and `export`: everything about the notebooks."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """What plays the other side: `serve`, `sdk-output`, `openapi` for a back end, `proxy`, `drift`, `phone`, `native`."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from dataclasses import fields

@@ -9,8 +9,6 @@ asks for card art.
 What is marked `wallet` is public knowledge of the wallet platform; what is marked `assumed` is our choice.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from enum import StrEnum, unique

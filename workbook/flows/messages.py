@@ -9,8 +9,6 @@ An SDK's outcome is the event that the tables branch on, and has the document's 
 data keeps its own type in a message, and that type's repr is redacted (REL-3).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum

@@ -13,8 +13,6 @@ follows. The document names the outcomes. It leaves open whether an app may try 
 once more after a success, and what the app shows after most outcomes.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from enum import StrEnum, unique
 from typing import get_args

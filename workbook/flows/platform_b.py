@@ -12,8 +12,6 @@ more after a success, whether it disables the button meanwhile (platform A's rul
 the two labels. The time limit of the delegate is public knowledge of the wallet platform (`wallet`).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from enum import StrEnum, unique
 

@@ -1,7 +1,5 @@
 """What changed from one run to the next: what newly fails, what is fixed, and what still fails."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from enum import StrEnum, unique

@@ -1,7 +1,5 @@
 """What a person sees while cases run: exported values on stdout, and progress on stderr."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from time import monotonic

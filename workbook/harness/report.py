@@ -25,8 +25,6 @@ In a body, each string is replaced by its length and a salted digest of four byt
 equal values. A string from the simulator is marked as simulated. No value, no key and no session is in the file.
 """
 
-from __future__ import annotations
-
 import json
 import platform
 import re

@@ -20,8 +20,6 @@ In JUnit each group is a suite:
 An interrupted run contains only the cases that finished; each suite's `complete` is `false`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64encode

@@ -1,7 +1,5 @@
 """The findings of a run in SARIF 2.1.0, for the pages of a code host."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

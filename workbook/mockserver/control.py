@@ -14,8 +14,6 @@ browser sends to nobody, and asks the control API for the events with it. So wha
 page.
 """
 
-from __future__ import annotations
-
 import hmac
 import json
 import re

@@ -11,8 +11,6 @@ The journal of a world in a state file keeps only the redacted form of each entr
 that it says the same before and after a restart.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -5,8 +5,6 @@ HTTP, it does in Python by the same names: journal, wait, verify, reset, faults,
 journal to wait for; `exactly`, `at_least`, `at_most`, `none`, `no_repeated_post` and `one_get_each` make expectations.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping

@@ -5,8 +5,6 @@ when each is sent, that it is sent once and not signed, and its form. So every b
 notification says in a header what it rests on.
 """
 
-from __future__ import annotations
-
 import json
 import ssl
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """What `workbook serve` does: a mock server on its sockets, what it announces, and one log line for each request."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Awaitable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Looking at things: `show` for any value of the workbook, `table` to look something up, `rule` for the rules."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from importlib import import_module

@@ -4,8 +4,6 @@ A cell that ends in `check(...)` shows one line to the reader and leaves the sam
 the runner, which decides on the exit code: nothing is raised, so the lesson goes on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """A phone served from a notebook: an app's test runs against it, and the panels show what happens meanwhile."""
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`preflight` in a notebook, as `wb.project`: judges a project's folder, or files that are only in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace

@@ -3,8 +3,6 @@
 A symptom or a log leads to its causes; an opaque value to its layers. Nothing that is pasted is stored or sent.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from base64 import b64encode

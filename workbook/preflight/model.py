@@ -1,7 +1,5 @@
 """What preflight has read, and what one of its cases is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ A project file is read as it is: text in the old property list form; so are the 
 one, each `Info.plist` stands for a target. What neither says is unknown, and the case that needs it was not looked at.
 """
 
-from __future__ import annotations
-
 import json
 import plistlib
 import re

@@ -1,7 +1,5 @@
 """Reads a project, judges it by every case, and makes a record as `workbook conform` does, and its SARIF form."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ the SHA-256 of the certificate, as 32 pairs of capital letters and digits with c
 key is used: a JKS keystore does not encrypt its certificates; a PKCS#12 keystore needs its password.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -4,8 +4,6 @@ The files are sources, resources and build files; comments do not count. A gramm
 Objective-C, TypeScript, JavaScript, Dart or C# is judged as one in Kotlin or Swift is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit

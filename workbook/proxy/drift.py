@@ -10,8 +10,6 @@ which of the scenario's faults were seen, which transient failures it does not p
 answers with equal statuses differ in, and how long answers take.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict

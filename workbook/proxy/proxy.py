@@ -4,8 +4,6 @@ Both bodies are read whole before they go on, each up to a limit. So the answer 
 the proxy's own error, and never half of one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

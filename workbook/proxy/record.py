@@ -7,8 +7,6 @@ payment instrument, which is no secret, is kept as it is, or as a pseudonym wher
 short, printable ASCII.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

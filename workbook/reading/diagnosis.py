@@ -8,8 +8,6 @@ write: SQLite's full-text index ranks the rows by them (BM25, on stems and on pa
 index holds what is no business of ours, so a text that belongs there is not guessed at.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import tomllib

@@ -6,8 +6,6 @@ structure are followed step by step, as the wallet's scheme ECC V2 is inferred t
 fields inside only names, kinds and lengths are shown (REL-3); what the simulator made and sealed may be shown whole.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

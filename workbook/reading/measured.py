@@ -12,8 +12,6 @@ The garbage collector runs before each series and stays on during it. So it does
 series, while the garbage that a handler makes is part of what the handler costs.
 """
 
-from __future__ import annotations
-
 import gc
 import time
 from collections import Counter

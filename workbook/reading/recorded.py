@@ -4,8 +4,6 @@ A file that is almost right would give a verdict that is almost right. So nothin
 what its column allows, or an error names the file, the row as the file counts it, and the column.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

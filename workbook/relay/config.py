@@ -5,8 +5,6 @@ files, environment variables, and whether several values fit together. Both repo
 repeat a value that may be a secret. `understood` describes a configuration in words, without secrets.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

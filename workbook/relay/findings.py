@@ -1,7 +1,5 @@
 """What a run shows beyond its single cases: a plain call that does not work, and what many failures have in common."""
 
-from __future__ import annotations
-
 import json
 import re
 from bisect import bisect

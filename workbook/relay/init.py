@@ -1,7 +1,5 @@
 """Writes a commented `back-end.toml` from answers, and tries the calls that they describe."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

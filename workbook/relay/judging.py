@@ -3,8 +3,6 @@
 A missing precondition is a miss and not a pass: a judge that found nothing to judge reports that.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -3,8 +3,6 @@
 A back end is reached over HTTP, at the configured origin and nowhere else, or through a Python adapter.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import inspect

@@ -1,7 +1,5 @@
 """How the back end gets the API's address and key: from a command that starts it, from a hook, or from a person."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -4,8 +4,6 @@ It runs on a thread with an event loop of its own, so a notebook, which has a lo
 keeps the results of the cases that had ended.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable, Iterator, Sequence

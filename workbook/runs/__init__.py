@@ -1,3 +1,1 @@
 """The loop, which alone acts on apps, SDKs and back ends, and all that is connected to it."""
-
-from __future__ import annotations

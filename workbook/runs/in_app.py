@@ -3,8 +3,6 @@
 What differs between the platforms (the SDK, and what the app calls when) is in `platform_a` and `platform_b`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
 from contextvars import ContextVar

@@ -9,8 +9,6 @@ seconds until it happens. The document's suspending operations are plain steps h
 suspension.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import partial

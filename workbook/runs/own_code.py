@@ -5,8 +5,6 @@ integrator's code differs between machines, so it counts, rounded, only where it
 located.
 """
 
-from __future__ import annotations
-
 import ctypes
 import inspect
 import linecache

@@ -1,7 +1,5 @@
 """Platform A, connected to the loop: one run of the issuer's app with its SDK and a phone, and the SDK by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum

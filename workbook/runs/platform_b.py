@@ -1,7 +1,5 @@
 """Platform B in the app, connected to the loop: one run with SDK, phone and perhaps a watch, and the SDK by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches

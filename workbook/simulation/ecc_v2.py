@@ -9,8 +9,6 @@ Every key comes from the simulator's seed, so the bytes are the same in each run
 `field` alone uses this, and loads its library when the first bytes are made.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64decode, b64encode

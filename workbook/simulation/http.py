@@ -3,8 +3,6 @@
 Headers hold the API key, so neither they nor a body are ever printed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum, unique

@@ -4,8 +4,6 @@ The document names the outcomes and not what brings them about. So a fact here i
 outcome's name or a choice of ours with its source beside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import count

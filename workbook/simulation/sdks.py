@@ -1,7 +1,5 @@
 """The SDK stand-ins of both platforms: a command in, the document's outcome and its seconds out."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

@@ -8,8 +8,6 @@ A seal is a keyed digest of the bytes before it. It is no protection; with it th
 data that it made from data that was cut or changed on the way.
 """
 
-from __future__ import annotations
-
 import json
 from base64 import b64decode, b64encode
 from binascii import b2a_base64

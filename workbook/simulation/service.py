@@ -8,8 +8,6 @@ First the answer is decided, which changes nothing; then the memory changes, in 
 faults comes in between: a fault `before` prevents that change, and one `after` does not.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64decode

@@ -4,8 +4,6 @@ A fault on the wire is the very error that httpx makes of it on a real socket. N
 the read timeout raises that timeout at once, and a shorter one is only passed to `pause`.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from workbook.api.exchange import FailureKind

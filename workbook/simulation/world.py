@@ -4,8 +4,6 @@ The document knows an instrument's `id` and a credential's role and nothing more
 type are published (openapi); every other field is assumed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType

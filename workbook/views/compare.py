@@ -4,8 +4,6 @@ The steps of both runs are aligned as two texts are in a diff, and a step is com
 which message, which values. Its time is left out, because one late answer moves all that follows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Series
 from dataclasses import dataclass, replace

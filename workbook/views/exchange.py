@@ -1,7 +1,5 @@
 """*Exchange*: the messages between wallet, SDK, app, back end and API, with all details behind each line."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping

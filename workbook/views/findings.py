@@ -1,7 +1,5 @@
 """How a run ended: its messages, and the findings of the checks with advice. And tables to look things up in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 Text that is not markup yet is escaped: there is no other way in.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from functools import cache

@@ -3,8 +3,6 @@
 A line is one arrow between two actors, or a note. Which records become lines, and in which words, is decided here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -3,8 +3,6 @@
 Every colour comes from the palette by a class, so that one style sheet makes a picture light or dark.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from collections.abc import Mapping

@@ -4,8 +4,6 @@
 reading; `draw` separates the two and frames the shapes with the phone's body. `KeyScreens` is a strip of such pictures.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Every drawing and every sentence is made here, once for each different screen. T
 and lights or hides the groups that the drawings name. Text from users is escaped here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any

@@ -4,8 +4,6 @@
 app's own screen must show (A-BTN-1, B-FIN-2). The wallet's sheet, list and authorization screen are assumed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum, unique

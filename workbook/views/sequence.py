@@ -1,7 +1,5 @@
 """A trace as a sequence diagram: a list in words, and one self-contained SVG document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache

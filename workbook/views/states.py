@@ -4,8 +4,6 @@ The folder `states` holds the pictures with nothing lit; here the parts that a r
 made by `tests/support/states_layout.py`: `WORKBOOK_GOLDEN=write pytest -m golden` writes them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Tables, cards of facts, source code and snapshots, and the measuring and wrapping of text."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Notebooks that are run, rendered and exported: found by name, and read whatever the age of the format."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence

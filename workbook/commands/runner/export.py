@@ -6,8 +6,6 @@ because nbconvert's own pages fetch scripts from elsewhere. A content security p
 and forbids everything else, whatever an output contains.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

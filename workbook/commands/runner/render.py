@@ -1,7 +1,5 @@
 """Executes notebooks in place and stores their outputs, the same bytes on every run."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

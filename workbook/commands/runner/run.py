@@ -5,8 +5,6 @@ Exit codes; when notebooks end differently, the highest wins:
 4 the time limit passed, 5 a kernel died, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

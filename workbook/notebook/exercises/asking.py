@@ -1,7 +1,5 @@
 """`wb.exercise`: hand in an answer and see what the judge says, or see how far all exercises are."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final

@@ -8,8 +8,6 @@ before the verdict is shown: a crash loses nothing, and two lessons that are ope
 other. A line that was cut off in a crash is skipped.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Judging: the learner's answer is played, whatever it is, and nothing that it does gets out as an error."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field

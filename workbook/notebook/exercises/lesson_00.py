@@ -1,7 +1,5 @@
 """The judges of lesson 00: one run of platform A, and three findings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workbook.flows import messages as m

@@ -1,7 +1,5 @@
 """The judges of lesson 01: the client's view of odd answers, the way of a value, and the learner's own relay."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The judges of lesson 02: the button for every outcome, and the order of the calls that lead to it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The judges of lesson 03: two quick taps, the learner's own OpcProvider, the lines of a tap, and the migration."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from types import SimpleNamespace

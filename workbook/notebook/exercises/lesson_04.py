@@ -1,7 +1,5 @@
 """The judges of lesson 04: platform B's phone and watch, three apps with a mistake, a delegate, the lines of a page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workbook.api.opaque import SdkOutput

@@ -1,7 +1,5 @@
 """The judges of lesson 05: handlers are played as the wallet calls them."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The judges of lesson 06: plans, logs, and handlers on slow phones and slow networks."""
 
-from __future__ import annotations
-
 from itertools import takewhile
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The judges of lesson 07: faults of the API are played, and what became of them is read from the runs."""
 
-from __future__ import annotations
-
 from typing import Any, Final, Literal
 
 from workbook.flows import messages as m

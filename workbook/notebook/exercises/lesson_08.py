@@ -1,7 +1,5 @@
 """The judges of lesson 08: a relay's own methods are called, and the API behind it is one answer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

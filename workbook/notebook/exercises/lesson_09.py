@@ -1,7 +1,5 @@
 """The judges of lesson 09: app cores in Python, driven through cases of `workbook conform app` in this process."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import cache
 from typing import Any, Final

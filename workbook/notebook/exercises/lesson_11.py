@@ -1,7 +1,5 @@
 """The judges of lesson 11: the incidents of a task are diagnosed, and a message is read as its receiver would."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import partial

@@ -4,8 +4,6 @@ Everything but the fault goes well: one card, one tap, a phone that is ready. Ev
 from the simulated service; there is no table of expected results.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The scenario builder: choose flow, phone, back end, fault and your own code; press the phone, and copy the call."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Every result is the value of an HTML widget, set after the call has returned, so
 touches an event loop. A stored notebook keeps the result for the first choices.
 """
 
-from __future__ import annotations
-
 import inspect
 import io
 import json

@@ -3,8 +3,6 @@
 All are drawn from one film, so they move together. A snapshot of each is stored; with a kernel they can be played.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping

@@ -3,8 +3,6 @@
 And the proof that a plan agrees with the simulated wallet's clock.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import ipywidgets

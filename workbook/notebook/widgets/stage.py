@@ -4,8 +4,6 @@ Only the script is kept. A message from the browser is checked against the pictu
 nothing can be pressed that the phone does not show.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ what to do. Nothing here runs anything, so the same trace always gives the same 
 trace of the other platform, so every check reads every trace.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from workbook.base.rules import Owner

@@ -1,7 +1,5 @@
 """What a trace shows of the back end and the HTTP API, whichever platform asked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """What a trace shows of the wallet extension, call by call."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any

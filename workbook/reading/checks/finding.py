@@ -1,7 +1,5 @@
 """A finding: what a trace shows, the rule it breaks, whose job it is, and what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """What a trace shows of the integrator's own code: where it failed, how long it took, and what is never called."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from workbook.base.rules import Owner

@@ -1,7 +1,5 @@
 """What a trace shows of an app on platform A."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from math import inf

@@ -1,7 +1,5 @@
 """What a trace shows of an app on platform B."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -5,8 +5,6 @@ demands one). What the API has to do for it, beyond its usual answer, is a field
 `api_side.ScriptedApi` carries out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 

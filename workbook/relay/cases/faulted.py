@@ -4,8 +4,6 @@ Whatever fails: the app never sees a success, it gets an answer in time, the bac
 itself, and once the fault is over everything works.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Opaque data arrives as it was sent, byte for byte, in both directions."""
 
-from __future__ import annotations
-
 import base64
 import html
 import json

@@ -1,7 +1,5 @@
 """The form of the two requests, as they reach the API, and of the calls that HTTP allows the phone."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """Isolation: no call gets another card's data, and no old answer is handed out as new."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

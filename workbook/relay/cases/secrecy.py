@@ -1,7 +1,5 @@
 """What must not leave the back end: the key, the API's address and words, and opaque data."""
 
-from __future__ import annotations
-
 import base64
 import re
 from collections import Counter

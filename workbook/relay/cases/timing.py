@@ -1,7 +1,5 @@
 """Time: the wallet waits 20 seconds. Also calls that run at the same time, and calls that the phone gives up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial

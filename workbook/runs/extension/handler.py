@@ -7,8 +7,6 @@ authorization UI. The host makes a new one of either for every call (X-HANDLER-1
 one left in `self`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

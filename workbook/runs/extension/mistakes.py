@@ -3,8 +3,6 @@
 Every class here is the reference handler with one mistake, which its docstring names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar

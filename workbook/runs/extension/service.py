@@ -5,8 +5,6 @@ calls: a new handler makes a new service each time (X-HANDLER-1). Used in a cell
 `ParameterError` refuses an argument that a phone's compiler would refuse.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields

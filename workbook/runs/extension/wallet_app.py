@@ -5,8 +5,6 @@ happens when the call is over. A handler runs to its end at once, so two calls n
 phone and on the watch run side by side, call by call (see `loop.together`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 

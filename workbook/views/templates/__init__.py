@@ -5,8 +5,6 @@
 .toml    each value is written as TOML writes it, quotes included
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping
