@@ -102,6 +102,12 @@ def test_a_working_copy_overwrites_nothing(tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
+def test_a_working_copy_does_not_replace_the_folder_in_which_one_stands(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["new", "."]) == 2
+    assert capsys.readouterr().err == "workbook: This is the current folder. Name a new one in it.\n"
+
+
 def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path):
     path = tmp_path / "a"
     path.write_text("old")

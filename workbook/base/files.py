@@ -60,12 +60,14 @@ def new_folder(folder: Path) -> Iterator[Path]:
     """A draft beside a new folder; it becomes the folder if the block ends well, and is removed if not.
 
     Raises:
-        ConfigurationError: the folder exists and is not empty, or cannot be written.
+        ConfigurationError: the folder exists and is not empty, is the current one, or cannot be written.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists() and any(folder.iterdir()):
             raise ConfigurationError(f"{str(folder)!r} is not empty. Name a new folder: nothing is overwritten.")
+        if folder.exists() and folder.samefile(Path.cwd()):
+            raise ConfigurationError("This is the current folder. Name a new one in it.")
         with TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as scratch:
             draft = Path(scratch) / folder.name
             draft.mkdir()  # with the user's own permissions, unlike the directory around it

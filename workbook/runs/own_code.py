@@ -6,6 +6,7 @@ located.
 """
 
 import ctypes
+import gc
 import inspect
 import linecache
 import re
@@ -161,6 +162,8 @@ def _until_the_alarm(seconds: float, work: Callable[[], Any], stop: type[TookToo
 
     def insist(frame: FrameType, event: str, _value: object) -> Any:
         nonlocal lines
+        if frame.f_code in {getattr(one, "__code__", None) for one in gc.callbacks}:
+            return None  # what is raised in a callback of the garbage collector is lost
         lines -= event == "line" and not _is_ours(frame)
         if armed and not lines:
             raise stop
