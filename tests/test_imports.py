@@ -25,7 +25,9 @@ FLOORS = """
     app
     preflight
     proxy
+    sweep
     notebook
+    course
     commands
     __main__
 """

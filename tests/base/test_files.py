@@ -52,17 +52,16 @@ def test_no_byte_code_is_offered_as_a_sample(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("left", ["__pycache__/relay.cpython-311.py", ".idea/notes.md", ".hidden.py"])
-@pytest.mark.parametrize("folder", ["FIXTURES", "NATIVE"])
+@pytest.mark.parametrize("folder", ["", "native/"])
 def test_what_others_leave_among_the_samples_is_none(tmp_path, monkeypatch, folder, left):
     for name in (left, "relay.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    monkeypatch.setattr(files, folder, tmp_path)
-    prefix = "native/" if folder == "NATIVE" else ""
-    assert sample(f"{prefix}relay.py").is_file()
+        (tmp_path / folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / name).touch()
+    monkeypatch.setattr(files, "FIXTURES", tmp_path)
+    assert sample(f"{folder}relay.py").is_file()
     for name in (left, "nothing near"):
         with pytest.raises(ParameterError) as caught:
-            sample(f"{prefix}{name}")
+            sample(f"{folder}{name}")
         assert left not in str(caught.value).partition(". ")[2]
 
 

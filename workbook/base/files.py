@@ -26,7 +26,7 @@ INSTALLED: Final = (_PACKAGE / "_data").is_dir()
 _BUNDLE: Final = _PACKAGE / "_data" if INSTALLED else _PACKAGE.parent
 NOTEBOOKS: Final = _BUNDLE / "notebooks"
 FIXTURES: Final = _BUNDLE / "fixtures"
-NATIVE: Final = _PACKAGE / "native"
+NATIVE: Final = FIXTURES / "native"
 """Source files for an app of one's own: `kotlin` and `swift`."""
 _LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 """Files that Python and the system leave behind in a folder: they are not samples and are not copied."""
@@ -38,21 +38,15 @@ def sample(name: str) -> Path:
     Raises:
         ParameterError: there is no such file.
     """
-    folder = NATIVE if str(name).startswith("native/") else FIXTURES
-    path = folder / str(name).removeprefix("native/")
+    path = FIXTURES / str(name)
     is_there = path.is_file() or (path.is_dir() and path.parent == FIXTURES / "projects")
-    if is_there and folder in path.resolve().parents and not _LEFT_OUT("", [*Path(name).parts]):
+    if is_there and FIXTURES in path.resolve().parents and not _LEFT_OUT("", [*Path(name).parts]):
         return path
-    known = _samples(FIXTURES)
+    paths = (file.relative_to(FIXTURES) for file in FIXTURES.rglob("*.*") if file.is_file())
+    known = sorted(str(path) for path in paths if not _LEFT_OUT("", [*path.parts]))
     if not known:
         raise ParameterError(f"The folder of sample files, {FIXTURES}, is empty. Install the workbook again.")
-    known += [f"native/{sample}" for sample in _samples(NATIVE)]
     raise ParameterError(f"No sample file {str(name)!r:.60}. {did_you_mean(str(name), known)}")
-
-
-def _samples(folder: Path) -> list[str]:
-    paths = (file.relative_to(folder) for file in folder.rglob("*.*") if file.is_file())
-    return sorted(str(path) for path in paths if not _LEFT_OUT("", [*path.parts]))
 
 
 @contextmanager

@@ -9,7 +9,17 @@ from contextlib import suppress
 
 from workbook.base.terminal import say
 from workbook.base.values import did_you_mean
-from workbook.commands import Handler, Parser, conform, diagnosis, end_like_ctrl_c, notebooks, preflight, serving
+from workbook.commands import (
+    Handler,
+    Parser,
+    conform,
+    course,
+    diagnosis,
+    end_like_ctrl_c,
+    notebooks,
+    preflight,
+    serving,
+)
 from workbook.errors import ConfigurationError, ExitCode, ParameterError, WorkbookError
 
 
@@ -86,6 +96,6 @@ def _parsers() -> tuple[Parser, Mapping[str, Parser]]:
     parser = Parser(prog="workbook", description="Walk, break and test in-app wallet card provisioning.")
     parser.add_argument("--version", action="version", version=installed)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for subject in (notebooks, serving, conform, preflight, diagnosis):  # in the order of the help
+    for subject in (notebooks, serving, conform, preflight, diagnosis, course):  # in the order of the help
         subject.add_to(commands)
     return parser, commands.choices
