@@ -36,6 +36,9 @@ SEEN = """
 2| 403
 3| {"status": 422, "errorCode": "30_031", "detail": "Invalid Payment Instrument information provided"}
 3| POST networkTokenActivationData returned 422
+3| POST 422
+4| status=413
+4| POST 415
 4| status code 400, Bad request
 5| the relay logs an empty body for every POST
 6| Error: undefined
@@ -268,7 +271,7 @@ def test_every_status_of_the_wallet_leads_to_one_row(code):
         assert found.level.startswith(("This is it", "Most likely"))
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 422, 429, 500, 502, 503, 504])
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 413, 415, 422, 429, 500, 502, 503, 504])
 def test_every_status_of_the_api_leads_to_a_row(status):
     for words in (
         f"{status}",

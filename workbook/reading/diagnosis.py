@@ -89,7 +89,7 @@ def _in_a_line(text: str) -> re.Pattern[str]:
 def _status_pattern(status: int) -> str:
     """A pattern for an HTTP status: after a word or sign that makes a status of the number, or first in its line."""
     nouns = r'\bHTTP(?:/\d(?:\.\d)?)?|\bstatus(?:[ _]?code)?"?|\bcode|\berror'
-    verbs = r"\banswer(?:ed|s)?|\breturn(?:ed|s)?|\brespon[ds]\w*|\bfail\w*(?: with)?|\bgot|\bgets?"
+    verbs = r"\b(?:GET|POST)|\banswer(?:ed|s)?|\breturn(?:ed|s)?|\brespon[ds]\w*|\bfail\w*(?: with)?|\bgot|\bgets?"
     logged = r"\w: |[-=]> (?:HTTP )?"
     alone = rf"^\W*{status}(?:\W*$| (?:from|on|at|for|when|by|in|after)\b)"
     return rf"(?:(?:{nouns}|{verbs})\W{{1,4}}(?:an? )?(?:HTTP )?|{logged}){status}\b(?! ?ms\b)|{alone}"
