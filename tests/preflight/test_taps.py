@@ -484,6 +484,48 @@ class VM {
     Button(onClick = vm::tap, enabled = !vm.busy) {}
 }
 """,
+    "in_a_job_that_waits_first": """
+class F : Fragment() {
+    fun x() {
+        b.add.setOnClickListener { add() }
+    }
+    private fun add() {
+        lifecycleScope.launch {
+            delay(500)
+            b.add.isEnabled = false
+        }
+        lifecycleScope.launch {
+            sdk.provision(a, b2, c)
+        }
+    }
+}
+""",
+    "posted_for_later": """
+class F : Fragment() {
+    fun x() {
+        b.add.setOnClickListener { add() }
+    }
+    private fun add() {
+        handler.postDelayed({ b.add.isEnabled = false }, 300)
+        lifecycleScope.launch {
+            sdk.provision(a, b2, c)
+        }
+    }
+}
+""",
+    "gone_after_a_wait": """
+class F : Fragment() {
+    fun x() {
+        v.setOnClickListener {
+            lifecycleScope.launch {
+                delay(200)
+                v.visibility = View.GONE
+                sdk.provision(a, b, c)
+            }
+        }
+    }
+}
+""",
     "spinner_of_a_view": """
 class F : Fragment() {
     fun v() {

@@ -29,9 +29,9 @@ from workbook.preflight.project import (
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_OFF = re.compile(r"\bisVisible\s*=\s*false|\bvisibility\s*=\s*(View\.)?(GONE|INVISIBLE)"
-                  r"|\bset(Enabled|Clickable|Visible)\(\s*false"
-                  r"|\.(compareAndSet|getAndSet|tryLock|tryAcquire)\(")  # fmt: skip
+_OFF = re.compile(rb"\bisVisible\s*=\s*false|\bvisibility\s*=\s*(View\.)?(GONE|INVISIBLE)"
+                  rb"|\bset(Enabled|Clickable|Visible)\(\s*false"
+                  rb"|\.(compareAndSet|getAndSet|tryLock|tryAcquire)\(")  # fmt: skip
 
 
 def sdk_calls(kotlin: Sources) -> Iterator[SourceCall]:
@@ -69,12 +69,14 @@ def _is_closed(facts: Facts, call: SourceCall) -> bool:
     written: set[str] = set()
     asked = {"isEnabled", "isClickable"}  # to write these of a control is enough
     for function, at in way:
-        text = function.source.file.content[function.node.start_byte : at.start_byte].decode("utf-8", "replace")
-        if _OFF.search(text):
+        (elsewhere, end), begin = _elsewhere(function, at, facts.a.kotlin), function.node.start_byte
+        offs = _OFF.finditer(function.source.file.content[begin:end])
+        if not all(_is_in(elsewhere, begin + off.start()) for off in offs):
             return True
         written |= _written(function, at, facts.a.kotlin)
         asked |= _conditions(function.node, at)
-    if len(way) < 2:  # a tap comes here by a way that cannot be followed, such as a flow of events
+    begins_here = any(re.search(r"\b(onClick|setOnClickListener)\b", text_of(function.node)) for function, _at in way)
+    if len(way) < 2 and not begins_here:  # a tap comes here by a way that cannot be followed, such as a flow of events
         every = (function for source in sources for named in source.parts.functions.values() for function in named)
         for function in every:
             written |= _written(function, None, facts.a.kotlin)
@@ -133,7 +135,7 @@ def _written(function: SourceFunction, at: Node | None, kotlin: Sources, depth: 
     for node in walk(function.node):
         if node.start_byte >= end:
             break
-        if node.type == "assignment" and not _is_in(elsewhere, node):
+        if node.type == "assignment" and not _is_in(elsewhere, node.start_byte):
             target, value = node.named_children[0], node.named_children[-1]
             is_copy = value.type == "call_expression" and text_of(value.named_children[0]).endswith("copy")
             found |= set() if is_copy else set(names_in(target))
@@ -142,7 +144,7 @@ def _written(function: SourceFunction, at: Node | None, kotlin: Sources, depth: 
     for call in function.calls:
         if call.node.start_byte >= end:
             break
-        if _is_in(elsewhere, call.node):
+        if _is_in(elsewhere, call.node.start_byte):
             continue
         if call.name == "copy":
             found |= {*call.labels, *(name for argument in call.arguments for name in _capitals(argument))}
@@ -157,11 +159,14 @@ def _written(function: SourceFunction, at: Node | None, kotlin: Sources, depth: 
 def _elsewhere(function: SourceFunction, at: Node, kotlin: Sources) -> tuple[list[tuple[int, int]], int]:
     """What stands before this place and no tap that comes here runs through, and where the way first suspends.
 
-    These are what handles another event, and the other branches of a condition around the place.
+    These are what handles another event, what a job beside it does after it has waited, and the other branches of a
+    condition around the place.
     """
     content = function.source.file.content
     # `onCheckedChange = {`, `x.setOnClickListener {`, `Checkbox(...) {`
-    handles = re.compile(rb"(\bon[A-Z]\w*\s*=|\.setOn\w+(\([^()]*\))?|\b[A-Z]\w*(\([^{}]*\))?)\s*\Z")
+    handles = re.compile(
+        rb"(\bon[A-Z]\w*\s*=|\.setOn\w+(\([^()]*\))?|\b[A-Z]\w*(\([^{}]*\))?|\bpost\w*\([^(){}]*)\s*\Z"
+    )
     others: list[tuple[int, int]] = []
     lambdas: list[tuple[int, int]] = []
     for node in walk(function.node):
@@ -175,10 +180,12 @@ def _elsewhere(function: SourceFunction, at: Node, kotlin: Sources) -> tuple[lis
             first = int(node.type == "if_expression" or node.named_children[0].type == "when_subject")
             for part in (part for part in node.named_children[first:] if part.end_byte <= at.start_byte):
                 _add(others, part)
-    for call in function.calls:
-        is_on_the_way = call.node.end_byte <= at.start_byte and not _is_in(lambdas, call.node)
-        if is_on_the_way and call.name in kotlin.suspending and not _is_in(others, call.node):
-            return others, call.node.start_byte
+    for call in (call for call in function.calls if call.name in kotlin.suspending):
+        begin, end = call.node.start_byte, call.node.end_byte
+        if beside := [last for first, last in lambdas if first <= begin < last]:
+            others = sorted([*others, (begin, beside[0])])
+        elif end <= at.start_byte and not _is_in(others, begin):
+            return others, begin
     return others, at.start_byte
 
 
@@ -188,9 +195,9 @@ def _add(spans: list[tuple[int, int]], node: Node) -> None:
         spans.append((node.start_byte, node.end_byte))
 
 
-def _is_in(spans: list[tuple[int, int]], node: Node) -> bool:
-    at = bisect_left(spans, (node.start_byte + 1, 0)) - 1
-    return at >= 0 and node.start_byte < spans[at][1]
+def _is_in(spans: list[tuple[int, int]], place: int) -> bool:
+    at = bisect_left(spans, (place + 1, 0)) - 1
+    return at >= 0 and place < spans[at][1]
 
 
 def _capitals(node: Node) -> Iterator[str]:
