@@ -121,6 +121,28 @@ class Facts:
         no_text = ((file, file.no_text) for file in sources if file.no_text)
         return *self.a.build.broken, *no_text, *self.a.kotlin.refused.items(), *self.b.swift.refused.items()
 
+    def evidence(self, case: str) -> str:
+        """What was read for a case, by the second word of its name: at most three files, and how many more."""
+        gradle = (*BUILD_SCRIPTS, "*.versions.toml", "gradle.properties")
+        patterns = {
+            "gradle": gradle,
+            "text": (*gradle, "*.kt", "*.swift"),
+            "plist": ("*Info.plist",),
+            "entitlement": ("*.entitlements",),
+            "build": ("project.pbxproj", "*.xcconfig", "Package.swift", "Package.resolved", "Podfile.lock"),
+        }
+        files = {"app": self.app_files, "kotlin": self.a.kotlin.files, "swift": self.b.swift.files}
+        subject = case.split(".")[1]
+        read = [file.name for file in files.get(subject, self.project.named(*patterns.get(subject, ())))]
+        named = {
+            "environment": [self.environment_file],
+            "signing": [certificate.source for certificate in self.certificates],
+            "library": [str(self.repository)],
+        }
+        read = list(dict.fromkeys(named.get(subject, read)))
+        more = f" and {len(read) - 3} more" if len(read) > 3 else ""
+        return f"Read: {', '.join(read[:3])}{more}." if read else ""
+
     @cached_property
     def secrets(self) -> frozenset[str]:
         """The values of the environment that count as secret: those of 12 characters and more."""

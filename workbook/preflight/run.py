@@ -157,7 +157,7 @@ def _judged(case: PreflightCase, facts: Facts) -> CaseResult:
     misses = tuple(dict.fromkeys(case.judge(facts)))
     if unseen and not misses:
         return CaseResult(case, Verdict.NOT_LOOKED_AT, why=unseen)
-    return CaseResult(case, gravest(misses, case.rule), misses)
+    return CaseResult(case, gravest(misses, case.rule), misses, why="" if misses else facts.evidence(case.name))
 
 
 def finding_lines(done: RunRecord) -> list[str]:
