@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import secrets
 import signal
 import subprocess
 import threading
@@ -56,6 +57,7 @@ class StartCommand:
     def __post_init__(self) -> None:
         self._kept = TemporaryDirectory(prefix="workbook-conform-", ignore_cleanup_errors=True)
         self.output = Path(self._kept.name) / PRINTED
+        self._mark = f"WORKBOOK_COMMAND={secrets.token_hex(16)}"  # all that it starts inherits this, and nothing else
 
     def __enter__(self) -> Self:
         self.output.touch()
@@ -74,7 +76,7 @@ class StartCommand:
                 self.line,
                 shell=True,
                 cwd=self.folder,
-                env={**inherited, "PYTHONUNBUFFERED": "1", **self.values},
+                env={**inherited, "PYTHONUNBUFFERED": "1", **self.values, **dict([self._mark.split("=")])},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -133,7 +135,7 @@ class StartCommand:
         return f"It printed last: {' | '.join(last)}" if last else "It printed nothing."
 
     def end(self) -> None:
-        """End it, with its whole process group: a shell's children outlive the shell."""
+        """End it and all that it started: a shell's children outlive the shell, and a daemon leaves its group."""
         said = self.ended
         if self._process is not None and not self._over:
             self._said, self._over = said, True
@@ -146,6 +148,10 @@ class StartCommand:
                 os.killpg(process.pid, number)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(3)  # seconds
+        for environ in Path("/proc").glob("[0-9]*/environ"):  # there is none but on Linux
+            with suppress(OSError):
+                if self._mark.encode() in environ.read_bytes().split(b"\0"):
+                    os.kill(int(environ.parent.name), signal.SIGKILL)
 
 
 async def post_values(hook: str, values: Mapping[str, str], seconds: float, ca_file: Path | None = None) -> None:
