@@ -10,10 +10,10 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from jupyterlab_server.workspaces_handler import WorkspacesManager
 
-from workbook.commands.lab import LAB_HOST, Lab, free_port, write_settings
+from workbook.commands.lab import LAB_HOST, Lab, free_port
 from workbook.errors import ConfigurationError
+from workbook.notebook.quiet_start import quiet_options
 
 pytestmark = pytest.mark.slow
 
@@ -148,27 +148,12 @@ def test_the_token_is_not_on_the_command_line(notebooks, tmp_path):
     assert environment["JUPYTER_PATH"] == os.pathsep.join([str(tmp_path / "jupyter"), "mine"])
     assert ("--allow-root" in lab.command(tmp_path)) is (os.geteuid() == 0)
     assert f"--ServerApp.ip={LAB_HOST}" in lab.command(tmp_path)
+    assert set(quiet_options(tmp_path)) < set(lab.command(tmp_path))
 
 
 def test_without_a_first_notebook_it_opens_the_files(tmp_path):
     (tmp_path / "other.ipynb").write_text("{}")
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/lab\?token=.{32}", Lab.on(tmp_path, port=None, browser=False).url)
-
-
-def test_the_settings_are_private_and_leave_the_theme(tmp_path):
-    write_settings(tmp_path)
-    written = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.json"))
-    assert written == ["jupyter/kernels/python3/kernel.json", "settings/overrides.json", "settings/page_config.json"]
-    overrides = json.loads((tmp_path / "settings/overrides.json").read_text())
-    assert overrides["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
-    assert not any("theme" in name for name in overrides)
-
-
-def test_it_starts_with_the_file_browser_closed(tmp_path):
-    write_settings(tmp_path)
-    layouts = WorkspacesManager(str(tmp_path / "workspaces"))
-    assert layouts.load("default")["data"]["layout-restorer:data"]["left"]["collapsed"]
-    assert f"--LabApp.workspaces_dir={tmp_path / 'workspaces'}" in Lab(tmp_path, 1, "").command(tmp_path)
 
 
 def test_a_taken_port_is_refused_when_it_was_asked_for():

@@ -6,7 +6,6 @@ settings are touched, and the user's theme stays.
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import socket
@@ -27,6 +26,7 @@ from workbook.base.signals import end_with_parent
 from workbook.base.values import checked_port
 from workbook.commands.runner import FIRST_NOTEBOOK, notebooks_dir
 from workbook.errors import ConfigurationError
+from workbook.notebook.quiet_start import quiet_options, with_kernel, write_settings
 
 LAB_HOST = "127.0.0.1"
 
@@ -85,22 +85,13 @@ class Lab:
             f"--ServerApp.port={self.port}",
             "--ServerApp.port_retries=0",
             f"--ServerApp.root_dir={self.notebooks.parent}",
-            "--LabApp.news_url=None",
-            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-            "--LabApp.extension_manager=readonly",
-            f"--LabApp.app_settings_dir={private / 'settings'}",
-            f"--LabApp.workspaces_dir={private / 'workspaces'}",
-            "--LanguageServerManager.autodetect=False",
-            # Voila, where it is installed, is slow to load into the server and warns on the terminal
-            "--ServerApp.jpserver_extensions={'voila.server_extension': False}",
-            "--MultiKernelManager.default_kernel_name=python3",
+            *quiet_options(private),
             *(["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []),
         ]
 
     def environment(self, private: Path, environ: Mapping[str, str]) -> dict[str, str]:
         """The process's environment: the token, which other users could read on a command line, and our kernel."""
-        paths = [str(private / "jupyter"), *filter(None, [environ.get("JUPYTER_PATH")])]
-        return dict(environ) | {"JUPYTER_TOKEN": self.token, "JUPYTER_PATH": os.pathsep.join(paths)}
+        return {**environ, "JUPYTER_TOKEN": self.token, **with_kernel(private, environ)}
 
     def run(self, tell: Callable[[str], None]) -> int:
         """Start, tell the address, and stay until it ends or Ctrl-C; returns the exit code.
@@ -164,41 +155,6 @@ class Lab:
         with suppress(OSError, HTTPException), opener.open(request, timeout=within) as answer:
             return bool(answer.status == HTTPStatus.OK)
         return False
-
-
-def write_settings(private: Path) -> None:
-    """Write JupyterLab's settings and a kernel of this interpreter below `private`."""
-    from ipykernel.kernelspec import get_kernel_dict  # heavy
-
-    kernel = private / "jupyter" / "kernels" / "python3"
-    settings, workspaces = private / "settings", private / "workspaces"
-    for directory in (kernel, settings, workspaces):
-        directory.mkdir(parents=True)
-    options = {
-        "log_level": "ERROR",  # the kernel warns at every start that loopback is not encrypted
-        "kernel_class": "workbook.commands.runner.lesson_kernel.LessonKernel",
-    }
-    spec = get_kernel_dict([f"--IPKernelApp.{name}={value}" for name, value in options.items()])
-    spec |= {"display_name": "Python 3"}
-    (kernel / "kernel.json").write_text(json.dumps(spec), "utf-8")
-    overrides = {
-        # JupyterLab asks about news at its first start; an override answers (its value "none": ask)
-        "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-        # a reader who runs a cell before the kernel has started is otherwise asked to select one
-        "@jupyterlab/notebook-extension:tracker": {"autoStartDefaultKernel": True},
-    }
-    (settings / "overrides.json").write_text(json.dumps(overrides), "utf-8")
-    disabled = {"@jupyterlab/extensionmanager-extension": True, "@voila-dashboards/jupyterlab-preview": True}
-    page_config = {"disabledExtensions": disabled, "buildAvailable": False, "buildCheck": False}
-    (settings / "page_config.json").write_text(json.dumps(page_config), "utf-8")
-    # a lesson needs the width of the file browser; the page 00 has links to all others
-    left = {"collapsed": True, "visible": True, "widgets": ["filebrowser"]}
-    layout = {
-        "data": {"layout-restorer:data": {"left": left, "relativeSizes": [0, 1, 0]}},
-        "metadata": {"id": "default"},
-    }
-    # JupyterLab's name for the file of the layout that it starts with
-    (workspaces / "default-37a8.jupyterlab-workspace").write_text(json.dumps(layout), "utf-8")
 
 
 def free_port(wanted: int | None = None) -> int:

@@ -1,4 +1,4 @@
-"""The kernel in which `workbook lab` runs a lesson."""
+"""The kernel in which JupyterLab runs a lesson."""
 
 from ipykernel.ipkernel import IPythonKernel
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from workbook.commands.runner.lesson_kernel import LessonKernel
+from workbook.notebook.lesson_kernel import LessonKernel
 
-LESSONS = sorted((Path(__file__).parents[3] / "notebooks").glob("*.ipynb"))
+LESSONS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
