@@ -1,0 +1,37 @@
+"""The agenda's page on a projector: the timetable fits, nobody sees the answers, and everybody can use it."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from workbook.course.agenda import agenda
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+
+def test_the_longest_timetable_fits_a_projector_and_the_answers_open_by_keyboard(page, tmp_path):
+    path = tmp_path / "wall.html"
+    path.write_text(agenda(180, "integrators", 540).html(), "utf-8")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(path.as_uri())
+    assert page.locator(".wall table").bounding_box()["y"] + page.locator(".wall table").bounding_box()["height"] < 720
+    assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('.wall td')).fontSize)") > 25
+    answers = page.get_by_text("Nobody runs on before all have answered").first
+    assert not answers.is_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert answers.is_visible()
+    assert Axe().run(page).violations_count == 0
+    page.set_viewport_size({"width": 512, "height": 384})  # 1024 x 768 at 200 %
+    assert page.evaluate("document.documentElement.scrollWidth") <= 512
+    assert page.asked == [path.as_uri()]
+    assert page.troubles == []
+
+
+def test_on_paper_the_trainers_part_has_its_own_sheets(page, tmp_path):
+    path = tmp_path / "wall.html"
+    path.write_text(agenda(60, "back-end").html(), "utf-8")
+    page.goto(path.as_uri())
+    page.emulate_media(media="print")
+    assert page.get_by_text("Nobody runs on before all have answered").first.is_visible()
+    size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('.wall td')).fontSize)")
+    assert size == pytest.approx(40)  # 30 points
