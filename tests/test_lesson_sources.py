@@ -35,7 +35,7 @@ def checks():
     for path in LESSONS:
         for code in cells(path, "code"):
             for node in ast.walk(ast.parse(code)):
-                if isinstance(node, ast.Call) and ast.unparse(node.func) == "wb.check":
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "wb.check" and node.args:
                     yield path.stem, ast.literal_eval(node.args[0]), {word.arg for word in node.keywords}
 
 
@@ -135,3 +135,10 @@ def test_the_adapter_s_types_are_those_of_the_stand_in():
     (block,) = re.findall(r"```kotlin\n(interface AppUnderTest.*?)```", "\n".join(cells(path, "markdown")), re.DOTALL)
     standin = "\n".join(file.read_text("utf-8") for file in (NATIVE / "kotlin/standin").glob("*.kt"))
     assert [line for line in block.splitlines() if line.partition(" //")[0] not in standin] == []
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_begins_with_strict_and_its_last_cell_sums_up_its_checks(path):
+    first, *_, last = cells(path, "code")
+    assert first.splitlines()[-1] == "strict = False"
+    assert last == "wb.check()"

@@ -8,6 +8,7 @@ WorkbookError
 ├── DefinitionError               a flow's table contradicts itself
 ├── SdkError                      platform B's SDK threw; carries the public name of its case
 ├── LeakError                     a report held a secret, so no report was written
+├── ChecksFailedError             a strict lesson sums up, and some of its checks do not hold; names them
 └── ActivationDataError           a call of the HTTP API failed; carries request, elapsed, attempts
     ├── NotSentError              the request provably never left: safe to send again
     ├── MaybeSentError            it may have arrived: a POST is never sent again by itself (REL-1)
@@ -84,6 +85,10 @@ class DefinitionError(WorkbookError):
 
 class LeakError(WorkbookError):
     """A report held a secret or opaque data, so no report was written (REL-2, REL-3)."""
+
+
+class ChecksFailedError(WorkbookError):
+    """A strict lesson sums up, and some of its checks do not hold; the message names them."""
 
 
 class SdkError(WorkbookError):

@@ -1,6 +1,7 @@
 import pytest
 
-from workbook.errors import ParameterError
+import workbook as wb
+from workbook.errors import ChecksFailedError, ParameterError
 from workbook.notebook.lesson import CHECK_MIMETYPE, Check, Shown, check, expect
 
 
@@ -55,7 +56,7 @@ def test_a_check_needs_a_name_and_a_real_rule():
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: check(None), "the fact, as a short sentence, not None"),
+        (lambda: check(None, passed=True), "the fact, as a short sentence, not None"),
         (lambda: check(7, passed=True), "the fact, as a short sentence, not 7"),
         (lambda: check("the button is shown"), "needs True or False, not None: compare first"),
         (lambda: check("a", passed=True, rule=3), "A rule's id is text such as 'A-CAN-2', not int"),
@@ -91,3 +92,50 @@ def test_a_call_that_does_not_fail_as_expected_is_a_failed_check():
     )
     missing = expect(ValueError, int, "1", base=10)
     assert repr(missing) == "✗ raises ValueError: nothing was raised"
+
+
+@pytest.fixture
+def lesson(monkeypatch):
+    """Begins a lesson with these settings, as its second cell does."""
+    monkeypatch.delenv("WORKBOOK_STRICT", raising=False)
+    yield lambda **settings: wb.session(settings)
+    wb.session({})
+
+
+def test_the_last_cell_sums_up_what_the_lesson_checked(lesson):
+    lesson()
+    assert repr(check()) == "✓ 0 of 0 checks hold"
+    check("a", passed=True)
+    check("b", passed=False, rule="A-CAN-2", otherwise="look again")
+    expect(ValueError, int, "1")
+    assert not check()
+    assert repr(check()) == "✗ 1 of 3 checks hold: ✗ b (A-CAN-2); ✗ raises ValueError"
+    left = check()._repr_mimebundle_()[CHECK_MIMETYPE]["checks"]
+    assert [(one["name"], one["passed"]) for one in left] == [("a", True), ("b", False), ("raises ValueError", False)]
+    check("b", passed=True)
+    assert repr(check()).startswith("✗ 2 of 3")
+    lesson()
+    assert repr(check()) == "✓ 0 of 0 checks hold"
+
+
+def test_a_strict_lesson_raises_all_that_failed_in_its_last_cell_only(lesson):
+    lesson(strict=True)
+    check("a", passed=False)
+    check("b", passed=False, rule="A-CAN-2")
+    with pytest.raises(ChecksFailedError, match=r"^0 of 2 checks hold: ✗ a; ✗ b \(A-CAN-2\)$"):
+        check()
+    lesson(strict=True)
+    check("a", passed=True)
+    assert check()
+
+
+@pytest.mark.parametrize(("value", "strict"), [("1", True), ("true", True), ("0", False), ("", False)])
+def test_the_environment_makes_every_lesson_strict(lesson, monkeypatch, value, strict):
+    lesson()
+    check("a", passed=False)
+    monkeypatch.setenv("WORKBOOK_STRICT", value)
+    if strict:
+        with pytest.raises(ChecksFailedError, match="✗ a"):
+            check()
+    else:
+        assert not check()

@@ -17,6 +17,7 @@ def test_the_defaults_simulate():
         "variant_b": "later",
         "seed": 7,
         "sdk_output_file": None,
+        "strict": False,
     }
 
 
@@ -29,10 +30,11 @@ def test_everything_can_be_given_as_text():
         "variant_b": "earlier",
         "seed": "0042",
         "sdk_output_file": "out.txt",
+        "strict": "True",
     }
     parameters = Parameters.from_strings(texts)
     assert parameters.source is Source.API
-    assert parameters.as_papermill() == texts | {"seed": 42}
+    assert parameters.as_papermill() == texts | {"seed": 42, "strict": True}
     assert Parameters.of(**parameters.as_papermill()) == parameters
 
 
@@ -67,6 +69,7 @@ def test_a_key_is_refused_and_not_echoed(name):
         ({"seed": "-1"}, "whole number"),
         ({"seed": str(2**32)}, "whole number"),
         ({"seed": "٣"}, "whole number"),
+        ({"strict": "yes"}, "strict is 'yes'. Give True or False."),
         ({"payment_instrument_id": ""}, "not empty"),
         ({"payment_instrument_id": " 1"}, "outer spaces"),
         ({"payment_instrument_id": "a\nb"}, "control characters"),

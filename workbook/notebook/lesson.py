@@ -1,17 +1,19 @@
 """What a lesson's cell returns to state a checked fact.
 
 A cell that ends in `check(...)` shows one line to the reader and leaves the same fact in the output for
-the runner, which decides on the exit code: nothing is raised, so the lesson goes on.
+the runner, which decides on the exit code: nothing is raised, so the lesson goes on. The last cell of a lesson,
+`check()`, sums up. In a strict lesson it raises what failed, so that every program that runs notebooks fails, too.
 """
 
+import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from workbook.base.rules import Basis, bases
 from workbook.base.rules import rule as look_up
 from workbook.base.values import choice, quoted
-from workbook.errors import ParameterError
+from workbook.errors import ChecksFailedError, ParameterError
 from workbook.views.html import View, joined, tag
 
 CHECK_MIMETYPE: Final = "application/vnd.workbook.check+json"
@@ -27,6 +29,7 @@ class Check(View):
         rule: the id of the rule that it shows, if any.
         source: the tags of its sources, such as `assumed`, where a rule alone does not say so.
         otherwise: what a reader should do when it does not hold.
+        sums_up: the checks that it stands for; None where it is one of its own.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Check(View):
     rule: str | None = None
     otherwise: str = ""
     source: str = ""
+    sums_up: "tuple[Check, ...] | None" = None
 
     def __bool__(self) -> bool:
         return self.passed
@@ -61,9 +65,52 @@ class Check(View):
         spoken = tag("span", mark, role="img", aria_label=verdict)
         return tag("p", spoken, " ", tag("b", self.name), sources, advice, style=style)
 
+    def fact(self) -> dict[str, Any]:
+        """What a runner reads of it."""
+        return {"name": self.name, "passed": self.passed, "rule": self.rule, "source": self.source}
+
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        fact = {"name": self.name, "passed": self.passed, "rule": self.rule, "source": self.source}
-        return View._repr_mimebundle_(self) | {CHECK_MIMETYPE: fact}
+        left = self.fact() if self.sums_up is None else {"checks": [one.fact() for one in self.sums_up]}
+        return View._repr_mimebundle_(self) | {CHECK_MIMETYPE: left}
+
+
+@dataclass(slots=True)
+class Ledger:
+    """The checks of the lesson that runs in this kernel.
+
+    Attributes:
+        checks: by name; a cell that is run again replaces its own.
+        strict: whether `check()` raises what failed.
+    """
+
+    checks: dict[str, Check] = field(default_factory=dict)
+    strict: bool = False
+
+    def begin(self, *, strict: bool) -> None:
+        """A lesson begins: forget what was checked before."""
+        self.checks.clear()
+        self.strict = strict
+
+    def note(self, check: Check) -> Check:
+        """Keep this check."""
+        self.checks[check.name] = check
+        return check
+
+    def sum_up(self) -> Check:
+        """All checks as one.
+
+        Raises:
+            ChecksFailedError: the lesson is strict, and a check failed.
+        """
+        checks = tuple(self.checks.values())
+        failed = [str(replace(check, otherwise="")) for check in checks if not check.passed]
+        told = f"{len(checks) - len(failed)} of {len(checks)} checks hold"
+        if failed and (self.strict or os.environ.get("WORKBOOK_STRICT", "") not in {"", "0"}):
+            raise ChecksFailedError(f"{told}: {'; '.join(failed)}")
+        return Check(told, not failed, otherwise="; ".join(failed), sums_up=checks)
+
+
+LEDGER: Final = Ledger()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -86,17 +133,17 @@ class Shown(View):
 
 
 def check(
-    name: str,
+    name: str | None = None,
     passed: bool | None = None,  # noqa: FBT001  # the fact itself, said beside its name
     *,
     rule: str | None = None,
     otherwise: str = "",
     source: str = "",
 ) -> Check:  # reads as a sentence: check("the button is shown", button.visible)
-    """State a fact; a fact that does not hold raises no error.
+    """State a fact; a fact that does not hold raises no error. Without arguments: how many facts of this lesson hold.
 
     Args:
-        name: the fact, as a short sentence.
+        name: the fact, as a short sentence; None sums up what the lesson stated so far.
         passed: whether it holds.
         rule: the id of the rule that it shows.
         otherwise: what a reader should do when it does not hold.
@@ -105,7 +152,11 @@ def check(
     Raises:
         ParameterError: the name is no text or empty, `passed` is missing or not a bool, `otherwise` is no text,
             or there is no such rule or source.
+        ChecksFailedError: a fact does not hold, in a lesson whose parameter `strict` is True or where the environment
+            has WORKBOOK_STRICT=1; only `check()` without arguments raises it.
     """
+    if name is None and passed is None:
+        return LEDGER.sum_up()
     if not isinstance(name, str) or not name.strip():
         raise ParameterError(f"A check needs a name: the fact, as a short sentence, not {quoted(name)}.")
     if not isinstance(passed, bool):
@@ -114,7 +165,7 @@ def check(
         raise ParameterError(f"otherwise is what a reader should do, as text, not {quoted(otherwise)}.")
     for word in source.split():
         choice("source", word, Basis)
-    return Check(name, passed, None if rule is None else look_up(rule).id, otherwise, source)
+    return LEDGER.note(Check(name, passed, None if rule is None else look_up(rule).id, otherwise, source))
 
 
 def expect(error_type: type[Exception], call: Callable[..., object], *args: Any, **kwargs: Any) -> Shown | Check:
@@ -145,4 +196,4 @@ def expect(error_type: type[Exception], call: Callable[..., object], *args: Any,
 
 
 def _unexpected(error_type: type[Exception], what: str) -> Check:
-    return Check(f"raises {error_type.__name__}", passed=False, otherwise=what)
+    return LEDGER.note(Check(f"raises {error_type.__name__}", passed=False, otherwise=what))

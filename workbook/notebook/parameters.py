@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
-from workbook.base.values import choice, did_you_mean, is_text, quoted, whole
+from workbook.base.values import choice, did_you_mean, flag, is_text, quoted, whole
 from workbook.errors import ParameterError
 from workbook.flows.variants import VARIANTS_A, VARIANTS_B
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -38,6 +38,7 @@ class Parameters:
         variant_b: which variant of platform B, by name.
         seed: determines everything that the simulation makes up, 0 to 2**32 - 1.
         sdk_output_file: path of a file with a real sdkOutput, only with `source="api"`.
+        strict: whether the lesson's last cell raises the checks that failed.
 
     Raises:
         ParameterError: a value is not what its parameter allows.
@@ -50,12 +51,14 @@ class Parameters:
     variant_b: str = "later"
     seed: int = 7
     sdk_output_file: str | None = None
+    strict: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", Source(choice("source", self.source, Source)))
         choice("variant_a", self.variant_a, VARIANTS_A)
         choice("variant_b", self.variant_b, VARIANTS_B)
         whole("seed", self.seed, least=0, most=2**32 - 1)
+        flag("strict", self.strict)
         card = self.payment_instrument_id
         if isinstance(card, int | float):
             raise ParameterError(
@@ -105,6 +108,8 @@ class Parameters:
         typed: dict[str, Any] = dict(values)
         if re.fullmatch(r"[0-9]{1,10}", values.get("seed", "")):
             typed["seed"] = int(values["seed"])
+        if (word := values.get("strict", "").lower()) in {"true", "false"}:
+            typed["strict"] = word == "true"
         return cls.of(**typed)
 
     def as_papermill(self) -> dict[str, Any]:

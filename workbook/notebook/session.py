@@ -23,6 +23,7 @@ from workbook.base.values import choice, flag, lookup, quoted
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.variants import variant_a, variant_b
+from workbook.notebook.lesson import LEDGER
 from workbook.notebook.parameters import Parameters, Source, parameter_names
 from workbook.notebook.plays.faults import PREDICTIONS, WAYS_TO_ADD, FaultRun, Prediction, fault_run, how_often
 from workbook.notebook.plays.platforms import PlatformA, PlatformB, Setup, Wallet
@@ -400,7 +401,7 @@ def session(settings: dict[str, Any] | None = None, /, **parameters: Any) -> Ses
         settings: a lesson gives `globals()`, which holds the settings of its first cell. If they are refused, the
             lesson's name `session` stands for no session, so that no earlier one is used by mistake.
         parameters: `source` (`simulated` or `api`), `base_url`, `payment_instrument_id`, `variant_a`, `variant_b`,
-            `seed` and `sdk_output_file`; each has a default, and everything is simulated by default.
+            `seed`, `sdk_output_file` and `strict`; each has a default, and everything is simulated by default.
 
     Raises:
         ParameterError: a parameter is unknown or its value is not allowed.
@@ -417,11 +418,14 @@ def session(settings: dict[str, Any] | None = None, /, **parameters: Any) -> Ses
         settings["session"] = NoSession()
         parameters = {name: settings[name] for name in parameter_names() if name in settings} | parameters
     try:
-        return Session(Parameters.of(**parameters))
+        opened = Session(Parameters.of(**parameters))
     except ConfigurationError as error:
         if settings is not None:
             settings["session"] = NoSession(str(error))
         raise
+    if settings is not None:
+        LEDGER.begin(strict=opened.parameters.strict)
+    return opened
 
 
 class NoSession:

@@ -25,7 +25,7 @@ from workbook.base.terminal import visible
 from workbook.commands import make_folder
 from workbook.commands.runner import cell_named, notebooks_dir, one_line, select
 from workbook.commands.runner.kernel import KERNEL_NAME, Fleet, Kernel, manager_class
-from workbook.errors import ConfigurationError, ExitCode, ParameterError
+from workbook.errors import ChecksFailedError, ConfigurationError, ExitCode, ParameterError
 from workbook.notebook.exercises.model import EXERCISE_MIMETYPE
 from workbook.notebook.lesson import CHECK_MIMETYPE
 from workbook.notebook.parameters import Parameters, Source
@@ -285,18 +285,32 @@ def _outcome_of(error: Exception, kernel: Kernel, secrets: Secrets) -> RunOutcom
         return RunOutcome(ExitCode.KERNEL_DIED, why)
     # scrubbed before it is cut: half a key would not be recognised
     if isinstance(error, PapermillExecutionError):
+        if error.ename == ChecksFailedError.__name__:
+            return RunOutcome(ExitCode.FAILED, one_line(secrets.scrub(error.evalue)))
         return raised(error.ename, one_line(secrets.scrub(error.evalue)), secrets.scrub(error.source))
     return raised(type(error).__name__, one_line(secrets.scrub(str(error))))
 
 
 def read_checks(text: str) -> Iterator[CheckResult]:
-    """The checks in an executed notebook's outputs; one that cannot be read counts as failed."""
+    """The checks in an executed notebook's outputs, each name once; one that cannot be read counts as failed.
+
+    The last cell of a lesson leaves those that no cell showed, too.
+    """
+    shown: set[str] = set()
     for left in _left_behind(text, CHECK_MIMETYPE):
-        match left:
-            case {"name": str(name), "passed": bool(passed), "rule": (str() | None) as rule}:
-                yield CheckResult(name, passed, rule)
-            case _:
-                yield CheckResult("a check that cannot be read", passed=False)
+        of_lesson = left.get("checks") if isinstance(left, dict) else None
+        for check in map(_check_of, [left] if of_lesson is None else of_lesson):
+            if of_lesson is None or check.name not in shown:
+                yield check
+            shown.add(check.name)
+
+
+def _check_of(fact: Any) -> CheckResult:
+    match fact:
+        case {"name": str(name), "passed": bool(passed), "rule": (str() | None) as rule}:
+            return CheckResult(name, passed, rule)
+        case _:
+            return CheckResult("a check that cannot be read", passed=False)
 
 
 def read_exercises(text: str) -> dict[str, str]:
