@@ -1,15 +1,18 @@
 """`workbook course ...`: everything for a workshop."""
 
 import argparse
+import os
 from datetime import datetime
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
 from workbook.base.terminal import say
 from workbook.base.values import did_you_mean
 from workbook.commands import add
-from workbook.errors import ExitCode, ParameterError
+from workbook.commands.notebooks import require_lab
+from workbook.errors import ConfigurationError, ExitCode, ParameterError
 
 
 def add_to(commands: Any) -> None:
@@ -23,6 +26,19 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--for", dest="audience", choices=audiences, default=audiences[0], help="default: %(default)s")
     parser.add_argument("--start", metavar="HH:MM", default="00:00", help="when it begins; default: %(default)s")
     parser.add_argument("--out", type=Path, metavar="FILE.html", help="also write a page for the wall")
+
+    parser = add(commands, "course hub", hub, "make a room on this machine: a JupyterHub with a seat for each learner")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the room; again: what is there stays")
+    parser.add_argument("--seats", type=int, metavar="N", help="default: 30")
+    parser.add_argument("--host", help="the name or IPv4 address that learners open; default: this machine's address")
+    parser.add_argument("--port", type=int, help="of HTTPS; default: 8443")
+    parser.add_argument("--certificate", type=Path, metavar="FILE", help="PEM; default: made for the room")
+    parser.add_argument("--key", type=Path, metavar="FILE", help="of that certificate, PEM without a password")
+
+    parser = add(
+        commands, "course seat", seat, "what a hub starts for each learner: a copy of the lessons, and JupyterLab"
+    )
+    parser.add_argument("--lessons", type=Path, metavar="DIR", help="what to hand out; default: the workbook's own")
 
 
 def course(commands: Any, _options: argparse.Namespace) -> NoReturn:
@@ -48,3 +64,28 @@ def agenda(options: argparse.Namespace) -> int:
             raise ParameterError(f"--out {str(options.out)!r} cannot be written: {error.strerror}.") from None
         say(f"For the wall: {options.out}")
     return ExitCode.OK
+
+
+def hub(options: argparse.Namespace) -> int:
+    """Make the room, and tell how to start it."""
+    require_lab("course hub")
+    if find_spec("jupyterhub") is None or find_spec("jupyterhub_idle_culler") is None:
+        from workbook.base.files import pip_line
+
+        raise ConfigurationError(f"`workbook course hub` needs JupyterHub, which is not installed: {pip_line('hub')}")
+    if (options.certificate is None) != (options.key is None):
+        raise ParameterError("A certificate and its key come together: give --certificate and --key, or neither.")
+    from workbook.course.hub import make_room
+
+    os.umask(0o022)  # the seats' accounts read what is handed out; what is private says so itself
+    pair = None if options.certificate is None else (options.certificate, options.key)
+    say(make_room(options.out, seats=options.seats, host=options.host, port=options.port, certificate=pair))
+    return ExitCode.OK
+
+
+def seat(options: argparse.Namespace) -> NoReturn:
+    """Become the seat's server."""
+    require_lab("course seat")
+    from workbook.course.seat import start_server
+
+    start_server(options.lessons)

@@ -3,6 +3,7 @@
 .html    autoescape; characters that XML cannot hold become U+FFFD
 .md      no value is markup, and each stays on one line
 .toml    each value is written as TOML writes it, quotes included
+.pyt     a Python file: each value is written as Python writes it
 """
 
 import json
@@ -78,6 +79,7 @@ def environment(suffix: str) -> Environment:
         ".html": _html,
         ".md": lambda value: value if isinstance(value, Markup | int) else escaped(value),
         ".toml": _toml,
+        ".pyt": repr,
     }
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
