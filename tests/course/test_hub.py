@@ -269,3 +269,30 @@ def test_settings_of_the_trainers_own_are_read_last(made):
 def test_a_certificate_without_its_key_is_refused_on_the_command_line(tmp_path, capsys):
     assert cli.main(["course", "hub", "--out", str(tmp_path / "room"), "--certificate", "room.pem"]) == 2
     assert "give --certificate and --key, or neither" in capsys.readouterr().err
+
+
+VALUES = Path(__file__).parents[2] / "fixtures" / "course" / "z2jh-values.yaml"
+
+
+def test_the_values_for_kubernetes_are_what_the_chart_takes():
+    import jsonschema
+    import yaml
+
+    schema = yaml.safe_load(Path(__file__).with_name("z2jh-schema.yaml").read_text())
+    values = yaml.safe_load(VALUES.read_text())
+    jsonschema.validate(values, schema)
+    values["singleuser"]["memory"]["limits"] = "1G"
+    with pytest.raises(jsonschema.ValidationError, match="'limits' was unexpected"):
+        jsonschema.validate(values, schema)
+
+
+def test_a_seat_on_kubernetes_starts_as_one_of_a_room_does(made):
+    import yaml
+
+    values = yaml.safe_load(VALUES.read_text())
+    config = (made[0] / "jupyterhub_config.py").read_text()
+    assert cli.parsed(values["singleuser"]["cmd"][1:]).handler.__name__ == "seat"
+    assert '"workbook", "course", "seat"' in config
+    assert f'"{values["singleuser"]["defaultUrl"]}"' in config
+    assert f'"{values["hub"]["config"]["Spawner"]["notebook_dir"]}"' in config
+    assert values["hub"]["config"]["Authenticator"]["allowed_users"] == seat_names(3)
