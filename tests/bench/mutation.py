@@ -88,7 +88,8 @@ def killer(files, mutated=None):
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     signal.alarm(10 * SECONDS)
     for name, module in [*sys.modules.items()]:  # the workbook and its tests are imported anew
-        ours = str(getattr(module, "__file__", "")).startswith(f"{ROOT}/") or name.partition(".")[0] == "tests"
+        file = Path(getattr(module, "__file__", None) or ".")  # numpy can be imported once alone: not what is in .venv
+        ours = (file.is_relative_to(ROOT) and ".venv" not in file.parts) or name.partition(".")[0] == "tests"
         if ours and name != "__main__":
             del sys.modules[name]
     if mutated:
