@@ -101,3 +101,11 @@ def test_what_changed_is_what_compare_says_without_what_was_left_out():
     shown = Result(old).changes(Result(new))
     assert shown.title == compare(old, new).headline
     assert [row[:2] for row in shown.rows] == [("still failing", ran.NAMES[1]), ("fixed", ran.NAMES[0])]
+
+
+def test_what_is_shown_first_has_a_heading_for_each_column():
+    told = Result(recorded(ran.result(seen=ran.seen()))).shown().text()
+    heads = [line.split() for line in told.splitlines() if line.startswith(("  group ", "  case "))]
+    assert [head[0] for head in heads] == ["group", "case"]
+    assert heads[0][1:] == ["✗", "fail"]
+    assert heads[1] == ["case", "verdict", "rule", "expected;", "observed"]

@@ -60,5 +60,7 @@ def test_nothing_of_a_run_is_stored(live: LivePhone) -> None:
 def test_a_wrong_choice_is_explained(live: LivePhone) -> None:
     with pytest.raises(ParameterError, match="Did you mean 'ready'"):
         LivePhone("raedy")
+    with pytest.raises(ParameterError, match=r"^port is 70000\. Give a whole number from 0 to 65,535"):
+        LivePhone(port=70_000)
     with pytest.raises(ConfigurationError, match="port"):
         LivePhone(port=int(live.server.url.rpartition(":")[2]))

@@ -219,3 +219,14 @@ def test_a_class_that_cannot_be_made_is_told_why(lesson):
 
 def test_a_kind_of_every_name():
     assert [*ExerciseKind] == ["predict", "mend", "write", "native"]
+
+
+def test_an_answer_that_cannot_be_compared_is_an_answer():
+    class Odd:
+        def __eq__(self, other):
+            raise RuntimeError
+
+        __hash__ = None
+
+    odd = exercise(lambda answer: Reason("", "no"), skeleton="wb.exercise('99.1', ...)")
+    assert judged(odd, (Odd(),), {}).state is ExerciseState.WRONG

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
-from workbook.notebook.plays.script import ACTS, FLOWS, Act, Script, play
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
+from workbook.notebook.plays.script import ACTS, FLOWS, Act, Script, own_calls, play
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.phone import draw
 from workbook.views.screen import Page
@@ -224,3 +225,17 @@ def test_an_error_of_the_api_that_a_back_end_lets_out_is_no_defect_of_its_code(f
     assert (fault == "reset") == all(one.level == "note" for one in good.findings)
     broken = play(Script(flow, back_end=Breaks).then("tap", 2.0))
     assert any("Your post() failed: AttributeError: nothing" in one.text for one in broken.findings)
+
+
+@pytest.mark.parametrize(
+    ("variant", "state", "call"),
+    [(A_BEFORE_0_4_0, "created", "CreateSdkOutputCalled"), (A_FROM_0_4_0, "created", "ProvisionWithProviderCalled")],
+)
+def test_an_own_app_makes_each_call_of_its_variant(variant, state, call):
+    assert own_calls(variant, {state: call})[state].__name__ == call
+    assert state not in own_calls(variant, {state: None})
+
+
+def test_a_moment_that_is_none_is_refused():
+    with pytest.raises(ParameterError, match=r"^An act's moment is -1\. Give a finite number of 0 or more, in seconds"):
+        Act("tap", -1)
