@@ -5,11 +5,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ran import MISS, NAMES, recorded, result
 
-from workbook.harness.compare import CaseChange, compare
+from workbook.errors import ParameterError
+from workbook.harness import compare as comparing
+from workbook.harness.compare import CaseChange
 from workbook.harness.model import Verdict
+from workbook.harness.report import RunRecord
+from workbook.harness.results import AnyReport, ReportedCase, ReportKind, of_record
 
 NAME = NAMES[0]
 OTHER = replace(MISS, observed="something else")
+
+
+def compare(*reports):
+    return comparing.compare(*(of_record(one) if isinstance(one, RunRecord) else one for one in reports))
 
 
 def record(verdict=None, misses=(MISS,), name=NAME, **about):
@@ -93,7 +101,7 @@ def both():
 
 
 HEADLINE = (
-    "Something got worse: 1 newly failing, 1 failing for another reason, 1 still failing, 1 fixed, 1 new, 1 gone, "
+    "Something got worse: 1 newly failing, 1 failing for another reason, 1 still failing, 1 fixed, 1 new case, 1 gone, "
     "0 as before."
 )
 
@@ -120,7 +128,7 @@ Fixed (1): failed before, and passes now
   {NAMES[1]}: fail, now pass
     - API-2: expected the sdkInput as the API gave it, observed another value
 
-New (1): was not there before
+New case (1): the older report does not know it, so it is never worse by itself
   {NAMES[5]}: not there, now pass
 
 Gone (1): was there before, and is not now
@@ -173,3 +181,97 @@ def test_no_text_breaks_the_lines(text):
     lines = got.text().split("\n")
     assert all(line.isprintable() for line in lines)
     assert sum(line.startswith("Failing for another reason") for line in lines) == 1
+
+
+def report(*cases, kind=ReportKind.RUN, **more):
+    return AnyReport(kind, tuple(cases), "", **more)
+
+
+def took(*seconds, name="it", verdict=Verdict.PASS):
+    return ReportedCase(name, verdict, seconds=seconds)
+
+
+def changes(old, new):
+    return [(one.name, one.change) for one in compare(old, new).changed]
+
+
+def test_two_kinds_are_not_compared():
+    with pytest.raises(ParameterError, match=r"is of workbook run, the second of workbook sweep\. Compare two of one"):
+        compare(report(), report(kind=ReportKind.SWEEP))
+
+
+def test_the_later_report_first_is_told():
+    got = compare(report(started="2026-01-02T00:00:00Z"), report(started="2026-01-01T00:00:00Z"))
+    assert got.notes == ("The first report is the later one (2026-01-02T00:00:00Z): did you mean the other order?",)
+
+
+FEW = [took(1.0 + number / 100, name=f"other {number}") for number in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "slower"),
+    [
+        ((1.0,), (1.9,), False),  # too few to know the noise: twice as long is chance
+        ((1.0,), (2.1,), True),
+        ((0.01,), (0.1,), False),  # ten times as long, and nobody notices
+        ((2.1,), (1.0,), False),
+        ((1.0,), (), False),
+        ((0.9, 1.0, 9.0), (1.1, 1.0, 1.2), False),  # the middle counts, and no single late one
+        ([0.2 + n / 1000 for n in range(40)], [0.5 + n / 1000 for n in range(40)], True),
+        ([0.2 + n / 50 for n in range(40)], [0.5 + n / 50 for n in range(40)], False),  # both are spread widely
+        ([0.02 + n / 9000 for n in range(40)], [0.1 + n / 9000 for n in range(40)], False),
+    ],
+)
+def test_slower_is_what_noise_does_not_explain(before, now, slower):
+    got = compare(report(took(*before)), report(took(*now)))
+    assert [one.change for one in got.changed] == [CaseChange.SLOWER] * slower
+    assert got.exit_code == slower
+
+
+def test_the_noise_of_single_times_is_that_of_the_other_cases():
+    one, two = report(took(1.0), *FEW), report(took(1.7), *FEW)
+    assert changes(one, two) == [("it", CaseChange.SLOWER)]  # the others took as long as before
+    assert "it: 1.00 s (0.82 to 1.22 s by chance), now 1.70 s (1.39 to 2.08 s)" in compare(one, two).text()
+    unsteady = [replace(case, seconds=(case.seconds[0] * (1.5 if n % 2 else 1.0),)) for n, case in enumerate(FEW)]
+    assert changes(one, report(took(1.7), *unsteady)) == []
+
+
+def test_a_machine_that_is_slower_as_a_whole_is_told_and_makes_nothing_worse():
+    busy = [replace(case, seconds=(case.seconds[0] * 3,)) for case in FEW]
+    got = compare(report(*FEW), report(*busy))
+    assert got.notes == ("Everything took 3.0 times as long: another machine, a busy one, or a slower subject.",)
+    assert got.exit_code == 0
+    assert changes(report(took(1.0), *FEW), report(took(9.0), *busy)) == [("it", CaseChange.SLOWER)]
+
+
+def test_the_time_of_what_fails_says_nothing():
+    assert changes(report(took(1.0, verdict=Verdict.FAIL)), report(took(9.0))) == [("it", CaseChange.FIXED)]
+    failing = [report(took(seconds, verdict=Verdict.FAIL)) for seconds in (1.0, 9.0)]
+    assert changes(*failing) == [("it", CaseChange.STILL)]
+
+
+def test_what_tried_the_same_knows_what_the_other_does_not_name():
+    late, lost = ReportedCase("late", Verdict.FAIL, times=3), ReportedCase("lost", Verdict.FAIL)
+    old, new = (report(case, kind=ReportKind.SWEEP, tried="m") for case in (late, lost))
+    assert changes(old, new) == [("lost", CaseChange.WORSE), ("late", CaseChange.FIXED)]
+    other = replace(new, tried="another matrix")
+    assert changes(old, other) == [("lost", CaseChange.NEW), ("late", CaseChange.GONE)]
+    assert compare(old, other).exit_code == 0
+    more = report(replace(late, times=4), kind=ReportKind.SWEEP, tried="m")
+    assert changes(old, more) == [("late", CaseChange.GRAVER)]
+    assert "late: fail (3 times), now fail (4 times)" in compare(old, more).text()
+    assert changes(old, replace(more, tried="another matrix")) == [("late", CaseChange.STILL)]
+
+
+def test_the_page_loads_nothing_and_shows_text_as_text():
+    hostile = replace(MISS, observed="<script>alert(1)</script><img src=x>")
+    name = "<b>a & b</b>"
+    old = report(ReportedCase(name, Verdict.PASS))
+    page = compare(old, report(ReportedCase(name, Verdict.FAIL, (hostile.observed,)))).to_html()
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "&lt;b&gt;a &amp; b&lt;/b&gt;" in page
+    assert 'class="headline is-fail"' in page
+    assert "http" not in page.split("</style>")[1]
+    markdown = compare(old, report(ReportedCase(name, Verdict.FAIL, (hostile.observed,)))).to_markdown()
+    assert "\\<script>" in markdown

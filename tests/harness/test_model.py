@@ -10,6 +10,7 @@ from workbook.harness.compare import CaseChange, compare
 from workbook.harness.model import Case, CaseResult, Miss, Verdict, gravest
 from workbook.harness.report import About, by_group, headline, record
 from workbook.harness.reports import from_json, to_html, to_json, to_junit, to_markdown
+from workbook.harness.results import of_record
 from workbook.harness.selection import Baseline, Known, apply_baseline, chosen
 
 
@@ -38,7 +39,7 @@ def test_cases_of_any_kind_are_chosen_judged_reported_and_compared():
     before, now = (record(judged(number), ABOUT) for number in (1, 5))
     assert headline(now) == "1 of 3 cases did not hold: 1 fail, 2 pass."
     assert by_group(now) == [("small", [0, 2]), ("large", [1, 0])]  # in the order of the cases
-    assert [(one.name, one.change) for one in compare(before, now).changed] == [
+    assert [(one.name, one.change) for one in compare(of_record(before), of_record(now)).changed] == [
         ("number.large.ten", CaseChange.REASON), ("number.small.two", CaseChange.FIXED),
     ]  # fmt: skip
     assert from_json(to_json(now)) == now

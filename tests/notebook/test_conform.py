@@ -9,6 +9,7 @@ from workbook.errors import ParameterError
 from workbook.harness.compare import compare
 from workbook.harness.model import Verdict
 from workbook.harness.report import record
+from workbook.harness.results import of_record
 from workbook.notebook.conform import Result, case_table, case_view
 from workbook.relay.cases import CASES
 from workbook.relay.model import Broke
@@ -99,7 +100,7 @@ def test_what_changed_is_what_compare_says_without_what_was_left_out():
     new = recorded(ran.result(ran.NAMES[0], Verdict.PASS), ran.result(ran.NAMES[1]))
     new = replace(new, about=replace(new.about, only=("some",)))
     shown = Result(old).changes(Result(new))
-    assert shown.title == compare(old, new).headline
+    assert shown.title == compare(of_record(old), of_record(new)).headline
     assert [row[:2] for row in shown.rows] == [("still failing", ran.NAMES[1]), ("fixed", ran.NAMES[0])]
 
 

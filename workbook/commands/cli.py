@@ -12,6 +12,7 @@ from workbook.base.values import did_you_mean
 from workbook.commands import (
     Handler,
     Parser,
+    compare,
     conform,
     course,
     diagnosis,
@@ -96,6 +97,6 @@ def _parsers() -> tuple[Parser, Mapping[str, Parser]]:
     parser = Parser(prog="workbook", description="Walk, break and test in-app wallet card provisioning.")
     parser.add_argument("--version", action="version", version=installed)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for subject in (notebooks, serving, conform, preflight, diagnosis, course):  # in the order of the help
+    for subject in (notebooks, serving, conform, preflight, compare, diagnosis, course):  # in the order of the help
         subject.add_to(commands)
     return parser, commands.choices

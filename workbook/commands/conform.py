@@ -1,4 +1,4 @@
-"""`workbook conform`, and below it `run`, `app`, `init` and `compare`; without a word it is `run`."""
+"""`workbook conform`, and below it `run`, `app` and `init`; without a word it is `run`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ def add_to(commands: Any) -> None:
     words = """\
 workbook conform app        test your own app, on platform A
 workbook conform init       write a commented back-end.toml, from your answers
-workbook conform compare    what changed between two reports
 
 """
     codes = """\
@@ -81,12 +80,6 @@ Secrets come from the environment; the configuration only names the variables.""
     parser.add_argument("--defaults", action="store_true", help="ask nothing")
     parser.add_argument("--force", action="store_true", help="overwrite an existing file")
 
-    codes = "exit codes:\n  0    nothing got worse\n  1    something did\n  254  a file is no report"
-    parser = add(commands, "conform compare", compare, "what changed between two reports", codes)
-    parser.add_argument("old", type=Path, metavar="OLD", help="a conform.json")
-    parser.add_argument("new", type=Path, metavar="NEW", help="a later one")
-    parser.add_argument("--markdown", action="store_true", help="as Markdown")
-
 
 def _add_config(parser: argparse.ArgumentParser, name: str, metavar: str) -> None:
     default = Path("back-end.toml")
@@ -118,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
         cases = tuple(case for case in cases if case.name in names)
     if options.list:
         return list_cases(cases)
-    close = get_close_matches(str(options.config), ("run", "app", "init", "compare"), n=1)
+    close = get_close_matches(str(options.config), ("run", "app", "init"), n=1)
     if close and not options.config.exists():
         raise ParameterError(f"No file {str(options.config)!r}. Did you mean 'workbook conform {close[0]}'?")
     config, seed = load_config(options.config), checked_seed(options.seed)
@@ -278,13 +271,3 @@ def init(options: argparse.Namespace) -> int:
     say(f"{options.file} is written. Read it, and then: workbook conform {file} --check-config")
     say(f"For a first verdict within seconds: workbook conform {file} --only form")
     return ExitCode.OK
-
-
-def compare(options: argparse.Namespace) -> int:
-    """Print what changed between two reports."""
-    from workbook.harness.compare import compare
-    from workbook.harness.reports import read_record
-
-    changes = compare(read_record(_report(options.old)), read_record(_report(options.new)))
-    say(changes.to_markdown() if options.markdown else changes.text())
-    return changes.exit_code

@@ -33,6 +33,7 @@ from workbook.harness.report import (
     todos,
 )
 from workbook.harness.reports import to_html, write_reports
+from workbook.harness.results import of_record
 from workbook.harness.selection import Baseline, chosen
 from workbook.relay import session
 from workbook.relay.api_side import MockApi
@@ -251,7 +252,7 @@ class Result(View):
 
     def changes(self, later: Result) -> Table:
         """What a later run has mended, broken, or left as it was; cases that it left out are only counted."""
-        comparison = compare(self.record, later.record)
+        comparison = compare(of_record(self.record), of_record(later.record))
         changed = (case for case in comparison.changed if case.change is not CaseChange.NOT_RUN)
         rows = ((case.change, case.name, case.verdicts) for case in changed)
         return table(comparison.headline, ("change", "case", "verdict"), rows)

@@ -26,6 +26,8 @@ from workbook.api.opaque import decode_strictly, json_object
 from workbook.base.terminal import visible
 from workbook.base.values import is_text
 from workbook.errors import ConfigurationError
+from workbook.harness.model import Verdict
+from workbook.harness.results import AnyReport, ReportedCase, ReportKind
 from workbook.mockserver.mock import Worlds
 from workbook.proxy.record import EMPTY_BODY, NOT_JSON, REDACTION, TWICE, ProxyRecord, RecordedExchange, shape
 from workbook.proxy.upstream import LARGEST_ANSWER, ProxyFailure
@@ -79,6 +81,30 @@ def outcome_of(exchange: RecordedExchange) -> str:
         return f"{FINE}, {whole}" if whole else FINE
     kind = exchange.response_shape.get("sdkInput", "missing")
     return FINE if kind == "string" else f"{FINE}, sdkInput {kind}"
+
+
+def of_recording(record: ProxyRecord) -> AnyReport:
+    """A recording as a report: a case for each operation and instrument, and one for how long each operation takes.
+
+    A case fails where an answer was anything but a 200 with an sdkInput. What is to no instrument is left out.
+    """
+    endings: dict[str, set[str]] = defaultdict(set)
+    took: dict[str, list[float]] = defaultdict(list)
+    for each in record.exchanges:
+        if each.operation is not None and each.instrument is not None:
+            word = outcome_of(each)
+            endings[f"{each.operation} {each.instrument}"].add(word)
+            if word == FINE and each.latency is not None:
+                took[each.operation].append(each.latency)
+    cases = []
+    for name, words in sorted(endings.items()):
+        bad = tuple(OUTCOME_WORDS.get(word, word) for word in sorted(words - {FINE}))
+        cases.append(ReportedCase(name, Verdict.FAIL if bad else Verdict.PASS, bad))
+    for operation, seconds in sorted(took.items()):
+        cases.append(ReportedCase(f"{operation}, until an answer begins", Verdict.PASS, (), tuple(seconds)))
+    failed = sum(case.verdict is Verdict.FAIL for case in cases)
+    headline = f"{len(record.exchanges)} exchanges; {failed} of {len(endings)} calls ended otherwise than with 200."
+    return AnyReport(ReportKind.RECORDING, tuple(cases), headline, facts={"API": ", ".join(record.to)})
 
 
 def is_transient_outcome(word: str) -> bool:

@@ -1,0 +1,59 @@
+"""`compare` and `evidence`: what is made of reports that other commands left."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.base.terminal import say
+from workbook.commands import add
+from workbook.errors import ParameterError
+
+if TYPE_CHECKING:
+    from workbook.harness.results import AnyReport
+
+
+def add_to(commands: Any) -> None:
+    """Add these commands to the parser."""
+    codes = """\
+A report is a file or its folder: conform.json (conform, conform app, preflight), run.json, sweep.json, or a recording
+of workbook proxy. Both are of one kind.
+
+exit codes:
+  0  nothing got worse; a case that the older report does not know is never worse by itself
+  1  something did: newly failing, graver, no longer decided, slower
+  2  a file is no report, or the two are of different kinds"""
+    parser = add(commands, "compare", compare, "what changed between two reports of one kind", codes)
+    parser.add_argument("old", type=Path, metavar="OLD", help="a report, or its folder")
+    parser.add_argument("new", type=Path, metavar="NEW", help="a later one of the same kind")
+    parser.add_argument("--format", choices=["text", "markdown", "html"], default="text", help="default: %(default)s")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write it there instead of printing it")
+
+
+def _read(path: Path) -> AnyReport:
+    """The report of any kind in this file or folder."""
+    from workbook.harness.results import read_report, report_file
+    from workbook.proxy.drift import of_recording
+    from workbook.proxy.record import read_proxy_record
+
+    file = report_file(path)
+    return of_recording(read_proxy_record(file)) if file.suffix == ".jsonl" else read_report(file)
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Print or write what changed between two reports."""
+    from workbook.base.files import write_whole
+    from workbook.harness.compare import compare
+
+    changes = compare(_read(options.old), _read(options.new))
+    made = {"text": changes.text, "markdown": changes.to_markdown, "html": changes.to_html}[options.format]()
+    if options.out is None:
+        say(made)
+        return changes.exit_code
+    try:
+        write_whole(options.out, made)
+    except OSError as error:
+        raise ParameterError(f"--out {str(options.out)!r} cannot be written: {error.strerror}.") from None
+    say(f"{changes.headline} See {options.out}")
+    return changes.exit_code
