@@ -129,6 +129,13 @@ def test_a_key_as_a_parameter_is_refused_without_echo(tmp_path, capsys):
     assert CANARY not in shown
 
 
+def test_a_wrong_name_in_a_file_of_parameters_is_refused_with_the_right_one(tmp_path, capsys):
+    (tmp_path / "a.toml").write_text("sede = 9")
+    assert cli.main(["run", "01", "-f", str(tmp_path / "a.toml"), "--out", str(tmp_path / "out")]) == 2
+    assert "No parameter 'sede'. Did you mean 'seed'?" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_rules_are_printed(capsys):
     assert cli.main(["rules", "A-CAN-1"]) == 0
     assert capsys.readouterr().out.startswith("A-CAN-1 (must): ")
@@ -225,7 +232,7 @@ def test_a_whole_run_says_and_writes_no_key(tmp_path):
     assert told in done.stderr
     assert "Traceback" not in done.stderr + done.stdout
     assert CANARY not in done.stderr + done.stdout
-    assert sorted(path.name for path in out.iterdir()) == ["a.ipynb", "junit.xml", "run.json"]
+    assert sorted(path.name for path in out.iterdir()) == ["a.ipynb", "index.html", "junit.xml", "run.json", "run.md"]
     assert not any(CANARY in path.read_text() for path in out.iterdir())
 
 

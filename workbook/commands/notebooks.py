@@ -50,6 +50,10 @@ The API key is read from the environment variable WORKBOOK_API_KEY, never from a
         "names", nargs="*", metavar="NAME", help="01, activation_data or 01_activation_data; default: all"
     )
     parser.add_argument("-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
+    parser.add_argument(
+        "-f", dest="files", action="append", default=[], type=Path, metavar="FILE",
+        help="parameters from a .toml, .json or .yaml file; a later file counts before an earlier one, -p before all",
+    )  # fmt: skip
     parser.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="default: %(default)s")
     _add_directory(parser)
     _add_time_limit(parser)
@@ -132,7 +136,7 @@ def reset(options: argparse.Namespace) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Run the notebooks; the worst one decides the exit code."""
-    given: dict[str, str] = {}
+    given: dict[str, Any] = {}
     for word in options.given:
         name, equals, value = word.partition("=")
         if not equals:
@@ -141,13 +145,15 @@ def run(options: argparse.Namespace) -> int:
             raise ParameterError(f"-p {name} was given twice.")
         given[name] = value
     require_lab("run")
-    from workbook.commands.runner.run import RunRequest, run
+    from workbook.commands.runner.run import RunRequest, parameters_in, run
 
+    for file in reversed(options.files):
+        given = parameters_in(file) | given
     request = RunRequest(
         names=options.names, given=given, out=options.out, notebooks=options.notebooks, limit=options.time_limit
     )
     report = run(request)
-    say(f"report in {options.out}")
+    say(f"report in {options.out}: {options.out / 'index.html'} says what failed")
     return report.exit_code
 
 

@@ -99,16 +99,16 @@ class Parameters:
         return cls(**values)
 
     @classmethod
-    def from_strings(cls, values: Mapping[str, str]) -> Parameters:
-        """The parameters of a command line's `-p NAME=VALUE`.
+    def from_strings(cls, values: Mapping[str, Any]) -> Parameters:
+        """The parameters of a command line's `-p NAME=VALUE`; what is no text, as a file may have it, stays as it is.
 
         Raises:
             ParameterError: a name is unknown or names a key, or a value is not allowed.
         """
         typed: dict[str, Any] = dict(values)
-        if re.fullmatch(r"[0-9]{1,10}", values.get("seed", "")):
+        if re.fullmatch(r"[0-9]{1,10}", str(values.get("seed"))):
             typed["seed"] = int(values["seed"])
-        if (word := values.get("strict", "").lower()) in {"true", "false"}:
+        if (word := str(values.get("strict")).lower()) in {"true", "false"}:
             typed["strict"] = word == "true"
         return cls.of(**typed)
 

@@ -8,7 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from workbook.commands.runner.run import CheckResult, RunOutcome, RunRequest, raised, read_checks, run
+from workbook.commands.runner.report import CheckResult, RunOutcome, raised, read_checks
+from workbook.commands.runner.run import RunRequest, parameters_in, run
 from workbook.errors import ConfigurationError, ExitCode, ParameterError
 from workbook.notebook.exercises.model import exercise_named
 
@@ -123,7 +124,7 @@ def test_a_key_in_an_output_is_removed_and_fails_the_notebook(finished):
 
 def test_no_file_of_the_report_holds_the_key(finished):
     written = list((finished[1].parent / "report").iterdir())
-    assert len(written) == 10
+    assert len(written) == 12
     for path in written:
         text = path.read_text()
         assert CANARY not in text, path.name
@@ -155,7 +156,47 @@ def test_the_worst_decides_and_the_files_say_the_same(finished):
         "error",
     ]
     suites = ET.parse(directory.parent / "report" / "junit.xml").getroot()
-    assert [suite.get("name") for suite in suites] == [each.name for each in report.runs]
+    assert [suite.get("name") for suite in suites] == [*(each.name for each in report.runs), "rules"]
+
+
+def test_nothing_in_the_report_says_where_it_was_made(finished):
+    folder = finished[1].parent
+    for path in (folder / "report").iterdir():
+        assert str(folder) not in path.read_text(), path.name
+    page = (folder / "report" / "index.html").read_text()
+    assert "<h1>7 of 9 notebooks failed.</h1>" in page
+    assert "workbook run 03_stuck --notebooks notebooks --time-limit 5" in page
+    assert "signal.signal(signal.SIGTERM, signal.SIG_IGN)" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.toml", 'seed = 9\nvariant_a = "x"'),
+        ("a.json", '{"seed": 9, "variant_a": "x"}'),
+        ("a.yml", "seed: 9\nvariant_a: x"),
+    ],
+)
+def test_parameters_come_from_a_file(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    assert parameters_in(tmp_path / name) == {"seed": 9, "variant_a": "x"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("none.toml", None, "Cannot read '.*none.toml': No such file"),
+        ("a.toml", "seed 9", "a.toml cannot be read: .*-f takes a .toml"),
+        ("a.yaml", "{", "a.yaml cannot be read"),
+        ("a.json", "[1]", "a.json holds no names with values"),
+        ("a.ini", "seed=9", "a.ini cannot be read"),
+    ],
+)
+def test_a_file_without_parameters_is_refused_in_a_sentence(tmp_path, name, text, told):
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ConfigurationError, match=told):
+        parameters_in(tmp_path / name)
 
 
 def test_only_declared_parameters_are_injected(books):

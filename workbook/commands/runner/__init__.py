@@ -112,6 +112,15 @@ def without_widgets(outputs: Iterable[Any]) -> Iterator[Any]:
             yield output
 
 
+def harmless(html: str) -> str:
+    """The HTML of an output for a page with our policy, which does not stop two elements.
+
+    <meta http-equiv=refresh> would lead the reader to another site, and <link rel=dns-prefetch> ask the network for a
+    name.
+    """
+    return re.sub("<(?=meta|link)", "&lt;", html, flags=re.IGNORECASE)
+
+
 def one_line(text: str) -> str:
     """The text without colours and line ends, at most 300 characters."""
     return " ".join(re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).split())[:300]

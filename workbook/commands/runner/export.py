@@ -18,7 +18,7 @@ from typing import Any
 from workbook.base.files import write_whole
 from workbook.base.rules import sentence
 from workbook.base.secrecy import Secrets
-from workbook.commands.runner import read_notebook, without_widgets
+from workbook.commands.runner import harmless, read_notebook, without_widgets
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.notebook.plays.run import RUN_MIMETYPE, from_json, page_of, place, played, players
 from workbook.notebook.widgets.panels import SNAPSHOT_STYLE, WAKE
@@ -109,9 +109,7 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
             cell.source = re.sub(r"[^.\n]*Shift ?\+ ?Enter[^.\n]*\.[ ]?", "", cell.source)
     notebook.metadata.pop("widgets", None)
 
-    # The policy does not stop <meta http-equiv=refresh> from leading the reader to another site, nor <link
-    # rel=dns-prefetch> from asking the network for a name.
-    body = re.sub("<(?=meta|link)", "&lt;", _exporter().from_notebook_node(notebook)[0], flags=re.IGNORECASE)
+    body = harmless(_exporter().from_notebook_node(notebook)[0])
     body = body.replace(f' onclick="{escape(COPY, quote=False)}"', "")  # the page's own script does this
     # The link that nbconvert puts behind each heading. Without it nbconvert omits the id that other links lead to.
     body = re.sub(r'<a class="anchor-link" href="[^"]*">[^<]*</a>', "", body).rstrip()
