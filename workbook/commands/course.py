@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 from datetime import datetime
 from functools import partial
 from importlib.util import find_spec
@@ -39,6 +40,21 @@ def add_to(commands: Any) -> None:
         commands, "course seat", seat, "what a hub starts for each learner: a copy of the lessons, and JupyterLab"
     )
     parser.add_argument("--lessons", type=Path, metavar="DIR", help="what to hand out; default: the workbook's own")
+
+    parser = add(commands, "course bundle", bundle, "write a zip file that installs the workbook without a network")
+    parser.add_argument("--out", type=Path, metavar="FILE.zip", required=True)
+    here = {"win32": "windows", "darwin": "macos"}.get(sys.platform, "linux")
+    platforms = ("linux", "macos", "windows")
+    parser.add_argument("--platform", choices=platforms, default=here, help="default: this one's, %(default)s")
+    running = "{}.{}".format(*sys.version_info)
+    parser.add_argument("--python", metavar="3.N", default=running, help="of the learners; default: %(default)s")
+    parser.add_argument("--wheel", type=Path, metavar="FILE.whl", help="the workbook's own; needed outside of a clone")
+
+    parser = add(commands, "course check", check, "look at this machine the evening before: what is short, what to do",
+                 "exit codes: 0 nothing is short; 1 something is; 2 usage")  # fmt: skip
+    parser.add_argument("--seats", type=int, metavar="N", help="learners at once on this machine; default: the hub's")
+    parser.add_argument("--hub", type=Path, metavar="DIR", help="the folder that `course hub` made")
+    parser.add_argument("--bundle", type=Path, metavar="FILE.zip", help="what `course bundle` made")
 
 
 def course(commands: Any, _options: argparse.Namespace) -> NoReturn:
@@ -89,3 +105,28 @@ def seat(options: argparse.Namespace) -> NoReturn:
     from workbook.course.seat import start_server
 
     start_server(options.lessons)
+
+
+def bundle(options: argparse.Namespace) -> int:
+    """Write a bundle."""
+    from workbook.course.bundle import Target, make_bundle
+
+    make_bundle(options.out, Target.of(options.platform, options.python), options.wheel, say)
+    size = options.out.stat().st_size / 1e6
+    say(f"{options.out}: {size:.0f} MB. Try it: workbook course check --bundle {options.out}")
+    return ExitCode.OK
+
+
+def check(options: argparse.Namespace) -> int:
+    """Look at the machine, line by line."""
+    from workbook.base.values import whole
+    from workbook.commands.doctor import examine
+    from workbook.commands.room import room_checks
+
+    seats = None if options.seats is None else whole("--seats", options.seats, least=1, most=1000)
+    short = 0
+    for each in examine(room_checks(seats, options.hub, options.bundle)):
+        short += not each.ok
+        say(str(each))
+    say(f"Next: {'do what the lines with bad say' if short else 'nothing is short'}.")
+    return ExitCode.FAILED if short else ExitCode.OK

@@ -1,0 +1,206 @@
+"""A bundle: all that a machine without a network needs to install the workbook with its extra `lab`, as one zip file.
+
+pip's own `--platform` chooses wheels for another machine, but reads a requirement's marker (`sys_platform == "win32"`)
+as of this one. So uv resolves for the target first, pip downloads exactly that, and before the zip is written every
+requirement of every wheel whose marker holds on the target must be among the wheels.
+"""
+
+import json
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import metadata
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from workbook.base.files import INSTALLED, NOTEBOOKS
+from workbook.base.values import lookup, quoted
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.views.table import clean
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The machines that a bundle is for; the names are those of `platforms.toml`, which says what they mean."""
+
+    platform: str
+    python: str
+    resolver: str
+    tags: list[str]
+    script: str
+    template: str
+    line_end: str
+    markers: Mapping[str, str]
+
+    @classmethod
+    def of(cls, platform: str, python: str) -> "Target":
+        """The machines with this platform (linux, macos or windows) and this version of Python, such as `3.12`.
+
+        Raises:
+            ParameterError: there is no such platform or version.
+        """
+        if not re.fullmatch(r"3\.1[1-9]", python):
+            raise ParameterError(f"--python is {quoted(python)}. Give a version from 3.11 on, such as 3.12.")
+        known = tomllib.loads(files(__package__).joinpath("platforms.toml").read_text("utf-8"))
+        return cls(platform, python, **lookup("platform", platform, known))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What every marker is read with there."""
+        versions = {"python_version": self.python, "python_full_version": f"{self.python}.0"}
+        unknown = dict.fromkeys(("platform_release", "platform_version"), "")
+        return {key: str(value) for key, value in default_environment().items()} | versions | unknown | {**self.markers}
+
+
+def make_bundle(out: Path, target: Target, wheel: Path | None, tell: Callable[[str], None]) -> None:
+    """Write a bundle; an older file is replaced once the new one is whole.
+
+    Args:
+        out: the zip file.
+        target: what the wheels are for.
+        wheel: the workbook's own; None builds it from the checkout.
+        tell: is given a line when the packages are known.
+
+    Raises:
+        ParameterError: `out` cannot be written, or `wheel` is none.
+        ConfigurationError: a tool is missing or failed, or a requirement is not among the wheels.
+    """
+    if out.is_dir() or (wheel is not None and not (wheel.suffix == ".whl" and wheel.is_file())):
+        raise ParameterError(f"--out {str(out)!r} must not be a folder, and --wheel must be a wheel's file.")
+    try:
+        with TemporaryDirectory(prefix=".bundle-", dir=out.absolute().parent) as scratch:
+            wheels = Path(scratch) / "wheels"
+            wheels.mkdir()
+            pinned = _resolved(_own_wheel(wheel, wheels), target)
+            tell(f"{len(pinned)} packages for {target.platform} and Python {target.python}")
+            _download(pinned, wheels, target)
+            if lacking := missing(wheels.glob("*.whl"), target.environment):
+                raise ConfigurationError(f"The wheels are not complete: {'; '.join(lacking)}. Nothing was written.")
+            _write_zip(out, target, sorted(wheels.glob("*.whl")))
+    except OSError as error:
+        raise ParameterError(f"--out {str(out)!r} cannot be written: {error.strerror or error}.") from None
+
+
+def missing(wheels: Iterable[Path], environment: Mapping[str, str]) -> list[str]:
+    """Each requirement of the extra `lab` and of a wheel whose marker holds in this environment, and has no wheel."""
+    found = {canonicalize_name(each.name): each for each in metadata.distributions(path=[str(path) for path in wheels])}
+    asked = [("the bundle", Requirement(name)) for name in ("provisioning-workbook[lab]", *found)]
+    lacking, seen = set(), set()
+    while asked:
+        whose, wanted = asked.pop()
+        here = found.get(canonicalize_name(wanted.name))
+        if here is None or not wanted.specifier.contains(here.version, prereleases=True):
+            lacking.add(f"{whose} needs {wanted.name}{wanted.specifier}")
+        elif (key := (here.name, *sorted(wanted.extras))) not in seen:
+            seen.add(key)
+            for below in map(Requirement, here.requires or ()):
+                holds = (not below.marker or below.marker.evaluate({**environment, "extra": extra})
+                         for extra in ("", *wanted.extras))  # fmt: skip
+                asked += [(here.name, below)] * any(holds)
+    return sorted(lacking)
+
+
+def check_bundle(path: Path) -> str:
+    """What a bundle is for, once each file in it is as its manifest says.
+
+    Raises:
+        ConfigurationError: it was cut off or changed, or is none.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            sums = {name.partition("/")[2]: sha256(archive.read(name)).hexdigest() for name in archive.namelist()}
+            (manifest,) = (name for name in archive.namelist() if name.endswith("/manifest.json"))
+            said = json.loads(archive.read(manifest))
+        wrong = {name for name, _ in sums.items() ^ said["files"].items()} - {"manifest.json"}
+        text = f"{len(sums)} files for {said['platform']} and Python {said['python']}, all as its manifest says"
+    except Exception as error:  # noqa: BLE001  # whatever zipfile, zlib and json make of a damaged file
+        wrong, text = {getattr(error, "strerror", None) or "it was cut off or changed, or is none"}, ""
+    if wrong:
+        raise ConfigurationError(f"{path} is damaged: {clean(', '.join(sorted(wrong)), 300)}. Make it again.")
+    return text
+
+
+def _own_wheel(given: Path | None, folder: Path) -> Path:
+    """The workbook's own wheel, in this folder."""
+    if given is not None:
+        return Path(shutil.copy(given, folder))
+    if INSTALLED:
+        raise ConfigurationError("The workbook was installed from a wheel. Name that file: --wheel FILE.whl")
+    _run([sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", str(folder), str(NOTEBOOKS.parent)])
+    return next(folder.glob("*.whl"))
+
+
+def _resolved(own: Path, target: Target) -> list[str]:
+    """What the extra `lab` comes to on the target, one `name==version` each; versions that run here are preferred."""
+    uv = [sys.executable, "-m", "uv"] if find_spec("uv") else [shutil.which("uv") or ""]
+    if not uv[0]:
+        raise ConfigurationError("`workbook course bundle` needs uv, which is not installed: pip install uv")
+    asked, pinned = own.parent.parent / "asked.txt", own.parent.parent / "pinned.txt"
+    asked.write_text(f"provisioning-workbook[lab] @ {own.as_uri()}\n", "utf-8")
+    here = {canonicalize_name(each.name): each.version for each in metadata.distributions()}
+    pinned.write_text("".join(f"{name}=={version}\n" for name, version in here.items()), "utf-8")
+    _run([*uv, "pip", "compile", "-q", "--python-platform", target.resolver, "--python-version", target.python,
+          "--python", sys.executable, "--only-binary=:all:", "--no-header", "--no-annotate",
+          "--no-emit-package=provisioning-workbook", "-o", str(pinned), str(asked)])  # fmt: skip
+    return [line for line in pinned.read_text("utf-8").splitlines() if "==" in line]
+
+
+def _download(pinned: list[str], folder: Path, target: Target) -> None:
+    """Download the wheel of each line; what pip has kept of an earlier time is not fetched again."""
+    from tqdm import tqdm  # slow to import
+
+    tags = [f"--platform={tag}" for tag in target.tags]
+    with tqdm(total=len(pinned), unit="wheel", leave=False, disable=None) as bar:  # None: only on a terminal
+        _run([sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input", *tags,
+              "--implementation=cp", f"--python-version={target.python}", "--progress-bar=off", "-d", str(folder),
+              *pinned], lambda line: bar.update(line.startswith("Collecting ")))  # fmt: skip
+
+
+def _run(command: list[str], each: Callable[[str], object] = lambda _line: None) -> None:
+    """Run a tool to its end; each line that it prints is given to `each`."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:  # noqa: S603
+        said = []
+        try:
+            for line in process.stdout or ():
+                said.append(line)
+                each(line)
+        except KeyboardInterrupt:
+            process.kill()
+            raise
+    if process.returncode:
+        what = " ".join(word for word in command[:5] if word.isalpha())  # such as: pip download
+        raise ConfigurationError(f"{what} failed: {clean(' '.join(said[-12:]), 900)}")
+
+
+def _write_zip(out: Path, target: Target, wheels: Iterable[Path]) -> None:
+    """Write the wheels, the script that installs them, and the manifest: the same bytes for the same wheels."""
+    content = {f"wheels/{path.name}": path.read_bytes() for path in wheels}
+    content["requirements.txt"] = "".join(f"./{name}\n" for name in content).encode()
+    script = files(__package__).joinpath(target.template).read_text("utf-8").replace("@PYTHON@", target.python)
+    content[target.script] = script.replace("\n", target.line_end).encode()
+    sums = {name: sha256(data).hexdigest() for name, data in content.items()}
+    manifest = {"version": 1, "platform": target.platform, "python": target.python, "files": sums}
+    content["manifest.json"] = json.dumps(manifest, indent=1).encode()
+    draft = out.with_name(f".{out.name}.{secrets.token_hex(8)}.part")
+    try:
+        with zipfile.ZipFile(draft, "x") as archive:
+            for name, data in content.items():
+                entry = zipfile.ZipInfo(f"workbook-{target.platform}/{name}")
+                entry.external_attr = (0o755 if name == target.script else 0o644) << 16
+                archive.writestr(entry, data)
+        draft.replace(out)
+    finally:
+        draft.unlink(missing_ok=True)
