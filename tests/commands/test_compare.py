@@ -87,3 +87,19 @@ def test_what_cannot_be_compared_is_refused_in_a_sentence(two, capsys, words, to
     shown = capsys.readouterr()
     assert told in shown.err
     assert shown.out == ""
+
+
+def test_evidence_takes_what_lies_here_and_what_is_named(two, capsys):
+    assert cli.main(["evidence", "--out", "evidence"]) == 2
+    assert "Name one: --conform FILE" in capsys.readouterr().err
+    assert cli.main(["evidence", "--out", "evidence", "--conform", "new"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("evidence/evidence.html and evidence.zip, from conform/conform.json\n")
+    assert out.count("Not provided. ") == 4
+    assert cli.main(["evidence", "--out", "more", "--app", "new"]) == 2
+
+
+def test_evidence_of_nothing_says_how_to_begin(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["evidence", "--out", "evidence"]) == 2
+    assert "There is no report here. Make one first, such as: workbook conform" in capsys.readouterr().err

@@ -50,7 +50,7 @@ def test_a_run_of_notebooks_has_a_case_for_each_execution_and_each_check(tmp_pat
     ]
     assert report.cases[0].seconds == (3.2,)
     assert (report.kind, report.partial, report.facts) == (ReportKind.RUN, True, {"parameter seed": "7"})
-    assert report.headline == "2 notebooks with 2 checks: 2 failed."
+    assert report.headline == "Notebooks: 2. Checks: 2. Failed: 2."
 
 
 def test_a_sweep_has_a_case_for_each_kind_of_failure_and_each_call(tmp_path):

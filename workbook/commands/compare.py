@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.base.terminal import say
 from workbook.commands import add
-from workbook.errors import ParameterError
+from workbook.errors import ExitCode, ParameterError
 
 if TYPE_CHECKING:
     from workbook.harness.results import AnyReport
@@ -29,6 +30,17 @@ exit codes:
     parser.add_argument("new", type=Path, metavar="NEW", help="a later one of the same kind")
     parser.add_argument("--format", choices=["text", "markdown", "html"], default="text", help="default: %(default)s")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write it there instead of printing it")
+
+    text = "one page and a zip of what the operator's and the wallet provider's reviews ask"
+    epilog = "A report that is not named is looked for in this folder and directly below it. What is missing is named."
+    parser = add(commands, "evidence", evidence, text, epilog)
+    for words in ("preflight", "conform", "conform app", "run"):
+        option = f"--{words.split()[-1]}"
+        parser.add_argument(option, type=Path, metavar="FILE", help=f"the report of workbook {words}, or its folder")
+    parser.add_argument(
+        "--durations", type=Path, nargs="+", default=[], metavar="FILE", help="durations measured on devices"
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder for both")
 
 
 def _read(path: Path) -> AnyReport:
@@ -57,3 +69,20 @@ def compare(options: argparse.Namespace) -> int:
         raise ParameterError(f"--out {str(options.out)!r} cannot be written: {error.strerror}.") from None
     say(f"{changes.headline} See {options.out}")
     return changes.exit_code
+
+
+def evidence(options: argparse.Namespace) -> int:
+    """Write the page and the zip."""
+    from workbook.base.secrecy import Secrets
+    from workbook.harness.evidence import found_reports, read_sources, write_evidence
+    from workbook.harness.results import ReportKind
+
+    named = {kind: path for kind in ReportKind if kind.subject and (path := getattr(options, kind.split()[-1]))}
+    sources = read_sources(named | found_reports(Path(), named), options.durations)
+    if not sources:
+        raise ParameterError("There is no report here. Make one first, such as: workbook conform back-end.toml")
+    missing = write_evidence(sources, options.out, Secrets.of_environment(os.environ))
+    say(f"{options.out / 'evidence.html'} and evidence.zip, from {', '.join(source.file for source in sources)}")
+    for each in missing:
+        say(f"Not provided. {each}")
+    return ExitCode.OK

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum, unique
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ValidationError
 
@@ -29,14 +29,28 @@ _NAME_ONE = (
 
 @unique
 class ReportKind(StrEnum):
-    """What made a report: the words of its command after `workbook`."""
+    """What made a report: the words of its command after `workbook`.
 
-    CONFORM = "conform"
-    APP = "conform app"
-    PREFLIGHT = "preflight"
-    RUN = "run"
-    SWEEP = "sweep"
-    RECORDING = "proxy"
+    Attributes:
+        subject: what it is about; empty where no review asks for it.
+        made_with: the command line that makes one.
+    """
+
+    PREFLIGHT = "preflight", "Before the build: the project's files", "workbook preflight PATH --out preflight"
+    CONFORM = "conform", "The back end, from both sides", "workbook conform back-end.toml"
+    APP = "conform app", "The app, on a simulated phone", "workbook conform app app.toml --out conform-app"
+    RUN = "run", "The lessons and their checks", "workbook run"
+    SWEEP = "sweep", "", "workbook sweep"
+    RECORDING = "proxy", "", "workbook proxy --to URL"
+
+    subject: str
+    made_with: str
+
+    def __new__(cls, words: str, subject: str, made_with: str) -> Self:
+        """The member whose value is `words`."""
+        kind = str.__new__(cls, words)
+        kind._value_, kind.subject, kind.made_with = words, subject, made_with
+        return kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +210,7 @@ def of_run(run: _Run) -> AnyReport:
             verdict, rule = Verdict.PASS if check.passed else Verdict.FAIL, check.rule or ""
             cases.append(ReportedCase(f"{each.name}: {check.name}", verdict, (), (), rule))
     failed = sum(case.verdict is Verdict.FAIL for case in cases)
-    checks = len(cases) - len(run.notebooks)
-    ending = f"{len(run.notebooks)} notebooks with {checks} checks: {failed or 'none'} failed."
+    ending = f"Notebooks: {len(run.notebooks)}. Checks: {len(cases) - len(run.notebooks)}. Failed: {failed}."
     facts = {f"parameter {name}": str(value) for name, value in sorted(run.parameters.items())}
     partial = run.interrupted or not ended
     return AnyReport(ReportKind.RUN, _unique(cases), ending, run.started, facts, partial)
