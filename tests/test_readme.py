@@ -61,7 +61,8 @@ def test_the_map_of_the_first_lesson_is_what_the_other_notebooks_say_of_themselv
 
 def test_every_dependency_has_its_reason():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    reasons = README[README.index("| dependency | why |") :]
+    guide = (ROOT / ".github" / "CONTRIBUTING.md").read_text()
+    reasons = guide[guide.index("| dependency | why |") :]
     rows = re.findall(r"^\| ([a-z0-9, -]+) \|", reasons, re.MULTILINE)
     explained = {name for row in rows for name in row.split(", ")} - {"dependency"}
     declared = [*project["dependencies"], *project["optional-dependencies"]["lab"]]
