@@ -20,6 +20,7 @@ from workbook.commands import (
     notebooks,
     preflight,
     serving,
+    sweep,
 )
 from workbook.errors import ConfigurationError, ExitCode, ParameterError, WorkbookError
 
@@ -97,6 +98,6 @@ def _parsers() -> tuple[Parser, Mapping[str, Parser]]:
     parser = Parser(prog="workbook", description="Walk, break and test in-app wallet card provisioning.")
     parser.add_argument("--version", action="version", version=installed)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for subject in (notebooks, serving, conform, preflight, compare, diagnosis, course):  # in the order of the help
+    for subject in (notebooks, serving, conform, preflight, sweep, compare, diagnosis, course):  # in the order of the help
         subject.add_to(commands)
     return parser, commands.choices

@@ -27,6 +27,7 @@ from workbook.notebook.lesson import LEDGER
 from workbook.notebook.parameters import Parameters, Source, parameter_names
 from workbook.notebook.plays.faults import PREDICTIONS, WAYS_TO_ADD, FaultRun, Prediction, fault_run, how_often
 from workbook.notebook.plays.platforms import PlatformA, PlatformB, Setup, Wallet
+from workbook.notebook.plays.run import Run, run_of, screen_of
 from workbook.runs.back_end import BackEnd, Relayed, simulated_back_end
 from workbook.runs.own_code import RELAY
 from workbook.simulation.faults import FAULTS, Planned
@@ -359,6 +360,23 @@ class Session:
         rows = [(run.platform, f"{run.ended:.2f} s", *(run.summary[line] for line in compared)) for run in runs]
         title = f"{fault} on the first {operation}, {moment} the API did its part; back end: {back_end}"
         return table(title, ("platform", "after", *compared), rows)
+
+    def replay(self, line: str) -> Run:
+        """Play one combination of a sweep, from the line that `workbook sweep` printed; always simulated.
+
+        Args:
+            line: such as `platform=a fault='503 that says 500' operation=POST`; what it leaves out is ordinary.
+
+        Raises:
+            ParameterError: it is no such line, or a name or a value is unknown.
+        """
+        from workbook.sweep import matrix, play  # loads the forms of files
+
+        combination = matrix.from_spec(line)
+        loop, card = play.loop_of(combination)
+        before = screen_of(loop.phone, combination.get("surface", "phone"))
+        play.walk(loop, combination)
+        return run_of(loop, before, card)
 
     def _simulated_output(self) -> SdkOutput:
         created: Any = self.platform_a.create("before-0.4.0")

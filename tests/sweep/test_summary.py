@@ -1,0 +1,73 @@
+"""What failed, with the smallest combination that shows it and a line that replays it: on planted bugs."""
+
+import ast
+import json
+
+import pytest
+
+from workbook.sweep import workers
+from workbook.sweep.matrix import from_spec, read_matrix
+from workbook.sweep.play import Player, outcome
+from workbook.sweep.summary import stage_line, summarise
+from workbook.sweep.workers import chunk_rows, sweep
+
+
+@pytest.fixture
+def found(own_code, monkeypatch):
+    """Sweeps code of the integrator's own in this process; returns the kinds of failure that are found."""
+    monkeypatch.setattr(
+        workers, "in_processes", lambda matrix, chunks, _n: ((at, chunk_rows(matrix, of)) for at, of in chunks.items())
+    )
+
+    def swept(**options):
+        matrix, out = read_matrix(own_code / "matrix.toml", **options), own_code / "out"
+        document = summarise(matrix, out, *sweep(matrix, out, workers=1))
+        assert json.loads((out / "sweep.json").read_text()) == document
+        return document["failures"]
+
+    return swept
+
+
+def replays(kind):
+    """Whether the line to replay shows the kind."""
+    combination = from_spec(ast.literal_eval(kind["replay"].removeprefix("session.replay")))
+    return kind["kind"] in Player(2.0).failures(combination, outcome(combination, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("options", "part", "smallest", "needed"),
+    [
+        ({"app": "planted_code:planted"}, "ValueError", {"card": "third"}, "card=third"),
+        ({"app": "planted_code:planted"}, "KeyError", {"card": "second", "fault": "403", "operation": "POST"},
+         "card=second fault=403 operation=POST"),
+        ({"app": "planted_code:planted"}, "InvalidSdkInput", {"fault": "409", "operation": "POST"},
+         "fault=409 operation=POST"),
+        ({"app": "planted_code:Delegate"}, "SystemExit", {"variant": "earlier"}, "variant=earlier"),
+        ({"handler": "planted_code:Handler"}, "LookupError", {"phone": "first card is there already", "cards": "3"},
+         "phone='first card is there already' cards=3"),
+    ],
+)  # fmt: skip
+def test_a_planted_bug_is_found_with_its_smallest_combination(found, options, part, smallest, needed):
+    kinds = found(**options)
+    kind = next(kind for kind in kinds if part in kind["kind"])
+    assert dict([*kind["smallest"].items()][: len(smallest)]) == smallest  # what is not ordinary comes first
+    assert kind["share"] == 1
+    assert needed in kind["replay"]
+    assert replays(kind)
+
+
+@pytest.mark.parametrize(
+    ("line", "stage"),
+    [
+        ("platform=a", "session.platform_a.live()"),
+        ("platform=a guarded=no fault=reset",
+         "session.platform_a.live(fault='reset', guarded=False, operation='GET', moment='before')"),
+        ("platform=b app=mine:Delegate", "from mine import Delegate; session.platform_b.live(delegate=Delegate)"),
+        ("platform=wallet handler=mine:Handler surface=watch",
+         "from mine import Handler; session.wallet.live(surface='watch', handler=Handler)"),
+        ("platform=wallet cards=3", ""),
+        ("platform=a get=1", ""),
+    ],
+)  # fmt: skip
+def test_the_stage_is_set_where_it_has_all_that_is_needed(line, stage):
+    assert stage_line(from_spec(line)) == stage

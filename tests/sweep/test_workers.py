@@ -1,0 +1,133 @@
+"""The rows of a sweep are the same to the byte, whoever plays them and however often it was killed."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from workbook.errors import ConfigurationError
+from workbook.sweep import workers
+from workbook.sweep.matrix import read_matrix
+from workbook.sweep.summary import read_rows
+from workbook.sweep.workers import chunk_rows, content, prepared, recorded, sweep
+
+ROOT = Path(__file__).parents[2]
+
+
+def rows(folder):
+    return {path.name: path.read_bytes() for path in (folder / "rows").iterdir()}
+
+
+def here(matrix, chunks, _workers):
+    """In place of processes: this one."""
+    return ((at, chunk_rows(matrix, numbers)) for at, numbers in reversed(chunks.items()))
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(workers, "in_processes", here)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_a_second_start_plays_only_what_is_missing(own_code, quick, monkeypatch, ending):
+    monkeypatch.setattr(workers, "file_ending", lambda: ending)
+    matrix = read_matrix(own_code / "matrix.toml", app="planted_code:good")
+    assert sweep(matrix, own_code / "one", workers=1)[0] == 2 * 2 * 3 * 7
+    whole = rows(own_code / "one")
+    assert {Path(name).suffix for name in whole} == {f".{ending}"}
+    (own_code / "one" / "rows" / f"000001.{ending}").unlink()
+    (own_code / "one" / "rows" / ".000002.1.part").write_text("half a ro")  # a kill left it
+    assert sweep(matrix, own_code / "one", workers=1)[0] == 20
+    assert rows(own_code / "one") == whole
+    assert sweep(matrix, own_code / "one", workers=1)[0] == 0
+    frame = read_rows(own_code / "one")
+    assert len(frame) == 84
+    assert (frame["failure"] == "").all()
+
+
+def test_the_folder_of_another_matrix_is_refused(tmp_path):
+    matrix = read_matrix(None)
+    prepared(matrix, tmp_path, 5)
+    prepared(matrix, tmp_path, 5)
+    with pytest.raises(ConfigurationError, match="another matrix"):
+        prepared(read_matrix(None, limit=9), tmp_path, 5)
+    (tmp_path / "manifest.json").write_text("[]")
+    with pytest.raises(ConfigurationError, match="cannot be used"):
+        prepared(matrix, tmp_path, 5)
+    (tmp_path / "manifest.json").unlink()
+    (tmp_path / "rows" / "notes.txt").write_text("mine")
+    with pytest.raises(ConfigurationError, match="holds other files"):
+        prepared(matrix, tmp_path, 5)
+
+
+def test_recorded_durations_become_a_dimension(tmp_path):
+    file = tmp_path / "measured.csv"
+    file.write_text("call,duration_ms,device,build,cold\nstatus,150,phone,7,true\npass_entries,900,phone,7,true\n")
+    durations = recorded(file)
+    assert durations == {"build 7 on phone, cold": {"status": [0.15], "pass_entries": [0.9]}}
+    matrix = read_matrix(None, durations=durations)
+    combination = next(c for n in matrix.numbers() if (c := matrix.combination(n))["platform"] == "wallet")
+    assert combination["status"] == "0.15"
+
+
+@pytest.mark.slow
+def test_code_that_ends_its_process_costs_the_row_in_which_it_does(own_code):
+    matrix = read_matrix(own_code / "matrix.toml", app="planted_code:exits")
+    chunks = {0: [*matrix.numbers()][:24]}
+    ((_at, found),) = workers.in_processes(matrix, chunks, 2)
+    exited = [row["outcome"] == "exited" for row in found]
+    assert [row["number"] for row in found] == chunks[0]
+    assert 0 < sum(exited) < 24
+    assert {row["card"] for row in found if row["outcome"] == "exited"} == {"second"}
+
+
+def test_code_that_hangs_or_exits_the_interpreter_becomes_a_row(own_code):
+    matrix = read_matrix(own_code / "matrix.toml", app="planted_code:hangs", patience=0.1)
+    second = [n for n in matrix.numbers() if matrix.combination(n)["card"] == "second"][:1]
+    (row,) = chunk_rows(matrix, second)
+    assert "fetchOpc() had not ended" in row["failure"]
+    matrix = read_matrix(own_code / "matrix.toml", app="planted_code:Delegate")
+    earlier = [n for n in matrix.numbers() if matrix.combination(n)["variant"] == "earlier"][:1]
+    (row,) = chunk_rows(matrix, earlier)
+    assert row["failure"] == "it raised SystemExit"
+
+
+MAIN = """
+import sys
+from pathlib import Path
+from workbook.sweep.matrix import read_matrix
+from workbook.sweep.workers import sweep
+if __name__ == "__main__":
+    sweep(read_matrix(Path(sys.argv[1])), Path(sys.argv[2]), workers=1)
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_sweep_goes_on_and_ends_in_the_same_bytes(own_code, tmp_path, quick):
+    program, file, killed = tmp_path / "main.py", own_code / "matrix.toml", tmp_path / "killed"
+    program.write_text(MAIN)
+    matrix = read_matrix(file)
+    command = [sys.executable, str(program), str(file), str(killed)]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    until = monotonic() + 60
+    while not [*killed.glob("rows/0*")] and monotonic() < until:
+        sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = len(rows(killed))
+    sweep(matrix, tmp_path / "whole", workers=1)
+    assert 0 < done < len(rows(tmp_path / "whole"))
+    played, _seconds = sweep(matrix, killed, workers=1)
+    assert 0 < played < json.loads((killed / "manifest.json").read_text())["rows"]
+    assert rows(killed) == rows(tmp_path / "whole")
+
+
+def test_the_bytes_of_a_file_depend_on_its_rows_alone(own_code):
+    matrix = read_matrix(own_code / "matrix.toml", handler="planted_code:Handler")
+    found = chunk_rows(matrix, [*matrix.numbers()][:3])
+    assert content(found, "parquet") == content([dict(row) for row in found], "parquet")
+    assert content(found, "jsonl").count(b"\n") == 3

@@ -1,0 +1,256 @@
+"""Plays the rows of a sweep in processes of this machine or on Dask, and keeps them: one file a chunk, written whole.
+
+A chunk is decided by the matrix alone, and its bytes by its rows. So it does not matter who plays it, when, or how
+often: a sweep that was killed goes on with the chunks that are missing, and ends in the same files.
+"""
+
+import io
+import json
+import multiprocessing
+import os
+import signal
+import sys
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import redirect_stdout, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Thread
+from time import perf_counter
+
+from tqdm import tqdm
+
+from workbook.base.files import write_whole
+from workbook.errors import ConfigurationError
+from workbook.sweep.matrix import Matrix
+from workbook.sweep.play import Outcome, Player, Row, row_of
+
+Numbers = Sequence[int]
+"""The numbers of a chunk's combinations."""
+
+
+def chunk_rows(matrix: Matrix, numbers: Numbers) -> list[Row]:
+    """The rows of these combinations; what the integrator's code prints is dropped."""
+    player = Player(matrix.patience)
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
+        return [player.row(number, matrix.combination(number)) for number in numbers]
+
+
+def exited_row(matrix: Matrix, number: int) -> Row:
+    """The row of a combination in which the integrator's code ended the process."""
+    failure = ("It ended the process, as os._exit or a crash of a library does.",)
+    return row_of(number, matrix.combination(number), Outcome("exited", False, failure, {}, False, 0.0), failure)  # noqa: FBT003
+
+
+# Processes of this machine.
+
+
+def _begin(path: Sequence[str]) -> None:
+    """A worker leaves Ctrl-C to its parent, and ends with it, however that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.path[:] = path
+    parent = multiprocessing.parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            parent.join()
+        os._exit(1)
+
+    Thread(target=follow, daemon=True).start()
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    """A pool whose processes share nothing with this one, on any system; a fork server starts one in a moment."""
+    way = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    context = multiprocessing.get_context(way)
+    if way == "forkserver":
+        context.set_forkserver_preload([__name__])
+    return ProcessPoolExecutor(workers, context, _begin, ([*sys.path],))
+
+
+def in_processes(matrix: Matrix, chunks: Mapping[int, Numbers], workers: int) -> Iterator[tuple[int, list[Row]]]:
+    """The rows of each chunk, as they are ready; code that ends its process costs the row in which it does."""
+    left = dict(chunks)
+    while left:
+        with _pool(workers) as pool, suppress(BrokenProcessPool):
+            futures = {pool.submit(chunk_rows, matrix, numbers): chunk for chunk, numbers in left.items()}
+            try:
+                for future in as_completed(futures):
+                    rows = future.result()
+                    del left[futures[future]]
+                    yield futures[future], rows
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for process in multiprocessing.active_children():
+                    process.terminate()
+                raise
+        # The pool says only that a process ended. It was at one of the first chunks that are left.
+        for chunk in [*left][: 2 * workers + 1]:
+            yield chunk, carefully(matrix, left.pop(chunk))
+
+
+def carefully(matrix: Matrix, numbers: Numbers) -> list[Row]:
+    """The rows of a chunk in a process of its own; if that ends too, one combination after the other."""
+    with _pool(1) as pool, suppress(BrokenProcessPool):
+        return pool.submit(chunk_rows, matrix, numbers).result()
+    rows: list[Row] = []
+    while len(rows) < len(numbers):
+        with _pool(1) as pool, suppress(BrokenProcessPool):
+            for number in numbers[len(rows) :]:
+                rows += pool.submit(chunk_rows, matrix, [number]).result()
+        if len(rows) < len(numbers):
+            rows.append(exited_row(matrix, numbers[len(rows)]))
+    return rows
+
+
+# Dask.
+
+
+def on_dask(
+    matrix: Matrix, chunks: Mapping[int, Numbers], address: str, workers: int
+) -> Iterator[tuple[int, list[Row]]]:
+    """The rows of each chunk, as they are ready, from a cluster; an empty address starts one on this machine.
+
+    Dask plays a chunk again whose worker was lost. Where it gives up, because each worker that took it ended, it
+    is played here. If this client loses the scheduler, it comes again with what is missing.
+
+    Raises:
+        ConfigurationError: there is no scheduler at this address.
+    """
+    import dask
+    from distributed import Client, LocalCluster, as_completed
+    from distributed.scheduler import KilledWorker
+
+    left, tries = dict(chunks), 0
+    with dask.config.set({"distributed.scheduler.allowed-failures": 10, "distributed.comm.timeouts.connect": "10s"}):
+        cluster = (
+            None
+            if address
+            else LocalCluster(  # type: ignore[no-untyped-call]  # shipped without types
+                n_workers=workers, threads_per_worker=1, dashboard_address=None
+            )
+        )
+        try:
+            while left:
+                try:
+                    with Client(address or cluster) as client:  # type: ignore[no-untyped-call]
+                        futures = {
+                            client.submit(chunk_rows, matrix, numbers, pure=False): chunk
+                            for chunk, numbers in left.items()
+                        }
+                        for future in as_completed(futures):  # type: ignore[no-untyped-call]
+                            try:
+                                rows = future.result()
+                            except KilledWorker:
+                                rows = carefully(matrix, left[futures[future]])
+                            del left[futures[future]]
+                            yield futures[future], rows
+                            future.release()
+                except (OSError, CancelledError) as error:  # a lost connection
+                    tries += 1
+                    if tries > 5:
+                        raise ConfigurationError(f"No scheduler at {address!r}: {error}.") from None
+        finally:
+            if cluster is not None:
+                cluster.close()
+
+
+# The files.
+
+
+def recorded(path: Path) -> dict[str, dict[str, list[float]]]:
+    """The recorded durations of a file in seconds, by build, device and temperature, and by call.
+
+    Raises:
+        ParameterError: the file cannot be read.
+    """
+    from workbook.reading.recorded import read_durations  # pandas
+
+    found: dict[str, dict[str, list[float]]] = {}
+    for call, took, device, build, cold in read_durations(path).itertuples(index=False):
+        if call != "provision":  # that is the app's, and the handler's is in another call
+            calls = found.setdefault(f"build {build} on {device}, {'cold' if cold else 'warm'}", {})
+            calls.setdefault(call.partition("_add_")[0], []).append(took / 1000)
+    return found
+
+
+def file_ending() -> str:
+    """How the rows are kept: in Parquet, or as JSON lines where pyarrow is not installed."""
+    return "parquet" if find_spec("pyarrow") else "jsonl"
+
+
+def content(rows: Sequence[Row], ending: str) -> bytes:
+    """The bytes of a chunk's file."""
+    if ending == "jsonl":
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    numbers = {"number": pa.int64(), "added": pa.bool_(), "late": pa.bool_()}
+    seconds = [name for name in rows[0] if name in ("get", "post", "ended") or name.endswith("_took")]
+    kinds = numbers | dict.fromkeys(seconds, pa.float64())
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in rows[0]])
+    file = io.BytesIO()
+    parquet.write_table(pa.Table.from_pylist(rows, schema), file, compression="zstd")
+    return file.getvalue()
+
+
+def sweep(matrix: Matrix, out: Path, *, workers: int, scheduler: str | None = None) -> tuple[int, float]:
+    """Play what is missing in this folder of a matrix; returns how many combinations were played, and the seconds.
+
+    Args:
+        matrix: says what.
+        out: the folder; a chunk is a file in `rows` below it.
+        workers: processes on this machine.
+        scheduler: of Dask; empty starts a cluster on this machine, None takes processes without Dask.
+
+    Raises:
+        ConfigurationError: the folder holds the rows of another matrix, or cannot be written.
+    """
+    began, played = perf_counter(), 0
+    numbers = array("q", matrix.numbers())
+    folder, ending = prepared(matrix, out, len(numbers)), file_ending()
+    chunks = {at: numbers[at * matrix.chunk :][: matrix.chunk] for at in range(-(-len(numbers) // matrix.chunk))}
+    missing = {at: each for at, each in chunks.items() if not (folder / f"{at:06}.{ending}").exists()}
+    done = len(numbers) - sum(map(len, missing.values()))
+    rows = in_processes(matrix, missing, workers) if scheduler is None else on_dask(matrix, missing, scheduler, workers)
+    with tqdm(
+        total=len(numbers), initial=done, unit=" combinations", mininterval=0.5 if sys.stderr.isatty() else 30
+    ) as bar:
+        for at, found in rows:
+            part = folder / f".{at:06}.{os.getpid()}.part"
+            part.write_bytes(content(found, ending))
+            part.replace(folder / f"{at:06}.{ending}")
+            played += len(found)
+            bar.update(len(found))
+    return played, perf_counter() - began
+
+
+def prepared(matrix: Matrix, out: Path, count: int) -> Path:
+    """The folder of the rows, with a manifest of its matrix; the parts that a killed sweep left are removed.
+
+    Raises:
+        ConfigurationError: it holds the rows of another matrix, or cannot be written.
+    """
+    folder, file = out / "rows", out / "manifest.json"
+    manifest = {"version": 1, "matrix": matrix.digest, "rows": count, "chunk": matrix.chunk, "files": file_ending()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        known = json.loads(file.read_text("utf-8")) if file.exists() else None
+        if known is None and any(folder.iterdir()):
+            raise ConfigurationError(f"{str(folder)!r} holds other files. Name a new folder with --out.")
+        if known not in (None, manifest):
+            raise ConfigurationError(
+                f"{str(out)!r} holds the rows of another matrix, or of other files ({known.get('files')}). Name a new "
+                "folder with --out, or delete this one."
+            )
+        write_whole(file, json.dumps(manifest, indent=1) + "\n")
+        for part in folder.glob(".*.part"):
+            part.unlink()
+    except (OSError, ValueError, AttributeError) as error:
+        if isinstance(error, ConfigurationError):
+            raise
+        raise ConfigurationError(f"--out {str(out)!r} cannot be used: {error}.") from None
+    return folder
