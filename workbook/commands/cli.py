@@ -98,6 +98,7 @@ def _parsers() -> tuple[Parser, Mapping[str, Parser]]:
     parser = Parser(prog="workbook", description="Walk, break and test in-app wallet card provisioning.")
     parser.add_argument("--version", action="version", version=installed)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for subject in (notebooks, serving, conform, preflight, sweep, compare, diagnosis, course):  # in the order of the help
+    # in the order of the help
+    for subject in (notebooks, serving, conform, preflight, sweep, compare, diagnosis, course):
         subject.add_to(commands)
     return parser, commands.choices
