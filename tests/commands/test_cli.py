@@ -12,6 +12,7 @@ import pytest
 
 from workbook.base.signals import ending_signals
 from workbook.commands import cli, end_like_ctrl_c
+from workbook.notebook.exercises.progress import Progress
 from workbook.simulation.contract import contract
 from workbook.simulation.seal import Seal
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -244,7 +245,7 @@ def test_lab_opens_a_learners_copy_and_leaves_the_lessons_alone(tmp_path, monkey
         assert cli.main(["lab", "--no-browser"]) == 0
     assert opened == [tmp_path / "provisioning-workbook" / "notebooks"] * 2
     assert capsys.readouterr().out == "Your copy of the lessons is provisioning-workbook.\n"
-    assert (tmp_path / "provisioning-workbook" / "progress.jsonl").read_text() == ""
+    assert Progress.read(tmp_path / "provisioning-workbook" / "progress.json").exercises == {}
 
 
 def test_what_nohup_switched_off_stays_off():

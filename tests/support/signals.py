@@ -20,6 +20,7 @@ from urllib.request import urlopen
 from xml.etree import ElementTree as ET
 
 from workbook.base.files import copy_lessons
+from workbook.notebook.exercises.progress import Progress
 
 ROOT = Path(__file__).parent.parent.parent
 MARK = "WORKBOOK_SIGNAL_TEST"
@@ -92,8 +93,6 @@ def half_written(folder):
         try:
             if path.suffix in {".json", ".ipynb"}:
                 json.loads(text)
-            elif path.name == "progress.jsonl":
-                [json.loads(line) for line in text.splitlines() if line]  # a line begins with its line break
             elif path.suffix == ".jsonl":
                 assert text.endswith("\n") or not text
                 [json.loads(line) for line in text.splitlines()]
@@ -141,7 +140,7 @@ def wrong_after(name, seconds, sent, folder):
     environ.pop("WORKBOOK_API_KEY", None)
     if name in {"conform", "reset"}:
         copy_lessons(folder / "lessons")
-        (folder / "lessons" / "progress.jsonl").touch()  # as `workbook new` leaves it
+        (folder / "lessons" / "progress.json").write_text(Progress.begun().text())  # as `workbook new` leaves it
     if name == "conform":
         configured = folder / FILE
         configured.write_text(configured.read_text("utf-8").replace("8655", port), "utf-8")

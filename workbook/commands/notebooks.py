@@ -126,7 +126,8 @@ def new(options: argparse.Namespace) -> int:
 def reset(options: argparse.Namespace) -> int:
     """Put back what was asked for, and say where the backup is."""
     from workbook.base.files import NOTEBOOKS
-    from workbook.notebook.exercises.editions import progress_file, reset
+    from workbook.notebook.exercises.editions import reset
+    from workbook.notebook.exercises.progress import progress_file
 
     folder = options.dir or (Path() if progress_file(Path.cwd()) else LEARNERS_COPY)
     names, backups = reset(folder, options.what, NOTEBOOKS)

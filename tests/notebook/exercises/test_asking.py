@@ -10,9 +10,10 @@ import pytest
 import workbook as wb
 from workbook.commands.runner.render import render
 from workbook.errors import ParameterError
-from workbook.notebook.exercises import editions
+from workbook.notebook.exercises.asking import Bar
 from workbook.notebook.exercises.editions import Edition, lay_out
 from workbook.notebook.exercises.model import EXERCISE_MIMETYPE, exercise_named
+from workbook.notebook.exercises.progress import PROGRESS, Progress
 
 ROOT = Path(__file__).resolve().parents[3]
 OWN = exercise_named("05.2")
@@ -94,17 +95,54 @@ def test_an_unknown_exercise_is_explained():
         wb.exercise(5.2, Vanishes)
 
 
-def test_a_learners_copy_keeps_the_progress_and_the_start_page_shows_it(tmp_path, monkeypatch):
+@pytest.fixture
+def progress(tmp_path, monkeypatch):
+    """The progress file of a learner's copy, in whose notebooks we are."""
     (tmp_path / "notebooks").mkdir()
-    (tmp_path / editions.PROGRESS).touch()
     monkeypatch.chdir(tmp_path / "notebooks")
+    (tmp_path / PROGRESS).write_text(Progress.begun().text())
+    return tmp_path / PROGRESS
+
+
+def test_a_learners_copy_keeps_the_progress_and_the_start_page_shows_it(progress):
     assert "05.2 ○" in wb.exercise().text()
     wb.exercise("05.2", Vanishes)
     assert "05.2 ✗" in wb.exercise().text()
     wb.exercise("05.2", Listed)
     wb.exercise("05.2", Vanishes)
     assert "05.2 ✓" in wb.exercise().text(), "what was done once stays done"
-    assert wb.exercise().title.startswith("Exercises: 1 of ")
+    assert "\nExercises: 1 of 5" in wb.exercise().text()
+    own = Progress.read(progress).exercises["05.2"]
+    assert (own.attempts, own.wrong, own.passed is None) == (2, {"X-STATUS-3": 1}, False)
+
+
+def test_the_bar_shows_how_many_are_done(progress):
+    bar = Bar(3, 12, "blue-heron")
+    assert bar.text() == "█" * 10 + "░" * 30 + " 3 of 12 exercises done (seat blue-heron)"
+    assert "width:25.0%" in bar.html()
+    assert 'role="img" aria-label="3 of 12 exercises done' in bar.html()
+    assert wb.exercise().text().startswith("░" * 40 + " 0 of 5")
+
+
+def hands_over(**_):
+    raise ValueError("my secret word")
+
+
+def test_a_wrong_answer_is_counted_by_its_kind_and_never_by_its_text(progress):
+    wb.exercise("03.1", posts=2, posts_when_guarded=1, added=True, reason="my secret word")
+    wb.exercise("03.1", posts=2, posts_when_guarded=1, added=True, reason="InvalidSdkInput")
+    wb.exercise("03.3", hands_over)
+    read = Progress.read(progress)
+    assert [*read.exercises["03.1"].wrong] == ["form", "A-BTN-2"]
+    assert read.now == "03.3"
+    assert "secret" not in progress.read_text()
+
+
+def test_a_hint_is_counted_once(progress):
+    answer = wb.exercise("05.2", Vanishes)
+    for number in (1, 2, 2, 1):
+        answer.hint(number)
+    assert Progress.read(progress).exercises["05.2"].hints == 2
 
 
 def test_elsewhere_nothing_is_kept(tmp_path, monkeypatch):
@@ -114,24 +152,25 @@ def test_elsewhere_nothing_is_kept(tmp_path, monkeypatch):
     assert "(kept in a copy only: workbook lab)" in wb.exercise().title
 
 
-def test_a_line_that_was_cut_off_or_is_not_ours_is_skipped(tmp_path):
-    file = tmp_path / editions.PROGRESS
-    file.write_bytes(b'{"exercise": "05.1", "state": "done"}\n{"exercise": "05.2", "sta')
-    editions.add_progress(file, "05.3", "wrong")
-    file.write_bytes(file.read_bytes() + b"\n[1]\nnull\n\xff\n{}")
-    assert editions.states(file) == {"05.1": "done", "05.3": "wrong"}
-
-
-def test_progress_that_cannot_be_written_is_said_and_nothing_is_raised(tmp_path, monkeypatch):
-    (tmp_path / editions.PROGRESS).touch()
-    monkeypatch.chdir(tmp_path)
+def test_progress_that_cannot_be_written_is_said_and_nothing_is_raised(progress, monkeypatch):
+    before = progress.read_bytes()
 
     def full(*_given):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(editions, "add_progress", full)
+    monkeypatch.setattr("workbook.notebook.exercises.progress.write_whole", full)
     said = repr(wb.exercise("05.2", Listed))
-    assert said.endswith("  Your progress could not be kept in progress.jsonl: No space left on device.")
+    assert said.endswith("  Your progress could not be kept in progress.json: No space left on device.")
+    assert progress.read_bytes() == before
+
+
+def test_a_damaged_file_is_said_once_and_kept_aside(progress):
+    progress.write_text("{")
+    assert wb.exercise().text().startswith("Your progress cannot be read: This is no progress of a learner")
+    said = wb.exercise("05.2", Vanishes).text()
+    assert "progress.json was damaged. It is now progress.damaged-1.json, and a new one begins." in said
+    assert (progress.parent / "progress.damaged-1.json").read_text() == "{"
+    assert "damaged" not in wb.exercise("05.2", Vanishes).text()
 
 
 def test_its_text_is_json():

@@ -11,7 +11,9 @@ from workbook.commands import cli
 from workbook.errors import ConfigurationError
 from workbook.notebook.exercises import editions
 from workbook.notebook.exercises.editions import Edition, copied, lay_out, reset
+from workbook.notebook.exercises.judging import ExerciseState
 from workbook.notebook.exercises.model import exercise_named, lesson
+from workbook.notebook.exercises.progress import PROGRESS, Progress, update
 
 OWN = exercise_named("05.2")
 
@@ -112,7 +114,9 @@ def test_one_exercise_is_reset_after_a_backup_and_the_rest_stays(copy):
     folder, own = copy
     mine = folder / "notebooks" / "05_lesson.ipynb"
     answered(mine)
-    editions.add_progress(folder / editions.PROGRESS, "05.2", "done")
+    file = folder / PROGRESS
+    update(file, lambda progress: progress.note("05.2", ExerciseState.DONE).note("05.3", ExerciseState.DONE))
+    kept = file.read_text()
     before = mine.read_text()
     assert reset(folder, "05.2", own) == (["05_lesson.ipynb"], folder / "backups" / "001")
     assert sources(json.loads(mine.read_text())) == {
@@ -123,7 +127,11 @@ def test_one_exercise_is_reset_after_a_backup_and_the_rest_stays(copy):
         "c": "mine",
     }
     assert (folder / "backups" / "001" / "05_lesson.ipynb").read_text() == before
-    assert editions.states(folder / editions.PROGRESS) == {"05.2": "untouched"}
+    assert {key: each.state for key, each in Progress.read(file).exercises.items()} == {
+        "05.2": "untouched",
+        "05.3": "done",
+    }
+    assert (folder / "backups" / "001" / "before-progress.json").read_text() == kept
 
 
 def test_a_lesson_and_all_are_reset_whole(copy):
@@ -134,7 +142,7 @@ def test_a_lesson_and_all_are_reset_whole(copy):
             answered(folder / "notebooks" / name, what)
         reset_names, backups = reset(folder / "notebooks", what, own)
         assert reset_names == names
-        assert sorted(path.name for path in backups.iterdir()) == names
+        assert sorted(path.name for path in backups.iterdir()) == [*names, "before-progress.json"]
         assert {path.name: path.read_text() for path in (folder / "notebooks").glob("*.ipynb")} == fresh
     assert backups.name == "002"
 
@@ -170,7 +178,7 @@ def test_what_cannot_be_reset_is_explained(copy, capsys, what, said):
 
 def test_only_a_learners_copy_is_reset(tmp_path, capsys):
     assert cli.main(["reset", "all", "--dir", str(tmp_path)]) == 2
-    assert "is no learner's copy: it has no progress.jsonl. Make one: workbook new DIR" in capsys.readouterr().err
+    assert "is no learner's copy: it has no progress.json. Make one: workbook new DIR" in capsys.readouterr().err
 
 
 def test_an_exercise_whose_cell_is_gone_names_the_way_back(copy, capsys):
@@ -185,7 +193,7 @@ def test_new_lays_out_each_edition(tmp_path, edition):
     assert cli.main(["new", str(tmp_path / "mine"), "--edition", edition]) == 0
     names = sorted(path.name for path in (tmp_path / "mine" / "notebooks").glob("*.ipynb"))
     assert names == sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
-    assert (tmp_path / "mine" / editions.PROGRESS).exists() is (edition == "learner")
+    assert (tmp_path / "mine" / PROGRESS).exists() is (edition == "learner")
     for name in names:
         book = json.loads((tmp_path / "mine" / "notebooks" / name).read_text())
         assert book["metadata"][editions.EDITION] == edition

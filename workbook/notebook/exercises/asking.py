@@ -1,16 +1,18 @@
 """`wb.exercise`: hand in an answer and see what the judge says, or see how far all exercises are."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from workbook.base.rules import rule
 from workbook.base.values import whole
-from workbook.notebook.exercises import editions
+from workbook.errors import ConfigurationError
 from workbook.notebook.exercises.judging import ExerciseState, Verdict, judged
 from workbook.notebook.exercises.model import EXERCISE_MIMETYPE, LESSONS, Exercise, ExerciseKind, exercise_named, lesson
+from workbook.notebook.exercises.progress import PROGRESS, Progress, progress_file, update
 from workbook.views.html import View, tag, trusted, unbroken
-from workbook.views.table import INK, Table, paragraph, preformatted, snapshot, table
+from workbook.views.table import INK, Stack, paragraph, preformatted, snapshot, statement, table
 
 SIGN_OF_STATE: Final = {ExerciseState.UNTOUCHED: "○", ExerciseState.WRONG: "✗", ExerciseState.DONE: "✓"}
 
@@ -22,12 +24,14 @@ class Feedback(View):
     Attributes:
         exercise: the exercise that was answered.
         verdict: what the judge says.
-        unkept: why the progress could not be kept; empty where it was, or where none is kept.
+        unkept: what to know of the progress: why it could not be kept; empty where it was, or where none is kept.
+        file: where it is kept; None outside a learner's copy.
     """
 
     exercise: Exercise
     verdict: Verdict
     unkept: str = ""
+    file: Path | None = None
 
     @property
     def done(self) -> bool:
@@ -50,7 +54,9 @@ class Feedback(View):
         Raises:
             ParameterError: there is no hint of this number.
         """
-        return self.exercise.hints[whole("number", number, least=1, most=len(self.exercise.hints)) - 1]
+        hint = self.exercise.hints[whole("number", number, least=1, most=len(self.exercise.hints)) - 1]
+        kept(self.file, lambda progress: progress.hint(self.exercise.id, number))
+        return hint
 
     @property
     def _sentence(self) -> str:
@@ -107,11 +113,11 @@ def _folded(summary: str, *inside: object) -> str:
     return tag("details", tag("summary", summary), tag("div", *inside, style="margin:0.3em 0 0.3em 0.8em"))
 
 
-def exercise(exercise_id: str = "", *answer: object, **answers: object) -> Feedback | Table:
+def exercise(exercise_id: str = "", *answer: object, **answers: object) -> View:
     """Hand in an answer to an exercise; without an id, see how far all exercises are.
 
     The judge plays the answer, and says *done*, or *not yet* with a reason and the rule that it rests on. It never
-    raises because of an answer. In a learner's copy (`workbook new`) the progress is kept in `progress.jsonl`.
+    raises because of an answer. In a learner's copy (`workbook new`) the progress is kept in `progress.json`.
 
     Args:
         exercise_id: such as `05.1`, as the lesson has it.
@@ -129,32 +135,61 @@ def exercise(exercise_id: str = "", *answer: object, **answers: object) -> Feedb
         >>> wb.exercise("05.2", wb.ReferenceHandler).verdict.reason.text
         'your class leaves status() to the reference handler; write it yourself.'
     """
-    file = editions.progress_file(Path.cwd())
+    file = progress_file(Path.cwd())
     if not exercise_id and not answer and not answers:
         return how_far(file)
     chosen = exercise_named(exercise_id)
     verdict = judged(chosen, answer, answers)
-    unkept = ""
-    if file is not None:
-        try:
-            editions.add_progress(file, chosen.id, verdict.state.value)
-        except OSError as error:
-            unkept = f"Your progress could not be kept in {file.name}: {error.strerror}."
-    return Feedback(chosen, verdict, unkept)
+    unkept = kept(file, lambda progress: progress.note(chosen.id, verdict.state, verdict.kind))
+    return Feedback(chosen, verdict, unkept, file)
 
 
-def how_far(file: Path | None) -> Table:
+def kept(file: Path | None, change: Callable[[Progress], Progress]) -> str:
+    """Change the progress in a copy's file, and say what the learner should know; empty where all went well."""
+    try:
+        return update(file, change) if file else ""
+    except OSError as error:
+        return f"Your progress could not be kept in {PROGRESS}: {error.strerror or error}."
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Bar(View):
+    """How many exercises are done, as a bar."""
+
+    done: int
+    total: int
+    seat: str
+
+    def text(self) -> str:
+        """A bar of 40 blocks, and the figures."""
+        full = 40 * self.done // self.total
+        return f"{'█' * full}{'░' * (40 - full)} {self._figures}"
+
+    def html(self) -> str:
+        """The same in colour."""
+        inside = tag("div", style=f"width:{100 * self.done / self.total:.1f}%;height:100%;background:{INK}")
+        bar = tag("div", inside, style=f"width:24em;max-width:100%;height:0.8em;border:1px solid {INK}")
+        return tag("div", tag("div", bar, role="img", aria_label=self._figures), paragraph(self._figures))
+
+    @property
+    def _figures(self) -> str:
+        return f"{self.done} of {self.total} exercises done (seat {self.seat})"
+
+
+def how_far(file: Path | None) -> View:
     """How far the exercises of each lesson are, by this progress file; none is kept outside a learner's copy."""
-    states = editions.states(file) if file else {}
+    try:
+        progress = Progress.read(file) if file else None
+    except (OSError, ConfigurationError) as error:
+        return statement(f"Your progress cannot be read: {error}")
     rows, done, total = [], 0, 0
     for number in LESSONS:
         own = lesson(number).values()
-        marks = "  ".join(
-            f"{each.id} {SIGN_OF_STATE[ExerciseState(states.get(each.id, ExerciseState.UNTOUCHED))]}" for each in own
-        )
-        finished = sum(states.get(each.id) == ExerciseState.DONE for each in own)
-        done, total = done + finished, total + len(own)
-        left = sum(each.minutes for each in own if states.get(each.id) != ExerciseState.DONE)
-        rows.append((number, f"{finished} of {len(own)}", f"{left} min", marks))
-    where = "" if file else " (kept in a copy only: workbook lab)"
-    return table(f"Exercises: {done} of {total} done{where}", ("lesson", "done", "left", "each"), rows)
+        states = {each.id: progress.state(each.id) if progress else ExerciseState.UNTOUCHED for each in own}
+        marks = "  ".join(f"{each} {SIGN_OF_STATE[state]}" for each, state in states.items())
+        left = [each.minutes for each in own if states[each.id] is not ExerciseState.DONE]
+        done, total = done + len(own) - len(left), total + len(own)
+        rows.append((number, f"{len(own) - len(left)} of {len(own)}", f"{sum(left)} min", marks))
+    where = "" if progress else " (kept in a copy only: workbook lab)"
+    each = table(f"Exercises: {done} of {total} done{where}", ("lesson", "done", "left", "each"), rows)
+    return Stack((Bar(done, total, progress.seat), each)) if progress else each

@@ -3,13 +3,10 @@
 A cell with the id `task-05-1` holds the task of exercise 05.1, and `exercise-05-1` its code. Everything else of a
 lesson is the same in each edition.
 
-A learner's copy keeps the progress: one line for each answer, in a file beside the notebooks. A line reaches the disk
-before the verdict is shown: a crash loses nothing, and two lessons that are open at the same time do not overwrite each
-other. A line that was cut off in a crash is skipped.
+A learner's copy also has a file with the learner's progress: see `progress`.
 """
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterable
@@ -22,11 +19,11 @@ from workbook.base.files import copy_lessons, new_folder, read_regular, write_al
 from workbook.base.values import quoted
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.notebook.exercises.model import LESSONS, Exercise, all_exercises, exercise_named, lesson
+from workbook.notebook.exercises.progress import PROGRESS, Progress, progress_file, update
 from workbook.views.html import RULE_ID
 
 EDITION: Final = "workbook_edition"
 """Where a copy's metadata says for whom it is; the workbook's own lessons do not have it."""
-PROGRESS: Final = "progress.jsonl"
 EXERCISE_CELL: Final = re.compile(r"(task|exercise)-(\d\d)-(\d+)")
 
 
@@ -132,7 +129,7 @@ def lay_out(folder: Path, edition: Edition = Edition.LEARNER) -> None:
         copy_lessons(draft)
         texts = {path: _text(copied(_read(path), edition)) for path in (draft / "notebooks").glob("*.ipynb")}
         if edition is Edition.LEARNER:
-            texts[draft / PROGRESS] = ""
+            texts[draft / PROGRESS] = Progress.begun().text()
         write_all(texts)
 
 
@@ -169,45 +166,14 @@ def reset(folder: Path, what: str, source: Path) -> tuple[list[str], Path]:
         texts[copy / name] = _text(_with_cells_of(one, _read(copy / name), fresh) if one else fresh)
     try:
         backups = _backed_up([path for path in texts if path.exists()], file.parent / "backups")
+        shutil.copy2(file, backups / f"before-{file.name}")  # by its own name a board would read it
         write_all(texts)
-        for exercise in all_exercises().values():
-            if exercise is one or (one is None and any(name.startswith(exercise.id[:2]) for name in names)):
-                add_progress(file, exercise.id, "untouched")
+        lessons = {name[:2] for name in names}
+        ids = [one.id] if one else [each for each in all_exercises() if each[:2] in lessons]
+        update(file, lambda progress: progress.reset(ids))
     except OSError as error:
         raise ConfigurationError(f"Cannot write into {str(file.parent)!r}: {error.strerror or error}.") from error
     return names, backups
-
-
-def progress_file(folder: Path) -> Path | None:
-    """The progress file of the learner's copy: in this folder or the one above; None outside a copy."""
-    return next((path for path in (folder / PROGRESS, folder.parent / PROGRESS) if path.is_file()), None)
-
-
-def add_progress(file: Path, exercise_id: str, state: str) -> None:
-    """Note how far an exercise is: `untouched`, `wrong` or `done`.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    line = json.dumps({"exercise": exercise_id, "state": state})
-    with file.open("ab") as lines:
-        lines.write(f"\n{line}".encode())  # a line break first: the last line may have been cut off
-        lines.flush()
-        os.fsync(lines.fileno())
-
-
-def states(file: Path) -> dict[str, str]:
-    """How far each exercise is. What was done once stays done until it is reset, which makes it `untouched`."""
-    found: dict[str, str] = {}
-    for line in file.read_bytes().splitlines():
-        try:
-            noted = json.loads(line)
-            name, state = str(noted["exercise"]), str(noted["state"])
-        except (ValueError, KeyError, TypeError):
-            continue
-        if found.get(name) != "done" or state == "untouched":
-            found[name] = state
-    return found
 
 
 def _backed_up(paths: Iterable[Path], folder: Path) -> Path:

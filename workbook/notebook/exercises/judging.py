@@ -32,11 +32,13 @@ class Verdict:
         state: how far it is.
         reason: why it is not done; None when it is.
         run: what was played, to look at; None where nothing was.
+        kind: what was wrong, in a short word where the reason names no rule.
     """
 
     state: ExerciseState
     reason: Reason | None = None
     run: object = field(default=None, compare=False)
+    kind: str = "answer"
 
 
 def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, object], seconds: float = 10.0) -> Verdict:
@@ -50,8 +52,8 @@ def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, obj
     """
     named = {name: exercise.asks[name].read(value) if name in exercise.asks else value for name, value in named.items()}
     if slip := _slip(exercise, args, named):
-        return Verdict(ExerciseState.WRONG, slip)
-    untouched = False
+        return Verdict(ExerciseState.WRONG, slip, kind="form")
+    untouched, kind = False, "answer"
     try:
         untouched = _same((args, dict(named)), answer_in(exercise.skeleton, OUR_CELL))
         if untouched and (exercise.asks or exercise.kind is not ExerciseKind.MEND):
@@ -61,15 +63,15 @@ def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, obj
         seen = within(seconds, exercise.judge, args[0])
     except StoppedError as stopped:
         advice = stopped.line or "Look for a loop or a wait that never ends"
-        seen = Reason("", f"your code had not ended after {seconds:g} s of real time. {advice}.")
+        kind, seen = "too slow", Reason("", f"your code had not ended after {seconds:g} s of real time. {advice}.")
     except ParameterError as error:  # such as for an object that cannot be a handler
-        seen = Reason("", str(error))
+        kind, seen = "form", Reason("", str(error))
     except Exception as error:  # noqa: BLE001  # a learner's code may raise anything
-        seen = Reason("", f"your code raised {exception_words(error)}. {own_line(error)}".rstrip())
+        kind, seen = "raised", Reason("", f"your code raised {exception_words(error)}. {own_line(error)}".rstrip())
     if isinstance(seen, Observed):
         return Verdict(ExerciseState.DONE, run=seen.run)
     # the untouched mistake of an exercise to mend shows its symptom, too
-    return Verdict(ExerciseState.UNTOUCHED if untouched else ExerciseState.WRONG, seen, seen.run)
+    return Verdict(ExerciseState.UNTOUCHED if untouched else ExerciseState.WRONG, seen, seen.run, seen.rule or kind)
 
 
 def _slip(  # noqa: PLR0911  # one sentence for each slip
@@ -131,7 +133,8 @@ def _compared(exercise: Exercise, named: Mapping[str, object]) -> Verdict:
     for name, question in exercise.asks.items():
         if seen.facts[name] != named[name]:
             reason = question.why[named[name]]
-            return Verdict(ExerciseState.WRONG, Reason(reason.rule, f"{name}={named[name]!r}: {reason.text}"))
+            told = Reason(reason.rule, f"{name}={named[name]!r}: {reason.text}")
+            return Verdict(ExerciseState.WRONG, told, kind=reason.rule or "answer")
     return Verdict(ExerciseState.DONE, run=seen.run)
 
 

@@ -1,0 +1,247 @@
+"""The progress of one learner: one small file at the top of a learner's copy, and all that changes it.
+
+A change is a pure function from one `Progress` to the next. `update` is the one place that touches the disk: it locks,
+reads, changes and replaces the file as a whole. So two kernels that write at once lose nothing, and a kill or a full
+disk leaves the old file. The file has no text of the learner's: a wrong answer is counted by its kind.
+"""
+
+import errno
+import os
+import secrets
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from time import monotonic, sleep
+from typing import IO, Annotated, Any, Final, Literal, Self
+
+from pydantic import AwareDatetime, Field, ValidationError
+
+from workbook.base.files import read_regular, write_whole
+from workbook.base.forms import Form
+from workbook.errors import ConfigurationError
+from workbook.notebook.exercises.judging import ExerciseState
+
+PROGRESS: Final = "progress.json"
+Count = Annotated[int, Field(ge=0, le=1_000_000)]
+ExerciseId = Annotated[str, Field(pattern=r"^\d\d\.\d{1,2}$")]
+
+
+class Hand(Form):
+    """A raised hand: at which exercise, and since when."""
+
+    exercise: ExerciseId
+    since: AwareDatetime
+
+
+class Standing(Form):
+    """How one exercise stands.
+
+    Attributes:
+        state: what was done once stays done until it is reset.
+        attempts: answers that were judged, until it was passed.
+        wrong: how many of them were wrong, by kind: a rule's id, or a short word such as `form`.
+        hints: the furthest hint that was asked for, 0 to 3; each says more than the one before.
+        first: when the learner first did something here.
+        last: when the learner last did.
+        passed: when it was passed; None until then.
+        minutes: of work, until it was passed: the time since the copy's last event, where that is 10 minutes at most.
+    """
+
+    state: ExerciseState = ExerciseState.UNTOUCHED
+    attempts: Count = 0
+    wrong: Annotated[Mapping[Annotated[str, Field(pattern=r"^[\w -]{1,24}$")], Count], Field(max_length=200)] = {}
+    hints: Annotated[int, Field(ge=0, le=3)] = 0
+    first: AwareDatetime
+    last: AwareDatetime
+    passed: AwareDatetime | None = None
+    minutes: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] = 0.0
+
+
+class Progress(Form):
+    """How far one learner is. Every method returns the next progress; none changes this one.
+
+    Attributes:
+        version: of this form.
+        seat: a made-up name, so that nobody is named; the same on the trainer's board.
+        now: the exercise at which something was done last; None at first.
+        help: the raised hand; None while it is down.
+        exercises: by id, those at which something was done.
+    """
+
+    version: Literal[1] = 1
+    seat: Annotated[str, Field(pattern=r"^\w[\w .@-]{0,39}$")]
+    now: ExerciseId | None = None
+    help: Hand | None = None
+    exercises: Annotated[Mapping[ExerciseId, Standing], Field(max_length=500)] = {}
+
+    @classmethod
+    def begun(cls) -> Self:
+        """A new learner's, with the seat of the environment's WORKBOOK_SEAT or one that is made up."""
+        colours = "amber azure black blue bronze brown coral golden green grey indigo ivory jade lilac lime maroon mint"
+        birds = "crane crow dove eagle finch gull hawk heron ibis jay kite lark magpie owl robin stork swan swift wren"
+        made_up = [*map(secrets.choice, (colours.split(), birds.split())), str(secrets.randbelow(1000))]
+        return cls.of({"version": 1, "seat": os.environ.get("WORKBOOK_SEAT") or "-".join(made_up)})
+
+    @classmethod
+    def of(cls, document: bytes | str | Mapping[str, Any]) -> Self:
+        """A progress from JSON, or from what JSON holds.
+
+        Raises:
+            ConfigurationError: it is none; says where.
+        """
+        try:
+            if isinstance(document, Mapping):
+                return cls.model_validate(document)
+            return cls.model_validate_json(document)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = " ".join(map(str, first["loc"]))[:60]
+            raise ConfigurationError(f"This is no progress of a learner: {where} {first['msg'][:100]}.") from None
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The progress in this file.
+
+        Raises:
+            OSError: the file cannot be read.
+            ConfigurationError: it is damaged.
+        """
+        if len(content := read_regular(path, 1_048_576)) > 1_048_576:  # a hundred times what all exercises need
+            raise ConfigurationError(f"{path.name} is too large for a learner's progress.")
+        return cls.of(content)
+
+    @property
+    def last(self) -> datetime | None:
+        """When something was done last; of two progresses of a seat, the one with the later time is the newer."""
+        return max((each.last for each in self.exercises.values()), default=None)
+
+    def state(self, exercise: str) -> ExerciseState:
+        """How far this exercise is."""
+        return self.exercises[exercise].state if exercise in self.exercises else ExerciseState.UNTOUCHED
+
+    def note(self, exercise: str, state: ExerciseState, kind: str = "", at: datetime | None = None) -> Self:
+        """An answer was judged; `kind` says what was wrong. A hand that was raised for what is done goes down."""
+        at = at or now()
+        before = self.exercises.get(exercise, Standing(first=at, last=at))
+        if before.passed or state is ExerciseState.UNTOUCHED:
+            return self._seen(exercise, at)
+        if state is ExerciseState.DONE:
+            done = self._seen(exercise, at, state=state, attempts=before.attempts + 1, passed=at)
+            return done.lower_hand(exercise)
+        wrong = {**before.wrong, kind: before.wrong.get(kind, 0) + 1}
+        return self._seen(exercise, at, state=state, attempts=before.attempts + 1, wrong=wrong)
+
+    def hint(self, exercise: str, number: int, at: datetime | None = None) -> Self:
+        """A hint was asked for."""
+        before = self.exercises.get(exercise)
+        return self._seen(exercise, at or now(), hints=max(number, before.hints if before else 0))
+
+    def raise_hand(self, exercise: str, at: datetime | None = None) -> Self:
+        """The learner asks for help; a hand that is up for this exercise stays up since then."""
+        at = at or now()
+        up = self.help if self.help and self.help.exercise == exercise else Hand(exercise=exercise, since=at)
+        return self._seen(exercise, at).model_copy(update={"help": up})
+
+    def lower_hand(self, exercise: str | None = None) -> Self:
+        """The hand goes down; with an exercise, only where it is up for that."""
+        other = self.help and exercise and self.help.exercise != exercise
+        return self if other else self.model_copy(update={"help": None})
+
+    def reset(self, exercises: Iterable[str], at: datetime | None = None) -> Self:
+        """These exercises are untouched again, from now on."""
+        fresh, down = Standing(first=at or now(), last=at or now()), self
+        touched = [each for each in exercises if each in self.exercises]
+        for each in touched:
+            down = down.lower_hand(each)
+        return down.model_copy(update={"exercises": {**self.exercises, **dict.fromkeys(touched, fresh)}})
+
+    def text(self) -> str:
+        """The file's content."""
+        return self.model_dump_json(indent=1) + "\n"
+
+    def _seen(self, exercise: str, at: datetime, **changed: Any) -> Self:
+        """The learner was at this exercise."""
+        before = self.exercises.get(exercise, Standing(first=at, last=at))
+        away = at - (self.last or at)
+        if not before.passed and timedelta() < away <= timedelta(minutes=10):
+            changed["minutes"] = round(before.minutes + away / timedelta(minutes=1), 2)
+        after = before.model_copy(update={"last": max(at, before.last), **changed})
+        return self.model_copy(update={"now": exercise, "exercises": {**self.exercises, exercise: after}})
+
+
+def now() -> datetime:
+    """This second, in UTC."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def progress_file(folder: Path) -> Path | None:
+    """The progress file of the learner's copy: in this folder or the one above; None outside a copy."""
+    return next((path for path in (folder / PROGRESS, folder.parent / PROGRESS) if path.is_file()), None)
+
+
+def update(path: Path, change: Callable[[Progress], Progress]) -> str:
+    """Change the progress in this file.
+
+    Returns:
+        What the learner should know: that a damaged file was put aside. Empty where all went well.
+
+    Raises:
+        OSError: it cannot be kept; the old file is as it was.
+    """
+    with _alone(path):
+        told = ""
+        try:
+            before = Progress.read(path)
+        except FileNotFoundError:
+            before = Progress.begun()
+        except ConfigurationError:
+            before, aside = Progress.begun(), _free(path)
+            path.rename(aside)
+            told = f"{path.name} was damaged. It is now {aside.name}, and a new one begins."
+        write_whole(path, change(before).text())
+    return told
+
+
+def _free(path: Path) -> Path:
+    """A name beside this file that is not used yet; a board does not read it."""
+    names = (path.with_name(f"{path.stem}.damaged-{number}{path.suffix}") for number in count(1))
+    return next(name for name in names if not name.exists())
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """No other kernel of this copy writes meanwhile.
+
+    Raises:
+        OSError: the lock cannot be made, or somebody has held it for 5 s.
+    """
+    with path.with_name(f".{path.name}.lock").open("ab") as lock:
+        until = monotonic() + 5
+        while not _locked(lock):
+            if monotonic() > until:
+                raise OSError(errno.EAGAIN, "another program holds it")
+            sleep(0.01)
+        for draft in path.parent.glob(f".{path.name}.*.part"):  # of a kernel that was killed
+            draft.unlink(missing_ok=True)
+        yield  # a file that is closed is unlocked, by a kill as well
+
+
+def _locked(lock: IO[bytes]) -> bool:
+    """Whether the lock is ours; where there are no locks, as in a browser, it is: nobody else is there."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:
+        return True
+    except OSError as error:
+        return error.errno not in {errno.EAGAIN, errno.EACCES, errno.EDEADLK}
+    return True
