@@ -8,6 +8,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 from workbook.base.terminal import say
 from workbook.base.values import did_you_mean
@@ -55,6 +56,24 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--seats", type=int, metavar="N", help="learners at once on this machine; default: the hub's")
     parser.add_argument("--hub", type=Path, metavar="DIR", help="the folder that `course hub` made")
     parser.add_argument("--bundle", type=Path, metavar="FILE.zip", help="what `course bundle` made")
+
+    tokens = """\
+Progress comes from the folder, and from whoever sends it with the learners' token. The tokens are made; to give
+your own, set WORKBOOK_BOARD_TOKEN (learners) and WORKBOOK_BOARD_TRAINER_TOKEN. The manual: notebooks/reference/board.md
+"""
+    parser = add(commands, "course board", board, "show a trainer, live, where each seat is and who needs help", tokens)
+    parser.add_argument("--host", help="the address to listen on; https on any but loopback; default: 127.0.0.1")
+    parser.add_argument("--port", type=int, help="default: 8765")
+    parser.add_argument("--prefix", help="the path that it is below, such as /services/board/; default: /")
+    parser.add_argument("--certificate", type=Path, metavar="FILE", help="PEM; default: made, where it is needed")
+    parser.add_argument("--key", type=Path, metavar="FILE", help="its private key (PEM)")
+    ending = add(commands, "course end", end, "delete the seats' history, and every token and key of a course")
+    ending.add_argument("--progress", action="store_true", help="also the progress that each copy keeps")
+    ending.add_argument("--yes", action="store_true", help="delete; without it, say what would be deleted")
+    for each in (parser, ending):
+        each.add_argument("--folder", type=Path, metavar="DIR", help="where the learners' copies are")
+        each.add_argument("--history", type=Path, metavar="FILE", default=Path("board.sqlite"),
+                          help="what the board remembers; default: %(default)s")  # fmt: skip
 
 
 def course(commands: Any, _options: argparse.Namespace) -> NoReturn:
@@ -130,3 +149,39 @@ def check(options: argparse.Namespace) -> int:
         say(str(each))
     say(f"Next: {'do what the lines with bad say' if short else 'nothing is short'}.")
     return ExitCode.FAILED if short else ExitCode.OK
+
+
+def board(options: argparse.Namespace) -> int:
+    """Run the board until Ctrl-C; a JupyterHub that started it says where, unless the options do."""
+    from workbook.course.board import BoardOptions, serve_board  # asyncio, pydantic: 300 ms
+
+    if (options.certificate is None) != (options.key is None):
+        raise ParameterError("A certificate and its key come together: give --certificate and --key, or neither.")
+    hub = urlsplit(os.environ.get("JUPYTERHUB_SERVICE_URL", ""))
+    prefix = options.prefix or os.environ.get("JUPYTERHUB_SERVICE_PREFIX") or "/"
+    said = {
+        "host": options.host or hub.hostname,
+        "port": hub.port if options.port is None else options.port,
+        "given": options.certificate and (options.certificate, options.key),
+        "prefix": f"/{prefix.strip('/')}/".replace("//", "/"),
+        "tokens": tuple(os.environ.get(f"WORKBOOK_BOARD_{name}", "") for name in ("TOKEN", "TRAINER_TOKEN")),
+        "folder": options.folder,
+        "history": options.history,
+    }
+    return serve_board(BoardOptions(**{name: value for name, value in said.items() if value is not None}))
+
+
+def end(options: argparse.Namespace) -> int:
+    """Delete what a course leaves, or say what that is."""
+    from workbook.course.end import leavings
+
+    for path in leavings(options.folder, options.history, progress=options.progress):
+        try:
+            if options.yes:
+                path.unlink(missing_ok=True)  # a link itself, not what it leads to
+        except OSError as error:
+            raise ParameterError(f"{str(path)!r} cannot be deleted: {error.strerror}.") from None
+        say(f"{'deleted' if options.yes else 'to be deleted (say --yes)'}: {path}")
+    kept = "" if options.progress else " with its progress (to delete that, too: --progress)"
+    say(f"What stays: each learner's own copy, its notebooks and answers{kept}.")
+    return ExitCode.OK

@@ -360,12 +360,8 @@ class Control:
     """
 
     def __init__(self, server: MockServer, token: str | None = None) -> None:
-        token = secrets.token_urlsafe(24) if token is None else token
-        if re.fullmatch("[!-~]{16,}", token) is None:
-            message = "A control token is 16 printable ASCII characters or more, without blanks."
-            raise ConfigurationError(f"{message} The one given is not repeated here.")
         self.server = server
-        self.token = token
+        self.token = checked_token(secrets.token_urlsafe(24) if token is None else token)
 
     def __repr__(self) -> str:
         return f"Control({len(self.server.worlds)} worlds)"
@@ -377,13 +373,11 @@ class Control:
             answer = endpoint.handler(call)
             return answer if isinstance(answer, Response) else await answer
         except (Denied, WorkbookError) as error:
-            return _refusal(error)
+            return problem(error, BASIS)
 
     def _routed(self, request: Request) -> tuple[Endpoint, ControlCall]:
         """Check the token, find the endpoint, and read the query, in this order; no word of the request is repeated."""
-        scheme, _blank, said = (request.header("authorization") or "").partition(" ")
-        same = hmac.compare_digest(said.strip().encode("utf-8", "replace"), self.token.encode())
-        if not same or scheme.lower() != "bearer":
+        if not bears(request, self.token):
             wanted = "Send the control token of this mock server in the header authorization: Bearer TOKEN."
             raise Denied(401, wanted, (("www-authenticate", "Bearer"),))
         path, _mark, query = request.target.partition("?")
@@ -398,23 +392,43 @@ class Control:
         return endpoint, ControlCall(self.server, _query(query, endpoint.query), request)
 
 
-def _refusal(error: Denied | WorkbookError) -> Response:
-    """Why it was not done, in the form of the API's own problems; an error of the mock server becomes a 400."""
+def checked_token(token: str) -> str:
+    """A token that can stand in a header and is long enough.
+
+    Raises:
+        ConfigurationError: it is not.
+    """
+    if re.fullmatch("[!-~]{16,}", token) is None:
+        message = "A token is 16 printable ASCII characters or more, without blanks."
+        raise ConfigurationError(f"{message} The one given is not repeated here.")
+    return token
+
+
+def bears(request: Request, token: str) -> bool:
+    """Whether the request carries this token; how long the look takes tells nothing of it."""
+    scheme, _blank, said = (request.header("authorization") or "").partition(" ")
+    return hmac.compare_digest(said.strip().encode("utf-8", "replace"), token.encode()) and scheme.lower() == "bearer"
+
+
+def problem(error: Denied | WorkbookError, basis: str) -> Response:
+    """Why it was not done, in the form of the API's own problems; an error of the package becomes a 400."""
     denied = error if isinstance(error, Denied) else Denied(400, str(error))
-    problem = {
+    told = {
         "type": "about:blank",
         "title": PHRASES[denied.status],
         "status": denied.status,
         "detail": str(denied),
     }
-    return Response(denied.status, JSON_HEADERS + denied.headers, json.dumps(problem).encode(), BASIS)
+    return Response(denied.status, JSON_HEADERS + denied.headers, json.dumps(told).encode(), basis)
 
 
 @cache
-def live_page() -> Response:
-    """The live page. It may use its own script and style, by their hashes, and connect to this server only."""
-    folder = Path(__file__).parent
-    html, script, style = ((folder / f"live.{kind}").read_text("utf-8") for kind in ("html", "js", "css"))
+def scripted_page(stem: Path, basis: str) -> Response:
+    """The page of `STEM.html`, with `STEM.js` and `STEM.css` put into it.
+
+    It may use its own script and style, by their hashes, and connect to its server only.
+    """
+    html, script, style = (stem.with_suffix(f".{kind}").read_text("utf-8") for kind in ("html", "js", "css"))
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; connect-src 'self'; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -427,7 +441,12 @@ def live_page() -> Response:
         ("cache-control", "no-store"),
     )
     filled = html.replace("/*style*/", style).replace("/*script*/", script)
-    return Response(200, headers, filled.encode(), "workbook: live page")
+    return Response(200, headers, filled.encode(), basis)
+
+
+def live_page() -> Response:
+    """The live page."""
+    return scripted_page(Path(__file__).with_name("live"), "workbook: live page")
 
 
 def _hash(text: str) -> str:

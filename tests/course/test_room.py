@@ -1,0 +1,106 @@
+"""The room: who needs help comes first, and a document that holds anything but progress is refused in a sentence."""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from tests.support.seats import NOON, ago, progress, sent, work
+from workbook.course.room import overview, read_progress, stuck
+from workbook.errors import ParameterError
+from workbook.notebook.exercises.model import all_exercises
+
+
+def room(*documents, passed=()):
+    return overview([read_progress(json.dumps(document).encode()) for document in documents], passed, NOON)
+
+
+def test_raised_hands_come_first_the_longest_before_the_others_then_who_is_stuck():
+    seen = room(
+        progress("calm", "03.1", _03_1=work()),
+        progress("stuck", "03.1", _03_1=work(wrong={"A-CAN-2": 3})),
+        progress("asks", "03.1", hand=2, _03_1=work()),
+        progress("waits", "03.1", hand=9, _03_1=work()),
+    )["seats"]
+    assert [(row["seat"], row["hand"]) for row in seen] == [("waits", 9), ("asks", 2), ("stuck", -1), ("calm", -1)]
+    assert seen[2]["stuck"].startswith("wrong 3 times: A-CAN-2, canProvision returns")
+    assert seen[3]["exercise"] == f"03.1 {all_exercises()['03.1'].title}"
+    assert (seen[3]["since"], seen[3]["wrong"], seen[3]["solved"], seen[3]["of"]) == (5, 0, 0, len(all_exercises()))
+
+
+@pytest.mark.parametrize(
+    ("done", "why"),
+    [
+        ({"wrong": {"form": 3}}, "wrong 3 times: form"),
+        ({"wrong": {"form": 2, "A-CAN-2": 2}}, ""),
+        ({"wrong": {"form": 2, "A-CAN-2": 2, "API-4": 1}}, "5 different wrong answers"),
+        ({"first": 10}, "10 min, meant for 5"),
+        ({"first": 9.9}, ""),
+        ({"first": 60, "passed": 3, "wrong": {"form": 9}}, ""),
+    ],
+)
+def test_who_is_stuck(done, why):
+    (seen,) = read_progress(sent("owl", "03.1", _03_1=work(**done))).exercises.values()
+    assert stuck(seen, 5, NOON) == why
+    assert stuck(seen, 1, NOON).partition(",")[0] == why.partition(",")[0]  # never before ten minutes
+
+
+def test_a_long_exercise_may_take_twice_its_minutes():
+    (seen,) = read_progress(sent("owl", "03.1", _03_1=work(first=19))).exercises.values()
+    assert stuck(seen, 10, NOON) == ""
+    assert stuck(seen, 9, NOON) == "19 min, meant for 9"
+    assert stuck(None, 9, NOON) == ""
+
+
+def test_what_costs_most_comes_first_with_its_most_frequent_wrong_answer():
+    seen = room(
+        progress("one", _03_1=work(minutes=4, wrong={"form": 1, "API-4": 1}), _00_1=work(minutes=7, passed=1)),
+        progress("two", _03_1=work(minutes=5.4, wrong={"API-4": 1}, passed=2), _99_9=work(minutes=1)),
+    )["costs"]
+    assert [(row["exercise"][:4], row["minutes"], row["seats"], row["solved"]) for row in seen] == [
+        ("03.1", 9, 2, 1),
+        ("00.1", 7, 1, 1),
+        ("99.9", 1, 1, 0),
+    ]
+    assert seen[0]["wrong"].startswith("API-4, Both calls send")
+    assert seen[0]["wrong"].endswith("(2 times)")
+    assert seen[1]["wrong"] == ""
+
+
+def test_the_curve_counts_what_is_older_than_four_hours_and_a_clock_that_is_ahead():
+    passed = [NOON - timedelta(minutes=minutes) for minutes in (5, 300, -3, 239)]
+    assert room(passed=passed)["solved"] == {"before": 1, "minutes_ago": [239, 5, 0]}
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"code": "answer = 1"}, "code: Extra inputs are not permitted"),
+        ({"version": 2}, "version"),
+        ({"seat": "<b>owl</b>"}, "seat"),
+        ({"seat": "o" * 41}, "seat"),
+        ({"now": "three"}, "now"),
+        ({"help": {"exercise": "03.1", "since": "2026-11-26T10:00:00"}}, "help"),
+        ({"exercises": {"03.1": work() | {"wrong": {"my own answer: <b>": 1}}}}, "wrong"),
+        ({"exercises": {"03.1": work() | {"minutes": -1}}}, "minutes"),
+        ({"exercises": {"03.1": work() | {"attempts": "2"}}}, "attempts"),
+        ({"exercises": {"../etc": work()}}, "exercises"),
+    ],
+)
+def test_what_is_no_progress_is_refused(change, where):
+    with pytest.raises(ParameterError, match="This is no progress") as refused:
+        read_progress(json.dumps(progress("owl") | change).encode())
+    assert where in str(refused.value)
+    assert "answer = 1" not in str(refused.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'"owl"', b"[" * 60_000])
+def test_what_is_no_json_is_refused(content):
+    with pytest.raises(ParameterError, match="This is no progress"):
+        read_progress(content)
+
+
+def test_the_newest_answer_says_how_new_a_document_is():
+    seen = read_progress(sent("owl", _03_1=work(last=9), _03_2=work(last=2)))
+    assert seen.newest.strftime("%Y-%m-%dT%H:%M:%SZ") == ago(2)
+    assert read_progress(sent("owl")).newest < seen.newest
