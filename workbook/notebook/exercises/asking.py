@@ -10,6 +10,7 @@ from workbook.base.values import whole
 from workbook.errors import ConfigurationError
 from workbook.notebook.exercises.judging import ExerciseState, Verdict, judged
 from workbook.notebook.exercises.model import EXERCISE_MIMETYPE, LESSONS, Exercise, ExerciseKind, exercise_named, lesson
+from workbook.notebook.exercises.posting import not_reached, post
 from workbook.notebook.exercises.progress import PROGRESS, Progress, progress_file, update
 from workbook.views.html import View, tag, trusted, unbroken
 from workbook.views.table import INK, Stack, paragraph, preformatted, snapshot, statement, table
@@ -146,10 +147,14 @@ def exercise(exercise_id: str = "", *answer: object, **answers: object) -> View:
 
 def kept(file: Path | None, change: Callable[[Progress], Progress]) -> str:
     """Change the progress in a copy's file, and say what the learner should know; empty where all went well."""
+    if file is None:
+        return ""
     try:
-        return update(file, change) if file else ""
+        told = update(file, change)
     except OSError as error:
         return f"Your progress could not be kept in {PROGRESS}: {error.strerror or error}."
+    post(file)
+    return told
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -192,4 +197,9 @@ def how_far(file: Path | None) -> View:
         rows.append((number, f"{len(own) - len(left)} of {len(own)}", f"{sum(left)} min", marks))
     where = "" if progress else " (kept in a copy only: workbook lab)"
     each = table(f"Exercises: {done} of {total} done{where}", ("lesson", "done", "left", "each"), rows)
-    return Stack((Bar(done, total, progress.seat), each)) if progress else each
+    if file is None or progress is None:
+        return each
+    board = not_reached.get(file, "")
+    post(file)  # once more
+    told = [statement(f"The trainer's board was not reached: {board}. Nothing is lost; it is tried again.")]
+    return Stack((Bar(done, total, progress.seat), *(told if board else []), each))

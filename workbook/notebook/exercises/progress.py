@@ -25,7 +25,7 @@ from workbook.errors import ConfigurationError
 from workbook.notebook.exercises.judging import ExerciseState
 
 PROGRESS: Final = "progress.json"
-Count = Annotated[int, Field(ge=0, le=1_000_000)]
+Tally = Annotated[int, Field(ge=0, le=1_000_000)]
 ExerciseId = Annotated[str, Field(pattern=r"^\d\d\.\d{1,2}$")]
 
 
@@ -51,8 +51,8 @@ class Standing(Form):
     """
 
     state: ExerciseState = ExerciseState.UNTOUCHED
-    attempts: Count = 0
-    wrong: Annotated[Mapping[Annotated[str, Field(pattern=r"^[\w -]{1,24}$")], Count], Field(max_length=200)] = {}
+    attempts: Tally = 0
+    wrong: Annotated[Mapping[Annotated[str, Field(pattern=r"^[\w -]{1,24}$")], Tally], Field(max_length=200)] = {}
     hints: Annotated[int, Field(ge=0, le=3)] = 0
     first: AwareDatetime
     last: AwareDatetime
