@@ -13,7 +13,7 @@ import trustme
 import workbook as wb
 from workbook.errors import ConfigurationError
 from workbook.notebook.exercises import posting
-from workbook.notebook.exercises.posting import not_reached, board_of
+from workbook.notebook.exercises.posting import board_of, not_reached
 from workbook.notebook.exercises.progress import PROGRESS, Progress
 
 TOKEN = "the-token-of-the-room"
