@@ -49,7 +49,7 @@ def test_the_vocabulary_imports_only_the_standard_library_and_the_checks_of_valu
     tree = ast.parse(Path(m.__file__).read_text("utf-8"))
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert imported == {
-        *("collections.abc", "dataclasses", "enum", "typing"),
+        *("collections.abc", "dataclasses", "enum", "inspect", "typing"),
         *("workbook.errors", "workbook.base.values"),
     }
 

@@ -8,6 +8,7 @@ import threading
 import time
 from contextlib import suppress
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from nbclient import NotebookClient
@@ -15,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from workbook.api.exchange import Options
 from workbook.api.opaque import SdkOutput
+from workbook.errors import ConfigurationError
 from workbook.flows import messages as m
 from workbook.flows.extension import State
 from workbook.flows.platform_a import BUSY_A
@@ -188,6 +190,50 @@ def test_a_browser_has_neither_signals_nor_threads_and_only_measures(monkeypatch
     own_code.watched("cardArt", seen.append, lambda: time.sleep(0.1), spend=spent.append, seconds=0.05)
     assert [(one.call, one.outcome) for one in seen] == [("cardArt", "")]
     assert spent == [seen[0].really]
+
+
+@pytest.fixture
+def browser(monkeypatch):
+    """A browser's Python: no threads, and a loop that goes on by itself while a call waits, where it can."""
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    monkeypatch.setattr(threading.Thread, "start", lambda _thread: pytest.fail("a browser has no threads"))
+    loop = asyncio.new_event_loop()
+    monkeypatch.setattr(asyncio, "get_running_loop", lambda: loop)
+    ffi = SimpleNamespace(can_run_sync=lambda: True, run_sync=loop.run_until_complete)
+    monkeypatch.setitem(sys.modules, "pyodide", SimpleNamespace(ffi=ffi))
+    monkeypatch.setitem(sys.modules, "pyodide.ffi", ffi)
+    yield ffi
+    loop.close()
+
+
+async def waits_and_answers():
+    await asyncio.sleep(0)
+    soon = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_later(0.001, soon.set_result, 3)
+    return await soon + await answers_at_once()
+
+
+async def answers_at_once():
+    return 4
+
+
+def test_a_browser_makes_the_steps_of_a_coroutine_without_a_thread(browser):
+    assert within(5, waits_and_answers) == 7
+    browser.can_run_sync = lambda: False
+    assert within(5, answers_at_once) == 4
+    with pytest.raises(ConfigurationError, match="Your code waits, which this browser's Python cannot do"):
+        within(5, waits_and_answers)
+
+
+async def fails():
+    await asyncio.sleep(0)
+    raise KeyError("mine")
+
+
+def test_what_a_coroutine_raises_in_a_browser_has_its_line(browser):
+    with pytest.raises(KeyError) as raised:
+        within(5, fails)
+    assert own_code.own_line(raised.value).endswith('raise KeyError("mine")')
 
 
 @pytest.mark.parametrize("thread", [lambda function: function(), elsewhere], ids=["main", "another"])

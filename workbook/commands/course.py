@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import sys
 from datetime import datetime
 from functools import partial
@@ -74,6 +75,15 @@ your own, set WORKBOOK_BOARD_TOKEN (learners) and WORKBOOK_BOARD_TRAINER_TOKEN. 
         each.add_argument("--folder", type=Path, metavar="DIR", help="where the learners' copies are")
         each.add_argument("--history", type=Path, metavar="FILE", default=Path("board.sqlite"),
                           help="what the board remembers; default: %(default)s")  # fmt: skip
+
+    text = "build a site with lessons 00 to 07 that run in a browser, where nothing can be installed"
+    parser = add(commands, "course lite", lite, text)
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="must not exist, or be empty")
+    parser.add_argument(
+        "--cache", type=Path, metavar="DIR", help="keep here what is fetched: then no network is needed"
+    )
+    below = "a full Pyodide distribution, for the cells that need pandas"
+    parser.add_argument("--pyodide", type=Path, metavar="DIR", help=below)
 
 
 def course(commands: Any, _options: argparse.Namespace) -> NoReturn:
@@ -184,4 +194,16 @@ def end(options: argparse.Namespace) -> int:
         say(f"{'deleted' if options.yes else 'to be deleted (say --yes)'}: {path}")
     kept = "" if options.progress else " with its progress (to delete that, too: --progress)"
     say(f"What stays: each learner's own copy, its notebooks and answers{kept}.")
+    return ExitCode.OK
+
+
+def lite(options: argparse.Namespace) -> int:
+    """Build the site, and say what it lacks."""
+    from workbook.course.lite import build_site
+
+    site = build_site(options.out, options.cache, options.pyodide)
+    for cell, why in site.left_out.items():
+        say(f"left out: {cell}. {why}")
+    say(f"{options.out}: {site.size / 1e6:.0f} MB. Any web server can serve it; to try it on this machine:")
+    say(f"  {shlex.join(['python', '-m', 'http.server', '--bind', '127.0.0.1', '--directory', str(options.out)])}")
     return ExitCode.OK

@@ -12,6 +12,7 @@ data keeps its own type in a message, and that type's repr is redacted (REL-3).
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from inspect import get_annotations
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast, dataclass_transform
 
 from workbook.base.values import lookup
@@ -123,7 +124,7 @@ def message(
     def made(cls: type[MessageT]) -> type[MessageT]:
         cls.sender, cls.receiver, cls.says, cls.source = sender, receiver, says, source
         cls.rules, cls.arrow, cls.fails, cls.sources = tuple(rules.split()), arrow, fails, sources
-        if "__annotations__" in vars(cls):
+        if get_annotations(cls):
             kind = dataclass(frozen=True, slots=True, repr=False, eq=False)(cls)
         else:  # without fields of its own, it inherits all that a dataclass would write for it
             own = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}

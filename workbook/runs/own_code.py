@@ -14,7 +14,7 @@ import signal
 import sys
 import sysconfig
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
@@ -28,7 +28,7 @@ from types import FrameType
 from typing import Any
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.errors import ParameterError, WorkbookError
+from workbook.errors import ConfigurationError, ParameterError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.messages import LIMITS, Event
 
@@ -114,11 +114,14 @@ def within(seconds: float, function: Callable[..., Any], *args: Any, **named: An
 def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """What the integrator's `function` returns; an awaitable is awaited to its end on a thread of its own.
 
-    A notebook's kernel has a running loop already, and which thread that is on depends on its version.
+    A notebook's kernel has a running loop already, and which thread that is on depends on its version. A browser's
+    Python has no threads: there its steps are made here, one after the other.
     """
     value = function(*args, **named)
     if not inspect.isawaitable(value):
         return value
+    if sys.platform == "emscripten":
+        return _stepped(value)
 
     import asyncio  # a tenth of a session's import time; most code never waits
 
@@ -134,6 +137,27 @@ def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
                 task.get_loop().call_soon_threadsafe(task.cancel)
 
     return _on_a_thread(lambda: asyncio.run(awaited()), TookTooLong, cancel=cancel)
+
+
+def _stepped(awaitable: Awaitable[Any]) -> Any:
+    """What an awaitable comes to in a browser, whose own loop goes on while a step waits for something."""
+    steps = awaitable.__await__()
+    while True:
+        try:
+            future = next(steps)
+        except StopIteration as end:
+            return end.value
+        if future is None:  # it only lets others have their turn
+            continue
+        from asyncio import wait as until_done
+
+        from pyodide.ffi import can_run_sync, run_sync  # type: ignore[import-not-found]  # only a browser has it
+
+        if not can_run_sync():
+            raise ConfigurationError(
+                "Your code waits, which this browser's Python cannot do inside a call. Do not wait."
+            )
+        run_sync(until_done([future]))
 
 
 def _fulfil(future: Future[Any], work: Callable[[], Any]) -> None:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -207,3 +208,9 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
     full = writer(file, "03.2", 1, 100)
     assert "File too large" in full.communicate()[1]
     assert (full.returncode, file.read_bytes()) == (1, before)
+
+
+def test_where_there_are_no_locks_the_progress_is_kept_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", types.ModuleType("fcntl"))  # as in a browser's kernel
+    update(tmp_path / PROGRESS, lambda progress: progress.raise_hand("03.1"))
+    assert Progress.read(tmp_path / PROGRESS).help.exercise == "03.1"

@@ -2,6 +2,8 @@
 
 import json
 import re
+import sys
+import threading
 from dataclasses import replace
 from itertools import pairwise
 
@@ -54,6 +56,13 @@ def test_an_act_comes_a_moment_after_what_was_seen():
     seen = play(played.script).film.frames[-1].at
     played.answer(tap(played))
     assert played.script.acts[0].at == pytest.approx(seen + 0.1)
+
+
+def test_a_browser_has_no_thread_that_loads_the_client_beforehand(monkeypatch):
+    monkeypatch.delitem(sys.modules, "workbook.api.client", raising=False)
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    monkeypatch.setattr(threading.Thread, "start", lambda _thread: pytest.fail("a browser has no threads"))
+    assert stage().widget().by_hand
 
 
 def test_what_happened_before_a_tap_stays_as_it_was():

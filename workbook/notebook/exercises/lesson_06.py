@@ -9,7 +9,6 @@ from workbook.flows import messages as m
 from workbook.notebook.exercises.lesson_05 import left_out, played
 from workbook.notebook.exercises.model import Observed, Reason, first_finding
 from workbook.notebook.session import session
-from workbook.reading.planner import LogNormal, Plan
 from workbook.runs.extension.handler import ReferenceHandler
 from workbook.runs.extension.service import ExtensionProvisioningService
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -24,6 +23,8 @@ def in_words(share: float) -> str:
 
 def planned_shares() -> Observed:
     """What becomes of ten cards: one after the other, at the same time, and at the same time with a time limit."""
+    from workbook.reading.planner import LogNormal, Plan  # numpy, which a page in a browser may lack
+
     gets, calls = LogNormal(median=0.8, p99=9.0), 100_000
     one_by_one = Plan(gets, cards=10).simulate(calls=calls)
     at_once = Plan(gets, cards=10, gets="concurrent").simulate(calls=calls)

@@ -78,7 +78,8 @@ class Stage(Live):
         """The live panels."""
         values = self._values() | {"faults": offered_faults(), "speed": "message by message"}
         client = "workbook.api.client"  # only a run with a fault needs this module
-        if client not in sys.modules:  # it takes half a second to load, which the first broken message would wait
+        # It takes half a second to load, which the first broken message would wait; a browser has no threads.
+        if client not in sys.modules and sys.platform != "emscripten":
             timer = Timer(1.0, import_module, [client])
             timer.daemon = True
             timer.start()
