@@ -202,3 +202,29 @@ def test_a_right_answer_is_told_what_the_exercise_has_left_out():
     done = wb.exercise("03.4", "1 2 3 4")
     assert "done. In real code line 3 is in a finally block" in done.text()
     assert "finally" not in wb.exercise("03.4", "2 1 3 4").text()
+
+
+def test_looking_at_an_exercise_is_no_attempt_and_help_is_one_call_away(progress):
+    look = wb.exercise("03.1")
+    assert Progress.read(progress).exercises["03.1"].attempts == 0
+    assert look.help() == "Your hand is up for 03.1: the trainer's board shows it."
+    assert (look.hand_is_up, wb.exercise("03.2").hand_is_up) == (True, False)
+    assert Progress.read(progress).help.exercise == "03.1"
+    assert look.help(up=False) == "Your hand is down."
+    assert Progress.read(progress).help is None
+    with pytest.raises(ParameterError, match="up"):
+        look.help(up="yes")
+
+
+def test_outside_a_copy_there_is_no_hand_and_no_button(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert wb.exercise("03.1").help() == "A hand can be raised in a learner's copy only: workbook lab"
+    with pytest.raises(NotImplementedError):  # IPython's way to show the bundle instead
+        wb.exercise("03.1")._ipython_display_()
+
+
+def test_a_run_without_a_learner_keeps_nothing(progress, monkeypatch):
+    before = progress.read_text()
+    monkeypatch.setenv("WORKBOOK_UNATTENDED", "1")
+    assert wb.exercise("05.2", Vanishes).file is None
+    assert progress.read_text() == before

@@ -115,6 +115,7 @@ def manager_class(kernel: Kernel) -> type[Any]:
         async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]  # its stubs forget async
             quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
             env = {**(os.environ if kernel.env is None else kernel.env), "TMPDIR": kernel.scratch}
+            env["WORKBOOK_UNATTENDED"] = "1"  # no learner: a copy's progress stays as it is
             await super().start_kernel(**quiet, env=env, **options)
             kernel.pid = getattr(self.provisioner, "pid", None)
 

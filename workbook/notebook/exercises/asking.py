@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 from workbook.base.rules import rule
-from workbook.base.values import whole
+from workbook.base.values import flag, whole
 from workbook.errors import ConfigurationError
 from workbook.notebook.exercises.judging import ExerciseState, Verdict, judged
 from workbook.notebook.exercises.model import EXERCISE_MIMETYPE, LESSONS, Exercise, ExerciseKind, exercise_named, lesson
@@ -40,6 +41,11 @@ class Feedback(View):
         return self.verdict.state is ExerciseState.DONE
 
     @property
+    def tried(self) -> bool:
+        """Whether a wrong answer was given: only then is the solution offered."""
+        return self.verdict.state is ExerciseState.WRONG
+
+    @property
     def run(self) -> Any:
         """What was played with the answer: `wb.show(_.run, "messages")`. None where nothing was."""
         return self.verdict.run
@@ -58,6 +64,24 @@ class Feedback(View):
         hint = self.exercise.hints[whole("number", number, least=1, most=len(self.exercise.hints)) - 1]
         kept(self.file, lambda progress: progress.hint(self.exercise.id, number))
         return hint
+
+    @property
+    def hand_is_up(self) -> bool:
+        """Whether the learner asks for help with this exercise."""
+        try:
+            up = Progress.read(self.file).help if self.file else None
+        except (OSError, ConfigurationError):
+            return False
+        return up is not None and up.exercise == self.exercise.id
+
+    def help(self, *, up: bool = True) -> str:
+        """Raise the hand, so that the trainer sees who needs help; False lowers it. Says what was done."""
+        flag("up", up)
+        own = self.exercise.id
+        if self.file is None:
+            return "A hand can be raised in a learner's copy only: workbook lab"
+        told = kept(self.file, lambda progress: progress.raise_hand(own) if up else progress.lower_hand(own))
+        return told or (f"Your hand is up for {own}: the trainer's board shows it." if up else "Your hand is down.")
 
     @property
     def _sentence(self) -> str:
@@ -79,17 +103,21 @@ class Feedback(View):
         lines = [f"{SIGN_OF_STATE[self.verdict.state]} {self.exercise.id} {self._verdict_line}"]
         lines += [f"  {line}" for line in (self._sentence, self.unkept) if line]
         if not self.done:
-            tried = ", _.solution" if self.verdict.state is ExerciseState.WRONG else ""
+            tried = ", _.solution" if self.tried else ""
             lines.append(f"  Next: _.hint(1) to _.hint(3){tried}{', _.run' if self.run is not None else ''}.")
         elif self._predicted:
             lines.append("  Next: _.run.")
         return "\n".join(lines)
 
-    def html(self) -> str:
-        """The same; each hint opens the next one, and the last one opens the solution once something was tried."""
+    def html(self, *, folded: bool = True) -> str:
+        """The same; each hint opens the next one, and the last one opens the solution once something was tried.
+
+        With `folded=False` there are no hints: buttons show them.
+        """
         state = self.verdict.state
-        below = [] if state is ExerciseState.UNTOUCHED else [_folded("The solution", preformatted(self.solution))]
-        if not self.done:
+        solution = self.done or (folded and self.tried)
+        below = [_folded("The solution", preformatted(self.solution))] if solution else []
+        if not self.done and folded:
             for number, hint in reversed(list(enumerate(self.exercise.hints, 1))):
                 below = [_folded(f"Hint {number}", paragraph(hint), *below)]
         mark = tag("span", SIGN_OF_STATE[state], role="img", aria_label=state.value)
@@ -105,9 +133,20 @@ class Feedback(View):
         style = f"border-left:5px solid var(--jp-{edge});padding-left:0.6em;color:{INK}"
         return tag("div", head, *small, *below, style=style)
 
+    def recording(self) -> dict[str, Any]:
+        """What is left in the notebook for a runner."""
+        return {EXERCISE_MIMETYPE: {"id": self.exercise.id, "state": self.verdict.state.value}}
+
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        left = {"id": self.exercise.id, "state": self.verdict.state.value}
-        return {"text/plain": self.text(), "text/html": self.html(), EXERCISE_MIMETYPE: left}
+        return {"text/plain": self.text(), "text/html": self.html(), **self.recording()}
+
+    def _ipython_display_(self) -> None:
+        """In a learner's copy, with buttons."""
+        if self.file is None or find_spec("ipywidgets") is None or find_spec("anywidget") is None:
+            raise NotImplementedError  # IPython then shows the bundle, as the result of its cell
+        from workbook.notebook.exercises.helping import Helper  # needs the extra `lab`
+
+        Helper(self)._ipython_display_()
 
 
 def _folded(summary: str, *inside: object) -> str:
@@ -141,7 +180,8 @@ def exercise(exercise_id: str = "", *answer: object, **answers: object) -> View:
         return how_far(file)
     chosen = exercise_named(exercise_id)
     verdict = judged(chosen, answer, answers)
-    unkept = kept(file, lambda progress: progress.note(chosen.id, verdict.state, verdict.kind))
+    state = verdict.state if answer or answers else ExerciseState.UNTOUCHED  # without an answer one may ask for help
+    unkept = kept(file, lambda progress: progress.note(chosen.id, state, verdict.kind))
     return Feedback(chosen, verdict, unkept, file)
 
 

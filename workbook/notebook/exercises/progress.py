@@ -178,7 +178,12 @@ def now() -> datetime:
 
 
 def progress_file(folder: Path) -> Path | None:
-    """The progress file of the learner's copy: in this folder or the one above; None outside a copy."""
+    """The progress file of the learner's copy: in this folder or the one above; None outside a copy.
+
+    `workbook run` and `render` are no learner: nothing is kept where WORKBOOK_UNATTENDED is set.
+    """
+    if "WORKBOOK_UNATTENDED" in os.environ:
+        return None
     return next((path for path in (folder / PROGRESS, folder.parent / PROGRESS) if path.is_file()), None)
 
 
