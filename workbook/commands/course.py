@@ -149,12 +149,11 @@ def bundle(options: argparse.Namespace) -> int:
 def check(options: argparse.Namespace) -> int:
     """Look at the machine, line by line."""
     from workbook.base.values import whole
-    from workbook.commands.doctor import examine
-    from workbook.commands.room import room_checks
+    from workbook.commands.room import look_at_room
 
-    seats = None if options.seats is None else whole("--seats", options.seats, least=1, most=1000)
+    seats = None if options.seats is None else whole("--seats", options.seats, least=1, most=256)
     short = 0
-    for each in examine(room_checks(seats, options.hub, options.bundle)):
+    for each in look_at_room(seats, options.hub, options.bundle):
         short += not each.ok
         say(str(each))
     say(f"Next: {'do what the lines with bad say' if short else 'nothing is short'}.")

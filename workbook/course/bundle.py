@@ -7,7 +7,6 @@ requirement of every wheel whose marker holds on the target must be among the wh
 
 import json
 import re
-import secrets
 import shutil
 import subprocess
 import sys
@@ -34,15 +33,13 @@ from workbook.views.table import clean
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The machines that a bundle is for; the names are those of `platforms.toml`, which says what they mean."""
+    """The machines that a bundle is for, with the names of `platforms.toml`, which says what they mean."""
 
     platform: str
     python: str
     resolver: str
-    tags: list[str]
     script: str
-    template: str
-    line_end: str
+    tags: list[str]
     markers: Mapping[str, str]
 
     @classmethod
@@ -54,15 +51,9 @@ class Target:
         """
         if not re.fullmatch(r"3\.1[1-9]", python):
             raise ParameterError(f"--python is {quoted(python)}. Give a version from 3.11 on, such as 3.12.")
-        known = tomllib.loads(files(__package__).joinpath("platforms.toml").read_text("utf-8"))
-        return cls(platform, python, **lookup("platform", platform, known))
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """What every marker is read with there."""
-        versions = {"python_version": self.python, "python_full_version": f"{self.python}.0"}
-        unknown = dict.fromkeys(("platform_release", "platform_version"), "")
-        return {key: str(value) for key, value in default_environment().items()} | versions | unknown | {**self.markers}
+        said = lookup("platform", platform, tomllib.loads(files(__package__).joinpath("platforms.toml").read_text()))
+        versions = {"python_version": python, "python_full_version": f"{python}.0"}
+        return cls(platform, python, **said | {"markers": {**default_environment(), **said["markers"], **versions}})
 
 
 def make_bundle(out: Path, target: Target, wheel: Path | None, tell: Callable[[str], None]) -> None:
@@ -87,15 +78,15 @@ def make_bundle(out: Path, target: Target, wheel: Path | None, tell: Callable[[s
             pinned = _resolved(_own_wheel(wheel, wheels), target)
             tell(f"{len(pinned)} packages for {target.platform} and Python {target.python}")
             _download(pinned, wheels, target)
-            if lacking := missing(wheels.glob("*.whl"), target.environment):
+            if lacking := missing(wheels.glob("*.whl"), target.markers):
                 raise ConfigurationError(f"The wheels are not complete: {'; '.join(lacking)}. Nothing was written.")
-            _write_zip(out, target, sorted(wheels.glob("*.whl")))
+            _zipped(sorted(wheels.glob("*.whl")), target, Path(scratch) / "zip").replace(out)
     except OSError as error:
         raise ParameterError(f"--out {str(out)!r} cannot be written: {error.strerror or error}.") from None
 
 
-def missing(wheels: Iterable[Path], environment: Mapping[str, str]) -> list[str]:
-    """Each requirement of the extra `lab` and of a wheel whose marker holds in this environment, and has no wheel."""
+def missing(wheels: Iterable[Path], markers: Mapping[str, str]) -> list[str]:
+    """Each requirement of the extra `lab` and of a wheel that holds with these markers, and has no wheel."""
     found = {canonicalize_name(each.name): each for each in metadata.distributions(path=[str(path) for path in wheels])}
     asked = [("the bundle", Requirement(name)) for name in ("provisioning-workbook[lab]", *found)]
     lacking, seen = set(), set()
@@ -106,10 +97,9 @@ def missing(wheels: Iterable[Path], environment: Mapping[str, str]) -> list[str]
             lacking.add(f"{whose} needs {wanted.name}{wanted.specifier}")
         elif (key := (here.name, *sorted(wanted.extras))) not in seen:
             seen.add(key)
-            for below in map(Requirement, here.requires or ()):
-                holds = (not below.marker or below.marker.evaluate({**environment, "extra": extra})
-                         for extra in ("", *wanted.extras))  # fmt: skip
-                asked += [(here.name, below)] * any(holds)
+            extras = [{**markers, "extra": extra} for extra in ("", *wanted.extras)]
+            below = map(Requirement, here.requires or ())
+            asked += [(here.name, each) for each in below if not each.marker or any(map(each.marker.evaluate, extras))]
     return sorted(lacking)
 
 
@@ -122,8 +112,7 @@ def check_bundle(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             sums = {name.partition("/")[2]: sha256(archive.read(name)).hexdigest() for name in archive.namelist()}
-            (manifest,) = (name for name in archive.namelist() if name.endswith("/manifest.json"))
-            said = json.loads(archive.read(manifest))
+            said = json.loads(archive.read(f"{archive.namelist()[0].partition('/')[0]}/manifest.json"))
         wrong = {name for name, _ in sums.items() ^ said["files"].items()} - {"manifest.json"}
         text = f"{len(sums)} files for {said['platform']} and Python {said['python']}, all as its manifest says"
     except Exception as error:  # noqa: BLE001  # whatever zipfile, zlib and json make of a damaged file
@@ -139,22 +128,20 @@ def _own_wheel(given: Path | None, folder: Path) -> Path:
         return Path(shutil.copy(given, folder))
     if INSTALLED:
         raise ConfigurationError("The workbook was installed from a wheel. Name that file: --wheel FILE.whl")
-    _run([sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", str(folder), str(NOTEBOOKS.parent)])
+    _run("pip", "wheel", "--no-deps", "-w", str(folder), str(NOTEBOOKS.parent))
     return next(folder.glob("*.whl"))
 
 
 def _resolved(own: Path, target: Target) -> list[str]:
     """What the extra `lab` comes to on the target, one `name==version` each; versions that run here are preferred."""
-    uv = [sys.executable, "-m", "uv"] if find_spec("uv") else [shutil.which("uv") or ""]
-    if not uv[0]:
-        raise ConfigurationError("`workbook course bundle` needs uv, which is not installed: pip install uv")
+    if find_spec("uv") is None:
+        raise ConfigurationError(f"`workbook course bundle` needs uv: {sys.executable} -m pip install uv")
     asked, pinned = own.parent.parent / "asked.txt", own.parent.parent / "pinned.txt"
     asked.write_text(f"provisioning-workbook[lab] @ {own.as_uri()}\n", "utf-8")
-    here = {canonicalize_name(each.name): each.version for each in metadata.distributions()}
-    pinned.write_text("".join(f"{name}=={version}\n" for name, version in here.items()), "utf-8")
-    _run([*uv, "pip", "compile", "-q", "--python-platform", target.resolver, "--python-version", target.python,
-          "--python", sys.executable, "--only-binary=:all:", "--no-header", "--no-annotate",
-          "--no-emit-package=provisioning-workbook", "-o", str(pinned), str(asked)])  # fmt: skip
+    pinned.write_text("".join(f"{each.name}=={each.version}\n" for each in metadata.distributions()), "utf-8")
+    _run("uv", "pip", "compile", "-q", "--python", sys.executable, "--python-platform", target.resolver,
+         "--python-version", target.python, "--only-binary=:all:", "--no-header", "--no-annotate",
+         "--no-emit-package=provisioning-workbook", "-o", str(pinned), str(asked))  # fmt: skip
     return [line for line in pinned.read_text("utf-8").splitlines() if "==" in line]
 
 
@@ -162,45 +149,35 @@ def _download(pinned: list[str], folder: Path, target: Target) -> None:
     """Download the wheel of each line; what pip has kept of an earlier time is not fetched again."""
     from tqdm import tqdm  # slow to import
 
-    tags = [f"--platform={tag}" for tag in target.tags]
     with tqdm(total=len(pinned), unit="wheel", leave=False, disable=None) as bar:  # None: only on a terminal
-        _run([sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input", *tags,
-              "--implementation=cp", f"--python-version={target.python}", "--progress-bar=off", "-d", str(folder),
-              *pinned], lambda line: bar.update(line.startswith("Collecting ")))  # fmt: skip
+        _run("pip", "download", "--no-deps", "--only-binary=:all:", "--implementation=cp", "--no-input", "-d",
+             str(folder), f"--python-version={target.python}", *(f"--platform={tag}" for tag in target.tags),
+             "--progress-bar=off", *pinned, each=lambda line: bar.update(line.startswith("Collecting ")))  # fmt: skip
 
 
-def _run(command: list[str], each: Callable[[str], object] = lambda _line: None) -> None:
-    """Run a tool to its end; each line that it prints is given to `each`."""
+def _run(*words: str, each: Callable[[str], object] = len) -> None:
+    """Run a module of this Python to its end; each line that it prints is given to `each`."""
+    command, said = [sys.executable, "-m", *words], list[str]()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:  # noqa: S603
-        said = []
-        try:
-            for line in process.stdout or ():
-                said.append(line)
-                each(line)
-        except KeyboardInterrupt:
-            process.kill()
-            raise
+        for line in process.stdout or ():
+            said.append(line)
+            each(line)
     if process.returncode:
-        what = " ".join(word for word in command[:5] if word.isalpha())  # such as: pip download
-        raise ConfigurationError(f"{what} failed: {clean(' '.join(said[-12:]), 900)}")
+        raise ConfigurationError(f"{' '.join(words[:2])} failed: {clean(' '.join(said)[-700:], 900)}")
 
 
-def _write_zip(out: Path, target: Target, wheels: Iterable[Path]) -> None:
-    """Write the wheels, the script that installs them, and the manifest: the same bytes for the same wheels."""
+def _zipped(wheels: Iterable[Path], target: Target, draft: Path) -> Path:
+    """A zip with the wheels, the script that installs them, and the manifest: the same bytes for the same wheels."""
     content = {f"wheels/{path.name}": path.read_bytes() for path in wheels}
     content["requirements.txt"] = "".join(f"./{name}\n" for name in content).encode()
-    script = files(__package__).joinpath(target.template).read_text("utf-8").replace("@PYTHON@", target.python)
-    content[target.script] = script.replace("\n", target.line_end).encode()
+    script = files(__package__).joinpath(target.script.replace("command", "sh")).read_bytes()
+    content[target.script] = script.replace(b"@PYTHON@", target.python.encode())
     sums = {name: sha256(data).hexdigest() for name, data in content.items()}
     manifest = {"version": 1, "platform": target.platform, "python": target.python, "files": sums}
     content["manifest.json"] = json.dumps(manifest, indent=1).encode()
-    draft = out.with_name(f".{out.name}.{secrets.token_hex(8)}.part")
-    try:
-        with zipfile.ZipFile(draft, "x") as archive:
-            for name, data in content.items():
-                entry = zipfile.ZipInfo(f"workbook-{target.platform}/{name}")
-                entry.external_attr = (0o755 if name == target.script else 0o644) << 16
-                archive.writestr(entry, data)
-        draft.replace(out)
-    finally:
-        draft.unlink(missing_ok=True)
+    with zipfile.ZipFile(draft, "w") as archive:
+        for name, data in content.items():
+            entry = zipfile.ZipInfo(f"workbook-{target.platform}/{name}")
+            entry.external_attr = (0o755 if name == target.script else 0o644) << 16
+            archive.writestr(entry, data)
+    return draft

@@ -104,7 +104,7 @@ def make_room(
     if old and bool(old.accounts) != bool(accounts):
         raise ConfigurationError("Another user made this room. Make it anew as that one, or name a new folder.")
     if old is None or (room.host, room.port) != (old.host, old.port):
-        _check_address(room)
+        check_address(room)
     _check_accounts(folder, room)
     private = folder / "private"
     try:
@@ -151,7 +151,7 @@ def _own_address() -> str:
     return "127.0.0.1"
 
 
-def _check_address(room: Room) -> None:
+def check_address(room: Room) -> None:
     """Refuse a host that is none, and ports on which nobody can listen."""
     if re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?", room.host) is None:
         raise ParameterError(
