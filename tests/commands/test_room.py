@@ -2,6 +2,7 @@
 
 import json
 import socket
+import sys
 import webbrowser
 from datetime import UTC, datetime, timedelta
 
@@ -113,6 +114,12 @@ def test_who_has_no_server_needs_no_hub(monkeypatch, capsys):
     monkeypatch.setattr(room, "browser", lambda: "a browser")
     assert cli.main(["course", "check"]) == 0
     assert "jupyterhub" not in capsys.readouterr().out
+
+
+def test_without_the_extra_it_says_how_to_get_it(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    assert cli.main(["course", "check"]) == 2
+    assert "`workbook course check` needs the package psutil" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"port": 1}'])

@@ -17,7 +17,6 @@ from workbook.course.hub import Room, check_address, read_room
 from workbook.errors import ConfigurationError
 
 
-@needs_lab("`workbook course check`")
 def look_at_room(seats: int | None, folder: Path | None, bundle: Path | None) -> Iterator[Health]:
     """Look at this machine, and at what is named of a bundle and of a room on a server.
 
@@ -27,9 +26,10 @@ def look_at_room(seats: int | None, folder: Path | None, bundle: Path | None) ->
         bundle: the zip file.
 
     Raises:
-        ConfigurationError: the folder holds no room.
+        ConfigurationError: the folder holds no room, or a package is missing.
     """
-    import psutil  # type: ignore[import-untyped]  # ipykernel brings it
+    with needs_lab("`workbook course check`"):
+        import psutil  # type: ignore[import-untyped]  # ipykernel brings it
 
     room = read_room(folder) if folder else Room(host="127.0.0.1", port=8443, seats=[], accounts=[])
     if room is None:
