@@ -46,10 +46,9 @@ def add_to(commands: Any) -> None:
     parser = add(commands, "course bundle", bundle, "write a zip file that installs the workbook without a network")
     parser.add_argument("--out", type=Path, metavar="FILE.zip", required=True)
     here = {"win32": "windows", "darwin": "macos"}.get(sys.platform, "linux")
-    platforms = ("linux", "macos", "windows")
-    parser.add_argument("--platform", choices=platforms, default=here, help="default: this one's, %(default)s")
-    running = "{}.{}".format(*sys.version_info)
-    parser.add_argument("--python", metavar="3.N", default=running, help="of the learners; default: %(default)s")
+    parser.add_argument("--platform", choices=("linux", "macos", "windows"), default=here, help="default: %(default)s")
+    here = "{}.{}".format(*sys.version_info)
+    parser.add_argument("--python", metavar="3.N", default=here, help="of the learners; default: %(default)s")
     parser.add_argument("--wheel", type=Path, metavar="FILE.whl", help="the workbook's own; needed outside of a clone")
 
     parser = add(commands, "course check", check, "look at this machine the evening before: what is short, what to do",
