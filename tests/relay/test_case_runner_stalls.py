@@ -118,10 +118,25 @@ class OneLane(reference.Relay):
             return super().call(*words, **more)
 
 
+class OneLaneThatTriesAgain(reference.Relay):
+    """Its calls wait for one another, with all their tries: an early try's end looks like the next call's arrival."""
+
+    lane = threading.Lock()
+
+    def get(self, card):
+        with self.lane:
+            return super().get(card)
+
+    def post(self, card, sdk_output):
+        with self.lane:
+            return super().post(card, sdk_output)
+
+
 @pytest.mark.rule("REL-5")
-def test_one_lane_is_found_while_one_call_waits_and_the_others_are_not_waited_for(monkeypatch):
+@pytest.mark.parametrize("kind", [OneLane, OneLaneThatTriesAgain])
+def test_one_lane_is_found_while_one_call_waits_and_the_others_are_not_waited_for(monkeypatch, kind):
     monkeypatch.setattr(CaseRunner, "is_busy", False)  # however busy this machine is
-    monkeypatch.setattr(relays, "kinds", lambda: {"mine": OneLane})
+    monkeypatch.setattr(relays, "kinds", lambda: {"mine": kind})
     plain = ("relay.get.path", "relay.post.path")
     found = relays.results("mine", (*STALLS, *plain))
     waited = [result.case.name for result in found if result.why == ONE_LANE]

@@ -662,9 +662,13 @@ class CaseRunner:
                         stalls.append(stall := _Stall(case, app, phone, self._canary(case, app, repetition)))
                         orders |= {order.operation: order for order in case.script.orders}
                         self._order(tuple(orders.values()), cards, stall.canary)
-                        if not await self._arrives(stall, cards, group):
-                            if not self.is_busy and not await self._answers_beside(cards):
-                                self.lanes = sum(one.request is not None for one in stalls)
+                        asked, arrived = monotonic(), await self._arrives(stall, cards, group)
+                        # What comes a second later may be an earlier call's next try, or have waited for its end.
+                        late = not arrived or monotonic() - asked > 1.0
+                        if late and not self.is_busy and not await self._answers_beside(cards):
+                            stall.request = None
+                            self.lanes = sum(one.request is not None for one in stalls)
+                        if self.lanes or not arrived:
                             break  # its request may still come, and would look like the next one's
                     if not self.lanes and not self.target.recovers_late:
                         side_by_side.set()
