@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from itertools import count
@@ -70,18 +71,21 @@ The latencies and durations of a matrix, and its seeds, are not in it.
 """
 
 
+@cache
 def choices() -> list[str]:
     """The dimensions that the integrator decides."""
     names = [*DIMENSIONS]
     return names[names.index("back_end") : names.index("handler") + 1]
 
 
+@cache
 def drawn() -> list[str]:
     """The names of what is drawn, in seconds."""
     return [name for name, values in DIMENSIONS.items() if not values]
 
 
-def ordinary(platform: str) -> Combination:
+@cache
+def ordinary(platform: str) -> Mapping[str, str]:
     """The combination of ordinary values on this platform."""
     return {name: values[platform][0] for name, values in DIMENSIONS.items() if platform in values}
 

@@ -37,7 +37,7 @@ Row = dict[str, Any]
 @lru_cache(maxsize=256)
 def _world(card: str, cards: int, seed: int) -> tuple[World, tuple[str, ...]]:
     """What the API knows, and the ids of the cardholder's cards, the one that is added first."""
-    ids = [f"PISIMULATED{number:014d}" for number in range(1, 31)]
+    ids = [f"PISIMULATED{number:014d}" for number in range(1, max(cards, 3) + 1)]
     first = ids.pop({"second": 1, "third": 2}.get(card, 0))
     held = (first, *ids[: cards - 1])
     known = dict(SIMULATED_CARDS) | {each: Instrument(each, last_four=each[-4:]) for each in held}
@@ -97,12 +97,14 @@ def loop_of(c: Combination, patience: float = 9.0) -> tuple[Loop, str]:
     world, cards = _world(c["card"], int(c.get("cards", "1")), seed)
     table: Mapping[str, Callable[[str], Any]] = {"a": PHONES_A, "b": PHONES_B, "wallet": WALLETS}[platform]
     phone = table[c["phone"]](cards[0])
-    seconds = {name: float(c[name]) for name in ("get", "post") if name in c}
-    phone.latencies = replace(phone.latencies, **seconds)
+    if "get" in c or "post" in c:
+        seconds = {name: float(c[name]) for name in ("get", "post") if name in c}
+        phone.latencies = replace(phone.latencies, **seconds)
     back_end = _back_end(c, world, cards[0], phone)
     bounded = partial(_in_time, patience)
     if platform == "a":
-        variant = replace(VARIANTS_A[c["variant"]], guarded=c["guarded"] == "yes")
+        variant = VARIANTS_A[c["variant"]]
+        variant = variant if c["guarded"] == "yes" else replace(variant, guarded=False)
         fetch_opc = bounded(imported("app", c["app"])) if ":" in c["app"] else None
         app = AppA(fetch_opc=fetch_opc)
         return PlatformARun(variant, cards[0], phone=phone, app=app, back_end=back_end, seed=seed), cards[0]
@@ -183,7 +185,9 @@ def outcome(c: Combination, patience: float = 9.0) -> Outcome:
     judged = judge_trace(loop.trace) if isinstance(loop, WalletApp) else []
     took = {each.limit.call.partition("_add_")[0]: each.spread.worst for each in judged}
     late = any(each.verdict is LimitVerdict.FAIL for each in judged)
-    return Outcome(str(loop.state), added, (*_found(loop.trace),), took, late, loop.trace[-1].at)
+    told = Outcome(str(loop.state), added, (*_found(loop.trace),), took, late, loop.trace[-1].at)
+    vars(loop).clear()  # its parts refer to it: else thousands of objects would wait for the collector
+    return told
 
 
 def _found(trace: Trace) -> Iterator[str]:

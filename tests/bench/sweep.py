@@ -1,0 +1,156 @@
+"""A sweep under load: killed, on Dask with workers killed, a million rows; and its figures in one run.
+
+    python tests/bench/sweep.py [NAME ...] [--combinations N]
+"""
+
+import argparse
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+
+from workbook.runs.back_end import simulated_back_end
+from workbook.runs.platform_a import PlatformARun
+from workbook.sweep.matrix import read_matrix
+from workbook.sweep.summary import summarise
+from workbook.sweep.workers import chunk_rows, content
+
+ROOT = Path(__file__).parents[2]
+SEED = 7
+
+
+def made(folder, text):
+    """A matrix of this text."""
+    path = Path(folder) / "matrix.toml"
+    path.write_text(text)
+    return path
+
+
+def of_size(folder, combinations):
+    """A matrix of about so many: platforms, phones, faults by operation and moment, and seeds."""
+    kinds = 'platform = ["a", "b"]\nvariant = "all"\nfault = ["200", "reset", "503 that says 500", "sdkInput empty"]\n'
+    kinds += 'operation = ["GET", "POST"]\nmoment = ["before", "after"]\nback_end = ["good", "sends the POST again"]\n'
+    return made(folder, f"{kinds}seeds = {max(1, combinations // 104)}\n")
+
+
+def command(matrix, out, *words):
+    return [sys.executable, "-m", "workbook", "sweep", str(matrix), "--out", str(out), "--workers", "2", *words]
+
+
+def rows(out):
+    return {path.name: path.read_bytes() for path in (out / "rows").iterdir()}
+
+
+def killed(folder, combinations):
+    """Killed three times and finished: the same bytes as one that was not."""
+    matrix, chance = of_size(folder, combinations), random.Random(SEED)
+    began = time.monotonic()
+    whole = subprocess.run(command(matrix, Path(folder) / "whole"), cwd=ROOT, stderr=subprocess.DEVNULL, check=False)
+    took, stopped = time.monotonic() - began, 0
+    for _ in range(3):
+        process = subprocess.Popen(command(matrix, Path(folder) / "killed"), cwd=ROOT, stderr=subprocess.DEVNULL)
+        try:
+            process.wait(timeout=took * chance.uniform(0.1, 0.3))
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            stopped += 1
+            process.wait()
+    last = subprocess.run(command(matrix, Path(folder) / "killed"), cwd=ROOT, stderr=subprocess.DEVNULL, check=False)
+    same = rows(Path(folder) / "whole") == rows(Path(folder) / "killed")
+    assert same, "the files differ"
+    assert stopped == 3
+    assert whole.returncode == last.returncode == 1  # the back end that sends the POST again is found
+    return f"{len(rows(Path(folder) / 'whole'))} files the same", f"killed {stopped} times; unstopped it took {took:.0f} s"
+
+
+def dask(folder, combinations):
+    """On two Dask workers, one killed each 10 s: the same bytes as in processes."""
+    matrix = of_size(folder, combinations)
+    subprocess.run(command(matrix, Path(folder) / "whole"), cwd=ROOT, stderr=subprocess.DEVNULL, check=False)
+    process = subprocess.Popen(command(matrix, Path(folder) / "dask", "--dask"), cwd=ROOT, stderr=subprocess.DEVNULL)
+    chance, kills = random.Random(SEED), 0
+    while process.poll() is None:
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            nannied = [child for child in psutil.Process(process.pid).children(recursive=True) if is_worker(child)]
+            if nannied:
+                os.kill(chance.choice(nannied).pid, signal.SIGKILL)
+                kills += 1
+    assert rows(Path(folder) / "whole") == rows(Path(folder) / "dask"), "the files differ"
+    return f"{len(rows(Path(folder) / 'dask'))} files the same", f"{kills} workers killed"
+
+
+def is_worker(process):
+    """Whether it is one of Dask's workers: its command line is that of a spawned process."""
+    try:
+        return "spawn_main" in " ".join(process.cmdline())
+    except psutil.Error:
+        return False
+
+
+def rate(folder, _combinations):
+    """Rows with trace and checks against bare direct flows, each in this process. Aim: at least 0.45."""
+    matrix = read_matrix(made(folder, 'platform = ["a"]\nseeds = 3000\n'))
+    numbers, back_end, ratios = [*matrix.numbers()], simulated_back_end(), []
+    for at in range(5):
+        some = numbers[at * 500 :][:500]
+        began = time.perf_counter()
+        content(chunk_rows(matrix, some), "parquet")
+        ours = time.perf_counter() - began
+        began = time.perf_counter()
+        for _ in some:
+            PlatformARun(back_end=back_end).walk()
+        ratios.append((time.perf_counter() - began) / ours)
+    return f"{sorted(ratios)[2]:.2f}", f"from {min(ratios):.2f} to {max(ratios):.2f}"
+
+
+def workers(folder, combinations):
+    """Two workers against one. Aim: at least 1.8 times."""
+    matrix, took = of_size(folder, combinations), []
+    for number in ("1", "2"):
+        out = Path(folder) / number
+        began = time.perf_counter()
+        subprocess.run([*command(matrix, out), "--workers", number], cwd=ROOT, stderr=subprocess.DEVNULL, check=False)
+        took.append(time.perf_counter() - began)
+        shutil.rmtree(out)
+    return f"{took[0] / took[1]:.2f} times", f"{took[0]:.1f} s and {took[1]:.1f} s"
+
+
+def million(folder, _combinations):
+    """A million rows summarised. Aim: 10 s and 2 GiB."""
+    matrix = read_matrix(of_size(folder, 104_000))
+    numbers, out = [*matrix.numbers()], Path(folder) / "out"
+    (out / "rows").mkdir(parents=True)
+    for at in range(1000):  # the rows of 20 real chunks, each with numbers of its own
+        if at < 20:
+            found = chunk_rows(matrix, numbers[at * 5000 :][:1000])
+        (out / "rows" / f"{at:06}.parquet").write_bytes(content(found, "parquet"))
+    began = time.perf_counter()
+    document = summarise(matrix, out, 0, 0.0)
+    took, most = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return f"{took:.1f} s, {most:.2f} GiB", f"{document['rows']:,} rows, {len(document['failures'])} kinds of failure"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    known = {each.__name__: each for each in (rate, workers, million, killed, dask)}
+    parser.add_argument("names", nargs="*", choices=[*known, []])
+    parser.add_argument("--combinations", type=int, default=20_000)
+    options = parser.parse_args()
+    for name in options.names or known:
+        with tempfile.TemporaryDirectory() as folder:
+            figure, detail = known[name](folder, options.combinations)
+        print(f"{name:<10} {figure:>24}  {detail}\n{'':<36} {known[name].__doc__}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
