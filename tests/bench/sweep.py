@@ -1,6 +1,6 @@
 """A sweep under load: killed, on Dask with workers killed, a million rows; and its figures in one run.
 
-    python tests/bench/sweep.py [NAME ...] [--combinations N]
+python tests/bench/sweep.py [NAME ...] [--combinations N]
 """
 
 import argparse
@@ -21,7 +21,7 @@ from workbook.runs.back_end import simulated_back_end
 from workbook.runs.platform_a import PlatformARun
 from workbook.sweep.matrix import read_matrix
 from workbook.sweep.summary import summarise
-from workbook.sweep.workers import chunk_rows, content
+from workbook.sweep.workers import chunk_file
 
 ROOT = Path(__file__).parents[2]
 SEED = 7
@@ -68,7 +68,10 @@ def killed(folder, combinations):
     assert same, "the files differ"
     assert stopped == 3
     assert whole.returncode == last.returncode == 1  # the back end that sends the POST again is found
-    return f"{len(rows(Path(folder) / 'whole'))} files the same", f"killed {stopped} times; unstopped it took {took:.0f} s"
+    return (
+        f"{len(rows(Path(folder) / 'whole'))} files the same",
+        f"killed {stopped} times; unstopped it took {took:.0f} s",
+    )
 
 
 def dask(folder, combinations):
@@ -104,7 +107,7 @@ def rate(folder, _combinations):
     for at in range(5):
         some = numbers[at * 500 :][:500]
         began = time.perf_counter()
-        content(chunk_rows(matrix, some), "parquet")
+        chunk_file(matrix, some)
         ours = time.perf_counter() - began
         began = time.perf_counter()
         for _ in some:
@@ -132,8 +135,8 @@ def million(folder, _combinations):
     (out / "rows").mkdir(parents=True)
     for at in range(1000):  # the rows of 20 real chunks, each with numbers of its own
         if at < 20:
-            found = chunk_rows(matrix, numbers[at * 5000 :][:1000])
-        (out / "rows" / f"{at:06}.parquet").write_bytes(content(found, "parquet"))
+            file = chunk_file(matrix, numbers[at * 5000 :][:1000])
+        (out / "rows" / f"{at:06}.parquet").write_bytes(file)
     began = time.perf_counter()
     document = summarise(matrix, out, 0, 0.0)
     took, most = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -6,14 +6,14 @@ import pytest
 
 from workbook.commands import cli
 from workbook.sweep import workers
-from workbook.sweep.workers import chunk_rows
+from workbook.sweep.workers import chunk_file
 
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch):
     """Play in this process."""
     monkeypatch.setattr(
-        workers, "in_processes", lambda matrix, chunks, _n: ((at, chunk_rows(matrix, of)) for at, of in chunks.items())
+        workers, "in_processes", lambda matrix, chunks, _n: ((at, chunk_file(matrix, of)) for at, of in chunks.items())
     )
 
 

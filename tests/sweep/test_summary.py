@@ -9,14 +9,14 @@ from workbook.sweep import workers
 from workbook.sweep.matrix import from_spec, read_matrix
 from workbook.sweep.play import Player, outcome
 from workbook.sweep.summary import stage_line, summarise
-from workbook.sweep.workers import chunk_rows, sweep
+from workbook.sweep.workers import chunk_file, sweep
 
 
 @pytest.fixture
 def found(own_code, monkeypatch):
     """Sweeps code of the integrator's own in this process; returns the kinds of failure that are found."""
     monkeypatch.setattr(
-        workers, "in_processes", lambda matrix, chunks, _n: ((at, chunk_rows(matrix, of)) for at, of in chunks.items())
+        workers, "in_processes", lambda matrix, chunks, _n: ((at, chunk_file(matrix, of)) for at, of in chunks.items())
     )
 
     def swept(**options):

@@ -13,7 +13,7 @@ from workbook.errors import ConfigurationError
 from workbook.sweep import workers
 from workbook.sweep.matrix import read_matrix
 from workbook.sweep.summary import read_rows
-from workbook.sweep.workers import chunk_rows, content, prepared, recorded, sweep
+from workbook.sweep.workers import chunk_file, chunk_rows, content, prepared, recorded, sweep
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,7 +24,7 @@ def rows(folder):
 
 def here(matrix, chunks, _workers):
     """In place of processes: this one."""
-    return ((at, chunk_rows(matrix, numbers)) for at, numbers in reversed(chunks.items()))
+    return ((at, chunk_file(matrix, numbers)) for at, numbers in reversed(chunks.items()))
 
 
 @pytest.fixture
@@ -78,11 +78,13 @@ def test_recorded_durations_become_a_dimension(tmp_path):
 def test_code_that_ends_its_process_costs_the_row_in_which_it_does(own_code):
     matrix = read_matrix(own_code / "matrix.toml", app="planted_code:exits")
     chunks = {0: [*matrix.numbers()][:24]}
-    ((_at, found),) = workers.in_processes(matrix, chunks, 2)
-    exited = [row["outcome"] == "exited" for row in found]
-    assert [row["number"] for row in found] == chunks[0]
-    assert 0 < sum(exited) < 24
-    assert {row["card"] for row in found if row["outcome"] == "exited"} == {"second"}
+    ((_at, file),) = workers.in_processes(matrix, dict(chunks), 2)
+    (own_code / "rows").mkdir()
+    (own_code / "rows" / "000000.parquet").write_bytes(file)
+    found = read_rows(own_code)
+    assert [*found["number"]] == chunks[0]
+    assert 0 < (found["outcome"] == "exited").sum() < 24
+    assert {*found["card"][found["outcome"] == "exited"]} == {"second"}
 
 
 def test_code_that_hangs_or_exits_the_interpreter_becomes_a_row(own_code):
@@ -129,5 +131,4 @@ def test_a_killed_sweep_goes_on_and_ends_in_the_same_bytes(own_code, tmp_path, q
 def test_the_bytes_of_a_file_depend_on_its_rows_alone(own_code):
     matrix = read_matrix(own_code / "matrix.toml", handler="planted_code:Handler")
     found = chunk_rows(matrix, [*matrix.numbers()][:3])
-    assert content(found, "parquet") == content([dict(row) for row in found], "parquet")
-    assert content(found, "jsonl").count(b"\n") == 3
+    assert content(found) == content([dict(row) for row in found]) == chunk_file(matrix, [*matrix.numbers()][:3])

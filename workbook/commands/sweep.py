@@ -37,6 +37,8 @@ Killed or stopped, the same command goes on where it was. Without a file it play
     parser.add_argument(
         "--patience", type=float, default=2.0, metavar="SECONDS", help="your code hangs after so long (2)"
     )
+    parser.add_argument("--back-end", type=Path, metavar="FILE", help="measure your back end too: its back-end.toml")
+    parser.add_argument("--rate", type=float, default=10.0, metavar="N", help="its calls a second, at most (10)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="processes; one a core")
     parser.add_argument("--dask", action="store_true", help="play on a Dask cluster of this machine")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="play on the Dask cluster of this scheduler")
@@ -66,6 +68,11 @@ def sweep(options: argparse.Namespace) -> int:
         limit=limit,
         patience=patience,
     )
+    if options.back_end:
+        from workbook.sweep.back_end import measure_back_end
+
+        options.out.mkdir(parents=True, exist_ok=True)
+        measure_back_end(options.back_end, matrix, options.out, number("--rate", options.rate, least=0.01, most=1000))
     played, seconds = sweep(matrix, options.out, workers=workers, scheduler=scheduler)
     document = summarise(matrix, options.out, played, seconds)
     for kind in document["failures"]:

@@ -27,7 +27,7 @@ from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.phones import NEVER_OPENED, PHONES_A, PHONES_B, WALLETS, PhoneB
 from workbook.simulation.service import CLIENT_LIMITS, Service
 from workbook.simulation.world import SIMULATED_CARDS, Instrument, World
-from workbook.sweep.matrix import Combination, choices, drawn, imported, ordinary, spec
+from workbook.sweep.matrix import DIMENSIONS, Combination, choices, drawn, imported, ordinary, spec
 
 Loop = PlatformARun | PlatformBRun | WalletApp
 Row = dict[str, Any]
@@ -166,11 +166,11 @@ class Outcome(NamedTuple):
     """
 
     state: str
-    added: bool
-    found: tuple[str, ...]
-    took: Mapping[str, float]
-    late: bool
-    ended: float
+    added: bool = False
+    found: tuple[str, ...] = ()
+    took: Mapping[str, float] = MappingProxyType({})
+    late: bool = False
+    ended: float = 0.0
 
 
 def outcome(c: Combination, patience: float = 9.0) -> Outcome:
@@ -179,7 +179,7 @@ def outcome(c: Combination, patience: float = 9.0) -> Outcome:
         loop, card = loop_of(c, patience)
         walk(loop, c)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # the integrator's code may raise anything
-        return Outcome("broke off", False, (f"it raised {exception_words(error)}",), {}, False, 0.0)  # noqa: FBT003
+        return Outcome("broke off", found=(f"it raised {exception_words(error)}",))
     watch = getattr(loop.phone, "watch", None)
     added = card in loop.phone.cards or (watch is not None and card in watch.cards)
     judged = judge_trace(loop.trace) if isinstance(loop, WalletApp) else []
@@ -207,7 +207,7 @@ class Player:
 
     def __init__(self, patience: float) -> None:
         self.patience = patience
-        self._reference: tuple[str, Outcome] = ("", Outcome("", False, (), {}, False, 0.0))  # noqa: FBT003
+        self._reference = "", Outcome("")
 
     def failures(self, c: Combination, mine: Outcome) -> tuple[str, ...]:
         """What the integrator's choices add in these surroundings, a kind of failure each."""
@@ -230,10 +230,10 @@ class Player:
 
 
 def row_of(number: int, c: Combination, mine: Outcome, failures: tuple[str, ...]) -> Row:
-    """A row from its parts; several failures are in lines of one cell."""
+    """A row from its parts; several findings or failures are lines of one cell."""
     return {
         "number": number,
-        **{name: c.get(name, "") for name in _columns()},
+        **{name: c.get(name, "") for name, values in DIMENSIONS.items() if values},
         **{name: float(c[name]) if name in c else None for name in ("get", "post")},
         **{f"{name}_took": mine.took.get(name) for name in drawn()[2:]},
         "outcome": mine.state,
@@ -245,8 +245,6 @@ def row_of(number: int, c: Combination, mine: Outcome, failures: tuple[str, ...]
     }
 
 
-@cache
-def _columns() -> list[str]:
-    from workbook.sweep.matrix import DIMENSIONS
-
-    return [name for name, values in DIMENSIONS.items() if values]
+def texts() -> list[str]:
+    """The columns of a row that are text."""
+    return [*(name for name, values in DIMENSIONS.items() if values), "outcome", "found", "failure"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.base.files import write_all
 from workbook.sweep.matrix import DIMENSIONS, Combination, Matrix, drawn, ordinary, spec
-from workbook.sweep.play import Player, outcome
+from workbook.sweep.play import Player, outcome, texts
 from workbook.views.templates import fill, page
 
 if TYPE_CHECKING:
@@ -55,19 +55,13 @@ def read_rows(out: Path) -> "Frame":
     files = sorted((out / "rows").glob("[0-9]*"))
     if files[0].suffix == ".jsonl":
         rows = pd.concat([pd.read_json(file, lines=True, dtype=False) for file in files], ignore_index=True)
-        texts = [name for name in rows if name not in _numbers()]
-        return rows.astype(dict.fromkeys(texts, str)).astype(dict.fromkeys(texts, "category"))
+        return rows.astype(dict.fromkeys(texts(), str)).astype(dict.fromkeys(texts(), "category"))
     import pyarrow as pa
     from pyarrow import parquet
 
-    texts = [each.name for each in parquet.read_schema(files[0]) if each.type == pa.string()]
-    table = pa.concat_tables(parquet.read_table(file, read_dictionary=texts) for file in files)
-    frame: Frame = table.unify_dictionaries().to_pandas(split_blocks=True, self_destruct=True)
+    table = pa.concat_tables(parquet.read_table(file, read_dictionary=texts()) for file in files).unify_dictionaries()
+    frame: Frame = table.to_pandas(split_blocks=True, self_destruct=True)
     return frame
-
-
-def _numbers() -> list[str]:
-    return ["number", "added", "late", "ended", "get", "post", *(f"{name}_took" for name in drawn()[2:])]
 
 
 def smallest(frame: "Frame", shows: "Mask") -> tuple[dict[str, str], int, float]:
@@ -198,7 +192,7 @@ def stage_line(c: Combination) -> str:
     return f"{''.join(lines)}session.{verb}.live({', '.join(given)})"
 
 
-def counted(frame: "Frame") -> dict[str, Any]:
+def counted(frame: "Frame", out: Path) -> dict[str, Any]:
     """The pivot tables of a sweep: each with its title, its head and its rows."""
     import pandas as pd
 
@@ -211,6 +205,11 @@ def counted(frame: "Frame") -> dict[str, Any]:
         slow = pd.cut(wallet["get"], steps, labels=labels)
         share = pd.crosstab(slow, [wallet["handler"], wallet["back_end"]], wallet["late"], aggfunc="mean")
         tables["Share of late extensions against the seconds of a GET"] = share.round(4)
+    if (out / "back-end.csv").exists():
+        took = pd.read_csv(out / "back-end.csv", dtype={"fault": str}).groupby(["fault", "call", "answer"])["seconds"]
+        table = took.agg(["count", "median", "max"])
+        table.index = pd.Index(["; ".join(each) for each in table.index], name="fault; call; answer")
+        tables["Your back end, measured in seconds"] = table
     return {title: _written(table) for title, table in tables.items()}
 
 
@@ -268,10 +267,12 @@ def summarise(matrix: Matrix, out: Path, played: int, seconds: float) -> dict[st
         "durations": durations,
         "rate": {"played": played, "seconds": round(seconds, 3), "per_second": round(played / max(seconds, 1e-9), 1)},
     }
-    tables = counted(frame)
-    pictures = [
-        (title, plot(title, head, rows, lines=title.startswith("Share"))) for title, (head, rows) in tables.items()
-    ]
+    tables = counted(frame, out)
+    pictures = {
+        title: plot(title, head, rows, lines=title.startswith("Share"))
+        for title, (head, rows) in tables.items()
+        if not title.startswith("Your back end")
+    }
     values = {"title": "A sweep", "document": document, "kinds": kinds, "tables": tables, "pictures": pictures}
     write_all({
         out / "sweep.json": json.dumps(document, ensure_ascii=False, indent=1) + "\n",

@@ -11,24 +11,29 @@ import os
 import signal
 import sys
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import redirect_stdout, suppress
+from contextlib import ExitStack, redirect_stdout, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 from time import perf_counter
+from typing import Any
 
 from tqdm import tqdm
 
 from workbook.base.files import write_whole
 from workbook.errors import ConfigurationError
 from workbook.sweep.matrix import Matrix
-from workbook.sweep.play import Outcome, Player, Row, row_of
+from workbook.sweep.play import Outcome, Player, Row, row_of, texts
 
 Numbers = Sequence[int]
 """The numbers of a chunk's combinations."""
+Chunks = dict[int, Any]
+"""The chunks that are missing, by number; each is taken out when it has been played."""
+Played = Iterator[tuple[int, bytes]]
+"""The number of a chunk and its file, for each chunk that has been played."""
 
 
 def chunk_rows(matrix: Matrix, numbers: Numbers) -> list[Row]:
@@ -38,10 +43,9 @@ def chunk_rows(matrix: Matrix, numbers: Numbers) -> list[Row]:
         return [player.row(number, matrix.combination(number)) for number in numbers]
 
 
-def exited_row(matrix: Matrix, number: int) -> Row:
-    """The row of a combination in which the integrator's code ended the process."""
-    failure = ("It ended the process, as os._exit or a crash of a library does.",)
-    return row_of(number, matrix.combination(number), Outcome("exited", False, failure, {}, False, 0.0), failure)  # noqa: FBT003
+def chunk_file(matrix: Matrix, numbers: Numbers) -> bytes:
+    """The file with the rows of these combinations."""
+    return content(chunk_rows(matrix, numbers))
 
 
 # Processes of this machine.
@@ -51,39 +55,35 @@ def _begin(path: Sequence[str]) -> None:
     """A worker leaves Ctrl-C to its parent, and ends with it, however that ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.path[:] = path
-    parent = multiprocessing.parent_process()
 
     def follow() -> None:
-        if parent is not None:
+        if (parent := multiprocessing.parent_process()) is not None:
             parent.join()
-        os._exit(1)
+            os._exit(1)
 
     Thread(target=follow, daemon=True).start()
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
-    """A pool whose processes share nothing with this one, on any system; a fork server starts one in a moment."""
+    """Processes that share nothing with this one; a fork server, where the system has one, starts one in a moment."""
     way = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(way)
-    if way == "forkserver":
-        context.set_forkserver_preload([__name__])
+    context.set_forkserver_preload([__name__])
     return ProcessPoolExecutor(workers, context, _begin, ([*sys.path],))
 
 
-def in_processes(matrix: Matrix, chunks: Mapping[int, Numbers], workers: int) -> Iterator[tuple[int, list[Row]]]:
-    """The rows of each chunk, as they are ready; code that ends its process costs the row in which it does."""
-    left = dict(chunks)
+def in_processes(matrix: Matrix, left: Chunks, workers: int) -> Played:
+    """The file of each chunk, as it is ready; code that ends its process costs the row in which it does."""
     while left:
         with _pool(workers) as pool, suppress(BrokenProcessPool):
-            futures = {pool.submit(chunk_rows, matrix, numbers): chunk for chunk, numbers in left.items()}
+            futures = {pool.submit(chunk_file, matrix, numbers): chunk for chunk, numbers in left.items()}
             try:
                 for future in as_completed(futures):
-                    rows = future.result()
+                    yield futures[future], future.result()
                     del left[futures[future]]
-                    yield futures[future], rows
-            except BaseException:
+            except BaseException as error:
                 pool.shutdown(wait=False, cancel_futures=True)
-                for process in multiprocessing.active_children():
+                for process in multiprocessing.active_children() if not isinstance(error, BrokenProcessPool) else ():
                     process.terminate()
                 raise
         # The pool says only that a process ended. It was at one of the first chunks that are left.
@@ -91,30 +91,30 @@ def in_processes(matrix: Matrix, chunks: Mapping[int, Numbers], workers: int) ->
             yield chunk, carefully(matrix, left.pop(chunk))
 
 
-def carefully(matrix: Matrix, numbers: Numbers) -> list[Row]:
-    """The rows of a chunk in a process of its own; if that ends too, one combination after the other."""
+def carefully(matrix: Matrix, numbers: Numbers) -> bytes:
+    """The file of a chunk, played in a process of its own; if that ends too, one combination after the other."""
     with _pool(1) as pool, suppress(BrokenProcessPool):
-        return pool.submit(chunk_rows, matrix, numbers).result()
+        return pool.submit(chunk_file, matrix, numbers).result()
     rows: list[Row] = []
     while len(rows) < len(numbers):
-        with _pool(1) as pool, suppress(BrokenProcessPool):
-            for number in numbers[len(rows) :]:
-                rows += pool.submit(chunk_rows, matrix, [number]).result()
-        if len(rows) < len(numbers):
-            rows.append(exited_row(matrix, numbers[len(rows)]))
-    return rows
+        with _pool(1) as pool:
+            try:
+                for number in numbers[len(rows) :]:
+                    rows += pool.submit(chunk_rows, matrix, [number]).result()
+            except BrokenProcessPool:
+                failure = ("It ended the process, as os._exit or a crash of a library does.",)
+                rows.append(row_of(number, matrix.combination(number), Outcome("exited"), failure))
+    return content(rows)
 
 
 # Dask.
 
 
-def on_dask(
-    matrix: Matrix, chunks: Mapping[int, Numbers], address: str, workers: int
-) -> Iterator[tuple[int, list[Row]]]:
-    """The rows of each chunk, as they are ready, from a cluster; an empty address starts one on this machine.
+def on_dask(matrix: Matrix, left: Chunks, address: str, workers: int) -> Played:
+    """The file of each chunk, as it is ready, from a cluster; an empty address starts one on this machine.
 
-    Dask plays a chunk again whose worker was lost. Where it gives up, because each worker that took it ended, it
-    is played here. If this client loses the scheduler, it comes again with what is missing.
+    Dask plays a chunk again whose worker was lost. Where it gives up, because each worker that took it ended, it is
+    played here. If this client loses the scheduler, it comes again with what is missing.
 
     Raises:
         ConfigurationError: there is no scheduler at this address.
@@ -123,38 +123,27 @@ def on_dask(
     from distributed import Client, LocalCluster, as_completed
     from distributed.scheduler import KilledWorker
 
-    left, tries = dict(chunks), 0
-    with dask.config.set({"distributed.scheduler.allowed-failures": 10, "distributed.comm.timeouts.connect": "10s"}):
-        cluster = (
-            None
-            if address
-            else LocalCluster(  # type: ignore[no-untyped-call]  # shipped without types
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
-            )
+    with ExitStack() as stack:
+        stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 10}))
+        cluster: Any = address or stack.enter_context(
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)  # type: ignore[no-untyped-call]  # shipped without types
         )
-        try:
-            while left:
-                try:
-                    with Client(address or cluster) as client:  # type: ignore[no-untyped-call]
-                        futures = {
-                            client.submit(chunk_rows, matrix, numbers, pure=False): chunk
-                            for chunk, numbers in left.items()
-                        }
-                        for future in as_completed(futures):  # type: ignore[no-untyped-call]
-                            try:
-                                rows = future.result()
-                            except KilledWorker:
-                                rows = carefully(matrix, left[futures[future]])
-                            del left[futures[future]]
-                            yield futures[future], rows
-                            future.release()
-                except (OSError, CancelledError) as error:  # a lost connection
-                    tries += 1
-                    if tries > 5:
-                        raise ConfigurationError(f"No scheduler at {address!r}: {error}.") from None
-        finally:
-            if cluster is not None:
-                cluster.close()
+        tries = 0
+        while left:
+            try:
+                with Client(cluster, timeout=10) as client:  # type: ignore[no-untyped-call]
+                    futures = {client.submit(chunk_file, matrix, left[at], pure=False): at for at in left}
+                    for future in as_completed(futures):  # type: ignore[no-untyped-call]
+                        chunk = futures.pop(future)
+                        try:
+                            yield chunk, future.result()
+                        except KilledWorker:
+                            yield chunk, carefully(matrix, left[chunk])
+                        del left[chunk]
+            except (OSError, CancelledError) as error:  # a lost connection
+                tries += 1
+                if tries > 5:
+                    raise ConfigurationError(f"No scheduler at {address!r}: {error}.") from None
 
 
 # The files.
@@ -181,17 +170,15 @@ def file_ending() -> str:
     return "parquet" if find_spec("pyarrow") else "jsonl"
 
 
-def content(rows: Sequence[Row], ending: str) -> bytes:
+def content(rows: Sequence[Row]) -> bytes:
     """The bytes of a chunk's file."""
-    if ending == "jsonl":
+    if file_ending() == "jsonl":
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
     import pyarrow as pa
     from pyarrow import parquet
 
-    numbers = {"number": pa.int64(), "added": pa.bool_(), "late": pa.bool_()}
-    seconds = [name for name in rows[0] if name in ("get", "post", "ended") or name.endswith("_took")]
-    kinds = numbers | dict.fromkeys(seconds, pa.float64())
-    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in rows[0]])
+    kinds = {"number": pa.int64(), "added": pa.bool_(), "late": pa.bool_()} | dict.fromkeys(texts(), pa.string())
+    schema = pa.schema([(name, kinds.get(name, pa.float64())) for name in rows[0]])
     file = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist(rows, schema), file, compression="zstd")
     return file.getvalue()
@@ -215,16 +202,17 @@ def sweep(matrix: Matrix, out: Path, *, workers: int, scheduler: str | None = No
     chunks = {at: numbers[at * matrix.chunk :][: matrix.chunk] for at in range(-(-len(numbers) // matrix.chunk))}
     missing = {at: each for at, each in chunks.items() if not (folder / f"{at:06}.{ending}").exists()}
     done = len(numbers) - sum(map(len, missing.values()))
-    rows = in_processes(matrix, missing, workers) if scheduler is None else on_dask(matrix, missing, scheduler, workers)
-    with tqdm(
-        total=len(numbers), initial=done, unit=" combinations", mininterval=0.5 if sys.stderr.isatty() else 30
-    ) as bar:
-        for at, found in rows:
+    files = (
+        in_processes(matrix, missing, workers) if scheduler is None else on_dask(matrix, missing, scheduler, workers)
+    )
+    often = 0.5 if sys.stderr.isatty() else 30  # seconds
+    with tqdm(total=len(numbers), initial=done, unit=" combinations", mininterval=often) as bar:
+        for at, file in files:
             part = folder / f".{at:06}.{os.getpid()}.part"
-            part.write_bytes(content(found, ending))
+            part.write_bytes(file)
             part.replace(folder / f"{at:06}.{ending}")
-            played += len(found)
-            bar.update(len(found))
+            played += len(chunks[at])
+            bar.update(len(chunks[at]))
     return played, perf_counter() - began
 
 
