@@ -34,7 +34,7 @@ def test_no_failure_ends_with_0_and_failures_with_1(matrix, capsys, tmp_path):
     words = matrix('platform = ["wallet"]\nhandler = ["reference", "no card art"]')
     assert cli.main([*words, "--out", str(tmp_path / "other")]) == 1
     printed = capsys.readouterr().out
-    assert "smallest: handler = no card art" in printed
+    assert "smallest, which 1 have: handler = no card art" in printed
     assert "session.replay(\"platform=wallet handler='no card art'\")" in printed
     page = (tmp_path / "other" / "index.html").read_text()
     assert page.count("<svg") == 1

@@ -127,8 +127,8 @@ def test_a_line_says_a_combination(platform):
         ("platform=c", "needs a platform"),
         ("platform=a fualt=reset", "Did you mean 'fault'?"),
         ("platform=a fault=rest", "Did you mean 'reset'?"),
-        ("platform=a handler=reference", "has no handler"),
-        ("platform=a get=soon", "Give seconds"),
+        ("platform=a handler=reference", "handler is 'reference'"),
+        ("platform=a get=soon", "seconds, such as"),
         ("platform=a fault='reset", "no combination"),
     ],
 )

@@ -61,7 +61,7 @@ def test_a_planted_bug_is_found_with_its_smallest_combination(found, options, pa
     [
         ("platform=a", "session.platform_a.live()"),
         ("platform=a guarded=no fault=reset",
-         "session.platform_a.live(fault='reset', guarded=False, operation='GET', moment='before')"),
+         "session.platform_a.live(fault='reset', operation='GET', moment='before', guarded=False)"),
         ("platform=b app=mine:Delegate", "from mine import Delegate; session.platform_b.live(delegate=Delegate)"),
         ("platform=wallet handler=mine:Handler surface=watch",
          "from mine import Handler; session.wallet.live(surface='watch', handler=Handler)"),

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from time import monotonic, sleep
 
+import psutil
 import pytest
 
 from workbook.errors import ConfigurationError
@@ -132,3 +133,21 @@ def test_the_bytes_of_a_file_depend_on_its_rows_alone(own_code):
     matrix = read_matrix(own_code / "matrix.toml", handler="planted_code:Handler")
     found = chunk_rows(matrix, [*matrix.numbers()][:3])
     assert content(found) == content([dict(row) for row in found]) == chunk_file(matrix, [*matrix.numbers()][:3])
+
+
+@pytest.mark.slow
+def test_two_dask_workers_of_which_one_is_killed_make_the_same_bytes(own_code, quick):
+    file, dask = own_code / "matrix.toml", own_code / "dask"
+    program = own_code / "main.py"
+    program.write_text(MAIN.replace("workers=1", "workers=2, scheduler=''"))
+    process = subprocess.Popen(
+        [sys.executable, str(program), str(file), str(dask)], cwd=ROOT, stderr=subprocess.DEVNULL
+    )
+    until = monotonic() + 60
+    while not [*dask.glob("rows/0*")] and monotonic() < until:
+        sleep(0.02)
+    spawned = psutil.Process(process.pid).children(recursive=True)
+    next(each for each in spawned if "spawn_main" in " ".join(each.cmdline())).kill()
+    assert process.wait(timeout=60) == 0
+    sweep(read_matrix(file), own_code / "whole", workers=1)
+    assert rows(dask) == rows(own_code / "whole")

@@ -28,15 +28,9 @@ Killed or stopped, the same command goes on where it was. Without a file it play
     parser.add_argument("--out", type=Path, default=Path("sweep"), metavar="DIR", help="where rows and summary go")
     parser.add_argument("--limit", type=int, default=0, metavar="N", help="take N combinations, spread over all")
     parser.add_argument("--app", default="", metavar="MODULE:NAME", help="your fetchOpc, or your delegate's class")
-    parser.add_argument(
-        "--handler", dest="own_handler", default="", metavar="MODULE:CLASS", help="your extension's handler"
-    )
-    parser.add_argument(
-        "--durations", type=Path, metavar="FILE", help="recorded durations of the handler's calls, as CSV"
-    )
-    parser.add_argument(
-        "--patience", type=float, default=2.0, metavar="SECONDS", help="your code hangs after so long (2)"
-    )
+    parser.add_argument("--handler", dest="own", default="", metavar="MODULE:CLASS", help="your extension's handler")
+    parser.add_argument("--durations", type=Path, metavar="FILE", help="recorded durations of the handler's calls")
+    parser.add_argument("--patience", type=float, default=2.0, metavar="N", help="your code hangs after N seconds (2)")
     parser.add_argument("--back-end", type=Path, metavar="FILE", help="measure your back end too: its back-end.toml")
     parser.add_argument("--rate", type=float, default=10.0, metavar="N", help="its calls a second, at most (10)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="processes; one a core")
@@ -57,16 +51,14 @@ def sweep(options: argparse.Namespace) -> int:
     from workbook.sweep.workers import recorded, sweep
 
     workers = whole("--workers", options.workers, least=1, most=256)
-    limit = whole("--limit", options.limit, least=0, most=10_000_000)
-    patience = number("--patience", options.patience, least=0.1, most=60, unit="seconds")
     scheduler = options.scheduler or ("" if options.dask else None)
     matrix = matrices.read_matrix(
         options.matrix,
         app=options.app,
-        handler=options.own_handler,
+        handler=options.own,
         durations=recorded(options.durations) if options.durations else {},
-        limit=limit,
-        patience=patience,
+        limit=whole("--limit", options.limit, least=0, most=10_000_000),
+        patience=number("--patience", options.patience, least=0.1, most=60, unit="seconds"),
     )
     if options.back_end:
         from workbook.sweep.back_end import measure_back_end
@@ -76,8 +68,9 @@ def sweep(options: argparse.Namespace) -> int:
     played, seconds = sweep(matrix, options.out, workers=workers, scheduler=scheduler)
     document = summarise(matrix, options.out, played, seconds)
     for kind in document["failures"]:
-        values = ", ".join(f"{name} = {value}" for name, value in kind["smallest"].items())
-        say(f"FAIL  {kind['kind']}\n      {kind['rows']} rows; smallest: {values or '-'}\n      {kind['replay']}")
+        values = ", ".join(f"{name} = {value}" for name, value in kind["smallest"].items()) or "-"
+        say(f"FAIL  {kind['kind']}")
+        say(f"      {kind['rows']} rows; smallest, which {kind['covers']} have: {values}\n      {kind['replay']}")
     count, rows = len(document["failures"]), document["rows"]
     kinds = "no failure" if not count else f"{count} {'kind' if count == 1 else 'kinds'} of failure"
     say(f"{kinds} in {rows:,} combinations; {played:,} played in {seconds:.0f} s; see {options.out / 'index.html'}")
@@ -97,12 +90,8 @@ def _check_installed(options: argparse.Namespace) -> None:
 
     if options.dask and options.scheduler:
         raise ParameterError("--dask starts a cluster, and --scheduler names one. Leave one of them out.")
-    needed = {"sweep": ["pandas", "matplotlib", "hypothesis"]}
-    if options.dask or options.scheduler:
-        needed["dask"] = ["distributed"]
-    for extra, packages in needed.items():
-        for package in packages:
-            if find_spec(package) is None:
-                raise ConfigurationError(
-                    f"sweep needs the package {package}, which is not installed: {pip_line(extra)}"
-                )
+    needed = dict.fromkeys(("pandas", "matplotlib", "hypothesis"), "sweep")
+    needed |= {"distributed": "dask"} if options.dask or options.scheduler else {}
+    for package, extra in needed.items():
+        if find_spec(package) is None:
+            raise ConfigurationError(f"sweep needs the package {package}, which is not installed: {pip_line(extra)}")

@@ -23,8 +23,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, create_model
 
-from workbook.base.forms import Form, Mistakes, Place, Says, parse_toml, quoted_toml, read_form, read_toml
-from workbook.base.values import did_you_mean, is_number, lookup
+from workbook.base.forms import Form, Mistakes, Place, Says, quoted_toml, read_form, read_toml
+from workbook.base.values import did_you_mean, lookup
 from workbook.errors import ParameterError
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B
@@ -113,15 +113,11 @@ def from_spec(line: str) -> Combination:
     if told.get("platform") not in DIMENSIONS["platform"]:
         raise ParameterError(f"A combination needs a platform: a, b or wallet. {example}")
     for name, value in told.items():
-        known = lookup("dimension", name, DIMENSIONS).get(told["platform"])
-        own = name in ("app", "handler") and re.fullmatch(r"[\w.]+:\w+", value)
-        number = value.replace(".", "", 1).isdecimal() and is_number(float(value), 0, 3600)
-        if name in drawn() and not number:
-            raise ParameterError(f"{name} is {value[:60]!r}. Give seconds from 0 to 3600.")
-        if name not in drawn() and known is None:
-            raise ParameterError(f"Platform {told['platform']} has no {name}.")
-        if known and value not in known and not own and not (name == "seed" and value.isdecimal()):
-            raise ParameterError(f"{name} is {value[:60]!r}. {did_you_mean(value, known)}")
+        known = lookup("dimension", name, DIMENSIONS).get(told["platform"], ())
+        written = r"\d{1,4}(\.\d+)?" if name in drawn() else {"seed": r"\d{1,10}"}.get(name, r"[\w.]+:\w+")
+        free = name in (*drawn(), "seed", "app", "handler") and re.fullmatch(written, value)
+        if value not in known and not free:
+            raise ParameterError(f"{name} is {value[:60]!r}. {did_you_mean(value, known or ['seconds, such as 1.5'])}")
     return {**ordinary(told["platform"]), **told}
 
 
@@ -148,7 +144,7 @@ _FORM = create_model(  # type: ignore[call-overload]  # its fields are made from
     "_FORM",
     __base__=Form,
     chunk=(Annotated[int, Field(ge=1, le=100_000), Says("the rows of a file, from 1 to 100000")], 1000),
-    seeds=(Annotated[int, Field(ge=1, le=10**9), Says("how many seeds, a whole number from 1 on")], 0),
+    seeds=(Annotated[int, Field(ge=1, le=1_000_000), Says("how many seeds, from 1 to 1000000")], 0),
     latencies=(dict[str, LatencyForm], Field(default_factory=dict)),
     without=(list[dict[str, str | int | list[str | int]]], Field(default_factory=list)),
     **{
@@ -226,12 +222,9 @@ class Matrix:
             return True
         if name == "operation" and c["fault"] == "200" and c[name] != "GET":
             return True
-        if (
-            name == "app"
-            and c["variant"] == "earlier"
-            and {"calls", "keeps_watch_availability"} & {*APPS_B.get(c[name], ())}
-        ):
-            return True  # nobody can play it
+        mistake = APPS_B.get(c[name], {}) if name == "app" and c["variant"] == "earlier" else {}
+        if "calls" in mistake or "keeps_watch_availability" in mistake:
+            return True  # the earlier variant knows no watch
         return any(name in each and all(c.get(n) in vs for n, vs in each.items()) for each in self.without)
 
     def combination(self, number: int) -> Combination:
@@ -291,8 +284,8 @@ def read_matrix(
         ParameterError: the matrix has no combination, or too many.
     """
     example = "`workbook sweep --print` prints a matrix to begin with."
-    own = Path(__file__).with_name("matrix.toml")
-    document = parse_toml(own.read_bytes(), own.name, "") if path is None else read_toml(path, example)
+    file = path or Path(__file__).with_name("matrix.toml")
+    document = read_toml(file, example)
     mistakes = Mistakes()
     form = read_form(_FORM, document, mistakes)
     axes = _axes(form, mistakes)
@@ -302,11 +295,15 @@ def read_matrix(
         {name: _values(values, axes, name, (at, name), mistakes) for name, values in condition.items()}
         for at, condition in enumerate(form.without)
     ]
-    mistakes.raise_for(own.name if path is None else path.name)
-    for name, platform, code in _own_code(app, handler):
-        axes[platform] = {**axes.get(platform, _ordinary_axes(platform)), name: (code,)}
-    if app or handler:  # of the other platforms no row would tell anything about this code
-        axes = {platform: each for platform, each in axes.items() if any(":" in str(v) for v in each.values())}
+    for name, each in form.latencies.items():
+        if each.p99 < each.median:
+            mistakes.add(("latencies", name, "p99"), f"it is {each.p99:g}; give seconds above the median.")
+    mistakes.raise_for(file.name)
+    own = [("app", "b" if isinstance(imported("--app", app), type) else "a", app)] if app else []
+    own += [("handler", "wallet", handler)] if handler and imported("--handler", handler) else []
+    if own:  # of the other platforms no row would tell anything about this code
+        usual = {platform: {n: [v] for n, v in ordinary(platform).items()} for _name, platform, _code in own}
+        axes = {platform: {**axes.get(platform, usual[platform]), name: [code]} for name, platform, code in own}
     latencies = {name: (each.median, each.p99) for name, each in form.latencies.items()}
     return _playable(Matrix(axes, latencies, dict(durations), without, form.chunk, limit, patience))
 
@@ -314,7 +311,11 @@ def read_matrix(
 def _axes(form: Any, mistakes: Mistakes) -> dict[str, dict[str, Sequence[str]]]:
     """The values of each dimension on each platform; a platform that knows none of them takes its ordinary one."""
     chosen = form.platform if isinstance(form.platform, list) else [*DIMENSIONS["platform"]]
-    axes = {each: _ordinary_axes(each) for each in DIMENSIONS["platform"] if each in chosen}
+    axes: dict[str, dict[str, Sequence[str]]] = {
+        each: {name: [value] for name, value in ordinary(each).items()}
+        for each in chosen
+        if each in DIMENSIONS["platform"]
+    }
     for name, given in form:
         if name not in DIMENSIONS or given is None:
             continue
@@ -346,19 +347,6 @@ def _values(given: Any, axes: Mapping[str, Any], name: str, place: Place, mistak
     return [value for value in known if value in found]
 
 
-def _ordinary_axes(platform: str) -> dict[str, Sequence[str]]:
-    return {name: [value] for name, value in ordinary(platform).items()}
-
-
-def _own_code(app: str, handler: str) -> Iterator[tuple[str, str, str]]:
-    """The dimension, the platform and the name of code of the integrator's own."""
-    if app:
-        yield "app", "b" if isinstance(imported("--app", app), type) else "a", app
-    if handler:
-        imported("--handler", handler)
-        yield "handler", "wallet", handler
-
-
 def imported(option: str, name: str) -> Any:
     """What `module:name` names; the current folder is searched, too.
 
@@ -370,7 +358,7 @@ def imported(option: str, name: str) -> Any:
         sys.path.insert(0, "")
     try:
         return getattr(import_module(module), attribute)
-    except Exception as error:  # noqa: BLE001  # importing runs the integrator's code
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # importing runs the integrator's code
         why = f"{type(error).__name__}: {error}"[:200]
         raise ParameterError(f"{option} {name[:60]!r} cannot be imported ({why}). Give MODULE:NAME.") from None
 

@@ -6,16 +6,18 @@ that passes has. The line to replay is tried: one of its rows, made ordinary and
 
 import io
 import json
-import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+import shlex
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from random import Random
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from workbook.base.files import write_all
 from workbook.sweep.matrix import DIMENSIONS, Combination, Matrix, drawn, ordinary, spec
-from workbook.sweep.play import Player, outcome, texts
+from workbook.sweep.play import EXITED, Player, outcome, texts
+from workbook.sweep.workers import apart
 from workbook.views.templates import fill, page
 
 if TYPE_CHECKING:
@@ -23,29 +25,6 @@ if TYPE_CHECKING:
 
     Frame = pd.DataFrame
     Mask = pd.Series[bool]
-
-
-@dataclass(frozen=True, slots=True)
-class FailureKind:
-    """A kind of failure.
-
-    Attributes:
-        kind: what happened.
-        rows: how many rows show it.
-        smallest: the smallest combination that shows it, by dimension.
-        covers: how many of its rows have that combination.
-        share: of the rows with that combination, those that show it; 1 unless more than the dimensions decides.
-        replay: the line that plays it in a notebook.
-        stage: the line that sets a stage for it; empty where the stage has not all that it needs.
-    """
-
-    kind: str
-    rows: int
-    smallest: Mapping[str, str]
-    covers: int
-    share: float
-    replay: str
-    stage: str
 
 
 def read_rows(out: Path) -> "Frame":
@@ -98,8 +77,8 @@ def smallest(frame: "Frame", shows: "Mask") -> tuple[dict[str, str], int, float]
         rest = {other: value for other, value in found.items() if other != name}
         if rest and float(shows[_having(frame, rest) & ~neutral].mean()) >= float(shows[inside & ~neutral].mean()):
             found = rest
-    usual = {name: next(iter(values.values()))[0] for name, values in DIMENSIONS.items() if values}
-    found = {name: found[name] for name in sorted(found, key=lambda name: found[name] == usual.get(name))}
+    ordinary_ones = [next(iter(values.values()))[0] for values in DIMENSIONS.values() if values]
+    found = dict(sorted(found.items(), key=lambda each: each[1] in ordinary_ones))  # what is not ordinary tells more
     inside = _having(frame, found)
     return found, int(shows[inside].sum()), float(shows[inside & ~neutral].mean())
 
@@ -111,14 +90,12 @@ def _having(frame: "Frame", values: Mapping[str, str]) -> "Mask":
     return inside
 
 
-def shrunk(kind: str, c: Combination, player: Player) -> Combination:
+def shrunk(kind: str, c: Combination, patience: float) -> Combination:
     """A combination of this kind that is as ordinary as possible, its drawn values made small by Hypothesis."""
-    from hypothesis import HealthCheck, Phase, find, settings
-    from hypothesis import strategies as st
-    from hypothesis.errors import NoSuchExample
+    player, until = Player(patience), monotonic() + 20  # seconds; code that hangs has no time for more
 
     def shows(each: Combination) -> bool:
-        return kind in player.failures(each, outcome(each, player.patience))
+        return monotonic() < until and kind in player.failures(each, outcome(each, patience))
 
     for name, usual in ordinary(c["platform"]).items():
         if c[name] != usual and shows(simpler := {**c, name: usual}):
@@ -126,74 +103,66 @@ def shrunk(kind: str, c: Combination, player: Player) -> Combination:
     for name in [each for each in drawn() if each in c]:
         if shows(without := {each: value for each, value in c.items() if each != name}):
             c = without
-    figures = {
-        name: st.floats(0, float(c[name])).map(lambda each: repr(round(each, 3))) for name in drawn() if name in c
-    }
-    if c["seed"] != "7":
-        figures["seed"] = st.integers(0, int(c["seed"])).map(str)
-    if not figures or not shows(c):
+    if not {*drawn()} & {*c}:  # without drawn values a seed has nothing to say
         return c
-    quiet = settings(max_examples=300, database=None, deadline=None, phases=[Phase.generate, Phase.shrink],
-                     suppress_health_check=[*HealthCheck])  # fmt: skip
+    from hypothesis import HealthCheck, find, settings
+    from hypothesis import strategies as st
+    from hypothesis.errors import NoSuchExample
+
+    figures = {name: st.floats(0, float(c[name])).map("{:.3f}".format) for name in drawn() if name in c}
+    few = st.fixed_dictionaries({**figures, "seed": st.integers(0, int(c["seed"])).map(str)})
+    quiet = settings(max_examples=300, database=None, deadline=None, suppress_health_check=[*HealthCheck])
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return {**c, **find(st.fixed_dictionaries(figures), lambda few: shows({**c, **few}), settings=quiet,
-                                random=Random(0))}  # fmt: skip  # noqa: S311  # no secret
-    except NoSuchExample:  # none of those that were tried is smaller
+        return find(few.map(lambda each: {**c, **each}), shows, settings=quiet, random=Random(0))  # noqa: S311  # no secret
+    except NoSuchExample:  # none of those that were tried shows it
         return c
 
 
-def failure_kinds(frame: "Frame", matrix: Matrix, most: int = 20) -> list[FailureKind]:
-    """Each kind of failure, the most frequent first; of those beyond `most` only how often there are."""
-    told = {str(text): text.split("\n") for text in frame["failure"].cat.categories}
-    counts = frame["failure"].value_counts()
-    kinds = {kind: 0 for lines in told.values() for kind in lines if kind}
-    for text, lines in told.items():
-        for kind in [line for line in lines if line]:
-            kinds[kind] += int(counts[text])
-    found, player = [], Player(matrix.patience)
-    for at, (kind, rows) in enumerate(sorted(kinds.items(), key=lambda each: (-each[1], each[0]))):
-        if at >= most:
-            found.append(FailureKind(kind, rows, {}, 0, 0.0, "", ""))
-            continue
-        shows = frame["failure"].isin([text for text, lines in told.items() if kind in lines])
-        values, covers, share = smallest(frame, shows)
-        first = frame.loc[shows & _having(frame, values), "number"].min()
-        c = matrix.combination(int(first))
-        exits = kind.startswith("It ended the process")
-        c = c if exits else shrunk(kind, c, player)
-        found.append(
-            FailureKind(kind, rows, values, covers, round(share, 4), f"session.replay({spec(c)!r})", stage_line(c))
-        )
-    return found
+def failure_kinds(frame: "Frame", matrix: Matrix, most: int = 20) -> list[dict[str, Any]]:
+    """Each kind of failure as `sweep.json` has it, the most frequent first; those beyond `most` are only counted."""
+    told, counts = Counter[str](), frame["failure"].value_counts()
+    for text, rows in counts.items():
+        told.update(dict.fromkeys(filter(None, str(text).split("\n")), int(rows)))
+    kinds = sorted(told.items(), key=lambda each: (-each[1], each[0]))
+    nothing: dict[str, Any] = {"smallest": {}, "covers": 0, "share": 0.0, "replay": "", "stage": ""}
+    return [
+        {"kind": kind, "rows": rows} | (_explained(kind, frame, matrix) if at < most else nothing)
+        for at, (kind, rows) in enumerate(kinds)
+    ]
+
+
+def _explained(kind: str, frame: "Frame", matrix: Matrix) -> dict[str, Any]:
+    shows = frame["failure"].isin([text for text in frame["failure"].cat.categories if kind in text.split("\n")])
+    values, covers, share = smallest(frame, shows)
+    c = matrix.combination(int(frame.loc[shows & _having(frame, values), "number"].min()))
+    if any(":" in value for value in c.values()):  # code of the integrator's own may end its process
+        c = (None if kind == EXITED else apart(shrunk, kind, c, matrix.patience)) or c
+    else:
+        c = shrunk(kind, c, matrix.patience)
+    told = {"smallest": values, "covers": covers, "share": round(share, 4)}
+    return told | {"replay": f"session.replay({spec(c)!r})", "stage": stage_line(c)}
 
 
 def stage_line(c: Combination) -> str:
     """The call that sets the stage of a notebook for this combination; empty where the stage has not all of it."""
-    verb = {"a": "platform_a", "b": "platform_b", "wallet": "wallet"}[c["platform"]]
-    usual = ordinary(c["platform"])
-    told = {name: value for name, value in c.items() if value != usual.get(name) and name not in ("seed", "platform")}
-    own = {"a": "fetch_opc", "b": "delegate", "wallet": "handler"}[c["platform"]]
-    lines, given = [], []
-    if {*told} & {*drawn(), "card", "cards", "taps", "authorization", "latency", "durations"} - {"latency"}:
+    verb, own = {"a": ("platform_a", "fetch_opc"), "b": ("platform_b", "delegate"), "wallet": ("wallet", "handler")}[
+        c["platform"]
+    ]
+    told = dict(word.partition("=")[::2] for word in shlex.split(spec(c))[1:])
+    if {*told} & {*drawn(), "card", "cards", "taps", "authorization"}:
         return ""
-    if "fault" in told:
-        told |= {name: c[name] for name in ("operation", "moment")}
-    for name, value in told.items():
-        if ":" in value and name in ("app", "handler"):
-            module, _, attribute = value.partition(":")
-            lines.append(f"from {module} import {attribute}; ")
-            given.append(f"{own}={attribute}")
-        elif name == "guarded":
-            given.append("guarded=False")
-        elif name != "latency":
-            given.append(f"{name}={value!r}")
-    return f"{''.join(lines)}session.{verb}.live({', '.join(given)})"
+    code, given = "", {}
+    for name in [name for name in c if name in told or ("fault" in told and name in ("operation", "moment"))]:
+        if ":" in c[name] and name in ("app", "handler"):
+            module, _, attribute = c[name].partition(":")
+            code, given[own] = f"from {module} import {attribute}; ", attribute
+        elif name not in ("seed", "latency"):
+            given[name] = "False" if name == "guarded" else repr(c[name])
+    return f"{code}session.{verb}.live({', '.join(f'{name}={value}' for name, value in given.items())})"
 
 
-def counted(frame: "Frame", out: Path) -> dict[str, Any]:
-    """The pivot tables of a sweep: each with its title, its head and its rows."""
+def counted(frame: "Frame", out: Path) -> dict[str, "Frame"]:
+    """The pivot tables of a sweep by title."""
     import pandas as pd
 
     shares = pd.crosstab(frame["fault"], frame["outcome"], normalize="index")
@@ -204,47 +173,43 @@ def counted(frame: "Frame", out: Path) -> dict[str, Any]:
         labels = [f"to {step:g} s" for step in steps[1:]]
         slow = pd.cut(wallet["get"], steps, labels=labels)
         share = pd.crosstab(slow, [wallet["handler"], wallet["back_end"]], wallet["late"], aggfunc="mean")
+        share.columns = share.columns.map("; ".join)
         tables["Share of late extensions against the seconds of a GET"] = share.round(4)
     if (out / "back-end.csv").exists():
         took = pd.read_csv(out / "back-end.csv", dtype={"fault": str}).groupby(["fault", "call", "answer"])["seconds"]
         table = took.agg(["count", "median", "max"])
         table.index = pd.Index(["; ".join(each) for each in table.index], name="fault; call; answer")
         tables["Your back end, measured in seconds"] = table
-    return {title: _written(table) for title, table in tables.items()}
+    return tables
 
 
-def _written(table: "Frame") -> tuple[list[str], list[list[str]]]:
-    """The head and the rows of a table as texts."""
-    cells = zip(table.index, table.to_numpy(), strict=True)
-    rows = [[str(name), *("" if value != value else f"{value:g}" for value in row)] for name, row in cells]  # noqa: PLR0124  # not a number
-    return [
-        str(table.index.name or ""),
-        *("; ".join(each) if isinstance(each, tuple) else str(each) for each in table.columns),
-    ], rows
+def _written(table: "Frame") -> list[list[str]]:
+    """The rows of a table as texts, its head first."""
+    rows = [[str(name), *map("{:g}".format, row)] for name, row in zip(table.index, table.to_numpy(), strict=True)]
+    return [[str(table.index.name or ""), *map(str, table.columns)], *rows]
 
 
-def plot(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], *, lines: bool) -> str:
-    """A table as SVG, the same to the byte for the same table: lines over the first column, or stacked bars."""
+def _plot(title: str, table: "Frame") -> str:
+    """A table of shares as SVG, the same to the byte for the same table: lines against seconds, or stacked bars."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context({"svg.hashsalt": "workbook", "svg.fonttype": "none", "font.size": 9}):
-        figure = Figure(figsize=(9, 3.2 if lines else 1.2 + 0.19 * len(rows)), layout="constrained")
-        axes, left = figure.subplots(), [0.0] * len(rows)
-        for at, name in enumerate(head[1:], start=1):
-            values = [float(row[at] or 0) for row in rows]
+        lines = title.startswith("Share")
+        figure = Figure(figsize=(9, 3.2 if lines else 1.2 + 0.19 * len(table)), layout="constrained")
+        axes, left = figure.subplots(), 0 * table.iloc[:, 0]
+        for name, values in table.items():
             if lines:
-                axes.plot([row[0] for row in rows], values, marker="o", label=name)
+                axes.plot(table.index.astype(str), values, marker="o", label=name)
             else:
-                axes.barh([row[0] for row in rows], values, left=left, label=name, color=f"C{at - 1}")
-                left = [one + more for one, more in zip(left, values, strict=True)]
+                axes.barh(table.index.astype(str), values, left=left, label=name)
+                left = left + values
         if not lines:
             axes.invert_yaxis()
-        axes.set_title(title)
         axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
         file = io.StringIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return file.getvalue().partition("<svg")[1] + file.getvalue().partition("<svg")[2]
+    return file.getvalue()[file.getvalue().index("<svg") :]
 
 
 def summarise(matrix: Matrix, out: Path, played: int, seconds: float) -> dict[str, Any]:
@@ -263,17 +228,14 @@ def summarise(matrix: Matrix, out: Path, played: int, seconds: float) -> dict[st
         "rows": len(frame),
         "failed": int((frame["failure"] != "").sum()),
         "outcomes": {str(name): int(number) for name, number in sorted(frame["outcome"].value_counts().items())},
-        "failures": [asdict(kind) for kind in kinds],
+        "failures": kinds,
         "durations": durations,
         "rate": {"played": played, "seconds": round(seconds, 3), "per_second": round(played / max(seconds, 1e-9), 1)},
     }
     tables = counted(frame, out)
-    pictures = {
-        title: plot(title, head, rows, lines=title.startswith("Share"))
-        for title, (head, rows) in tables.items()
-        if not title.startswith("Your back end")
-    }
-    values = {"title": "A sweep", "document": document, "kinds": kinds, "tables": tables, "pictures": pictures}
+    pictures = {title: _plot(title, table) for title, table in tables.items() if "share" in title.lower()}
+    written = {title: _written(table) for title, table in tables.items()}
+    values = {"title": "A sweep", "document": document, "kinds": kinds, "tables": written, "pictures": pictures}
     write_all({
         out / "sweep.json": json.dumps(document, ensure_ascii=False, indent=1) + "\n",
         out / "index.html": page("sweep.html", **values),

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, redirect_stdout, suppress
@@ -19,15 +19,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from tqdm import tqdm
 
 from workbook.base.files import write_whole
 from workbook.errors import ConfigurationError
 from workbook.sweep.matrix import Matrix
-from workbook.sweep.play import Outcome, Player, Row, row_of, texts
+from workbook.sweep.play import EXITED, Outcome, Player, Row, row_of, texts
 
+T = TypeVar("T")
 Numbers = Sequence[int]
 """The numbers of a chunk's combinations."""
 Chunks = dict[int, Any]
@@ -91,10 +92,17 @@ def in_processes(matrix: Matrix, left: Chunks, workers: int) -> Played:
             yield chunk, carefully(matrix, left.pop(chunk))
 
 
+def apart(work: Callable[..., T], *given: Any) -> T | None:
+    """What `work` returns in a process of its own; None if that ended."""
+    with _pool(1) as pool, suppress(BrokenProcessPool):
+        return pool.submit(work, *given).result()
+    return None
+
+
 def carefully(matrix: Matrix, numbers: Numbers) -> bytes:
     """The file of a chunk, played in a process of its own; if that ends too, one combination after the other."""
-    with _pool(1) as pool, suppress(BrokenProcessPool):
-        return pool.submit(chunk_file, matrix, numbers).result()
+    if (file := apart(chunk_file, matrix, numbers)) is not None:
+        return file
     rows: list[Row] = []
     while len(rows) < len(numbers):
         with _pool(1) as pool:
@@ -102,8 +110,7 @@ def carefully(matrix: Matrix, numbers: Numbers) -> bytes:
                 for number in numbers[len(rows) :]:
                     rows += pool.submit(chunk_rows, matrix, [number]).result()
             except BrokenProcessPool:
-                failure = ("It ended the process, as os._exit or a crash of a library does.",)
-                rows.append(row_of(number, matrix.combination(number), Outcome("exited"), failure))
+                rows.append(row_of(number, matrix.combination(number), Outcome("exited"), (EXITED,)))
     return content(rows)
 
 
