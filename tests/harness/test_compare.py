@@ -101,7 +101,7 @@ def both():
 
 
 HEADLINE = (
-    "Something got worse: 1 newly failing, 1 failing for another reason, 1 still failing, 1 fixed, 1 new case, 1 gone, "
+    "Something got worse: 1 newly failing, 1 failing for another reason, 1 still failing, 1 fixed, 1 new, 1 gone, "
     "0 as before."
 )
 
@@ -128,7 +128,7 @@ Fixed (1): failed before, and passes now
   {NAMES[1]}: fail, now pass
     - API-2: expected the sdkInput as the API gave it, observed another value
 
-New case (1): the older report does not know it, so it is never worse by itself
+New (1): the older report does not know it, so it is never worse by itself
   {NAMES[5]}: not there, now pass
 
 Gone (1): was there before, and is not now
@@ -275,3 +275,25 @@ def test_the_page_loads_nothing_and_shows_text_as_text():
     assert "http" not in page.split("</style>")[1]
     markdown = compare(old, report(ReportedCase(name, Verdict.FAIL, (hostile.observed,)))).to_markdown()
     assert "\\<script>" in markdown
+
+
+def test_cases_that_changed_for_one_reason_are_told_together():
+    names = [f"case {number}" for number in range(30)]
+    old = report(*(ReportedCase(name, Verdict.PASS) for name in names))
+    new = report(*(ReportedCase(name, Verdict.NOT_TESTABLE, ("<it> did not start",)) for name in names))
+    got = compare(old, new)
+    assert got.text().count("did not start") == 1
+    assert "    and 29 more: case 1, case 2, case 3, …\n" in got.text()
+    page, markdown = got.to_html(), got.to_markdown()
+    assert (page.count("did not start"), markdown.count("did not start")) == (1, 1)
+    assert all(f">{name}<" in page for name in names)
+    assert "And 29 more: `case 1`, `case 2`" in markdown
+
+
+def test_what_was_only_measured_is_no_case():
+    old, new = (report(timed=(took(*[seconds] * 20, name="all calls"),)) for seconds in (0.1, 0.5))
+    got = compare(old, new)
+    assert [(one.name, one.change) for one in got.changed] == [("all calls", CaseChange.SLOWER)]
+    assert got.headline == "Something got worse: 1 slower, 0 as before."
+    assert compare(old, report()).changed == ()
+    assert compare(old, old).headline == "Nothing got worse: 0 as before."

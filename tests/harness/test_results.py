@@ -55,7 +55,7 @@ def test_a_run_of_notebooks_has_a_case_for_each_execution_and_each_check(tmp_pat
 
 def test_a_sweep_has_a_case_for_each_kind_of_failure_and_each_call(tmp_path):
     report = read_report(written(tmp_path, SWEEP))
-    failure, call = report.cases
+    (failure,), (call,) = report.cases, report.timed
     assert (failure.name, failure.times, failure.reasons) == (
         "X-ENTRIES-1: late", 37, ("smallest combination: get 2.651 s or more",))  # fmt: skip
     assert (call.name, call.seconds) == ("95 of 100 calls of pass_entries", (8.32,))
@@ -71,6 +71,14 @@ def test_the_reports_of_cases_say_what_made_them(tmp_path, kind):
     (case,) = report.cases
     assert (case.rule, case.seconds) == ("API-1", (0.3,))
     assert case.reasons == (f"API-1: expected {MISS.expected}, observed {MISS.observed}",)
+
+
+def test_the_calls_of_a_back_end_are_timed_and_those_of_an_app_are_not():
+    """In front of an app the workbook is the back end."""
+    (calls,) = of_record(recorded(result(NAMES[0], Verdict.PASS))).timed
+    assert calls.name == "all calls that lead to a POST"
+    assert calls.seconds == pytest.approx((0.25,))
+    assert of_record(recorded(program="workbook conform app")).timed == ()
 
 
 def test_a_reason_has_neither_durations_nor_places_in_a_log():

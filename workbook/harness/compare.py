@@ -8,7 +8,7 @@ longer by more than other cases of the same two reports did by chance, and at le
 middle differs by 0.1 s or less, and only where it passes in both.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, unique
 from math import exp, log
@@ -36,7 +36,7 @@ class CaseChange(StrEnum):
     FIXED = "fixed", "failed before, and passes now"
     MILDER = "milder", "failed before, and is less grave now"
     DECIDED = "decided now", "was not decided before, and is now"
-    NEW = "new case", "the older report does not know it, so it is never worse by itself"
+    NEW = "new", "the older report does not know it, so it is never worse by itself"
     GONE = "gone", "was there before, and is not now"
     NOT_RUN = "not run this time", "was there before; the later run was interrupted, or chose other cases"
 
@@ -124,7 +124,7 @@ class Comparison:
         lines = [self.headline, *(f"Note: {clean(note)}" for note in self.notes)]
         for change, cases in self.by_change():
             lines += ["", f"{change.capitalize()} ({len(cases)}): {change.meaning}"]
-            for case in cases:
+            for case, *others in alike(cases):
                 lines.append(f"  {clean(case.name)}: {case.verdicts}")
                 for sign, reason in [
                     *(("-", reason) for reason in case.gone),
@@ -132,15 +132,26 @@ class Comparison:
                 ]:
                     first, *more = wrap(clean(reason), 104) or [""]
                     lines += [f"    {sign} {first}", *(f"      {line}" for line in more)]
+                few = ", ".join(clean(other.name) for other in others[:3])
+                lines += [f"    and {len(others)} more: {few}{', …' * (len(others) > 3)}"] if others else []
         return "\n".join(lines) + "\n"
 
     def to_markdown(self) -> str:
         """The same as Markdown."""
-        return fill("compare.md", comparison=self)
+        return fill("compare.md", comparison=self, alike=alike)
 
     def to_html(self) -> str:
         """The same as a page, which loads nothing."""
-        return page("compare.html", title="What changed", comparison=self)
+        return page("compare.html", title="What changed", comparison=self, alike=alike)
+
+
+def alike(cases: Iterable[Changed]) -> list[list[Changed]]:
+    """These cases; those that changed for the same reasons together."""
+    groups: dict[object, list[Changed]] = {}
+    for case in cases:
+        why = (case.gone, case.come)
+        groups.setdefault((case.verdicts, why) if any(why) else case.name, []).append(case)
+    return list(groups.values())
 
 
 def compare(old: AnyReport, new: AnyReport) -> Comparison:
@@ -152,8 +163,9 @@ def compare(old: AnyReport, new: AnyReport) -> Comparison:
     if old.kind is not new.kind:
         message = f"The first report is of workbook {old.kind}, the second of workbook {new.kind}"
         raise ParameterError(f"{message}. Compare two of one kind.")
-    before, now = ({case.name: case for case in report.cases} for report in (old, new))
+    before, now = ({case.name: case for case in (*report.cases, *report.timed)} for report in (old, new))
     names, same_tried = before | now, bool(old.tried) and old.tried == new.tried
+    timed = {case.name for report in (old, new) for case in report.timed}
     if same_tried:
         passed = {name: ReportedCase(name, Verdict.PASS) for name in names}
         before, now = passed | before, passed | now
@@ -164,11 +176,13 @@ def compare(old: AnyReport, new: AnyReport) -> Comparison:
         was, is_ = before.get(name), now.get(name)
         change = CaseChange.NEW if was is None else missing if is_ is None else _change(was, is_, counted=same_tried)
         took = "" if change or was is None or is_ is None else _slower(was, is_, noise)
-        if change or took:
+        if took or (change and name not in timed):
             changed.append(Changed(name, change or CaseChange.SLOWER, was, is_, took))
     order = list(CaseChange)
     changed.sort(key=lambda case: order.index(case.change))
-    return Comparison(tuple(changed), (*_differences(old, new), *notes), len(names) - len(changed))
+    return Comparison(
+        tuple(changed), (*_differences(old, new), *notes), len(names.keys() - timed - {case.name for case in changed})
+    )
 
 
 def _differences(old: AnyReport, new: AnyReport) -> list[str]:

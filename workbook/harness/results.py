@@ -19,7 +19,7 @@ from workbook.api.redaction import refuse_constant
 from workbook.base.files import read_named
 from workbook.errors import ConfigurationError
 from workbook.harness.model import Verdict
-from workbook.harness.report import CaseRecord, RunRecord, headline, timeless
+from workbook.harness.report import PHONE, CaseRecord, RunRecord, headline, timeless
 from workbook.harness.reports import JSON_FILE, from_json
 
 _NAME_ONE = (
@@ -87,6 +87,7 @@ class AnyReport:
         partial: it may have left out cases that exist.
         tried: names everything that was tried. Where two reports tried the same, a case that one does not name passed
             there; empty where a missing name says nothing.
+        timed: what is no case, and was measured: it passes, and can only be slower.
     """
 
     kind: ReportKind
@@ -96,6 +97,12 @@ class AnyReport:
     facts: Mapping[str, str] = field(default_factory=dict)
     partial: bool = False
     tried: str = ""
+    timed: tuple[ReportedCase, ...] = ()
+
+
+def timings(seconds: Mapping[str, Iterable[float]]) -> tuple[ReportedCase, ...]:
+    """What was measured, by its name, in seconds each time."""
+    return tuple(ReportedCase(name, Verdict.PASS, (), tuple(times)) for name, times in sorted(seconds.items()))
 
 
 def report_file(path: Path) -> Path:
@@ -150,7 +157,12 @@ def of_record(record: RunRecord) -> AnyReport:
     cases = tuple(
         ReportedCase(case.name, case.verdict, _reasons(case), (case.seconds,), case.rule.id) for case in record.cases
     )
-    return AnyReport(kind, cases, headline(record), about.started, facts, about.partial)
+    calls: dict[str, list[float]] = {}
+    for each in (exchange for case in record.cases for exchange in case.exchanges):
+        if each.side == PHONE and each.status == 200 and each.ended is not None:
+            calls.setdefault(f"all calls that lead to a {each.operation}", []).append(each.ended - each.at)
+    timed = timings(calls if kind is ReportKind.CONFORM else {})  # in front of an app, the workbook answers the calls
+    return AnyReport(kind, cases, headline(record), about.started, facts, about.partial, timed=timed)
 
 
 def _reasons(case: CaseRecord) -> tuple[str, ...]:
@@ -223,12 +235,12 @@ def of_sweep(sweep: _Sweep) -> AnyReport:
         smallest = ", ".join(f"{name} {value}" for name, value in failure.smallest.items())
         reasons = (f"smallest combination: {smallest}",) if smallest else ()
         cases.append(ReportedCase(failure.kind, Verdict.FAIL, reasons, times=failure.rows))
-    for call, figures in sweep.durations.items():
-        if "p95" in figures:
-            cases.append(ReportedCase(f"95 of 100 calls of {call}", Verdict.PASS, (), (figures["p95"],)))
+    timed = timings({f"95 of 100 calls of {call}": [each["p95"]] for call, each in sweep.durations.items()})
     ending = f"{sweep.failed:,} of {sweep.rows:,} combinations failed, in {len(sweep.failures)} ways."
     facts = {"matrix": sweep.matrix[:12], "combinations": str(sweep.rows)}
-    return AnyReport(ReportKind.SWEEP, _unique(cases), ending, "", facts, tried=f"{sweep.matrix} {sweep.rows}")
+    return AnyReport(
+        ReportKind.SWEEP, _unique(cases), ending, "", facts, tried=f"{sweep.matrix} {sweep.rows}", timed=timed
+    )
 
 
 def _unique(cases: Iterable[ReportedCase]) -> tuple[ReportedCase, ...]:

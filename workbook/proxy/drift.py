@@ -27,7 +27,7 @@ from workbook.base.terminal import visible
 from workbook.base.values import is_text
 from workbook.errors import ConfigurationError
 from workbook.harness.model import Verdict
-from workbook.harness.results import AnyReport, ReportedCase, ReportKind
+from workbook.harness.results import AnyReport, ReportedCase, ReportKind, timings
 from workbook.mockserver.mock import Worlds
 from workbook.proxy.record import EMPTY_BODY, NOT_JSON, REDACTION, TWICE, ProxyRecord, RecordedExchange, shape
 from workbook.proxy.upstream import LARGEST_ANSWER, ProxyFailure
@@ -95,16 +95,16 @@ def of_recording(record: ProxyRecord) -> AnyReport:
             word = outcome_of(each)
             endings[f"{each.operation} {each.instrument}"].add(word)
             if word == FINE and each.latency is not None:
-                took[each.operation].append(each.latency)
+                took[f"{each.operation}, until an answer begins"].append(each.latency)
     cases = []
     for name, words in sorted(endings.items()):
         bad = tuple(OUTCOME_WORDS.get(word, word) for word in sorted(words - {FINE}))
         cases.append(ReportedCase(name, Verdict.FAIL if bad else Verdict.PASS, bad))
-    for operation, seconds in sorted(took.items()):
-        cases.append(ReportedCase(f"{operation}, until an answer begins", Verdict.PASS, (), tuple(seconds)))
     failed = sum(case.verdict is Verdict.FAIL for case in cases)
     headline = f"{len(record.exchanges)} exchanges; {failed} of {len(endings)} calls ended otherwise than with 200."
-    return AnyReport(ReportKind.RECORDING, tuple(cases), headline, facts={"API": ", ".join(record.to)})
+    return AnyReport(
+        ReportKind.RECORDING, tuple(cases), headline, facts={"API": ", ".join(record.to)}, timed=timings(took)
+    )
 
 
 def is_transient_outcome(word: str) -> bool:
