@@ -128,7 +128,7 @@ Fixed (1): failed before, and passes now
   {NAMES[1]}: fail, now pass
     - API-2: expected the sdkInput as the API gave it, observed another value
 
-New (1): the older report does not know it, so it is never worse by itself
+New (1): is unknown to the older report, so it is never worse by itself
   {NAMES[5]}: not there, now pass
 
 Gone (1): was there before, and is not now

@@ -36,7 +36,7 @@ class CaseChange(StrEnum):
     FIXED = "fixed", "failed before, and passes now"
     MILDER = "milder", "failed before, and is less grave now"
     DECIDED = "decided now", "was not decided before, and is now"
-    NEW = "new", "the older report does not know it, so it is never worse by itself"
+    NEW = "new", "is unknown to the older report, so it is never worse by itself"
     GONE = "gone", "was there before, and is not now"
     NOT_RUN = "not run this time", "was there before; the later run was interrupted, or chose other cases"
 
