@@ -40,10 +40,7 @@ def made(folder, out="evidence", durations=()):
 
 def test_what_is_there_is_found_and_what_is_missing_is_named_with_the_way_to_make_it(folder):
     assert set(found_reports(folder)) == {ReportKind.CONFORM, ReportKind.PREFLIGHT, ReportKind.RUN}
-    assert made(folder) == [
-        "The app, on a simulated phone: workbook conform app app.toml --out conform-app",
-        "Measured durations against the limits: see timing.md, then --durations FILE.csv",
-    ]
+    assert made(folder) == ["conform app", "durations"]
     page = (folder / "evidence" / "evidence.html").read_text()
     assert page.count("○ not provided") == 2
     assert "workbook conform app app.toml --out conform-app" in page
@@ -128,6 +125,15 @@ def test_two_reports_of_one_kind_and_the_wrong_kind_are_refused(folder):
     assert ReportKind.CONFORM not in found_reports(folder, {ReportKind.CONFORM})
     with pytest.raises(ParameterError, match="is a report of workbook conform, not of workbook conform app"):
         read_sources({ReportKind.APP: folder / "conform"}, [])
+
+
+def test_a_file_that_is_only_called_like_a_report_is_left_out_and_told(folder):
+    (folder / "other").mkdir()
+    (folder / "other" / "run.json").write_text('{"of": "another program"}')
+    told = []
+    assert set(found_reports(folder, (), told.append)) == {ReportKind.CONFORM, ReportKind.PREFLIGHT, ReportKind.RUN}
+    (said,) = told
+    assert "other/run.json' is no report of the workbook" in said
 
 
 def test_nothing_is_overwritten(folder):

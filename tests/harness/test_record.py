@@ -4,7 +4,7 @@ from base64 import b64encode
 from dataclasses import fields, replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from ran import (
     ABOUT,
@@ -278,6 +278,7 @@ PLACES = list(places(document()))
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=4)
 
 
+@example(("about", "exit_code"), -1)
 @given(st.sampled_from(PLACES), JSON | st.just({}) | st.dictionaries(st.text(), st.text(), max_size=2))
 def test_whatever_stands_in_a_file_it_is_read_and_told_or_refused(place, value):
     told = document()

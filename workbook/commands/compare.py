@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,12 +78,13 @@ def evidence(options: argparse.Namespace) -> int:
     from workbook.harness.evidence import found_reports, read_sources, write_evidence
     from workbook.harness.results import ReportKind
 
-    named = {kind: path for kind in ReportKind if kind.subject and (path := getattr(options, kind.split()[-1]))}
-    sources = read_sources(named | found_reports(Path(), named), options.durations)
+    named = {kind: path for kind in ReportKind if (path := getattr(options, kind.option, None))}
+    found = found_reports(Path(), named, lambda text: say(text, sys.stderr))
+    sources = read_sources(named | found, options.durations)
     if not sources:
         raise ParameterError("There is no report here. Make one first, such as: workbook conform back-end.toml")
     missing = write_evidence(sources, options.out, Secrets.of_environment(os.environ))
     say(f"{options.out / 'evidence.html'} and evidence.zip, from {', '.join(source.file for source in sources)}")
-    for each in missing:
-        say(f"Not provided. {each}")
+    if missing:
+        say(f"Not provided: {', '.join(missing)}. The page says how to make it.")
     return ExitCode.OK

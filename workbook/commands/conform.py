@@ -98,6 +98,7 @@ def _add_run(parser: argparse.ArgumentParser, seed: str) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run cases, list them, or say what the configuration means or what would be run."""
     from workbook.harness.reports import read_record
+    from workbook.harness.results import report_file
     from workbook.harness.selection import again, chosen
     from workbook.relay.cases import CASES
     from workbook.relay.config import load_config, understood
@@ -107,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
         named = (case for pattern in options.only for case in chosen(CASES, [pattern]))
         cases = tuple({case.name: case for case in named}.values())
     if options.rerun_failed is not None:
-        names = {case.name for case in again(CASES, read_record(_report(options.rerun_failed)).to_rerun)}
+        names = {case.name for case in again(CASES, read_record(report_file(options.rerun_failed)).to_rerun)}
         cases = tuple(case for case in cases if case.name in names)
     if options.list:
         return list_cases(cases)
@@ -221,13 +222,6 @@ def _show(options: argparse.Namespace, record: RunRecord) -> int:
     time = [f"Time: {record.about.time}."] if record.about.time else []
     lines = (*record.about.stale, headline(record), *time, *(["What to do first:", *advice] if advice else []))
     return show(options, record, lines)
-
-
-def _report(path: Path) -> Path:
-    """The file itself, or the one in a directory of reports."""
-    from workbook.harness.reports import JSON_FILE
-
-    return path / JSON_FILE if path.is_dir() else path
 
 
 def _command_line(options: argparse.Namespace) -> str:

@@ -243,13 +243,14 @@ def _noise(before: Mapping[str, ReportedCase], now: Mapping[str, ReportedCase]) 
     """
     pairs = [(case.seconds, now[name].seconds) for name, case in before.items() if name in now]
     middles = [(median(was), median(is_)) for was, is_ in pairs if was and is_]
-    ratios = [log(is_ / was) for was, is_ in middles if min(was, is_) > 0.02]  # a shorter one is mostly the clock
+    # a time that is shorter is mostly the clock; a ratio that is larger was made by hand
+    ratios = [min(log(is_ / was), 50.0) for was, is_ in middles if min(was, is_) > 0.02]
     if len(ratios) < 8:  # too few to know how they are spread
         return 2.0, []
     shift = median(ratios)
     spread = 1.4826 * median(abs(ratio - shift) for ratio in ratios)  # of a normal distribution: its deviation
     longer = f"Everything took {exp(shift):.1f} times as long: another machine, a busy one, or a slower subject."
-    return max(1.5, exp(max(shift, 0) + 3 * spread)), [longer] if shift > log(1.5) else []
+    return max(1.5, exp(min(max(shift, 0) + 3 * spread, 50.0))), [longer] if shift > log(1.5) else []
 
 
 def _slower(before: ReportedCase, now: ReportedCase, noise: float) -> str:

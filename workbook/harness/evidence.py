@@ -7,8 +7,7 @@ data.
 
 import re
 import zipfile
-from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -20,7 +19,7 @@ from workbook.base.secrecy import Secrets
 from workbook.errors import ConfigurationError, LeakError, ParameterError
 from workbook.harness.model import Verdict
 from workbook.harness.report import JUDGED, SETTLED, moment
-from workbook.harness.results import AnyReport, ReportedCase, ReportKind, read_report, report_file
+from workbook.harness.results import AnyReport, ReportKind, read_report, report_file
 from workbook.views.templates import page
 
 if TYPE_CHECKING:
@@ -46,21 +45,14 @@ class EvidenceSource:
     durations: tuple["Judgement", ...] = ()
 
     @property
+    def part(self) -> str:
+        """Of the evidence: the kind of its report, or `durations`."""
+        return self.report.kind if self.report else "durations"
+
+    @property
     def digest(self) -> str:
         """Its SHA-256 in hexadecimal."""
         return sha256(self.text.encode()).hexdigest()
-
-    @property
-    def counts(self) -> str:
-        """How many cases ended how, in words, the gravest first."""
-        ended = Counter(case.verdict for case in self.report.cases) if self.report else Counter[Verdict]()
-        return ", ".join(f"{ended[verdict]} {verdict}" for verdict in Verdict if ended[verdict])
-
-    @property
-    def to_look_at(self) -> list[ReportedCase]:
-        """The cases that did not simply hold, the gravest first."""
-        cases = self.report.cases if self.report else ()
-        return sorted((case for case in cases if case.verdict not in SETTLED), key=lambda case: case.verdict.gravity)
 
     def of_rule(self, rule: Rule) -> str:
         """How this file covers a rule, in words; empty where it does not."""
@@ -70,21 +62,29 @@ class EvidenceSource:
         return f"{'✓' if all(held) else '✗'} {sum(held)} of {len(held)}" if held else ""
 
 
-def found_reports(folder: Path, named: Container[ReportKind] = ()) -> dict[ReportKind, Path]:
+def found_reports(
+    folder: Path, named: Container[ReportKind] = (), tell: Callable[[str], object] = lambda _: None
+) -> dict[ReportKind, Path]:
     """The reports in this folder and directly below it, of each kind that a review asks for and that is not `named`.
 
+    `tell` is told of a file that is called like a report and is none.
+
     Raises:
-        ConfigurationError: there are two of one kind, or one cannot be read.
+        ConfigurationError: there are two of one kind.
     """
     found: dict[ReportKind, Path] = {}
     for name in ("conform.json", "run.json"):
         for path in sorted([*folder.glob(name), *folder.glob(f"*/{name}")]):
-            kind = read_report(path).kind
+            try:
+                kind = read_report(path).kind
+            except ConfigurationError as error:  # another program's, or cut off
+                tell(f"Left out: {error}")
+                continue
             if kind in named:
                 continue
             if kind in found:
-                both, option = f"{str(found[kind])!r} and {str(path)!r}", kind.split()[-1]
-                raise ConfigurationError(f"{both} are both of workbook {kind}. Name one: --{option} FILE.")
+                both = f"{str(found[kind])!r} and {str(path)!r}"
+                raise ConfigurationError(f"{both} are both of workbook {kind}. Name one: --{kind.option} FILE.")
             found[kind] = path
     return found
 
@@ -122,22 +122,22 @@ _CARD_DATA = r"(?<![\w.-])[2-6]\d{3}([ -]?)\d{4}\1\d{4}\1\d{1,7}(?![\w.-])|[A-Za
 
 
 def write_evidence(sources: Sequence[EvidenceSource], out: Path, secrets: Secrets) -> list[str]:
-    """Write `evidence.html` and `evidence.zip` into a new folder; returns what is missing, and how to make it.
+    """Write `evidence.html` and `evidence.zip` into a new folder; returns the parts that are missing.
 
     Raises:
         ConfigurationError: the folder is not empty, or cannot be written.
         LeakError: a file holds a secret; nothing was written.
     """
-    given = {source.report.kind if source.report else None for source in sources}
-    missing = [f"{kind.subject}: {kind.made_with}" for kind in ReportKind if kind.subject and kind not in given]
-    if None not in given:
-        missing.append("Measured durations against the limits: see timing.md, then --durations FILE.csv")
+    asked = (*[*ReportKind][:4], "durations")
+    missing = [part for part in asked if part not in {source.part for source in sources}]
     covered = [(rule, [source.of_rule(rule) for source in sources]) for rule in rules()]
     html = page(
         "evidence.html",
         title="Evidence for the reviews",
         sources=sources,
         missing=missing,
+        verdicts=list(Verdict),
+        settled=SETTLED,
         covered=[row for row in covered if any(row[1])],
         uncovered=[rule for rule, cells in covered if not any(cells)],
     )

@@ -242,13 +242,13 @@ def to_html(record: RunRecord) -> str:
 def ending(record: RunRecord) -> tuple[str, Verdict]:
     """The exit code in a word or two, and the verdict whose colour fits it."""
     good = ("Known failures only", Verdict.KNOWN) if record.ended(Verdict.KNOWN) else ("No harm seen", Verdict.PASS)
-    endings = {
+    endings: Mapping[int, tuple[str, Verdict]] = {
         ExitCode.OK: ("No harm seen, but warnings", Verdict.WARN) if record.ended(Verdict.WARN) else good,
         ExitCode.FAILED: ("Failed", Verdict.FAIL),
         ExitCode.INTERRUPTED: ("Interrupted", Verdict.NOT_TESTABLE),
         ExitCode.BROKEN: ("The workbook failed", Verdict.HARNESS_ERROR),
     }
-    return endings.get(ExitCode(record.about.exit_code), ("Undecided", Verdict.NOT_TESTABLE))
+    return endings.get(record.about.exit_code, ("Undecided", Verdict.NOT_TESTABLE))
 
 
 def to_markdown(record: RunRecord) -> str:

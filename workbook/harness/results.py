@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum, unique
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from workbook.api.redaction import refuse_constant
 from workbook.base.files import read_named
@@ -29,28 +29,19 @@ _NAME_ONE = (
 
 @unique
 class ReportKind(StrEnum):
-    """What made a report: the words of its command after `workbook`.
+    """What made a report: the words of its command after `workbook`."""
 
-    Attributes:
-        subject: what it is about; empty where no review asks for it.
-        made_with: the command line that makes one.
-    """
+    PREFLIGHT = "preflight"
+    CONFORM = "conform"
+    APP = "conform app"
+    RUN = "run"
+    SWEEP = "sweep"
+    RECORDING = "proxy"
 
-    PREFLIGHT = "preflight", "Before the build: the project's files", "workbook preflight PATH --out preflight"
-    CONFORM = "conform", "The back end, from both sides", "workbook conform back-end.toml"
-    APP = "conform app", "The app, on a simulated phone", "workbook conform app app.toml --out conform-app"
-    RUN = "run", "The lessons and their checks", "workbook run"
-    SWEEP = "sweep", "", "workbook sweep"
-    RECORDING = "proxy", "", "workbook proxy --to URL"
-
-    subject: str
-    made_with: str
-
-    def __new__(cls, words: str, subject: str, made_with: str) -> Self:
-        """The member whose value is `words`."""
-        kind = str.__new__(cls, words)
-        kind._value_, kind.subject, kind.made_with = words, subject, made_with
-        return kind
+    @property
+    def option(self) -> str:
+        """Of `workbook evidence`, which asks for the first four."""
+        return self.split()[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +173,7 @@ class _Check(BaseModel):
 class _Notebook(BaseModel):
     name: str
     status: str
-    seconds: float
+    seconds: float = Field(ge=0, allow_inf_nan=False)
     error: str | None = None
     checks: tuple[_Check, ...] = ()
 
