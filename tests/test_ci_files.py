@@ -86,7 +86,7 @@ def ran(tmp_path_factory):
         "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
         "PIP_NO_INDEX": "1",  # what it asks for is installed already: it must not ask the network
         **workflow()["env"], "ANN": "of-ann-7d1f", "BOB": "of-bob-93c2",
-        "CONFORM": os.environ.get("WORKBOOK_CI_CONFORM", "--only relay.get.path relay.post.path"),
+        "CONFORM": os.environ.get("CI_CONFORM", "--only relay.get.path relay.post.path"),
     }  # fmt: skip
 
     def run(line):
