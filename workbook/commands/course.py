@@ -83,6 +83,16 @@ your own, set WORKBOOK_BOARD_TOKEN (learners) and WORKBOOK_BOARD_TRAINER_TOKEN. 
     )
     below = "a full Pyodide distribution, for the cells that need pandas"
     parser.add_argument("--pyodide", type=Path, metavar="DIR", help=below)
+    _add_incidents(commands)
+
+
+def _add_incidents(commands: Any) -> None:
+    parser = add(commands, "course incidents", incidents, "deal a failure to each seat, to be found and mended")
+    parser.add_argument("--seed", required=True, metavar="CLASS", help="a name of the class; the same deals the same")
+    parser.add_argument("--seats", type=int, default=30, metavar="N", help="default: %(default)s")
+    parser.add_argument(
+        "--solutions", action="store_true", help="print cause and owner of each instead: not to project"
+    )
 
 
 def course(commands: Any, _options: argparse.Namespace) -> NoReturn:
@@ -204,4 +214,12 @@ def lite(options: argparse.Namespace) -> int:
         say(f"left out: {cell}. {why}")
     say(f"{options.out}: {site.size / 1e6:.0f} MB. Any web server can serve it; to try it on this machine:")
     say(f"  {shlex.join(['python', '-m', 'http.server', '--bind', '127.0.0.1', '--directory', str(options.out)])}")
+    return ExitCode.OK
+
+
+def incidents(options: argparse.Namespace) -> int:
+    """Print which incident each seat plays, or the solutions."""
+    from workbook.course.incidents import handed_out, solved
+
+    say((solved if options.solutions else handed_out)(options.seed, options.seats).text())
     return ExitCode.OK

@@ -40,6 +40,7 @@ from workbook.views.table import Snapshot, Table, clean, facts, snapshot, table
 
 if TYPE_CHECKING:
     from workbook.api.client import ActivationDataClient
+    from workbook.notebook.incidents import Incident
     from workbook.notebook.lesson import Shown
 
 WHAT_IS_REAL = {
@@ -314,6 +315,24 @@ class Session:
         chosen, card = fault_named(fault).but(**settings), self.payment_instrument_id
         planned = Planned(chosen, operation, card, nth, None, moment)  # type: ignore[arg-type]  # it checks
         return fault_run(planned, platform, back_end, self._world())
+
+    def incident(self, number: int) -> Incident:
+        """A known failure, played and not named: find its cause, its owner, and the message to send.
+
+        The same for the same number and seed, and simulated whatever the source.
+
+        Args:
+            number: from 1 to 91; a trainer deals them with `workbook course incidents`.
+
+        Returns:
+            What phone and log show, with `answer(cause=..., owner=..., message=...)`.
+
+        Raises:
+            ParameterError: there is no incident of this number.
+        """
+        from workbook.notebook.incidents import incident  # the judge of lesson 11, and the catalogue
+
+        return incident(number, session(seed=self.parameters.seed) if self.real else self)
 
     def predict(  # noqa: PLR0917  # as for break_it
         self,

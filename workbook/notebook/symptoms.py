@@ -6,7 +6,6 @@ A symptom or a log leads to its causes; an opaque value to its layers. Nothing t
 import json
 import os
 from base64 import b64encode
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from workbook.base.secrecy import Secrets
 from workbook.base.values import flag, of_type, whole
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.notebook.conform import Result
+from workbook.notebook.incidents import play_row
 from workbook.notebook.plays.run import Run
 from workbook.notebook.project import project, texts_of
 from workbook.notebook.session import session
@@ -191,22 +191,14 @@ def reproduce(number: int) -> Run | Result | InspectionPanel:
         can = ", ".join(str(one) for one in sorted(row.number for row in diagnosis.catalogue() if row.play))
         raise ParameterError(f"Row {number} cannot be played: no software here can cause it. These rows can: {can}.")
     opened = session()
-    platform_a, platform_b, wallet = opened.platform_a, opened.platform_b, opened.wallet
-    plays: Mapping[str, Callable[..., Any]] = {
-        "fault": opened.break_it,
-        "phone_a": platform_a.play,
-        "taps": lambda: platform_a.play(taps=3, guarded=False),
-        "phone_b": platform_b.play,
-        "app_b": lambda app, phone="ready": platform_b.play(phone, app=app, pages=2),
-        "wallet": lambda phone: wallet.play(phone=phone),
-        "wallet_handler": lambda handler, phone="app was opened": wallet.play(handler, phone),
-        "authorization": lambda name: wallet.play(authorization=name),
-        "wrapped_key": lambda: _wrapped_key(opened.payment_instrument_id, opened.parameters.seed),
-        "project": _mistaken,
-    }
     verb, *settings = found.play
-    played: Run | Result | InspectionPanel = plays[verb](*settings)
-    return played
+    match verb:
+        case "wrapped_key":
+            return _wrapped_key(opened.payment_instrument_id, opened.parameters.seed)
+        case "project":
+            return _mistaken(*settings)
+    run: Run = play_row(found, opened)
+    return run
 
 
 def _mistaken(name: str, file: str, old: str, new: str) -> Result:

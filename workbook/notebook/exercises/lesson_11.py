@@ -1,13 +1,13 @@
 """The judges of lesson 11: the incidents of a task are diagnosed, and a message is read as its receiver would."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
 from workbook.base.values import quoted
 from workbook.notebook.exercises.model import Observed, Reason, lesson
-from workbook.reading.diagnosis import diagnose
+from workbook.reading.diagnosis import CatalogueRow, diagnose
 
 CAUSE_OF_ROW: Final = {
     2: "the role is missing",
@@ -26,14 +26,18 @@ CAUSE_OF_ROW: Final = {
 """The cause of each row of the catalogue, as the exercises name it."""
 
 
+def acting(found: CatalogueRow) -> str:
+    """Who has to act first, as the exercises say it."""
+    return {"you": "you", "operator": "the operator", "scheme": "the scheme"}[found.owners[0]]
+
+
 def incidents(exercise_id: str) -> Observed:
     """The four logs in the text of an exercise: the likeliest cause of each, and who has to act first."""
     logs = re.findall(r"^```text[^\n]*\n(.*?)^```", lesson("11")[exercise_id].task + "\n", re.DOTALL | re.MULTILINE)
-    acting = {"you": "you", "operator": "the operator", "scheme": "the scheme"}
     facts: dict[str, str] = {}
     for name, log in zip(("first", "second", "third", "fourth"), logs, strict=True):
         row = diagnose(log).likely[0].row
-        facts |= {name: CAUSE_OF_ROW[row.number], f"{name}_acts": acting[row.owners[0]]}
+        facts |= {name: CAUSE_OF_ROW[row.number], f"{name}_acts": acting(row)}
     return Observed(None, **facts)
 
 
@@ -77,12 +81,22 @@ def ready_to_send(write: Callable[[str], Any], longest: int = 15) -> Reason | Ob
         told = write(log_of(*asked))
         if not isinstance(told, str) or not told.strip():
             return Reason("", f"your function returned {quoted(told)}. Return the message, as text.")
-        for secret, (rule, why) in IN_THE_LOG.items():
-            if secret in told or secret[: len(secret) // 2] in told:
-                return Reason(rule, f"{why}.")
-        wanted = zip(("the requestId", "the HTTP status", "the errorCode", "the time"), map(str, asked), strict=True)
-        if missing := [name for name, value in wanted if value not in told]:
-            return Reason("GAP-1", f"your message lacks {', '.join(missing)}: without it nobody finds {asked[0]}.")
-        if (lines := len(told.splitlines())) > longest:
-            return Reason("GAP-1", f"your message has {lines} lines; nobody reads more than {longest}.")
+        names = ("the requestId", "the HTTP status", "the errorCode", "the time")
+        if wrong := wrong_message(told, dict(zip(names, map(str, asked), strict=True)), longest):
+            return wrong
     return Observed()
+
+
+def wrong_message(told: object, wanted: Mapping[str, str], longest: int = 15) -> Reason | None:
+    """What is wrong with a message that has to hold what is wanted, by name, and nothing that is secret."""
+    if not isinstance(told, str) or not told.strip():
+        return Reason("", f"it is {quoted(told)}. Write what you send, as text.")
+    for secret, (rule, why) in IN_THE_LOG.items():
+        if secret in told or secret[: len(secret) // 2] in told:
+            return Reason(rule, f"{why}.")
+    if missing := [name for name, value in wanted.items() if value not in told]:
+        found_by = next(iter(wanted.values()))
+        return Reason("GAP-1", f"your message lacks {', '.join(missing)}: without it nobody finds {found_by}.")
+    if (lines := len(told.splitlines())) > longest:
+        return Reason("GAP-1", f"your message has {lines} lines; nobody reads more than {longest}.")
+    return None
