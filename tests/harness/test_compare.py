@@ -211,10 +211,10 @@ FEW = [took(1.0 + number / 100, name=f"other {number}") for number in range(20)]
 @pytest.mark.parametrize(
     ("before", "now", "slower"),
     [
-        ((1.0,), (1.9,), False),  # too few to know the noise: twice as long is chance
-        ((1.0,), (2.1,), True),
+        ((1.0,), (2.9,), False),  # too few to know the noise: three times as long is chance
+        ((1.0,), (3.1,), True),
         ((0.01,), (0.1,), False),  # ten times as long, and nobody notices
-        ((2.1,), (1.0,), False),
+        ((3.1,), (1.0,), False),
         ((1.0,), (), False),
         ((0.9, 1.0, 9.0), (1.1, 1.0, 1.2), False),  # the middle counts, and no single late one
         ([0.2 + n / 1000 for n in range(40)], [0.5 + n / 1000 for n in range(40)], True),
@@ -297,3 +297,12 @@ def test_what_was_only_measured_is_no_case():
     assert got.headline == "Something got worse: 1 slower, 0 as before."
     assert compare(old, report()).changed == ()
     assert compare(old, old).headline == "Nothing got worse: 0 as before."
+
+
+def test_the_virtual_seconds_of_one_matrix_have_no_noise():
+    old, new = (
+        report(timed=(took(seconds, name="95 of 100 calls"),), kind=ReportKind.SWEEP, tried="m")
+        for seconds in (1.0, 1.2)
+    )
+    assert changes(old, new) == [("95 of 100 calls", CaseChange.SLOWER)]
+    assert changes(new, old) == changes(old, replace(new, tried="another matrix")) == []
