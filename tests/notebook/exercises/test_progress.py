@@ -84,6 +84,7 @@ def test_a_raised_hand_goes_down_by_hand_and_when_its_exercise_is_done(begun):
     assert up.lower_hand().help is None
     assert up.note("03.2", DONE, at=at(1)).help == up.help
     assert up.note("03.1", DONE, at=at(1)).help is None
+    assert up.note("03.1", DONE, at=at(1)).raise_hand("03.1").note("03.1", DONE, at=at(2)).help is None
 
 
 def test_a_reset_exercise_is_untouched_and_newer_than_what_was(begun):

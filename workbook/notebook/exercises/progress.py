@@ -126,11 +126,11 @@ class Progress(Form):
         """An answer was judged; `kind` says what was wrong. A hand that was raised for what is done goes down."""
         at = at or now()
         before = self.exercises.get(exercise, Standing(first=at, last=at))
+        if state is ExerciseState.DONE:
+            passed = {} if before.passed else {"state": state, "attempts": before.attempts + 1, "passed": at}
+            return self._seen(exercise, at, **passed).lower_hand(exercise)
         if before.passed or state is ExerciseState.UNTOUCHED:
             return self._seen(exercise, at)
-        if state is ExerciseState.DONE:
-            done = self._seen(exercise, at, state=state, attempts=before.attempts + 1, passed=at)
-            return done.lower_hand(exercise)
         wrong = {**before.wrong, kind: before.wrong.get(kind, 0) + 1}
         return self._seen(exercise, at, state=state, attempts=before.attempts + 1, wrong=wrong)
 
