@@ -1,6 +1,7 @@
 """A room: what is written, who may read it, what stays when it is made anew, and that JupyterHub takes it."""
 
 import asyncio
+import copy
 import json
 import os
 import re
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from workbook.commands import cli
-from workbook.course.hub import Room, Turns, _fill, make_room, read_room, seat_names
+from workbook.course.hub import Room, _fill, make_room, read_room, seat_names, turns
 from workbook.errors import ConfigurationError, ParameterError
 
 
@@ -188,13 +189,13 @@ def test_the_names_are_fit_for_an_account_and_all_differ():
 def test_servers_start_one_after_the_other():
     began, started = time.monotonic(), []
 
-    async def one(turns):
-        await turns(None)
+    async def one(hook):
+        await copy.deepcopy(hook)(None)  # as JupyterHub does for each seat
         started.append(time.monotonic() - began)
 
     async def all_at_once():
-        turns = Turns(seconds=0.02)
-        await asyncio.gather(*(one(turns) for _ in range(4)))
+        hook = turns(seconds=0.02)
+        await asyncio.gather(*(one(hook) for _ in range(4)))
 
     asyncio.run(all_at_once())
     assert started == sorted(started)

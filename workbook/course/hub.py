@@ -22,6 +22,7 @@ import ssl
 import subprocess
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
@@ -262,15 +263,15 @@ def _fill(template: str, folder: Path, room: Room, fingerprint: str) -> str:
     )
 
 
-class Turns:
-    """Lets servers start one after the other, so many seconds apart: a hub awaits it before each start."""
+def turns(seconds: float) -> Callable[[object], Awaitable[None]]:
+    """What a hub awaits before it starts a server, so that each starts so many seconds after the one before it."""
+    following = 0.0  # by the clock; in a function's closure, because JupyterHub copies an object for each seat
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds, self._next = seconds, 0.0
-
-    async def __call__(self, _spawner: object) -> None:
-        """Wait for the turn."""
+    async def take_turn(_spawner: object) -> None:
+        nonlocal following
         now = time.monotonic()
-        turn = max(now, self._next)
-        self._next = turn + self._seconds
+        turn = max(now, following)
+        following = turn + seconds
         await asyncio.sleep(turn - now)
+
+    return take_turn

@@ -237,12 +237,15 @@ class Code(View):
 def _coloured(source: str, name: str) -> Markup:
     """The source with marks for its colours, by Pygments, which comes with the lessons; the core does without."""
     try:
-        from pygments.lexers import get_lexer_for_filename
+        from pygments.lexers import get_lexer_by_name
         from pygments.token import Comment, Keyword, Name, Number, String
     except ImportError:
         return joined(source)
+    suffix = name.rpartition(".")[2]
+    # by its language: a search by file names loads the languages of every package that has some, 7 MB in a kernel
+    language = {"kt": "kotlin", "kts": "kotlin"}.get(suffix, suffix)
     try:
-        tokens = get_lexer_for_filename(name, stripnl=False, ensurenl=False).get_tokens(source)
+        tokens = get_lexer_by_name(language, stripnl=False, ensurenl=False).get_tokens(source)
     except ValueError:  # no language of this suffix
         return joined(source)
     classes = {Keyword: "k", Name.Tag: "k", String: "s", Number: "m", Comment: "c"}  # of JSON, a key is a tag

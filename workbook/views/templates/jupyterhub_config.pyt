@@ -6,7 +6,7 @@ import shlex
 import shutil
 from pathlib import Path
 
-from workbook.course.hub import Turns
+from workbook.course.hub import turns
 
 c = get_config()
 here = Path(__file__).resolve().parent
@@ -45,7 +45,7 @@ c.Spawner.environment = {
     "WORKBOOK_API_KEY": lambda spawner: keys[spawner.user.name],
 }
 # In a room all arrive at once. A start takes some seconds of a processor, so they follow each other.
-c.Spawner.pre_spawn_hook = Turns(seconds={{ seconds_apart }})
+c.Spawner.pre_spawn_hook = turns(seconds={{ seconds_apart }})
 c.Spawner.start_timeout = 600  # seconds, which the last of many may wait for
 c.Spawner.http_timeout = 180
 c.JupyterHub.concurrent_spawn_limit = len(names) + 1
