@@ -30,8 +30,10 @@ from jupyter_client.manager import start_new_kernel
 
 from workbook.course.hub import make_room, read_room
 from workbook.errors import ConfigurationError
-from workbook.notebook.exercises.editions import PROGRESS, Edition, laid_out, states
+from workbook.notebook.exercises.editions import Edition, laid_out
+from workbook.notebook.exercises.judging import ExerciseState
 from workbook.notebook.exercises.model import lesson
+from workbook.notebook.exercises.progress import PROGRESS, Progress
 
 PORT = 18543
 
@@ -46,7 +48,7 @@ class Learner(threading.Thread):
         self.copy = folder / "homes" / seat / "provisioning-workbook"
         self.number, self.web = number, requests.Session()
         self.web.headers["connection"] = "close"  # the proxy ends an idle one, and a request may be on its way
-        self.web.trust_env, self.web.verify = False, str(folder / "ca.pem")
+        self.web.trust_env, self.web.verify = False, str(folder / "private" / "certificate.ca.pem")
         self.ready = self.done = self.recovered = 0.0
         self.kernel = self.error = None
 
@@ -275,8 +277,9 @@ def main():
 
 def unsolved(copy, number):
     """The lesson's exercises that a copy's progress does not call solved."""
-    solved = {name for name, state in states(copy / PROGRESS).items() if state == "done"}
-    return sorted(set(lesson(number)) - solved)
+    progress = Progress.read(copy / PROGRESS)
+    assert progress.seat == copy.parent.name
+    return [name for name in lesson(number) if progress.state(name) is not ExerciseState.DONE]
 
 
 if __name__ == "__main__":

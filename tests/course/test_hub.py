@@ -54,6 +54,7 @@ def test_the_pass_phrase_is_shown_once_and_stands_in_no_file_that_others_may_rea
     folder, told = made
     phrase = (folder / "private" / "pass-phrase").read_text()
     secrets = [phrase, (folder / "private" / "trainer-password").read_text()]
+    secrets.append((folder / "private" / "board-token").read_text())
     secrets += json.loads((folder / "private" / "keys.json").read_text()).values()
     assert re.fullmatch("[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}", phrase)
     assert phrase in told
@@ -61,7 +62,7 @@ def test_the_pass_phrase_is_shown_once_and_stands_in_no_file_that_others_may_rea
     assert (folder / "private" / "pass-phrase").read_text() == phrase
     assert stat.S_IMODE((folder / "private").stat().st_mode) == 0o700
     for path in folder.rglob("*"):
-        if path.is_file() and path.parent.name == "private":
+        if path.is_file() and path.parent.name == "private" and not path.name.endswith(".ca.pem"):
             assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
         elif path.is_file():
             assert not [secret for secret in secrets if secret in path.read_text()], path
@@ -95,7 +96,7 @@ def test_the_certificate_is_the_one_whose_fingerprint_was_told_and_stays(made, a
     folder, told = made
     file = folder / "private" / "certificate.pem"
     before = file.read_bytes()
-    context = ssl.create_default_context(cafile=folder / "ca.pem")
+    context = ssl.create_default_context(cafile=folder / "private" / "certificate.ca.pem")
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(file)
     there, back = ssl.MemoryBIO(), ssl.MemoryBIO()

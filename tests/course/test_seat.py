@@ -9,6 +9,8 @@ import pytest
 
 from workbook.course.seat import hand_out, start_server
 from workbook.errors import ConfigurationError
+from workbook.notebook.exercises.judging import ExerciseState
+from workbook.notebook.exercises.progress import PROGRESS, Progress, update
 
 
 @pytest.fixture
@@ -75,13 +77,22 @@ def test_the_seat_becomes_a_quiet_server_on_its_copy(tmp_path, lessons, monkeypa
     became = []
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setattr(os, "execve", lambda *words: became.append(words))
+    monkeypatch.setenv("WORKBOOK_SEAT", "amber-heron")
     start_server(lessons)
     ((program, words, environment),) = became
     private = Path(environment["JUPYTER_PATH"].split(os.pathsep)[0])
     assert (program, words[1:3]) == (sys.executable, ["-m", "jupyterhub.singleuser"])
     assert "--LabApp.news_url=None" in words
     assert (private / "kernels" / "python3" / "kernel.json").is_file()
-    assert (tmp_path / "home" / "provisioning-workbook" / "notebooks" / "00.ipynb").is_file()
+    copy = tmp_path / "home" / "provisioning-workbook"
+    assert (copy / "notebooks" / "00.ipynb").is_file()
+    progress = copy / PROGRESS
+    assert Progress.read(progress).seat == "amber-heron"
+    update(progress, lambda now: now.note("03.1", ExerciseState.DONE))
+    (lessons / PROGRESS).write_text("of another copy")
+    start_server(lessons)  # the next day
+    assert Progress.read(progress).state("03.1") is ExerciseState.DONE
+    assert not (copy / "mended").exists()
 
 
 def test_a_home_that_cannot_be_written_is_one_sentence(tmp_path, lessons, monkeypatch):

@@ -5,20 +5,17 @@ What lies in the folder:
     ROOM.md                what the trainer has to know: how the room is started, opened, and recognised
     jupyterhub_config.py   what `jupyterhub -f` starts; local_config.py beside it is the trainer's own
     seats.json             the `Room`: where it listens, the seats' names, and the accounts that were made for it
-    ca.pem                 who issued the certificate, where it was made here: a browser that trusts it does not ask
     lessons                what each seat gets: a lesson that is mended here, or in a newer workbook, is handed out
     homes/SEAT             a seat's files; made as root, they are its account's, and closed to all other seats
     private                pass phrase, password, keys, certificate, the hub's own data: for the folder's owner only
 """
 
 import asyncio
-import hashlib
 import json
 import os
 import re
 import secrets
 import socket
-import ssl
 import subprocess
 import sys
 import time
@@ -33,6 +30,7 @@ from tempfile import TemporaryDirectory
 from workbook.base.files import FIXTURES, write_all, write_whole
 from workbook.base.values import HIGHEST_PORT, quoted, whole
 from workbook.course.seat import hand_out
+from workbook.course.tls import certify, own_address
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.notebook.exercises.editions import lay_out
 from workbook.views.templates import fill
@@ -44,7 +42,7 @@ class Room:
 
     Attributes:
         host: the name or the IPv4 address that learners open.
-        port: of the proxy, which speaks HTTPS; the three above it are used on loopback.
+        port: of the proxy, which speaks HTTPS; the four above it are used on loopback.
         seats: their names.
         accounts: the system's accounts that were made for it, whose homes are in the folder `homes`. None without root.
     """
@@ -98,7 +96,7 @@ def make_room(
     """
     folder = folder.resolve()
     old = read_room(folder)
-    was = old or Room(host=_own_address(), port=8443, seats=[], accounts=[])
+    was = old or Room(host=own_address(), port=8443, seats=[], accounts=[])
     names = was.seats + seat_names(len(was.seats) or 30 if seats is None else seats)[len(was.seats) :]
     accounts = [*names, "trainer"] if os.geteuid() == 0 else []
     room = Room(host=host or was.host, port=port or was.port, seats=names, accounts=accounts)
@@ -112,13 +110,14 @@ def make_room(
         private.mkdir(0o700, parents=True, exist_ok=True)
         (folder / "homes").mkdir(0o711, exist_ok=True)
         write_whole(folder / "seats.json", json.dumps(asdict(room), indent=1))
-        fingerprint = _certify(folder, room.host, certificate, anew=room.host != was.host)
+        fingerprint = certify(private / "certificate.pem", room.host, certificate)
         for name in room.accounts:
             _make_account(name, folder / "homes" / name)
         phrase, told = private / "pass-phrase", "is as before"
         if not phrase.exists():
             _write_secret(private / "trainer-password", secrets.token_hex(16))  # JupyterHub takes 32 characters or more
             _write_secret(phrase, "-".join(secrets.token_hex(2) for _ in range(3)))
+            _write_secret(private / "board-token", secrets.token_urlsafe(24))
             told = f"is shown this once: {phrase.read_text('utf-8')}"
         _open_worlds(private, [*room.seats, "trainer"])
         with TemporaryDirectory() as scratch:
@@ -144,22 +143,14 @@ def seat_names(count: int) -> list[str]:
     return [f"{colour}-{bird}" for bird in birds.split() for colour in colours.split()][:count]
 
 
-def _own_address() -> str:
-    """The address by which this machine leaves for another network, or loopback's; no packet is sent."""
-    with closing(socket.socket(type=socket.SOCK_DGRAM)) as probe, suppress(OSError):
-        probe.connect(("192.0.2.1", 9))  # an address for examples
-        return str(probe.getsockname()[0])
-    return "127.0.0.1"
-
-
 def check_address(room: Room) -> None:
     """Refuse a host that is none, and ports on which nobody can listen."""
     if re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?", room.host) is None:
         raise ParameterError(
             f"--host is {quoted(room.host)}. Give a name such as room.example.com, or an IPv4 address."
         )
-    first = whole("--port", room.port, least=1, most=HIGHEST_PORT - 3)
-    for address, port in [(room.address, first), *(("127.0.0.1", first + more) for more in (1, 2, 3))]:
+    first = whole("--port", room.port, least=1, most=HIGHEST_PORT - 4)
+    for address, port in [(room.address, first), *(("127.0.0.1", first + more) for more in range(1, 5))]:
         try:
             with closing(socket.socket()) as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -205,27 +196,6 @@ def _make_account(name: str, home: Path) -> None:
         account = pwd.getpwnam(name)
     home.mkdir(0o700, exist_ok=True)
     os.chown(home, account.pw_uid, account.pw_gid)
-
-
-def _certify(folder: Path, host: str, given: tuple[Path, Path] | None, *, anew: bool) -> str:
-    """Keep the certificate that is given, or make one where it is needed; returns its SHA-256."""
-    file = folder / "private" / "certificate.pem"
-    if given:
-        try:
-            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*given, password="")
-        except (OSError, ValueError) as error:
-            why = f"{given[0]} and {given[1]} are no certificate and its key, as PEM without a password"
-            raise ConfigurationError(f"{why}: {error}.") from error
-        _write_secret(file, "\n".join(path.read_text("utf-8") for path in reversed(given)))
-    elif anew or not file.exists():
-        from workbook.mockserver.server import new_authority  # asyncio: 100 ms
-
-        authority = new_authority()
-        write_whole(folder / "ca.pem", authority.cert_pem.bytes().decode())
-        _write_secret(file, authority.issue_cert(host).private_key_and_cert_chain_pem.bytes().decode())
-    begin, end = (f"-----{word} CERTIFICATE-----" for word in ("BEGIN", "END"))
-    first = file.read_text("utf-8").partition(begin)[2].partition(end)[0]
-    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(begin + first + end)).digest().hex(":").upper()
 
 
 def _write_secret(file: Path, text: str) -> None:

@@ -12,6 +12,7 @@ from typing import NoReturn
 from workbook.base.files import write_whole
 from workbook.errors import ConfigurationError
 from workbook.notebook.exercises.editions import lay_out
+from workbook.notebook.exercises.progress import PROGRESS, Progress
 from workbook.notebook.quiet_start import quiet_options, with_kernel, write_settings
 
 
@@ -21,12 +22,14 @@ def start_server(lessons: Path | None) -> NoReturn:
     Raises:
         ConfigurationError: the learner's home cannot be written, or its disk is full.
     """
-    private = Path.home() / ".local" / "share" / "provisioning-workbook"
+    copy, private = Path.home() / "provisioning-workbook", Path.home() / ".local" / "share" / "provisioning-workbook"
     try:
         with TemporaryDirectory() as scratch:
             if lessons is None:
                 lay_out(lessons := Path(scratch) / "lessons")
-            hand_out(lessons, Path.home() / "provisioning-workbook")
+            hand_out(lessons, copy)
+        if not (copy / PROGRESS).exists():
+            write_whole(copy / PROGRESS, Progress.begun().text())
         write_settings(private)
     except OSError as error:
         raise ConfigurationError(f"Cannot write into {str(Path.home())!r}: {error.strerror or error}.") from error
@@ -38,14 +41,14 @@ def hand_out(lessons: Path, copy: Path) -> None:
     """Bring a copy to the state of these lessons, and overwrite nothing that its owner has changed.
 
     A file that is as it was handed out is replaced by a mended one. Beside a changed one, the mended one goes into the
-    folder `mended` of the copy. What was handed out before is in the copy's `.handed-out.json`.
+    folder `mended` of the copy. What was handed out is in the copy's `.handed-out.json`; its progress is its own.
 
     Raises:
         OSError: the lessons cannot be read, or the copy cannot be written; the next call does the rest.
     """
     record = copy / ".handed-out.json"
     given: dict[str, str] = json.loads(record.read_text("utf-8")) if record.exists() else {}
-    files = (path for path in sorted(lessons.rglob("*")) if path.is_file() and path.name != record.name)
+    files = (path for path in sorted(lessons.rglob("*")) if path.is_file() and path.name not in (record.name, PROGRESS))
     for path in files:
         name, new = path.relative_to(lessons).as_posix(), _digest(path)
         if given.get(name) == new:

@@ -42,6 +42,7 @@ c.Spawner.default_url = "/lab/tree/notebooks/00_start_here.ipynb"
 c.Spawner.environment = {
     "PATH": f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}",
     "WORKBOOK_BASE_URL": "http://127.0.0.1:{{ room.port + 3 }}",
+    "WORKBOOK_SEAT": lambda spawner: spawner.user.name,  # in the progress, and so on the board
     "WORKBOOK_API_KEY": lambda spawner: keys[spawner.user.name],
 }
 # In a room all arrive at once. A start takes some seconds of a processor, so they follow each other.
@@ -68,11 +69,19 @@ c.SimpleLocalProcessSpawner.home_dir_template = str(here / "homes" / "{username}
 {% endif %}
 
 serve = [python, "-m", "workbook", "serve", "--quiet", "--port={{ room.port + 3 }}", f"--state={private}/worlds.db"]
+board = [python, "-m", "workbook", "course", "board", f"--folder={here}/homes", f"--history={private}/board.sqlite"]
 c.JupyterHub.services = [
     # a server that nobody has used for an hour is stopped; its files stay
     {"name": "idle-culler", "command": [python, "-m", "jupyterhub_idle_culler", "--timeout=3600"]},
     # the simulated API: each seat's key opens a world of its own; what it prints has the keys
     {"name": "simulated-api", "command": ["sh", "-c", f"exec {shlex.join(serve)} > /dev/null"]},
+    # the trainer's board, which reads each seat's progress; what it prints has the trainer's token
+    {
+        "name": "board",
+        "url": "http://127.0.0.1:{{ room.port + 4 }}",
+        "command": ["sh", "-c", f"exec {shlex.join(board)} > /dev/null"],
+        "environment": {"WORKBOOK_BOARD_TRAINER_TOKEN": (private / "board-token").read_text("utf-8").strip()},
+    },
 ]
 c.JupyterHub.load_roles = [
     {
