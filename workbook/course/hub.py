@@ -229,7 +229,7 @@ def _fill(template: str, folder: Path, room: Room, fingerprint: str) -> str:
         fingerprint=fingerprint,
         proxy_is_there=proxy is not None,
         spawner="simple" if not room.accounts else "systemd" if limits else "accounts",
-        seconds_apart=round(6 / (os.cpu_count() or 1), 2),  # a start takes so many seconds of one processor
+        seconds_apart=round(4 / (os.cpu_count() or 1), 2),  # a start takes so many seconds of one processor
     )
 
 

@@ -26,6 +26,7 @@ from workbook.notebook.exercises.judging import ExerciseState
 
 PROGRESS: Final = "progress.json"
 Tally = Annotated[int, Field(ge=0, le=1_000_000)]
+# A pattern that repeats \w so many times takes megabytes in each kernel, so the lengths are told beside it.
 ExerciseId = Annotated[str, Field(pattern=r"^\d\d\.\d{1,2}$")]
 
 
@@ -52,7 +53,9 @@ class Standing(Form):
 
     state: ExerciseState = ExerciseState.UNTOUCHED
     attempts: Tally = 0
-    wrong: Annotated[Mapping[Annotated[str, Field(pattern=r"^[\w -]{1,24}$")], Tally], Field(max_length=200)] = {}
+    wrong: Annotated[
+        Mapping[Annotated[str, Field(pattern=r"^[\w -]+$", max_length=24)], Tally], Field(max_length=200)
+    ] = {}
     hints: Annotated[int, Field(ge=0, le=3)] = 0
     first: AwareDatetime
     last: AwareDatetime
@@ -72,7 +75,7 @@ class Progress(Form):
     """
 
     version: Literal[1] = 1
-    seat: Annotated[str, Field(pattern=r"^\w[\w .@-]{0,39}$")]
+    seat: Annotated[str, Field(pattern=r"^\w[\w .@-]*$", max_length=40)]
     now: ExerciseId | None = None
     help: Hand | None = None
     exercises: Annotated[Mapping[ExerciseId, Standing], Field(max_length=500)] = {}
