@@ -101,7 +101,7 @@ def test_a_room_is_looked_at_whole_and_what_is_short_is_the_exit_code(tmp_path, 
         "python", "packages", "browser", "jupyterhub", "ports", "memory", "disk", "certificate"
     ]  # fmt: skip
     assert lines[4].endswith("9443 is free")
-    assert "750 MB for 2 seats" in lines[5]
+    assert "820 MB for 2 seats" in lines[5]
     assert lines[-1] == "Next: nothing is short."
     (tmp_path / "private" / "certificate.pem").unlink()
     assert cli.main(["course", "check", "--hub", str(tmp_path), "--seats", "1"]) == 1

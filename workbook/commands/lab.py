@@ -86,7 +86,6 @@ class Lab:
             "--ServerApp.port_retries=0",
             f"--ServerApp.root_dir={self.notebooks.parent}",
             *quiet_options(private),
-            *(["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []),
         ]
 
     def environment(self, private: Path, environ: Mapping[str, str]) -> dict[str, str]:

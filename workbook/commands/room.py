@@ -44,8 +44,8 @@ def look_at_room(seats: int | None, folder: Path | None, bundle: Path | None) ->
         lessons = sum(path.stat().st_size for top in (NOTEBOOKS, FIXTURES) for path in top.rglob("*") if path.is_file())
         yield extra("jupyterhub", find_spec("jupyterhub"), "`course hub`", "hub")
         yield looked("ports", lambda: ports(room))
-        # a seat's 125 MB (PSS) were measured; 500 MB for the rest, and thrice the lessons with copies, are assumed
-        yield looked("memory", lambda: enough(memory / 1e6, count, 125, 500))
+        # a seat's 160 MB (PSS) were measured; 500 MB for the rest, and thrice the lessons with copies, are assumed
+        yield looked("memory", lambda: enough(memory / 1e6, count, 160, 500))
         yield looked("disk", lambda: enough(disk / 1e6, count, 3 * lessons / 1e6, 100))
     if folder:
         yield looked("certificate", lambda: certificate(folder, room.host))

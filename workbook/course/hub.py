@@ -113,12 +113,12 @@ def make_room(
         fingerprint = certify(private / "certificate.pem", room.host, certificate)
         for name in room.accounts:
             _make_account(name, folder / "homes" / name)
-        phrase, told = private / "pass-phrase", "is as before"
-        if not phrase.exists():
-            _write_secret(private / "trainer-password", secrets.token_hex(16))  # JupyterHub takes 32 characters or more
-            _write_secret(phrase, "-".join(secrets.token_hex(2) for _ in range(3)))
-            _write_secret(private / "board-token", secrets.token_urlsafe(24))
-            told = f"is shown this once: {phrase.read_text('utf-8')}"
+        fresh = {"pass-phrase": "-".join(secrets.token_hex(2) for _ in range(3))}
+        fresh |= {"trainer-password": secrets.token_hex(16)}  # JupyterHub takes 32 characters or more
+        fresh |= {"board-token": secrets.token_urlsafe(24)}
+        made = {name: secret for name, secret in fresh.items() if not (private / name).exists()}
+        for name, secret in made.items():
+            _write_secret(private / name, secret)
         _open_worlds(private, [*room.seats, "trainer"])
         with TemporaryDirectory() as scratch:
             lay_out(Path(scratch) / "lessons")
@@ -128,7 +128,8 @@ def make_room(
         write_all({folder / "ROOM.md": sheet, folder / "jupyterhub_config.py": config})
     except OSError as error:
         raise ConfigurationError(f"Cannot write into {str(folder)!r}: {error.strerror or error}.") from error
-    return f"{sheet}\nThe pass phrase {told}"
+    phrase = made.get("pass-phrase")
+    return f"{sheet}\nThe pass phrase {f'is shown this once: {phrase}' if phrase else 'is as before'}"
 
 
 def seat_names(count: int) -> list[str]:

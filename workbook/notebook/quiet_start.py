@@ -21,6 +21,7 @@ def quiet_options(private: Path) -> list[str]:
         # Voila, where it is installed, is slow to load into the server and warns on the terminal
         "--ServerApp.jpserver_extensions={'voila.server_extension': False}",
         "--MultiKernelManager.default_kernel_name=python3",
+        *(["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []),
     ]
 
 

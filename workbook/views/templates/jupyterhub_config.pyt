@@ -34,6 +34,8 @@ c.SharedPasswordAuthenticator.user_password = (private / "pass-phrase").read_tex
 c.SharedPasswordAuthenticator.admin_password = (private / "trainer-password").read_text("utf-8").strip()
 c.Authenticator.allowed_users = set(names)
 c.Authenticator.admin_users = {"trainer"}
+told = "Username: the name of your seat. Password: the pass phrase of the room."
+c.JupyterHub.template_vars = {"announcement_login": told}
 
 # What a seat gets: its own copy of the lessons, JupyterLab on the first one, and a key to the simulated API.
 c.Spawner.cmd = [python, "-m", "workbook", "course", "seat", "--lessons", str(here / "lessons")]
@@ -49,6 +51,7 @@ c.Spawner.environment = {
 c.Spawner.pre_spawn_hook = turns(seconds={{ seconds_apart }})
 c.Spawner.start_timeout = 600  # seconds, which the last of many may wait for
 c.Spawner.http_timeout = 180
+c.Spawner.poll_interval = 10  # seconds until a server that was killed can be started again
 c.JupyterHub.concurrent_spawn_limit = len(names) + 1
 {% if spawner == "systemd" %}
 # Each seat runs in its own account, in a unit of systemd that limits memory and processors.
