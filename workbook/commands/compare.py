@@ -33,7 +33,12 @@ exit codes:
     parser.add_argument("--out", type=Path, metavar="FILE", help="write it there instead of printing it")
 
     text = "one page and a zip of what the operator's and the wallet provider's reviews ask"
-    epilog = "A report that is not named is looked for in this folder and directly below it. What is missing is named."
+    epilog = """\
+A report that is not named is looked for in this folder and directly below it. What is missing is named.
+
+exit codes:
+  0  both are written, whatever the reports say
+  2  a file is no such report, two are of one kind, or one holds the API key or card data; nothing is written"""
     parser = add(commands, "evidence", evidence, text, epilog)
     for words in ("preflight", "conform", "conform app", "run"):
         option = f"--{words.split()[-1]}"
