@@ -10,7 +10,7 @@ import pytest
 import workbook as wb
 from workbook.commands.runner.render import render
 from workbook.errors import ParameterError
-from workbook.notebook.exercises.asking import Bar
+from workbook.notebook.exercises.asking import bar
 from workbook.notebook.exercises.editions import Edition, lay_out
 from workbook.notebook.exercises.model import EXERCISE_MIMETYPE, exercise_named
 from workbook.notebook.exercises.progress import PROGRESS, Progress
@@ -117,10 +117,10 @@ def test_a_learners_copy_keeps_the_progress_and_the_start_page_shows_it(progress
 
 
 def test_the_bar_shows_how_many_are_done(progress):
-    bar = Bar(3, 12, "blue-heron")
-    assert bar.text() == "█" * 10 + "░" * 30 + " 3 of 12 exercises done (seat blue-heron)"
-    assert "width:25.0%" in bar.html()
-    assert 'role="img" aria-label="3 of 12 exercises done' in bar.html()
+    shown = bar(3, 12, "blue-heron")
+    assert shown.text() == "█" * 10 + "░" * 30 + " 3 of 12 exercises done (seat blue-heron)"
+    assert "width:25.0%" in shown.html()
+    assert 'role="img" aria-label="3 of 12 exercises done' in shown.html()
     assert wb.exercise().text().startswith("░" * 40 + " 0 of 5")
 
 

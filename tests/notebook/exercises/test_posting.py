@@ -136,20 +136,18 @@ def test_a_browser_posts_nothing(board, file, monkeypatch):
     assert board.seen == []
 
 
-def test_a_rooms_own_certificate_is_trusted_by_file_or_fingerprint_and_no_other(board, file):
-    authority = trustme.CA()
-    own = authority.issue_cert("127.0.0.1")
+def test_a_rooms_own_certificate_is_trusted_by_its_fingerprint_and_no_other(board, file):
+    own = trustme.CA().issue_cert("127.0.0.1")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     own.configure_cert(context)
     board.socket = context.wrap_socket(board.socket, server_side=True)
-    file.with_name("room.pem").write_bytes(authority.cert_pem.bytes())
     printed = sha256(ssl.PEM_cert_to_DER_cert(own.cert_chain_pems[0].bytes().decode())).hexdigest()
     for trusted in ({}, {"fingerprint": printed[:-2] + ("00" if printed[-2:] != "00" else "01")}):
         named(file, board, "https", **trusted)
         posting._post(file)
         assert board.seen == [], "nothing is sent, the token least of all"
     assert not_reached.pop(file) == "it has another certificate"
-    for number, trusted in enumerate(({"ca": "room.pem"}, {"fingerprint": printed.upper()}), 1):
+    for number, trusted in enumerate(({"fingerprint": printed}, {"fingerprint": printed.upper()}), 1):
         named(file, board, "https", **trusted)
         posting._post(file)
         assert len(board.seen) == number

@@ -13,8 +13,8 @@ from workbook.notebook.exercises.judging import ExerciseState, Verdict, judged
 from workbook.notebook.exercises.model import EXERCISE_MIMETYPE, LESSONS, Exercise, ExerciseKind, exercise_named, lesson
 from workbook.notebook.exercises.posting import not_reached, post
 from workbook.notebook.exercises.progress import PROGRESS, Progress, progress_file, update
-from workbook.views.html import View, tag, trusted, unbroken
-from workbook.views.table import INK, Stack, paragraph, preformatted, snapshot, statement, table
+from workbook.views.html import View, joined, tag, trusted, unbroken
+from workbook.views.table import INK, Snapshot, Stack, paragraph, preformatted, snapshot, statement, table
 
 SIGN_OF_STATE: Final = {ExerciseState.UNTOUCHED: "○", ExerciseState.WRONG: "✗", ExerciseState.DONE: "✓"}
 
@@ -197,28 +197,13 @@ def kept(file: Path | None, change: Callable[[Progress], Progress]) -> str:
     return told
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Bar(View):
-    """How many exercises are done, as a bar."""
-
-    done: int
-    total: int
-    seat: str
-
-    def text(self) -> str:
-        """A bar of 40 blocks, and the figures."""
-        full = 40 * self.done // self.total
-        return f"{'█' * full}{'░' * (40 - full)} {self._figures}"
-
-    def html(self) -> str:
-        """The same in colour."""
-        inside = tag("div", style=f"width:{100 * self.done / self.total:.1f}%;height:100%;background:{INK}")
-        bar = tag("div", inside, style=f"width:24em;max-width:100%;height:0.8em;border:1px solid {INK}")
-        return tag("div", tag("div", bar, role="img", aria_label=self._figures), paragraph(self._figures))
-
-    @property
-    def _figures(self) -> str:
-        return f"{self.done} of {self.total} exercises done (seat {self.seat})"
+def bar(done: int, total: int, seat: str) -> Snapshot:
+    """How many exercises are done, as a bar: 40 blocks as text, and the same as a picture."""
+    figures, full = f"{done} of {total} exercises done (seat {seat})", 40 * done // total
+    inside = tag("div", style=f"width:{100 * done / total:.1f}%;height:100%;background:{INK}")
+    box = f"width:24em;max-width:100%;height:0.8em;border:1px solid {INK}"
+    drawn = joined(tag("div", inside, role="img", aria_label=figures, style=box), paragraph(figures))
+    return Snapshot(f"{'█' * full}{'░' * (40 - full)} {figures}", drawn)
 
 
 def how_far(file: Path | None) -> View:
@@ -242,4 +227,4 @@ def how_far(file: Path | None) -> View:
     board = not_reached.get(file, "")
     post(file)  # once more
     told = [statement(f"The trainer's board was not reached: {board}. Nothing is lost; it is tried again.")]
-    return Stack((Bar(done, total, progress.seat), *(told if board else []), each))
+    return Stack((bar(done, total, progress.seat), *(told if board else []), each))

@@ -1,9 +1,9 @@
 """A learner's progress goes to the trainer's board in the background, where a room has one.
 
 The board is named by the environment (WORKBOOK_BOARD, WORKBOOK_BOARD_TOKEN), or by the private file `.board.json`
-beside the progress: {"address": ..., "token": ...}, and for a certificate of the room's own "ca" (a PEM file beside it)
-or "fingerprint" (SHA-256). It takes the whole progress, as often as it comes. What does not arrive goes with the next
-change. Nothing of this disturbs a learner: the table of all exercises says when the board was not reached.
+beside the progress: {"address": ..., "token": ...}, and for a certificate of the room's own "fingerprint" (SHA-256). It
+takes the whole progress, as often as it comes. What does not arrive goes with the next change. Nothing of this disturbs
+a learner: the table of all exercises says when the board was not reached.
 """
 
 import os
@@ -33,7 +33,6 @@ class BoardAddress(Form):
 
     address: Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+[^\s?#]*$")]
     token: Annotated[str, Field(pattern=r"^[!-~]{1,200}$", repr=False)]
-    ca: str | None = None
     fingerprint: Annotated[str, Field(pattern=r"^([0-9A-Fa-f]{2}:?){32}$")] | None = None
 
 
@@ -65,13 +64,13 @@ def _post(file: Path) -> None:
     with _turn:  # one after the other, so that the newest content is the last to arrive
         try:
             if board := board_of(file):
-                send(board, Progress.read(file), file.parent)
+                send(board, Progress.read(file))
             not_reached.pop(file, None)
         except (OSError, HTTPException, ConfigurationError) as error:
             not_reached[file] = str(error) or type(error).__name__
 
 
-def send(board: BoardAddress, progress: Progress, folder: Path) -> None:
+def send(board: BoardAddress, progress: Progress) -> None:
     """Put a progress on the board; the connection and each answer may take 2 s.
 
     Raises:
@@ -79,11 +78,12 @@ def send(board: BoardAddress, progress: Progress, folder: Path) -> None:
         HTTPException: what answered is no board.
     """
     url = urlsplit(board.address)
-    connection: HTTPConnection
-    if url.scheme == "http":
-        connection = HTTPConnection(url.netloc, timeout=2)
-    else:
-        connection = HTTPSConnection(url.netloc, timeout=2, context=_context(board, folder))
+    connection = HTTPConnection(url.netloc, timeout=2)
+    if url.scheme == "https":
+        context = ssl.create_default_context()
+        if board.fingerprint:  # compared after the handshake, before anything is sent
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        connection = HTTPSConnection(url.netloc, timeout=2, context=context)
     try:
         connection.connect()
         if board.fingerprint and isinstance(connection.sock, ssl.SSLSocket):
@@ -97,11 +97,3 @@ def send(board: BoardAddress, progress: Progress, folder: Path) -> None:
             raise OSError(f"it answered {status}")
     finally:
         connection.close()
-
-
-def _context(board: BoardAddress, folder: Path) -> ssl.SSLContext:
-    """Whom to trust: the certificate of the fingerprint alone, the room's own authority, or the system's."""
-    context = ssl.create_default_context(cafile=folder / board.ca if board.ca else None)
-    if board.fingerprint:  # compared after the handshake, before anything is sent
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    return context

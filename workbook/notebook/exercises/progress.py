@@ -23,6 +23,7 @@ from workbook.base.files import read_regular, write_whole
 from workbook.base.forms import Form
 from workbook.errors import ConfigurationError
 from workbook.notebook.exercises.judging import ExerciseState
+from workbook.views.table import clean
 
 PROGRESS: Final = "progress.json"
 Tally = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -101,8 +102,8 @@ class Progress(Form):
             return cls.model_validate_json(document)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            where = " ".join(map(str, first["loc"]))[:60]
-            raise ConfigurationError(f"This is no progress of a learner: {where} {first['msg'][:100]}.") from None
+            where = clean(" ".join(map(str, first["loc"])), 60)
+            raise ConfigurationError(f"This is no progress of a learner: {where} {clean(first['msg'], 100)}.") from None
 
     @classmethod
     def read(cls, path: Path) -> Self:
