@@ -111,9 +111,9 @@ def read_sources(reports: Mapping[ReportKind, Path], durations: Iterable[Path]) 
         name, text = f"durations/{number}-{path.name}", read_named(path, most, again).decode()
         sources.append(EvidenceSource(name, text, moment(path.stat().st_mtime), durations=judged))
     # a card's number, as it is or in groups of four; a long value in base64; the mark of simulated card data
-    number = r"(?<![\w.-])[2-6]\d{3}([ -]?)\d{4}\1\d{4}\1\d{1,7}(?![\w.-])"
+    card = r"(?<![\w.-])[2-6]\d{3}([ -]?)\d{4}\1\d{4}\1\d{1,7}(?![\w.-])"
     for source in sources:
-        if match := re.search(rf"{number}|[A-Za-z0-9+/_-]{{200,}}|canary-[0-9a-f]{{18}}", source.text):
+        if match := re.search(rf"{card}|[A-Za-z0-9+/_-]{{200,}}|canary-[0-9a-f]{{18}}", source.text):
             line = source.text.count("\n", 0, match.start()) + 1
             raise LeakError(f"Nothing was written: {source.file}, line {line}, holds what looks like card data.")
     return sources
