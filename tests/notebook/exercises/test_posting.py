@@ -1,7 +1,10 @@
 """The way of a learner's progress to the trainer's board."""
 
 import json
+import socket
 import ssl
+import subprocess
+import sys
 import time
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -151,3 +154,20 @@ def test_a_rooms_own_certificate_is_trusted_by_its_fingerprint_and_no_other(boar
         named(file, board, "https", **trusted)
         posting._post(file)
         assert len(board.seen) == number
+
+
+def test_exercises_are_judged_where_there_is_no_ssl_module(tmp_path):
+    program = "import sys; sys.modules['ssl'] = None; import workbook as wb; print(wb.exercise('03.4', '1 2 3 4').done)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+def test_what_answers_in_another_language_is_no_board(file, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        monkeypatch.setenv("WORKBOOK_BOARD", f"http://127.0.0.1:{listener.getsockname()[1]}")
+        monkeypatch.setenv("WORKBOOK_BOARD_TOKEN", TOKEN)
+        posting.post(file)
+        with listener.accept()[0] as caller:
+            caller.recv(10_000)
+            caller.sendall(b"220 mail\r\n\r\n")
+        assert until(lambda: not_reached.get(file) == "what answered is no board")

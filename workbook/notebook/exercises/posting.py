@@ -7,10 +7,8 @@ a learner: the table of all exercises says when the board was not reached.
 """
 
 import os
-import ssl
 import sys
 from hashlib import sha256
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Annotated
@@ -66,7 +64,7 @@ def _post(file: Path) -> None:
             if board := board_of(file):
                 send(board, Progress.read(file))
             not_reached.pop(file, None)
-        except (OSError, HTTPException, ConfigurationError) as error:
+        except (OSError, ConfigurationError) as error:
             not_reached[file] = str(error) or type(error).__name__
 
 
@@ -74,9 +72,11 @@ def send(board: BoardAddress, progress: Progress) -> None:
     """Put a progress on the board; the connection and each answer may take 2 s.
 
     Raises:
-        OSError: the board was not reached, has another certificate, or refused it.
-        HTTPException: what answered is no board.
+        OSError: the board was not reached, has another certificate, or refused it; or what answered is no board.
     """
+    import ssl  # a browser may have none
+    from http.client import HTTPConnection, HTTPException, HTTPSConnection
+
     url = urlsplit(board.address)
     connection = HTTPConnection(url.netloc, timeout=2)
     if url.scheme == "https":
@@ -95,5 +95,7 @@ def send(board: BoardAddress, progress: Progress) -> None:
         connection.request("PUT", target, progress.text().encode(), headers)
         if (status := connection.getresponse().status) >= 300:  # a redirect is not followed: it would take the token
             raise OSError(f"it answered {status}")
+    except HTTPException as error:
+        raise OSError("what answered is no board") from error
     finally:
         connection.close()
