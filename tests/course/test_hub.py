@@ -9,6 +9,7 @@ import socket
 import ssl
 import stat
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 from workbook.commands import cli
 from workbook.course.hub import Room, _fill, make_room, read_room, seat_names, turns
 from workbook.errors import ConfigurationError, ParameterError
+from workbook.mockserver.mock import Worlds
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +38,11 @@ def made(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(os, "geteuid", lambda: 1000)
         patched.setattr("workbook.course.hub.lay_out", few_lessons)
-        return folder, make_room(folder, seats=2, host="127.0.0.1", port=free_port())
+        told = make_room(folder, seats=2, host="127.0.0.1", port=free_port())
+    proxy = folder / "node_modules" / ".bin" / "configurable-http-proxy"
+    proxy.parent.mkdir(parents=True)
+    proxy.touch(0o755)
+    return folder, told
 
 
 def few_lessons(folder):
@@ -258,6 +264,34 @@ def test_jupyterhub_knows_every_name_in_the_configuration_and_takes_every_value(
     assert hub.bind_url.startswith("https://127.0.0.1:")
     assert hub.ssl_key == str(folder / "private" / "certificate.pem")
     assert taken["SharedPasswordAuthenticator"].allowed_users >= {"amber-heron", "black-heron"}
+
+
+def test_a_proxy_that_is_missing_is_one_sentence_with_the_line_that_installs_it(made, monkeypatch):
+    from traitlets.config.loader import PyFileConfigLoader
+
+    monkeypatch.setattr("workbook.course.hub.which", lambda _name, path: None)
+    with pytest.raises(SystemExit, match=r"npm install --prefix .* configurable-http-proxy"):
+        PyFileConfigLoader(str(made[0] / "jupyterhub_config.py")).load_config()
+
+
+def test_a_port_that_is_taken_when_the_hub_starts_is_one_sentence(made):
+    from traitlets.config.loader import PyFileConfigLoader
+
+    with socket.create_server(("127.0.0.1", read_room(made[0]).port)):
+        with pytest.raises(SystemExit, match=r"Nothing can listen on 127\.0\.0\.1"):
+            PyFileConfigLoader(str(made[0] / "jupyterhub_config.py")).load_config()
+        (made[0] / "private" / "proxy.pid").write_text("1")  # of a hub that was killed
+        PyFileConfigLoader(str(made[0] / "jupyterhub_config.py")).load_config()
+    (made[0] / "private" / "proxy.pid").unlink()
+
+
+def test_seats_are_not_added_while_the_hub_runs(made, anew):
+    before = (made[0] / "seats.json").read_text()
+    with closing(Worlds(made[0] / "private" / "worlds.db")):
+        anew()  # a lesson may be handed out
+        with pytest.raises(ConfigurationError, match="Seats are added while the hub is stopped"):
+            anew(seats=9)
+    assert (made[0] / "seats.json").read_text() == before
 
 
 def test_settings_of_the_trainers_own_are_read_last(made):

@@ -109,6 +109,7 @@ def make_room(
     try:
         private.mkdir(0o700, parents=True, exist_ok=True)
         (folder / "homes").mkdir(0o711, exist_ok=True)
+        _open_worlds(private, [*room.seats, "trainer"])
         write_whole(folder / "seats.json", json.dumps(asdict(room), indent=1))
         fingerprint = certify(private / "certificate.pem", room.host, certificate)
         for name in room.accounts:
@@ -119,7 +120,6 @@ def make_room(
         made = {name: secret for name, secret in fresh.items() if not (private / name).exists()}
         for name, secret in made.items():
             _write_secret(private / name, secret)
-        _open_worlds(private, [*room.seats, "trainer"])
         with TemporaryDirectory() as scratch:
             lay_out(Path(scratch) / "lessons")
             hand_out(Path(scratch) / "lessons", folder / "lessons")
@@ -212,15 +212,17 @@ def _open_worlds(private: Path, names: list[str]) -> None:
     file = private / "keys.json"
     keys: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     if new := [name for name in names if name not in keys]:
-        with closing(Worlds(private / "worlds.db")) as worlds:
-            keys |= {name: worlds.add(load("default")) for name in new}
+        try:
+            with closing(Worlds(private / "worlds.db")) as worlds:
+                keys |= {name: worlds.add(load("default")) for name in new}
+        except ConfigurationError as error:
+            raise ConfigurationError(f"Seats are added while the hub is stopped. {error}") from error
         _write_secret(file, json.dumps(keys))
 
 
 def _fill(template: str, folder: Path, room: Room, fingerprint: str) -> str:
     """One of the room's two texts: JupyterHub's configuration, or the trainer's sheet."""
     limits = Path("/run/systemd/system").is_dir() and find_spec("systemdspawner")
-    proxy = which("configurable-http-proxy", path=f"{folder}/node_modules/.bin{os.pathsep}{os.environ.get('PATH', '')}")
     return fill(
         template,
         folder=str(folder),
@@ -228,10 +230,15 @@ def _fill(template: str, folder: Path, room: Room, fingerprint: str) -> str:
         python=sys.executable,
         jupyterhub=str(Path(sys.executable).with_name("jupyterhub")),
         fingerprint=fingerprint,
-        proxy_is_there=proxy is not None,
+        proxy_is_there=proxy_program(folder) is not None,
         spawner="simple" if not room.accounts else "systemd" if limits else "accounts",
         seconds_apart=round(4 / (os.cpu_count() or 1), 2),  # a start takes so many seconds of one processor
     )
+
+
+def proxy_program(folder: Path) -> str | None:
+    """The proxy of npm, in the room's folder or on the path; None where there is none."""
+    return which("configurable-http-proxy", path=f"{folder}/node_modules/.bin{os.pathsep}{os.environ.get('PATH', '')}")
 
 
 def turns(seconds: float) -> Callable[[object], Awaitable[None]]:

@@ -3,15 +3,15 @@
 import json
 import os
 import shlex
-import shutil
 from pathlib import Path
 
-from workbook.course.hub import turns
+from workbook.course.hub import check_address, proxy_program, read_room, turns
+from workbook.errors import ConfigurationError
 
 c = get_config()
 here = Path(__file__).resolve().parent
 private = here / "private"  # pass phrases, keys, the simulated API's data and JupyterHub's own files
-names = json.loads((here / "seats.json").read_text("utf-8"))["seats"]
+room = read_room(here)
 keys = json.loads((private / "keys.json").read_text("utf-8"))
 python = {{ python }}
 
@@ -19,8 +19,15 @@ python = {{ python }}
 c.JupyterHub.bind_url = {{ "https://" ~ room.address ~ ":" ~ room.port ~ "/" }}
 c.JupyterHub.ssl_cert = str(private / "certificate.pem")
 c.JupyterHub.ssl_key = c.JupyterHub.ssl_cert
-program = shutil.which("configurable-http-proxy", path=f"{here}/node_modules/.bin{os.pathsep}{os.environ['PATH']}")
-c.ConfigurableHTTPProxy.command = [program or "configurable-http-proxy"]
+program = proxy_program(here)
+if program is None:
+    raise SystemExit(f"The proxy is missing. Install it: npm install --prefix {here} configurable-http-proxy")
+if not (private / "proxy.pid").exists():  # JupyterHub ends a proxy that a killed hub has left
+    try:
+        check_address(room)
+    except ConfigurationError as error:
+        raise SystemExit(str(error)) from None
+c.ConfigurableHTTPProxy.command = [program]
 c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{{ room.port + 1 }}"
 c.ConfigurableHTTPProxy.log_level = "warn"
 c.ConfigurableHTTPProxy.pid_file = str(private / "proxy.pid")
@@ -32,7 +39,7 @@ c.JupyterHub.cookie_secret_file = str(private / "cookie-secret")
 c.JupyterHub.authenticator_class = "shared-password"
 c.SharedPasswordAuthenticator.user_password = (private / "pass-phrase").read_text("utf-8").strip()
 c.SharedPasswordAuthenticator.admin_password = (private / "trainer-password").read_text("utf-8").strip()
-c.Authenticator.allowed_users = set(names)
+c.Authenticator.allowed_users = set(room.seats)
 c.Authenticator.admin_users = {"trainer"}
 told = "Username: the name of your seat. Password: the pass phrase of the room."
 c.JupyterHub.template_vars = {"announcement_login": told}
@@ -52,7 +59,7 @@ c.Spawner.pre_spawn_hook = turns(seconds={{ seconds_apart }})
 c.Spawner.start_timeout = 600  # seconds, which the last of many may wait for
 c.Spawner.http_timeout = 180
 c.Spawner.poll_interval = 10  # seconds until a server that was killed can be started again
-c.JupyterHub.concurrent_spawn_limit = len(names) + 1
+c.JupyterHub.concurrent_spawn_limit = len(room.seats) + 1
 {% if spawner == "systemd" %}
 # Each seat runs in its own account, in a unit of systemd that limits memory and processors.
 c.JupyterHub.spawner_class = "systemdspawner.SystemdSpawner"
