@@ -66,7 +66,9 @@ def _is_settled(text):
     assert [cell["id"] for cell in content["cells"][2:]] == ["cell-04", "cell-04-2"]
     assert last["outputs"][0]["execution_count"] == 3
     stream, shown, result = noisy["outputs"]
-    assert stream["text"] == ["one\n", "two\n", "[] 0\n"]
+    assert stream["text"] == ["one\n", "two\n", "['WORKBOOK_UNATTENDED'] 0\n"], (
+        "no setting but this: a rendering is no learner"
+    )
     assert shown["data"] == {"text/plain": ["kept"]}
     assert result["data"]["text/plain"][0].startswith("{'é': ")
 
