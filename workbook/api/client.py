@@ -9,7 +9,7 @@ import os
 import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from random import Random
 from threading import Lock
@@ -17,36 +17,9 @@ from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast
 
 import anyio
 
-from workbook.api.exchange import (
-    NEVER_SENT,
-    Action,
-    AttemptOutcome,
-    Clock,
-    Failure,
-    FailureKind,
-    Options,
-    RetryBudget,
-    RetryPolicy,
-    Send,
-    Sleep,
-    SystemClock,
-    Timeouts,
-    exchange,
-)
+from workbook.api import exchange, protocol
 from workbook.api.net import DeadlineTransport, Expiry, GuardedTransport, httpx
 from workbook.api.opaque import SdkOutput
-from workbook.api.protocol import (
-    ActivationData,
-    Answer,
-    ApiRequest,
-    BodyReader,
-    CallProblem,
-    Settings,
-    as_sdk_output,
-    build_get,
-    build_post,
-    find_header,
-)
 from workbook.base.secrecy import MISSING, Secret, without_live_keys
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError
@@ -59,49 +32,42 @@ TransportT = TypeVar("TransportT")  # sync or async
 class Changes(TypedDict, total=False):
     """The settings that `with_options` can change."""
 
-    timeouts: Timeouts
+    timeouts: exchange.Timeouts
     deadline: float
     max_body: int
-    retries: RetryPolicy
+    retries: exchange.RetryPolicy
 
 
 Headers = tuple[tuple[str, str], ...]
 
 
+@dataclass(eq=False, repr=False)
 class Shared(Generic[TransportT]):
     """What a client shares with those derived from it: connections, retry budget, clock and randomness."""
 
-    def __init__(
-        self,
-        headers: Headers,
-        transport: TransportT | None,
-        build: Callable[[], TransportT],
-        clock: Clock | None,
-        random: Random | None,
-    ) -> None:
-        self.foreign = transport is not None
-        self.opened: TransportT | None = transport
-        self.closed = False
-        self.clock: Clock = clock or SystemClock()
-        self.random = random or Random()  # noqa: S311  # jitter is no secret
-        self.budget = RetryBudget()
-        self._build = build
-        self._lock = Lock()
-        self._headers = headers
-        self._encoded: httpx.Headers | None = None
+    sent: Headers
+    opened: TransportT | None
+    build: Callable[[], TransportT]
+    foreign: bool
+    clock: exchange.Clock
+    random: Random
+    budget: exchange.RetryBudget = field(default_factory=exchange.RetryBudget)
+    closed: bool = False
+    _lock: Any = field(default_factory=Lock)
+    _encoded: httpx.Headers | None = None
 
     def transport(self) -> TransportT:
         """The transport, built when it is first needed: reading the trust store takes 17 ms."""
         if self.opened is None:
             with self._lock:
                 if self.opened is None:
-                    self.opened = self._build()
+                    self.opened = self.build()
         return self.opened
 
     def headers(self, url: httpx.URL) -> httpx.Headers:
         """The headers of every request, encoded once: a client has only one host."""
         if self._encoded is None:
-            self._encoded = httpx.Headers([("Host", url.netloc.decode("ascii")), *self._headers])
+            self._encoded = httpx.Headers([("Host", url.netloc.decode("ascii")), *self.sent])
         return self._encoded
 
 
@@ -117,11 +83,11 @@ class BaseClient(ABC, Generic[TransportT]):
         *,
         transport: TransportT | None = None,
         tls: ssl.SSLContext | None = None,
-        timeouts: Timeouts | None = None,
+        timeouts: exchange.Timeouts | None = None,
         deadline: float = 8.0,
         max_body: int = 1_048_576,
-        retries: RetryPolicy | None = None,
-        clock: Clock | None = None,
+        retries: exchange.RetryPolicy | None = None,
+        clock: exchange.Clock | None = None,
         random: Random | None = None,
     ) -> None:
         secret = Secret(os.environ.get("WORKBOOK_API_KEY") if api_key is None else api_key)
@@ -130,13 +96,16 @@ class BaseClient(ABC, Generic[TransportT]):
         if not address:
             key = f" {MISSING}" if secret.missing else ""
             raise ConfigurationError(f"No base address is given. Set WORKBOOK_BASE_URL or pass base_url.{key}")
-        self._settings = Settings(address, secret)
-        self._options = Options(timeouts or Timeouts(), deadline, max_body, retries or RetryPolicy())
+        self._settings = protocol.Settings(address, secret)
+        self._options = exchange.Options(
+            timeouts or exchange.Timeouts(), deadline, max_body, retries or exchange.RetryPolicy()
+        )
         if transport is not None and not hasattr(transport, self._needs):
             message = f"transport is a {type(transport).__name__}. Allowed: an httpx transport with {self._needs}."
             raise ConfigurationError(message)
+        source, chance = clock or exchange.SystemClock(), random or Random()  # noqa: S311  # jitter is no secret
         self._shared: Shared[TransportT] = Shared(
-            self._settings.headers, transport, lambda: self._build(tls), clock, random
+            self._settings.headers, transport, lambda: self._build(tls), transport is not None, source, chance
         )
         self._owner, self._closed = True, False
 
@@ -171,12 +140,14 @@ class BaseClient(ABC, Generic[TransportT]):
     def _build(self, tls: ssl.SSLContext | None) -> TransportT:
         """Make the transport for a client that was given none."""
 
-    def _begin(self, request: ApiRequest) -> Generator[Action, AttemptOutcome, ActivationData]:
+    def _begin(
+        self, request: protocol.ApiRequest
+    ) -> Generator[exchange.Action, exchange.AttemptOutcome, protocol.ActivationData]:
         if self._closed or self._shared.closed:
             message = f"This {type(self).__name__} is closed. Make a new one, or call before it is closed."
             raise ConfigurationError(message)
         shared = self._shared
-        return exchange(
+        return exchange.exchange(
             request,
             self._options,
             self._settings.secret,
@@ -206,20 +177,20 @@ for _name in ("httpcore.http11", "httpcore.connection", "httpcore2.http11", "htt
     logging.getLogger(_name).addFilter(_KeyFilter())
 
 # What each httpx error means; the nearest ancestor counts. Their messages quote the peer, so we never repeat them.
-_FAILURES: Mapping[type, FailureKind] = {
-    httpx.ConnectError: FailureKind.CONNECT,
-    httpx.ConnectTimeout: FailureKind.CONNECT_TIMEOUT,
-    httpx.PoolTimeout: FailureKind.POOL_TIMEOUT,
-    httpx.LocalProtocolError: FailureKind.UNSENDABLE,
-    httpx.UnsupportedProtocol: FailureKind.UNSENDABLE,
-    httpx.InvalidURL: FailureKind.UNSENDABLE,
-    httpx.WriteError: FailureKind.WRITE,
-    httpx.WriteTimeout: FailureKind.WRITE_TIMEOUT,
-    httpx.ReadError: FailureKind.READ,
-    httpx.ReadTimeout: FailureKind.READ_TIMEOUT,
-    httpx.RemoteProtocolError: FailureKind.PROTOCOL,
-    httpx.HTTPError: FailureKind.OTHER,
-    httpx.StreamError: FailureKind.OTHER,
+_FAILURES: Mapping[type, exchange.FailureKind] = {
+    httpx.ConnectError: exchange.FailureKind.CONNECT,
+    httpx.ConnectTimeout: exchange.FailureKind.CONNECT_TIMEOUT,
+    httpx.PoolTimeout: exchange.FailureKind.POOL_TIMEOUT,
+    httpx.LocalProtocolError: exchange.FailureKind.UNSENDABLE,
+    httpx.UnsupportedProtocol: exchange.FailureKind.UNSENDABLE,
+    httpx.InvalidURL: exchange.FailureKind.UNSENDABLE,
+    httpx.WriteError: exchange.FailureKind.WRITE,
+    httpx.WriteTimeout: exchange.FailureKind.WRITE_TIMEOUT,
+    httpx.ReadError: exchange.FailureKind.READ,
+    httpx.ReadTimeout: exchange.FailureKind.READ_TIMEOUT,
+    httpx.RemoteProtocolError: exchange.FailureKind.PROTOCOL,
+    httpx.HTTPError: exchange.FailureKind.OTHER,
+    httpx.StreamError: exchange.FailureKind.OTHER,
 }
 _ERRORS = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError)
 
@@ -238,8 +209,10 @@ class _Progress:
     async def amark(self, event: str, _info: Mapping[str, Any]) -> None:
         self.mark(event, _info)
 
-    def failure(self, kind: FailureKind) -> Failure:
-        return Failure(kind, kind not in NEVER_SENT and (kind is not FailureKind.DEADLINE or self.may_have_left))
+    def failure(self, kind: exchange.FailureKind) -> exchange.Failure:
+        return exchange.Failure(
+            kind, kind not in exchange.NEVER_SENT and (kind is not exchange.FailureKind.DEADLINE or self.may_have_left)
+        )
 
 
 class ActivationDataClient(BaseClient[httpx.BaseTransport]):
@@ -264,7 +237,7 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
 
     _needs = "handle_request"
 
-    def get(self, payment_instrument_id: str) -> ActivationData:
+    def get(self, payment_instrument_id: str) -> protocol.ActivationData:
         """Read activation data for one payment instrument (API-1).
 
         Args:
@@ -274,9 +247,9 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
             ConfigurationError: the id cannot be used, or the client is closed.
             ActivationDataError: the call failed; the subclass says how.
         """
-        return self._run(build_get(self._settings, payment_instrument_id))
+        return self._run(protocol.build_get(self._settings, payment_instrument_id))
 
-    def post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> ActivationData:
+    def post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> protocol.ActivationData:
         """Exchange the SDK's sdkOutput for the sdkInput that goes back to it (API-2).
 
         It is sent again only when it provably never left (REL-1).
@@ -290,8 +263,8 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
             OpaqueDataError: the sdkOutput is empty or no text.
             ActivationDataError: the call failed; the subclass says how.
         """
-        sdk_output = as_sdk_output(sdk_output)
-        return self._run(build_post(self._settings, payment_instrument_id, sdk_output))
+        sdk_output = protocol.as_sdk_output(sdk_output)
+        return self._run(protocol.build_post(self._settings, payment_instrument_id, sdk_output))
 
     def close(self) -> None:
         """Close the connections; doing it twice is fine."""
@@ -308,39 +281,39 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
     def _build(self, tls: ssl.SSLContext | None) -> httpx.BaseTransport:
         return DeadlineTransport(_trust(tls, self._settings.base_url))
 
-    def _run(self, request: ApiRequest) -> ActivationData:
+    def _run(self, request: protocol.ApiRequest) -> protocol.ActivationData:
         steps = self._begin(request)
-        outcome: AttemptOutcome = None
+        outcome: exchange.AttemptOutcome = None
         while True:
             try:
                 step = steps.send(outcome)
             except StopIteration as done:
                 return done.value  # type: ignore[no-any-return]
-            if isinstance(step, Sleep):
+            if isinstance(step, exchange.Sleep):
                 self._shared.clock.sleep(step.seconds)
                 outcome = None
             else:
                 outcome = self._attempt(step)
 
-    def _attempt(self, step: Send) -> Answer | Failure:
+    def _attempt(self, step: exchange.Send) -> protocol.Answer | exchange.Failure:
         shared, progress = self._shared, _Progress(foreign=self._shared.foreign)
         with Expiry(step.remaining) as expiry:
             try:
                 until = shared.clock.now() + step.remaining
                 response = shared.transport().handle_request(_to_httpx(step, shared, progress.mark))
                 try:
-                    reading = _Reading(response, step.options.max_body)
+                    headers, body = _reading(response, step.options.max_body)
                     for chunk in cast("httpx.SyncByteStream", response.stream):
-                        if reading.body.feed(chunk):
+                        if body.feed(chunk):
                             break
                         if shared.clock.now() >= until:
-                            return Failure(FailureKind.DEADLINE, sent=True)
-                    return reading.answer()
+                            return exchange.Failure(exchange.FailureKind.DEADLINE, sent=True)
+                    return body.answer(response.status_code, headers)
                 finally:
                     response.close()
             except _ERRORS as error:
                 kind = _kind(error)
-        return progress.failure(FailureKind.DEADLINE if expiry.passed else kind)
+        return progress.failure(exchange.FailureKind.DEADLINE if expiry.passed else kind)
 
 
 class AsyncActivationDataClient(BaseClient[httpx.AsyncBaseTransport]):
@@ -351,14 +324,14 @@ class AsyncActivationDataClient(BaseClient[httpx.AsyncBaseTransport]):
 
     _needs = "handle_async_request"
 
-    async def get(self, payment_instrument_id: str) -> ActivationData:
+    async def get(self, payment_instrument_id: str) -> protocol.ActivationData:
         """Read activation data; see `ActivationDataClient.get`."""
-        return await self._run(build_get(self._settings, payment_instrument_id))
+        return await self._run(protocol.build_get(self._settings, payment_instrument_id))
 
-    async def post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> ActivationData:
+    async def post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> protocol.ActivationData:
         """Exchange sdkOutput for sdkInput; see `ActivationDataClient.post`."""
-        sdk_output = as_sdk_output(sdk_output)
-        return await self._run(build_post(self._settings, payment_instrument_id, sdk_output))
+        sdk_output = protocol.as_sdk_output(sdk_output)
+        return await self._run(protocol.build_post(self._settings, payment_instrument_id, sdk_output))
 
     async def aclose(self) -> None:
         """Close the connections; doing it twice is fine."""
@@ -375,35 +348,35 @@ class AsyncActivationDataClient(BaseClient[httpx.AsyncBaseTransport]):
     def _build(self, tls: ssl.SSLContext | None) -> httpx.AsyncBaseTransport:
         return GuardedTransport(_trust(tls, self._settings.base_url))
 
-    async def _run(self, request: ApiRequest) -> ActivationData:
+    async def _run(self, request: protocol.ApiRequest) -> protocol.ActivationData:
         steps = self._begin(request)
-        outcome: AttemptOutcome = None
+        outcome: exchange.AttemptOutcome = None
         while True:
             try:
                 step = steps.send(outcome)
             except StopIteration as done:
                 return done.value  # type: ignore[no-any-return]
-            if isinstance(step, Sleep):
+            if isinstance(step, exchange.Sleep):
                 await self._shared.clock.asleep(step.seconds)
                 outcome = None
             else:
                 outcome = await self._attempt(step)
 
-    async def _attempt(self, step: Send) -> Answer | Failure:
+    async def _attempt(self, step: exchange.Send) -> protocol.Answer | exchange.Failure:
         shared, progress = self._shared, _Progress(foreign=self._shared.foreign)
-        kind = FailureKind.DEADLINE  # what it is when the scope below ends the attempt
+        kind = exchange.FailureKind.DEADLINE  # what it is when the scope below ends the attempt
         with anyio.move_on_after(step.remaining):
             try:
                 until = shared.clock.now() + step.remaining
                 response = await shared.transport().handle_async_request(_to_httpx(step, shared, progress.amark))
                 try:
-                    reading = _Reading(response, step.options.max_body)
+                    headers, body = _reading(response, step.options.max_body)
                     async for chunk in cast("httpx.AsyncByteStream", response.stream):
-                        if reading.body.feed(chunk):
+                        if body.feed(chunk):
                             break
                         if shared.clock.now() >= until:
-                            return Failure(FailureKind.DEADLINE, sent=True)
-                    return reading.answer()
+                            return exchange.Failure(exchange.FailureKind.DEADLINE, sent=True)
+                    return body.answer(response.status_code, headers)
                 finally:
                     await response.aclose()
             except _ERRORS as error:
@@ -423,7 +396,7 @@ def _trust(tls: ssl.SSLContext | None, base_url: str) -> ssl.SSLContext:
 _url = lru_cache(maxsize=256)(httpx.URL)  # parsing an address takes a third of a call's time; a POST has the same one
 
 
-def _to_httpx(step: Send, shared: Shared[Any], trace: Callable[..., Any]) -> httpx.Request:
+def _to_httpx(step: exchange.Send, shared: Shared[Any], trace: Callable[..., Any]) -> httpx.Request:
     # The body goes in as a stream, and the headers whole: from `content`, httpx would encode each header anew.
     extensions = {"timeout": step.options.timeouts.within(step.remaining), "trace": trace}
     body, url = step.request.body, _url(step.request.url)
@@ -437,26 +410,13 @@ def _to_httpx(step: Send, shared: Shared[Any], trace: Callable[..., Any]) -> htt
     return request
 
 
-class _Reading:
-    """An answer whose body is still being read."""
-
-    __slots__ = ("_headers", "_status", "body")
-
-    def __init__(self, response: httpx.Response, cap: int) -> None:
-        self._status = response.status_code
-        self._headers = tuple(
-            [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw]
-        )
-        # An error's body may be longer than the cap: its beginning is kept.
-        length = find_header(self._headers, "content-length") if self._status == 200 else None
-        self.body = BodyReader(cap, find_header(self._headers, "content-encoding") or "", length)
-
-    def answer(self) -> Answer:
-        body = self.body.finish()
-        if isinstance(body, CallProblem):
-            return Answer(self._status, self._headers, self.body.partial(), body)
-        return Answer(self._status, self._headers, body)
+def _reading(response: httpx.Response, cap: int) -> tuple[Headers, protocol.BodyReader]:
+    """The headers of an answer, and what reads its body."""
+    headers = tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw])
+    # An error's body may be longer than the cap: its beginning is kept.
+    length = protocol.find_header(headers, "content-length") if response.status_code == 200 else None
+    return headers, protocol.BodyReader(cap, protocol.find_header(headers, "content-encoding") or "", length)
 
 
-def _kind(error: Exception) -> FailureKind:
+def _kind(error: Exception) -> exchange.FailureKind:
     return next(_FAILURES[ancestor] for ancestor in type(error).__mro__ if ancestor in _FAILURES)

@@ -15,19 +15,10 @@ from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlsplit
 
+from workbook import errors
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.base.secrecy import Secret
 from workbook.base.terminal import visible
-from workbook.errors import (
-    ActivationDataError,
-    ApiStatusError,
-    ConfigurationError,
-    MalformedResponseError,
-    OpaqueDataError,
-    RedactedRequest,
-    ResponseTooLargeError,
-    SdkInputError,
-)
 
 # A problem is an error before its request, elapsed time and attempts are known.
 #
@@ -45,11 +36,11 @@ class CallProblem:
         extra: keyword arguments of the kind, beyond request, elapsed and attempts.
     """
 
-    kind: type[ActivationDataError]
+    kind: type[errors.ActivationDataError]
     message: str
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
-    def error(self, request: RedactedRequest, elapsed: float, attempts: int) -> ActivationDataError:
+    def error(self, request: errors.RedactedRequest, elapsed: float, attempts: int) -> errors.ActivationDataError:
         """The error itself; elapsed in seconds."""
         tries = "" if attempts == 1 else f" ({attempts} attempts)"
         message = f"{request.method} {request.url}: {self.message}{tries}"
@@ -101,6 +92,13 @@ class BodyReader:
             self.problem = _malformed("its gzip body is cut short.")
         return self.problem or b"".join(self._parts)
 
+    def answer(self, status: int, headers: tuple[tuple[str, str], ...]) -> "Answer":
+        """The answer with this body; where something is wrong with it, with the beginning and what is wrong."""
+        body = self.finish()
+        return (
+            Answer(status, headers, body) if isinstance(body, bytes) else Answer(status, headers, self.partial(), body)
+        )
+
     def partial(self) -> bytes:
         """What was decoded so far, at most the cap: for an error's body."""
         return b"".join(self._parts)[: self._cap]
@@ -124,7 +122,7 @@ class BodyReader:
 
     def _too_large(self) -> CallProblem:
         message = f"the answer's body is larger than max_body, {self._cap} bytes."
-        return CallProblem(ResponseTooLargeError, message)
+        return CallProblem(errors.ResponseTooLargeError, message)
 
 
 def parse_object(body: bytes) -> dict[str, Any] | CallProblem:
@@ -166,7 +164,7 @@ _PARSE = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse).dec
 
 def _malformed(what: str) -> CallProblem:
     allowed = "Expected: a JSON object that carries sdkInput (API-9). Ask the API's operator, or look for a proxy."
-    return CallProblem(MalformedResponseError, f"the answer cannot be read: {what} {allowed}")
+    return CallProblem(errors.MalformedResponseError, f"the answer cannot be read: {what} {allowed}")
 
 
 def _declared(length: str | None) -> int:
@@ -194,7 +192,9 @@ def encode_id(payment_instrument_id: str) -> str:
     if isinstance(payment_instrument_id, str) and re.match(plain, payment_instrument_id):
         return payment_instrument_id  # nothing to encode, as in every id that was seen
     if why := _unusable(payment_instrument_id):
-        raise ConfigurationError(f"The payment instrument id {why}. Allowed: the id as the API gave it, a string.")
+        raise errors.ConfigurationError(
+            f"The payment instrument id {why}. Allowed: the id as the API gave it, a string."
+        )
     return quote(payment_instrument_id, safe="")
 
 
@@ -206,7 +206,7 @@ def check_base_url(base_url: object) -> str:
     """
     if not isinstance(base_url, str):
         message = f"base_url must be a string, not {type(base_url).__name__}."
-        raise ConfigurationError(message)
+        raise errors.ConfigurationError(message)
     bare = base_url.rstrip("/") if base_url.strip("/") else base_url
     parts = urlsplit(bare) if not (why := wrong_url(bare)) else None
     if parts is not None:
@@ -221,7 +221,7 @@ def check_base_url(base_url: object) -> str:
         # Beside these characters there may be a password or a key: then the address is not shown.
         shown = "" if re.search(r"[@?#]", base_url) else f" {base_url[:200]!r}"
         message = f"base_url{shown} {why}. Allowed: https://host[:port][/prefix], or http:// on loopback."
-        raise ConfigurationError(message)
+        raise errors.ConfigurationError(message)
     return bare
 
 
@@ -327,9 +327,9 @@ class ApiRequest:
     headers: tuple[tuple[str, str], ...]
     body: bytes | None = None
 
-    def redacted(self) -> RedactedRequest:
+    def redacted(self) -> errors.RedactedRequest:
         """The request without its headers and its body, for an error."""
-        return RedactedRequest(self.method, self.url, len(self.body or b""))
+        return errors.RedactedRequest(self.method, self.url, len(self.body or b""))
 
     def __repr__(self) -> str:
         return f"Request({self.method} {self.url}, {len(self.body or b'')} bytes)"
@@ -410,7 +410,7 @@ def as_sdk_output(value: object) -> SdkOutput:
     if not isinstance(value, str):
         hint = "Use SdkOutput.from_bytes for platform B's bytes." if isinstance(value, bytes) else ""
         message = f"post takes an SdkOutput or its text, not {type(value).__name__}. {hint}"
-        raise ConfigurationError(message.rstrip())
+        raise errors.ConfigurationError(message.rstrip())
     return SdkOutput(value)
 
 
@@ -420,7 +420,9 @@ def judge_answer(answer: Answer, secret: Secret) -> ActivationData | CallProblem
         message = f"the API answered {answer.status}{_peer_words(answer.body, secret)}."
         if answer.status in range(300, 400):
             message += " Redirects are never followed: the API key would travel along (REL-2). Correct base_url."
-        return CallProblem(ApiStatusError, message, {"status": answer.status, "body": secret.scrub_bytes(answer.body)})
+        return CallProblem(
+            errors.ApiStatusError, message, {"status": answer.status, "body": secret.scrub_bytes(answer.body)}
+        )
     fields = answer.problem or parse_object(answer.body)
     if isinstance(fields, CallProblem):
         return fields
@@ -431,7 +433,7 @@ def judge_answer(answer: Answer, secret: Secret) -> ActivationData | CallProblem
         return _no_sdk_input("is null" if value is None else "is empty")
     try:
         return ActivationData(SdkInput(value), fields)
-    except OpaqueDataError:
+    except errors.OpaqueDataError:
         return _no_sdk_input("holds half a surrogate pair" if isinstance(value, str) else "is not a string")
 
 
@@ -443,7 +445,7 @@ def find_header(headers: Iterable[tuple[str, str]], name: str) -> str | None:
 
 def _no_sdk_input(what: str) -> CallProblem:
     message = f"the answer is 200, yet its sdkInput {what} (API-9). Treat it as a failure; do not call the SDK."
-    return CallProblem(SdkInputError, message)
+    return CallProblem(errors.SdkInputError, message)
 
 
 def _peer_words(body: bytes, secret: Secret) -> str:

@@ -76,7 +76,12 @@ def _printable(text: str) -> str:
     return text
 
 
-def _distinct(texts: list[str]) -> list[str]:
+def distinct(texts: list[str]) -> list[str]:
+    """These texts, each once.
+
+    Raises:
+        ValueError: one comes again.
+    """
     if len(set(texts)) < len(texts):
         raise ValueError
     return texts
@@ -88,7 +93,7 @@ Text = Annotated[
     AfterValidator(_printable),
     Says("text in quotes, 1 to 1000 printable characters without outer spaces"),
 ]
-Texts = Annotated[list[Text], AfterValidator(_distinct), Says("a list of texts, each once")]
+Texts = Annotated[list[Text], AfterValidator(distinct), Says("a list of texts, each once")]
 Flag = Annotated[bool, Says("true or false")]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1), Says(f"a whole number from 0 to {2**32 - 1}")]
 

@@ -19,23 +19,11 @@ from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ParameterError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0, PROFILES
+from workbook.mockserver import state as stored
 from workbook.mockserver import verification
 from workbook.mockserver.journal import ANY, Entry, Journal, Match, Matching
 from workbook.mockserver.notifications import Notifier
 from workbook.mockserver.server import LOOPBACK_HOSTS, host_name, is_own_host
-from workbook.mockserver.state import (
-    MALFORMED,
-    Faults,
-    OpenWorld,
-    RowChange,
-    Saved,
-    StateFile,
-    beginning,
-    forget,
-    restored,
-    unsaved,
-    world_row,
-)
 from workbook.mockserver.verification import (
     Expectation,
     Outcome,
@@ -103,20 +91,20 @@ class Worlds:
     ) -> None:
         self.basis_header = basis_header
         self._make_journal = make_journal
-        self._opened: dict[str, OpenWorld] = {}
+        self._opened: dict[str, stored.OpenWorld] = {}
         self._lock = RLock()
         journal = make_journal()
         self._nobody = {
-            profile: OpenWorld.fresh(0, World(instruments={}, credentials={}, profile=profile), (), journal)
+            profile: stored.OpenWorld.fresh(0, World(instruments={}, credentials={}, profile=profile), (), journal)
             for profile in PROFILES
         }
-        self._file = None if state is None else StateFile(Path(state).absolute())
+        self._file = None if state is None else stored.StateFile(Path(state).absolute())
         if self._file is not None:
             try:
                 for number, parts in self._file.read().items():
                     try:
-                        key, opened = restored(number, parts, make_journal())
-                    except (*MALFORMED, WorkbookError):
+                        key, opened = stored.restored(number, parts, make_journal())
+                    except (*stored.MALFORMED, WorkbookError):
                         raise self._file.damaged("a world in it cannot be read") from None
                     self._opened[key] = opened
             except BaseException:
@@ -144,7 +132,7 @@ class Worlds:
             return {opened.name: opened.journal for opened in (self.nobody, *self._opened.values())}
 
     @property
-    def nobody(self) -> OpenWorld:
+    def nobody(self) -> stored.OpenWorld:
         """The world without any credential, for requests whose key opens none.
 
         It answers in the profile of the first world: a client that is refused sees how this server refuses.
@@ -178,7 +166,7 @@ class Worlds:
             response = replace(response, wire=wire)
         return response
 
-    def _exchanged(self, opened: OpenWorld, request: Request) -> Response:
+    def _exchanged(self, opened: stored.OpenWorld, request: Request) -> Response:
         """The answer; the journal gets it only when it is on the disk."""
         journal, arrived = opened.journal, opened.journal.now()
         try:
@@ -191,7 +179,7 @@ class Worlds:
         latest = journal.entry(arrived, request, response, self._opened)
         if self._file is not None and opened.number:
             try:
-                changes, saved = unsaved(opened, latest)
+                changes, saved = stored.unsaved(opened, latest)
                 self._file.write(changes)
                 opened.saved = saved
             except ConfigurationError:
@@ -215,7 +203,7 @@ class Worlds:
 
     # ------------------------------------------------------------ finding a world
 
-    def place(self, key: str) -> OpenWorld:
+    def place(self, key: str) -> stored.OpenWorld:
         """The world that this key opens.
 
         Raises:
@@ -226,7 +214,7 @@ class Worlds:
             raise ConfigurationError(f"No world has this key (it is not repeated here); there are {len(self)}.")
         return opened
 
-    def named(self, name: str | None = None) -> OpenWorld:
+    def named(self, name: str | None = None) -> stored.OpenWorld:
         """The world of this public name; None means the only one that has a key.
 
         Raises:
@@ -240,7 +228,7 @@ class Worlds:
             raise ParameterError(f"Say which world is meant (in a query, as ?world=name). {hint}")
         return worlds[name]
 
-    def key_of(self, opened: OpenWorld) -> str:
+    def key_of(self, opened: stored.OpenWorld) -> str:
         """The key that opens this world; it goes into no answer and no log (REL-2).
 
         Raises:
@@ -282,9 +270,9 @@ class Worlds:
             salt = b"" if self._file is None else secrets.token_bytes(16)
             journal = self._make_journal()
             journal.persist(salt)
-            opened = OpenWorld.fresh(number, *_meaning(what, key, credential, seed), journal, salt)
-            self._write(beginning(key, opened))
-            opened.saved = Saved(counts=opened.counts, resets=journal.resets)
+            opened = stored.OpenWorld.fresh(number, *_meaning(what, key, credential, seed), journal, salt)
+            self._write(stored.beginning(key, opened))
+            opened.saved = stored.Saved(counts=opened.counts, resets=journal.resets)
             self._opened[key] = opened
             return key
 
@@ -314,7 +302,7 @@ class Worlds:
             opened = self.place(key)
             self._begin(key, opened.world, opened.own)
 
-    def fault(self, key: str, faults: Faults) -> None:
+    def fault(self, key: str, faults: stored.Faults) -> None:
         """Play these `[[fault]]` tables in a world from now on, instead of its own; the world keeps its memory.
 
         Raises:
@@ -324,25 +312,25 @@ class Worlds:
         with self._lock:
             opened = self.place(key)
             planned = plan(faults, opened.world.seed, where=opened.world.name)
-            self._write([forget(opened.number, "plan"), world_row(key, opened, faults)])
+            self._write([stored.forget(opened.number, "plan"), stored.world_row(key, opened, faults)])
             opened.service.plan, opened.faults = planned, faults
             opened.saved = replace(opened.saved, counts=opened.counts)
 
-    def _begin(self, key: str, world: World, faults: Faults) -> None:
+    def _begin(self, key: str, world: World, faults: stored.Faults) -> None:
         """Put a world at its beginning in the place of the one that the key opens, with the same name and journal."""
         before = self.place(key)
-        opened = OpenWorld.fresh(before.number, world, faults, before.journal, before.salt)
-        self._write(beginning(key, opened))
+        opened = stored.OpenWorld.fresh(before.number, world, faults, before.journal, before.salt)
+        self._write(stored.beginning(key, opened))
         before.journal.reset()
-        opened.saved = Saved(counts=opened.counts, resets=before.journal.resets)
+        opened.saved = stored.Saved(counts=opened.counts, resets=before.journal.resets)
         self._opened[key] = opened
 
-    def _write(self, changes: list[RowChange]) -> None:
+    def _write(self, changes: list[stored.RowChange]) -> None:
         if self._file is not None:
             self._file.write(changes)
 
 
-def _meaning(what: Scenario | World, key: str, credential: str | None, seed: int | None) -> tuple[World, Faults]:
+def _meaning(what: Scenario | World, key: str, credential: str | None, seed: int | None) -> tuple[World, stored.Faults]:
     """The world that the key opens, and its faults."""
     if isinstance(what, Scenario):
         return what.world(api_key=key, credential=credential, seed=seed), what.faults

@@ -10,20 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from workbook.base.terminal import say
+from workbook.mockserver import server as http
 from workbook.mockserver.control import LIVE_PAGE, PREFIX, Control, live_page, refusal
 from workbook.mockserver.journal import REDACTED, scrubbed_target, secrets_of
 from workbook.mockserver.mock import MockServer, fresh_output
 from workbook.mockserver.notifications import Notifier
-from workbook.mockserver.server import (
-    AnyAnswer,
-    Server,
-    answering,
-    is_loopback,
-    is_own_host,
-    listeners,
-    print_log,
-    run_until_signal,
-)
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response
 from workbook.simulation.world import World
 
@@ -71,7 +62,7 @@ def serve_api(options: ServeOptions | None = None) -> int:
     """
     options = options or ServeOptions()
     with ExitStack() as stack:
-        opened, addresses = listeners(
+        opened, addresses = http.listeners(
             stack, options.host, options.port, tls=options.tls, allow_remote=options.allow_remote
         )
         mock = MockServer(
@@ -79,27 +70,29 @@ def serve_api(options: ServeOptions | None = None) -> int:
         )
         stack.enter_context(closing(mock))
         if options.notify:
-            told = (lambda _line: None) if options.quiet else print_log
+            told = (lambda _line: None) if options.quiet else http.print_log
             mock.notifier = stack.enter_context(closing(Notifier(options.notify, told)))
-        simulated, control, control_path = answering(mock), Control(mock), PREFIX.rstrip("/")
+        simulated, control, control_path = http.answering(mock), Control(mock), PREFIX.rstrip("/")
 
-        def answer(request: Request) -> AnyAnswer | Awaitable[AnyAnswer]:
-            controlled = options.control and is_own_host(request, [options.host])  # another host gets the mock's 421
+        def answer(request: Request) -> http.AnyAnswer | Awaitable[http.AnyAnswer]:
+            controlled = options.control and http.is_own_host(
+                request, [options.host]
+            )  # another host gets the mock's 421
             if controlled and request.target.startswith(control_path):
                 return control.respond(request)
             if controlled and request.method == "GET" and request.target in (LIVE_PAGE, LIVE_PAGE.rstrip("/")):
                 return live_page()
             return simulated(request)
 
-        def log(request: Request, response: AnyAnswer, seconds: float) -> None:
+        def log(request: Request, response: http.AnyAnswer, seconds: float) -> None:
             if not isinstance(response, Response):
                 return
             if not options.quiet:
-                print_log(log_line(request, response, seconds, mock.worlds.keys))
+                http.print_log(log_line(request, response, seconds, mock.worlds.keys))
             if mock.notifier is not None:
                 mock.notifier.exchanged(request, response)
 
-        server = Server(answer, None if options.quiet and mock.notifier is None else log)
+        server = http.Server(answer, None if options.quiet and mock.notifier is None else log)
         for listener, certificate in opened:
             server.listen(listener, certificate)
         if options.control:
@@ -109,14 +102,14 @@ def serve_api(options: ServeOptions | None = None) -> int:
 
         def announce() -> None:
             values = announcement(mock.world, addresses, mock.keys)
-            if options.allow_remote and not is_loopback(options.host):
-                print_log(
+            if options.allow_remote and not http.is_loopback(options.host):
+                http.print_log(
                     f"Warning: everybody who can reach {options.host} can use this server. "
                     "Its data is simulated, but its control API is real."
                 )
             say(json.dumps(values) if options.as_json else announcement_text(values, mock.world))
 
-        run_until_signal(server, announce)
+        http.run_until_signal(server, announce)
     return 0
 
 

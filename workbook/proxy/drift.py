@@ -30,7 +30,7 @@ from workbook.harness.model import Verdict
 from workbook.harness.results import AnyReport, ReportedCase, ReportKind, timings
 from workbook.mockserver.mock import Worlds
 from workbook.proxy.record import EMPTY_BODY, NOT_JSON, REDACTION, TWICE, ProxyRecord, RecordedExchange, shape
-from workbook.proxy.upstream import LARGEST_ANSWER, ProxyFailure
+from workbook.proxy.upstream import LARGEST_ANSWER, LOSSES, ProxyFailure
 from workbook.reading.diagnosis import see
 from workbook.simulation.faults import FAULTS, FaultKind, Planned
 from workbook.simulation.http import MAX_BODY, Request, Response, header_values
@@ -44,19 +44,6 @@ from workbook.simulation.world import Instrument
 # counted and compared as shares. The others are answers to the request, and are compared one by one.
 
 FINE = "200"
-DOCUMENTED_STATUSES = frozenset({"200", "400", "401", "403", "422", "500"})
-"""The statuses that are published for the two operations (openapi)."""
-
-OUTCOME_WORDS: Mapping[str, str] = {
-    ProxyFailure.LATE: "no answer within the proxy's deadline",
-    ProxyFailure.CUT: "an answer that breaks off in its body",
-    ProxyFailure.CLOSED: "the connection closed without an answer",
-    ProxyFailure.RESET: "the connection reset",
-    ProxyFailure.TOO_LARGE: "an answer too large for the proxy",
-    ProxyFailure.GARBAGE: "something that is not HTTP/1.1",
-}
-"""Outcomes that are no status, in words; the others say what they are."""
-
 PLAYED: Mapping[str, str] = {
     **{word: fault.name for fault in FAULTS.values() for word in fault.seen_as},
     # the plainest of those that look alike from outside
@@ -98,7 +85,7 @@ def of_recording(record: ProxyRecord) -> AnyReport:
                 took[f"{each.operation}, until an answer begins"].append(each.latency)
     cases = []
     for name, words in sorted(endings.items()):
-        bad = tuple(OUTCOME_WORDS.get(word, word) for word in sorted(words - {FINE}))
+        bad = tuple(LOSSES.get(word, word) for word in sorted(words - {FINE}))
         cases.append(ReportedCase(name, Verdict.FAIL if bad else Verdict.PASS, bad))
     failed = sum(case.verdict is Verdict.FAIL for case in cases)
     headline = f"{len(record.exchanges)} exchanges; {failed} of {len(endings)} calls ended otherwise than with 200."
@@ -109,7 +96,7 @@ def of_recording(record: ProxyRecord) -> AnyReport:
 
 def is_transient_outcome(word: str) -> bool:
     """Whether this outcome says nothing about the request."""
-    return word in OUTCOME_WORDS or word == "429" or bool(re.fullmatch("[35][0-9][0-9]", word))
+    return word in LOSSES or word == "429" or bool(re.fullmatch("[35][0-9][0-9]", word))
 
 
 def outcomes_of(planned: Planned) -> frozenset[str]:
@@ -211,13 +198,13 @@ class Replay:
         headers = tuple((name, key if name.lower() == "x-api-key" else value) for name, value in exchange.headers)
         return self._worlds.respond(Request(exchange.method, exchange.target, headers, self._body(exchange)))
 
-    def lacks_role(self, exchange: RecordedExchange) -> bool:
-        """Whether this caller got nothing but 403."""
-        return self._refused.get((exchange.run, exchange.credential or "")) == "403"
+    def refused(self, exchange: RecordedExchange) -> str:
+        """The status, 401 or 403, of every answer that this caller got; empty where it got others."""
+        return self._refused.get((exchange.run, exchange.credential or ""), "")
 
     def credential(self, exchange: RecordedExchange) -> str | None:
         """The scenario's credential that plays this caller; None for one whose key opens nothing."""
-        refused = self._refused.get((exchange.run, exchange.credential or ""))
+        refused = self.refused(exchange)
         if exchange.credential is None or refused == "401":
             return None
         held = {name: bool(credential.roles) for name, credential in self.scenario.credentials.items()}
@@ -406,25 +393,16 @@ def _grouped(
     return groups.items()
 
 
-def _finding(
-    kind: DriftKind,
-    seen: Comparisons,
-    *,
-    of: int,
-    real: str,
-    simulated: str,
-    basis: str,
-    setting: ScenarioSetting | None = None,
-    note: str = "",
-) -> DriftFinding:
-    """The one finding that these comparisons make together."""
+def _finding(kind: DriftKind, seen: Comparisons, **more: Any) -> DriftFinding:
+    """The one finding that these comparisons make together; `more` are its other fields."""
     lines = tuple(comparison.recorded.line for comparison in seen[:3])
-    return DriftFinding(kind, seen[0].operation, real, simulated, basis, len(seen), of, lines, setting, note)
+    return DriftFinding(kind, seen[0].operation, count=len(seen), lines=lines, **more)
 
 
 def _kind_of_status(word: str) -> tuple[DriftKind, str]:
     """How much an ending says, and on which basis: the set of statuses is published."""
-    if word.isdigit() and word not in DOCUMENTED_STATUSES:
+    published = ("200", "400", "401", "403", "422", "500")  # for the two operations (openapi)
+    if word.isdigit() and word not in published:
         return DriftKind.PUBLISHED, "openapi"
     return DriftKind.ASSUMED, "assumed"
 
@@ -667,7 +645,7 @@ class _Comparison:
             of = sum(each.operation == operation for each in self._all)
             kind, basis = _kind_of_status(word)
             self._explain(seen)
-            real, setting = OUTCOME_WORDS.get(word, word), _fault(seen, of)
+            real, setting = LOSSES.get(word, word), _fault(seen, of)
             yield _finding(kind, seen, of=of, real=real, simulated=FINE, basis=basis, setting=setting)
 
     def _latencies(self) -> Iterator[DriftFinding]:
@@ -751,7 +729,7 @@ class _Comparison:
     def _caller(self, each: ComparedExchange) -> Subject:
         """The credential to set: a further one for a key that was always refused, else the scenario's."""
         name = self._replay.credential(each.recorded)
-        if name is None or (each.word == "403" and not self._replay.lacks_role(each.recorded)):
+        if name is None or (each.word == "403" and self._replay.refused(each.recorded) != "403"):
             return _ANYBODY
         return "credential", "without the role" if each.word == "403" else name
 

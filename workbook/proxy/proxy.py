@@ -18,25 +18,17 @@ from urllib.parse import unquote
 from workbook.base.terminal import say
 from workbook.errors import ConfigurationError
 from workbook.mockserver.server import Handler, RawAnswer, Server, is_own_host, listeners, print_log, run_until_signal
+from workbook.proxy import upstream as api
 from workbook.proxy.record import Head, Recording
-from workbook.proxy.upstream import (
-    ApiOrigin,
-    ProxyExchange,
-    ProxyFailure,
-    ProxyReply,
-    Upstream,
-    for_the_back_end,
-    trusting,
-)
 from workbook.simulation.http import PHRASES, Request
 
 LARGEST_REQUEST = 8 * 1_048_576
 """The largest body of a request that is passed on, in bytes (our choice)."""
 
-Keep = Callable[[ProxyExchange], None]
+Keep = Callable[[api.ProxyExchange], None]
 
 
-def forwarding(upstream: Upstream, keep: Keep) -> Handler:
+def forwarding(upstream: api.Upstream, keep: Keep) -> Handler:
     """A handler that passes requests on to `upstream`, and calls `keep` with each exchange before it is answered."""
 
     async def answer(request: Request) -> RawAnswer:
@@ -44,11 +36,11 @@ def forwarding(upstream: Upstream, keep: Keep) -> Handler:
         refused = _refused(request, upstream.target.prefix)
         request = replace(request, body=request.body[:LARGEST_REQUEST])
         try:
-            reply = ProxyReply.failed(refused) if refused else await upstream.ask(request)
+            reply = api.ProxyReply.failed(refused) if refused else await upstream.ask(request)
         except asyncio.CancelledError:  # the server stops; what was sent may have arrived, so it belongs in the record
-            reply = ProxyReply.failed(ProxyFailure.STOPPED)
-        keep(ProxyExchange(request, reply, arrived, monotonic()))
-        headers, framing = for_the_back_end(reply.response, request.method, chunks=request.version == "1.1")
+            reply = api.ProxyReply.failed(api.ProxyFailure.STOPPED)
+        keep(api.ProxyExchange(request, reply, arrived, monotonic()))
+        headers, framing = api.for_the_back_end(reply.response, request.method, chunks=request.version == "1.1")
         status = reply.response.status
         phrase = reply.reason if reply.failure is None else PHRASES[status]
         lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in headers)]
@@ -58,20 +50,20 @@ def forwarding(upstream: Upstream, keep: Keep) -> Handler:
     return answer
 
 
-def _refused(request: Request, prefix: str) -> ProxyFailure | None:
+def _refused(request: Request, prefix: str) -> api.ProxyFailure | None:
     """Why this request is not passed on; None where it is."""
     if not is_own_host(request):
-        return ProxyFailure.MISDIRECTED
+        return api.ProxyFailure.MISDIRECTED
     if len(request.body) > LARGEST_REQUEST:
-        return ProxyFailure.REQUEST_TOO_LARGE
+        return api.ProxyFailure.REQUEST_TOO_LARGE
     if request.method == "CONNECT" or not request.target.startswith("/"):
-        return ProxyFailure.BAD_REQUEST
+        return api.ProxyFailure.BAD_REQUEST
     path = request.target.partition("?")[0]
     for _layer in range(4):  # what is between here and the API may decode it more than once
         path = unquote(path)
     segments = (segment.partition(";")[0] for segment in path.replace("\\", "/").split("/"))
     leaves = not {".", ".."}.isdisjoint(segments)  # the API's server may resolve it to a path above the prefix
-    return ProxyFailure.BAD_REQUEST if prefix and (leaves or unquote(path) != path) else None
+    return api.ProxyFailure.BAD_REQUEST if prefix and (leaves or unquote(path) != path) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,8 +101,8 @@ def serve_proxy(options: ProxyOptions) -> int:
     Raises:
         ConfigurationError: an address, a file or a limit is invalid; nothing was sent.
     """
-    target = ApiOrigin.of(options.to)
-    upstream = Upstream(target, trusting(options.ca_file), options.deadline)
+    target = api.ApiOrigin.of(options.to)
+    upstream = api.Upstream(target, api.trusting(options.ca_file), options.deadline)
     began = datetime.now(UTC)
     head = Head(target.base_url, began.isoformat(timespec="seconds"), options.pseudonyms)
     path = options.out or Path(f"proxy-{began:%Y%m%dT%H%M%SZ}.jsonl")
@@ -118,7 +110,7 @@ def serve_proxy(options: ProxyOptions) -> int:
         opened, addresses = listeners(stack, "127.0.0.1", options.port, tls=options.tls)
         recording = stack.enter_context(closing(Recording(path, head, append=options.append)))
 
-        def keep(exchange: ProxyExchange) -> None:
+        def keep(exchange: api.ProxyExchange) -> None:
             try:
                 line = recording.keep(exchange)
             except OSError as error:  # a full disk must not cost the back end its answer, and must not be hidden

@@ -30,7 +30,7 @@ from workbook.base.files import read_named
 from workbook.base.secrecy import MASK, Secrets, each_text, secrets_in_request
 from workbook.errors import ConfigurationError
 from workbook.mockserver.journal import Seconds, WrittenExchange, as_dict, entry
-from workbook.proxy.upstream import UNSENT, ProxyExchange
+from workbook.proxy.upstream import LOSSES, ProxyExchange
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 
 # The shape of a body: field names and JSON types, and no value but those that are known to be harmless.
@@ -155,7 +155,7 @@ class Lines:
             "credential": self._credential(request.header("x-api-key")),
             "answeredBy": "api" if reply.failure is None else "proxy",
             "failure": "" if reply.failure is None else reply.failure.value,
-            "sent": reply.failure not in UNSENT,
+            "sent": reply.failure is None or reply.failure in LOSSES,
             "latency": None if reply.latency is None else round(reply.latency, 6),
             "bodyLength": len(request.body),
             "bodyShape": shape(kept.body),

@@ -103,20 +103,15 @@ _ANSWERS: Mapping[ProxyFailure, tuple[int, str]] = {
     ProxyFailure.STOPPED: (503, "The proxy was stopped before the API answered."),
 }
 """The status and the sentence that the proxy answers with."""
-UNSENT = frozenset(
-    {
-        # the proxy refused the request, or ended: nothing about the real API
-        ProxyFailure.BAD_REQUEST,
-        ProxyFailure.REQUEST_TOO_LARGE,
-        ProxyFailure.MISDIRECTED,
-        ProxyFailure.STOPPED,
-        # before anything was sent: something about the way to the API
-        ProxyFailure.UNREACHABLE,
-        ProxyFailure.TLS,
-        ProxyFailure.FORBIDDEN,
-    }
-)
-"""Failures after which nobody can say that the request was sent."""
+LOSSES: Mapping[str, str] = {
+    ProxyFailure.LATE: "no answer within the proxy's deadline",
+    ProxyFailure.CUT: "an answer that breaks off in its body",
+    ProxyFailure.CLOSED: "the connection closed without an answer",
+    ProxyFailure.RESET: "the connection reset",
+    ProxyFailure.TOO_LARGE: "an answer too large for the proxy",
+    ProxyFailure.GARBAGE: "something that is not HTTP/1.1",
+}
+"""What became of a request that may have reached the API, in words. After any other failure, nobody can say so."""
 
 
 # Which headers are passed on: all, in order and in the peer's spelling, except those that belong to one connection.

@@ -21,7 +21,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, mod
 
 from workbook.api.net import Origin, wrong_origin
 from workbook.api.protocol import encode_id
-from workbook.base.forms import Flag, Form, Mistakes, Place, Says, Seed, Text, Texts, read_form, read_toml, refused
+from workbook.base import forms
 from workbook.base.secrecy import FromEnvironment, is_weak, suspect_header
 from workbook.base.values import HIGHEST_PORT, did_you_mean, quoted
 from workbook.errors import ConfigurationError
@@ -44,21 +44,23 @@ NO_VALUE = (
 
 def _url(url: str) -> str:
     if why := wrong_origin(url):
-        raise refused(f"it {why}. Allowed: http://host[:port][/prefix], or https.")
+        raise forms.refused(f"it {why}. Allowed: http://host[:port][/prefix], or https.")
     return url
 
 
 def _path(path: str) -> str:
     if not path.startswith("/") or path.startswith("//"):
-        raise refused("a path begins with one slash; base_url has the host.")
+        raise forms.refused("a path begins with one slash; base_url has the host.")
     if re.search(r"[^!-~]|[\\#]", path) or len(path) > 1000:
-        raise refused("a path is printable ASCII without blanks, # and \\, such as /cards/{id}/activation-data.")
+        raise forms.refused("a path is printable ASCII without blanks, # and \\, such as /cards/{id}/activation-data.")
     if foreign := re.search(r":[A-Za-z_]\w*|<[^<>/]*>|\$\{?\w+\}?|\*", path):  # a placeholder of a web framework
-        raise refused(f"{quoted(foreign[0])} is no placeholder here. Write {{id}}, such as /cards/{{id}}/provision.")
+        raise forms.refused(
+            f"{quoted(foreign[0])} is no placeholder here. Write {{id}}, such as /cards/{{id}}/provision."
+        )
     if odd := [part for part in re.findall(r"\{[^{}]*\}|[{}]", path) if part != "{id}"]:
-        raise refused(f"{quoted(odd[0])} is not a placeholder. {did_you_mean(odd[0], ['{id}'])}")
+        raise forms.refused(f"{quoted(odd[0])} is not a placeholder. {did_you_mean(odd[0], ['{id}'])}")
     if any(part.lower().replace("%2e", ".") in (".", "..") for part in re.split("[/?]", path)):
-        raise refused("a path has no dot segments.")
+        raise forms.refused("a path has no dot segments.")
     return path
 
 
@@ -76,18 +78,12 @@ def overlap(place: str, other: str) -> bool:
     return RAW in (place, other) or f"{place}/".startswith(f"{other}/") or f"{other}/".startswith(f"{place}/")
 
 
-def _each_once(ids: list[str]) -> list[str]:
-    if not ids or len(set(ids)) < len(ids):
-        raise ValueError(ids)
-    return ids
-
-
 def _header_name(name: str) -> str:
     # RFC 9110 allows a token. Headers that the HTTP library writes itself cannot be set, because two of one kind make a
     # request that each server reads in its own way.
     written = {"host", "content-length", "transfer-encoding", "connection"}
     if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", name) or name.lower() in written:
-        raise refused("it is not the name of a header that may be set.")
+        raise forms.refused("it is not the name of a header that may be set.")
     return name
 
 
@@ -98,40 +94,47 @@ def is_header_value(text: str) -> bool:
 
 def _unreserved(name: str) -> str:
     if name in {"PATH", "HOME", "PYTHONPATH", "LD_PRELOAD", "LD_LIBRARY_PATH"}:
-        raise refused(f"{name} means something else to every program. Choose another name.")
+        raise forms.refused(f"{name} means something else to every program. Choose another name.")
     return name
 
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-Url = Annotated[str, AfterValidator(_url), Says("an address in quotes", hidden=True)]
-PathTemplate = Annotated[str, AfterValidator(_path), Says("a path in quotes, such as /cards/{id}/activation-data")]
-Pointer = Annotated[str, AfterValidator(_pointer), Says('a JSON pointer such as "/cardId"')]
+Url = Annotated[str, AfterValidator(_url), forms.Says("an address in quotes", hidden=True)]
+PathTemplate = Annotated[
+    str, AfterValidator(_path), forms.Says("a path in quotes, such as /cards/{id}/activation-data")
+]
+Pointer = Annotated[str, AfterValidator(_pointer), forms.Says('a JSON pointer such as "/cardId"')]
 ValuePlace = Annotated[
     str,
     AfterValidator(lambda value: value if value == RAW else _pointer(value)),
-    Says(f'a JSON pointer such as "/sdkInput", or "{RAW}"'),
+    forms.Says(f'a JSON pointer such as "/sdkInput", or "{RAW}"'),
 ]
-CardId = Annotated[Text, AfterValidator(lambda card: encode_id(card) and card)]
-CardIds = Annotated[list[CardId], AfterValidator(_each_once), Says("a list of ids, each once", hidden=True)]
+CardId = Annotated[forms.Text, AfterValidator(lambda card: encode_id(card) and card)]
+CardIds = Annotated[
+    list[CardId],
+    Field(min_length=1),
+    AfterValidator(forms.distinct),
+    forms.Says("a list of ids, each once", hidden=True),
+]
 Variable = Annotated[
     str,
     Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}\z"),
-    Says('the name of an environment variable, such as "API_URL"', hidden=True),
+    forms.Says('the name of an environment variable, such as "API_URL"', hidden=True),
 ]
 ExportName = Annotated[Variable, AfterValidator(_unreserved)]
 Prefix = Annotated[
     str,
     Field(pattern=r"^([ -~]{0,20}|[A-Za-z0-9_.-]{1,60}=)\z"),
-    Says(
+    forms.Says(
         'what comes before the value, such as "Bearer " or "sid=": at most 20 characters, or a cookie\'s name and =',
         hidden=True,
     ),
 ]
 HeaderName = Annotated[str, AfterValidator(_header_name)]
-Seconds = Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False), Says("seconds from 0.1 to 3600")]
+Seconds = Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False), forms.Says("seconds from 0.1 to 3600")]
 
 
-class SecretForm(Form):
+class SecretForm(forms.Form):
     """A value from the environment."""
 
     env: Variable
@@ -141,7 +144,7 @@ class SecretForm(Form):
     @classmethod
     def _is_no_text(cls, value: object) -> object:
         if isinstance(value, str):
-            raise refused(NO_VALUE)
+            raise forms.refused(NO_VALUE)
         return value
 
 
@@ -165,13 +168,13 @@ def _suspected(headers: object) -> object:
 def _header_value(value: object) -> str | SecretForm:
     match value:
         case _Suspect():
-            raise refused(f"{value.why}; {NO_VALUE}")
+            raise forms.refused(f"{value.why}; {NO_VALUE}")
         case dict():
             return SecretForm.model_validate(value)
         case str() if is_header_value(value):
             return value
         case _:
-            raise refused('give printable text, or { env = "NAME" }.')
+            raise forms.refused('give printable text, or { env = "NAME" }.')
 
 
 Headers = Annotated[
@@ -182,7 +185,7 @@ Headers = Annotated[
 # the rest is checked in the same pass: an author with five mistakes hears of all five.
 
 
-class GetForm(Form):
+class GetForm(forms.Form):
     """`[get]`: the call that hands out the GET's sdkInput."""
 
     method: Method = "GET"
@@ -197,7 +200,7 @@ class PostForm(GetForm):
     sdk_output: ValuePlace = ""
 
 
-class PlatformForm(Form):
+class PlatformForm(forms.Form):
     """What is different for a platform's app."""
 
     get: GetForm = GetForm()
@@ -217,7 +220,7 @@ class PlatformBForm(PlatformForm):
     encoding: Literal["base64", "bytes"] = "base64"
 
 
-class CardForm(Form):
+class CardForm(forms.Form):
     """A card whose payment instrument has another id, or that has a session of its own."""
 
     id: CardId
@@ -229,24 +232,25 @@ Card = Annotated[CardForm, BeforeValidator(lambda card: {"id": card} if isinstan
 
 
 def _each_card_once(cards: list[CardForm]) -> list[CardForm]:
-    _each_once([card.id for card in cards])
-    _each_once([card.instrument or card.id for card in cards])
+    forms.distinct([card.id for card in cards])
+    forms.distinct([card.instrument or card.id for card in cards])
     return cards
 
 
-class CardholderForm(Form):
+class CardholderForm(forms.Form):
     """`[[cardholder]]`."""
 
-    name: Text = ""
+    name: forms.Text = ""
     cards: Annotated[
         list[Card],
+        Field(min_length=1),
         AfterValidator(_each_card_once),
-        Says('a list of payment instrument ids, each once, or of { id = "c1", instrument = "PI1" }', hidden=True),
+        forms.Says('a list of payment instrument ids, each once, or of { id = "c1", instrument = "PI1" }', hidden=True),
     ] = Field(default_factory=list)
     session: dict[HeaderName, SecretForm] = Field(default_factory=dict)
 
 
-class RunTimeouts(Form):
+class RunTimeouts(forms.Form):
     """`[timeouts]`: how long the workbook waits, in seconds.
 
     Attributes:
@@ -261,16 +265,16 @@ class RunTimeouts(Form):
     answer: Annotated[
         float,
         Field(ge=0.1, le=BOUND, allow_inf_nan=False),
-        Says(f"seconds from 0.1 to {BOUND:g}, because the wallet waits {BOUND:g} s (X-ENTRIES-3)"),
+        forms.Says(f"seconds from 0.1 to {BOUND:g}, because the wallet waits {BOUND:g} s (X-ENTRIES-3)"),
     ] = BOUND
-    recovery: Annotated[float, Field(ge=0, le=120, allow_inf_nan=False), Says("seconds from 0 to 120")] = RECOVERY
-    pace: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False), Says("seconds from 0 to 60")] = 0.0
+    recovery: Annotated[float, Field(ge=0, le=120, allow_inf_nan=False), forms.Says("seconds from 0 to 120")] = RECOVERY
+    pace: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False), forms.Says("seconds from 0 to 60")] = 0.0
     first_call: Seconds = 120.0
     start: Seconds = 30.0
     whole: Seconds = 900.0
 
 
-class Api(Form):
+class Api(forms.Form):
     """`[api]`: the mock API that the back end calls.
 
     Attributes:
@@ -282,15 +286,15 @@ class Api(Form):
     """
 
     port: Annotated[
-        int, Field(ge=0, le=HIGHEST_PORT), Says(f"a port from 0 to {HIGHEST_PORT}; 0 takes any free one")
+        int, Field(ge=0, le=HIGHEST_PORT), forms.Says(f"a port from 0 to {HIGHEST_PORT}; 0 takes any free one")
     ] = 0
     profile: Literal["spec", "field"] = "spec"
-    seed: Seed = 7
+    seed: forms.Seed = 7
     key: SecretForm | None = None
-    tls: Flag = False
+    tls: forms.Flag = False
 
 
-class Exports(Form):
+class Exports(forms.Form):
     """`[export]`: the names under which the back end gets the API's address, its key and the file of its authority."""
 
     url: ExportName = "API_URL"
@@ -302,7 +306,7 @@ class Exports(Form):
         return {self.url: url, self.key: key} | ({self.ca: str(ca_file)} if ca_file else {})
 
 
-class BackEndStart(Form):
+class BackEndStart(forms.Form):
     """`[start]`: how the back end gets the exported values; with neither command nor hook, a person sets them.
 
     Attributes:
@@ -312,41 +316,41 @@ class BackEndStart(Form):
         proxy: whether the command's environment names a proxy, to see that the API's requests do not go there.
     """
 
-    command: Annotated[str, Field(pattern=r"\S"), Says("a command line in quotes", hidden=True)] = ""
-    folder: Text = "."
+    command: Annotated[str, Field(pattern=r"\S"), forms.Says("a command line in quotes", hidden=True)] = ""
+    folder: forms.Text = "."
     hook: Url = ""
-    proxy: Flag = True
+    proxy: forms.Flag = True
 
 
-class GroupsForm(Form):
+class GroupsForm(forms.Form):
     """`[groups]`: false leaves the group's cases out."""
 
-    form: Flag = True
-    fidelity: Flag = True
-    secrecy: Flag = True
-    isolation: Flag = True
-    faults: Flag = True
-    budget: Flag = True
-    concurrency: Flag = True
-    recovery: Flag = True
+    form: forms.Flag = True
+    fidelity: forms.Flag = True
+    secrecy: forms.Flag = True
+    isolation: forms.Flag = True
+    faults: forms.Flag = True
+    budget: forms.Flag = True
+    concurrency: forms.Flag = True
+    recovery: forms.Flag = True
 
 
-class BackEndForm(Form):
+class BackEndForm(forms.Form):
     """The whole file."""
 
     base_url: Url = ""
     adapter: Annotated[
         str,
         Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*\z"),
-        Says('a module and an object in it, such as "my_back_end:adapter"'),
+        forms.Says('a module and an object in it, such as "my_back_end:adapter"'),
     ] = ""
     platforms: Annotated[
-        list[Literal["A", "B"]], Field(min_length=1), Says('a list of "A", "B" or both', hidden=True)
+        list[Literal["A", "B"]], Field(min_length=1), forms.Says('a list of "A", "B" or both', hidden=True)
     ] = Field(default=["A", "B"])
-    ca_file: Text = ""
+    ca_file: forms.Text = ""
     failures: Literal["status", "body"] = "status"
-    scenario: Text = ""
-    logs: Texts = Field(default_factory=list)
+    scenario: forms.Text = ""
+    logs: forms.Texts = Field(default_factory=list)
     get: GetForm = GetForm()
     post: PostForm = PostForm()
     platform_a: PlatformAForm = PlatformAForm()
@@ -414,7 +418,7 @@ def load_config(path: Path, environ: Mapping[str, str] = os.environ) -> Config:
     Raises:
         BadConfigurationError: it has mistakes; holds every one, each with its label.
     """
-    return parse_config(read_toml(path, CONFIG_EXAMPLE), path, environ)
+    return parse_config(forms.read_toml(path, CONFIG_EXAMPLE), path, environ)
 
 
 def parse_config(document: Mapping[str, Any], path: Path, environ: Mapping[str, str]) -> Config:
@@ -423,7 +427,7 @@ def parse_config(document: Mapping[str, Any], path: Path, environ: Mapping[str, 
     Raises:
         BadConfigurationError: it has mistakes.
     """
-    mistakes = Mistakes()
+    mistakes = forms.Mistakes()
     if "status" in document:  # a key that an issuer may try for status(), and that the document rules out
         mistakes.add(
             ("status", ""),
@@ -431,7 +435,7 @@ def parse_config(document: Mapping[str, Any], path: Path, environ: Mapping[str, 
             "stored (X-STATUS-3); your back end has no part in it.",
         )
         document = {key: value for key, value in document.items() if key != "status"}
-    reader = _Reader(read_form(BackEndForm, document, mistakes), path.parent, environ, mistakes)
+    reader = _Reader(forms.read_form(BackEndForm, document, mistakes), path.parent, environ, mistakes)
     config = reader.config(str(path))
     mistakes.raise_for(path.name)
     return config
@@ -451,7 +455,7 @@ class _Reader:
     form: BackEndForm
     folder: Path
     environ: Mapping[str, str]
-    mistakes: Mistakes
+    mistakes: forms.Mistakes
 
     def config(self, file: str) -> Config:
         form = self.form
@@ -557,7 +561,7 @@ class _Reader:
         if not self.mistakes.within(platform, operation, key) and not self.mistakes.covers(platform, operation):
             self.mistakes.add((operation, key), what)
 
-    def _secret(self, place: Place, secret: SecretForm) -> str | None:
+    def _secret(self, place: forms.Place, secret: SecretForm) -> str | None:
         """A secret from the environment; None, and a mistake, where there is none."""
         value = self.environ.get(secret.env)
         if not value:
@@ -574,7 +578,7 @@ class _Reader:
         self.mistakes.add((*place, "env"), what)
         return None
 
-    def _headers(self, place: Place, headers: Mapping[str, str | SecretForm]) -> Iterator[tuple[str, str]]:
+    def _headers(self, place: forms.Place, headers: Mapping[str, str | SecretForm]) -> Iterator[tuple[str, str]]:
         for name, value in headers.items():
             text = self._secret((*place, name), value) if isinstance(value, SecretForm) else value
             if text is not None:
@@ -777,27 +781,23 @@ def no_program(command: str, folder: Path) -> str:
 # The baseline: known failures.
 
 
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise ValueError
-    return text
-
-
-class KnownForm(Form):
+class KnownForm(forms.Form):
     """`[[known]]` in a baseline."""
 
-    case: Annotated[str, AfterValidator(_not_blank), Says("the name of a case", hidden=True)]
+    case: Annotated[str, Field(pattern=r"\S"), forms.Says("the name of a case", hidden=True)]
     comment: Annotated[
-        str, AfterValidator(_not_blank), Says("a text that says why it fails, and what is done about it", hidden=True)
+        str, Field(pattern=r"\S"), forms.Says("a text that says why it fails, and what is done about it", hidden=True)
     ]
-    expires: Annotated[date | None, Says("a day without quotes, such as 2030-12-31", hidden=True)] = None
+    expires: Annotated[date | None, forms.Says("a day without quotes, such as 2030-12-31", hidden=True)] = None
 
 
-class BaselineForm(Form):
+class BaselineForm(forms.Form):
     """A baseline."""
 
     known: list[KnownForm] = Field(default_factory=list)
-    cases: Annotated[list[str], Says("names of cases, as --write-baseline writes them")] = Field(default_factory=list)
+    cases: Annotated[list[str], forms.Says("names of cases, as --write-baseline writes them")] = Field(
+        default_factory=list
+    )
 
 
 def load_baseline(path: Path) -> Baseline:
@@ -806,9 +806,9 @@ def load_baseline(path: Path) -> Baseline:
     Raises:
         BadConfigurationError: it has mistakes; holds every one, each with its label.
     """
-    mistakes = Mistakes()
-    text = read_toml(path, "A baseline has entries under [[known]], each with a case and a comment.")
-    form = read_form(BaselineForm, text, mistakes)
+    mistakes = forms.Mistakes()
+    text = forms.read_toml(path, "A baseline has entries under [[known]], each with a case and a comment.")
+    form = forms.read_form(BaselineForm, text, mistakes)
     cases = [entry.case for entry in form.known]
     for at, case in enumerate(cases):
         if case in cases[:at]:

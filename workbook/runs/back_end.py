@@ -18,19 +18,11 @@ from random import Random
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workbook import errors
 from workbook.api.exchange import Options, RetryPolicy, Timeouts
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData, CallProblem, find_header, parse_object
 from workbook.base.values import choice, quoted
-from workbook.errors import (
-    ApiStatusError,
-    DeadlineError,
-    MalformedResponseError,
-    MaybeSentError,
-    ParameterError,
-    ResponseTooLargeError,
-    WorkbookError,
-)
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.runs.own_code import check_callable, completed, exception_words, watched
@@ -74,14 +66,14 @@ class Relayed:
 
     events: list[tuple[float | None, Event]] = field(default_factory=list)
     sdk_input: Any = None
-    error: WorkbookError | None = None
+    error: errors.WorkbookError | None = None
     took: float | None = None
 
     def settle(self, call: Callable[..., ActivationData], *given: object) -> None:
         """Make `call`, and keep its sdkInput or its error."""
         try:
             self.sdk_input = call(*given).sdk_input
-        except WorkbookError as error:
+        except errors.WorkbookError as error:
             self.sdk_input, self.error = None, error
 
     def answer(self) -> SdkInput:
@@ -156,7 +148,7 @@ class BackEnd:
         match exchange.error:
             case None:
                 outcome = m.ApiAnswered(200, exchange.sdk_input, basis=self.basis())
-            case ApiStatusError() as error:
+            case errors.ApiStatusError() as error:
                 words = error_words(error.body, sdk_output.text if sdk_output else "")
                 outcome = m.ApiAnswered(error.status, told=words, basis=self.basis())
             case error:
@@ -348,7 +340,7 @@ def _without_fault_words(words: str) -> str:
 # A back end that is watched attempt by attempt: when it sent each request, and the outcome.
 
 
-class BackEndFailed(WorkbookError):  # noqa: N818  # the words of a trace
+class BackEndFailed(errors.WorkbookError):  # the words of a trace
     """A back end of the integrator's own gave no sdkInput, and not because of an answer of the API."""
 
 
@@ -383,7 +375,7 @@ class WatchedBackEnd(BackEnd):
         elif isinstance(outcome, m.ApiAnswered):
             outcome = replace(outcome, told=_without_fault_words(outcome.told))
         elif fault:
-            refused = isinstance(error, MalformedResponseError | ResponseTooLargeError)
+            refused = isinstance(error, errors.MalformedResponseError | errors.ResponseTooLargeError)
             outcome = (m.AnswerRefused if refused else m.AnswerLost)(
                 type(error).__name__, what_was_played(fault), fault
             )
@@ -464,8 +456,8 @@ class SendsThePostAgain(Good):
         for _attempt in range(2):
             try:
                 return super().post(payment_instrument_id, sdk_output)
-            except (MaybeSentError, DeadlineError, ApiStatusError) as error:
-                if isinstance(error, ApiStatusError) and error.status < 429:  # 429 and 5xx look temporary
+            except (errors.MaybeSentError, errors.DeadlineError, errors.ApiStatusError) as error:
+                if isinstance(error, errors.ApiStatusError) and error.status < 429:  # 429 and 5xx look temporary
                     raise
         return super().post(payment_instrument_id, sdk_output)
 
@@ -477,7 +469,7 @@ class BelievesEvery200(Good):
         """What the call returns, or whatever came with its 200."""
         try:
             return call()
-        except MalformedResponseError:
+        except errors.MalformedResponseError:
             latest = self.line.attempts[-1].response
             if find_header(latest.headers, "content-encoding"):
                 raise  # what cannot be unpacked is an error in any client
@@ -491,7 +483,7 @@ class FollowsRedirects(Good):
         """What the call returns; where it was redirected, the request goes there as well."""
         try:
             return call()
-        except ApiStatusError:
+        except errors.ApiStatusError:
             latest = self.line.attempts[-1]
             location = find_header(latest.response.headers, "location")
             if location is not None:
@@ -578,7 +570,7 @@ class OwnBackEnd:
             value = watched(name, self._line.note, _ended, call, *given, spend=sleep, seconds=seconds)
         except Exception as error:  # noqa: BLE001  # not our code
             raise BackEndFailed(exception_words(error)) from None
-        if isinstance(value, WorkbookError):
+        if isinstance(value, errors.WorkbookError):
             raise value
         if isinstance(value, ActivationData):
             return value
@@ -598,7 +590,7 @@ def _ended(call: Callable[..., Any], *given: str) -> Any:
     """
     try:
         return completed(call, *given)
-    except WorkbookError as error:
+    except errors.WorkbookError as error:
         return error
     except Exception as error:
         if not hasattr(error, "sentence"):
@@ -618,7 +610,9 @@ def check_back_end(kind: object) -> None:
     if isinstance(kind, str):
         choice("back end", kind, BACK_ENDS)
     elif not isinstance(kind, type):
-        raise ParameterError(f"back_end is {quoted(kind)}. Give a name, or your class itself, not an object of it.")
+        raise errors.ParameterError(
+            f"back_end is {quoted(kind)}. Give a name, or your class itself, not an object of it."
+        )
     elif not _is_relay(kind):
         owner = f"back_end: {kind.__name__}"
         check_callable(kind, owner, "__init__", ("api",))

@@ -40,18 +40,8 @@ from workbook.base.files import read_regular
 from workbook.base.forms import Flag, Form, Mistakes, Place, Says, Seed, Text, parse_toml, read_form, refused
 from workbook.base.values import did_you_mean, quoted
 from workbook.errors import ConfigurationError
+from workbook.simulation import world as w
 from workbook.simulation.faults import FaultPlan, Planned, planned
-from workbook.simulation.world import (
-    INSTRUMENT_IDS,
-    SIMULATED_KEY,
-    Credential,
-    Instrument,
-    Profile,
-    Status,
-    Type,
-    Wallet,
-    World,
-)
 
 FOLDER = Path(__file__).with_name("scenarios")
 
@@ -77,18 +67,18 @@ class InstrumentForm(Form):
     id: Text
     brand: Text = ""
     last_four: Annotated[str, Field(pattern="^[0-9]{4}$"), Says('four digits in quotes, such as "0001"')] = ""
-    supported_wallets: Annotated[list[Wallet], WrapValidator(_each_once)] = Field(default_factory=list)
-    status: Status = "active"
-    type: Type = "card"
+    supported_wallets: Annotated[list[w.Wallet], WrapValidator(_each_once)] = Field(default_factory=list)
+    status: w.Status = "active"
+    type: w.Type = "card"
 
-    def instrument(self) -> Instrument:
+    def instrument(self) -> w.Instrument:
         """The payment instrument; without `last_four`, the last four digits of its id distinguish it from others."""
         values = self.model_dump(exclude_unset=True)
         if "supported_wallets" in values:
             values["supported_wallets"] = tuple(self.supported_wallets)
         if digits := re.search("[0-9]{4}$", self.id):
             values.setdefault("last_four", digits[0])
-        return Instrument(**values)
+        return w.Instrument(**values)
 
 
 class CredentialForm(Form):
@@ -109,7 +99,7 @@ class ScenarioForm(Form):
     """A scenario file. `faults.Planned` knows what a `[[fault]]` may say."""
 
     title: Text = ""
-    profile: Profile = "spec"
+    profile: w.Profile = "spec"
     seed: Seed = 7
     latencies: LatenciesForm = LatenciesForm()
     instrument: list[InstrumentForm] = Field(default_factory=list)
@@ -136,8 +126,10 @@ class Scenario:
     title: str = ""
     profile: str = "spec"
     seed: int = 7
-    instruments: tuple[Instrument, ...] = field(default_factory=lambda: tuple(World().instruments.values()))
-    credentials: Mapping[str, Credential] = field(default_factory=lambda: MappingProxyType({"back end": Credential()}))
+    instruments: tuple[w.Instrument, ...] = field(default_factory=lambda: tuple(w.World().instruments.values()))
+    credentials: Mapping[str, w.Credential] = field(
+        default_factory=lambda: MappingProxyType({"back end": w.Credential()})
+    )
     latencies: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     faults: tuple[dict[str, Any], ...] = ()
 
@@ -148,12 +140,16 @@ class Scenario:
         if "instrument" in form.model_fields_set:
             parts["instruments"] = tuple(table.instrument() for table in form.instrument)
         if form.credential:
-            roles = {table.name: Credential() if table.role else Credential(frozenset()) for table in form.credential}
+            roles = {
+                table.name: w.Credential() if table.role else w.Credential(frozenset()) for table in form.credential
+            }
             parts["credentials"] = MappingProxyType(roles)
         latencies = {method.upper(): value for method, value in form.latencies.model_dump(exclude_unset=True).items()}
         return cls(name, latencies=MappingProxyType(latencies), faults=tuple(form.fault), **parts)
 
-    def world(self, *, api_key: str = SIMULATED_KEY, credential: str | None = None, seed: int | None = None) -> World:
+    def world(
+        self, *, api_key: str = w.SIMULATED_KEY, credential: str | None = None, seed: int | None = None
+    ) -> w.World:
         """The world that one credential of this scenario sees.
 
         Args:
@@ -168,7 +164,7 @@ class Scenario:
         if name not in self.credentials:
             hint = did_you_mean(str(name), self.credentials)
             raise ConfigurationError(f"{self.name}: no credential {quoted(name)}. {hint}")
-        return World(
+        return w.World(
             instruments=MappingProxyType({instrument.id: instrument for instrument in self.instruments}),
             credentials=MappingProxyType({api_key: self.credentials[name]}),
             seed=self.seed if seed is None else seed,
@@ -242,7 +238,7 @@ def parse(text: bytes, *, name: str, file: str = "") -> Scenario:
         mistakes.add(("credential",), "it is empty. Give one [[credential]], or leave it out for one with the role.")
     _check_distinct("instrument", "id", [card.id for card in form.instrument], mistakes)
     _check_distinct("credential", "name", [credential.name for credential in form.credential], mistakes)
-    known = tuple(card.id for card in form.instrument) if "instrument" in document else INSTRUMENT_IDS
+    known = tuple(card.id for card in form.instrument) if "instrument" in document else w.INSTRUMENT_IDS
     for at, table in enumerate(form.fault):
         if mistakes.within("fault", at):
             continue

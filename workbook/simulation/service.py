@@ -21,20 +21,9 @@ from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, unquote
 
+from workbook.api import protocol
 from workbook.api.exchange import FailureKind, Options
 from workbook.api.opaque import SdkOutput
-from workbook.api.protocol import (
-    ActivationData,
-    Answer,
-    ApiRequest,
-    BodyReader,
-    CallProblem,
-    Settings,
-    build_get,
-    build_post,
-    find_header,
-    judge_answer,
-)
 from workbook.base.values import lookup
 from workbook.errors import DeadlineError, MaybeSentError
 from workbook.simulation import ecc_v2
@@ -567,54 +556,55 @@ class DirectApi:
     def __init__(self, service: Service | None = None, *, api_key: str = SIMULATED_KEY) -> None:
         self.service = service or Service()
         self.basis = ""
-        self._settings = Settings(ORIGIN, api_key)
+        self._settings = protocol.Settings(ORIGIN, api_key)
 
-    def get(self, payment_instrument_id: str) -> ActivationData:
+    def get(self, payment_instrument_id: str) -> protocol.ActivationData:
         """Read activation data (API-1)."""
-        return self._exchange(build_get(self._settings, payment_instrument_id))
+        return self._exchange(protocol.build_get(self._settings, payment_instrument_id))
 
-    def post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> ActivationData:
+    def post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> protocol.ActivationData:
         """Exchange an sdkOutput (API-2)."""
-        return self._exchange(build_post(self._settings, payment_instrument_id, sdk_output))
+        return self._exchange(protocol.build_post(self._settings, payment_instrument_id, sdk_output))
 
-    def _exchange(self, built: ApiRequest) -> ActivationData:
+    def _exchange(self, built: protocol.ApiRequest) -> protocol.ActivationData:
         target = built.url.removeprefix(ORIGIN)
         response = self.service.respond(Request(built.method, target, built.headers, built.body or b""))
         self.basis = response.basis
         if not response.fault and response.wire is AT_ONCE and len(response.body) <= CLIENT_LIMITS.max_body:
-            judged = judge_answer(Answer(response.status, response.headers, response.body), self._settings.secret)
+            judged = protocol.judge_answer(
+                protocol.Answer(response.status, response.headers, response.body), self._settings.secret
+            )
         else:
-            judged = _lost(response) or judge_answer(_read(response), self._settings.secret)
-        if isinstance(judged, CallProblem):
+            judged = _lost(response) or protocol.judge_answer(_read(response), self._settings.secret)
+        if isinstance(judged, protocol.CallProblem):
             raise judged.error(built.redacted(), elapsed=0.0, attempts=1)
         return judged
 
 
-def _lost(response: Response) -> CallProblem | None:
+def _lost(response: Response) -> protocol.CallProblem | None:
     """The error of an answer that does not arrive; None when it arrives all the same."""
     wire = response.wire
     waits = [wire.before_headers, *(seconds for seconds, _piece in wire.pieces(response.body))]
     if max(waits) > CLIENT_LIMITS.timeouts.read:
         return _may_have_arrived(FailureKind.READ_TIMEOUT)
     if sum(waits) > CLIENT_LIMITS.deadline:
-        return CallProblem(
+        return protocol.CallProblem(
             DeadlineError, f"{FailureKind.DEADLINE.value}. The request may have arrived.", {"sent": True}
         )
     return _may_have_arrived(FAILED_AS[wire.ending]) if wire.ending in FAILED_AS else None
 
 
-def _may_have_arrived(kind: FailureKind) -> CallProblem:
-    return CallProblem(
+def _may_have_arrived(kind: FailureKind) -> protocol.CallProblem:
+    return protocol.CallProblem(
         MaybeSentError, f"{kind.value}. The request may have arrived. The client does not send it again."
     )
 
 
-def _read(response: Response) -> Answer:
+def _read(response: Response) -> protocol.Answer:
     """What can be read of an answer, under the client's cap."""
-    reader = BodyReader(CLIENT_LIMITS.max_body, find_header(response.headers, "content-encoding") or "")
+    reader = protocol.BodyReader(
+        CLIENT_LIMITS.max_body, protocol.find_header(response.headers, "content-encoding") or ""
+    )
     for _seconds, piece in response.wire.pieces(response.body):
         reader.feed(piece)
-    body = reader.finish()
-    if isinstance(body, CallProblem):
-        return Answer(response.status, response.headers, reader.partial(), body)
-    return Answer(response.status, response.headers, body)
+    return reader.answer(response.status, response.headers)

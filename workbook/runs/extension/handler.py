@@ -10,17 +10,9 @@ one left in `self`.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from workbook import errors
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.base.values import is_number
-from workbook.errors import (
-    ActivationDataError,
-    DeadlineError,
-    OpaqueDataError,
-    ParameterError,
-    RedactedRequest,
-    SdkError,
-    WorkbookError,
-)
 from workbook.flows import messages as m
 from workbook.runs.back_end import BackEnd
 from workbook.runs.extension.service import (
@@ -92,7 +84,7 @@ class ExtensionBackEnd:
 
     def __init__(self, relay: BackEnd, phone: PhoneB, gets: Iterable[float] = ()) -> None:
         if not isinstance(gets, Iterable):
-            raise ParameterError(f"gets is a list of seconds, one for each GET; not {type(gets).__name__}.")
+            raise errors.ParameterError(f"gets is a list of seconds, one for each GET; not {type(gets).__name__}.")
         self.gets = iter(gets)
         self._relay = relay
         self._phone = phone
@@ -128,14 +120,14 @@ class ExtensionBackEnd:
             ParameterError: the ids are no list of texts, or `timeout` no number of seconds.
         """
         if isinstance(payment_instrument_ids, str):
-            raise ParameterError("get_all takes a list of payment instrument ids; for one, call get.")
+            raise errors.ParameterError("get_all takes a list of payment instrument ids; for one, call get.")
         answers: dict[str, bytes] = {}
         with current().side_by_side() as next_one:
             for instrument in payment_instrument_ids:
                 next_one()
                 try:
                     answers[instrument] = self.get(instrument, timeout=timeout)
-                except (ActivationDataError, OpaqueDataError):
+                except (errors.ActivationDataError, errors.OpaqueDataError):
                     continue
         return answers
 
@@ -155,7 +147,7 @@ class ExtensionBackEnd:
         """
         if isinstance(payment_instrument_id, bytes) and isinstance(sdk_output, str):
             current().seen(m.ArgumentsSwapped())
-            raise ParameterError(
+            raise errors.ParameterError(
                 "post takes (payment_instrument_id, sdk_output), and they came in the other order. The extension's "
                 "delegate is given paymentInstrumentId first, the one in the app sdkOutput first (sdk-b)."
             )
@@ -173,7 +165,7 @@ class ExtensionBackEnd:
         call, method = current(), "GET" if output is None else "POST"
         limit = None if timeout is None else _seconds("timeout", timeout)
         if limit == 0:
-            raise ParameterError("timeout is a number of seconds above 0, or None; not 0.")
+            raise errors.ParameterError("timeout is a number of seconds above 0, or None; not 0.")
         if limit is not None and takes > limit and not self._relay.times_attempts:
             error = _too_late(instrument, limit, method)
             call.seen(m.ApiRequested(method, instrument))
@@ -200,23 +192,23 @@ class ExtensionBackEnd:
 def _id(payment_instrument_id: object) -> str:
     if not isinstance(payment_instrument_id, str):
         kind = type(payment_instrument_id).__name__
-        raise ParameterError(f"A payment instrument id is text, not {kind}; mind the order of the arguments.")
+        raise errors.ParameterError(f"A payment instrument id is text, not {kind}; mind the order of the arguments.")
     return payment_instrument_id
 
 
 def _seconds(name: str, value: float) -> float:
     """A number of seconds; the error does not repeat the value, which may be opaque data in the wrong place."""
     if not is_number(value, 0.0):
-        raise ParameterError(f"{name} is a number of seconds, 0 or more; this {type(value).__name__} is none.")
+        raise errors.ParameterError(f"{name} is a number of seconds, 0 or more; this {type(value).__name__} is none.")
     return value
 
 
-def _too_late(payment_instrument_id: str, timeout: float, method: str) -> DeadlineError:
+def _too_late(payment_instrument_id: str, timeout: float, method: str) -> errors.DeadlineError:
     message = (
         f"The {method} took longer than {timeout:g} s. The handler gave up; whether the back end goes on is unknown."
     )
-    request = RedactedRequest(method, f"{ORIGIN}/…/{payment_instrument_id}/…", 0)
-    return DeadlineError(message, request=request, elapsed=timeout, attempts=1, sent=True)
+    request = errors.RedactedRequest(method, f"{ORIGIN}/…/{payment_instrument_id}/…", 0)
+    return errors.DeadlineError(message, request=request, elapsed=timeout, attempts=1, sent=True)
 
 
 class ExtensionHandler:
@@ -272,14 +264,14 @@ class ReferenceHandler(ExtensionHandler):
         """Leaves out what the SDK refuses: one bad sdkInput must not spoil the list."""
         try:
             return ExtensionProvisioningService(sdk_inputs=sdk_inputs)
-        except SdkError:
+        except errors.SdkError:
             usable = [each for each in sdk_inputs if self._accepted(each)]
         return ExtensionProvisioningService(sdk_inputs=usable) if usable else None
 
     def _accepted(self, sdk_input: bytes) -> bool:
         try:
             return bool(ExtensionProvisioningService(sdk_input=sdk_input))
-        except SdkError:
+        except errors.SdkError:
             return False
 
     def generate_add_payment_pass_request_for_pass_entry_with_identifier(
@@ -310,7 +302,7 @@ class ReferenceHandler(ExtensionHandler):
         """The POST's sdkInput, or None when the back end has none (X-DEL-1)."""
         try:
             return self.back_end.post(payment_instrument_id, sdk_output, timeout=BACK_END_WAIT)
-        except WorkbookError:
+        except errors.WorkbookError:
             return None
 
 

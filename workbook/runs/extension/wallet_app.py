@@ -17,14 +17,7 @@ from workbook.flows.messages import Command, Event
 from workbook.flows.trace import CALLS, Trace
 from workbook.flows.variants import B_LATER, SURFACES, VariantB
 from workbook.runs.back_end import BackEnd, simulated_back_end
-from workbook.runs.extension.handler import (
-    AuthorizationProvider,
-    ExtensionBackEnd,
-    ExtensionHandler,
-    Library,
-    ReferenceHandler,
-    Storage,
-)
+from workbook.runs.extension import handler as surroundings
 from workbook.runs.extension.service import AddPaymentPassRequest, ExtensionStatus, PassEntry
 from workbook.runs.loop import Loop
 from workbook.runs.own_code import exception_words, misspelt, own_failures, relayed, watched
@@ -53,7 +46,9 @@ def _inside(value: object) -> list[object]:
 
 
 def _contents_of_class(handler: type) -> Contents:
-    own = [kind for kind in handler.__mro__ if kind not in (ExtensionHandler, ReferenceHandler)]
+    own = [
+        kind for kind in handler.__mro__ if kind not in (surroundings.ExtensionHandler, surroundings.ReferenceHandler)
+    ]
     return {name: values for kind in reversed(own) for name, values in _contents(vars(kind)).items()}
 
 
@@ -110,7 +105,7 @@ def _check_settings(
     Raises:
         ParameterError: one has not; says what is allowed.
     """
-    if not isinstance(handler, type) or not issubclass(handler, ExtensionHandler):
+    if not isinstance(handler, type) or not issubclass(handler, surroundings.ExtensionHandler):
         given = (
             f"the class {handler.__name__}, which is no ExtensionHandler"
             if isinstance(handler, type)
@@ -124,7 +119,7 @@ def _check_settings(
     of_type("phone", phone, PhoneB | None, A_PHONE_B)
     of_type("plists", plists, Mapping | None, "a project file for each name of an extension")
     if authorization is not None and not (
-        isinstance(authorization, type) and issubclass(authorization, AuthorizationProvider)
+        isinstance(authorization, type) and issubclass(authorization, surroundings.AuthorizationProvider)
     ):
         raise ParameterError(
             f"authorization is {quoted(authorization)}; allowed: a class below AuthorizationProvider, or None."
@@ -158,12 +153,12 @@ class WalletApp(Loop):
 
     def __init__(
         self,
-        handler: type[ExtensionHandler] = ReferenceHandler,
+        handler: type[surroundings.ExtensionHandler] = surroundings.ReferenceHandler,
         variant: VariantB = B_LATER,
         *,
         surface: str = SURFACES[0],
         phone: PhoneB | None = None,
-        authorization: type[AuthorizationProvider] | None = AuthorizationProvider,
+        authorization: type[surroundings.AuthorizationProvider] | None = surroundings.AuthorizationProvider,
         cards: Sequence[str] = INSTRUMENT_IDS,
         back_end: BackEnd | None = None,
         gets: Iterable[float] = (),
@@ -178,13 +173,18 @@ class WalletApp(Loop):
         self._authorization = authorization
         self._cards = tuple(cards)
         self._seal = Seal(self.phone.seed)
-        self._back_end = ExtensionBackEnd(back_end or simulated_back_end(World(seed=self.phone.seed)), self.phone, gets)
+        self._back_end = surroundings.ExtensionBackEnd(
+            back_end or simulated_back_end(World(seed=self.phone.seed)), self.phone, gets
+        )
         self._plists = {name: plist(name) for name in (*EXTENSIONS, *(plists or {}))} | dict(plists or {})
         self._requires_authentication = authorization is not None
         self._nonces = 0
         self._unanswered: list[int] = []
         super().__init__(variant.extension(surface), variant.extension_title(surface))
-        for kind, base in ((handler, ReferenceHandler), (authorization, AuthorizationProvider)):
+        for kind, base in (
+            (handler, surroundings.ReferenceHandler),
+            (authorization, surroundings.AuthorizationProvider),
+        ):
             for note in () if kind is None else misspelt(kind, base):
                 self.soon(note)
 
@@ -260,13 +260,15 @@ class WalletApp(Loop):
 
         call = Call(self.phone, later=self.variant.later, tell=tell)
         call.spend(self.phone.latencies.handler)
-        handler: ExtensionHandler | None = None
+        handler: surroundings.ExtensionHandler | None = None
         in_self, in_class = Contents(), _contents_of_class(self.handler)
         event: Event = m.HandlerRaised(name, "it was interrupted")  # such as by the kernel's stop button
 
         def made_and_called() -> object:
             nonlocal handler, in_self
-            handler = self.handler(Storage(self.phone), self._back_end, Library(self.phone), self._cards)
+            handler = self.handler(
+                surroundings.Storage(self.phone), self._back_end, surroundings.Library(self.phone), self._cards
+            )
             in_self = _contents(vars(handler))
             return getattr(handler, name)(*given, **named)
 
@@ -277,7 +279,9 @@ class WalletApp(Loop):
             except own_failures() as error:
                 event = m.HandlerRaised(name, exception_words(error))
             finally:
-                if isinstance(handler, ExtensionHandler) and (names := _changed(in_self, _contents(vars(handler)))):
+                if isinstance(handler, surroundings.ExtensionHandler) and (
+                    names := _changed(in_self, _contents(vars(handler)))
+                ):
                     call.seen(m.HandlerKept("the handler", names))
                 if names := _changed(in_class, _contents_of_class(self.handler)):
                     call.seen(m.HandlerKept("its class", names))
@@ -326,7 +330,7 @@ class WalletApp(Loop):
         return takes + sum(really), event
 
     def _authorized(
-        self, provider: type[AuthorizationProvider], identifier: str, spend: Callable[[float], object]
+        self, provider: type[surroundings.AuthorizationProvider], identifier: str, spend: Callable[[float], object]
     ) -> Event:
         reported: list[object] = []
         self.soon(m.AuthorizationUiShown())
@@ -374,7 +378,7 @@ class WalletApp(Loop):
     @property
     def _there(self) -> frozenset[str]:
         """The cards in this wallet."""
-        library = Library(self.phone)
+        library = surroundings.Library(self.phone)
         return library.on_phone if self.surface == SURFACES[0] else library.on_watch
 
     @property
