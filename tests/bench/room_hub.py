@@ -249,9 +249,10 @@ def main():
     parent = Path(tempfile.mkdtemp(prefix="room-", dir="/var/tmp"))  # the seats' accounts may enter it
     parent.chmod(0o755)
     folder, failed = parent / "room", []
-    room = made(folder, options.seats)
     victims = ["server", *["kernel"] * options.kills, *[""] * options.seats]
+    room = None
     try:
+        room = made(folder, options.seats)
         with running(folder):
             print(
                 f"{options.seats} learners, {os.cpu_count()} processors, load average before: {os.getloadavg()[0]:.1f}"
@@ -270,7 +271,7 @@ def main():
         if failed:
             print((folder / "hub.log").read_text()[-3000:])
     finally:
-        for name in room.accounts:
+        for name in room.accounts if room else ():
             subprocess.run(["userdel", name], check=False)
         shutil.rmtree(parent)
     print("\n".join(failed) or "nothing was lost")
