@@ -40,7 +40,7 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f"[ ! -f {folder}/errors ] || {{ cat {folder}/errors >&2; exit 1; }}\n"
     )
     java.chmod(0o755)
-    monkeypatch.setattr(compiling, "toolchain", lambda: Toolchain(str(java), folder / "a.jar", folder / "b.jar"))
+    monkeypatch.setattr(compiling, "needed_toolchain", lambda: Toolchain(str(java), folder / "a.jar", folder / "b.jar"))
     return folder
 
 

@@ -247,6 +247,8 @@ class DeadlineStream(httpcore.NetworkStream):
 
     def __init__(self, inner: httpcore.NetworkStream) -> None:
         self._inner = inner
+        # no layer where none is needed
+        self.close, self.get_extra_info = inner.close, inner.get_extra_info  # type: ignore[method-assign]
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Read what is there."""
@@ -261,10 +263,6 @@ class DeadlineStream(httpcore.NetworkStream):
             for start in range(0, len(buffer), piece):
                 self._inner.write(buffer[start : start + piece], expiry.cut(timeout, httpcore.WriteTimeout))
 
-    def close(self) -> None:
-        """Close the connection."""
-        self._inner.close()
-
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
@@ -275,12 +273,8 @@ class DeadlineStream(httpcore.NetworkStream):
                 cut = expiry.cut(timeout, httpcore.ConnectTimeout)
                 return DeadlineStream(self._inner.start_tls(ssl_context, server_hostname, cut))
         except BaseException:
-            self._inner.close()
+            self.close()
             raise
-
-    def get_extra_info(self, info: str) -> Any:
-        """What the connection knows about itself."""
-        return self._inner.get_extra_info(info)
 
 
 class DeadlineBackend(httpcore.NetworkBackend):
@@ -345,11 +339,8 @@ class GuardedStream(httpcore.AsyncNetworkStream):
 
     def __init__(self, inner: httpcore.AsyncNetworkStream) -> None:
         self._inner = inner
-        self.read, self.write = inner.read, inner.write  # type: ignore[method-assign]  # no layer where none is needed
-
-    async def aclose(self) -> None:
-        """Close the connection."""
-        await self._inner.aclose()
+        self.read, self.write, self.aclose = inner.read, inner.write, inner.aclose  # type: ignore[method-assign]
+        self.get_extra_info = inner.get_extra_info  # type: ignore[method-assign]
 
     async def start_tls(
         self,
@@ -362,12 +353,8 @@ class GuardedStream(httpcore.AsyncNetworkStream):
             return await self._inner.start_tls(ssl_context, server_hostname, timeout)
         except BaseException:
             with anyio.CancelScope(shield=True):
-                await self._inner.aclose()
+                await self.aclose()
             raise
-
-    def get_extra_info(self, info: str) -> Any:
-        """What the connection knows about itself."""
-        return self._inner.get_extra_info(info)
 
 
 class GuardedBackend(httpcore.AnyIOBackend):

@@ -52,31 +52,26 @@ class Settle:
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class OfPlace:
+    """A step about one place where an app can be held: GET, POST or one of `ON_PHONE`."""
+
+    where: str
+
+
+class Hold(OfPlace):
     """From here on the answer to GET, POST or canProvision, or the wallet, waits."""
 
-    where: str
 
-
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(OfPlace):
     """Wait until something is held there."""
 
-    where: str
 
-
-@dataclass(frozen=True, slots=True)
-class Outlast:
+class Outlast(OfPlace):
     """Hold GET or POST until the app has given it up, or for as long as the wallet waits."""
 
-    where: str
 
-
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(OfPlace):
     """What is held there goes on."""
-
-    where: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +97,9 @@ OPENED = (OPEN, SETTLE, Look("opened"))
 ADDED = (*OPENED, TAP, SETTLE, Look("after"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AppSeen:
-    """Everything that one case saw.
+    """Everything that one case saw; `run.AppStage` fills it in.
 
     Attributes:
         cards: the ids of the case's cards.
@@ -123,11 +118,11 @@ class AppSeen:
     """
 
     cards: tuple[str, ...]
-    looks: Mapping[str, tuple[str, str]]
+    looks: dict[str, tuple[str, str]]
     device: Device
-    arrivals: tuple[Arrival, ...]
-    threw: tuple[str, ...] = ()
-    hosts: frozenset[str] = frozenset()
+    arrivals: tuple[Arrival, ...] = ()
+    threw: list[str] = field(default_factory=list)
+    hosts: set[str] = field(default_factory=set)
     back_end: str = ""
     reports: int | None = None
     log: tuple[LogLine, ...] = field(default=(), repr=False)

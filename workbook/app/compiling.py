@@ -100,11 +100,6 @@ def kotlin_jars() -> list[Path]:
     return found if len(found) == 2 else []
 
 
-def toolchain() -> Toolchain | None:
-    """The compiler and Java; None where one of the two is not installed."""
-    return Toolchain(java(), *kotlin_jars()) if java() and kotlin_jars() else None
-
-
 def missing() -> str:
     """A sentence that says what is not installed and how to install it; empty where everything is there."""
     found = {"Kotlin's compiler": bool(kotlin_jars()), "Java": bool(java())}
@@ -119,9 +114,9 @@ def needed_toolchain() -> Toolchain:
     Raises:
         ConfigurationError: one of the two is not installed.
     """
-    if (tools := toolchain()) is None:
-        raise ConfigurationError(missing())
-    return tools
+    if lacking := missing():
+        raise ConfigurationError(lacking)
+    return Toolchain(java(), *kotlin_jars())
 
 
 def files_of(names: Iterable[str], folder: Path) -> list[Path]:

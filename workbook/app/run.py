@@ -140,14 +140,9 @@ class AppStage:
     """Carries out one case in front of the app."""
 
     def __init__(self, client: Client, cardholder: Driver, url: str, session: str = "", tempo: Tempo = TEMPO) -> None:
-        self._client, self._cardholder, self._url, self._session = client, cardholder, url, session
-        self._tempo = tempo
+        self._client, self._cardholder, self._url, self._tempo = client, cardholder, url, tempo
         self._before = 0
-        self._looks: dict[str, tuple[str, str]] = {}
-        self._threw: list[str] = []
-        self._hosts: set[str] = set()
-        self._reports: int | None = None
-        self._unreached = self._blocked = ""
+        self._seen = c.AppSeen(INSTRUMENT_IDS, {}, client.device, back_end=urlsplit(url).netloc, session=session)
 
     async def play(self, case: c.AppCase) -> c.AppSeen:
         """What came of the case, still without the log.
@@ -155,28 +150,17 @@ class AppStage:
         Raises:
             NoAnswerError: the app's process hangs or is gone.
         """
-        client = self._client
-        await self._do("begin", backEnd=f"{self._url}{client.prefix}", session=self._session)
+        client, seen = self._client, self._seen
+        await self._do("begin", backEnd=f"{self._url}{client.prefix}", session=seen.session)
         earlier = (await self._do("reports")).reports if case.asks else 0  # a counter may outlive its app
         for step in case.steps:
             await self._step(step)
         if case.asks:
             await self._do("reports")
-        if self._reports is not None:
-            self._reports -= earlier
-        return c.AppSeen(
-            cards=INSTRUMENT_IDS,
-            looks=self._looks,
-            device=client.device,
-            arrivals=tuple(client.back_end.arrivals),
-            threw=tuple(self._threw),
-            hosts=frozenset(self._hosts),
-            back_end=urlsplit(self._url).netloc,
-            reports=self._reports,
-            session=self._session,
-            unreached=self._unreached,
-            blocked=self._blocked,
-        )
+        if seen.reports is not None:
+            seen.reports -= earlier
+        seen.arrivals = tuple(client.back_end.arrivals)
+        return seen
 
     async def _step(self, step: c.AppStep) -> None:
         device, back_end = self._client.device, self._client.back_end
@@ -187,7 +171,7 @@ class AppStage:
                 await self._do(step.what, **card)
             case c.Look():
                 shown = await self._do("screen")
-                self._looks[step.name] = (shown.button, shown.message)
+                self._seen.looks[step.name] = (shown.button, shown.message)
             case c.Settle():
                 await self._settled()
             case c.Hold():
@@ -195,7 +179,7 @@ class AppStage:
                 held[step.where] = asyncio.Event()
             case c.Reached():
                 if not await self._until(lambda: bool(device.waiting[step.where]) or back_end.waiting(step.where)):
-                    self._unreached = self._unreached or step.where
+                    self._seen.unreached = self._seen.unreached or step.where
             case c.Outlast():
                 await self._outlast(partial(back_end.left, step.where))
             case c.Release():
@@ -213,12 +197,13 @@ class AppStage:
 
     async def _do(self, what: str, **fields: str) -> p.Next:
         done = await self._cardholder.does(what, **fields)
-        self._hosts.update(done.hosts.split())
-        self._reports = done.reports if what == "reports" and not done.threw else self._reports
+        seen = self._seen
+        seen.hosts.update(done.hosts.split())
+        seen.reports = done.reports if what == "reports" and not done.threw else seen.reports
         if done.threw and what != "reports":
-            self._threw.append(f"{what}: {done.threw}")
+            seen.threw.append(f"{what}: {done.threw}")
         if done.uncaught:
-            self._threw.append(f"uncaught: {done.uncaught}")
+            seen.threw.append(f"uncaught: {done.uncaught}")
         return done
 
     def let_go(self, what: str) -> None:
@@ -227,7 +212,7 @@ class AppStage:
         held = back_end.held | device.held
         for place in held:
             if device.waiting[place] or back_end.waiting(place):
-                self._blocked = self._blocked or f"{what} was not answered for 3 s, while {place} was held"
+                self._seen.blocked = self._seen.blocked or f"{what} was not answered for 3 s, while {place} was held"
             held[place].set()
 
     def _happened(self) -> int:

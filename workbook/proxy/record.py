@@ -23,7 +23,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
-from workbook.api.opaque import json_text, wrong_layer
+from workbook.api.opaque import json_object, json_text, wrong_layer
 from workbook.api.protocol import BodyReader
 from workbook.api.redaction import Redaction, length_of, refuse_constant
 from workbook.base.files import read_named
@@ -330,11 +330,8 @@ class Recording:
 
 def is_head(line: bytes) -> bool:
     """Whether this line begins a run of a record."""
-    try:
-        values = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(values, dict) and (values.get("format"), values.get("version")) == (_FORMAT, _VERSION)
+    values = json_object(line) or {}
+    return (values.get("format"), values.get("version")) == (_FORMAT, _VERSION)
 
 
 # A record read back: each line checked, and an unfinished last one left out with a note.

@@ -233,7 +233,6 @@ class Listener:
         self.base_url = base_url(self._socket, "http" if certificate is None else "https")
         self._port: int = self._socket.getsockname()[1]
         self._running = ExitStack()
-        self.is_up = False
 
     def __enter__(self) -> Self:
         self._serve()
@@ -249,7 +248,7 @@ class Listener:
 
     def up(self) -> None:
         """Listen again at the same address; another program's outgoing connection may hold the port for a moment."""
-        if self.is_up:
+        if self._socket.fileno() >= 0:  # it is open
             return
         for tries_left in reversed(range(20)):
             try:
@@ -264,14 +263,12 @@ class Listener:
     def down(self) -> None:
         """Stop listening, and cut every connection."""
         self._running.close()
-        self.is_up = False
 
     def _serve(self) -> None:
         # What a back end leaves open is counted before an idle connection is closed, after this many seconds.
         self._server = Server(mockserver.answering(self._responder), idle=60)
         self._server.listen(self._running.enter_context(self._socket), self.certificate)
         self._running.enter_context(mockserver.on_thread(self._server, abrupt=True))
-        self.is_up = True
 
 
 class MockApi:

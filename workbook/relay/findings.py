@@ -167,10 +167,15 @@ def place_of(values: Collection[str], body: bytes) -> str | None:
     text = body.decode("utf-8", "replace")
     if text in values:
         return RAW
+    return next((pointer for pointer, value in texts_of(body).items() if value in values), None)
+
+
+def texts_of(body: bytes) -> dict[str, str]:
+    """Every text in a JSON body by its JSON pointer; none where it is no JSON."""
     try:
-        return next((pointer for pointer, value in texts_in(json.loads(text)) if value in values), None)
+        return dict(texts_in(json.loads(body)))
     except (ValueError, RecursionError):
-        return None
+        return {}
 
 
 def texts_in(document: Any, pointer: str = "") -> Iterator[tuple[str, str]]:

@@ -1,7 +1,6 @@
 """Writes a commented `back-end.toml` from answers, and tries the calls that they describe."""
 
 import asyncio
-import json
 import os
 import tomllib
 from collections.abc import Callable, Mapping
@@ -21,7 +20,7 @@ from workbook.relay import config
 from workbook.relay.api_side import MockApi
 from workbook.relay.case_runner import CaseRunner
 from workbook.relay.config import CardIds, ExportName, Exports, Method, PathTemplate, Pointer, Url, ValuePlace, Variable
-from workbook.relay.findings import FIRST_CALL, PLAIN_ATTEMPT, place_of, texts_in, why_not
+from workbook.relay.findings import FIRST_CALL, PLAIN_ATTEMPT, place_of, texts_of, why_not
 from workbook.relay.model import GET, POST, RAW, RelayGroup
 from workbook.relay.process import Launcher
 from workbook.views.templates import fill
@@ -234,10 +233,7 @@ def free(path: Path, *, over: bool = False) -> None:
 
 def likely_place(body: bytes) -> str | None:
     """Where in an answer the sdkInput probably is, by its name or its length: a JSON pointer; None where none is."""
-    try:
-        found = dict(texts_in(json.loads(body)))
-    except (ValueError, RecursionError):
-        return None
+    found = texts_of(body)
     named = [place for place in found if place.rpartition("/")[2].replace("_", "").lower() == "sdkinput"]
     long = [place for place, text in found.items() if len(text) >= 40]  # characters; opaque data has more
     return next((places[0] for places in (named, long) if len(places) == 1), None)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
-from workbook.api.opaque import decode_strictly
+from workbook.api.opaque import decode_strictly, json_object
 from workbook.base.secrecy import Secrets, secret_values, session_secrets
 from workbook.harness.model import Miss, Root
 from workbook.relay import model
@@ -214,12 +214,7 @@ def refuses(call: PhoneCall) -> bool:
     """Whether an answer reports a failure, by its status, or by a field of its body where there is no sdkInput."""
     if not call.reported_success or call.value is not None:
         return not call.reported_success
-    try:
-        body = json.loads(call.body)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(body, dict):
-        return False
+    body = json_object(call.body) or {}
     # fields by which answers with a status of 2xx report a failure (assumed)
     says_no = any(body.get(name) for name in ("error", "errors", "failure", "reason"))
     return says_no or any(body.get(name) is False for name in ("ok", "success", "successful"))

@@ -103,12 +103,8 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
             headers={"user-agent": "workbook-conform", "accept-encoding": "gzip"},
         )
 
-    async def close(self) -> None:
-        """Close every connection."""
-        await self._client.aclose()
-
     async def __aexit__(self, *_error: object) -> None:
-        await self.close()
+        await self._client.aclose()
 
     async def exchange(
         self,
@@ -238,7 +234,7 @@ class Phone(AbstractAsyncContextManager["Phone"]):
         self._wait = min(bound * 1.25, bound + 1.0)
 
     async def __aexit__(self, *_error: object) -> None:
-        await self.close()
+        """Make no more calls."""
 
     async def call(self, call: PhoneCall) -> PhoneCall:
         """Make a call and record its result in it; an error is recorded, not raised."""
@@ -255,10 +251,6 @@ class Phone(AbstractAsyncContextManager["Phone"]):
     async def carry(self, call: PhoneCall) -> None:
         """Make the call, and record its request and its answer in it as they become known."""
 
-    async def close(self) -> None:
-        """Make no more calls."""
-        return
-
 
 class HttpPhone(Phone):
     """Calls a back end over HTTP, as the configuration says that the app does.
@@ -274,9 +266,9 @@ class HttpPhone(Phone):
         self._surface = surface
         self._client = OriginClient(Origin.of(target.base_url), self._wait, ca_file=target.ca_file)
 
-    async def close(self) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         """Close every connection."""
-        await self._client.close()
+        await self._client.__aexit__()
 
     async def carry(self, call: PhoneCall) -> None:
         """One exchange, and the sdkInput in its answer."""

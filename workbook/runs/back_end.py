@@ -8,7 +8,6 @@ direct port without HTTP. `Network` lies between a client and the simulated serv
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from workbook import errors
 from workbook.api.exchange import Options, RetryPolicy, Timeouts
-from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.api.opaque import SdkInput, SdkOutput, json_text
 from workbook.api.protocol import ActivationData, CallProblem, find_header, parse_object
 from workbook.base.values import choice, quoted
 from workbook.flows import messages as m
@@ -319,11 +318,8 @@ def _outcome(attempt: Attempt, posted: str) -> Event:
 def sdk_input_in(response: Response) -> Any:
     """The sdkInput of an answer that is not checked; empty text where there is none."""
     body = b"".join(piece for _seconds, piece in response.wire.pieces(response.body))
-    try:
-        value = json.loads(body).get("sdkInput")
-    except (ValueError, AttributeError, RecursionError):
-        value = None
-    return SdkInput(value) if isinstance(value, str) and value else ""
+    value = json_text(body, "sdkInput")
+    return SdkInput(value) if value else ""
 
 
 def what_was_played(fault: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from urllib.parse import quote, unquote
 
+from workbook.api.opaque import json_object
 from workbook.harness.model import Miss, Root
 from workbook.relay import judging, model
 from workbook.relay.cases.fidelity import given_back, handed_on
@@ -60,11 +61,7 @@ def no_body(arrived: model.Arrived, _seen: Seen) -> Iterator[Miss]:
 
 def one_field(arrived: model.Arrived, _seen: Seen) -> Iterator[Miss]:
     """The body is JSON with the field sdkOutput alone: an API may refuse what it does not know."""
-    try:
-        document = json.loads(arrived.request.body)
-    except (ValueError, RecursionError):
-        document = None
-    if not isinstance(document, dict):
+    if (document := json_object(arrived.request.body)) is None:
         observed = f"{len(arrived.request.body)} bytes that are no JSON object"
         yield Miss("a JSON object", observed, 'Send JSON: {"sdkOutput": ...}.')
     elif list(document) != ["sdkOutput"]:
