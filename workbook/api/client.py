@@ -9,6 +9,7 @@ import os
 import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from random import Random
@@ -215,7 +216,7 @@ class _Progress:
         )
 
 
-class ActivationDataClient(BaseClient[httpx.BaseTransport]):
+class ActivationDataClient(BaseClient[httpx.BaseTransport], AbstractContextManager["ActivationDataClient"]):
     """Reads and exchanges activation data; for a back end, never for an app (API-13). Threads may share it.
 
     Args:
@@ -272,9 +273,6 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
         if transport is not None:
             transport.close()
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_error: object) -> None:
         self.close()
 
@@ -316,7 +314,9 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
         return progress.failure(exchange.FailureKind.DEADLINE if expiry.passed else kind)
 
 
-class AsyncActivationDataClient(BaseClient[httpx.AsyncBaseTransport]):
+class AsyncActivationDataClient(
+    BaseClient[httpx.AsyncBaseTransport], AbstractAsyncContextManager["AsyncActivationDataClient"]
+):
     """The client for asyncio and trio; one event loop per client.
 
     Arguments and errors are those of `ActivationDataClient`; the transport is an async one.
@@ -338,9 +338,6 @@ class AsyncActivationDataClient(BaseClient[httpx.AsyncBaseTransport]):
         transport = self._end()
         if transport is not None:
             await transport.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
 
     async def __aexit__(self, *_error: object) -> None:
         await self.aclose()

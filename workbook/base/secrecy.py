@@ -279,30 +279,24 @@ class Secrets:
     # few grams, for many secrets; the second is quick, for the few of most searches.
 
     @cached_property
-    def _least(self) -> int:
-        """Characters of the shortest run that matters."""
-        return min((spelling.least for spelling in self._spellings), default=SHORTEST)
-
-    @cached_property
-    def _size(self) -> int:
-        """Characters of a gram."""
-        return min(SHORTEST, self._least)
-
-    @cached_property
-    def _stride(self) -> int:
-        """From one position of a text that is looked at to the next."""
-        characters = sum(len(spelling.text) for spelling in self._spellings)
-        return self._least - self._size + 1 if characters <= 100_000 else 1
+    def _steps(self) -> tuple[int, int]:
+        """Characters of a gram, and those from one position of a text that is looked at to the next."""
+        least = min(
+            (spelling.least for spelling in self._spellings), default=SHORTEST
+        )  # of the shortest run that matters
+        characters, size = sum(len(spelling.text) for spelling in self._spellings), min(SHORTEST, least)
+        return size, least - size + 1 if characters <= 100_000 else 1
 
     def _offsets(self, spelling: _Spelling) -> list[int]:
         """Where the grams of a spelling that are looked for begin; the last one always is."""
-        last = len(spelling.text) - self._size
-        return [*range(0, last, spelling.least - self._size + 1 if self._stride == 1 else 1), last]
+        size, stride = self._steps
+        last = len(spelling.text) - size
+        return [*range(0, last, spelling.least - size + 1 if stride == 1 else 1), last]
 
     @cached_property
     def _grams(self) -> set[str]:
         """Every gram. Where it comes from is found out only when a text has it: see `_places`."""
-        size = self._size
+        size, _stride = self._steps
         return {spelling.text[at : at + size] for spelling in self._spellings for at in self._offsets(spelling)}
 
     def _places(self, gram: str) -> list[tuple[_Spelling, int]]:
@@ -376,8 +370,8 @@ class Secrets:
 
     def _spans(self, text: str) -> Iterator[_Span]:
         """Every secret in exactly this text, from left to right; spans of several spellings may overlap."""
-        grams, size, past = self._grams, self._size, 0
-        positions = range(0, len(text) - size + 1, self._stride)
+        grams, (size, stride), past = self._grams, self._steps, 0
+        positions = range(0, len(text) - size + 1, stride)
         for at in [at for at in positions if text[at : at + size] in grams]:
             if at >= past:
                 places = self._places(text[at : at + size])

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any
 
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ParameterError, WorkbookError
@@ -342,7 +342,7 @@ def _refusal(problem: Problem, detail: str) -> Response:
     return Response(problem.status, JSON_HEADERS, problem.body(detail), problem.basis)
 
 
-class MockServer:
+class MockServer(AbstractContextManager["MockServer"]):
     """A simulated API: a world for each of a scenario's credentials.
 
     A test may use this object while a server serves it; one thread may wait while another asks:
@@ -413,9 +413,6 @@ class MockServer:
         from workbook.mockserver.server import running  # sockets and TLS, needed only here
 
         return running(self)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_error: object) -> None:
         self.close()

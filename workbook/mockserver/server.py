@@ -455,6 +455,7 @@ class Connection(asyncio.Protocol):
         self._transport.abort()
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Server:
     """Answers the requests that arrive at its listening sockets.
 
@@ -466,16 +467,13 @@ class Server:
         idle: seconds after which a connection without a request is closed; it may take up to twice as long.
     """
 
-    def __init__(
-        self,
-        answer: Handler,
-        log: Log | None = None,
-        *,
-        most_body: int = MAX_BODY,
-        within: float = 30.0,
-        idle: float = 5.0,
-    ) -> None:
-        self.answer, self.log, self.most_body, self.within, self.idle = answer, log, most_body, within, idle
+    answer: Handler = field(kw_only=False)
+    log: Log | None = field(default=None, kw_only=False)
+    most_body: int = MAX_BODY
+    within: float = 30.0
+    idle: float = 5.0
+
+    def __post_init__(self) -> None:
         self.connections: set[Connection] = set()
         self.most_connections = _most_connections()
         self.tasks: set[asyncio.Task[None]] = set()

@@ -11,6 +11,7 @@ import ssl
 import sys
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -480,23 +481,18 @@ def _text_of(error: BaseException) -> bytes:
 
 async def _outcome(function: Callable[..., Any], *arguments: Any) -> _Outcome:
     """What a callable returned or raised. A time limit ends the wait, and the thread runs on."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[_Outcome] = loop.create_future()
-
-    def resolve(outcome: _Outcome) -> None:
-        if not future.done():
-            future.set_result(outcome)
+    future = Future[_Outcome]()
+    future.set_running_or_notify_cancel()  # whoever waits may go away: the thread keeps a place for its outcome
 
     def run() -> None:
         try:
             outcome: _Outcome = function(*arguments), None
         except BaseException as error:  # noqa: BLE001 - SystemExit, too, is its answer and does not end us
             outcome = None, error
-        with suppress(RuntimeError):  # the loop is closed: nothing waits for the outcome any more
-            loop.call_soon_threadsafe(resolve, outcome)
+        future.set_result(outcome)
 
     Thread(target=run, name="adapter", daemon=True).start()
-    value, error = await future
+    value, error = await asyncio.wrap_future(future)
     if not inspect.isawaitable(value):
         return value, error
     try:

@@ -13,7 +13,7 @@ from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from workbook.api.net import Origin
@@ -33,7 +33,7 @@ class StartError(WorkbookError):
 
 
 @dataclass
-class StartCommand:
+class StartCommand(AbstractContextManager["StartCommand"]):
     """A back end that a shell command runs until the block ends. What it prints is kept in a file.
 
     Attributes:
@@ -51,17 +51,13 @@ class StartCommand:
     values: Mapping[str, str]
     clean: Callable[[str], str] = lambda text: text
     _process: subprocess.Popen[bytes] | None = None
-    _said: str = ""
-    _over: bool = False
+    _said: str | None = None
 
     def __post_init__(self) -> None:
         self._kept = TemporaryDirectory(prefix="workbook-conform-", ignore_cleanup_errors=True)
         self.output = Path(self._kept.name) / PRINTED
-        self._mark = f"WORKBOOK_COMMAND={secrets.token_hex(16)}"  # all that it starts inherits this, and nothing else
-
-    def __enter__(self) -> Self:
         self.output.touch()
-        return self
+        self._mark = f"WORKBOOK_COMMAND={secrets.token_hex(16)}"  # all that it starts inherits this, and nothing else
 
     def __exit__(self, *_error: object) -> None:
         self.end()
@@ -104,14 +100,13 @@ class StartCommand:
     @property
     def ended(self) -> str:
         """How the command ended, in words; empty while it runs."""
-        if self._over:  # how it ended then is our doing
+        if self._said is not None:  # how it ended then is our doing
             return self._said
         code = None if self._process is None else self._process.poll()
         if self._process and code is None and self.output.stat().st_size > self.most_printed:
             self._stop(self._process)
-            self._said, self._over = (
-                f"Its command printed more than {self.most_printed:,} bytes, and was stopped. {self._printed()}",
-                True,
+            self._said = (
+                f"Its command printed more than {self.most_printed:,} bytes, and was stopped. {self._printed()}"
             )
             return self._said
         if code is None:
@@ -137,8 +132,8 @@ class StartCommand:
     def end(self) -> None:
         """End it and all that it started: a shell's children outlive the shell, and a daemon leaves its group."""
         said = self.ended
-        if self._process is not None and not self._over:
-            self._said, self._over = said, True
+        if self._process is not None and self._said is None:
+            self._said = said
             self._stop(self._process)
 
     def _stop(self, process: subprocess.Popen[bytes]) -> None:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from operator import itemgetter
 from random import Random
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from workbook import errors
 from workbook.api.exchange import Options, RetryPolicy, Timeouts
@@ -92,6 +92,7 @@ class Relayed:
             yield at if at is not None else 0.0 if type(event) is m.ApiRequested else seconds, event
 
 
+@dataclass(eq=False, repr=False)
 class BackEnd:
     """Relays both operations.
 
@@ -102,18 +103,10 @@ class BackEnd:
         times_attempts: its exchanges give a time for each event.
     """
 
-    times_attempts = False
-
-    def __init__(
-        self,
-        api: ActivationDataApi,
-        *,
-        basis: Callable[[], str] = lambda: "",
-        stopwatch: Callable[[], float] | None = None,
-    ) -> None:
-        self.api = api
-        self.basis = basis
-        self.stopwatch = stopwatch
+    api: ActivationDataApi
+    basis: Callable[[], str] = field(default=lambda: "", kw_only=True)
+    stopwatch: Callable[[], float] | None = field(default=None, kw_only=True)
+    times_attempts: ClassVar[bool] = False
 
     def get(self, payment_instrument_id: str) -> SdkInput:
         """The GET's sdkInput.
@@ -348,7 +341,7 @@ class WatchedBackEnd(BackEnd):
         line: the network between the back end and the API.
     """
 
-    times_attempts = True
+    times_attempts: ClassVar[bool] = True
 
     def __init__(self, api: ActivationDataApi, line: Network) -> None:
         def basis() -> str:

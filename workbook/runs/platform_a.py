@@ -236,7 +236,6 @@ class CardProvisioning(ByHand):
         if not callable(activity_provider):
             raise ConfigurationError("activity_provider must be a function that returns the UI activity.")
         flow = variant if isinstance(variant, VariantA) else variant_a(variant)
-        of_type("phone", phone, PhoneA | None, A_PHONE_A)
         idle = AppA(calls=MappingProxyType({}))
         its_own = PhoneA(number=next(NUMBERS)) if phone is None else phone
         run = PlatformARun(replace(flow, by_hand=True), phone=its_own, app=idle, seed=seed)

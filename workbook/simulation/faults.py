@@ -83,18 +83,9 @@ def _one_of(default: str | int, known: tuple[str | int, ...]) -> Setting:
     )
 
 
-def _text(default: str) -> Setting:
-    """Text that can stand in a header."""
-    plain = re.compile("[ -~]{1,200}")
-    allowed = "printable ASCII text of 1 to 200 characters"
-    return Setting("text", default, allowed, lambda value: isinstance(value, str) and bool(plain.fullmatch(value)))
-
-
-def _written_body(default: str) -> Setting:
-    """Text that can be an answer's body: UTF-8 can write everything but half a surrogate pair."""
-    text = re.compile("[^\ud800-\udfff]{0,4000}")
-    allowed = "text of at most 4,000 characters"
-    return Setting("body", default, allowed, lambda value: isinstance(value, str) and bool(text.fullmatch(value)))
+def _text(kind: str, default: str, allowed: str, pattern: str) -> Setting:
+    """Text of this pattern."""
+    return Setting(kind, default, allowed, lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value)))
 
 
 class FaultKind(Enum):
@@ -450,7 +441,9 @@ STATUSES = (
         "307",
         "308",
         status=_one_of(302, (301, 302, 303, 307, 308)),
-        location=_text("https://elsewhere.invalid/"),
+        location=_text(
+            "text", "https://elsewhere.invalid/", "printable ASCII text of 1 to 200 characters", "[ -~]{1,200}"
+        ),
     ),
 )
 """Every fault of the status, the one that does nothing first."""
@@ -585,7 +578,13 @@ EDITED = Fault(
     f"A status and a body written by hand; {PLACEHOLDER} in the body stands for the right sdkInput.",
     FaultKind.STATUS,
     _edited,
-    settings={"status": _number(200, 200, 599, whole=True), "body": _written_body(f'{{"sdkInput": "{PLACEHOLDER}"}}')},
+    settings={
+        "status": _number(200, 200, 599, whole=True),
+        # UTF-8 can write everything but half a surrogate pair
+        "body": _text(
+            "body", f'{{"sdkInput": "{PLACEHOLDER}"}}', "text of at most 4,000 characters", "[^\ud800-\udfff]{0,4000}"
+        ),
+    },
 )
 """An answer that is written by hand. It is none of `FAULTS`, because what becomes of it depends on what is written."""
 

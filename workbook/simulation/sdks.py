@@ -4,6 +4,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from workbook.api.opaque import LAYERS, SdkOutput
@@ -46,6 +47,7 @@ class StandIn:
 # call: a context variable holds it while the host calls a handler. Outside a call, each part works alone.
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Call:
     """What one call has spent and seen.
 
@@ -53,22 +55,15 @@ class Call:
         phone: where it runs.
         later: the SDK is that of the later variant.
         spent: seconds that the call has taken so far.
+        tell: called with each event, and the seconds that the call had taken by then.
         pace: called with each number of seconds as they are spent; by default nothing sleeps.
     """
 
-    def __init__(
-        self,
-        phone: PhoneB,
-        *,
-        later: bool = True,
-        tell: Callable[[float, Event], None] = lambda _at, _event: None,
-        pace: Callable[[float], None] = lambda _seconds: None,
-    ) -> None:
-        self.phone = phone
-        self.later = later
-        self.spent = 0.0
-        self.pace = pace
-        self._tell = tell
+    phone: PhoneB = field(kw_only=False)
+    later: bool = True
+    spent: float = 0.0
+    tell: Callable[[float, Event], None] = lambda _at, _event: None
+    pace: Callable[[float], None] = lambda _seconds: None
 
     def spend(self, seconds: float) -> None:
         """Let time pass, rounded to whole nanoseconds: parts whose sum is exactly the limit are then in time."""
@@ -77,7 +72,7 @@ class Call:
 
     def seen(self, event: Event) -> None:
         """Report what happens now."""
-        self._tell(self.spent, event)
+        self.tell(self.spent, event)
 
     @contextmanager
     def side_by_side(self) -> Iterator[Callable[[], None]]:

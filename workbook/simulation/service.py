@@ -14,6 +14,7 @@ from base64 import b64decode
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cache, partial
 from hashlib import blake2b
@@ -306,15 +307,13 @@ MOST_OUTPUTS = 10_000
 """How many exchanged sdkOutputs are remembered for an instrument (assumed); the oldest is forgotten first."""
 
 
+@dataclass(eq=False, slots=True)
 class Memory:
     """What the service remembers of one instrument: how much it issued, and which sdkOutputs were exchanged."""
 
-    __slots__ = ("activations", "opcs", "used")
-
-    def __init__(self) -> None:
-        self.activations = 0
-        self.opcs = 0
-        self.used: OrderedDict[bytes, None] = OrderedDict()  # digests: an sdkOutput may be a megabyte long
+    activations: int = 0
+    opcs: int = 0
+    used: OrderedDict[bytes, None] = field(default_factory=OrderedDict)  # digests: an sdkOutput may be a megabyte long
 
     def issue_activation(self) -> None:
         """Count the answer to a GET."""
