@@ -362,7 +362,7 @@ def test_a_reset_empties_the_journal_and_makes_the_world_anew(stand):
         stand.server.respond(called(key))
     assert stand.told("POST", "reset?world=w2") == {"world": "w2", "reset": True}
     assert [journal.count for journal in stand.journals.values()] == [0, 1, 0]
-    assert stand.server.worlds.place(SIMULATED_KEY).memory == {}
+    assert stand.server.worlds.place(SIMULATED_KEY).service.memory == {}
     stand.told("POST", "reset?world=w1")
     assert [journal.count for journal in stand.journals.values()] == [0, 0, 0]
 

@@ -309,7 +309,7 @@ def test_who_is_reset_while_faults_are_planned_is_not_what_it_was_before(monkeyp
     monkeypatch.setattr(worlds_module, "plan", plan)
     worlds.fault(key, ())
     thread.join()
-    assert worlds.place(key).memory == {}
+    assert worlds.place(key).service.memory == {}
 
 
 def test_a_key_that_is_said_in_another_way_opens_its_world_where_the_profile_takes_it():

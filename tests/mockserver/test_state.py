@@ -87,7 +87,7 @@ def memory(worlds):
     return {
         (key, instrument): (one.activations, one.opcs, [*one.used])
         for key in worlds.keys
-        for instrument, one in worlds.place(key).memory.items()
+        for instrument, one in worlds.place(key).service.memory.items()
         if one.activations or one.opcs
     }
 
@@ -811,7 +811,7 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_process_is_killed(path):
         first += 100_000
         worlds = opened(path)
         worlds.close()
-        found = {key: worlds.place(key).memory.get(ID, Memory()) for key in worlds.keys}
+        found = {key: worlds.place(key).service.memory.get(ID, Memory()) for key in worlds.keys}
         for key, one in found.items():
             # All of one exchange is there, or nothing of it.
             journal = worlds.place(key).journal

@@ -530,6 +530,7 @@ class Client:
     on_next: Callable[[p.Next], Awaitable[PhoneReply]] | None = field(default=None, repr=False)
 
 
+@dataclass(eq=False, repr=False)
 class PhoneServer:
     """The phones of a run, and the back ends of their apps.
 
@@ -546,21 +547,15 @@ class PhoneServer:
         on_hello: called with each new client, before its next call is read.
     """
 
-    def __init__(
-        self,
-        surface: Surface = SURFACE,
-        phone: Callable[[], PhoneA] = PhoneA,
-        *,
-        pace: float = 1.0,
-        seed: int = 7,
-        log: Callable[[str], None] | None = None,
-    ) -> None:
-        self.key = secrets.token_urlsafe(18)
-        self.clients: dict[str, Client] = {}
-        self.url = ""
-        self._surface, self._phone, self._pace, self._seed = surface, phone, pace, seed
-        self._log = log
-        self.on_hello: Callable[[Client], None] = lambda _client: None
+    surface: Surface = SURFACE
+    phone: Callable[[], PhoneA] = PhoneA
+    pace: float = field(default=1.0, kw_only=True)
+    seed: int = field(default=7, kw_only=True)
+    log: Callable[[str], None] | None = field(default=None, kw_only=True)
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(18), init=False)
+    clients: dict[str, Client] = field(default_factory=dict, init=False)
+    url: str = field(default="", init=False)
+    on_hello: Callable[[Client], None] = field(default=lambda _client: None, kw_only=True)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -653,10 +648,9 @@ class PhoneServer:
 
     def new(self, name: str, variant: str, number: int = 1, *, session: str = "") -> Client:
         """A client with a new phone and a new back end, which demands this session."""
-        device = Device(name, VARIANTS_A[variant], self._phone(), seed=self._seed, pace=self._pace)
-        if self._log is not None:
-            device.log = self._log
-        back_end = PlayedBackEnd(self._surface, seed=self._seed, session=session)
+        device = Device(name, VARIANTS_A[variant], self.phone(), seed=self.seed, pace=self.pace)
+        device.log = self.log or device.log
+        back_end = PlayedBackEnd(self.surface, seed=self.seed, session=session)
         return Client(device, back_end, f"/back-end/{name}/{number}")
 
     async def _back_end(self, request: Request) -> Response:

@@ -281,9 +281,8 @@ class Secrets:
     @cached_property
     def _steps(self) -> tuple[int, int]:
         """Characters of a gram, and those from one position of a text that is looked at to the next."""
-        least = min(
-            (spelling.least for spelling in self._spellings), default=SHORTEST
-        )  # of the shortest run that matters
+        # characters of the shortest run that matters
+        least = min((spelling.least for spelling in self._spellings), default=SHORTEST)
         characters, size = sum(len(spelling.text) for spelling in self._spellings), min(SHORTEST, least)
         return size, least - size + 1 if characters <= 100_000 else 1
 

@@ -26,7 +26,7 @@ from hashlib import blake2b
 from itertools import chain, islice
 from threading import RLock
 from time import monotonic
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -35,10 +35,9 @@ from pydantic.alias_generators import to_camel
 from workbook.api.redaction import Redaction, is_shown_whole, length_of, short
 from workbook.base.secrecy import MASK, SECRET_HEADERS, SECRET_PARAMETERS, Secrets, secrets_in_request
 from workbook.errors import ParameterError
-from workbook.simulation.http import AFTER_ID, BEFORE_ID, PHRASES, UNANSWERED, Request, Response
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, PHRASES, UNANSWERED, Headers, Request, Response
 from workbook.simulation.service import ORIGIN
 
-Headers: TypeAlias = tuple[tuple[str, str], ...]
 LATEST = 1e9
 """Seconds, some thirty years: no journal is older."""
 

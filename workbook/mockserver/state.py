@@ -98,11 +98,6 @@ class OpenWorld:
         return f"w{self.number}" if self.number else "nobody"
 
     @property
-    def memory(self) -> dict[str, Memory]:
-        """What its service remembers, by payment instrument id: the very objects, to be read and to be replaced."""
-        return self.service.memory
-
-    @property
     def counts(self) -> tuple[int, ...]:
         """How many requests each rule of its fault plan has counted."""
         return () if self.service.plan is None else self.service.plan.counts
@@ -287,6 +282,11 @@ def _clock(opened: OpenWorld) -> RowChange:
     return put(opened.number, "clock", json.dumps(opened.journal.now()))
 
 
+def _issued(opened: OpenWorld) -> dict[str, tuple[int, int]]:
+    """The activations and opcs issued, by instrument."""
+    return {instrument: (issued.activations, issued.opcs) for instrument, issued in opened.service.memory.items()}
+
+
 def unsaved(opened: OpenWorld, latest: Entry) -> tuple[list[RowChange], Saved]:
     """A world's changes that are not on the disk yet, with the entry `latest`, and what is saved after them.
 
@@ -294,13 +294,13 @@ def unsaved(opened: OpenWorld, latest: Entry) -> tuple[list[RowChange], Saved]:
     """
     number, journal, saved = opened.number, opened.journal, opened.saved
     changes: list[RowChange] = []
-    memory = {instrument: (issued.activations, issued.opcs) for instrument, issued in opened.memory.items()}
+    memory = _issued(opened)
     for instrument, (activations, opcs) in memory.items():
         before = saved.memory.get(instrument, (0, 0))
         if before != (activations, opcs):
             changes.append(put(number, f"memory {instrument}", json.dumps([activations, opcs])))
             # Every POST that was counted added one digest at the end, and the oldest are forgotten.
-            digests = [*islice(reversed(opened.memory[instrument].used), opcs - before[1])]
+            digests = [*islice(reversed(opened.service.memory[instrument].used), opcs - before[1])]
             changes += [put(number, f"output {instrument}", one.hex(), opcs - at) for at, one in enumerate(digests)]
             if opcs > service.MOST_OUTPUTS:
                 changes.append(forget(number, f"output {instrument}", opcs - service.MOST_OUTPUTS))
@@ -335,7 +335,7 @@ def restored(number: int, parts: Parts, journal: Journal) -> tuple[str, OpenWorl
     for part, rows in parts.items():
         kind, _blank, instrument = part.partition(" ")
         if kind == "memory":
-            memory = opened.memory[instrument] = Memory()
+            memory = opened.service.memory[instrument] = Memory()
             memory.activations, memory.opcs = _ISSUED.validate_json(rows[0][1])
             digests = parts.get(f"output {instrument}", [])
             memory.used.update({bytes.fromhex(digest): None for _place, digest in digests})
@@ -351,8 +351,7 @@ def restored(number: int, parts: Parts, journal: Journal) -> tuple[str, OpenWorl
         raise ValueError("no key, no name, no salt, no count, or no time")
     journal.persist(salt)
     journal.resume(entries, count, seconds)
-    memory_now = {instrument: (issued.activations, issued.opcs) for instrument, issued in opened.memory.items()}
-    opened.saved = Saved(memory_now, opened.counts, journal.resets, count)
+    opened.saved = Saved(_issued(opened), opened.counts, journal.resets, count)
     return key, opened
 
 

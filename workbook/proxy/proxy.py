@@ -25,10 +25,8 @@ from workbook.simulation.http import PHRASES, Request
 LARGEST_REQUEST = 8 * 1_048_576
 """The largest body of a request that is passed on, in bytes (our choice)."""
 
-Keep = Callable[[api.ProxyExchange], None]
 
-
-def forwarding(upstream: api.Upstream, keep: Keep) -> Handler:
+def forwarding(upstream: api.Upstream, keep: Callable[[api.ProxyExchange], None]) -> Handler:
     """A handler that passes requests on to `upstream`, and calls `keep` with each exchange before it is answered."""
 
     async def answer(request: Request) -> RawAnswer:

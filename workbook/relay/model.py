@@ -18,9 +18,8 @@ from workbook.base.secrecy import MASK, SHORTEST, SecretKind, secret_values
 from workbook.harness.logs import LogLine
 from workbook.harness.model import Case, CaseResult, Miss, ReportedExchange, ReportedMessage
 from workbook.simulation.faults import FAULTS
-from workbook.simulation.http import Request, Response
+from workbook.simulation.http import Headers, Request, Response
 
-Headers: TypeAlias = tuple[tuple[str, str], ...]
 Judge: TypeAlias = Callable[["Seen"], Iterator["Miss"]]
 Maker: TypeAlias = Callable[[str], str]
 """Makes a value from a canary, a text that no other case has; or makes one id from another id."""

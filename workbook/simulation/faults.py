@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from workbook.base.values import choice, did_you_mean, is_number, is_whole, lookup, quoted
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.contract import SPEC, Broken, Problem
-from workbook.simulation.http import JSON_HEADERS, Ending, Method, Response, half
+from workbook.simulation.http import JSON_HEADERS, Ending, Headers, Method, Response, half
 from workbook.simulation.seal import DAMAGES, Content, Genuine, Seal, damaged
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -354,7 +354,6 @@ BODIES = (
 # The published statuses are 200, 400, 401, 403, 422 and 500, and one example of a 503 says 500 in its body
 # (openapi). The others come from what is between two machines: gateways, limits, caches (assumed).
 
-Headers = tuple[tuple[str, str], ...]
 FAULT_DETAIL = "This answer is a fault that was planned."
 """The `detail` of each problem that a fault answers."""
 

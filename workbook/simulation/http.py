@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
 from http import HTTPStatus
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
+Headers: TypeAlias = tuple[tuple[str, str], ...]
 Method = Literal["GET", "POST"]
 """The method of an operation."""
 
@@ -114,7 +115,7 @@ class Request:
 
     method: str
     target: str
-    headers: tuple[tuple[str, str], ...] = field(repr=False)  # one of them holds the key
+    headers: Headers = field(repr=False)  # one of them holds the key
     body: bytes = field(default=b"", repr=False)
     version: str = field(default="1.1", compare=False)
 
@@ -144,7 +145,7 @@ class Response:
     """
 
     status: int
-    headers: tuple[tuple[str, str], ...]
+    headers: Headers
     body: bytes
     basis: str
     wire: Wire = AT_ONCE
