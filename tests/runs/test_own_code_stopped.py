@@ -198,8 +198,7 @@ def browser(monkeypatch):
     monkeypatch.setattr(sys, "platform", "emscripten")
     monkeypatch.setattr(threading.Thread, "start", lambda _thread: pytest.fail("a browser has no threads"))
     loop = asyncio.new_event_loop()
-    monkeypatch.setattr(asyncio, "get_running_loop", lambda: loop)
-    ffi = SimpleNamespace(can_run_sync=lambda: True, run_sync=loop.run_until_complete)
+    ffi = SimpleNamespace(loop=loop, can_run_sync=lambda: True, run_sync=loop.run_until_complete)
     monkeypatch.setitem(sys.modules, "pyodide", SimpleNamespace(ffi=ffi))
     monkeypatch.setitem(sys.modules, "pyodide.ffi", ffi)
     yield ffi
@@ -207,22 +206,21 @@ def browser(monkeypatch):
 
 
 async def waits_and_answers():
-    await asyncio.sleep(0)
-    soon = asyncio.get_running_loop().create_future()
-    asyncio.get_running_loop().call_later(0.001, soon.set_result, 3)
-    return await soon + await answers_at_once()
+    return await asyncio.wait_for(asyncio.sleep(0.001, 3), 5) + await answers_at_once()
 
 
 async def answers_at_once():
+    await asyncio.sleep(0)
     return 4
 
 
-def test_a_browser_makes_the_steps_of_a_coroutine_without_a_thread(browser):
+def test_a_browser_awaits_a_coroutine_without_a_thread(browser):
     assert within(5, waits_and_answers) == 7
     browser.can_run_sync = lambda: False
     assert within(5, answers_at_once) == 4
+    never = asyncio.Future(loop=browser.loop)
     with pytest.raises(ConfigurationError, match="Your code waits, which this browser's Python cannot do"):
-        within(5, waits_and_answers)
+        within(5, lambda: never)
 
 
 async def fails():
@@ -230,7 +228,9 @@ async def fails():
     raise KeyError("mine")
 
 
-def test_what_a_coroutine_raises_in_a_browser_has_its_line(browser):
+@pytest.mark.parametrize("can", [True, False])
+def test_what_a_coroutine_raises_in_a_browser_has_its_line(browser, can):
+    browser.can_run_sync = lambda: can
     with pytest.raises(KeyError) as raised:
         within(5, fails)
     assert own_code.own_line(raised.value).endswith('raise KeyError("mine")')

@@ -115,13 +115,13 @@ def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """What the integrator's `function` returns; an awaitable is awaited to its end on a thread of its own.
 
     A notebook's kernel has a running loop already, and which thread that is on depends on its version. A browser's
-    Python has no threads: there its steps are made here, one after the other.
+    Python has no threads: there it is awaited on the browser's own loop.
     """
     value = function(*args, **named)
     if not inspect.isawaitable(value):
         return value
     if sys.platform == "emscripten":
-        return _stepped(value)
+        return _in_a_browser(value)
 
     import asyncio  # a tenth of a session's import time; most code never waits
 
@@ -139,25 +139,23 @@ def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     return _on_a_thread(lambda: asyncio.run(awaited()), TookTooLong, cancel=cancel)
 
 
-def _stepped(awaitable: Awaitable[Any]) -> Any:
-    """What an awaitable comes to in a browser, whose own loop goes on while a step waits for something."""
-    steps = awaitable.__await__()
-    while True:
+def _in_a_browser(awaitable: Awaitable[Any]) -> Any:
+    """What an awaitable comes to where there are no threads; the browser's loop goes on if it can suspend Python."""
+    from pyodide.ffi import can_run_sync, run_sync  # type: ignore[import-not-found]  # only a browser has it
+
+    outcome = Future[Any]()
+
+    async def awaited() -> None:
         try:
-            future = next(steps)
-        except StopIteration as end:
-            return end.value
-        if future is None:  # it only lets others have their turn
-            continue
-        from asyncio import wait as until_done
+            outcome.set_result(await awaitable)
+        except BaseException as error:  # noqa: BLE001  # the outcome's result raises it
+            outcome.set_exception(error)
 
-        from pyodide.ffi import can_run_sync, run_sync  # type: ignore[import-not-found]  # only a browser has it
-
-        if not can_run_sync():
-            raise ConfigurationError(
-                "Your code waits, which this browser's Python cannot do inside a call. Do not wait."
-            )
-        run_sync(until_done([future]))
+    if can_run_sync():
+        run_sync(awaited())
+    elif any(awaited().__await__()):  # the future that it waits for; None where it only lets others have their turn
+        raise ConfigurationError("Your code waits, which this browser's Python cannot do inside a call. Do not wait.")
+    return outcome.result()
 
 
 def _fulfil(future: Future[Any], work: Callable[[], Any]) -> None:
