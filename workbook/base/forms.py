@@ -228,8 +228,8 @@ def parse_toml(text: bytes, file: str, example: str) -> dict[str, Any]:
 
 
 def label(place: Place) -> str:
-    """How an error names a place: `key`, `[table] key`, `[table.inner] key` or `[[table]] 2 key`."""
-    match [shown_key(key) if isinstance(key, str) else key + 1 for key in place]:
+    """How an error names a place: `key`, `[table] key`, `[table.inner] key` or `[[table]] 2 key`; keys are cut."""
+    match [visible(key[:40]) if isinstance(key, str) else key + 1 for key in place]:
         case [name]:
             return str(name)
         case [name, int(number), *keys]:
@@ -238,11 +238,6 @@ def label(place: Place) -> str:
             return f"[{'.'.join(map(str, tables))}] {key}".strip()
         case _:
             return "the file"
-
-
-def shown_key(key: str) -> str:
-    """A key of a file as an error repeats it: short and printable."""
-    return visible(key[:40])
 
 
 def quoted_toml(value: object) -> str:

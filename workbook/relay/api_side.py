@@ -31,7 +31,6 @@ from workbook.mockserver.server import BACKLOG, LOOPBACK, Certificate, Server, b
 from workbook.relay.model import Arrived, Identity, Order
 from workbook.simulation.faults import Chance, fault
 from workbook.simulation.http import JSON_HEADERS, Request, Responder, Response, Wire, header_values
-from workbook.simulation.seal import Seal
 from workbook.simulation.service import Service
 from workbook.simulation.world import Credential, Instrument, World
 
@@ -44,6 +43,7 @@ class ScriptedApi:
 
     Attributes:
         key: that key.
+        seal: what its data is sealed with.
         serials: of the sdkOutputs that were made for it; it refuses one that comes again.
     """
 
@@ -51,17 +51,13 @@ class ScriptedApi:
         self.world = world or World()
         self.key = next(iter(self.world.credentials))
         self._service = Service(self.world)
+        self.seal = self._service.seal
         self._orders: dict[str, list[tuple[Order, str]]] = {}
         self._counts: dict[tuple[str, str], int] = {}
         self._arrived: list[Arrived] = []
         self._number = 0
         self.serials = count(1)
         self._lock = Lock()
-
-    @property
-    def seal(self) -> Seal:
-        """What its data is sealed with."""
-        return self._service.seal
 
     def order(self, instrument: str, orders: Iterable[Order], canary: str) -> None:
         """Answer for this instrument by these orders from now on; without any, the service answers again."""
@@ -286,6 +282,7 @@ class MockApi:
         tls: serve https with a certificate of an authority made for this run.
 
     Attributes:
+        url: the address to configure.
         upstream: the API.
         elsewhere: the API at the other address.
         listener: where the API listens.
@@ -319,12 +316,8 @@ class MockApi:
         own = self._certificates.get(Identity.OWN)
         self.ca_file = None if own is None else own.ca_file
         self.listener = Listener(self.upstream, port, own)
+        self.url = self.listener.base_url
         self.other, self.proxy = Listener(self.elsewhere), ProxyTrap(self.url.partition("//")[2])
-
-    @property
-    def url(self) -> str:
-        """The address to configure."""
-        return self.listener.base_url
 
     def __enter__(self) -> Self:
         for server in (self.listener, self.other, self.proxy):

@@ -164,6 +164,7 @@ class ByHand:
     be given the other's outcome, so it is refused. A callback that comes when the attempt is over may call again.
 
     Attributes:
+        trace: every call and outcome so far.
         calls: the text of each call by the event that it is.
         busy: the states in which an attempt is under way.
         brings: events that a call makes happen first where the table waits for one, such as the cardholder's tap.
@@ -175,6 +176,7 @@ class ByHand:
 
     def __init__(self, run: Any, owner: str) -> None:
         self._run = run
+        self.trace: Trace = run.trace
         self._owner = owner
         self._one_at_a_time = Lock()
         self._under_way = ""
@@ -188,12 +190,6 @@ class ByHand:
             f"{type(self).__name__}({self._run.variant.name!r}, {self._run.state.value})\n"
             f"Next: {', '.join([*calls, '.trace'])}."
         )
-
-    @property
-    def trace(self) -> Trace:
-        """Every call and outcome so far."""
-        trace: Trace = self._run.trace
-        return trace
 
     def _possible(self, brings: Collection[type[Event]]) -> set[type[Event]]:
         """The calls that the table allows now, or after one of the events in `brings`."""
