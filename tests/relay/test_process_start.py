@@ -113,7 +113,7 @@ def test_what_it_printed_is_cut_and_made_printable(tmp_path):
 def test_the_children_of_a_command_end_with_it(tmp_path, child):
     if "setsid" in child and not sys.platform.startswith("linux"):
         pytest.skip("a daemon is found by its environment, which only Linux shows")
-    with StartCommand(f"{child}; {sys.executable} -c 'import time; sleep(300)'", tmp_path, {}) as command:
+    with StartCommand(f"{child}; {sys.executable} -c 'import time; time.sleep(300)'", tmp_path, {}) as command:
         command.start()
         while not (printed := command.output.read_text()).endswith("\n"):
             pass

@@ -22,7 +22,7 @@ from workbook.flows.variants import VariantA, VariantB
 from workbook.runs.back_end import TRY_LATER, BackEnd
 from workbook.runs.loop import Loop
 from workbook.runs.own_code import own_failures, relayed, watched
-from workbook.simulation.phones import LatenciesA, LatenciesB, PhoneA, PhoneB
+from workbook.simulation.phones import PhoneA, PhoneB
 from workbook.simulation.sdks import Reply
 
 BUTTON = {
@@ -59,12 +59,11 @@ class InApp(Loop):
         m.AskDelegateWithId: m.NoSdkInput(INTERRUPTED),
     })  # fmt: skip
 
-    def __init__(self, payment_instrument_id: str, back_end: BackEnd, latencies: LatenciesA | LatenciesB) -> None:
+    def __init__(self, payment_instrument_id: str, back_end: BackEnd) -> None:
         self.payment_instrument_id = payment_instrument_id
         self.back_end = back_end
         self.button = "absent"
         self.label = ""
-        self._latencies = latencies
         super().__init__(self.variant.machine, self.variant.title)
 
     def __repr__(self) -> str:
@@ -110,7 +109,8 @@ class InApp(Loop):
     ) -> Reply:
         """Make the GET, or with an sdkOutput the POST; one of two events comes after its measured or simulated time."""
         exchange = self.back_end.exchange(instrument, sdk_output)
-        simulated = self._latencies.get if sdk_output is None else self._latencies.post
+        latencies = self.phone.latencies
+        simulated = latencies.get if sdk_output is None else latencies.post
         seconds = simulated if exchange.took is None else exchange.took
         for at, event in exchange.timeline(seconds):
             self.soon(event, at)

@@ -135,8 +135,7 @@ class PlatformARun(InApp):
         self.app = app or AppA()
         self.sdk = SdkA(self.phone, Seal(seed), variant.facts)
         self.sdk.seen = self.soon
-        relay = back_end or simulated_back_end(World(seed=seed))
-        super().__init__(payment_instrument_id, relay, self.phone.latencies)
+        super().__init__(payment_instrument_id, back_end or simulated_back_end(World(seed=seed)))
 
     def _hand_to_app(self, event: Event) -> Reply | None:
         """The app's next call, each field from the event that it was handed or from its own settings."""

@@ -135,8 +135,7 @@ class PlatformBRun(InApp):
         self._is_watch_activated = False
         self._watch_instance = 0
         self._answer = 0
-        relay = back_end or simulated_back_end(World(seed=self.phone.seed))
-        super().__init__(payment_instrument_id, relay, self.phone.latencies)
+        super().__init__(payment_instrument_id, back_end or simulated_back_end(World(seed=self.phone.seed)))
 
     def _happen(self, event: Event) -> None:
         # Checked before the step, done after it: the delegate learns only of an end that the table accepts, and only
