@@ -456,7 +456,6 @@ class Journal:
 
     Attributes:
         resets: how many resets there were.
-        count: how many exchanges there were since the start or the latest reset, kept or not.
 
     Raises:
         ParameterError: the limit leaves no room for an entry.
@@ -471,7 +470,7 @@ class Journal:
         self._began = stopwatch()
         self._lock = RLock()
         self._entries: deque[Entry] = deque()
-        self._size = self.count = self.resets = 0
+        self._size = self._count = self.resets = 0
         self._salt = b""
         self._waiters: dict[Future[Entry | None], Matching] = {}
 
@@ -482,10 +481,15 @@ class Journal:
         return len(self._entries)
 
     @property
+    def count(self) -> int:
+        """How many exchanges there were since the start or the latest reset, kept or not."""
+        return self._count
+
+    @property
     def dropped(self) -> int:
         """How many of them are no longer kept."""
         with self._lock:
-            return self.count - len(self._entries)
+            return self._count - len(self._entries)
 
     def now(self) -> float:
         """Seconds since the journal was made."""
@@ -505,7 +509,7 @@ class Journal:
             answer: what was answered, or the error that was raised instead.
             keys: the API keys that may not stand anywhere in it; those in the request's own headers are known.
         """
-        whole = entry(self.count + 1, (arrived, self.now()), request, answer, keys)
+        whole = entry(self._count + 1, (arrived, self.now()), request, answer, keys)
         return persistent_entry(whole, self._salt) if self._salt else whole
 
     def append(self, latest: Entry) -> None:
@@ -517,7 +521,7 @@ class Journal:
 
     def _keep(self, latest: Entry) -> None:
         self._entries.append(latest)
-        self.count += 1
+        self._count += 1
         self._size += latest.size
         while len(self._entries) > self._limit or (self._size > self._byte_limit and len(self._entries) > 1):
             self._size -= self._entries.popleft().size
@@ -526,7 +530,7 @@ class Journal:
         """Forget every entry and count from 1 again; those that wait go on waiting."""
         with self._lock:
             self._entries.clear()
-            self._size = self.count = 0
+            self._size = self._count = 0
             self.resets += 1
 
     def persist(self, salt: bytes) -> None:
@@ -544,7 +548,7 @@ class Journal:
         with self._lock:
             for kept in entries:
                 self._keep(kept)
-            self.count = count
+            self._count = count
             self._began = self._stopwatch() - seconds
 
     def latest(self, number: int) -> list[Entry]:
