@@ -31,7 +31,6 @@ from workbook.notebook.quiet_start import write_settings
 
 PACKAGE = "provisioning-workbook"
 """Its name as a distribution."""
-COMPILED = (".so", ".pyd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +61,12 @@ def build_site(out: Path, cache: Path | None = None, pyodide: Path | None = None
     try:
         from jupyterlite_pyodide_kernel.constants import PYODIDE_VERSION
     except ModuleNotFoundError:
-        raise ConfigurationError(f"A site needs JupyterLite, which is not installed: {pip_line('lab,lite')}") from None
+        raise _missing("JupyterLite") from None
     packages = needed_packages()
     with new_folder(out) as draft, TemporaryDirectory() as scratch:
-        source = Path(scratch)
+        source, python = Path(scratch), Path(scratch) / "static" / "pyodide"
         kept = cache or source / "fetched"
         kept.mkdir(parents=True, exist_ok=True)
-        python = source / "static" / "pyodide"
         _add_python(python, pyodide or fetched_pyodide(PYODIDE_VERSION, kept), kept)
         for name in sorted(packages - {"pydantic-core"}):
             pack(name, python)
@@ -79,6 +77,10 @@ def build_site(out: Path, cache: Path | None = None, pyodide: Path | None = None
         _run("JupyterLite did not build the site", source, *build, "--apps=lab", "--no-sourcemaps")
         shutil.copy(Path(__file__).with_name("site.html"), draft / "index.html")
         return Site(sum(path.stat().st_size for path in draft.rglob("*") if path.is_file()), left_out)
+
+
+def _missing(name: str) -> ConfigurationError:
+    return ConfigurationError(f"A site needs {name}, which is not installed: {pip_line('lab,lite')}")
 
 
 # What is fetched: Python for the browser, and two wheels.
@@ -167,8 +169,7 @@ def needed_packages() -> set[str]:
         try:
             asked = [Requirement(text) for name in new for text in metadata.requires(name) or ()]
         except metadata.PackageNotFoundError as error:
-            needed = f"A site needs {error.name}, which is not installed: {pip_line('lab,lite')}"
-            raise ConfigurationError(needed) from None
+            raise _missing(str(error.name)) from None
         names = {canonicalize_name(one.name) for one in asked if one.marker is None or one.marker.evaluate(browser)}
         # what ipywidgets asks for beside: the site has both as extensions of JupyterLab
         new = set[str](names) - found - {"widgetsnbextension", "jupyterlab-widgets"}
@@ -183,20 +184,19 @@ def pack(name: str, folder: Path) -> None:
     """
     package = metadata.distribution(name)
     files = _own_files() if name == PACKAGE else {str(one): Path(str(one.locate())) for one in package.files or ()}
-    if any(file.endswith(COMPILED) for file in files) and name not in {"markupsafe", "psygnal", "wcwidth"}:
-        # those three have the same in Python
+    in_python_too = name in {"markupsafe", "psygnal", "wcwidth"}
+    if not in_python_too and any(file.endswith((".so", ".pyd")) for file in files):
         raise ConfigurationError(f"{name} has compiled files, so a browser cannot use it. Install the workbook again.")
     title = f"{name.replace('-', '_')}-{package.version}"
-    left = re.compile(rf"\.\.|.*({'|'.join(map(re.escape, COMPILED))}|\.pyc)$|[^/]*\.dist-info/(?!METADATA|licenses)")
+    left = re.compile(r"\.\.|.*\.(so|pyd|pyc)$|[^/]*\.dist-info/(?!METADATA|licenses)")
     content = {file: path.read_bytes() for file, path in sorted(files.items()) if not left.match(file)}
     content[f"{title}.dist-info/METADATA"] = (package.read_text("METADATA") or "").encode()
     content[f"{title}.dist-info/WHEEL"] = b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    record = f"{title}.dist-info/RECORD"
+    content[record] = "".join(f"{file},,\n" for file in [*content, record]).encode()
     with ZipFile(folder / f"{title}-py3-none-any.whl", "w", ZIP_DEFLATED) as wheel:
         for file, data in content.items():
             wheel.writestr(ZipInfo(file), data, ZIP_DEFLATED)  # which dates each file 1980
-        wheel.writestr(
-            ZipInfo(record := f"{title}.dist-info/RECORD"), "".join(f"{one},,\n" for one in [*content, record])
-        )
 
 
 def _own_files() -> dict[str, Path]:
@@ -261,9 +261,8 @@ def add_lessons(folder: Path, without: Collection[str] = ()) -> dict[str, str]:
     """
     lay_out(folder, Edition.LEARNER)
     shutil.rmtree(folder / "fixtures")
-    (folder / PROGRESS).write_text(
-        Progress(seat="visitor").text(), "utf-8"
-    )  # the same for all: nobody has met them yet
+    nobody = Progress(seat="visitor")  # the same for all visitors, so that the site is the same each time
+    (folder / PROGRESS).write_text(nobody.text(), "utf-8")
     left_out = {}
     for path in sorted((folder / "notebooks").glob("*.ipynb")):
         if path.name > "08":
@@ -287,19 +286,16 @@ def add_lessons(folder: Path, without: Collection[str] = ()) -> dict[str, str]:
 
 def _add_settings(folder: Path, packages: Iterable[str]) -> None:
     """Write how JupyterLab starts: as quietly as elsewhere, in the system's colours, with Python and all packages."""
-    quiet = folder / "quiet"
-    write_settings(quiet)
-    settings, page = (
-        json.loads((quiet / "settings" / f"{name}.json").read_text("utf-8")) for name in ("overrides", "page_config")
-    )
+    write_settings(folder)
+    settings = json.loads((folder / "settings" / "overrides.json").read_text("utf-8"))
     settings["@jupyterlab/apputils-extension:themes"] = {"adaptive-theme": True}
+    page = json.loads((folder / "settings" / "page_config.json").read_text("utf-8"))
     kernel = {"disablePyPIFallback": True, "loadPyodideOptions": {"packages": sorted(packages)}}
     shown = {
         "appName": "Provisioning workbook",
         "disabledExtensions": [*page["disabledExtensions"]],
         "litePluginSettings": {"@jupyterlite/pyodide-kernel-extension:kernel": kernel},
+        "settingsOverrides": settings,
     }
     lite = {"jupyter-lite-schema-version": 0, "jupyter-config-data": shown}
     (folder / "jupyter-lite.json").write_text(json.dumps(lite), "utf-8")
-    (folder / "overrides.json").write_text(json.dumps(settings), "utf-8")
-    (quiet / "workspaces").rename(folder / "workspaces")
