@@ -1,17 +1,19 @@
 """The `workbook` command: finds the subcommand, and turns each error into a message and an exit code."""
 
 import os
+import platform
 import sys
 import traceback
-from argparse import Namespace
-from collections.abc import Mapping
+from argparse import Action, ArgumentParser, Namespace
 from contextlib import suppress
 
+from workbook.base.files import pip_line
 from workbook.base.terminal import say
 from workbook.base.values import did_you_mean
 from workbook.commands import (
     Handler,
     Parser,
+    add,
     compare,
     conform,
     course,
@@ -88,17 +90,45 @@ def _print_error(message: str) -> None:
         say(f"workbook: {Secrets.of_environment(os.environ).scrub(message)}", sys.stderr)
 
 
-def _parsers() -> tuple[Parser, Mapping[str, Parser]]:
-    from importlib.metadata import PackageNotFoundError, version  # takes 20 ms
+class _Version(Action):
+    """Prints the versions of what decides how the workbook behaves."""
 
+    def __call__(self, parser: ArgumentParser, *_: object) -> None:
+        """Print them and end."""
+        from importlib.metadata import PackageNotFoundError, version  # takes 20 ms
+
+        told = [f"Python {platform.python_version()}"]
+        for name in ("pydantic", "httpx", "jupyterlab", "ipykernel", "papermill"):
+            with suppress(PackageNotFoundError):
+                told.append(f"{name} {version(name)}")
+        try:
+            own = version("provisioning-workbook")
+        except PackageNotFoundError:
+            own = "(not installed)"
+        say(f"workbook {own} with {', '.join(told)}")
+        parser.exit()
+
+
+def completion(options: Namespace) -> int:
+    """Print the script that completes this command line in a shell."""
     try:
-        installed = f"workbook {version('provisioning-workbook')}"
-    except PackageNotFoundError:
-        installed = "workbook (not installed)"
+        import shtab  # of the extra [lab]
+    except ModuleNotFoundError:
+        raise ConfigurationError(f"`workbook completion` needs the package shtab: {pip_line('lab')}") from None
+    parser, commands = _parsers()
+    for name in [name for name in commands if " " in name]:  # no shell completes one word to two
+        del commands[name]
+    say(shtab.complete(parser, shell=options.shell))
+    return ExitCode.OK
+
+
+def _parsers() -> tuple[Parser, dict[str, Parser]]:
     parser = Parser(prog="workbook", description="Walk, break and test in-app wallet card provisioning.")
-    parser.add_argument("--version", action="version", version=installed)
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of what decides how it behaves")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     # in the order of the help
     for subject in (notebooks, serving, conform, preflight, sweep, compare, diagnosis, course):
         subject.add_to(commands)
+    shell = add(commands, "completion", completion, "print a script that completes these commands in a shell")
+    shell.add_argument("shell", choices=("bash", "zsh", "tcsh"), help='for bash: eval "$(workbook completion bash)"')
     return parser, commands.choices

@@ -61,7 +61,7 @@ The API key is read from the environment variable WORKBOOK_API_KEY, never from a
     codes = "exit codes: 0 done, or nothing differs; 1 with --check, a notebook differs; 3 a notebook failed"
     parser = add(commands, "render", render, "execute notebooks in place and store their outputs", codes)
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
-    parser.add_argument("--check", action="store_true", help="write nothing; name the notebooks that differ")
+    parser.add_argument("--check", action="store_true", help="write nothing; show which cells differ, and how")
     _add_directory(parser)
     _add_time_limit(parser)
 
@@ -154,7 +154,7 @@ def run(options: argparse.Namespace) -> int:
         names=options.names, given=given, out=options.out, notebooks=options.notebooks, limit=options.time_limit
     )
     report = run(request)
-    say(f"report in {options.out}: {options.out / 'index.html'} says what failed")
+    say(f"report in {options.out}; its page is {options.out / 'index.html'}")
     return report.exit_code
 
 

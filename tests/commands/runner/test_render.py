@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbook.commands.runner.render import clean_environment, exit_code, render
+from workbook.commands.runner.render import Rendered, clean_environment, differences, exit_code, render
 from workbook.notebook.exercises.model import exercise_named
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ def test_rendering_gives_the_same_bytes_every_time(book, monkeypatch):
     before = book.read_bytes()
     (checked,) = render([book], write=False, limit=60)
     assert checked.changed
-    assert str(checked) == "differs  00_book"
+    assert "the cell that begins 'import os, sys'\n    --- stored\n    +++ run\n    +one\n    +two\n" in str(checked)
     assert book.read_bytes() == before
     assert exit_code([checked], write=False) == 1
     (written,) = render([book], write=True, limit=60)
@@ -139,3 +139,38 @@ def test_a_solution_that_is_not_accepted_stops_the_rendering(books, monkeypatch)
     (done,) = render([exercised(books)], write=True, limit=60)
     assert done.error.startswith("exercise-05-2 is not done; it shows: ✗ 05.2")
     assert exit_code([done], write=True) == 3
+
+
+def test_edits_made_while_a_notebook_ran_are_not_lost(books):
+    path = books.add("00_edited", "import pathlib; pathlib.Path('00_edited.ipynb').write_text('mine')")
+    (result,) = render([path], write=True, limit=60)
+    assert result.error == "it was edited while it ran, so nothing was written. Render it again."
+    assert path.read_text() == "mine"
+
+
+def shown(text, html="<p>", cell_id="a", source="show()"):
+    data = {"text/plain": [text], "text/html": [html]}
+    return {"cells": [{"id": cell_id, "cell_type": "code", "source": [source], "outputs": [{"data": data}]}]}
+
+
+def test_a_stale_cell_is_named_with_what_differs():
+    assert list(differences(shown("one"), shown("two"))) == [
+        "  a, the cell that begins 'show()'",
+        "    --- stored",
+        "    +++ run",
+        "    -one",
+        "    +two",
+    ]
+    assert list(differences(shown("one"), shown("one", "<b>")))[1:] == [
+        "    only its HTML, its picture or its notes differ"
+    ]
+    *_, last = differences(shown("one", cell_id="b"), shown("one"))
+    assert last == "  b is no cell of the lesson"
+    assert list(differences(shown("one"), shown("one"))) == [
+        "  what stands outside its cells, or how the file is written"
+    ]
+
+
+def test_of_a_long_difference_the_first_lines_are_shown(tmp_path):
+    told = str(Rendered(tmp_path / "00.ipynb", changed=True, difference=("  line",) * 25)).splitlines()
+    assert told == ["differs  00", *["  line"] * 20, "  ... and 5 more lines"]

@@ -11,6 +11,7 @@ import atexit
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -111,6 +112,10 @@ def manager_class(kernel: Kernel) -> type[Any]:
         def __init__(self, **options: Any) -> None:
             super().__init__(**options, kernel_spec_manager=ThisInterpreter())
             self.connection_file = str(Path(kernel.scratch) / f"kernel-{uuid4()}.json")
+            # Free ports are looked for before the kernel takes them, and another program may be quicker. A socket in
+            # the kernel's own directory is nobody else's; where its path is too long for one, ports it is.
+            if hasattr(socket, "AF_UNIX") and len(self.connection_file) < 90:
+                self.transport = "ipc"
 
         async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]  # its stubs forget async
             quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

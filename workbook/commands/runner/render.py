@@ -1,14 +1,16 @@
 """Executes notebooks in place and stores their outputs, the same bytes on every run."""
 
+import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
 from workbook.base.files import write_whole
 from workbook.base.secrecy import Secrets
-from workbook.commands.runner import cell_named, one_line, read_notebook, without_widgets
+from workbook.commands.runner import cell_named, one_line, read_notebook, with_ids, without_widgets
 from workbook.commands.runner.kernel import KERNEL_NAME, Fleet, manager_class, no_late_cleanup
 from workbook.errors import ConfigurationError, ExitCode
 from workbook.notebook.exercises.editions import EDITION, Edition, exercise_cells, laid_out
@@ -25,16 +27,20 @@ class Rendered:
         changed: the stored bytes differed from what a run gives.
         written: a run's bytes are stored now.
         error: why there is no rendering, in one line; None when there is one.
+        difference: the cells that differ, and how, as lines; empty when it is written.
     """
 
     path: Path
     changed: bool = False
     written: bool = False
     error: str | None = None
+    difference: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         verdict = "error" if self.error else "written" if self.written else "differs" if self.changed else "same"
-        return f"{verdict:<8} {self.path.stem}  {self.error or ''}".rstrip()
+        line = f"{verdict:<8} {self.path.stem}  {self.error or ''}".rstrip()
+        more = [f"  ... and {len(self.difference) - 20} more lines"] if len(self.difference) > 20 else []
+        return "\n".join([line, *self.difference[:20], *more])
 
 
 def render(
@@ -56,13 +62,16 @@ def render(
             stored = path.read_bytes()
             text = rendered_text(stored, path.parent, fleet, limit)
             changed = text.encode() != stored
+            if changed and write and path.read_bytes() != stored:
+                return Rendered(path, error="it was edited while it ran, so nothing was written. Render it again.")
             if changed and write:
                 write_whole(path, text)
         except ConfigurationError as error:
             return Rendered(path, error=str(error))
         except OSError as error:
             return Rendered(path, error=f"cannot be read or written: {error.strerror}")
-        return Rendered(path, changed, written=changed and write)
+        shown = () if write or not changed else tuple(differences(json.loads(stored), json.loads(text)))
+        return Rendered(path, changed, written=changed and write, difference=shown)
 
     def keep(result: Rendered) -> None:
         ended[result.path] = result
@@ -70,6 +79,32 @@ def render(
 
     fleet.each(render_one, notebooks, keep)
     return tuple(ended[path] for path in notebooks)
+
+
+def differences(stored: Any, rendered: Any) -> Iterator[str]:
+    """Each cell that differs, by its id and its first line, and below it the lines of the difference."""
+    before = {cell["id"]: cell for cell in with_ids(stored)["cells"]}
+    pairs = [(before.pop(cell["id"], {}), cell) for cell in rendered["cells"]]
+    stale = [(old, new) for old, new in pairs if old != new]
+    for old, new in stale:
+        yield f"  {new['id']}, {cell_named(''.join(new['source']))}"
+        lines = unified_diff(_readable(old), _readable(new), "stored", "run", n=0, lineterm="")
+        told = [line for line in lines if line[:2] != "@@"]
+        yield from (f"    {line[:110]}" for line in told or ["only its HTML, its picture or its notes differ"])
+    yield from (f"  {name} is no cell of the lesson" for name in before)
+    if not stale and not before:
+        yield "  what stands outside its cells, or how the file is written"
+
+
+def _readable(cell: Mapping[str, Any]) -> list[str]:
+    """The lines of a cell's source and of its outputs, without the forms that nobody can read; the text form stays."""
+    lines = "".join(cell.get("source", "")).splitlines()
+    for output in cell.get("outputs", ()):
+        for kind, shown in output.get("data", {"text": output.get("text", "")}).items():
+            if kind not in {"text/html", "image/svg+xml", "image/png"}:
+                text = json.dumps(shown, ensure_ascii=False) if isinstance(shown, dict) else "".join(shown)
+                lines += text.splitlines()
+    return lines
 
 
 def exit_code(results: Sequence[Rendered], *, write: bool) -> ExitCode:
