@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
+import ssl
 import threading
 from contextlib import closing
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPSConnection
 from urllib.parse import quote, urlsplit
 
 import pytest
@@ -184,6 +186,38 @@ def test_what_a_trainer_may_type_wrongly_is_refused_in_a_sentence(tmp_path, monk
         serve_board(BoardOptions(history=tmp_path / "b", port=taken.getsockname()[1]))
     assert cli.main(["course", "board", "--certificate", "only.pem"]) == 2
     assert "A certificate and its key come together" in capsys.readouterr().err
+
+
+def test_it_runs_with_its_own_certificate_and_goes_on_after_a_restart(tmp_path, monkeypatch, capsys):
+    """On an address that is none of loopback; it is the one of loopback here."""
+    copy = tmp_path / "copies" / "owl"
+    copy.mkdir(parents=True)
+    (copy / "progress.json").write_bytes(sent("owl"))
+
+    def run(server, ready):
+        seat = next(names)
+        join = json.loads((tmp_path / "board.join.json").read_text())
+        place = urlsplit(join["address"])
+        trusted = ssl.create_default_context(cadata=join["certificate"])
+        with on_thread(server), closing(HTTPSConnection(place.hostname, place.port, context=trusted)) as connection:
+            ready()
+            connection.request("PUT", f"/b/seats/{seat}", sent(seat), {"Authorization": f"Bearer {join['token']}"})
+            answers.append(connection.getresponse().status)
+        joins.append(join)
+
+    monkeypatch.setattr("workbook.course.board.is_loopback", lambda _host: False)
+    monkeypatch.setattr("workbook.course.board.run_until_signal", run)
+    names, answers, joins = iter(("hawk", "kite")), [], []
+    for _start in range(2):
+        serve_board(BoardOptions(history=tmp_path / "board.sqlite", folder=tmp_path / "copies", port=0, prefix="/b/"))
+    assert answers == [200, 200]
+    assert joins[0]["token"] == joins[1]["token"]
+    assert joins[0]["certificate"] == joins[1]["certificate"]
+    said = capsys.readouterr().out
+    assert len(re.findall("SHA-256: (?:[0-9A-F]{2}:){31}[0-9A-F]{2}\n", said)) == 2
+    assert re.search(r"The board, for you alone: https://127\.0\.0\.1:\d+/b/#\S{32}\n", said)
+    with closing(History(tmp_path / "board.sqlite")) as history:
+        assert set(history.seats) == {"owl", "hawk", "kite"}
 
 
 @pytest.mark.parametrize(

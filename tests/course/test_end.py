@@ -63,3 +63,13 @@ def test_a_link_is_deleted_and_not_what_it_leads_to(room, tmp_path):
     assert cli.main(["course", "end", "--folder", str(copy.parent), "--history", str(history), "--yes"]) == 0
     assert mine.read_text() == "mine"
     assert not (copy / ".board.json").is_symlink()
+
+
+def test_the_secrets_of_a_hub_go_and_its_lessons_and_homes_stay(room):
+    history, copy = room
+    hub = copy.parent
+    for name in ("seats.json", "ca.pem", "private/pass-phrase", "private/worlds/w1", "lessons/00.ipynb"):
+        (hub / name).parent.mkdir(parents=True, exist_ok=True)
+        (hub / name).touch()
+    assert cli.main(["course", "end", "--folder", str(hub), "--history", str(history), "--yes"]) == 0
+    assert files(hub) == ["00.ipynb", "lesson.ipynb", "progress.json", "seats.json"]

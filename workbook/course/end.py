@@ -9,10 +9,10 @@ from workbook.errors import ConfigurationError
 
 
 def leavings(folder: Path | None, history: Path, *, progress: bool = False) -> list[Path]:
-    """The files that a course leaves: the history with its tokens and keys, and each copy's own token.
+    """The files that a course leaves: the history with its tokens and keys, each copy's token, and a hub's secrets.
 
     Args:
-        folder: where the learners' copies are; None leaves them out.
+        folder: where the learners' copies are, or a hub's folder; None leaves them out.
         history: the board's file.
         progress: also what each copy keeps of its own progress.
 
@@ -25,6 +25,8 @@ def leavings(folder: Path | None, history: Path, *, progress: bool = False) -> l
         with closing(History(history)):
             pass  # it is ours, and no board runs
     own = [history, *(history.with_suffix(ending) for ending in (".join.json", ".pem", ".ca.pem"))]
+    if folder and (folder / "seats.json").is_file():  # of `workbook course hub`: its pass phrases, keys and cookies
+        own += [folder / "ca.pem", *sorted((folder / "private").rglob("*"))]
     names = [JOIN_FILE, *(["progress.json"] if progress else [])]
     theirs = [copy / name for copy in (copies(folder) if folder else ()) for name in names]
     return [path for path in [*own, *theirs] if path.is_file() or path.is_symlink()]

@@ -29,24 +29,22 @@ def certify(file: Path, host: str, given: tuple[Path, Path] | None = None) -> st
         ConfigurationError: the given ones are no certificate and its key.
         OSError: a file cannot be written.
     """
-    try:
-        pem = file.read_text("utf-8")
-    except FileNotFoundError:
-        file.touch(0o600)
-        pem = ""
+    pem = file.read_text("utf-8") if file.exists() else ""
     if given:
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*given, password="")
         except (OSError, ValueError) as error:
             why = f"{given[0]} and {given[1]} are no certificate and its key, as PEM without a password"
             raise ConfigurationError(f"{why}: {error}.") from None
-        write_whole(file, pem := "\n".join(path.read_text("utf-8") for path in reversed(given)))
+        pem = "\n".join(path.read_text("utf-8") for path in reversed(given))
     elif not pem.startswith(f"{host}\n"):
         from workbook.mockserver.server import new_authority  # asyncio: 100 ms
 
         authority = new_authority()
         write_whole(file.with_suffix(".ca.pem"), authority.cert_pem.bytes().decode())
         made = authority.issue_cert(host).private_key_and_cert_chain_pem.bytes().decode()
-        write_whole(file, pem := f"{host}\n{made}")  # what stands before the first PEM block is a remark
+        pem = f"{host}\n{made}"  # what stands before the first PEM block is a remark
+    file.touch(0o600)
+    write_whole(file, pem)
     first = re.search("-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", pem, re.DOTALL)
     return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first[0] if first else pem)).digest().hex(":").upper()
