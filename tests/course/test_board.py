@@ -3,10 +3,9 @@
 import json
 import os
 import re
-import ssl
 import threading
 from contextlib import closing
-from http.client import HTTPConnection, HTTPSConnection
+from http.client import HTTPConnection
 from urllib.parse import quote, urlsplit
 
 import pytest
@@ -17,6 +16,7 @@ from workbook.course.board import LARGEST_PROGRESS, Board, BoardOptions, copies,
 from workbook.course.history import History
 from workbook.errors import ConfigurationError
 from workbook.mockserver.server import Server, base_url, listening, on_thread
+from workbook.notebook.exercises.progress import Progress
 from workbook.simulation.http import Request
 
 LEARNERS, TRAINER = "learners-0123456789", "trainer-0123456789"
@@ -67,6 +67,8 @@ def test_each_token_has_its_own_right(board, method, target, token):
     ("target", "body", "status", "says"),
     [
         ("/seats/owl", b"{}", 400, "This is no progress"),
+        ("/seats/owl", b"[" * 60_000, 400, "This is no progress"),
+        ("/seats/owl", json.dumps(progress("owl") | {"code": "x = 1"}).encode(), 400, "code Extra inputs are not"),
         ("/seats/owl", b"x" * (LARGEST_PROGRESS + 1), 413, "larger than 65,536 bytes"),
         ("/seats/hawk", sent("owl"), 400, "another seat"),
         ("/seats/", sent("owl"), 404, "PUT seats/NAME"),
@@ -97,7 +99,7 @@ def test_what_cannot_be_written_is_not_acknowledged(board):
 
 def test_the_page_says_nothing_and_lies_below_its_prefix(board):
     board.prefix = "/services/board/"
-    board.history.keep(sent("owl"))
+    board.history.keep(Progress.of(sent("owl")))
     status, page = asked(board, "GET", "/services/board/?again")
     assert (status, b"owl" in page, TRAINER.encode() in page) == (200, False, False)
     assert asked(board, "GET", "/services/board/room", TRAINER)[0] == 200
@@ -195,24 +197,19 @@ def test_it_runs_with_its_own_certificate_and_goes_on_after_a_restart(tmp_path, 
     (copy / "progress.json").write_bytes(sent("owl"))
 
     def run(server, ready):
-        seat = next(names)
         join = json.loads((tmp_path / "board.join.json").read_text())
-        place = urlsplit(join["address"])
-        trusted = ssl.create_default_context(cadata=join["certificate"])
-        with on_thread(server), closing(HTTPSConnection(place.hostname, place.port, context=trusted)) as connection:
+        with on_thread(server):
             ready()
-            connection.request("PUT", f"/b/seats/{seat}", sent(seat), {"Authorization": f"Bearer {join['token']}"})
-            answers.append(connection.getresponse().status)
+            send(BoardAddress(**join), Progress.of(sent(next(names))), tmp_path)  # as a kernel does
         joins.append(join)
 
     monkeypatch.setattr("workbook.course.board.is_loopback", lambda _host: False)
     monkeypatch.setattr("workbook.course.board.run_until_signal", run)
-    names, answers, joins = iter(("hawk", "kite")), [], []
+    names, joins = iter(("hawk", "kite")), []
     for _start in range(2):
         serve_board(BoardOptions(history=tmp_path / "board.sqlite", folder=tmp_path / "copies", port=0, prefix="/b/"))
-    assert answers == [200, 200]
     assert joins[0]["token"] == joins[1]["token"]
-    assert joins[0]["certificate"] == joins[1]["certificate"]
+    assert joins[0]["fingerprint"] == joins[1]["fingerprint"]
     said = capsys.readouterr().out
     assert len(re.findall("SHA-256: (?:[0-9A-F]{2}:){31}[0-9A-F]{2}\n", said)) == 2
     assert re.search(r"The board, for you alone: https://127\.0\.0\.1:\d+/b/#\S{32}\n", said)

@@ -5,14 +5,14 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.seats import NOON, ago, progress, sent, work
-from workbook.course.room import overview, read_progress, stuck
-from workbook.errors import ParameterError
+from tests.support.seats import NOON, progress, sent, work
+from workbook.course.room import overview, stuck
 from workbook.notebook.exercises.model import all_exercises
+from workbook.notebook.exercises.progress import Progress
 
 
 def room(*documents, passed=()):
-    return overview([read_progress(json.dumps(document).encode()) for document in documents], passed, NOON)
+    return overview([Progress.of(json.dumps(document).encode()) for document in documents], passed, NOON)
 
 
 def test_raised_hands_come_first_the_longest_before_the_others_then_who_is_stuck():
@@ -40,13 +40,13 @@ def test_raised_hands_come_first_the_longest_before_the_others_then_who_is_stuck
     ],
 )
 def test_who_is_stuck(done, why):
-    (seen,) = read_progress(sent("owl", "03.1", _03_1=work(**done))).exercises.values()
+    (seen,) = Progress.of(sent("owl", "03.1", _03_1=work(**done))).exercises.values()
     assert stuck(seen, 5, NOON) == why
     assert stuck(seen, 1, NOON).partition(",")[0] == why.partition(",")[0]  # never before ten minutes
 
 
 def test_a_long_exercise_may_take_twice_its_minutes():
-    (seen,) = read_progress(sent("owl", "03.1", _03_1=work(first=19))).exercises.values()
+    (seen,) = Progress.of(sent("owl", "03.1", _03_1=work(first=19))).exercises.values()
     assert stuck(seen, 10, NOON) == ""
     assert stuck(seen, 9, NOON) == "19 min, meant for 9"
     assert stuck(None, 9, NOON) == ""
@@ -70,37 +70,3 @@ def test_what_costs_most_comes_first_with_its_most_frequent_wrong_answer():
 def test_the_curve_counts_what_is_older_than_four_hours_and_a_clock_that_is_ahead():
     passed = [NOON - timedelta(minutes=minutes) for minutes in (5, 300, -3, 239)]
     assert room(passed=passed)["solved"] == {"before": 1, "minutes_ago": [239, 5, 0]}
-
-
-@pytest.mark.parametrize(
-    ("change", "where"),
-    [
-        ({"code": "answer = 1"}, "code: Extra inputs are not permitted"),
-        ({"version": 2}, "version"),
-        ({"seat": "<b>owl</b>"}, "seat"),
-        ({"seat": "o" * 41}, "seat"),
-        ({"now": "three"}, "now"),
-        ({"help": {"exercise": "03.1", "since": "2026-11-26T10:00:00"}}, "help"),
-        ({"exercises": {"03.1": work() | {"wrong": {"my own answer: <b>": 1}}}}, "wrong"),
-        ({"exercises": {"03.1": work() | {"minutes": -1}}}, "minutes"),
-        ({"exercises": {"03.1": work() | {"attempts": "2"}}}, "attempts"),
-        ({"exercises": {"../etc": work()}}, "exercises"),
-    ],
-)
-def test_what_is_no_progress_is_refused(change, where):
-    with pytest.raises(ParameterError, match="This is no progress") as refused:
-        read_progress(json.dumps(progress("owl") | change).encode())
-    assert where in str(refused.value)
-    assert "answer = 1" not in str(refused.value)
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'"owl"', b"[" * 60_000])
-def test_what_is_no_json_is_refused(content):
-    with pytest.raises(ParameterError, match="This is no progress"):
-        read_progress(content)
-
-
-def test_the_newest_answer_says_how_new_a_document_is():
-    seen = read_progress(sent("owl", _03_1=work(last=9), _03_2=work(last=2)))
-    assert seen.newest.strftime("%Y-%m-%dT%H:%M:%SZ") == ago(2)
-    assert read_progress(sent("owl")).newest < seen.newest

@@ -22,11 +22,12 @@ from urllib.parse import unquote
 from workbook.base.files import read_regular, write_whole
 from workbook.base.terminal import say, visible
 from workbook.course.history import History
-from workbook.course.room import overview, read_progress
+from workbook.course.room import overview
 from workbook.course.tls import certify, own_address
-from workbook.errors import ConfigurationError, ParameterError
+from workbook.errors import ConfigurationError
 from workbook.mockserver.control import Denied, bears, checked_token, problem, scripted_page
 from workbook.mockserver.server import Certificate, Server, is_loopback, listening, run_until_signal
+from workbook.notebook.exercises.progress import PROGRESS, Progress
 from workbook.simulation.http import JSON_HEADERS, Request, Response
 
 LARGEST_PROGRESS = 65_536
@@ -67,7 +68,7 @@ class Board:
             if name == "" and request.method in ("GET", "HEAD"):
                 return scripted_page(Path(__file__).with_name("board"), basis)
             answer = self._answer(request, name)
-        except (Denied, ParameterError) as error:
+        except Denied as error:
             return problem(error, basis)
         except ConfigurationError:  # a full disk, for one: what cannot be kept is not acknowledged
             return problem(Denied(507, "The board cannot write its history. Send it again later."), basis)
@@ -96,23 +97,26 @@ class Board:
         """Keep the progress of a seat; returns False where a newer one is kept.
 
         Raises:
-            Denied: it is too large, of another seat than `seat`, or there are too many seats.
-            ParameterError: it is no progress.
+            Denied: it is too large, no progress, of another seat than `seat`, or there are too many seats.
+            ConfigurationError: it cannot be written.
         """
         if len(content) > LARGEST_PROGRESS:
             raise Denied(413, f"The progress is larger than {LARGEST_PROGRESS:,} bytes.")
-        sent = read_progress(content).seat
-        if seat not in (None, sent):
+        try:
+            sent = Progress.of(content)
+        except ConfigurationError as error:
+            raise Denied(400, str(error)) from None
+        if seat not in (None, sent.seat):
             raise Denied(400, "The progress is of another seat than the address says.")
-        if sent not in self.history.seats and len(self.history.seats) >= self.most_seats:
+        if sent.seat not in self.history.seats and len(self.history.seats) >= self.most_seats:
             raise Denied(403, f"The board has {self.most_seats} seats, and takes no more.")
-        return self.history.keep(content)
+        return self.history.keep(sent)
 
     def look(self, folder: Path) -> None:
         """Read what has changed in the folder since the last look."""
         unread = {}
         for copy in copies(folder):
-            path, name = copy / "progress.json", str(copy.relative_to(folder))
+            path, name = copy / PROGRESS, str(copy.relative_to(folder))
             with suppress(FileNotFoundError):
                 try:
                     state = path.lstat()
@@ -134,7 +138,7 @@ def copies(folder: Path, depth: int = 4) -> Iterator[Path]:
     """The learners' copies in a folder: what has a `progress.json` or a `.board.json`; no link is followed."""
     with suppress(OSError), os.scandir(folder) as entries:
         found = sorted(entries, key=lambda entry: entry.name)
-        if {"progress.json", JOIN_FILE} & {entry.name for entry in found}:
+        if {PROGRESS, JOIN_FILE} & {entry.name for entry in found}:
             yield folder
         elif depth:
             for entry in found:
@@ -183,9 +187,10 @@ def serve_board(options: BoardOptions) -> int:
         host = own_address() if options.host in ("0.0.0.0", "::") else options.host  # compared  # noqa: S104
         certificate, join, told = None, {"token": learners}, ""
         if options.given or not is_loopback(options.host):
-            certificate, told = _certificate(options, host)
+            certificate, fingerprint = _certificate(options, host)
+            told = f"Its certificate, SHA-256: {fingerprint}\n"
             if not options.given:
-                join["certificate"] = certificate.ca_file.read_text("utf-8")
+                join["fingerprint"] = fingerprint
         place = f"{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
         join["address"] = f"{'https' if certificate else 'http'}://{place}{options.prefix}"
         joining = options.history.with_suffix(".join.json")
@@ -202,13 +207,13 @@ def serve_board(options: BoardOptions) -> int:
 
 
 def _certificate(options: BoardOptions, host: str) -> tuple[Certificate, str]:
-    """The certificate beside the history, and the words by which a person recognises it."""
+    """The certificate beside the history, and its fingerprint."""
     from trustme import LeafCert  # brings cryptography
 
     file = options.history.with_suffix(".pem")
     fingerprint = certify(file, host, options.given)
     issued = LeafCert(file.read_bytes(), b"", [])
-    return Certificate(file.with_suffix(".ca.pem"), issued), f"Its certificate, SHA-256: {fingerprint}\n"
+    return Certificate(file.with_suffix(".ca.pem"), issued), fingerprint
 
 
 @contextmanager

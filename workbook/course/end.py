@@ -6,6 +6,7 @@ from pathlib import Path
 from workbook.course.board import JOIN_FILE, copies
 from workbook.course.history import History
 from workbook.errors import ConfigurationError
+from workbook.notebook.exercises.progress import PROGRESS
 
 
 def leavings(folder: Path | None, history: Path, *, progress: bool = False) -> list[Path]:
@@ -27,6 +28,6 @@ def leavings(folder: Path | None, history: Path, *, progress: bool = False) -> l
     own = [history, *(history.with_suffix(ending) for ending in (".join.json", ".pem", ".ca.pem"))]
     if folder and (folder / "seats.json").is_file():  # of `workbook course hub`: its pass phrases, keys and cookies
         own += [folder / "ca.pem", *sorted((folder / "private").rglob("*"))]
-    names = [JOIN_FILE, *(["progress.json"] if progress else [])]
+    names = [JOIN_FILE, *([PROGRESS] if progress else [])]
     theirs = [copy / name for copy in (copies(folder) if folder else ()) for name in names]
     return [path for path in [*own, *theirs] if path.is_file() or path.is_symlink()]

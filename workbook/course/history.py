@@ -13,8 +13,8 @@ from pathlib import Path
 from secrets import token_urlsafe
 from threading import Lock
 
-from workbook.course.room import read_progress
 from workbook.errors import ConfigurationError
+from workbook.notebook.exercises.progress import Progress
 
 
 class History:
@@ -41,24 +41,22 @@ class History:
                 CREATE TABLE IF NOT EXISTS tokens (name PRIMARY KEY, value NOT NULL);
             """)
             rows = self._file.execute("SELECT progress FROM seats").fetchall()
-        self.seats = {each.seat: each for (content,) in rows for each in [read_progress(content)]}
+        self.seats = {each.seat: each for (content,) in rows for each in [Progress.of(content)]}
 
-    def keep(self, content: bytes) -> bool:
+    def keep(self, new: Progress) -> bool:
         """Keep a seat's progress; returns False where a newer one of that seat is kept, which then stays.
 
         Raises:
-            ParameterError: it is no progress.
             ConfigurationError: it cannot be written.
         """
-        new = read_progress(content)
         solved = [(new.seat, name, work.passed.isoformat()) for name, work in new.exercises.items() if work.passed]
         with self._lock:
             known = self.seats.get(new.seat)
-            if known and known != new and new.newest < known.newest:
+            if known and known.last and (new.last is None or new.last < known.last):
                 return False
             if known != new:
                 with self._told(), self._file:
-                    self._file.execute("REPLACE INTO seats VALUES (?, ?)", (new.seat, content))
+                    self._file.execute("REPLACE INTO seats VALUES (?, ?)", (new.seat, new.text()))
                     self._file.executemany("INSERT OR IGNORE INTO solved VALUES (?, ?, ?)", solved)
                 self.seats = {**self.seats, new.seat: new}  # another thread may be going through the old one
         return True

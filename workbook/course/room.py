@@ -1,78 +1,20 @@
 """What the progress of each seat says of the room: who needs help, what costs most, what was solved when.
 
-Everything here is computed from `Progress` documents and a clock's time: no file, no socket, no clock of its own. A
-document holds names of exercises, numbers and times. What a learner wrote has no place in it, so it cannot arrive.
+Everything here is computed from each seat's `Progress` and the time: no file, no socket, no clock of its own.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import AwareDatetime, Field, ValidationError
-
-from workbook.base.forms import Form, label
 from workbook.base.rules import sentence
-from workbook.errors import ParameterError
 from workbook.notebook.exercises.model import Exercise, all_exercises
-
-Count = Annotated[int, Field(ge=0, le=1_000_000)]
-ExerciseId = Annotated[str, Field(pattern=r"^\d\d\.\d{1,2}$")]
-WrongKind = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9 _-]{0,29}$")]
+from workbook.notebook.exercises.progress import Progress, Standing
 
 
-class Work(Form):
-    """What a seat did on one exercise; `minutes` without breaks, `wrong` counts wrong answers by rule or kind."""
-
-    state: Literal["untouched", "wrong", "done"]
-    attempts: Count
-    wrong: Annotated[dict[WrongKind, Count], Field(max_length=50)]
-    hints: Count
-    first: AwareDatetime | None
-    last: AwareDatetime | None
-    passed: AwareDatetime | None
-    minutes: Annotated[float, Field(ge=0, le=100_000)]
-
-
-class RaisedHand(Form):
-    """Where a learner wants help, and since when."""
-
-    exercise: ExerciseId | None
-    since: AwareDatetime
-
-
-class SeatProgress(Form):
-    """The whole of a `progress.json`."""
-
-    version: Literal[1]
-    seat: Annotated[str, Field(pattern=r"^\w[\w .-]{0,39}$")]
-    now: ExerciseId | None
-    help: RaisedHand | None
-    exercises: Annotated[dict[ExerciseId, Work], Field(max_length=200)]
-
-    @property
-    def newest(self) -> datetime:
-        """When its last answer was given: of two documents of a seat, the one with the later answer is the newer."""
-        given = [each.last for each in self.exercises.values() if each.last]
-        return max(given, default=datetime.min.replace(tzinfo=UTC))
-
-
-def read_progress(content: bytes) -> SeatProgress:
-    """The progress in the bytes of a JSON document.
-
-    Raises:
-        ParameterError: it is no JSON, or holds anything but progress; names the place, and repeats no value.
-    """
-    try:
-        return SeatProgress.model_validate_json(content)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        where = label(first["loc"]) if first["loc"] else "the document"
-        raise ParameterError(f"This is no progress. In it, {where[:100]}: {first['msg'][:200]}.") from None
-
-
-def stuck(work: Work | None, meant: int, now: datetime) -> str:
+def stuck(work: Standing | None, meant: int, now: datetime) -> str:
     """Why a seat is stuck at the exercise that it works on, in a sentence; empty where it is not.
 
     All of it is assumed: three wrong answers of one kind, or five of any; or twice the minutes that the exercise is
@@ -94,7 +36,7 @@ def in_words(kind: str) -> str:
     return f"{kind}, {words.partition(': ')[2]}" if (words := sentence(kind)) else kind
 
 
-def overview(seats: Iterable[SeatProgress], passed: Iterable[datetime], now: datetime) -> dict[str, Any]:
+def overview(seats: Iterable[Progress], passed: Iterable[datetime], now: datetime) -> dict[str, Any]:
     """The room as JSON values: `seats` (who needs help first), `costs` (most minutes first), `solved` (over time).
 
     Args:
@@ -102,7 +44,7 @@ def overview(seats: Iterable[SeatProgress], passed: Iterable[datetime], now: dat
         passed: when each exercise was solved at each seat, also where it was reset afterwards.
         now: in UTC.
     """
-    works: dict[str, list[Work]] = {}
+    works: dict[str, list[Standing]] = {}
     for progress in seats:
         for name, work in progress.exercises.items():
             works.setdefault(name, []).append(work)
@@ -114,24 +56,24 @@ def overview(seats: Iterable[SeatProgress], passed: Iterable[datetime], now: dat
     return {"seats": rows, "costs": costs[:6], "solved": solved}
 
 
-def _seat(progress: SeatProgress, now: datetime) -> dict[str, Any]:
+def _seat(progress: Progress, now: datetime) -> dict[str, Any]:
     """The row of one seat; `hand` is the minutes that it has been up, -1 while it is down."""
     hand, at = progress.help, progress.now or ""
     exercise, work = _known().get(at), progress.exercises.get(at)
     return {
         "seat": progress.seat,
         "exercise": _title(at),
-        "since": _minutes(work.first, now) if work and work.first and not work.passed else None,
+        "since": _minutes(work.first, now) if work and not work.passed else None,
         "wrong": sum(work.wrong.values()) if work else 0,
         "solved": sum(each.passed is not None for each in progress.exercises.values()),
         "of": len(_known()),
         "hand": _minutes(hand.since, now) if hand else -1,
-        "for": (hand.exercise or "") if hand else "",
+        "for": hand.exercise if hand else "",
         "stuck": stuck(work, exercise.minutes if exercise else 5, now),
     }
 
 
-def _cost(name: str, works: list[Work]) -> dict[str, Any]:
+def _cost(name: str, works: list[Standing]) -> dict[str, Any]:
     """What an exercise has cost the room, and its most frequent wrong answer."""
     kind, times = _most(sum((Counter(work.wrong) for work in works), Counter[str]()))
     return {
@@ -157,6 +99,6 @@ def _title(name: str) -> str:
     return f"{name} {_known()[name].title}" if name in _known() else name
 
 
-def _minutes(since: datetime | None, now: datetime) -> int:
+def _minutes(since: datetime, now: datetime) -> int:
     """Whole minutes from a time to now; 0 where a seat's clock is ahead."""
-    return 0 if since is None else max(0, int((now - since).total_seconds() // 60))
+    return max(0, (now - since) // timedelta(minutes=1))
