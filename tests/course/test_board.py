@@ -16,6 +16,7 @@ from workbook.course.board import LARGEST_PROGRESS, Board, BoardOptions, copies,
 from workbook.course.history import History
 from workbook.errors import ConfigurationError
 from workbook.mockserver.server import Server, base_url, listening, on_thread
+from workbook.notebook.exercises.posting import BoardAddress, send
 from workbook.notebook.exercises.progress import Progress
 from workbook.simulation.http import Request
 
@@ -200,7 +201,7 @@ def test_it_runs_with_its_own_certificate_and_goes_on_after_a_restart(tmp_path, 
         join = json.loads((tmp_path / "board.join.json").read_text())
         with on_thread(server):
             ready()
-            send(BoardAddress(**join), Progress.of(sent(next(names))), tmp_path)  # as a kernel does
+            send(BoardAddress(**join), Progress.of(sent(next(names))))  # as a kernel does
         joins.append(join)
 
     monkeypatch.setattr("workbook.course.board.is_loopback", lambda _host: False)
