@@ -35,6 +35,8 @@ def voila(tmp_path):
         "--template=workbook",
         "--no-browser",
         f"--port={port}",
+        # it is for sites without a server, and fails elsewhere
+        "--VoilaConfiguration.extension_denylist=@jupyterlite/pyodide-kernel-extension",
         "--Voila.ip=127.0.0.1",
     ]
     environment = {**os.environ, "HOME": str(tmp_path)}

@@ -57,7 +57,10 @@ def write_settings(private: Path) -> None:
         "@jupyterlab/notebook-extension:tracker": {"autoStartDefaultKernel": True},
     }
     (settings / "overrides.json").write_text(json.dumps(overrides), "utf-8")
-    disabled = {"@jupyterlab/extensionmanager-extension": True, "@voila-dashboards/jupyterlab-preview": True}
+    disabled = dict.fromkeys(
+        ["@jupyterlab/extensionmanager-extension", "@voila-dashboards/jupyterlab-preview",
+         "@jupyterlite/pyodide-kernel-extension"], True
+    )  # fmt: skip  # the last one is for sites without a server, and fails elsewhere
     page_config = {"disabledExtensions": disabled, "buildAvailable": False, "buildCheck": False}
     (settings / "page_config.json").write_text(json.dumps(page_config), "utf-8")
     # a lesson needs the width of the file browser; the page 00 has links to all others

@@ -20,7 +20,7 @@ from workbook.reading.verdict import LimitVerdict, judge_trace
 from workbook.runs.back_end import BackEnd, Network, back_end_over, simulated_back_end
 from workbook.runs.extension.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.runs.extension.wallet_app import WalletApp
-from workbook.runs.own_code import exception_words, within
+from workbook.runs.own_code import TIMED, exception_words, within
 from workbook.runs.platform_a import AppA, PlatformARun
 from workbook.runs.platform_b import PlatformBRun, app_named
 from workbook.simulation.faults import FaultPlan, Planned, fault
@@ -147,12 +147,16 @@ def _bounded(kind: type, bounded: Callable[[Callable[..., Any]], Callable[..., A
 
 def walk(loop: Loop, c: Combination) -> None:
     """Play the loop of a combination to its end: the cardholder goes on as far as possible."""
-    if isinstance(loop, PlatformARun) and c["taps"] != "1":
-        loop.open()
-        if loop.button == "shown":
-            loop.tap(int(c["taps"]))
-    else:
-        loop.walk()
+    token = TIMED.set(False)
+    try:
+        if isinstance(loop, PlatformARun) and c["taps"] != "1":
+            loop.open()
+            if loop.button == "shown":
+                loop.tap(int(c["taps"]))
+        else:
+            loop.walk()
+    finally:
+        TIMED.reset(token)
 
 
 class Outcome(NamedTuple):
