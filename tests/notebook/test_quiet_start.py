@@ -11,7 +11,9 @@ from workbook.notebook.quiet_start import quiet_options, with_kernel, write_sett
 def test_the_settings_are_private_and_leave_the_theme(tmp_path):
     write_settings(tmp_path)
     written = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.json"))
-    assert written == ["jupyter/kernels/python3/kernel.json", "settings/overrides.json", "settings/page_config.json"]
+    shadow = "jupyter/labextensions/@jupyterlite/pyodide-kernel-extension/package.json"
+    kernel = "jupyter/kernels/python3/kernel.json"
+    assert written == [kernel, shadow, "settings/overrides.json", "settings/page_config.json"]
     overrides = json.loads((tmp_path / "settings/overrides.json").read_text())
     assert overrides["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
     assert not any("theme" in name for name in overrides)

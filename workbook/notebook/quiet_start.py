@@ -57,10 +57,11 @@ def write_settings(private: Path) -> None:
         "@jupyterlab/notebook-extension:tracker": {"autoStartDefaultKernel": True},
     }
     (settings / "overrides.json").write_text(json.dumps(overrides), "utf-8")
-    disabled = dict.fromkeys(
-        ["@jupyterlab/extensionmanager-extension", "@voila-dashboards/jupyterlab-preview",
-         "@jupyterlite/pyodide-kernel-extension"], True
-    )  # fmt: skip  # the last one is for sites without a server, and fails elsewhere
+    # The kernel of sites without a server fails to load here; of two extensions with one name the first one counts.
+    shadow = private / "jupyter" / "labextensions" / "@jupyterlite" / "pyodide-kernel-extension" / "package.json"
+    shadow.parent.mkdir(parents=True, exist_ok=True)
+    shadow.write_text('{"name": "@jupyterlite/pyodide-kernel-extension", "version": "0"}', "utf-8")
+    disabled = {"@jupyterlab/extensionmanager-extension": True, "@voila-dashboards/jupyterlab-preview": True}
     page_config = {"disabledExtensions": disabled, "buildAvailable": False, "buildCheck": False}
     (settings / "page_config.json").write_text(json.dumps(page_config), "utf-8")
     # a lesson needs the width of the file browser; the page 00 has links to all others
