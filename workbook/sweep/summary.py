@@ -1,21 +1,20 @@
 """The summary of a sweep: what came of its rows, the kinds of failure, and the smallest combination that shows each.
 
-Two things are said of a kind. The smallest combination is read from the rows: values that its rows share, and no row
-that passes has. The line to replay is tried: one of its rows, made ordinary and small as long as it shows the kind.
+The smallest combination is tried, not guessed: a row of the kind is played again with each value made ordinary and each
+drawn value made small, as long as it shows the kind. What is left is what the failure needs.
 """
 
 import io
 import json
 import shlex
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from workbook.base.files import write_all
-from workbook.sweep.matrix import DIMENSIONS, Combination, Matrix, drawn, ordinary, spec
+from workbook.sweep.matrix import Combination, Matrix, drawn, ordinary, spec
 from workbook.sweep.play import EXITED, Player, outcome, texts
 from workbook.sweep.workers import apart
 from workbook.views.templates import fill, page
@@ -43,58 +42,13 @@ def read_rows(out: Path) -> "Frame":
     return frame
 
 
-def smallest(frame: "Frame", shows: "Mask") -> tuple[dict[str, str], int, float]:
-    """The smallest combination that shows a kind of failure: values that its rows share and no row that passes has.
-
-    It grows by a value that all of its rows share, as long as there is one that tells them from those that pass,
-    then by others; and then loses every value that it does not need. Of a drawn time it takes the least that shows
-    the kind, and of a seed nothing: a seed only draws.
-
-    Returns:
-        the values by dimension, how many of the kind's rows have them, and their share of all rows that have them.
-    """
-    neutral = ~shows & (frame["failure"] != "")  # what fails otherwise says nothing about this kind
-    names = [name for name, values in DIMENSIONS.items() if values and name != "seed" and len(frame[name].unique()) > 1]
-    found: dict[str, str] = {}
-    share, inside = 0.0, shows | True
-    while not shows[inside & ~neutral].all():
-        tried = []
-        for name in [each for each in (*names, "get", "post") if each not in found]:
-            failing = frame.loc[inside & shows, name]
-            if name in ("get", "post"):
-                values = [] if failing.isna().any() else [f"{failing.min():g} s or more"]
-            else:
-                values = sorted(map(str, failing.unique()))
-            masks = [(value, inside & _having(frame, {name: value})) for value in values]
-            tried += [(float(shows[mask].mean()), int(shows[mask].sum()), name, value, mask) for value, mask in masks]
-        here, better = int(shows[inside].sum()), [each for each in tried if each[0] > share]
-        if not better:
-            break
-        best = max(better, key=lambda each: (each[1] == here, *each[:2]))
-        share, _count, name, value, inside = best
-        found[name] = value
-    for name in [*found]:
-        rest = {other: value for other, value in found.items() if other != name}
-        if rest and float(shows[_having(frame, rest) & ~neutral].mean()) >= float(shows[inside & ~neutral].mean()):
-            found = rest
-    ordinary_ones = [next(iter(values.values()))[0] for values in DIMENSIONS.values() if values]
-    found = dict(sorted(found.items(), key=lambda each: each[1] in ordinary_ones))  # what is not ordinary tells more
-    inside = _having(frame, found)
-    return found, int(shows[inside].sum()), float(shows[inside & ~neutral].mean())
-
-
-def _having(frame: "Frame", values: Mapping[str, str]) -> "Mask":
-    inside = frame["number"] >= 0
-    for name, value in values.items():
-        inside &= frame[name] >= float(value.split()[0]) if name in ("get", "post") else frame[name] == value
-    return inside
-
-
 def shrunk(kind: str, c: Combination, patience: float) -> Combination:
     """A combination of this kind that is as ordinary as possible, its drawn values made small by Hypothesis."""
     player, until = Player(patience), monotonic() + 20  # seconds; code that hangs has no time for more
 
     def shows(each: Combination) -> bool:
+        if kind == EXITED:
+            return monotonic() < until and apart(outcome, each, patience) is None
         return monotonic() < until and kind in player.failures(each, outcome(each, patience))
 
     for name, usual in ordinary(c["platform"]).items():
@@ -133,13 +87,19 @@ def failure_kinds(frame: "Frame", matrix: Matrix, most: int = 20) -> list[dict[s
 
 def _explained(kind: str, frame: "Frame", matrix: Matrix) -> dict[str, Any]:
     shows = frame["failure"].isin([text for text in frame["failure"].cat.categories if kind in text.split("\n")])
-    values, covers, share = smallest(frame, shows)
-    c = matrix.combination(int(frame.loc[shows & _having(frame, values), "number"].min()))
-    if any(":" in value for value in c.values()):  # code of the integrator's own may end its process
-        c = (None if kind == EXITED else apart(shrunk, kind, c, matrix.patience)) or c
+    c = matrix.combination(int(frame.loc[shows, "number"].min()))
+    if kind != EXITED and any(":" in value for value in c.values()):  # the integrator's code may end its process
+        c = apart(shrunk, kind, c, matrix.patience) or c
     else:
         c = shrunk(kind, c, matrix.patience)
-    told = {"smallest": values, "covers": covers, "share": round(share, 4)}
+    usual = {*ordinary(c["platform"]).items()}
+    values = {
+        name: value for name, value in c.items() if (name, value) not in usual and name not in ("seed", "latency")
+    }
+    having = frame["platform"] == c["platform"]
+    for name in [name for name in values if name not in drawn()]:
+        having &= frame[name] == values[name]
+    told = {"smallest": values, "covers": int(shows[having].sum()), "share": round(float(shows[having].mean()), 4)}
     return told | {"replay": f"session.replay({spec(c)!r})", "stage": stage_line(c)}
 
 
