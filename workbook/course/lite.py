@@ -244,9 +244,6 @@ LEFT_OUT = {
     "needs-pandas": "It needs pandas and NumPy, which this site was built without.",
 }
 """Why a browser cannot run a cell, by the tag of the cell."""
-WELCOME = """\
-**This page runs in your browser.** Nothing is installed, and no other address is asked. Your changes and your progress
-stay in this browser. Lessons 08 to 11 need files and programs of yours, and an installation."""
 
 
 def add_lessons(folder: Path, without: Collection[str] = ()) -> dict[str, str]:
@@ -279,7 +276,12 @@ def add_lessons(folder: Path, without: Collection[str] = ()) -> dict[str, str]:
             elif cell["cell_type"] == "markdown":  # a link to a lesson that is not here would lead nowhere
                 cell["source"] = re.sub(r"\[([^]]+)\]\((08|09|10|11)_[^)]*\)", r"\1", "".join(cell["source"]))
         if path.name.startswith("00"):
-            notebook["cells"].insert(1, {"cell_type": "markdown", "id": "site", "metadata": {}, "source": WELCOME})
+            welcome = (
+                "**This page runs in your browser.** Nothing is installed, and no other address is asked. Your changes "
+                "and your progress stay in this browser. Lessons 08 to 11 need files and programs of yours, and an "
+                "installation."
+            )
+            notebook["cells"].insert(1, {"cell_type": "markdown", "id": "site", "metadata": {}, "source": welcome})
         path.write_text(json.dumps(notebook), "utf-8")
     return left_out
 

@@ -22,8 +22,6 @@ from workbook.preflight.platform_b import read_platform_b
 from workbook.preflight.project import LARGEST_FILE, Project, about_provisioning, read_project, read_sources
 from workbook.preflight.signing import SigningCertificate, read_certificates, read_sent
 
-_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$")
-
 
 @dataclass(frozen=True, slots=True)
 class Preflight(Options[PreflightCase]):
@@ -113,7 +111,8 @@ def read_environment(path: Path) -> dict[str, tuple[str, int]]:
     """
     again = "Name the file with a line for each setting."
     text = read_named(path, LARGEST_FILE, again).decode("utf-8-sig", "replace")
-    lines = ((match, number) for number, line in enumerate(text.splitlines(), 1) if (match := _LINE.match(line)))
+    setting = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$")
+    lines = ((match, number) for number, line in enumerate(text.splitlines(), 1) if (match := setting.match(line)))
     found = {match[1]: (match[2].strip("\"'"), number) for match, number in lines}
     if not found or "\0" in text:
         raise ConfigurationError(f"{str(path)!r} cannot be read: it is no text with NAME=VALUE lines. {again}")

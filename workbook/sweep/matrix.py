@@ -137,18 +137,18 @@ def _once(values: list[Any]) -> list[Any]:
     return values
 
 
-_VALUES = Annotated[
+Values = Annotated[
     Literal["all"] | Annotated[list[str | int], AfterValidator(_once)], Says('"all", or a list of values, each once')
 ]
-_FORM = create_model(  # type: ignore[call-overload]  # its fields are made from a table
-    "_FORM",
+MatrixForm = create_model(  # type: ignore[call-overload]  # its fields are made from a table
+    "MatrixForm",
     __base__=Form,
     chunk=(Annotated[int, Field(ge=1, le=100_000), Says("the rows of a file, from 1 to 100000")], 1000),
     seeds=(Annotated[int, Field(ge=1, le=1_000_000), Says("how many seeds, from 1 to 1000000")], 0),
     latencies=(dict[str, LatencyForm], Field(default_factory=dict)),
     without=(list[dict[str, str | int | list[str | int]]], Field(default_factory=list)),
     **{
-        name: (_VALUES | None, None)
+        name: (Values | None, None)
         for name, values in DIMENSIONS.items()
         if values and name not in ("seed", "durations")
     },
@@ -287,7 +287,7 @@ def read_matrix(
     file = path or Path(__file__).with_name("matrix.toml")
     document = read_toml(file, example)
     mistakes = Mistakes()
-    form = read_form(_FORM, document, mistakes)
+    form = read_form(MatrixForm, document, mistakes)
     axes = _axes(form, mistakes)
     if durations and "wallet" in axes:
         axes["wallet"]["durations"] = [*durations]
