@@ -91,7 +91,7 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ReportComparison:
     """What changed.
 
     Attributes:
@@ -155,7 +155,7 @@ def alike(cases: Iterable[Changed]) -> list[list[Changed]]:
     return list(groups.values())
 
 
-def compare(old: AnyReport, new: AnyReport) -> Comparison:
+def compare(old: AnyReport, new: AnyReport) -> ReportComparison:
     """What changed from the old report to the new one.
 
     Raises:
@@ -181,7 +181,7 @@ def compare(old: AnyReport, new: AnyReport) -> Comparison:
             changed.append(Changed(name, change or CaseChange.SLOWER, was, is_, took))
     order = list(CaseChange)
     changed.sort(key=lambda case: order.index(case.change))
-    return Comparison(
+    return ReportComparison(
         tuple(changed), (*_differences(old, new), *notes), len(names.keys() - timed - {case.name for case in changed})
     )
 
