@@ -1,0 +1,57 @@
+"""A back end of one's own in a sweep: each fault once for each platform, at most so many calls a second, in seconds."""
+
+import csv
+import shutil
+import sys
+from itertools import pairwise
+
+import pytest
+from relays import FOLDER
+
+from workbook.commands import cli
+from workbook.sweep.back_end import faults_of
+from workbook.sweep.matrix import read_matrix
+
+MATRIX = """
+platform = ["a", "b"]
+phone = ["ready", "no wallet yet"]
+fault = ["200", "403"]
+operation = ["GET", "POST"]
+"""
+
+
+@pytest.fixture
+def matrix(tmp_path):
+    file = tmp_path / "matrix.toml"
+    file.write_text(MATRIX)
+    return file
+
+
+def test_each_platform_meets_each_fault_once_whatever_the_phone(matrix):
+    found = [*faults_of(read_matrix(matrix))]
+    assert len(found) == len(set(found)) == 2 * (1 + 2)
+    assert {platform for platform, *_ in found} == {"platform A", "platform B"}
+    assert {(fault, operation) for _, fault, operation, _ in found} == {("200", "GET"), ("403", "GET"), ("403", "POST")}
+
+
+@pytest.mark.slow
+def test_its_calls_are_measured_beside_the_rows(matrix, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ANN", "session-of-ann-7d1f")
+    monkeypatch.setenv("BOB", "session-of-bob-93c2")
+    file = tmp_path / "back-end.toml"
+    shutil.copy(FOLDER / "back-end.toml", file)
+    program = f"exec {sys.executable} {FOLDER / 'reference.py'}"
+    text = file.read_text("utf-8").replace("exec ../../.venv/bin/python reference.py", program)
+    file.write_text(text.replace("8655", "8659"))
+    out = tmp_path / "out"
+    words = ["sweep", str(matrix), "--out", str(out), "--back-end", str(file), "--rate", "50"]
+    assert cli.main(words) in (0, 1), capsys.readouterr().err
+    with (out / "back-end.csv").open(newline="") as lines:
+        rows = [*csv.DictReader(lines)]
+    answers = {(row["fault"], row["operation"], row["call"]): row["answer"] for row in rows}
+    assert answers["200", "GET", "GET"] == answers["200", "GET", "POST"] == "200, an sdkInput"
+    assert answers["403", "POST", "POST"].endswith("no sdkInput")
+    assert answers["403", "POST", "GET"] == "200, an sdkInput"
+    assert all(float(row["seconds"]) > 0 for row in rows)
+    assert all(one["platform"] <= other["platform"] for one, other in pairwise(rows))
+    assert "session-of-ann" not in (out / "back-end.csv").read_text()
