@@ -222,6 +222,10 @@ def document(**change):
             json.dumps(document(about=document()["about"] | {"unfinished": ["relay.get.path", "<b>"]})),
             r"about.unfinished.1. is no name of a case, such as relay\.get\.path\. Name the",
         ),
+        (
+            json.dumps(document(about=document()["about"] | {"program": "workbook ../x"})),
+            "about.program is 'workbook ../x'; it has to be one of: workbook conform, workbook conform app,",
+        ),
         (json.dumps(document(cases={})), "the file.cases is an object; it has to be a list"),
         (json.dumps(document(cases=[*document()["cases"]] * 2)), f"two cases are called '{NAME}'"),
     ],
@@ -279,6 +283,7 @@ JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st
 
 
 @example(("about", "exit_code"), -1)
+@example(("about", "program"), "")
 @given(st.sampled_from(PLACES), JSON | st.just({}) | st.dictionaries(st.text(), st.text(), max_size=2))
 def test_whatever_stands_in_a_file_it_is_read_and_told_or_refused(place, value):
     told = document()

@@ -90,7 +90,7 @@ def leaves(value, place=()):
 
 RECORD = recorded(result(why="because", misses=(MISS,)), only=("a",), stale=("b",), trouble="c")
 DOCUMENT = json.loads(to_json(RECORD))
-CLOSED = {"name", "group", "verdict", "owner", "level", "root"}
+CLOSED = {"name", "group", "verdict", "owner", "level", "root", "program"}
 """What can hold nothing but one of its own words."""
 OPEN = [place for place in leaves(DOCUMENT) if place[-1] not in CLOSED]
 

@@ -39,7 +39,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from string import ascii_uppercase
 from time import monotonic, time
-from typing import Any
+from typing import Any, Literal
 
 from workbook.api.redaction import SHOWN_HEADERS, Redaction
 from workbook.base.rules import Owner, Rule
@@ -134,7 +134,7 @@ class About:
     trouble: str = ""
     stale: tuple[str, ...] = ()
     findings: tuple[RunFinding, ...] = ()
-    program: str = "workbook conform"
+    program: Literal["workbook conform", "workbook conform app", "workbook preflight"] = "workbook conform"
     spent: dict[str, float] = field(default_factory=dict)
 
     @property

@@ -142,7 +142,7 @@ def _sentence(details: ErrorDetails) -> str:
         return f"{_where(place[: place.index('headers') + 2])} is no pair of a header's name and its value."
     if kind == "missing":
         return f"{_where(place[:-1])} has no {place[-1]!r}."
-    if kind == "enum":
+    if kind in ("enum", "literal_error"):
         return f"{_where(place)} is {str(value)[:40]!r}; it has to be one of: {', '.join(choices(details))}."
     if kind == "json_invalid":
         return "it is nested too deep."
