@@ -102,6 +102,16 @@ def test_a_bad_one_says_what_to_do(name):
     assert "canary" not in str(found)
 
 
+@pytest.mark.golden
+def test_each_sentence_about_a_machine_is_the_one_that_was_written_down(golden, monkeypatch):
+    monkeypatch.setattr(doctor.time, "monotonic", lambda: 7.0)
+    monkeypatch.setattr(doctor, "find_spec", lambda _name: None)
+    monkeypatch.setattr("workbook.app.compiling.java", lambda: "")
+    monkeypatch.setattr("workbook.app.compiling.kotlin_jars", lambda: ["a", "b"])
+    told = [*GOOD.values(), *(make for make, _part in BAD.values()), *doctor._extras()]
+    golden("doctor", "\n".join(str(make()) for make in told))
+
+
 def test_the_widget_manager_is_found(labextensions):
     assert doctor.widgets(lambda: [labextensions / "elsewhere", labextensions]).ok
 
