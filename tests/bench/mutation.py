@@ -4,10 +4,12 @@
     python tests/bench/mutation.py api --sample 200               # a fixed draw of 200 mutants
     python tests/bench/mutation.py flows --report flows.jsonl     # each mutant with the test file that killed it
     python tests/bench/mutation.py flows --again flows.jsonl      # only what survived in that report
+    python tests/bench/mutation.py commands --slow                # what survives meets the part's slow tests, too
 
 Each mutant is a fork of one process that has imported everything but the workbook. The fork imports the workbook with
 the mutated module, runs the quick tests file by file, and ends at the first that fails. So a mutant costs less than a
 second, and a mistake in a table, which is made while a module is imported, costs no more than one in a function.
+The slow tests start processes, which have to meet the mistake as well: they run in a copy of the project that holds it.
 """
 
 import argparse
@@ -19,10 +21,13 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -99,17 +104,42 @@ def killer(files, mutated=None):
     os._exit(0)
 
 
-def tried(path, mutant, files):
-    """The mutant in one line, and what killed it."""
+def slow_killer(path, text, tests):
+    """The first slow test of these files that fails where the module has this text; '' if none does."""
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / "project"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache"))
+        (copy / path).write_text(text, "utf-8")
+        environment = {**os.environ, "PYTHONPATH": str(copy)}  # before the project that is installed
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-n",
+            "2",
+            "-m",
+            "slow",
+            *(f"tests/{one}" for one in tests),
+        ]
+        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return "" if done.returncode in (0, pytest.ExitCode.NO_TESTS_COLLECTED) else failed[0][:200] if failed else "no end"
+
+
+def tried(path, mutant, files, slow):
+    """The mutant in one line, and what killed it: a quick test of these files, or a slow one of those."""
     tree, node, field, at, old, new = mutant
     put = (lambda one: setattr(node, field, one)) if at is None else (lambda one: getattr(node, field).insert(at, one))
     take = (lambda: None) if at is None else (lambda: getattr(node, field).pop(at))
     take()
     put(ast.copy_location(new, old))
-    mutated = Mutated(path, ast.fix_missing_locations(tree))
+    mutated, text = Mutated(path, ast.fix_missing_locations(tree)), ast.unparse(tree)
     take()
     put(old)
-    return f"{in_words(path, old, new)} (line {old.lineno})", killer(files, mutated)
+    by = killer(files, mutated)
+    return f"{in_words(path, old, new)} (line {old.lineno})", by or (slow_killer(path, text, slow) if slow else "")
 
 
 def below(folder, names):
@@ -126,6 +156,7 @@ def main():
     parser.add_argument("--sample", type=int, help="so many mutants of each part, drawn by the seed")
     parser.add_argument("--seed", type=int, default=0, help="another one draws others")
     parser.add_argument("--without", action="append", default=[], metavar="FILE", help="what the others prove alone")
+    parser.add_argument("--slow", action="store_true", help="what survives the quick tests meets the slow ones")
     parser.add_argument("--again", type=Path, help="a report of before: only what survived then")
     parser.add_argument("--report", type=Path, default=Path(os.devnull), help="where each mutant goes, with its killer")
     parser.add_argument("--least", type=float, default=0, metavar="PERCENT", help="exit code 1 where fewer are killed")
@@ -138,7 +169,8 @@ def main():
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part of the package: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     for part in options.parts:
-        tests = below(ROOT / "tests", [part, *ELSEWHERE.get(part, ())])
+        concerned = [part, *ELSEWHERE.get(part, ())]
+        tests = below(ROOT / "tests", concerned)
         files = [file for file in tests if Path(file).name.startswith("test_") and file not in options.without]
         with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
             run(files, "--collect-only")  # imports everything once, before the forks
@@ -156,7 +188,7 @@ def main():
             # the tests of this module first, then what killed many
             own = [word for word in Path(path).with_suffix("").parts[2:] if word != "__init__"]
             nearest = sorted(files, key=lambda file: (not any(f"test_{word}" in file for word in own), -kills[file]))
-            line, by = tried(path, mutant, nearest)
+            line, by = tried(path, mutant, nearest, concerned if options.slow else [])
             kills[by] += 1
             report.write(json.dumps({"mutant": line, "killer": by}) + "\n")
             report.flush()

@@ -147,7 +147,6 @@ def test_a_limit_is_told_by_its_retry_after(said, fault, found):
     assert finding.setting.values["fault"] == fault
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("failure", "fault"),
     [
@@ -244,7 +243,6 @@ def test_the_usual_time_is_a_setting(found):
     assert only(found(*[get(latency=0.25)] * 5, scenario=slow)).kind is DriftKind.CONFIGURED
 
 
-@pytest.mark.slow
 def test_a_planned_share_is_compared_with_what_was_seen(found):
     scenario = load_text('[[fault]]\nfault = "500"\noperation = "GET"\nshare = 0.2\n')
     broken = get(problem(500, "00_500"))
@@ -357,7 +355,7 @@ def test_any_id_is_written_so_that_it_is_read_again(found):
     assert known >= {'a"\\', "'", "a]", "#"}
 
 
-# ---------------------------------------------------------------- the whole way
+# ---------------------------------------------------------------- every sentence, setting and file
 
 
 REAL = f"""
@@ -386,6 +384,56 @@ fault = "reset"
 operation = "POST"
 nth = 3
 """
+OTHER, THIRD = (("x-api-key", "another-key"), JSON), (("x-api-key", "third-key"), JSON)
+REFUSED = problem(422, "30_031", "Invalid Payment Instrument information provided")
+SCENES = {
+    "a 200 that is none": [get(Response(200, JSON_HEADERS, body, "")) for body in (
+        b"{}", b'{"sdkInput": null}', b'{"sdkInput": ""}', b'{"sdkInput": 7}', b"<html>", b"null", b"[1]", b"",
+        b'{"sdkInput": "x", "sdkInput": "y"}', b"7", b'"text"', b"true")],
+    "another status": [each(problem(status, "99_999")) for status in (400, 401, 403, 404, 409, 415, 422, 429, 500, 503)
+                       for each in (get, post)],
+    "an answer is lost": [get(failure=failure) for failure in ProxyFailure],
+    "limits": [get(Response(429, headers, b"", "")) for headers in (
+        (), (("retry-after", "7"),), (("retry-after", "9" * 12),), (("retry-after", "soon"),),
+        (("retry-after", "Wed, 21 Oct 2026 07:28:00 GMT"),))],
+    "requests out of order": [
+        get(query="?a=b"), *(post(body=body) for body in (
+            b"", b"no JSON", b"[]", b"7", b'"x"', b'{"sdkOutput": "x", "more": 1}', b'{"sdkOutput": ""}', b"null",
+            b'{"sdkOutput": "x", "sdkOutput": "x"}', b'{"sdkOutput": 7}', b'{"sdkOutput": null}', b'{"other": [1]}',
+            b'{"sdkOutput": "%s"}' % (b"A" * 70_000), b'{"sdkOutput": {"a": true}}')),
+        post(headers=(KEY, ("content-type", "text/plain"))), get(headers=(JSON,))],
+    "an sdkOutput that is wrong in a layer": [post(sdk_output=text) for text in (
+        '"cmVhbA=="', "real", "cm\nVhbA==", "cm_hbA==", "cm$hbA==", "cmVhbA", "cmVhbB==", "WTIxV2FHSkJQVDA9")],
+    "callers": [
+        *(get(problem(403, "00_403", "Forbidden"), headers=OTHER) for _time in range(2)),
+        *(get(problem(401, "00_401", "Unauthorized"), headers=THIRD) for _time in range(2)),
+        get(problem(403, "00_403", "Forbidden")), get(problem(401, "99_401", "Unauthorized"), headers=(JSON,))],
+    "instruments": [get(REFUSED, IDS[1]), post(REFUSED, IDS[1]), get(problem(404, "x"), "PIREAL3"),
+                    get(fine("b25l"), "PIREAL4"), get(fine("b25l"), "PIREAL5"), post(), post(), post(REFUSED)],
+    "details": [
+        get(Response(200, (("content-type", "text/json"),), fine().body, "")), get(fine("a-_b")),
+        get(replace(fine(), headers=(*JSON_HEADERS, ("X-Request-Id", "1"), ("Date", "x"), ("Via", "x")))),
+        get(Response(200, JSON_HEADERS, b'{"sdkInput": "YQ==", "a": {"b": 1}, "c": [1]}', "")),
+        get(Response(400, JSON_HEADERS, b'{"message": "no"}', ""), query="?a=b"), get(Response(400, (), b"no", ""))],
+    "slow": [get(latency=seconds) for seconds in (0.25, 0.5, 2.0)],
+}  # fmt: skip
+"""Records in which something differs, by what."""
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("name", SCENES)
+def test_what_is_said_of_a_record_is_what_was_written_down(name, found, golden):
+    told = []
+    scenarios = [*map(load, ("default", "every-instrument-state", "flaky-back-end")), load_text(REAL)]
+    for scenario in scenarios:
+        drifted = found(*GOOD, *SCENES[name], scenario=scenario)
+        made = scenario_toml(drifted)
+        told += [as_text(drifted), *([] if told else [as_json(drifted)]), made]
+        load_text(made)
+    golden(f"drift-{name.replace(' ', '-')}", "\n".join(told))
+
+
+# ---------------------------------------------------------------- the whole way
 
 
 def recorded(scenario, path, before):
