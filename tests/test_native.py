@@ -14,7 +14,7 @@ import tree_sitter_swift
 from workbook.api.exchange import Options
 from workbook.base.files import NATIVE
 from workbook.flows import messages as m
-from workbook.runs.in_app import LABELS
+from workbook.runs.loop import LABELS
 from workbook.runs.own_code import BACK_END_WAIT
 
 GRAMMARS = {".swift": tree_sitter_swift, ".kt": tree_sitter_kotlin}

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from workbook.mockserver import mock as mock
     from workbook.notebook.conform import Relay as Relay
     from workbook.notebook.conform import conform as conform
+    from workbook.notebook.conform import project as project
     from workbook.notebook.display import rule as rule
     from workbook.notebook.display import show as show
     from workbook.notebook.display import table as table
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from workbook.notebook.lesson import check as check
     from workbook.notebook.lesson import expect as expect
     from workbook.notebook.plays.run import Run as Run
-    from workbook.notebook.project import project as project
     from workbook.notebook.session import session as session
     from workbook.notebook.symptoms import diagnose as diagnose
     from workbook.notebook.symptoms import inspect as inspect
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from workbook.reading.recorded import judge as judge
     from workbook.reading.recorded import read_durations as read_durations
     from workbook.runs.extension.handler import AuthorizationProvider as AuthorizationProvider
+    from workbook.runs.extension.handler import ExtensionProvisioningService as ExtensionProvisioningService
     from workbook.runs.extension.handler import ReferenceHandler as ReferenceHandler
-    from workbook.runs.extension.service import ExtensionProvisioningService as ExtensionProvisioningService
     from workbook.runs.platform_a import CardAddress as CardAddress
     from workbook.runs.platform_a import CardProvisioning as CardProvisioning
     from workbook.runs.platform_b import ProvisioningService as ProvisioningService

@@ -13,8 +13,8 @@ from case_rows import row
 
 import workbook.app.cases as cases_module
 from workbook.app.cases import APP_CASES, KEPT, AppSeen
-from workbook.app.in_process import Reference, play_core
 from workbook.app.phone import Device
+from workbook.app.run import Reference, play_core
 from workbook.flows.variants import A_FROM_0_4_0
 from workbook.harness.model import Miss, Verdict, gravest
 from workbook.relay.cases import CASES

@@ -12,7 +12,7 @@ from platform import python_version
 
 import pytest
 
-from workbook.base.signals import ending_signals
+from workbook.base.terminal import ending_signals
 from workbook.commands import cli, end_like_ctrl_c
 from workbook.notebook.exercises.progress import Progress
 from workbook.simulation.contract import contract

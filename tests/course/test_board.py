@@ -12,12 +12,10 @@ import pytest
 
 from tests.support.seats import NOON, progress, sent, work
 from workbook.commands import cli
-from workbook.course.board import LARGEST_PROGRESS, Board, BoardOptions, copies, serve_board
-from workbook.course.history import History
+from workbook.course.board import LARGEST_PROGRESS, Board, BoardOptions, History, copies, serve_board
 from workbook.errors import ConfigurationError
 from workbook.mockserver.server import Server, base_url, listening, on_thread
-from workbook.notebook.exercises.posting import BoardAddress, send
-from workbook.notebook.exercises.progress import Progress
+from workbook.notebook.exercises.progress import BoardAddress, Progress, send
 from workbook.simulation.http import Request
 
 LEARNERS, TRAINER = "learners-0123456789", "trainer-0123456789"

@@ -5,8 +5,8 @@ from contextlib import closing
 import pytest
 
 from workbook.commands import cli
+from workbook.course.board import History
 from workbook.course.end import leavings
-from workbook.course.history import History
 from workbook.errors import ConfigurationError
 
 

@@ -222,7 +222,7 @@ def fail(_self):
 
 
 def unavailable_status(self):
-    from workbook.runs.extension.service import ExtensionProvisioningService  # used here alone
+    from workbook.runs.extension.handler import ExtensionProvisioningService  # used here alone
 
     return ExtensionProvisioningService.entries_unavailable_extension_status()
 

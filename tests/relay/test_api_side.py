@@ -9,7 +9,7 @@ import pytest
 
 from workbook.relay.api_side import MockApi, ProxyTrap
 from workbook.relay.model import GET, Identity, Order
-from workbook.relay.process import surroundings
+from workbook.relay.session import surroundings
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 
 CARD = "PIAPISIDE00000001"

@@ -34,8 +34,7 @@ from workbook.relay.model import (
     Surface,
     Target,
 )
-from workbook.relay.process import Stopping
-from workbook.relay.session import RunOptions, conform
+from workbook.relay.session import RunOptions, Stopping, conform
 
 CARDS = tuple(f"PICONFORM{number:016d}" for number in range(1, 7))
 SURFACE = Surface(

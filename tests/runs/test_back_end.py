@@ -21,7 +21,7 @@ from workbook.errors import (
 )
 from workbook.flows import messages as m
 from workbook.runs.back_end import TRY_LATER, BackEnd, error_words
-from workbook.runs.in_app import NO_BUTTON_YET
+from workbook.runs.loop import NO_BUTTON_YET
 from workbook.runs.platform_a import PlatformARun
 
 REQUEST = RedactedRequest("POST", "https://simulated.invalid/bcl", 9)

@@ -10,9 +10,14 @@ from workbook.flows.extension import EXTENSIONS, POINT, PRINCIPAL, State, plist
 from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, SURFACES, VARIANTS_B
 from workbook.reading.checks import check
-from workbook.runs.extension.handler import AuthorizationProvider, ReferenceHandler
+from workbook.runs.extension.handler import (
+    AuthorizationProvider,
+    CardArt,
+    ExtensionDelegate,
+    ExtensionProvisioningService,
+    ReferenceHandler,
+)
 from workbook.runs.extension.mistakes import AUTHORIZATIONS, HANDLERS
-from workbook.runs.extension.service import CardArt, ExtensionDelegate, ExtensionProvisioningService
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_b import opened_phone
 from workbook.simulation.phones import PhoneB

@@ -26,7 +26,7 @@ from workbook.relay.cases import CASES
 from workbook.relay.config import Exports
 from workbook.relay.findings import common_causes, plain_attempt
 from workbook.relay.model import BY_STATUS, IN_BODY, BackEndOperation, Cardholder, Surface, Target
-from workbook.relay.process import surroundings
+from workbook.relay.session import surroundings
 
 FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "back_ends"
 

@@ -3,7 +3,7 @@
 import re
 
 from workbook.base.rules import rule
-from workbook.notebook.plays.faults import fault_table
+from workbook.notebook.plays.run import fault_table
 from workbook.notebook.session import outcomes, session
 from workbook.reading.checks.api import REMEDIES
 from workbook.views.findings import advice_table, advised

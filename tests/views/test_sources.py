@@ -16,7 +16,7 @@ from workbook.commands.cli import main
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record
 from workbook.notebook.display import LOOK_UPS
-from workbook.notebook.plays.faults import WAYS_TO_ADD
+from workbook.notebook.plays.run import WAYS_TO_ADD
 from workbook.simulation.faults import FAULTS
 from workbook.views.exchange import Exchange
 from workbook.views.lines import Shape

@@ -13,8 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from workbook.base.signals import at_first_signal
-from workbook.base.terminal import say
+from workbook.base.terminal import at_first_signal, say
 from workbook.errors import ExitCode, ParameterError
 
 if TYPE_CHECKING:

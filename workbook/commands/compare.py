@@ -80,8 +80,7 @@ def compare(options: argparse.Namespace) -> int:
 def evidence(options: argparse.Namespace) -> int:
     """Write the page and the zip."""
     from workbook.base.secrecy import Secrets
-    from workbook.harness.evidence import found_reports, read_sources, write_evidence
-    from workbook.harness.results import ReportKind
+    from workbook.harness.results import ReportKind, found_reports, read_sources, write_evidence
 
     named = {kind: path for kind in ReportKind if (path := getattr(options, kind.option, None))}
     found = found_reports(Path(), named, lambda text: say(text, sys.stderr))

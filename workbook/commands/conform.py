@@ -132,7 +132,7 @@ def app(options: argparse.Namespace) -> int:
     from workbook.harness.progress import Terminal
     from workbook.harness.reports import write_reports
     from workbook.harness.selection import chosen
-    from workbook.relay.process import Stopping
+    from workbook.relay.session import Stopping
 
     checked_port(options.port)
     cases = chosen(APP_CASES, options.only)
@@ -178,8 +178,7 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[RelayCase], config: 
     from workbook.harness.progress import Terminal
     from workbook.harness.reports import write_reports
     from workbook.relay.cases import CASES
-    from workbook.relay.process import Stopping
-    from workbook.relay.session import RunOptions, conform
+    from workbook.relay.session import RunOptions, Stopping, conform
 
     if options.repeat < 1:
         raise ParameterError(f"--repeat is {options.repeat}. Give a whole number from 1.")

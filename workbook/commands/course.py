@@ -140,7 +140,7 @@ def hub(options: argparse.Namespace) -> int:
 def seat(options: argparse.Namespace) -> NoReturn:
     """Become the seat's server."""
     require_lab("course seat")
-    from workbook.course.seat import start_server
+    from workbook.course.hub import start_server
 
     start_server(options.lessons)
 
@@ -219,7 +219,7 @@ def lite(options: argparse.Namespace) -> int:
 
 def incidents(options: argparse.Namespace) -> int:
     """Print which incident each seat plays, or the solutions."""
-    from workbook.course.incidents import handed_out, solved
+    from workbook.course.agenda import handed_out, solved
 
     say((solved if options.solutions else handed_out)(options.seed, options.seats).text())
     return ExitCode.OK

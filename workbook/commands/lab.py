@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
-from workbook.base.signals import end_with_parent
+from workbook.base.terminal import end_with_parent
 from workbook.base.values import checked_port
 from workbook.commands.runner import FIRST_NOTEBOOK, notebooks_dir
 from workbook.errors import ConfigurationError

@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workbook.base.signals import at_first_signal
-from workbook.base.terminal import say
+from workbook.base.terminal import at_first_signal, say
 from workbook.commands import add, checked_seed, make_folder
 from workbook.errors import ExitCode
 

@@ -61,7 +61,7 @@ def sweep(options: argparse.Namespace) -> int:
         patience=number("--patience", options.patience, least=0.1, most=60, unit="seconds"),
     )
     if options.back_end:
-        from workbook.sweep.back_end import measure_back_end
+        from workbook.sweep.workers import measure_back_end
 
         options.out.mkdir(parents=True, exist_ok=True)
         measure_back_end(options.back_end, matrix, options.out, number("--rate", options.rate, least=0.01, most=1000))

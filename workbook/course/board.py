@@ -10,25 +10,204 @@ a folder: each `progress.json` below it is read when it has changed. Whatever co
 
 import json
 import os
+import sqlite3
 import stat
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
-from threading import Event, Thread
+from secrets import token_urlsafe
+from threading import Event, Lock, Thread
+from typing import Any
 from urllib.parse import unquote
 
 from workbook.base.files import read_regular, write_whole
+from workbook.base.rules import sentence
 from workbook.base.terminal import say, visible
-from workbook.course.history import History
-from workbook.course.room import overview
 from workbook.course.tls import certify, own_address
 from workbook.errors import ConfigurationError
 from workbook.mockserver.control import Denied, bears, checked_token, problem, scripted_page
 from workbook.mockserver.server import Certificate, Server, is_loopback, listening, run_until_signal
-from workbook.notebook.exercises.progress import PROGRESS, Progress
+from workbook.notebook.exercises.model import Exercise, all_exercises
+from workbook.notebook.exercises.progress import PROGRESS, Progress, Standing
 from workbook.simulation.http import JSON_HEADERS, Request, Response
+
+# What the progress of each seat says of the room: who needs help, what costs most, what was solved when.
+#
+# Everything here is computed from each seat's `Progress` and the time: no file, no socket, no clock of its own.
+
+
+def stuck(work: Standing | None, meant: int, now: datetime) -> str:
+    """Why a seat is stuck at the exercise that it works on, in a sentence; empty where it is not.
+
+    All of it is assumed: three wrong answers of one kind, or five of any; or twice the minutes that the exercise is
+    meant to take, and ten at least, since the first answer.
+    """
+    if work is None or work.passed:
+        return ""
+    kind, times = _most(work.wrong)
+    if times >= 3:
+        return f"wrong {times} times: {in_words(kind)}"
+    if (wrong := sum(work.wrong.values())) >= 5:
+        return f"{wrong} different wrong answers"
+    spent = _minutes(work.first, now)
+    return f"{spent} min, meant for {meant}" if spent >= max(10, 2 * meant) else ""
+
+
+def in_words(kind: str) -> str:
+    """A kind of wrong answer, with the ledger's sentence where it is a rule."""
+    return f"{kind}, {words.partition(': ')[2]}" if (words := sentence(kind)) else kind
+
+
+def overview(seats: Iterable[Progress], passed: Iterable[datetime], now: datetime) -> dict[str, Any]:
+    """The room as JSON values: `seats` (who needs help first), `costs` (most minutes first), `solved` (over time).
+
+    Args:
+        seats: the newest progress of each.
+        passed: when each exercise was solved at each seat, also where it was reset afterwards.
+        now: in UTC.
+    """
+    works: dict[str, list[Standing]] = {}
+    for progress in seats:
+        for name, work in progress.exercises.items():
+            works.setdefault(name, []).append(work)
+    rows = sorted((_seat(each, now) for each in seats), key=lambda row: (-row["hand"], not row["stuck"], row["seat"]))
+    costs = sorted((_cost(*item) for item in works.items()), key=lambda row: (-row["minutes"], row["exercise"]))
+    start = now - timedelta(hours=4)  # what the curve shows at most (assumed)
+    late = [_minutes(at, now) for at in sorted(passed) if at >= start]
+    solved = {"before": len([at for at in passed if at < start]), "minutes_ago": late}
+    return {"seats": rows, "costs": costs[:6], "solved": solved}
+
+
+def _seat(progress: Progress, now: datetime) -> dict[str, Any]:
+    """The row of one seat; `hand` is the minutes that it has been up, -1 while it is down."""
+    hand, at = progress.help, progress.now or ""
+    exercise, work = _known().get(at), progress.exercises.get(at)
+    return {
+        "seat": progress.seat,
+        "exercise": _title(at),
+        "since": _minutes(work.first, now) if work and not work.passed else None,
+        "wrong": sum(work.wrong.values()) if work else 0,
+        "solved": sum(each.passed is not None for each in progress.exercises.values()),
+        "of": len(_known()),
+        "hand": _minutes(hand.since, now) if hand else -1,
+        "for": hand.exercise if hand else "",
+        "stuck": stuck(work, exercise.minutes if exercise else 5, now),
+    }
+
+
+def _cost(name: str, works: list[Standing]) -> dict[str, Any]:
+    """What an exercise has cost the room, and its most frequent wrong answer."""
+    kind, times = _most(sum((Counter(work.wrong) for work in works), Counter[str]()))
+    return {
+        "exercise": _title(name),
+        "minutes": round(sum(work.minutes for work in works)),
+        "seats": len(works),
+        "solved": sum(work.passed is not None for work in works),
+        "wrong": f"{in_words(kind)} ({times} {'time' if times == 1 else 'times'})" if times else "",
+    }
+
+
+def _most(wrong: Mapping[str, int]) -> tuple[str, int]:
+    """The most frequent kind of wrong answer, and how often it was given."""
+    return max(sorted(wrong.items()), key=lambda row: row[1], default=("", 0))
+
+
+@cache
+def _known() -> Mapping[str, Exercise]:
+    return all_exercises()
+
+
+def _title(name: str) -> str:
+    return f"{name} {_known()[name].title}" if name in _known() else name
+
+
+def _minutes(since: datetime, now: datetime) -> int:
+    """Whole minutes from a time to now; 0 where a seat's clock is ahead."""
+    return max(0, (now - since) // timedelta(minutes=1))
+
+
+# What the board remembers, in one SQLite file: the newest progress of each seat, what was solved when, its own tokens.
+#
+# What `keep` has returned for is on the disk: it survives the end of the process and of the machine. One board at a
+# time writes the file; a second one is refused.
+
+
+class History:
+    """An open file; it is made where there is none, for its owner only.
+
+    Raises:
+        ConfigurationError: it cannot be used: another board has it, it is no history, or it cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, Lock()
+        with self._told():
+            # a link could lead into a file of somebody else's
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
+            self._file = sqlite3.connect(path, timeout=0.2, check_same_thread=False)
+            self._file.execute("PRAGMA locking_mode = EXCLUSIVE")
+            ours = 0x57424452  # in the file's head: no file of another program is written, or deleted at the end
+            if path.stat().st_size and self._file.execute("PRAGMA application_id").fetchone() != (ours,):
+                raise sqlite3.DatabaseError("it is the database of another program")
+            self._file.executescript(f"""
+                PRAGMA application_id = {ours}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+                CREATE TABLE IF NOT EXISTS seats (seat PRIMARY KEY, progress NOT NULL);
+                CREATE TABLE IF NOT EXISTS solved (seat, exercise, at NOT NULL, PRIMARY KEY (seat, exercise));
+                CREATE TABLE IF NOT EXISTS tokens (name PRIMARY KEY, value NOT NULL);
+            """)
+            rows = self._file.execute("SELECT progress FROM seats").fetchall()
+        self.seats = {each.seat: each for (content,) in rows for each in [Progress.of(content)]}
+
+    def keep(self, new: Progress) -> bool:
+        """Keep a seat's progress; returns False where a newer one of that seat is kept, which then stays.
+
+        Raises:
+            ConfigurationError: it cannot be written.
+        """
+        solved = [(new.seat, name, work.passed.isoformat()) for name, work in new.exercises.items() if work.passed]
+        with self._lock:
+            known = self.seats.get(new.seat)
+            if known and known.last and (new.last is None or new.last < known.last):
+                return False
+            if known != new:
+                with self._told(), self._file:
+                    self._file.execute("REPLACE INTO seats VALUES (?, ?)", (new.seat, new.text()))
+                    self._file.executemany("INSERT OR IGNORE INTO solved VALUES (?, ?, ?)", solved)
+                self.seats = {**self.seats, new.seat: new}  # another thread may be going through the old one
+        return True
+
+    def passed(self) -> list[datetime]:
+        """When each exercise was first solved at each seat."""
+        with self._lock, self._told():
+            return [datetime.fromisoformat(at) for (at,) in self._file.execute("SELECT at FROM solved")]
+
+    def token(self, name: str) -> str:
+        """A token: made once, and the same after a restart."""
+        with self._lock, self._told(), self._file:
+            self._file.execute("INSERT OR IGNORE INTO tokens VALUES (?, ?)", (name, token_urlsafe(24)))
+            return str(self._file.execute("SELECT value FROM tokens WHERE name = ?", (name,)).fetchone()[0])
+
+    def close(self) -> None:
+        """Give the file back."""
+        with self._lock, suppress(sqlite3.Error):
+            self._file.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Errors of the file in our words."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            locked = "another board uses it; end that one first"
+            why = locked if "locked" in str(error) else getattr(error, "strerror", None) or str(error)
+            raise ConfigurationError(
+                f"The history {str(self._path)!r} cannot be used: {why}. To name another file: --history FILE"
+            ) from None
+
 
 LARGEST_PROGRESS = 65_536
 """Bytes of a document; one with every exercise of the course has a sixth of it."""

@@ -3,8 +3,7 @@
 from contextlib import closing
 from pathlib import Path
 
-from workbook.course.board import JOIN_FILE, copies
-from workbook.course.history import History
+from workbook.course.board import JOIN_FILE, History, copies
 from workbook.errors import ConfigurationError
 from workbook.notebook.exercises.progress import PROGRESS
 

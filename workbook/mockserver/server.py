@@ -37,8 +37,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import httptools
 
-from workbook.base.signals import at_first_signal
-from workbook.base.terminal import visible
+from workbook.base.terminal import at_first_signal, visible
 from workbook.base.values import checked_port
 from workbook.errors import ConfigurationError
 from workbook.simulation.http import AT_ONCE, MAX_BODY, PHRASES, UNANSWERED, Ending, Request, Responder, Response, half

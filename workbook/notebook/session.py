@@ -25,9 +25,18 @@ from workbook.flows import messages as m
 from workbook.flows.variants import variant_a, variant_b
 from workbook.notebook.lesson import LEDGER
 from workbook.notebook.parameters import Parameters, Source, parameter_names
-from workbook.notebook.plays.faults import PREDICTIONS, WAYS_TO_ADD, FaultRun, Prediction, fault_run, how_often
 from workbook.notebook.plays.platforms import PlatformA, PlatformB, Setup, Wallet
-from workbook.notebook.plays.run import Run, run_of, screen_of
+from workbook.notebook.plays.run import (
+    PREDICTIONS,
+    WAYS_TO_ADD,
+    FaultRun,
+    Prediction,
+    Run,
+    fault_run,
+    how_often,
+    run_of,
+    screen_of,
+)
 from workbook.runs.back_end import BackEnd, Relayed, simulated_back_end
 from workbook.runs.own_code import RELAY
 from workbook.simulation.faults import FAULTS, Planned

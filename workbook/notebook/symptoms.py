@@ -14,10 +14,9 @@ from workbook.base.files import read_regular, sample
 from workbook.base.secrecy import Secrets
 from workbook.base.values import flag, of_type, whole
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.notebook.conform import Result
+from workbook.notebook.conform import Result, project, texts_of
 from workbook.notebook.incidents import play_row
 from workbook.notebook.plays.run import Run
-from workbook.notebook.project import project, texts_of
 from workbook.notebook.session import session
 from workbook.notebook.widgets.chooser import Paste
 from workbook.reading import diagnosis, inspector

@@ -22,7 +22,7 @@ from workbook.relay.case_runner import CaseRunner
 from workbook.relay.config import CardIds, ExportName, Exports, Method, PathTemplate, Pointer, Url, ValuePlace, Variable
 from workbook.relay.findings import FIRST_CALL, PLAIN_ATTEMPT, place_of, texts_of, why_not
 from workbook.relay.model import GET, POST, RAW, RelayGroup
-from workbook.relay.process import Launcher
+from workbook.relay.session import Launcher
 from workbook.views.templates import fill
 
 InitAnswers = dict[str, str]

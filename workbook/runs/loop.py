@@ -9,19 +9,28 @@ seconds until it happens. The document's suspending operations are plain steps h
 suspension.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import nullcontext
+from contextvars import ContextVar
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from heapq import heappop, heappush
+from threading import Lock
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
-from workbook.base.values import quoted
+from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.base.values import number, quoted, whole
 from workbook.errors import OutOfOrderError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Command, Event
 from workbook.flows.trace import Kind, Record, Trace
+from workbook.flows.variants import VariantA, VariantB
+from workbook.runs.back_end import TRY_LATER, BackEnd
+from workbook.runs.own_code import own_failures, relayed, watched
+from workbook.simulation.phones import PhoneA, PhoneB
 from workbook.simulation.sdks import Reply
 
 # Virtual time: a heap of (time, ticket, item). The ticket breaks ties, so every run is the same run.
@@ -188,3 +197,225 @@ def together(*loops: Loop) -> None:
     # One event at a time: an event of one loop may change what the next event of another finds, such as a shared phone.
     while waiting := [loop for loop in loops if loop.due is not None]:
         min(waiting, key=lambda loop: loop.due or 0.0).take()
+
+
+# A run of the issuer's app on either platform: its screen, the cardholder's taps, and its back end.
+#
+# What differs between the platforms (the SDK, and what the app calls when) is in `platform_a` and `platform_b`.
+
+
+BUTTON = {
+    m.ShowButton: "shown",
+    m.HideButton: "hidden",
+    m.DisableButton: "disabled",
+    m.EnableButton: "shown",
+}
+INTERRUPTED = "it was interrupted"
+LABELS = {m.ShowAdded: "Added to Wallet", m.ShowAvailable: "Available in Wallet", m.TellFailure: "not added"}
+"""What the app's screen says beside the button (B-FIN-2)."""
+NO_BUTTON_YET = "The card cannot be added now. Try again later."
+"""What it says after a GET that failed, beside *Try again*: a hidden button alone leaves no way to retry (assumed)."""
+
+
+class InApp(Loop):
+    """One run of an in-app flow.
+
+    Attributes:
+        variant: the variant that is played.
+        payment_instrument_id: the card whose page is opened.
+        back_end: relays to the HTTP API.
+        button: what the cardholder sees of the add button: absent, shown, disabled or hidden.
+        label: what else the app's screen says: one of `LABELS`, or `NO_BUTTON_YET`; empty at first.
+    """
+
+    variant: VariantA | VariantB
+    phone: PhoneA | PhoneB
+    interrupted = MappingProxyType({
+        m.GetActivationData: m.ActivationDataFailed(INTERRUPTED),
+        m.PostSdkOutput: m.OpcFailed(INTERRUPTED),
+        m.FetchOpc: m.OpcFailed(INTERRUPTED),
+        m.AskDelegate: m.NoSdkInput(INTERRUPTED),
+        m.AskDelegateWithId: m.NoSdkInput(INTERRUPTED),
+    })  # fmt: skip
+
+    def __init__(self, payment_instrument_id: str, back_end: BackEnd) -> None:
+        self.payment_instrument_id = payment_instrument_id
+        self.back_end = back_end
+        self.button = "absent"
+        self.label = ""
+        super().__init__(self.variant.machine, self.variant.title)
+
+    def __repr__(self) -> str:
+        name, records = type(self).__name__, len(self.trace)
+        return f"{name}({self.variant.name!r}, {self.state.value}, button {self.button}, {records} records)"
+
+    def walk(self) -> Trace:
+        """Open the card, tap once if there is a button to tap, and run until nothing is due."""
+        self.open()
+        if self.button == "shown":
+            self.tap()
+        return self.trace
+
+    def open(self) -> Trace:
+        """The cardholder opens the card's page; runs until nothing is due."""
+        return self.feed(m.Opened(self.payment_instrument_id))
+
+    def tap(self, times: int = 1, *, every: float = 0.1) -> Trace:
+        """The cardholder taps Add, `times` times with `every` seconds between; runs until nothing is due.
+
+        Raises:
+            ParameterError: `times` is no whole number from 1 to 1,000, or `every` no number of seconds.
+        """
+        number("every", every, unit="seconds")
+        for tap in range(whole("times", times, least=1, most=1000)):
+            self._clock.after(tap * every, m.AddTapped())
+        return self.run()
+
+    def _on_screen(self, command: Command) -> None:
+        kind = type(command)
+        self.button = BUTTON.get(kind, self.button)
+        # A new attempt disables the button: what came of the last one is no longer true.
+        self.label = LABELS.get(kind, "" if kind is m.DisableButton else self.label)
+
+    def _get(self, command: m.GetActivationData) -> Reply:
+        failed = m.ActivationDataFailed(TRY_LATER)
+        seconds, outcome = self._relay(command.payment_instrument_id, None, m.ActivationDataReceived, failed)
+        self.label = NO_BUTTON_YET if outcome is failed else ""  # beside it the page offers to open it anew (assumed)
+        return seconds, outcome
+
+    def _relay(
+        self, instrument: str, sdk_output: SdkOutput | None, received: Callable[[Any], Event], failed: Event
+    ) -> Reply:
+        """Make the GET, or with an sdkOutput the POST; one of two events comes after its measured or simulated time."""
+        exchange = self.back_end.exchange(instrument, sdk_output)
+        latencies = self.phone.latencies
+        simulated = latencies.get if sdk_output is None else latencies.post
+        seconds = simulated if exchange.took is None else exchange.took
+        for at, event in exchange.timeline(seconds):
+            self.soon(event, at)
+        return seconds, received(exchange.sdk_input) if exchange.error is None else failed
+
+    def _own(
+        self,
+        call: str,
+        function: Callable[..., Any],
+        given: tuple[object, ...],
+        answered: Callable[[Any], Event],
+        failed: Callable[[str], Event],
+    ) -> Reply:
+        """The event that comes of the integrator's own code, and its seconds: the back end's, and its own if long."""
+        spent, really, usual = 0.0, list[float](), self.phone.latencies.post
+
+        def relay(payment_instrument_id: str, given: SdkOutput | str) -> SdkInput:
+            nonlocal spent
+            output = given if isinstance(given, SdkOutput) else SdkOutput(given)
+            exchange = self.back_end.exchange(payment_instrument_id, output)
+            began, took = spent, usual if exchange.took is None else exchange.took
+            for at, event in exchange.timeline(took):
+                self.soon(event, began + at)
+            spent += took
+            return exchange.answer()
+
+        # Without a page, a person calls the SDK, and `Session.exchange` asks the session's own back end.
+        with relayed(relay) if self.trace.select(m.Opened) else nullcontext():
+            try:
+                event = answered(watched(call, self.soon, function, *given, spend=really.append))
+            except own_failures() as error:
+                event = failed(f"{call} raised {type(error).__name__}")
+        return (spent or usual) + sum(really), event
+
+    ports: ClassVar = {
+        **Loop.ports,
+        **dict.fromkeys((*BUTTON, *LABELS, m.ReportToContact), _on_screen),
+        m.GetActivationData: _get,
+    }
+
+
+CALLING: ContextVar[tuple[object, ...]] = ContextVar("calling", default=())
+"""The instances whose calls surround this code; the app's coroutines run on a thread of their own."""
+
+
+class ByHand:
+    """An SDK whose calls a person makes, one after the other; it holds no rules of order.
+
+    Each call becomes the event that a run would take, and the same table allows or refuses it. An instance carries out
+    one call at a time: a second one, from another thread or from the app's own code in the middle of an attempt, would
+    be given the other's outcome, so it is refused. A callback that comes when the attempt is over may call again.
+
+    Attributes:
+        trace: every call and outcome so far.
+        calls: the text of each call by the event that it is.
+        busy: the states in which an attempt is under way.
+        brings: events that a call makes happen first where the table waits for one, such as the cardholder's tap.
+    """
+
+    calls: ClassVar[Mapping[type[Event], str]]
+    busy: ClassVar[Collection[StrEnum]]
+    brings: ClassVar[tuple[type[Event], ...]] = (m.AddTapped,)
+
+    def __init__(self, run: Any, owner: str) -> None:
+        self._run = run
+        self.trace: Trace = run.trace
+        self._owner = owner
+        self._one_at_a_time = Lock()
+        self._under_way = ""
+
+    def __repr__(self) -> str:
+        # a tap in the middle of an attempt is possible, but is not suggested (A-BTN-1)
+        busy = self._run.state in self.busy
+        possible = self._possible([event for event in self.brings if not (busy and event is m.AddTapped)])
+        calls = [text for event, text in self.calls.items() if event in possible]
+        return (
+            f"{type(self).__name__}({self._run.variant.name!r}, {self._run.state.value})\n"
+            f"Next: {', '.join([*calls, '.trace'])}."
+        )
+
+    def _possible(self, brings: Collection[type[Event]]) -> set[type[Event]]:
+        """The calls that the table allows now, or after one of the events in `brings`."""
+        state, machine = self._run.state, self._run.machine
+        after = (row.to for row in machine.rows if row.state == state and row.event in brings)
+        return {*machine.allowed(state)}.union(*map(machine.allowed, after))
+
+    def _call(self, call: Event, *, first: Event | None = None, **app: Any) -> Event:
+        """The outcome of one call; one that is refused raises and changes nothing.
+
+        Args:
+            call: the call.
+            first: what happens before it where the table waits for that.
+            app: the fields of the run's app that are changed for it, with their values.
+
+        Raises:
+            OutOfOrderError: the table does not allow it, or another call is under way.
+        """
+        run, nested = self._run, self in CALLING.get()
+        if run.state in self.busy if nested else not self._one_at_a_time.acquire(blocking=False):
+            raise OutOfOrderError(
+                f"{self.calls[type(call)]} cannot be called while {self._under_way} is under way on this instance. "
+                "Wait for its outcome: one attempt at a time (A-BTN-1)."
+            )
+        token = CALLING.set((*CALLING.get(), self))
+        try:
+            self._check(call)
+            self._under_way = self.calls[type(call)]
+            run.app = replace(run.app, **app)
+            if first is not None and type(first) in run.allowed:
+                run.feed(first)
+            if type(call) not in run.allowed:
+                run.feed(m.AddTapped())
+            begins = len(run.trace)
+            run.feed(call)
+            # A callback of this call may have made others; an attempt that it began has outcomes of its own.
+            own = [record for record in run.trace[begins:] if record.attempt == run.trace[begins].attempt]
+            return cast("Event", next(record.message for record in reversed(own) if record.kind is Kind.EVENT))
+        finally:
+            CALLING.reset(token)
+            if not nested:
+                self._one_at_a_time.release()
+
+    def _check(self, call: Event) -> None:
+        if type(call) not in (possible := self._possible(self.brings)):
+            names = ", ".join(text for event, text in self.calls.items() if event in possible)
+            raise OutOfOrderError(
+                f"{self.calls[type(call)]} cannot be called while '{self._run.state}' in {self._owner}. "
+                f"Possible now: {names or 'nothing, until this attempt is over'}."
+            )

@@ -15,7 +15,7 @@ from workbook.flows.messages import CanProvisionResult, Event
 from workbook.flows.platform_a import BUSY_A, State
 from workbook.flows.variants import A_FROM_0_4_0, VariantA, variant_a
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
-from workbook.runs.in_app import ByHand, InApp
+from workbook.runs.loop import ByHand, InApp
 from workbook.runs.own_code import BACK_END_WAIT, check_callable, within
 from workbook.simulation.phones import A_PHONE_A, NUMBERS, PhoneA
 from workbook.simulation.sdks import Reply, SdkA

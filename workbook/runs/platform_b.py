@@ -15,7 +15,7 @@ from workbook.flows.messages import Event
 from workbook.flows.platform_b import BUSY_B, State
 from workbook.flows.variants import B_LATER, VariantB, variant_b
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
-from workbook.runs.in_app import ByHand, InApp
+from workbook.runs.loop import ByHand, InApp
 from workbook.runs.own_code import check_callable, own_failures, watched
 from workbook.simulation.phones import A_PHONE_B, NEVER_OPENED, NUMBERS, WALLETS, PhoneB
 from workbook.simulation.sdks import Reply, SdkB

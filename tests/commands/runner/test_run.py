@@ -8,8 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from workbook.commands.runner.report import CheckResult, RunOutcome, raised, read_checks
-from workbook.commands.runner.run import RunRequest, parameters_in, run
+from workbook.commands.runner.run import CheckResult, RunOutcome, RunRequest, parameters_in, raised, read_checks, run
 from workbook.errors import ConfigurationError, ExitCode, ParameterError
 from workbook.notebook.exercises.model import exercise_named
 

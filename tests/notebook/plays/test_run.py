@@ -12,8 +12,7 @@ import pytest
 import workbook as wb
 from workbook.api.opaque import SdkInput
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.notebook.plays.faults import WAYS_TO_ADD
-from workbook.notebook.plays.run import RUN_MIMETYPE, from_json, to_json
+from workbook.notebook.plays.run import RUN_MIMETYPE, WAYS_TO_ADD, from_json, to_json
 from workbook.notebook.widgets.panels import film_of
 from workbook.simulation.faults import FAULTS
 from workbook.views.exchange import Exchange

@@ -17,9 +17,8 @@ from workbook.flows.variants import SURFACES, VARIANTS_B
 from workbook.notebook.session import session
 from workbook.reading.checks import Symptom, check, extension
 from workbook.reading.checks.extension import CALL_RULES
-from workbook.runs.extension.handler import ReferenceHandler
+from workbook.runs.extension.handler import PassEntry, ReferenceHandler
 from workbook.runs.extension.mistakes import AUTHORIZATIONS, HANDLERS
-from workbook.runs.extension.service import PassEntry
 from workbook.simulation.phones import WALLETS
 from workbook.simulation.world import INSTRUMENT_IDS
 

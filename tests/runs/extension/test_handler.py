@@ -16,13 +16,14 @@ from workbook.reading.checks import check
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.extension.handler import (
     AuthorizationProvider,
+    CardArt,
     ExtensionBackEnd,
     ExtensionHandler,
+    ExtensionProvisioningService,
     Library,
     ReferenceHandler,
     Storage,
 )
-from workbook.runs.extension.service import CardArt, ExtensionProvisioningService
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.own_code import BACK_END_WAIT
 from workbook.runs.platform_b import opened_phone

@@ -15,7 +15,14 @@ from workbook.flows.extension import POINT, PRINCIPAL, State, plist
 from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, SURFACES
 from workbook.reading.checks import Severity, check
-from workbook.runs.extension.handler import AuthorizationProvider, ReferenceHandler
+from workbook.runs.extension.handler import (
+    AddPaymentPassRequest,
+    AuthorizationProvider,
+    ExtensionProvisioningService,
+    ExtensionStatus,
+    PassEntry,
+    ReferenceHandler,
+)
 from workbook.runs.extension.mistakes import (
     HANDLERS,
     KeepsItInItsClass,
@@ -23,12 +30,6 @@ from workbook.runs.extension.mistakes import (
     NeverReports,
     OwnEntries,
     ReportsTwice,
-)
-from workbook.runs.extension.service import (
-    AddPaymentPassRequest,
-    ExtensionProvisioningService,
-    ExtensionStatus,
-    PassEntry,
 )
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.loop import together

@@ -11,8 +11,7 @@ from workbook.base.values import flag, whole
 from workbook.errors import ConfigurationError
 from workbook.notebook.exercises.judging import ExerciseState, Verdict, judged
 from workbook.notebook.exercises.model import EXERCISE_MIMETYPE, LESSONS, Exercise, ExerciseKind, exercise_named, lesson
-from workbook.notebook.exercises.posting import not_reached, post
-from workbook.notebook.exercises.progress import PROGRESS, Progress, progress_file, update
+from workbook.notebook.exercises.progress import PROGRESS, Progress, not_reached, post, progress_file, update
 from workbook.views.html import View, joined, tag, trusted, unbroken
 from workbook.views.table import INK, Snapshot, Stack, paragraph, preformatted, snapshot, statement, table
 
@@ -144,7 +143,7 @@ class Feedback(View):
         """In a learner's copy, with buttons."""
         if self.file is None or find_spec("ipywidgets") is None or find_spec("anywidget") is None:
             raise NotImplementedError  # IPython then shows the bundle, as the result of its cell
-        from workbook.notebook.exercises.helping import Helper  # needs the extra `lab`
+        from workbook.notebook.exercises.progress import Helper  # needs the extra `lab`
 
         Helper(self)._ipython_display_()
 

@@ -13,8 +13,7 @@ from workbook.notebook.exercises.model import Observed, Reason, first_finding
 from workbook.notebook.plays.run import Run, run_of, screen_of
 from workbook.notebook.session import session
 from workbook.runs.back_end import Network, back_end_over
-from workbook.runs.extension.handler import ReferenceHandler
-from workbook.runs.extension.service import ExtensionStatus
+from workbook.runs.extension.handler import ExtensionStatus, ReferenceHandler
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_b import opened_phone
 from workbook.simulation.faults import FaultPlan, Planned, fault

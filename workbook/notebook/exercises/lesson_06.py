@@ -9,8 +9,7 @@ from workbook.flows import messages as m
 from workbook.notebook.exercises.lesson_05 import left_out, played
 from workbook.notebook.exercises.model import Observed, Reason, first_finding
 from workbook.notebook.session import session
-from workbook.runs.extension.handler import ReferenceHandler
-from workbook.runs.extension.service import ExtensionProvisioningService
+from workbook.runs.extension.handler import ExtensionProvisioningService, ReferenceHandler
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.durations import durations
 

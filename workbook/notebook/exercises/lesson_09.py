@@ -27,7 +27,7 @@ JUDGED_BY: Final = (
 def app_core(kind: Any) -> Reason | Observed:
     """The learner's app core passes every case."""
     from workbook.app.cases import APP_CASES  # the cases for apps are loaded when an app core is judged
-    from workbook.app.in_process import first_miss, play_core
+    from workbook.app.run import first_miss, play_core
 
     if found := first_miss(kind, [APP_CASES[name] for name in JUDGED_BY]):
         case, miss, seen = found
@@ -72,7 +72,7 @@ async def unending(core: Any, card: str, sdk_output: str) -> str:
 def providers() -> Observed:
     """For each of the four providers whose Kotlin is in the task: the first case that it fails, without its group."""
     from workbook.app.cases import APP_CASES
-    from workbook.app.in_process import Reference, first_miss
+    from workbook.app.run import Reference, first_miss
 
     cases = ("app.recovery.post-not-repeated", "app.faults.post-500", "app.life.closed-during-attempt")
     facts = {}
@@ -87,7 +87,7 @@ def providers() -> Observed:
 def process_ends() -> Observed:
     """The system ends the app while its POST waits; then the cardholder opens the page again."""
     from workbook.app.cases import APP_CASES
-    from workbook.app.in_process import Reference, play_core
+    from workbook.app.run import Reference, play_core
     from workbook.relay.model import GET, POST
     from workbook.views.sequence import sequence
 

@@ -13,7 +13,7 @@ from workbook.errors import ParameterError
 from workbook.notebook.exercises.model import Observed, Reason
 
 if TYPE_CHECKING:
-    from workbook.notebook.project import ProjectResult
+    from workbook.notebook.conform import ProjectResult
 
 Edit = tuple[str, str, str]
 """A file of a project, a text in it, and what it becomes."""
@@ -30,7 +30,7 @@ DEBUG_SUFFIX: Final[Edit] = (
 
 def edited(platform: str, *edits: Edit) -> dict[str, str]:
     """The texts of a sample project with these edits."""
-    from workbook.notebook.project import texts_of
+    from workbook.notebook.conform import texts_of
 
     files = texts_of(sample(f"projects/{platform}"))
     for file, old, new in edits:
@@ -40,7 +40,7 @@ def edited(platform: str, *edits: Edit) -> dict[str, str]:
 
 def judged(files: Mapping[str, str]) -> ProjectResult:
     """What preflight says of these files."""
-    from workbook.notebook.project import project
+    from workbook.notebook.conform import project
 
     return project(files)
 
@@ -106,7 +106,7 @@ def three_in_a(mend: Any) -> Reason | Observed:
 
 def entries_to_send() -> Observed:
     """Ann and Bob build the debug variant, one key signs the release: what has to be allowlisted?"""
-    from workbook.notebook.project import project
+    from workbook.notebook.conform import project
     from workbook.preflight.signing import allowlist_request, normalised, read_certificates
 
     report = sample("projects/signing_report.txt")

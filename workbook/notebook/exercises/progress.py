@@ -12,18 +12,25 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
+from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import IO, Annotated, Any, Final, Literal, Self
+from urllib.parse import quote, urlsplit
 
+import ipywidgets
 from pydantic import AwareDatetime, Field, ValidationError
 
 from workbook.base.files import read_regular, write_whole
 from workbook.base.forms import Form
 from workbook.errors import ConfigurationError
 from workbook.notebook.exercises.judging import ExerciseState
-from workbook.views.table import clean
+from workbook.notebook.widgets.chooser import Keys, status
+from workbook.notebook.widgets.panels import Live
+from workbook.views.html import joined, tag, trusted
+from workbook.views.table import Snapshot, clean, paragraph, preformatted
 
 PROGRESS: Final = "progress.json"
 Tally = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -254,3 +261,147 @@ def _locked(lock: IO[bytes]) -> bool:
     except OSError as error:
         return error.errno not in {errno.EAGAIN, errno.EACCES, errno.EDEADLK}
     return True
+
+
+# A learner's progress goes to the trainer's board in the background, where a room has one.
+#
+# The board is named by the environment (WORKBOOK_BOARD, WORKBOOK_BOARD_TOKEN), or by the private file `.board.json`
+# beside the progress: {"address": ..., "token": ...}, and for a certificate of the room's own "fingerprint"
+# (SHA-256). It takes the whole progress, as often as it comes. What does not arrive goes with the next change.
+# Nothing of this disturbs a learner: the table of all exercises says when the board was not reached.
+
+
+not_reached: dict[Path, str] = {}
+"""Why the last post of a progress file did not reach its board, by file; one that arrived has no entry."""
+_turn = Lock()
+
+
+class BoardAddress(Form):
+    """Where the trainer's board is, and what it asks of who writes to it."""
+
+    address: Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+[^\s?#]*$")]
+    token: Annotated[str, Field(pattern=r"^[!-~]{1,200}$", repr=False)]
+    fingerprint: Annotated[str, Field(pattern=r"^([0-9A-Fa-f]{2}:?){32}$")] | None = None
+
+
+def board_of(file: Path) -> BoardAddress | None:
+    """The board that takes this progress file; None where there is none.
+
+    Raises:
+        OSError: `.board.json` cannot be read.
+        ConfigurationError: it, or the environment, names no board.
+    """
+    try:
+        if address := os.environ.get("WORKBOOK_BOARD"):
+            return BoardAddress(address=address, token=os.environ.get("WORKBOOK_BOARD_TOKEN", ""))
+        return BoardAddress.model_validate_json(read_regular(file.with_name(".board.json"), 10_000))
+    except FileNotFoundError:
+        return None
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_input=False)[0]["loc"]  # the token is never repeated
+        raise ConfigurationError(f"the {' '.join(map(str, wrong)) or 'file'} of the board is not right") from None
+
+
+def post(file: Path) -> None:
+    """Send this progress file's newest content to its board, in the background."""
+    if sys.platform != "emscripten":  # a browser has no threads
+        Thread(target=_post, args=[file], daemon=True).start()
+
+
+def _post(file: Path) -> None:
+    with _turn:  # one after the other, so that the newest content is the last to arrive
+        try:
+            if board := board_of(file):
+                send(board, Progress.read(file))
+            not_reached.pop(file, None)
+        except (OSError, ConfigurationError) as error:
+            not_reached[file] = str(error) or type(error).__name__
+
+
+def send(board: BoardAddress, progress: Progress) -> None:
+    """Put a progress on the board; the connection and each answer may take 2 s.
+
+    Raises:
+        OSError: the board was not reached, has another certificate, or refused it; or what answered is no board.
+    """
+    import ssl  # a browser may have none
+    from http.client import HTTPConnection, HTTPException, HTTPSConnection
+
+    url = urlsplit(board.address)
+    connection = HTTPConnection(url.netloc, timeout=2)
+    if url.scheme == "https":
+        context = ssl.create_default_context()
+        if board.fingerprint:  # compared after the handshake, before anything is sent
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        connection = HTTPSConnection(url.netloc, timeout=2, context=context)
+    try:
+        connection.connect()
+        if board.fingerprint and isinstance(connection.sock, ssl.SSLSocket):
+            own = sha256(connection.sock.getpeercert(binary_form=True) or b"").hexdigest()
+            if own != board.fingerprint.replace(":", "").lower():
+                raise OSError("it has another certificate")
+        headers = {"Authorization": f"Bearer {board.token}", "Content-Type": "application/json"}
+        target = f"{url.path.rstrip('/')}/seats/{quote(progress.seat, safe='')}"
+        connection.request("PUT", target, progress.text().encode(), headers)
+        if (status := connection.getresponse().status) >= 300:  # a redirect is not followed: it would take the token
+            raise OSError(f"it answered {status}")
+    except HTTPException as error:
+        raise OSError("what answered is no board") from error
+    finally:
+        connection.close()
+
+
+# Below an exercise of a learner's copy, with a live kernel: a button for the next hint, and one that asks for help.
+
+
+class Helper(Live):
+    """What the judge says, and the two buttons; a notebook stores what the judge says, with the hints folded.
+
+    Args:
+        feedback: an `asking.Feedback`, which makes its own helper.
+    """
+
+    def __init__(self, feedback: Any) -> None:
+        self.feedback = feedback
+        self._hints = 0
+
+    def snapshot(self) -> Snapshot:
+        """The feedback."""
+        return Snapshot(self.feedback.text(), joined(trusted(self.feedback.html())))
+
+    def recording(self) -> dict[str, Any]:
+        """What a runner reads."""
+        return dict(self.feedback.recording())
+
+    def make_widget(self) -> Any:
+        """The verdict, the hints that were asked for, and the buttons."""
+        said = ipywidgets.HTML(self.feedback.html(folded=False))
+        hints, told = ipywidgets.HTML(), ipywidgets.HTML()
+        more, hand = ipywidgets.Button(), ipywidgets.Button()
+
+        def show_hint(_button: object = None) -> None:
+            if _button is not None:
+                self._hints += 1
+                self.feedback.hint(self._hints)
+            shown = [paragraph(tag("b", f"Hint {n}: "), self.feedback.exercise.hints[n - 1]) for n in self._given]
+            last = self._hints == len(self.feedback.exercise.hints)
+            if last and self.feedback.tried:
+                shown.append(preformatted(self.feedback.solution))
+            hints.value = str(status(*shown))
+            more.description = f"Hint {self._hints + 1}"
+            more.layout.display = "none" if last or self.feedback.done else None
+
+        def show_hand(_button: object = None) -> None:
+            if _button is not None:
+                told.value = str(status(paragraph(self.feedback.help(up=not self.feedback.hand_is_up))))
+            hand.description = "Lower my hand" if self.feedback.hand_is_up else "I need help"
+
+        more.on_click(show_hint)
+        hand.on_click(show_hand)
+        show_hint()
+        show_hand()
+        return ipywidgets.VBox([said, hints, ipywidgets.HBox([more, hand]), told, Keys()])
+
+    @property
+    def _given(self) -> range:
+        return range(1, self._hints + 1)

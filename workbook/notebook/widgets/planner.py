@@ -15,8 +15,7 @@ from workbook.notebook.widgets.panels import Live
 from workbook.reading.planner import GETS, Latency, LogNormal, Plan, chance_lacking, generator, totals
 from workbook.reading.verdict import percent, span
 from workbook.runs.back_end import simulated_back_end
-from workbook.runs.extension.handler import ReferenceHandler
-from workbook.runs.extension.service import ExtensionProvisioningService, PassEntry
+from workbook.runs.extension.handler import ExtensionProvisioningService, PassEntry, ReferenceHandler
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.world import Instrument, World

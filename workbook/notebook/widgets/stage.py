@@ -15,8 +15,7 @@ from typing import Any
 from workbook.base.values import did_you_mean, lookup, quoted
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.notebook.plays.faults import ordinal
-from workbook.notebook.plays.run import PANELS, recording
+from workbook.notebook.plays.run import PANELS, ordinal, recording
 from workbook.notebook.plays.script import FLOWS, Act, Play, Script, play
 from workbook.notebook.widgets.chooser import literal
 from workbook.notebook.widgets.panels import Live, Player

@@ -9,13 +9,15 @@ from typing import Any, ClassVar
 
 from workbook.base.values import lookup
 from workbook.errors import ActivationDataError, WorkbookError
-from workbook.runs.extension.handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
-from workbook.runs.extension.service import (
+from workbook.runs.extension.handler import (
     AddPaymentPassRequest,
+    AuthorizationProvider,
     CardArt,
+    ExtensionHandler,
     ExtensionProvisioningService,
     ExtensionStatus,
     PassEntry,
+    ReferenceHandler,
 )
 
 

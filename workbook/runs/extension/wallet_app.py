@@ -18,7 +18,7 @@ from workbook.flows.trace import CALLS, Trace
 from workbook.flows.variants import B_LATER, SURFACES, VariantB
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.extension import handler as surroundings
-from workbook.runs.extension.service import AddPaymentPassRequest, ExtensionStatus, PassEntry
+from workbook.runs.extension.handler import AddPaymentPassRequest, ExtensionStatus, PassEntry
 from workbook.runs.loop import Loop
 from workbook.runs.own_code import exception_words, misspelt, own_failures, relayed, watched
 from workbook.simulation.ecc_v2 import wallet_request

@@ -9,8 +9,8 @@ import pytest
 from relays import FOLDER
 
 from workbook.commands import cli
-from workbook.sweep.back_end import faults_of
 from workbook.sweep.matrix import read_matrix
+from workbook.sweep.workers import faults_of
 
 MATRIX = """
 platform = ["a", "b"]

@@ -15,9 +15,8 @@ import trustme
 
 import workbook as wb
 from workbook.errors import ConfigurationError
-from workbook.notebook.exercises import posting
-from workbook.notebook.exercises.posting import board_of, not_reached
-from workbook.notebook.exercises.progress import PROGRESS, Progress
+from workbook.notebook.exercises import progress
+from workbook.notebook.exercises.progress import PROGRESS, Progress, board_of, not_reached
 
 TOKEN = "the-token-of-the-room"
 
@@ -80,7 +79,7 @@ def test_the_environment_names_the_board_before_the_file(board, file, monkeypatc
     named(file, board, token="other")
     monkeypatch.setenv("WORKBOOK_BOARD", f"http://127.0.0.1:{board.server_port}/class/a")
     monkeypatch.setenv("WORKBOOK_BOARD_TOKEN", TOKEN)
-    posting.post(file)
+    progress.post(file)
     assert until(lambda: board.seen)
     assert board.seen[0][:2] == ("/class/a/seats/Ann%20B", True)
 
@@ -98,14 +97,14 @@ def test_a_board_that_is_not_reached_disturbs_nobody_and_the_table_says_it(board
     assert until(lambda: "Connection refused" in not_reached[file])
     monkeypatch.delenv("WORKBOOK_BOARD")
     named(file, board)
-    posting.post(file)
+    progress.post(file)
     assert until(lambda: file not in not_reached)
 
 
 def test_a_redirect_does_not_take_the_token_away(board, file):
     file.write_text(Progress.of({"version": 1, "seat": "away"}).text())
     named(file, board)
-    posting.post(file)
+    progress.post(file)
     assert until(lambda: not_reached.get(file) == "it answered 307")
     assert [path for path, *_ in board.seen] == ["/seats/away"]
 
@@ -134,7 +133,7 @@ def test_the_token_is_in_no_text_of_its_own(file, board):
 def test_a_browser_posts_nothing(board, file, monkeypatch):
     named(file, board)
     monkeypatch.setattr("sys.platform", "emscripten")
-    posting.post(file)
+    progress.post(file)
     time.sleep(0.05)
     assert board.seen == []
 
@@ -147,12 +146,12 @@ def test_a_rooms_own_certificate_is_trusted_by_its_fingerprint_and_no_other(boar
     printed = sha256(ssl.PEM_cert_to_DER_cert(own.cert_chain_pems[0].bytes().decode())).hexdigest()
     for trusted in ({}, {"fingerprint": printed[:-2] + ("00" if printed[-2:] != "00" else "01")}):
         named(file, board, "https", **trusted)
-        posting._post(file)
+        progress._post(file)
         assert board.seen == [], "nothing is sent, the token least of all"
     assert not_reached.pop(file) == "it has another certificate"
     for number, trusted in enumerate(({"fingerprint": printed}, {"fingerprint": printed.upper()}), 1):
         named(file, board, "https", **trusted)
-        posting._post(file)
+        progress._post(file)
         assert len(board.seen) == number
 
 
@@ -166,7 +165,7 @@ def test_what_answers_in_another_language_is_no_board(file, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         monkeypatch.setenv("WORKBOOK_BOARD", f"http://127.0.0.1:{listener.getsockname()[1]}")
         monkeypatch.setenv("WORKBOOK_BOARD_TOKEN", TOKEN)
-        posting.post(file)
+        progress.post(file)
         with listener.accept()[0] as caller:
             caller.recv(10_000)
             caller.sendall(b"220 mail\r\n\r\n")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from workbook.commands import cli
-from workbook.course.incidents import deal
+from workbook.course.agenda import deal
 from workbook.errors import ParameterError
 from workbook.notebook.incidents import CAUSES, row_of_incident
 

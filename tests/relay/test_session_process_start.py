@@ -19,7 +19,7 @@ from workbook.mockserver.server import listening, running
 from workbook.relay.api_side import MockApi
 from workbook.relay.config import BackEndStart, Config
 from workbook.relay.model import Cardholder, Target
-from workbook.relay.process import Launcher, StartCommand, StartError, post_values
+from workbook.relay.session import Launcher, StartCommand, StartError, post_values
 from workbook.simulation.http import Response
 
 FREE = Origin.of("http://127.0.0.1:9")
@@ -52,7 +52,7 @@ def test_a_command_does_not_get_the_workbooks_own_variables(tmp_path, monkeypatc
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells a child that its parent has died")
 def test_a_command_ends_with_a_run_that_is_killed(tmp_path):
     program = (
-        "import pathlib, sys, time; from workbook.relay.process import StartCommand\n"
+        "import pathlib, sys, time; from workbook.relay.session import StartCommand\n"
         "command = StartCommand('echo $$; exec sleep 600', pathlib.Path(sys.argv[1]), {})\n"
         "command.__enter__(); command.start()\n"
         "while not command.output.read_text().endswith('\\n'): time.sleep(0.05)\n"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workbook.errors import ParameterError, SdkError
 from workbook.flows import messages as m
-from workbook.runs.extension.service import (
+from workbook.runs.extension.handler import (
     AddPaymentPassRequest,
     CardArt,
     ExtensionProvisioningService,

@@ -12,10 +12,9 @@ from workbook.base.files import sample
 from workbook.base.rules import rule
 from workbook.base.secrecy import NO_SECRETS, Secrets
 from workbook.errors import ConfigurationError, LeakError, ParameterError
-from workbook.harness.evidence import found_reports, read_sources, write_evidence
 from workbook.harness.model import Verdict
 from workbook.harness.reports import write_reports
-from workbook.harness.results import ReportKind
+from workbook.harness.results import ReportKind, found_reports, read_sources, write_evidence
 
 RUN = {
     "version": 1,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.course.seat import hand_out, start_server
+from workbook.course.hub import hand_out, start_server
 from workbook.errors import ConfigurationError
 from workbook.notebook.exercises.judging import ExerciseState
 from workbook.notebook.exercises.progress import PROGRESS, Progress, update
@@ -64,7 +64,7 @@ def test_a_file_that_its_owner_deleted_does_not_come_back_before_it_is_mended(co
 def test_what_was_broken_off_is_done_at_the_next_start(copy, lessons, monkeypatch):
     (lessons / "notebooks" / "00.ipynb").write_text("mended")
     with monkeypatch.context() as patched:
-        patched.setattr("workbook.course.seat.write_whole", lambda *_: (_ for _ in ()).throw(OSError(28, "disk full")))
+        patched.setattr("workbook.course.hub.write_whole", lambda *_: (_ for _ in ()).throw(OSError(28, "disk full")))
         with pytest.raises(OSError, match="disk full"):
             hand_out(lessons, copy)
     hand_out(lessons, copy)  # the lesson is there, and the record does not know it yet

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.notebook.plays.faults import PREDICTIONS, WAYS_TO_ADD
+from workbook.notebook.plays.run import PREDICTIONS, WAYS_TO_ADD
 from workbook.notebook.session import session
 from workbook.notebook.widgets.chooser import Chooser
 from workbook.simulation.faults import FAULTS

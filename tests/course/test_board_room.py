@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from tests.support.seats import NOON, progress, sent, work
-from workbook.course.room import overview, stuck
+from workbook.course.board import overview, stuck
 from workbook.notebook.exercises.model import all_exercises
 from workbook.notebook.exercises.progress import Progress
 

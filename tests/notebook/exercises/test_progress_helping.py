@@ -4,9 +4,8 @@ import pytest
 
 import workbook as wb
 from workbook.notebook.exercises.asking import Feedback
-from workbook.notebook.exercises.helping import Helper
 from workbook.notebook.exercises.model import EXERCISE_MIMETYPE, exercise_named
-from workbook.notebook.exercises.progress import PROGRESS, Progress
+from workbook.notebook.exercises.progress import PROGRESS, Helper, Progress
 
 WRONG = {"posts": 2, "posts_when_guarded": 1, "added": True, "reason": "InvalidSdkInput"}
 

@@ -8,7 +8,7 @@ from workbook.api.exchange import Options
 from workbook.base.rules import Owner
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.notebook.plays.faults import WAYS_TO_ADD
+from workbook.notebook.plays.run import WAYS_TO_ADD
 from workbook.notebook.session import session
 from workbook.reading.checks import Severity
 from workbook.reading.checks.api import DELEGATE_LIMIT

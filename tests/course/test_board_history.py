@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 
 from tests.support.seats import progress, work
-from workbook.course.history import History
+from workbook.course.board import History
 from workbook.errors import ConfigurationError
 from workbook.notebook.exercises.progress import Progress
 
@@ -84,7 +84,7 @@ def test_the_files_of_others_stay_as_they_are(file, tmp_path):
 def test_what_was_acknowledged_survives_a_kill(file):
     program = (
         "import sys; from pathlib import Path; from tests.support.seats import sent, work\n"
-        "from workbook.course.history import History\n"
+        "from workbook.course.board import History\n"
         "from workbook.notebook.exercises.progress import Progress\n"
         f"history = History(Path({str(file)!r}))\n"
         "for n in range(1000):\n"

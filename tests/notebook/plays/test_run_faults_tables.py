@@ -4,7 +4,7 @@ import pytest
 
 from workbook.base.rules import rule
 from workbook.errors import ParameterError
-from workbook.notebook.plays.faults import WAYS_TO_ADD, back_end_table, fault_table
+from workbook.notebook.plays.run import WAYS_TO_ADD, back_end_table, fault_table
 from workbook.notebook.session import outcomes, session
 from workbook.runs.back_end import BACK_ENDS
 from workbook.simulation.faults import FAULTS

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.runs.extension.service import HEIGHT, WIDTH, CardArt, problems_with
+from workbook.runs.extension.handler import HEIGHT, WIDTH, CardArt, problems_with
 
 GOOD = CardArt("PI1")
 

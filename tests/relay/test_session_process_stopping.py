@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from workbook.relay.process import Stopping
+from workbook.relay.session import Stopping
 
 
 def press(number=signal.SIGINT):

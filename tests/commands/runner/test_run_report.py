@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from workbook.base.secrecy import Secrets
-from workbook.commands.runner.report import (
+from workbook.commands.runner.run import (
     CheckResult,
     Failure,
     NotebookRun,
