@@ -49,8 +49,8 @@ def test_every_path_can_be_walked_and_ends_where_an_attempt_is_over(machine):
 @pytest.mark.parametrize(
     ("variant", "ends"),
     [
-        (B_EARLIER, {S.UNAVAILABLE: 2, S.IN_WALLET: 1, S.ADDED: 3, S.FAILED: 10}),
-        (B_LATER, {S.UNAVAILABLE: 2, S.IN_WALLET: 2, S.ADDED: 6, S.FAILED: 20}),
+        (B_EARLIER, {S.UNAVAILABLE: 2, S.IN_WALLET: 1, S.ADDED: 3, S.FAILED: 11}),
+        (B_LATER, {S.UNAVAILABLE: 2, S.IN_WALLET: 2, S.ADDED: 6, S.FAILED: 22}),
     ],
     ids=lambda one: getattr(one, "name", ""),
 )
@@ -128,8 +128,9 @@ def test_no_row_has_the_app_speak_to_the_api(machine):
 @pytest.mark.rule("B-FIN-1", "B-FIN-2")
 def test_every_way_into_a_failure_gives_the_button_back_and_tells_the_cardholder(telling):
     failing = [row for row in telling.rows if row.to is S.FAILED]
-    assert len(failing) == 6
-    assert {row.commands for row in failing} == {(m.EnableButton, m.TellFailure)}
+    assert len(failing) == 7
+    told = {row.event is not m.FinishedCancelled: row.commands for row in failing}
+    assert told == {True: (m.EnableButton, m.TellFailure), False: (m.EnableButton,)}  # who cancelled knows it (APP-4)
 
 
 def test_a_silent_app_is_the_same_but_for_what_the_cardholder_is_told():

@@ -196,7 +196,7 @@ def test_how_a_card_gets_to_phone_and_watch(variant, name):
 ENDS = {
     **dict.fromkeys(ERRORS, "wallet"),
     **dict.fromkeys(THROWN_BY_START, "start"),
-    "userCancelled": "sheet",
+    "userCancelled": "cancel",
     "unableToConstructSDKOutput": "sheet",
     NOTHING: "neither",
 }
@@ -204,17 +204,19 @@ SCRIPTS = {
     "wallet": lambda posting: posting + relayed + "WalletKitAsked FinishedWithError ",
     "start": lambda posting: "StartThrew ",
     "sheet": lambda posting: "FinishedWithError ",
+    "cancel": lambda posting: "FinishedCancelled ",
     "neither": lambda posting: posting + relayed + "WalletKitAsked FinishedWithNeither ",
 }
 
 
 @pytest.mark.rule("B-START-1", "B-FIN-1")
 @pytest.mark.parametrize("case", ENDS)
-def test_every_error_gives_the_button_back_says_so_and_adds_nothing(variant, case):
+def test_every_error_gives_the_button_back_and_adds_nothing_and_all_but_a_cancellation_are_told(variant, case):
     bench, played = play(variant, lambda: PhoneB(ends_with=case))
-    part = PARTS[variant.name]
-    told = part["looked"] + shown + tapped + SCRIPTS[ENDS[case]](part["posting"]) + failed
-    assert (played, bench.state, bench.button, bench.label) == (told, "failed", "shown", "not added")
+    part, cancelled = PARTS[variant.name], case == "userCancelled"
+    end, label = (failed.removesuffix(" TellFailure"), "") if cancelled else (failed, "not added")
+    told = part["looked"] + shown + tapped + SCRIPTS[ENDS[case]](part["posting"]) + end
+    assert (played, bench.state, bench.button, bench.label) == (told, "failed", "shown", label)
     assert bench.phone.cards == set()
     said = [getattr(record.message, "case", NOTHING) for record in bench.trace if record.after == "failed"]
     assert said[0] == case

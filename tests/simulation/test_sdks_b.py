@@ -276,7 +276,7 @@ def test_nil_and_a_spent_time_end_at_once_in_an_error(command, why):
          m.StartThrew("presentationFailure", "the app lacks the provisioning entitlement")),
         *((PhoneB(ends_with=case), 0.0, m.StartThrew(case, "chosen for this phone")) for case in THROWN_BY_START),
         (PhoneB(ends_with="userCancelled"), LatenciesB().sheet,
-         m.FinishedWithError("userCancelled", "the cardholder closed the wallet's sheet")),
+         m.FinishedCancelled("userCancelled", "the cardholder closed the wallet's sheet")),
         (PhoneB(ends_with="unableToConstructSDKOutput"), LatenciesB().sheet,
          m.FinishedWithError("unableToConstructSDKOutput", "chosen for this phone")),
     ],

@@ -79,8 +79,9 @@ def test_on_platform_b_the_sheet_comes_with_start_and_goes_with_the_next_questio
 
 
 def test_a_failure_shows_on_a_sheet_only_where_there_is_one():
-    assert after(OPEN, m.FinishedWithError("userCancelled")).sheet is Sheet.NONE
-    assert after(replace(OPEN, sheet=Sheet.UP), m.FinishedWithError("userCancelled")).sheet is Sheet.FAILED
+    assert after(OPEN, m.FinishedWithError("walletKitError")).sheet is Sheet.NONE
+    assert after(replace(OPEN, sheet=Sheet.UP), m.FinishedWithError("walletKitError")).sheet is Sheet.FAILED
+    assert after(replace(OPEN, sheet=Sheet.UP), m.FinishedCancelled("userCancelled")).sheet is Sheet.NONE
     assert after(replace(OPEN, sheet=Sheet.ADDING), m.ProvisionFailure("Timeout")).sheet is Sheet.FAILED
 
 

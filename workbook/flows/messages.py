@@ -792,6 +792,11 @@ class FinishedWithError(Event):
     why: str = ""
 
 
+@message(SDK, APP, "didFinishProvisioning(with: nil, error: error)", "sdk-b", "B-FIN-1", fails=True)
+class FinishedCancelled(FinishedWithError):  # noqa: N818  # no exception: an event that carries an error
+    """didFinishProvisioning with the cardholder's own choice as its error: userCancelled (sdk-b)."""
+
+
 @message(SDK, APP, "didFinishProvisioning(with: nil, error: nil)", "spec", "B-FIN-1", fails=True)
 class FinishedWithNeither(Event):
     """didFinishProvisioning with nothing at all: both are optional (B-FIN-1)."""

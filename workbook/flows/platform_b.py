@@ -76,6 +76,7 @@ ROWS_B: tuple[Row, ...] = (
     *row(State.TAPPED, m.StartCalled, State.STARTING, m.Start, rules="FLOW-3 B-START-1"),
     *row(State.STARTING, m.StartThrew, State.FAILED, *FAILS, rules="B-START-1"),
     *row(State.STARTING, m.FinishedWithError, State.FAILED, *FAILS, rules="B-FIN-1"),
+    *row(State.STARTING, m.FinishedCancelled, State.FAILED, assumed(m.EnableButton), rules="B-FIN-1"),  # it is known
     *row(State.STARTING, m.FinishedWithNeither, State.FAILED, *FAILS, rules="B-FIN-1"),
     # The delegate returns sdkInput or nil, the wallet finishes, and the app says so. The time is stopped first: what
     # the SDK does afterwards takes its own time, and the wallet's limit is on the app's answer alone. What a delegate

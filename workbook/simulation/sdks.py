@@ -332,9 +332,10 @@ class SdkB(StandIn):
             return 0.0, m.StartThrew("presentationFailure", "the app lacks the provisioning entitlement")
         if case in THROWN_BY_START:
             return 0.0, m.StartThrew(case, "chosen for this phone")
-        if case in ("userCancelled", "unableToConstructSDKOutput"):  # before an sdkOutput (inferred from the names)
-            why = "the cardholder closed the wallet's sheet" if case == "userCancelled" else "chosen for this phone"
-            return self.phone.latencies.sheet, m.FinishedWithError(case, why)
+        if case == "userCancelled":  # before an sdkOutput (inferred from the names), as the next one
+            return self.phone.latencies.sheet, m.FinishedCancelled(case, "the cardholder closed the wallet's sheet")
+        if case == "unableToConstructSDKOutput":
+            return self.phone.latencies.sheet, m.FinishedWithError(case, "chosen for this phone")
         output = next_output(self.phone, self._seal, self.payment_instrument_id)
         self.attempt = self.phone.outputs
         if self._later:

@@ -147,6 +147,7 @@ SCREEN_CHANGES: Mapping[type[m.Message], Change] = {
     m.GiveUp: _failed,
     m.FinishedWithPass: lambda screen, message: _into(screen, message.where, sheet=Sheet.ADDED),
     m.FinishedWithError: _failed,
+    m.FinishedCancelled: _to(waits=False, sheet=Sheet.NONE),
     m.FinishedWithNeither: _failed,
     m.CanAddCardCalled: _to(sheet=Sheet.NONE, waits=True),
     m.CanAddCardDetailsCalled: _to(sheet=Sheet.NONE, waits=True),

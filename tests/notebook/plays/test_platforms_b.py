@@ -25,7 +25,7 @@ ENDS = {
     "card on both": ("in the wallet", "hidden", "Available in Wallet", "yes", "yes", []),
     "card already in the wallet": ("in the wallet", "hidden", "Available in Wallet", "yes", "no watch is paired", []),
     "another wallet": ("unavailable", "hidden", "", "no", "no watch is paired", ["B-INIT-1 warn"]),
-    "cardholder cancels": ("failed", "shown", "not added", "no", "no watch is paired", ["B-FIN-1 note"]),
+    "cardholder cancels": ("failed", "shown", "", "no", "no watch is paired", ["B-FIN-1 note"]),
     "wallet fails": ("failed", "shown", "not added", "no", "no watch is paired", ["B-FIN-1 warn"]),
     "neither pass nor error": ("failed", "shown", "not added", "no", "no watch is paired", ["B-FIN-1 warn"]),
     "no entitlement": ("failed", "shown", "not added", "no", "no watch is paired", ["B-START-1 fail"]),

@@ -69,7 +69,7 @@ class Nil:
 DETAILS, ACTIVATED = m.CanAddCardDetailsCalled, m.WatchActivated
 NO, YES = False, True
 OPENED, ADDED, NEITHER = m.Opened(ID), m.FinishedWithPass("phone"), m.FinishedWithNeither()
-CANCELLED, FAILED = m.FinishedWithError("userCancelled"), m.FinishedWithError("walletKitError", "why")
+CANCELLED, FAILED = m.FinishedCancelled("userCancelled"), m.FinishedWithError("walletKitError", "why")
 TOLD, NIL = (Kind.COMMAND, m.TellFailure()), (Kind.COMMAND, m.ReturnNil("nil"))
 STILL = m.StillMissing
 

@@ -33,6 +33,7 @@ def cases(trace: Trace) -> Iterator[Finding]:
         m.ServiceRefused: "No ProvisioningService could be made",
         m.StartThrew: "start threw",
         m.FinishedWithError: "didFinishProvisioning came with an error",
+        m.FinishedCancelled: "didFinishProvisioning came with an error",
     }
     other = (Severity.WARN, Owner.YOU, "Enable the button again, tell the cardholder, and log the error.")
     for record in trace.select(*arrived, kind=Kind.EVENT):
@@ -118,7 +119,7 @@ def hidden_failure(trace: Trace) -> Iterator[Finding]:
     shown = {record.attempt for record in trace.select(m.TellFailure)}
     nil = {record.attempt for record in trace.select(m.ReturnNil)}
     for record in trace.select(m.StartThrew, m.FinishedWithError, m.FinishedWithNeither, kind=Kind.EVENT):
-        if record.attempt in shown or getattr(record.message, "case", "") == "userCancelled":
+        if record.attempt in shown or isinstance(record.message, m.FinishedCancelled):
             continue
         what = "nil" if record.attempt in nil else "a failure"
         text = f"The attempt ended with {what}, and the app told the cardholder nothing (assumed: it should)."
