@@ -112,6 +112,12 @@ def test_each_sentence_about_a_machine_is_the_one_that_was_written_down(golden, 
     golden("doctor", "\n".join(str(make()) for make in told))
 
 
+def test_a_parser_without_one_of_its_grammars_is_not_found(monkeypatch):
+    for missing in ("tree_sitter", "tree_sitter_kotlin", "tree_sitter_swift"):
+        monkeypatch.setattr(doctor, "find_spec", lambda name, gone=missing: None if name == gone else name)
+        assert "not found" in doctor._extras()[2]().text
+
+
 def test_the_widget_manager_is_found(labextensions):
     assert doctor.widgets(lambda: [labextensions / "elsewhere", labextensions]).ok
 
