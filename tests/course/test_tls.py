@@ -2,9 +2,11 @@
 
 import hashlib
 import ssl
+from datetime import UTC, datetime
 
 import pytest
 import trustme
+from cryptography import x509
 
 from workbook.course.tls import certify, own_address
 from workbook.errors import ConfigurationError
@@ -17,6 +19,8 @@ def test_one_is_made_once_for_each_address_and_only_its_owner_reads_the_key(tmp_
     assert certify(file, "192.0.2.7") != first
     assert file.stat().st_mode & 0o777 == 0o600
     assert "PRIVATE" not in (tmp_path / "board.ca.pem").read_text()
+    made, *_issuers = x509.load_pem_x509_certificates(file.read_bytes())
+    assert 700 < (made.not_valid_after_utc - datetime.now(UTC)).days < 825
 
 
 def test_a_given_one_is_kept_with_its_fingerprint(tmp_path):

@@ -5,6 +5,7 @@ import re
 import socket
 import ssl
 from contextlib import closing, suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from workbook.base.files import write_whole
@@ -42,7 +43,8 @@ def certify(file: Path, host: str, given: tuple[Path, Path] | None = None) -> st
 
         authority = new_authority()
         write_whole(file.with_suffix(".ca.pem"), authority.cert_pem.bytes().decode())
-        made = authority.issue_cert(host).private_key_and_cert_chain_pem.bytes().decode()
+        until = datetime.now(UTC) + timedelta(days=800)  # a browser refuses one that is valid for more than 825
+        made = authority.issue_cert(host, not_after=until).private_key_and_cert_chain_pem.bytes().decode()
         pem = f"{host}\n{made}"  # what stands before the first PEM block is a remark
     file.touch(0o600)
     write_whole(file, pem)
