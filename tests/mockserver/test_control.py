@@ -429,3 +429,33 @@ def test_whatever_is_asked_is_answered_with_json_or_events(method, name, query, 
         return
     document = json.loads(response.body)
     assert response.status == 200 or document["detail"]
+
+
+@pytest.mark.parametrize("accept", ["application/x-ndjson", "application/jsonl; q=1", "text/x, Application/JSON-lines"])
+def test_a_client_that_accepts_lines_gets_lines(stand, accept):
+    stand.first.respond(called(CANARY))
+    request = Request("GET", f"{PREFIX}journal?world=w1", (BEARER, ("accept", accept)))
+    response = anyio.run(stand.control.respond, request)
+    assert dict(response.headers)["content-type"] == "application/x-ndjson"
+    assert len(response.body.splitlines()) == 1
+
+
+def test_events_are_kept_by_nobody_and_a_refusal_is_a_problem_of_no_special_type(stand):
+    stand.first.respond(called(CANARY))
+    events = stand.ask("GET", "events?world=w1")
+    assert events.headers == (("content-type", "text/event-stream"), ("cache-control", "no-store"))
+    assert events.basis == "workbook: live page"
+    refused = stand.told("GET", "journal?world=w1&format=xml", status=400)
+    assert [*refused] == ["type", "title", "status", "detail"]
+    assert (refused["type"], refused["title"], refused["status"]) == ("about:blank", "Bad Request", 400)
+
+
+def test_a_wait_without_a_timeout_is_one_of_ten_seconds(stand, monkeypatch):
+    waited = []
+
+    async def noted(_matching, seconds):
+        waited.append(seconds)
+
+    monkeypatch.setattr(stand.journals["w1"], "wait_async", noted)
+    assert stand.told("POST", "wait?world=w1", {}) == {"found": False, "entry": None}
+    assert waited == [10.0]
