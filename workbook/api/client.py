@@ -165,17 +165,15 @@ class BaseClient(ABC, Generic[TransportT]):
         return self._shared.opened if first else None
 
 
-class _KeyFilter(logging.Filter):
-    """Scrubs every live key from a log record before a handler sees it."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.msg, record.args = without_live_keys(record.getMessage()), None
-        return True
+def _without_keys(record: logging.LogRecord) -> bool:
+    """Scrub every live key from a log record before a handler sees it; each record is logged."""
+    record.msg, record.args = without_live_keys(record.getMessage()), None
+    return True
 
 
 # httpcore, and httpcore2 like it, logs the peer's headers at DEBUG through two loggers, and a peer can echo our key.
 for _name in ("httpcore.http11", "httpcore.connection", "httpcore2.http11", "httpcore2.connection"):
-    logging.getLogger(_name).addFilter(_KeyFilter())
+    logging.getLogger(_name).addFilter(_without_keys)
 
 # What each httpx error means; the nearest ancestor counts. Their messages quote the peer, so we never repeat them.
 _FAILURES: Mapping[type, exchange.FailureKind] = {

@@ -189,20 +189,17 @@ def read_toml(path: Path, example: str) -> dict[str, Any]:
     Raises:
         BadConfigurationError: there is no such regular file, it is too large, or it is no TOML in UTF-8.
     """
-
-    def bad(what: str) -> BadConfigurationError:
-        return BadConfigurationError(str(path)[:200], [what])
-
+    file = str(path)[:200]
     try:
         text = read_regular(path, _LARGEST_FILE)
     except FileNotFoundError:
         others = {other.stem: other.name for other in path.parent.glob("*.toml")} if path.parent.is_dir() else {}
         near = get_close_matches(path.stem[:100], others, n=1)  # stems only: the ending makes no two names similar
         hint = f" Did you mean {others[near[0]]!r}?" if near else ""
-        raise bad(f"there is no such file.{hint} {example}") from None
+        raise BadConfigurationError(file, [f"there is no such file.{hint} {example}"]) from None
     except OSError as error:
-        raise bad(f"it cannot be read: {error.strerror or error}.") from None
-    return parse_toml(text, str(path)[:200], example)
+        raise BadConfigurationError(file, [f"it cannot be read: {error.strerror or error}."]) from None
+    return parse_toml(text, file, example)
 
 
 def parse_toml(text: bytes, file: str, example: str) -> dict[str, Any]:
@@ -211,20 +208,17 @@ def parse_toml(text: bytes, file: str, example: str) -> dict[str, Any]:
     Raises:
         BadConfigurationError: there are too many bytes, or they are no TOML in UTF-8.
     """
-
-    def bad(what: str) -> BadConfigurationError:
-        return BadConfigurationError(file, [what])
-
     if len(text) > _LARGEST_FILE:
-        raise bad(f"it is larger than {_LARGEST_FILE} bytes.")
+        raise BadConfigurationError(file, [f"it is larger than {_LARGEST_FILE} bytes."])
     try:
         return tomllib.loads(text.decode("utf-8-sig"))  # some editors put a byte order mark in front
     except UnicodeDecodeError as error:
-        raise bad(f"it is not UTF-8, see byte {error.start}. Save it as UTF-8.") from None
+        why = f"it is not UTF-8, see byte {error.start}. Save it as UTF-8."
     except RecursionError:
-        raise bad(f"it is not TOML: it is nested too deeply. {example}") from None
+        why = f"it is not TOML: it is nested too deeply. {example}"
     except ValueError as error:  # tomllib's message may repeat a key of the file, but never a value
-        raise bad(f"it is not TOML: {str(error)[:200]}. {example}") from None
+        why = f"it is not TOML: {str(error)[:200]}. {example}"
+    raise BadConfigurationError(file, [why])
 
 
 def label(place: Place) -> str:

@@ -19,6 +19,7 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum, unique
 from functools import cached_property
@@ -532,19 +533,13 @@ def secrets_in_request(headers: Iterable[tuple[str, str]], target: str = "") -> 
             word = whole.rpartition(" ")[2]
             yield from (whole, word)
             if whole[:6].lower() == "basic ":
-                yield from _basic(word)
+                with suppress(ValueError):  # not base64, or not UTF-8
+                    user_and_password = b64decode(word, validate=True).decode().split(":")
+                    yield from filter(str.isprintable, user_and_password)
     for pair in target.partition("?")[2].split("&") if "?" in target else ():
         name, _mark, value = pair.partition("=")
         if unquote(name).lower() in SECRET_PARAMETERS:
             yield from (value, unquote(value))
-
-
-def _basic(word: str) -> list[str]:
-    """User and password of HTTP basic authentication; nothing where the word is not that."""
-    try:
-        return [part for part in b64decode(word, validate=True).decode().split(":") if part.isprintable()]
-    except ValueError:  # not base64, or not UTF-8
-        return []
 
 
 class FromEnvironment(str):

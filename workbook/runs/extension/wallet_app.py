@@ -407,7 +407,6 @@ class WalletApp(Loop):
         m.HideIssuer: _show_none,
         m.ShowEntries: _show,
         m.ShowNoEntries: _show_none,
-        m.ShowCardAdded: lambda _self, _command: None,  # what the cardholder sees is in the trace
-        m.ShowNotAdded: lambda _self, _command: None,
-        m.IgnoreLate: lambda _self, _command: None,
+        # what the cardholder sees is in the trace
+        **dict.fromkeys((m.ShowCardAdded, m.ShowNotAdded, m.IgnoreLate), lambda _self, _command: None),
     }
