@@ -143,7 +143,7 @@ class Feedback(View):
         """In a learner's copy, with buttons."""
         if self.file is None or find_spec("ipywidgets") is None or find_spec("anywidget") is None:
             raise NotImplementedError  # IPython then shows the bundle, as the result of its cell
-        from workbook.notebook.exercises.progress import Helper  # needs the extra `lab`
+        from workbook.notebook.exercises.helping import Helper  # needs the extra `lab`
 
         Helper(self)._ipython_display_()
 

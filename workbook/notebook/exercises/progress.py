@@ -20,17 +20,13 @@ from time import monotonic, sleep
 from typing import IO, Annotated, Any, Final, Literal, Self
 from urllib.parse import quote, urlsplit
 
-import ipywidgets
 from pydantic import AwareDatetime, Field, ValidationError
 
 from workbook.base.files import read_regular, write_whole
 from workbook.base.forms import Form
 from workbook.errors import ConfigurationError
 from workbook.notebook.exercises.judging import ExerciseState
-from workbook.notebook.widgets.chooser import Keys, status
-from workbook.notebook.widgets.panels import Live
-from workbook.views.html import joined, tag, trusted
-from workbook.views.table import Snapshot, clean, paragraph, preformatted
+from workbook.views.table import clean
 
 PROGRESS: Final = "progress.json"
 Tally = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -349,59 +345,3 @@ def send(board: BoardAddress, progress: Progress) -> None:
         raise OSError("what answered is no board") from error
     finally:
         connection.close()
-
-
-# Below an exercise of a learner's copy, with a live kernel: a button for the next hint, and one that asks for help.
-
-
-class Helper(Live):
-    """What the judge says, and the two buttons; a notebook stores what the judge says, with the hints folded.
-
-    Args:
-        feedback: an `asking.Feedback`, which makes its own helper.
-    """
-
-    def __init__(self, feedback: Any) -> None:
-        self.feedback = feedback
-        self._hints = 0
-
-    def snapshot(self) -> Snapshot:
-        """The feedback."""
-        return Snapshot(self.feedback.text(), joined(trusted(self.feedback.html())))
-
-    def recording(self) -> dict[str, Any]:
-        """What a runner reads."""
-        return dict(self.feedback.recording())
-
-    def make_widget(self) -> Any:
-        """The verdict, the hints that were asked for, and the buttons."""
-        said = ipywidgets.HTML(self.feedback.html(folded=False))
-        hints, told = ipywidgets.HTML(), ipywidgets.HTML()
-        more, hand = ipywidgets.Button(), ipywidgets.Button()
-
-        def show_hint(_button: object = None) -> None:
-            if _button is not None:
-                self._hints += 1
-                self.feedback.hint(self._hints)
-            shown = [paragraph(tag("b", f"Hint {n}: "), self.feedback.exercise.hints[n - 1]) for n in self._given]
-            last = self._hints == len(self.feedback.exercise.hints)
-            if last and self.feedback.tried:
-                shown.append(preformatted(self.feedback.solution))
-            hints.value = str(status(*shown))
-            more.description = f"Hint {self._hints + 1}"
-            more.layout.display = "none" if last or self.feedback.done else None
-
-        def show_hand(_button: object = None) -> None:
-            if _button is not None:
-                told.value = str(status(paragraph(self.feedback.help(up=not self.feedback.hand_is_up))))
-            hand.description = "Lower my hand" if self.feedback.hand_is_up else "I need help"
-
-        more.on_click(show_hint)
-        hand.on_click(show_hand)
-        show_hint()
-        show_hand()
-        return ipywidgets.VBox([said, hints, ipywidgets.HBox([more, hand]), told, Keys()])
-
-    @property
-    def _given(self) -> range:
-        return range(1, self._hints + 1)

@@ -4,8 +4,9 @@ import pytest
 
 import workbook as wb
 from workbook.notebook.exercises.asking import Feedback
+from workbook.notebook.exercises.helping import Helper
 from workbook.notebook.exercises.model import EXERCISE_MIMETYPE, exercise_named
-from workbook.notebook.exercises.progress import PROGRESS, Helper, Progress
+from workbook.notebook.exercises.progress import PROGRESS, Progress
 
 WRONG = {"posts": 2, "posts_when_guarded": 1, "added": True, "reason": "InvalidSdkInput"}
 
