@@ -214,6 +214,7 @@ FEW = [took(1.0 + number / 100, name=f"other {number}") for number in range(20)]
         ((1.0,), (2.9,), False),  # too few to know the noise: three times as long is chance
         ((1.0,), (3.1,), True),
         ((0.01,), (0.1,), False),  # ten times as long, and nobody notices
+        ((0.1,), (1.0,), False),  # a single time on a busy machine
         ((3.1,), (1.0,), False),
         ((1.0,), (), False),
         ((0.9, 1.0, 9.0), (1.1, 1.0, 1.2), False),  # the middle counts, and no single late one

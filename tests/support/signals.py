@@ -91,10 +91,10 @@ def left(mark, seconds=8.0):
     return found
 
 
-def half_written(folder):
-    """Every file that its reader would refuse."""
+def half_written(folder, scratch):
+    """Every file that its reader would refuse, but for those in the system's place for what nobody keeps."""
     wrong = []
-    for path in filter(Path.is_file, folder.rglob("*")):
+    for path in (path for path in folder.rglob("*") if path.is_file() and not path.is_relative_to(scratch)):
         text = path.read_text("utf-8", "replace")
         try:
             if path.suffix in {".json", ".ipynb"}:
@@ -183,7 +183,7 @@ def wrong_after(name, seconds, sent, folder):
     wrong = [
         *([] if in_time else ["it did not end within 60 s"]),
         *(f"still running: {command}" for _pid, command in running),
-        *(f"half written: {path.name}: {error}" for path, error in half_written(folder)),
+        *(f"half written: {path.name}: {error}" for path, error in half_written(folder, scratch)),
         # nobody can tidy up after SIGKILL; a file that waits to be renamed has another name by then
         *(f"left over: {path.relative_to(folder)}" for path in folder.rglob("*.part") if not killed),
         *(f"left over: {path.name}" for path in scratch.iterdir() if not killed),
