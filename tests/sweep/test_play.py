@@ -4,7 +4,7 @@ import pytest
 
 import workbook as wb
 from workbook.errors import ParameterError
-from workbook.sweep.matrix import from_spec
+from workbook.sweep.matrix import from_spec, imported
 from workbook.sweep.play import Player, outcome
 
 
@@ -66,6 +66,12 @@ def test_a_row_has_the_same_columns_on_each_platform():
     rows = [Player(2.0).row(1, from_spec(f"platform={each}")) for each in ("a", "b", "wallet")]
     assert rows[0].keys() == rows[1].keys() == rows[2].keys()
     assert rows[2]["pass_entries_took"] > rows[2]["status_took"] > 0
+
+
+def test_own_code_is_made_ready_once_and_not_for_each_combination(own_code):
+    for seed in range(3):
+        outcome(from_spec(f"platform=wallet seed={seed} handler=planted_code:Handler"), 2.0)
+    assert len(imported("handler", "planted_code:Handler").__subclasses__()) == 1
 
 
 def test_a_line_with_a_mistake_is_refused_in_a_notebook():

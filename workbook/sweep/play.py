@@ -8,7 +8,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache, lru_cache, partial, wraps
+from functools import cache, lru_cache, wraps
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -103,22 +103,21 @@ def loop_of(c: Combination, patience: float = 9.0) -> tuple[Loop, str]:
         seconds = {name: float(c[name]) for name in ("get", "post") if name in c}
         phone.latencies = replace(phone.latencies, **seconds)
     back_end = _back_end(c, world, cards[0], phone)
-    bounded = partial(_in_time, patience)
     if platform == "a":
         variant = VARIANTS_A[c["variant"]]
         variant = variant if c["guarded"] == "yes" else replace(variant, guarded=False)
-        fetch_opc = bounded(imported("app", c["app"])) if ":" in c["app"] else None
+        fetch_opc = _in_time(patience, imported("app", c["app"])) if ":" in c["app"] else None
         app = AppA(fetch_opc=fetch_opc)
         return PlatformARun(variant, cards[0], phone=phone, app=app, back_end=back_end, seed=seed), cards[0]
     phone.seed = seed
     flow = VARIANTS_B[c["variant"]]
     if platform == "b":
-        delegate = _bounded(imported("app", c["app"]), bounded)() if ":" in c["app"] else None
+        delegate = _bounded(imported("app", c["app"]), patience)() if ":" in c["app"] else None
         flow, app_b = app_named("good" if delegate else c["app"], flow, delegate)
         return PlatformBRun(flow, cards[0], phone=phone, app=app_b, back_end=back_end), cards[0]
     if c["phone"] != NEVER_OPENED:
         _open(phone, cards, world)
-    handler = _bounded(imported("handler", c["handler"]), bounded) if ":" in c["handler"] else HANDLERS[c["handler"]]
+    handler = _bounded(imported("handler", c["handler"]), patience) if ":" in c["handler"] else HANDLERS[c["handler"]]
     wallet = TimedWallet(
         handler,
         flow,
@@ -139,9 +138,9 @@ def _open(phone: PhoneB, cards: tuple[str, ...], world: World) -> None:
 
 
 @cache
-def _bounded(kind: type, bounded: Callable[[Callable[..., Any]], Callable[..., Any]]) -> type:
-    """The integrator's class, each of its own methods stopped in time."""
-    own = {name: bounded(code) for name, code in vars(kind).items() if inspect.isfunction(code) and name[0] != "_"}
+def _bounded(kind: type, patience: float) -> type:
+    """The integrator's class, each of its own methods stopped after so many seconds; one class for all combinations."""
+    own = {name: _in_time(patience, code) for name, code in vars(kind).items() if inspect.isfunction(code) and name[0] != "_"}
     return type(kind.__name__, (kind,), {**own, "__module__": kind.__module__})
 
 
