@@ -67,6 +67,14 @@ def test_an_app_that_does_nothing_more_ends_the_run(monkeypatch: pytest.MonkeyPa
     assert ("the app's process ended" in missed.observed) == (mistake == "exits")
 
 
+def test_processes_share_the_cases_and_one_that_ends_leaves_the_others_theirs() -> None:
+    names = ("app.form.adds-the-card", "app.screen.shown-when-possible", "app.life.rotation")
+    record = conform_app(replace(run("from-0.4.0", "exits", only=names), processes=2))
+    assert tuple(case.name for case in record.cases) == tuple(sorted(names, key=[*APP_CASES].index))
+    verdicts = {case.name: case.verdict for case in record.cases}
+    assert verdicts == dict.fromkeys(names, Verdict.PASS) | {"app.form.adds-the-card": Verdict.FAIL}
+
+
 @pytest.mark.parametrize("mistake", ["", "crashes"])
 def test_an_exception_that_nothing_caught_fails_any_case(mistake: str) -> None:
     record = conform_app(run("from-0.4.0", mistake, only=("app.form.nothing-before-tap", "app.concurrency.quick-taps")))

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from time import monotonic
@@ -278,6 +278,7 @@ class AppRun(Options[c.AppCase]):
         surface: the routes of the app's back end.
         seed: of everything simulated.
         session: makes the session that the app presents in a case; random by default.
+        processes: of the app, among which the cases are shared: most of a case is waiting.
         name: of the app, for the report.
         file: the configuration's path; empty where there is none.
         taken: sentences about routes that the configuration does not name.
@@ -290,6 +291,7 @@ class AppRun(Options[c.AppCase]):
     surface: Surface = SURFACE
     seed: int = 7
     session: Callable[[c.AppCase], str] = lambda _case: secrets.token_urlsafe(18)
+    processes: int = 1
     name: str = "your app"
     file: str = ""
     taken: tuple[str, ...] = ()
@@ -383,6 +385,7 @@ def of_file(path: Path, run: AppRun) -> AppRun:
         run,
         start=started_by(form, folder),
         folder=folder / form.start.folder,
+        processes=4 if form.kotlin else 1,  # a build of the integrator's own may not run beside itself
         surface=surface,
         name=form.name,
         file=str(path),
@@ -440,11 +443,21 @@ def conform_app(
     progress = progress or RunProgress()
     for sentence in run.taken:
         progress.say(sentence)
-    judged, began = _Judged(run, progress), monotonic()
+    left, begin = iter(run.cases), cache(partial(progress.begin, len(run.cases)))
+    judged, began = [_Judged(run, progress, left, begin) for _ in range(run.processes)], monotonic()
+
+    async def everything() -> None:
+        await asyncio.gather(*(each.everything(port if each is judged[0] else 0) for each in judged))
+
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
-        stopping.run(lambda: judged.everything(port))
-    done = {result.case.name for result in judged.results}
+        stopping.run(everything)
+    done = {result.case.name: result for each in judged for result in each.results}
+    trouble = next((each.trouble for each in judged if each.trouble), "")
+    for case in run.cases if not stopping.asked else ():
+        if case.name not in done:
+            done[case.name] = CaseResult(case, Verdict.NOT_TESTABLE, why=trouble)
+            progress.ended(done[case.name])
     about = partial(
         About,
         target=run.name,
@@ -453,18 +466,24 @@ def conform_app(
         config=run.file,
         interrupted=stopping.asked,
         unfinished=tuple(case.name for case in run.cases if case.name not in done),
-        trouble=judged.trouble,
+        trouble=trouble,
         program="workbook conform app",
     )
-    secrets = (judged.key, *judged.sessions)
-    return concluded(about, began, judged.results, c.APP_CASES, run, secrets=secrets)
+    results = [done[case.name] for case in run.cases if case.name in done]
+    secrets = [secret for each in judged for secret in (each.key, *each.sessions)]
+    return concluded(about, began, results, c.APP_CASES, run, secrets=secrets)
 
 
 class _Judged:
-    """The cases of a run, and their results so far."""
+    """A process of the app, and the results of the cases that it takes from those that are `left`.
 
-    def __init__(self, run: AppRun, progress: RunProgress) -> None:
-        self._run, self._progress = run, progress
+    `begin` opens the progress; each process calls it when it is there.
+    """
+
+    def __init__(
+        self, run: AppRun, progress: RunProgress, left: Iterator[c.AppCase], begin: Callable[[], None]
+    ) -> None:
+        self._run, self._progress, self._left, self._begin = run, progress, left, begin
         # the SDK takes a 200th of its seconds, so that a case takes no longer than the app itself
         self._server = PhoneServer(run.surface, pace=0.005, seed=run.seed)
         self._command: StartCommand | None = None
@@ -505,14 +524,13 @@ class _Judged:
             client, cardholder = await self._app()
         except NoAnswerError as error:
             self.trouble = str(error)
-            self.results = [CaseResult(case, Verdict.NOT_TESTABLE, why=self.trouble) for case in self._run.cases]
             return
-        self._progress.begin(len(self._run.cases))
-        for number, case in enumerate(self._run.cases, 1):
-            gone = CaseResult(case, Verdict.NOT_TESTABLE, why=self.trouble)
-            result = gone if self.trouble else await self._judged(case, client, cardholder, number)
-            self.results.append(result)
+        self._begin()
+        for number, case in enumerate(self._left, 1):
+            self.results.append(result := await self._judged(case, client, cardholder, number))
             self._progress.ended(result)
+            if self.trouble:
+                break
         cardholder.end()
         await asyncio.sleep(TEMPO.looks)  # so that the answer leaves before the server stops
 

@@ -81,11 +81,11 @@ def _part(thing: Any, part: str, title: str) -> Any:
 
         return Compared(thing)
     if part == "report":
-        if not hasattr(thing, "report"):
+        if (page := getattr(thing, "report", None)) is None:
             raise ParameterError(f"{quoted(thing)} has no report. Give a result of wb.conform(...).")
         from workbook.notebook.widgets.panels import PageFrame
 
-        return PageFrame(thing.report)
+        return PageFrame(page)
     trace = thing if isinstance(thing, Trace) else getattr(thing, "trace", None)
     if trace is None:
         raise ParameterError(

@@ -140,7 +140,11 @@ def _open(phone: PhoneB, cards: tuple[str, ...], world: World) -> None:
 @cache
 def _bounded(kind: type, patience: float) -> type:
     """The integrator's class, each of its own methods stopped after so many seconds; one class for all combinations."""
-    own = {name: _in_time(patience, code) for name, code in vars(kind).items() if inspect.isfunction(code) and name[0] != "_"}
+    own = {
+        name: _in_time(patience, code)
+        for name, code in vars(kind).items()
+        if inspect.isfunction(code) and name[0] != "_"
+    }
     return type(kind.__name__, (kind,), {**own, "__module__": kind.__module__})
 
 
