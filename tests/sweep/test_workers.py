@@ -2,11 +2,14 @@
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 from time import monotonic, sleep
 
+import distributed
 import psutil
 import pytest
 
@@ -151,3 +154,57 @@ def test_two_dask_workers_of_which_one_is_killed_make_the_same_bytes(own_code, q
     assert process.wait(timeout=60) == 0
     sweep(read_matrix(file), own_code / "whole", workers=1)
     assert rows(dask) == rows(own_code / "whole")
+
+
+@pytest.fixture
+def started():
+    """Starts a program of Dask; what still runs is killed in the end."""
+    running = []
+
+    def start(*words):
+        command = [sys.executable, "-m", "dask", *words]
+        running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        return running[-1]
+
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
+def test_a_client_whose_scheduler_and_worker_end_goes_on_with_the_next(own_code, quick, started, capfd):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    matrix, far, address = read_matrix(own_code / "matrix.toml"), own_code / "far", f"tcp://127.0.0.1:{port}"
+
+    def cluster():
+        scheduler = started("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
+        return scheduler, started("worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
+
+    first, played = cluster(), []
+    client = Thread(target=lambda: played.append(sweep(matrix, far, workers=1, scheduler=address)))
+    client.start()
+    while client.is_alive() and not [*far.glob("rows/0*")]:
+        sleep(0.02)
+    for process in first:
+        process.kill()
+        process.wait()
+    done = len(rows(far))
+    cluster()
+    client.join(120)
+    sweep(matrix, own_code / "whole", workers=1)
+    assert 0 < done < len(rows(own_code / "whole"))
+    assert rows(far) == rows(own_code / "whole")
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_scheduler_that_is_not_there_is_told(own_code, monkeypatch):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    client = distributed.Client
+    monkeypatch.setattr(distributed, "Client", lambda address, timeout: client(address, timeout=timeout / 100))
+    with pytest.raises(ConfigurationError, match=f"No scheduler at '{address}'"):
+        [*workers.on_dask(read_matrix(None), {0: [1]}, address, 1)]

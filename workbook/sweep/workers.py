@@ -7,6 +7,7 @@ often: a sweep that was killed goes on with the chunks that are missing, and end
 import csv
 import io
 import json
+import logging
 import multiprocessing
 import os
 import signal
@@ -140,6 +141,7 @@ def on_dask(matrix: Matrix, left: Chunks, address: str, workers: int) -> Played:
     from distributed import Client, LocalCluster, as_completed
     from distributed.scheduler import KilledWorker
 
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it logs a traceback for each lost connection
     with ExitStack() as stack:
         stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 10}))
         cluster: Any = address or stack.enter_context(
