@@ -1,6 +1,7 @@
 """What a state file may hold of an exchange: what is shown anyway, and by what two bodies are told apart."""
 
 import json
+from dataclasses import replace
 from hashlib import blake2b
 
 import pytest
@@ -13,6 +14,7 @@ from workbook.mockserver.journal import (
     body_digest,
     entry,
     is_shown_whole,
+    length_and_run,
     persistent_entry,
     read_entry,
 )
@@ -136,3 +138,13 @@ def test_a_persistent_journal_keeps_no_body_and_says_the_same_as_another():
     assert persistent.to_har() == other.to_har()
     assert CARD.encode() not in persistent.entries()[-1].body
     assert persistent.entries()[0].body == persistent.entries()[1].body
+
+
+def test_a_body_of_a_real_sdk_is_compared_by_its_length_within_one_run_and_only_where_its_digest_stands_for_it():
+    said_once = exchange(CARD.encode())
+    (length, run), (again, same_run) = (length_and_run(persistent_entry(said_once, SALT)) for _ in range(2))
+    assert (length, run) == (again, same_run) == (len(CARD.encode()), run)
+    assert run
+    assert length_and_run(said_once) is None
+    said = persistent_entry(said_once, SALT).body
+    assert length_and_run(replace(said_once, body=said)) is None

@@ -1,5 +1,6 @@
 """What HTTP allows a peer to do with its connection, on real sockets: in one piece, half closed, and with a reset."""
 
+import asyncio
 import errno
 import json
 import shutil
@@ -8,12 +9,13 @@ import ssl
 import subprocess
 import time
 from contextlib import contextmanager
+from unittest.mock import Mock
 
 import pytest
 
-from workbook.mockserver.server import make_certificate, running
+from workbook.mockserver.server import Connection, Server, listening, make_certificate, running
 from workbook.simulation.faults import FaultPlan, Planned
-from workbook.simulation.http import AFTER_ID, BEFORE_ID
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Response, Wire
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
@@ -110,6 +112,76 @@ def test_a_large_answer_to_a_peer_that_says_no_more_is_whole():
             top, _, body = read_all(connection).partition(b"\r\n\r\n")
     assert f"content-length: {len(body)}" in top.decode().split("\r\n")
     assert len(body) >= 20_000_000
+
+
+class Responds:
+    """A responder that answers with this, or raises it."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def respond(self, _request):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def asked_of(answer, sent):
+    """All that comes of these bytes, from a server that answers so."""
+    with running(Responds(answer)) as url:
+        host, _, port = url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            connection.sendall(sent)
+            return read_all(connection)
+
+
+def test_an_answer_in_chunks_ends_with_an_empty_one():
+    told = asked_of(Response(200, (), b"whole", "assumed", wire=Wire(chunked=True)), head("connection: close"))
+    assert told.endswith(b"\r\n\r\n5\r\nwhole\r\n0\r\n\r\n")
+
+
+def test_a_defect_of_who_answers_is_a_500_and_not_the_end(caplog):
+    told = asked_of(LookupError("a defect"), head("connection: close"))
+    assert told.startswith(b"HTTP/1.1 500 Internal Server Error\r\n")
+    assert [(each.message, str(each.exc_info[1])) for each in caplog.records] == [
+        ("A request could not be answered.", "a defect")
+    ]
+
+
+@pytest.mark.parametrize(("over", "stays"), [(None, True), (object(), False)], ids=["TCP", "TLS"])
+def test_the_half_of_a_connection_that_is_left_serves_for_the_answer_under_way_but_not_over_tls(over, stays):
+    async def eof():
+        connection = Connection(Server(lambda _request: None))
+        transport = Mock(asyncio.Transport)
+        transport.get_extra_info.side_effect = {"ssl_object": over}.get
+        connection.connection_made(transport)
+        connection._task = Mock()
+        return connection.eof_received()
+
+    assert asyncio.run(eof()) is stays
+
+
+def test_an_abrupt_stop_ends_an_answer_under_way_and_then_the_server():
+    async def serve():
+        answering, ended = asyncio.Event(), []
+
+        async def answer(_request):
+            answering.set()
+            await asyncio.sleep(60)
+
+        server = Server(answer)
+        with listening("127.0.0.1", 0) as listener:
+            server.listen(listener)
+            task = asyncio.create_task(server.serve())
+            _reader, writer = await asyncio.open_connection(*listener.getsockname())
+            writer.write(head())
+            await answering.wait()
+            server.stop(abrupt=True)
+            ended.append(await asyncio.wait_for(task, 10))
+            writer.close()
+        return ended, server.connections
+
+    assert asyncio.run(serve()) == ([None], set())
 
 
 @pytest.mark.parametrize("part", [head()[:40], post(1)[:-5]], ids=["head", "body"])

@@ -607,6 +607,12 @@ def test_a_file_that_cannot_be_had_is_told(tmp_path):
             Worlds(wrong)
 
 
+def test_why_a_file_cannot_be_had_is_told_in_its_systems_words(tmp_path):
+    with pytest.raises(ConfigurationError) as caught:
+        Worlds(tmp_path / "no" / "state")
+    assert str(caught.value) == f"Cannot open the state file {tmp_path / 'no' / 'state'}: No such file or directory."
+
+
 def test_an_empty_file_is_a_new_one(path):
     path.touch()
     with kept(path, DEFAULT) as worlds:
