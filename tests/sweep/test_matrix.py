@@ -1,10 +1,14 @@
 """The matrix: which combinations a file names, in which order, and what it refuses."""
 
+import sys
+
 import pytest
 
 from workbook.base.forms import BadConfigurationError
 from workbook.errors import ParameterError
-from workbook.sweep.matrix import DIMENSIONS, from_spec, ordinary, read_matrix, spec
+from workbook.flows.variants import VARIANTS_B
+from workbook.runs.platform_b import APPS_B
+from workbook.sweep.matrix import DIMENSIONS, from_spec, imported, ordinary, read_matrix, spec
 
 
 @pytest.fixture
@@ -61,6 +65,30 @@ def test_latencies_are_drawn_from_the_surroundings_alone(matrix):
     assert gets[::2] == gets[1::2]  # both handlers meet the same
     assert len(set(gets)) == 40
     assert 1.5 < sorted(gets)[40] < 2.7
+
+
+def test_other_surroundings_draw_other_latencies(matrix):
+    made = matrix(
+        'phone = ["ready", "with a watch"]\nlatency = ["slow"]\n[latencies]\nslow = { median = 2.0, p99 = 10.0 }'
+    )
+    gets = [each["get"] for each in combinations(made)]
+    assert len(gets) == len(set(gets)) == 4
+
+
+def test_the_earlier_variant_has_no_app_that_is_about_a_watch(matrix):
+    found = combinations(matrix('platform = ["b"]\nvariant = "all"\napp = "all"'))
+    about_watches = {name for name, mistake in APPS_B.items() if {"calls", "keeps_watch_availability"} & {*mistake}}
+    assert about_watches
+    later, earlier = ({c["app"] for c in found if c["variant"] == variant} for variant in VARIANTS_B)
+    assert later ^ earlier == about_watches
+
+
+def test_the_current_folder_is_searched_before_all_others(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["elsewhere", *sys.path])
+    (tmp_path / "found_here.py").write_text("code = 5")
+    assert imported("app", "found_here:code") == 5
+    assert sys.path[0] == ""
 
 
 def test_a_limit_takes_different_ones_of_everywhere(matrix):

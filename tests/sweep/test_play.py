@@ -4,6 +4,8 @@ import pytest
 
 import workbook as wb
 from workbook.errors import ParameterError
+from workbook.simulation.world import SIMULATED_CARDS
+from workbook.sweep import play
 from workbook.sweep.matrix import from_spec, imported
 from workbook.sweep.play import Player, outcome
 
@@ -66,6 +68,48 @@ def test_a_row_has_the_same_columns_on_each_platform():
     rows = [Player(2.0).row(1, from_spec(f"platform={each}")) for each in ("a", "b", "wallet")]
     assert rows[0].keys() == rows[1].keys() == rows[2].keys()
     assert rows[2]["pass_entries_took"] > rows[2]["status_took"] > 0
+
+
+def test_a_row_has_the_seconds_that_were_drawn():
+    row = Player(2.0).row(1, from_spec("platform=a get=1.5 post=2.5"))
+    assert (row["get"], row["post"]) == (1.5, 2.5)
+
+
+@pytest.mark.parametrize("status", ["inactive", "suspended", "closed"])
+def test_a_card_has_its_status(status):
+    world, cards = play._world(status, 1, 7)
+    assert [world.instruments[card].status for card in cards] == [status]
+
+
+@pytest.mark.parametrize(
+    ("card", "cards", "held"), [("first", 1, [1]), ("third", 2, [3, 1]), ("second", 4, [2, 1, 3, 4])]
+)
+def test_a_cardholder_has_so_many_cards_the_one_that_is_added_first(card, cards, held):
+    world, found = play._world(card, cards, 7)
+    assert [int(each[-4:]) for each in found] == held
+    assert len([each for each in world.instruments if each[-4:].isdigit()]) == max(3, cards, len(SIMULATED_CARDS))
+
+
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ("platform=a app=no_code:f", "app"),
+        ("platform=b app=no_code:F", "app"),
+        ("platform=wallet handler=no_code:H", "handler"),
+    ],
+)
+def test_code_that_is_not_there_is_told_with_its_option(line, option):
+    (found,) = outcome(from_spec(line)).found
+    assert f"{option} 'no_code:" in found
+
+
+def test_of_own_code_only_what_the_wallet_or_the_app_calls_is_stopped_in_time(own_code):
+    kind = imported("handler", "planted_code:Handler")
+    kind.most, kind._helper = 3, lambda _self: "its own"
+    bounded = play._bounded(kind, 2.0)
+    assert bounded.most == 3
+    assert bounded._helper is kind._helper
+    assert bounded.pass_entries is not kind.pass_entries
 
 
 def test_own_code_is_made_ready_once_and_not_for_each_combination(own_code):

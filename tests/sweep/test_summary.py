@@ -56,6 +56,31 @@ def test_a_planted_bug_is_found_with_its_smallest_combination(found, options, pa
     assert replays(kind)
 
 
+@pytest.mark.golden
+def test_what_a_sweep_leaves_is_what_was_written_down(own_code, found, golden):
+    text = (own_code / "matrix.toml").read_text().replace('"first", "second", "third"', '"third", "second"')
+    text += """
+back_end = ["good", "waits 30 s"]
+handler = ["GETs one after the other", "reference"]
+taps = [2]
+seeds = 3
+latency = ["slow"]
+[latencies]
+slow = { median = 3.0, p99 = 15.0 }
+[[without]]
+fault = "not 200"
+seed = "not 1"
+"""
+    (own_code / "matrix.toml").write_text(text)
+    document = found(app="planted_code:planted")
+    assert {kind["replay"].count("seed") for kind in document} == {0, 1}
+    out = own_code / "out"
+    told = json.loads((out / "sweep.json").read_text())
+    told["rate"] = dict.fromkeys(told["rate"], "another one in each run")
+    told["matrix"] = "of this file"
+    golden("sweep", f"{json.dumps(told, indent=1, ensure_ascii=False)}\n{(out / 'summary.md').read_text()}")
+
+
 @pytest.mark.parametrize(
     ("line", "stage"),
     [

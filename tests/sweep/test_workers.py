@@ -12,6 +12,7 @@ from time import monotonic, sleep
 import distributed
 import psutil
 import pytest
+from distributed.scheduler import KilledWorker
 
 from workbook.errors import ConfigurationError
 from workbook.sweep import workers
@@ -37,7 +38,7 @@ def quick(monkeypatch):
 
 
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
-def test_a_second_start_plays_only_what_is_missing(own_code, quick, monkeypatch, ending):
+def test_a_second_start_plays_only_what_is_missing(own_code, quick, monkeypatch, capsys, ending):
     monkeypatch.setattr(workers, "file_ending", lambda: ending)
     matrix = read_matrix(own_code / "matrix.toml", app="planted_code:good")
     assert sweep(matrix, own_code / "one", workers=1)[0] == 2 * 2 * 3 * 7
@@ -47,7 +48,12 @@ def test_a_second_start_plays_only_what_is_missing(own_code, quick, monkeypatch,
     (own_code / "one" / "rows" / ".000002.1.part").write_text("half a ro")  # a kill left it
     assert sweep(matrix, own_code / "one", workers=1)[0] == 20
     assert rows(own_code / "one") == whole
+    capsys.readouterr()
     assert sweep(matrix, own_code / "one", workers=1)[0] == 0
+    assert "84/84 [" in (told := capsys.readouterr().err)
+    assert "combinations/s" in told
+    manifest = {"version": 1, "matrix": matrix.digest, "rows": 84, "chunk": 20, "files": ending}
+    assert json.loads((own_code / "one" / "manifest.json").read_text()) == manifest
     frame = read_rows(own_code / "one")
     assert len(frame) == 84
     assert (frame["failure"] == "").all()
@@ -88,7 +94,9 @@ def test_code_that_ends_its_process_costs_the_row_in_which_it_does(own_code):
     found = read_rows(own_code)
     assert [*found["number"]] == chunks[0]
     assert 0 < (found["outcome"] == "exited").sum() < 24
-    assert {*found["card"][found["outcome"] == "exited"]} == {"second"}
+    exited = found["outcome"] == "exited"
+    assert {*found["card"][exited]} == {"second"}
+    assert {*found["failure"][exited]} == {"It ended the process, as os._exit or a crash of a library does."}
 
 
 def test_code_that_hangs_or_exits_the_interpreter_becomes_a_row(own_code):
@@ -198,6 +206,53 @@ def test_a_client_whose_scheduler_and_worker_end_goes_on_with_the_next(own_code,
     assert 0 < done < len(rows(own_code / "whole"))
     assert rows(far) == rows(own_code / "whole")
     assert "Traceback" not in capfd.readouterr().err
+
+
+class Gone:
+    """A cluster of Dask whose workers end with each chunk that they take."""
+
+    def __init__(self, *_given, **_named):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        pass
+
+    def submit(self, *_given, **_named):
+        return Gone()
+
+    def result(self):
+        raise KilledWorker("a chunk", "a worker", 11)
+
+
+def test_a_chunk_that_ends_each_worker_is_played_here(own_code, monkeypatch):
+    monkeypatch.setattr(distributed, "Client", Gone)
+    monkeypatch.setattr(distributed, "as_completed", lambda futures: [*futures])
+    monkeypatch.setattr(workers, "carefully", chunk_file)
+    matrix = read_matrix(own_code / "matrix.toml")
+    chunks = {0: [*matrix.numbers()][:2], 1: [*matrix.numbers()][2:4]}
+    left = dict(chunks)
+    assert [*workers.on_dask(matrix, left, "tcp://127.0.0.1:1", 1)] == [*here(matrix, chunks, 1)][::-1]
+    assert left == {}
+
+
+@pytest.mark.slow
+def test_workers_end_with_a_sweep_that_is_killed(own_code):
+    program = own_code / "main.py"
+    program.write_text(MAIN.replace("workers=1", "workers=2"))
+    command = [sys.executable, str(program), str(own_code / "matrix.toml"), str(own_code / "out")]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    until = monotonic() + 60
+    while not [*own_code.glob("out/rows/0*")] and monotonic() < until:
+        sleep(0.02)
+    spawned = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert len(spawned) > 2
+    _gone, alive = psutil.wait_procs(spawned, timeout=20)
+    assert alive == []
 
 
 def test_a_scheduler_that_is_not_there_is_told(own_code, monkeypatch):
