@@ -4,14 +4,16 @@ import json
 import os
 import re
 import threading
-from contextlib import closing
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
+from types import SimpleNamespace
 from urllib.parse import quote, urlsplit
 
 import pytest
 
 from tests.support.seats import NOON, progress, sent, work
 from workbook.commands import cli
+from workbook.course import board as board_module
 from workbook.course.board import LARGEST_PROGRESS, Board, BoardOptions, History, copies, serve_board
 from workbook.errors import ConfigurationError
 from workbook.mockserver.server import Server, base_url, listening, on_thread
@@ -214,6 +216,33 @@ def test_it_runs_with_its_own_certificate_and_goes_on_after_a_restart(tmp_path, 
     assert re.search(r"The board, for you alone: https://127\.0\.0\.1:\d+/b/#\S{32}\n", said)
     with closing(History(tmp_path / "board.sqlite")) as history:
         assert set(history.seats) == {"owl", "hawk", "kite"}
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8765/"),
+        ("::1", "http://[::1]:8765/"),
+        ("0.0.0.0", "https://192.0.2.7:8765/"),
+        ("::", "https://192.0.2.7:8765/"),
+        ("192.0.2.9", "https://192.0.2.9:8765/"),
+    ],
+)
+def test_the_address_that_learners_get_is_one_that_they_can_reach(tmp_path, monkeypatch, capsys, host, address):
+    @contextmanager
+    def elsewhere(*_given, **_named):
+        yield SimpleNamespace(getsockname=lambda: ("", 8765))
+
+    monkeypatch.setattr(board_module, "listening", elsewhere)
+    monkeypatch.setattr(board_module, "own_address", lambda: "192.0.2.7")
+    monkeypatch.setattr(board_module, "run_until_signal", lambda _server, ready: ready())
+    serve_board(BoardOptions(history=tmp_path / "board.sqlite", host=host))
+    join = json.loads((tmp_path / "board.join.json").read_text())
+    assert join["address"] == address
+    assert ("fingerprint" in join) is address.startswith("https")
+    said = capsys.readouterr().out
+    assert re.match(rf"The board, for you alone: {re.escape(address)}#\S{{32}}\n", said)
+    assert said.endswith("at the top of each copy.\n0 seats are known. Stop with Ctrl-C.\n")
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ def test_raised_hands_come_first_the_longest_before_the_others_then_who_is_stuck
     )["seats"]
     assert [(row["seat"], row["hand"]) for row in seen] == [("waits", 9), ("asks", 2), ("stuck", -1), ("calm", -1)]
     assert seen[2]["stuck"].startswith("wrong 3 times: A-CAN-2, canProvision returns")
+    assert [row["for"] for row in seen] == ["03.1", "03.1", "", ""]
     assert seen[3]["exercise"] == f"03.1 {all_exercises()['03.1'].title}"
     assert (seen[3]["since"], seen[3]["wrong"], seen[3]["solved"], seen[3]["of"]) == (5, 0, 0, len(all_exercises()))
 

@@ -163,7 +163,8 @@ def test_the_script_of_other_systems_is_one_that_a_shell_reads(wheels, tmp_path)
     with zipfile.ZipFile(out) as archive:
         entry = archive.getinfo("workbook-macos/start.command")
         script = archive.read(entry)
-    assert entry.external_attr >> 16 == 0o755
+        modes = {one.external_attr >> 16 for one in archive.infolist() if one is not entry}
+    assert (entry.external_attr >> 16, modes) == (0o755, {0o644})
     subprocess.run(["sh", "-n"], input=script, check=True)
     assert b"python3.13" in script
 

@@ -4,18 +4,22 @@ import asyncio
 import copy
 import json
 import os
+import pwd
 import re
 import socket
 import ssl
 import stat
+import subprocess
 import time
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from workbook.commands import cli
+from workbook.course import hub
 from workbook.course.hub import Room, _fill, make_room, read_room, seat_names, turns
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.mockserver.mock import Worlds
@@ -181,6 +185,37 @@ def test_as_root_a_folder_that_the_accounts_could_not_enter_is_refused(tmp_path,
     with pytest.raises(ConfigurationError, match="The seats' accounts could not enter"):
         make_room(closed / "room", host="127.0.0.1", port=free_port())
     assert list(closed.iterdir()) == []
+
+
+def test_an_account_is_made_with_its_own_group_and_a_home_that_is_closed_to_others(tmp_path, monkeypatch):
+    asked, owned = [], []
+    accounts = iter((KeyError, SimpleNamespace(pw_uid=7, pw_gid=8)))
+
+    def getpwnam(_name):
+        account = next(accounts)
+        if account is KeyError:
+            raise KeyError
+        return account
+
+    monkeypatch.setattr(pwd, "getpwnam", getpwnam)
+    monkeypatch.setattr(subprocess, "run", lambda words, **_: asked.append(words) or SimpleNamespace(returncode=0))
+    monkeypatch.setattr(os, "chown", lambda *given: owned.append(given))
+    hub._make_account("owl", tmp_path / "owl")
+    (words,) = asked
+    assert (words[0], words[-2:]) == ("useradd", ["--user-group", "owl"])
+    assert words[words.index("--home-dir") + 1] == str(tmp_path / "owl")
+    assert words[words.index("--shell") + 1] == "/bin/bash"
+    assert owned == [(tmp_path / "owl", 7, 8)]
+    assert stat.S_IMODE((tmp_path / "owl").stat().st_mode) == 0o700
+
+
+def test_an_account_that_cannot_be_made_is_told_in_the_systems_words(tmp_path, monkeypatch):
+    monkeypatch.setattr(pwd, "getpwnam", {}.__getitem__)
+    failed = SimpleNamespace(returncode=9, stderr="useradd: group full\n")
+    monkeypatch.setattr(subprocess, "run", lambda *_given, **_named: failed)
+    with pytest.raises(ConfigurationError, match="The account owl cannot be made: useradd: group full"):
+        hub._make_account("owl", tmp_path / "owl")
+    assert not (tmp_path / "owl").exists()
 
 
 def test_a_room_that_was_made_without_root_is_not_made_anew_with_it(anew, monkeypatch):

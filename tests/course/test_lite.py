@@ -69,6 +69,49 @@ def test_what_a_browser_has_no_wheel_of_is_not_needed_there():
     assert not needed & absent
 
 
+@pytest.mark.parametrize(
+    ("marker", "needed"),
+    [
+        ("sys_platform == 'emscripten'", True),
+        ("platform_system == 'Emscripten'", True),
+        ("platform_machine == 'wasm32'", True),
+        ("platform_machine == 'x86_64'", False),
+        ("extra == 'lab'", False),
+    ],
+)
+def test_what_is_needed_is_read_as_a_browser_reads_it(monkeypatch, marker, needed):
+    asked = {lite.PACKAGE: [f"Some_Thing; {marker}"]}
+    monkeypatch.setattr(metadata, "requires", lambda name: asked.get(name, []))
+    assert ("some-thing" in lite.needed_packages()) is needed
+
+
+def test_python_and_what_was_compiled_for_it_come_from_the_cache_and_the_kernels_own_with_it(tmp_path, cache):
+    folder = tmp_path / "static" / "pyodide"
+    lite._add_python(folder, lite.fetched_pyodide(VERSION, cache), cache)
+    names = {path.name for path in folder.iterdir()}
+    python = {"pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"}
+    assert {*python, CORE, "micropip-0.11.1-py3-none-any.whl"} < names
+    assert {name.partition("-")[0] for name in names - python} == {
+        "pydantic_core", "micropip", "ipykernel", "piplite", "pyodide_kernel"
+    }  # fmt: skip
+
+
+def test_the_page_starts_as_quietly_as_elsewhere_with_all_packages(tmp_path):
+    lite._add_settings(tmp_path, {"b", "a"})
+    shown = json.loads((tmp_path / "jupyter-lite.json").read_text())
+    assert shown["jupyter-lite-schema-version"] == 0
+    shown = shown["jupyter-config-data"]
+    assert shown["appName"] == "Provisioning workbook"
+    assert "@jupyterlab/extensionmanager-extension" in shown["disabledExtensions"]
+    assert shown["litePluginSettings"] == {
+        "@jupyterlite/pyodide-kernel-extension:kernel": {
+            "disablePyPIFallback": True, "loadPyodideOptions": {"packages": ["a", "b"]}
+        }
+    }  # fmt: skip
+    own, others = shown["settingsOverrides"], json.loads((tmp_path / "settings" / "overrides.json").read_text())
+    assert own == {**others, "@jupyterlab/apputils-extension:themes": {"adaptive-theme": True}}
+
+
 def test_a_package_that_is_missing_is_named(monkeypatch):
     monkeypatch.setattr(lite, "PACKAGE", "no-such-package")
     with pytest.raises(ConfigurationError, match=r"A site needs no-such-package, .*\[lab,lite\]"):
@@ -121,8 +164,17 @@ def test_the_lock_file_lists_each_wheel_with_its_checksum(tmp_path):
     lock = json.loads((tmp_path / "pyodide-lock.json").read_text())
     assert lock["info"] == {"arch": "wasm32"}
     (entry,) = lock["packages"].values()
-    assert entry["sha256"] == sha256((tmp_path / CORE).read_bytes()).hexdigest()
-    assert (entry["file_name"], entry["imports"]) == (CORE, ["pydantic_core"])
+    assert entry == {
+        "name": "pydantic-core",
+        "version": metadata.version("pydantic-core"),
+        "file_name": CORE,
+        "sha256": sha256((tmp_path / CORE).read_bytes()).hexdigest(),
+        "imports": ["pydantic_core"],
+        "depends": [],
+        "install_dir": "site",
+        "package_type": "package",
+        "unvendored_tests": False,
+    }
 
 
 def test_lessons_00_to_07_are_a_learners_copy_and_say_what_is_left_out(tmp_path):
@@ -140,6 +192,8 @@ def test_lessons_00_to_07_are_a_learners_copy_and_say_what_is_left_out(tmp_path)
     for cell, why in left_out.items():
         assert texts[cell]["cell_type"] == "markdown"
         assert texts[cell]["source"].startswith(f"*A browser cannot run this cell. {why}*\n\n```python\n")
+        assert texts[cell]["source"].endswith("\n```")
+    assert {path.name for path in (tmp_path / "files").iterdir()} == {"notebooks", "progress.json"}
     assert "stay in this browser" in texts["00_start_here.ipynb site"]["source"]
     whole = "".join("".join(cell["source"]) for cell in texts.values() if cell["cell_type"] == "markdown")
     linked = {target.partition("#")[0] for target in re.findall(r"\]\(([^):]+)\)", whole)} - {""}
