@@ -532,3 +532,15 @@ def test_every_outcome_that_a_fault_may_have_is_played_by_a_fault_that_has_it():
     may_have = {name: {*fault.seen_as} for name, fault in FAULTS.items()}
     assert {word for words in may_have.values() for word in words} == {*PLAYED}
     assert all(word in may_have[name] for word, name in PLAYED.items())
+
+
+def test_a_header_that_only_one_of_both_has_is_a_difference(found, monkeypatch):
+    answered = Worlds.respond
+
+    def with_a_header(worlds, request):
+        answer = answered(worlds, request)
+        return replace(answer, headers=(*answer.headers, ("x-tier", "1")))
+
+    monkeypatch.setattr(Worlds, "respond", with_a_header)
+    finding = only(found(*GOOD))
+    assert (finding.real, finding.simulated, finding.basis) == ("200 without the header x-tier", "with it", "assumed")

@@ -115,6 +115,12 @@ def test_keys_have_names_in_the_order_in_which_they_come():
     assert named == ["k1", "k2", "k1", None]
 
 
+def test_a_query_stays_behind_a_pseudonym():
+    target = told(exchange(target=f"{PATH}?a=b&c"), pseudonyms=True)["target"]
+    assert target == told(exchange(target=f"{PATH}?a=b&c"))["target"].replace(ID, "PIRECORDED000000000000001")
+    assert "?a=" in target
+
+
 @pytest.mark.parametrize(
     ("one", "settings", "instrument"),
     [
@@ -261,7 +267,7 @@ def test_a_line_that_a_kill_cut_is_left_out_and_taken_away_before_more_is_writte
 
 def test_two_proxies_do_not_write_one_record(path):
     first = Recording(path, HEAD)
-    with pytest.raises(ConfigurationError, match="Another proxy writes"):
+    with pytest.raises(ConfigurationError, match=r"Another proxy writes .*\.jsonl\. Stop it, or give another --out\.$"):
         Recording(path, HEAD, append=True)
     first.close()
     written(path, append=True)
