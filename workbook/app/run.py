@@ -443,7 +443,7 @@ def conform_app(
     progress = progress or RunProgress()
     for sentence in run.taken:
         progress.say(sentence)
-    left, begin = iter(run.cases), cache(partial(progress.begin, len(run.cases)))
+    left, begin = iter(enumerate(run.cases, 1)), cache(partial(progress.begin, len(run.cases)))
     judged, began = [_Judged(run, progress, left, begin) for _ in range(run.processes)], monotonic()
 
     async def everything() -> None:
@@ -452,12 +452,12 @@ def conform_app(
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
         stopping.run(everything)
-    done = {result.case.name: result for each in judged for result in each.results}
+    done = {number: result for each in judged for number, result in each.results.items()}
     trouble = next((each.trouble for each in judged if each.trouble), "")
-    for case in run.cases if not stopping.asked else ():
-        if case.name not in done:
-            done[case.name] = CaseResult(case, Verdict.NOT_TESTABLE, why=trouble)
-            progress.ended(done[case.name])
+    unfinished = [(number, case) for number, case in enumerate(run.cases, 1) if number not in done]
+    for number, case in unfinished if not stopping.asked else ():
+        done[number] = CaseResult(case, Verdict.NOT_TESTABLE, why=trouble)
+        progress.ended(done[number])
     about = partial(
         About,
         target=run.name,
@@ -465,11 +465,11 @@ def conform_app(
         seed=run.seed,
         config=run.file,
         interrupted=stopping.asked,
-        unfinished=tuple(case.name for case in run.cases if case.name not in done),
+        unfinished=tuple(case.name for _number, case in unfinished if stopping.asked),
         trouble=trouble,
         program="workbook conform app",
     )
-    results = [done[case.name] for case in run.cases if case.name in done]
+    results = [result for _number, result in sorted(done.items())]
     secrets = [secret for each in judged for secret in (each.key, *each.sessions)]
     return concluded(about, began, results, c.APP_CASES, run, secrets=secrets)
 
@@ -481,7 +481,7 @@ class _Judged:
     """
 
     def __init__(
-        self, run: AppRun, progress: RunProgress, left: Iterator[c.AppCase], begin: Callable[[], None]
+        self, run: AppRun, progress: RunProgress, left: Iterator[tuple[int, c.AppCase]], begin: Callable[[], None]
     ) -> None:
         self._run, self._progress, self._left, self._begin = run, progress, left, begin
         # the SDK takes a 200th of its seconds, so that a case takes no longer than the app itself
@@ -491,7 +491,7 @@ class _Judged:
         self.key = self._server.key
         self.sessions: set[str] = set()
         self._given: set[str] = set()
-        self.results: list[CaseResult] = []
+        self.results: dict[int, CaseResult] = {}
         self.trouble = ""
         self._cardholder: PlayedCardholder | None = None
         self._server.on_hello = self._greet
@@ -526,9 +526,9 @@ class _Judged:
             self.trouble = str(error)
             return
         self._begin()
-        for number, case in enumerate(self._left, 1):
-            self.results.append(result := await self._judged(case, client, cardholder, number))
-            self._progress.ended(result)
+        for number, case in self._left:
+            self.results[number] = await self._judged(case, client, cardholder, number)
+            self._progress.ended(self.results[number])
             if self.trouble:
                 break
         cardholder.end()
