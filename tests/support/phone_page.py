@@ -76,7 +76,8 @@ sdk_output = "/sdkOutput"
 ```
 
 Without a build tool, write `[kotlin]` instead of `[start]`. With the extra `[kotlin]` the workbook compiles the files,
-together with the stand-in, and starts them; it downloads nothing. Coroutines are there; `libraries` adds jars of yours.
+together with the stand-in, and starts them in four processes, which share the cases; it downloads nothing. Coroutines
+are there; `libraries` adds jars of yours.
 
 ```toml
 [kotlin]
