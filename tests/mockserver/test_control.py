@@ -7,7 +7,7 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from journaled import Journaled
+from responders import Journaled
 
 from workbook.errors import ConfigurationError
 from workbook.mockserver.control import ENDPOINTS, PREFIX, Control

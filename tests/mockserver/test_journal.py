@@ -15,7 +15,7 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from journaled import Journaled
+from responders import Fixed, Journaled
 
 from workbook.api.opaque import SIMULATED_PREFIX
 from workbook.errors import ParameterError
@@ -43,18 +43,6 @@ class Ticks:
     def __call__(self):
         self.at += 0.25
         return self.at
-
-
-class Fixed:
-    """A responder with one answer, or one error."""
-
-    def __init__(self, answer):
-        self.answer = answer
-
-    def respond(self, _request):
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
 
 
 def answer(body=b"{}", status=200, headers=JSON_HEADERS, basis="lesson: assumed", wire=None):

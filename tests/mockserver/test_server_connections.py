@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from unittest.mock import Mock
 
 import pytest
+from responders import Fixed
 
 from workbook.mockserver.server import Connection, Server, listening, make_certificate, running
 from workbook.simulation.faults import FaultPlan, Planned
@@ -114,21 +115,9 @@ def test_a_large_answer_to_a_peer_that_says_no_more_is_whole():
     assert len(body) >= 20_000_000
 
 
-class Responds:
-    """A responder that answers with this, or raises it."""
-
-    def __init__(self, answer):
-        self.answer = answer
-
-    def respond(self, _request):
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
-
-
 def asked_of(answer, sent):
     """All that comes of these bytes, from a server that answers so."""
-    with running(Responds(answer)) as url:
+    with running(Fixed(answer)) as url:
         host, _, port = url.removeprefix("http://").partition(":")
         with socket.create_connection((host, int(port)), timeout=10) as connection:
             connection.sendall(sent)

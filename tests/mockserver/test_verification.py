@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from journaled import Journaled
+from responders import Journaled
 
 from workbook.errors import ParameterError
 from workbook.mockserver.journal import Journal

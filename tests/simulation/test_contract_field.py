@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 import requests
-from journaled import Journaled
+from responders import Journaled
 
 from workbook.mockserver.journal import Journal
 from workbook.mockserver.serve import log_line

@@ -1,4 +1,16 @@
-"""A responder whose exchanges a journal keeps, as `Worlds` does it for each of its worlds."""
+"""Responders: one with a fixed answer, and one whose exchanges a journal keeps, as `Worlds` does for each world."""
+
+
+class Fixed:
+    """A responder with one answer, or one error."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def respond(self, _request):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
 
 
 class Journaled:
