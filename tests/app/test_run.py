@@ -12,7 +12,7 @@ import pytest
 import workbook.app.cases as cases_module
 import workbook.app.run as run_module
 from workbook.app.cases import APP_CASES
-from workbook.app.run import AppForm, AppRun, conform_app, load_app
+from workbook.app.run import AppForm, AppRun, conform_app, load_app, of_file
 from workbook.base.forms import BadConfigurationError, Form
 from workbook.harness.model import Miss, Verdict
 from workbook.harness.reports import from_json, to_json
@@ -151,6 +151,35 @@ def test_an_app_without_a_good_name_is_told_so(tmp_path: Path, top: str, told: s
         load_app(path)
     (mistake,) = error.value.mistakes
     assert mistake.startswith(told)
+
+
+@pytest.mark.parametrize(("line", "taken"), [("", 1), ("processes = 3", 3)])
+def test_a_core_in_kotlin_runs_in_as_many_processes_as_its_file_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, taken: int
+) -> None:
+    monkeypatch.setattr(run_module, "started_by", lambda *_given: "x")
+    path = tmp_path / "app.toml"
+    path.write_text(f'name = "a"\n[kotlin]\nsources = ["src"]\nmain = "A"\n{line}\n', "utf-8")
+    assert of_file(path, AppRun()).processes == taken
+
+
+@pytest.mark.parametrize("number", ["0", "17", "'many'"])
+def test_how_many_processes_is_checked_at_the_door(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "app.toml"
+    path.write_text(f'name = "a"\n[kotlin]\nsources = ["src"]\nmain = "A"\nprocesses = {number}\n', "utf-8")
+    with pytest.raises(BadConfigurationError) as error:
+        load_app(path)
+    (mistake,) = error.value.mistakes
+    assert mistake.endswith(f"it is {number}; give how many processes share the cases, from 1 to 16.")
+
+
+def test_no_more_processes_start_than_there_are_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+    start = run_module.StartCommand.start
+    monkeypatch.setattr(run_module.StartCommand, "start", lambda self: started.append(self) or start(self))
+    record = conform_app(replace(run("from-0.4.0", only=("app.life.rotation",)), processes=4))
+    assert [case.verdict for case in record.cases] == [Verdict.PASS]
+    assert len(started) == 1
 
 
 @pytest.mark.parametrize("form", [AppForm, BackEndForm, BaselineForm, ScenarioForm])

@@ -76,14 +76,15 @@ sdk_output = "/sdkOutput"
 ```
 
 Without a build tool, write `[kotlin]` instead of `[start]`. With the extra `[kotlin]` the workbook compiles the files,
-together with the stand-in, and starts them in four processes, which share the cases; it downloads nothing. Coroutines
-are there; `libraries` adds jars of yours.
+together with the stand-in, and starts them; it downloads nothing. Coroutines are there; `libraries` adds jars of yours.
+What your core keeps in a file, several `processes` share: leave that line out then.
 
 ```toml
 [kotlin]
 sources = ["src"]                       # files and folders beside app.toml; "native/kotlin" is the reference app core
 main = "com.example.AdapterKt"          # the class with `fun main() = conform {{ ... }}`
 variant = "from-0.4.0"                  # of the SDK
+processes = 4                           # share the cases, so a run takes a third of the time; 1 without this line
 ```
 
 `ProvisionResult.Failure.name` is one of these (*sdk-a*; the document shows none): {failures}. A cardholder who ends

@@ -278,7 +278,8 @@ class AppRun(Options[c.AppCase]):
         surface: the routes of the app's back end.
         seed: of everything simulated.
         session: makes the session that the app presents in a case; random by default.
-        processes: of the app, among which the cases are shared: most of a case is waiting.
+        processes: of the app, at most, which share the cases: most of a case is waiting. What an app keeps in a file,
+            they share as well, so more than one is the integrator's choice.
         name: of the app, for the report.
         file: the configuration's path; empty where there is none.
         taken: sentences about routes that the configuration does not name.
@@ -321,6 +322,7 @@ class KotlinForm(Form):
     main: Annotated[Text, Says('the class with the main function, such as "sample.AdapterKt"')]
     variant: Text = A_FROM_0_4_0.name
     libraries: Texts = Field(default_factory=list)
+    processes: Annotated[int, Field(ge=1, le=16), Says("how many processes share the cases, from 1 to 16")] = 1
 
 
 class AppForm(Form):
@@ -385,7 +387,7 @@ def of_file(path: Path, run: AppRun) -> AppRun:
         run,
         start=started_by(form, folder),
         folder=folder / form.start.folder,
-        processes=4 if form.kotlin else 1,  # a build of the integrator's own may not run beside itself
+        processes=form.kotlin.processes if form.kotlin else 1,
         surface=surface,
         name=form.name,
         file=str(path),
@@ -443,8 +445,9 @@ def conform_app(
     progress = progress or RunProgress()
     for sentence in run.taken:
         progress.say(sentence)
-    left, begin = iter(enumerate(run.cases, 1)), cache(partial(progress.begin, len(run.cases)))
-    judged, began = [_Judged(run, progress, left, begin) for _ in range(run.processes)], monotonic()
+    left, begin = iter(enumerate(run.cases, 1)), cache(partial(progress.begin, len(run.cases)))  # which it does once
+    judged = [_Judged(run, progress, left, begin) for _ in range(min(run.processes, len(run.cases)))]
+    began = monotonic()
 
     async def everything() -> None:
         await asyncio.gather(*(each.everything(port if each is judged[0] else 0) for each in judged))
@@ -454,10 +457,10 @@ def conform_app(
         stopping.run(everything)
     done = {number: result for each in judged for number, result in each.results.items()}
     trouble = next((each.trouble for each in judged if each.trouble), "")
-    unfinished = [(number, case) for number, case in enumerate(run.cases, 1) if number not in done]
-    for number, case in unfinished if not stopping.asked else ():
-        done[number] = CaseResult(case, Verdict.NOT_TESTABLE, why=trouble)
-        progress.ended(done[number])
+    for number, case in enumerate(run.cases, 1):
+        if number not in done and not stopping.asked:
+            done[number] = CaseResult(case, Verdict.NOT_TESTABLE, why=trouble)
+            progress.ended(done[number])
     about = partial(
         About,
         target=run.name,
@@ -465,7 +468,7 @@ def conform_app(
         seed=run.seed,
         config=run.file,
         interrupted=stopping.asked,
-        unfinished=tuple(case.name for _number, case in unfinished if stopping.asked),
+        unfinished=tuple(case.name for number, case in enumerate(run.cases, 1) if number not in done),
         trouble=trouble,
         program="workbook conform app",
     )
