@@ -68,6 +68,8 @@ def test_the_folder_of_another_matrix_is_refused(tmp_path):
     (tmp_path / "manifest.json").write_text("[]")
     with pytest.raises(ConfigurationError, match="cannot be used"):
         prepared(matrix, tmp_path, 5)
+    with pytest.raises(ConfigurationError, match=r"^--out '.*manifest\.json' cannot be used: "):
+        prepared(matrix, tmp_path / "manifest.json", 5)
     (tmp_path / "manifest.json").unlink()
     (tmp_path / "rows" / "notes.txt").write_text("mine")
     with pytest.raises(ConfigurationError, match="holds other files"):
