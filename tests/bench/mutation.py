@@ -10,6 +10,7 @@ Each mutant is a fork of one process that has imported everything but the workbo
 the mutated module, runs the quick tests file by file, and ends at the first that fails. So a mutant costs less than a
 second, and a mistake in a table, which is made while a module is imported, costs no more than one in a function.
 The slow tests start processes, which have to meet the mistake as well: they run in a copy of the project that holds it.
+First they run in a copy without one: what fails there proves nothing.
 """
 
 import argparse
@@ -110,7 +111,9 @@ def slow_killer(path, text, tests):
         copy = Path(folder) / "project"
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache"))
         (copy / path).write_text(text, "utf-8")
-        environment = {**os.environ, "PYTHONPATH": str(copy)}  # before the project that is installed
+        # Nothing watches which lines are met. The copy comes before the project that is installed.
+        watching = [name for name in os.environ if name.startswith("SLIPCOVER_")]
+        environment = {**os.environ, **dict.fromkeys(watching, ""), "PYTHONPATH": str(copy)}
         command = [
             sys.executable,
             "-m",
@@ -126,6 +129,13 @@ def slow_killer(path, text, tests):
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return "" if done.returncode in (0, pytest.ExitCode.NO_TESTS_COLLECTED) else failed[0][:200] if failed else "no end"
+
+
+def passing(concerned):
+    """The same, once their slow tests have passed without a mutant: one that fails anyway would kill each of them."""
+    if failing := slow_killer("README.md", (ROOT / "README.md").read_text("utf-8"), concerned):
+        sys.exit(f"This slow test fails without any mutant: {failing}")
+    return concerned
 
 
 def tried(path, mutant, files, slow):
@@ -177,6 +187,7 @@ def main():
         while failing := killer(files):
             print(f"left out, because it fails without any mutant: tests/{failing}", flush=True)
             files.remove(failing)
+        slow = passing(concerned) if options.slow else []
         chosen = [(path, one) for path in (f"workbook/{module}" for module in below(ROOT / "workbook", [part]))
                   if options.only in path for one in mutants(path)]  # fmt: skip
         total = len(chosen)
@@ -188,7 +199,7 @@ def main():
             # the tests of this module first, then what killed many
             own = [word for word in Path(path).with_suffix("").parts[2:] if word != "__init__"]
             nearest = sorted(files, key=lambda file: (not any(f"test_{word}" in file for word in own), -kills[file]))
-            line, by = tried(path, mutant, nearest, concerned if options.slow else [])
+            line, by = tried(path, mutant, nearest, slow)
             kills[by] += 1
             report.write(json.dumps({"mutant": line, "killer": by}) + "\n")
             report.flush()
