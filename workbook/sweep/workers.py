@@ -141,7 +141,8 @@ def on_dask(matrix: Matrix, left: Chunks, address: str, workers: int) -> Played:
     from distributed import Client, LocalCluster, as_completed
     from distributed.scheduler import KilledWorker
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it logs a traceback for each lost connection
+    for name in ("distributed", "distributed.client"):  # each has a level of its own
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # it logs a traceback for each lost connection
     with ExitStack() as stack:
         stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 10}))
         cluster: Any = address or stack.enter_context(
