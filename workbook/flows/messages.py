@@ -202,7 +202,7 @@ class EnableButton(Command):
     """Enable the add button again once the flow has completed or was terminated (A-BTN-1)."""
 
 
-@message(APP, CARDHOLDER, "was added, is still offered: report it", "spec", "A-CAN-6", fails=True)
+@message(APP, APP, "was added, is still offered: tell the operator", "spec", "A-CAN-6", fails=True)
 class ReportToContact(Command):
     """Report the card to the operator's implementation contact (A-CAN-6)."""
 
