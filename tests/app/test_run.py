@@ -90,6 +90,7 @@ def only_miss(run: AppRun) -> tuple[Miss, Verdict]:
     return missed, case.verdict
 
 
+@pytest.mark.slow
 @pytest.mark.rule("APP-7")
 @pytest.mark.parametrize(("case", "place"), [("concurrency.disabled-at-once", "POST"),
                                              ("concurrency.disabled-in-the-wallet", "wallet")])  # fmt: skip

@@ -57,6 +57,7 @@ def test_a_chain_that_is_ten_times_as_long_takes_about_ten_times_as_long(tmp_pat
     assert took[1] < 50 * took[0] + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text"),
     [

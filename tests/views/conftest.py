@@ -114,7 +114,7 @@ def trouble():
     story.event(0.8, m.OpcReceived(cut_short), m.ApiError(15009), m.CanProvisionError("x" * 300), attempt=2)
     story.event(0.9, m.ProvisionFailure("Canceled", ""), m.Noted("an event to itself"), attempt=2)
     story.tell(1.0, Kind.NOTE, m.Noted("The real world ends here. " * 6), attempt=2)
-    story.command(1.1, m.ReportToContact())
+    story.command(1.1, m.HideButton(), m.ReportToContact())
     return story.trace
 
 

@@ -71,7 +71,7 @@ def test_no_opaque_text_is_ever_shown(stories):
         (m.EnableButton(), "shown"),
         (m.DisableButton(), "disabled"),
         (m.HideButton(), "hidden"),
-        (m.ReportToContact(), ""),
+        (m.ShowAdded(), ""),
     ],
 )
 def test_a_command_to_the_cardholder_is_a_change_on_the_screen(command, button):
@@ -98,7 +98,7 @@ def test_the_glossary_explains_only_the_words_that_occur(stories):
 def test_a_line_in_words_says_who_what_and_whether_it_is_deprecated(stories):
     said = [line.sentence for line in sequence(stories["two_step"]()).lines]
     assert said[1] == "0.000 s, App to SDK: createSdkOutput() [deprecated]."
-    assert sequence(stories["trouble"]()).lines[-2].sentence.startswith("1.000 s, Note: note: The real world")
+    assert sequence(stories["trouble"]()).lines[-3].sentence.startswith("1.000 s, Note: note: The real world")
 
 
 def test_the_repr_is_the_drawing_and_the_bundle_holds_text_and_html(stories):
