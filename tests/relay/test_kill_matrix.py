@@ -2,15 +2,15 @@
 
 The matrix is left in the directory of reports, as `report/kill-matrix.html` and `.md`. A relay in order and one that
 fails far from what is wrong with it are tried with every case. Any other is tried with the cases made for it, and with
-a third of those that could tell besides, so that its first line has others to be ranked before: of their groups and of
-the form of the requests, or of all where the cases made for it watch the others. Which third depends on its name, so
-that each case is a rival somewhere.
+some of those that could tell besides, so that its first line has others to be ranked before: an eighth of their groups
+and of the form of the requests, or a third of all where the cases made for it watch the others. Which of them depends
+on its name, so that each case is a rival somewhere.
 `WORKBOOK_EVERY_CELL=1` tries every case on every relay.
 """
 
 import os
 import shutil
-from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from zlib import crc32
@@ -25,11 +25,6 @@ from workbook.relay.model import RelayGroup
 
 pytestmark = pytest.mark.slow
 
-IN_ORDER, WAITING, OTHERS = 2, 2, 5
-"""Processes. Relays in order run two at a time, because they have to be in time; beside them only those run that do
-little but wait, and all others afterwards."""
-SHARE = 3
-"""One in so many of the cases that are not made for a relay is tried on it."""
 WAITS = ["OneConnection", "LimitForEachByte", "NoLimit", "BadBodyUnanswered", "OneAfterTheOther"]
 """Relays whose cases take a quarter of a minute and more, and next to no work."""
 FAR = {"NeverFails", "OneConnection", "BusyForGood"}
@@ -53,8 +48,9 @@ def tried(name):
     watched = any(CASES[one].script.judges_run for one in made)  # a case that watches the others needs them
     groups = set(RelayGroup) if watched else {RelayGroup.FORM, *(CASES[one].group for one in made)}
     others = [one for one, case in CASES.items() if case.group in groups]
-    third = set(others[crc32(name.encode()) % SHARE :: SHARE])
-    return tuple(one for one in CASES if one in {*made, *shown, *third})
+    share = 3 if watched else 8
+    some = set(others[crc32(name.encode()) % share :: share])
+    return tuple(one for one in CASES if one in {*made, *shown, *some})
 
 
 @pytest.fixture(scope="module")
@@ -63,17 +59,17 @@ def judged():
     names = [name for name in (*relays.kinds(), *relays.OTHERS) if "node" not in name or shutil.which("node")]
     right = [name for name in names if not told(name)[1]]
     wrong = [name for name in names if name not in right]
-    longest_first = sorted((name for name in wrong if name not in WAITS), key=lambda name: -len(tried(name)))
-    with _processes(IN_ORDER) as in_order, _processes(WAITING) as waiting, _processes(OTHERS) as others:
+    longest_first = sorted(wrong, key=lambda name: (name not in WAITS, -len(tried(name))))
+    # What is in order has to be in time: two at a time, before whom the others give way.
+    with _processes(2) as in_order, _processes(5, gives_way=10) as others:
         running = {name: in_order.submit(relays.judged, name, tried(name)) for name in right}
-        beside = {name: waiting.submit(relays.judged, name, tried(name)) for name in WAITS}
-        wait(running.values())
-        running |= beside | {name: others.submit(relays.judged, name, tried(name)) for name in longest_first}
+        running |= {name: others.submit(relays.judged, name, tried(name)) for name in longest_first}
         return {name: judged.result() for name, judged in running.items()}
 
 
-def _processes(number):
-    return ProcessPoolExecutor(number, mp_context=get_context("spawn"))
+def _processes(number, gives_way=0):
+    context = get_context("spawn")
+    return ProcessPoolExecutor(number, mp_context=context, initializer=os.nice, initargs=(gives_way,))
 
 
 @pytest.fixture(scope="module")
