@@ -148,6 +148,22 @@ def test_one_lane_is_found_while_one_call_waits_and_the_others_are_not_waited_fo
         Root.CONCURRENCY, ONE_LANE, tuple(waited), True)  # fmt: skip
 
 
+class OneLaneWithShortTries(OneLane):
+    """Between two tries of its GET the lane is free for a moment, in which another call gets through."""
+
+    patience = 1.3
+
+
+@pytest.mark.rule("REL-5")
+def test_a_lane_that_was_free_for_a_moment_is_one_lane(monkeypatch):
+    monkeypatch.setattr(CaseRunner, "is_busy", False)  # however busy this machine is
+    monkeypatch.setattr(relays, "kinds", lambda: {"mine": OneLaneWithShortTries})
+    gets_first = sorted(STALLS, key=lambda name: not name.startswith("relay.get"))
+    found = relays.results("mine", gets_first, deadline=4.2, bound=10.0)
+    posts = {result.why for result in found if result.case.name.startswith("relay.post")}
+    assert posts == {ONE_LANE}, "none of them was worth a wait"
+
+
 class NoLimit(reference.Relay):
     """It waits for the API as long as the API likes."""
 

@@ -665,9 +665,10 @@ class CaseRunner:
                         asked, arrived = monotonic(), await self._arrives(stall, cards, group)
                         # What comes a second later may be an earlier call's next try, or have waited for its end.
                         late = not arrived or monotonic() - asked > 1.0
+                        held = self._api.listener.under_way  # an earlier call may have been given up meanwhile
                         if late and not self.is_busy and not await self._answers_beside(cards):
                             stall.request = None
-                            self.lanes = sum(one.request is not None for one in stalls)
+                            self.lanes = max(1, held)
                         if self.lanes or not arrived:
                             break  # its request may still come, and would look like the next one's
                     if not self.lanes and not self.target.recovers_late:
