@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from case_rows import row
@@ -16,6 +18,7 @@ from workbook.app.cases import APP_CASES, KEPT, AppSeen
 from workbook.app.phone import Device
 from workbook.app.run import Reference, play_core
 from workbook.flows.variants import A_FROM_0_4_0
+from workbook.harness.logs import LogLine
 from workbook.harness.model import Miss, Verdict, gravest
 from workbook.relay.cases import CASES
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -45,6 +48,25 @@ def test_an_exception_in_the_app_fails_every_case_and_comes_first() -> None:
         assert (missed.expected, missed.observed) == ("no exception in the app", "uncaught: java.io.IOException")
         assert gravest([missed], case.rule) is Verdict.FAIL
     assert not [miss for miss in case.judge(replace(threw, threw=())) if "exception" in miss.expected]
+
+
+def test_what_a_case_saw_shows_no_session_and_no_line_of_a_log() -> None:
+    line = LogLine("app.log", 1, "text-of-the-log")
+    seen = AppSeen(
+        (), {}, Device("app", A_FROM_0_4_0), log=(line,), session="the-session", earlier=frozenset({"an-old-value"})
+    )
+    assert not re.search("text-of-the-log|app.log|the-session|an-old-value", repr(seen))
+
+
+@pytest.mark.parametrize(("seconds", "missed"), [(19.9, []), (20.1, ["create was called with its late answer"])])
+def test_create_may_use_a_get_until_the_wallet_gives_up(seconds: float, missed: list[str]) -> None:
+    # on one clock the process began at 50 s and the GET came at 100 s; a trace counts from the process' begin
+    seen: Any = SimpleNamespace(
+        device=SimpleNamespace(began=50.0),
+        came=lambda _operation: [SimpleNamespace(at=100.0)],
+        happened=lambda _message: [SimpleNamespace(at=50.0 + seconds)],
+    )
+    assert [miss.observed for miss in cases_module.late_get_unused(seen)] == missed
 
 
 CHANGES = {

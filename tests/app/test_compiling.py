@@ -190,6 +190,13 @@ def test_a_jar_for_cells_holds_the_classes_and_its_lines_name_all_that_is_needed
     ]
 
 
+def test_a_jar_that_cannot_be_written_is_told(compiler: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "compiled", lambda _files, _variant: tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigurationError, match=r"^Cannot write .*/file/new\.jar'"):
+        compiling.for_cells(tmp_path / "file/new.jar")
+
+
 @pytest.mark.parametrize(
     ("routes", "taken"), [("", ["get", "post"]), ('[get]\npath = "/a/{id}"\n[post]\nsdk_output = "/o"\n', ["post"])]
 )

@@ -9,6 +9,7 @@ from typing import Any, get_args
 import httpx
 import pytest
 
+import workbook.app.phone as phone_module
 from workbook.app.phone import WRONG_ANSWERS, PhoneServer
 from workbook.flows import messages as m
 from workbook.flows.variants import VARIANTS_A, VariantA
@@ -226,6 +227,10 @@ def test_two_attempts_at_once_fail_as_the_document_warns() -> None:
         assert ends[0]["name"] == "InvalidSdkInput"
 
     served(work)
+
+
+def test_an_sdk_output_that_could_not_be_made_is_a_failure_with_its_reason() -> None:
+    assert phone_module._reply(m.SdkOutputFailed("why")) == {"outcome": "Failure", "message": "why"}
 
 
 def test_a_process_that_ends_leaves_what_was_under_way() -> None:

@@ -186,3 +186,9 @@ def test_no_more_processes_start_than_there_are_cases(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("form", [AppForm, BackEndForm, BaselineForm, ScenarioForm])
 def test_what_is_wrong_in_a_file_can_always_be_left_out(form: type[Form]) -> None:
     assert form()
+
+
+def test_an_app_is_told_that_all_cases_are_over() -> None:
+    cardholder = run_module.PlayedCardholder(None)  # type: ignore[arg-type]  # nobody is asked
+    cardholder.end()
+    assert cardholder._next.get_nowait() == {"do": "end", "turn": 0}
