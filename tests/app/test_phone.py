@@ -10,9 +10,11 @@ import httpx
 import pytest
 
 import workbook.app.phone as phone_module
-from workbook.app.phone import WRONG_ANSWERS, PhoneServer
+from workbook.app.phone import WRONG_ANSWERS, Arrival, PhoneServer, PlayedBackEnd
 from workbook.flows import messages as m
 from workbook.flows.variants import VARIANTS_A, VariantA
+from workbook.relay.model import SURFACE
+from workbook.simulation.http import Request
 from workbook.simulation.phones import PHONES_A
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -231,6 +233,17 @@ def test_two_attempts_at_once_fail_as_the_document_warns() -> None:
 
 def test_an_sdk_output_that_could_not_be_made_is_a_failure_with_its_reason() -> None:
     assert phone_module._reply(m.SdkOutputFailed("why")) == {"outcome": "Failure", "message": "why"}
+
+
+def test_an_app_has_left_once_it_waits_for_no_answer_of_an_operation() -> None:
+    back_end, left = PlayedBackEnd(SURFACE), asyncio.Event()
+    request = Request("GET", "/", (), b"")
+    back_end.arrivals.append(Arrival(0.0, "GET", "card", request, leaving=left))
+    assert not back_end.left("GET")
+    left.set()
+    assert back_end.left("GET")
+    back_end.arrivals.append(Arrival(1.0, "GET", "card", request))
+    assert not back_end.left("GET")
 
 
 def test_a_process_that_ends_leaves_what_was_under_way() -> None:

@@ -35,6 +35,11 @@ def test_it_shows_phone_and_log_and_does_not_name_what_is_wrong(number):
     assert "findings" not in repr(seen)
 
 
+def test_a_line_of_the_log_names_each_value():
+    answered = r"^[\d:.]+ API > Back end: ApiAnswered status=200 sdkInput=[0-9a-f]{6}$"
+    assert re.search(answered, session().incident(1).log, re.MULTILINE)
+
+
 @pytest.mark.parametrize("number", DECK)
 def test_the_solution_is_right_and_every_other_cause_has_its_own_reason(number):
     seen, right = session().incident(number), solution(number)

@@ -333,6 +333,7 @@ def test_settings_are_a_lesson_s_names():
 def test_nothing_is_played_before_a_prediction_is_made():
     offered = session()
     assert offered.predictions["i_think"][0] == "(choose)"
+    assert offered.predictions["operation"] == ("GET", "POST")
     assert "First choose “I think”" in choose(offered.predict, **offered.predictions).snapshot().text()
     first = {name: values[0] for name, values in offered.predictions.items()}
     with pytest.raises(ParameterError):

@@ -36,6 +36,15 @@ def test_a_run_ends_as_the_phone_has_it(phone, variant):
     assert (scene.state, len(scene.offered)) == ENDS[phone]
 
 
+def test_a_wallet_that_is_gone_through_by_hand_has_the_sessions_card_or_those_that_are_given():
+    offered = []
+    for cards in (None, (SECOND, THIRD)):
+        opened = SESSION.wallet.open(phone=opened_phone(), cards=cards)
+        opened.walk()
+        offered.append(len(opened.entries))
+    assert offered == [1, 2]
+
+
 def test_every_phone_has_its_end_written_down():
     assert {*ENDS} == {*WALLETS}
 

@@ -270,6 +270,12 @@ def test_the_summary_tells_the_story_from_the_api_to_the_cardholder():
     }
 
 
+def test_of_several_calls_the_one_that_did_not_go_well_at_once_is_summed_up():
+    got = [break_it("500", "GET", platform=B_WALLET, nth=nth).summary["the back end got"] for nth in (2, None)]
+    assert got[0] == "sdkInput after 2 attempts and 0.53 s"
+    assert got[1].startswith("ApiStatusError after 3 attempts")
+
+
 PLAYED = [
     (("200", "GET"), "the first GET was answered as usual: nothing was changed"),
     (("reset", "POST", "before"), "on the first POST; before the API did anything"),
