@@ -207,7 +207,7 @@ def test_values_by_hand_are_printed_and_the_first_call_is_waited_for(folder):
         (["--seed", "-1"], "seed is '-1'. Give a whole number"),
         (["nope.toml"], "nope.toml: 1 mistake.\n  there is no such file."),
         (["inti"], "Did you mean 'workbook conform init'?"),
-        (["init", "--force", "x.toml"], "There is no terminal for the questions. Use --defaults"),
+        (["init", "--force", "x.toml"], "There is no terminal for the questions. Use --defaults, then edit the file."),
         (["init", "--defaults"], "'back-end.toml' exists already. Give --force"),
         (["init", "--defualts"], "Did you mean '--defaults'? Try: workbook conform init --help"),
         (["--rerun-failed", "back-end.toml"], "is no JSON"),
