@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import pytest
 
 import workbook as wb
-from workbook.app import compiling, run
+from workbook.app import compiling
 from workbook.app.cases import APP_CASES
 from workbook.app.compiling import Toolchain, compiled, files_of
 from workbook.app.run import AppRun, load_app, of_file, started_by
@@ -145,7 +145,8 @@ def test_a_program_needs_all_jars_on_its_path(compiler: Path) -> None:
 def test_without_kotlin_a_sample_shows_its_stored_run_and_says_so() -> None:
     good = wb.conform(APPS / "reference.toml")
     assert good.text().startswith("Kotlin's compiler and Java are not installed: pip install")
-    assert f"{run.STORED}\n\n{len(APP_CASES)} cases, and none failed: " in good.text()
+    says = "This is a stored run of the sample; changes of yours in its code are not seen."
+    assert f"{says}\n\n{len(APP_CASES)} cases, and none failed: " in good.text()
     assert good.exit_code == 0
     careless = wb.conform(APPS / "careless.toml", "app.faults.post-500")
     assert careless.failed == ("app.faults.post-500",)

@@ -519,7 +519,7 @@ def patterns():
 
 
 @pytest.mark.parametrize("pattern", patterns(), ids=lambda pattern: pattern.pattern[:60])
-@settings(max_examples=max(3, settings().max_examples // 10), deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=settings().max_examples * 3 // 10, deadline=None, suppress_health_check=[*HealthCheck])
 @given(data=st.data())
 def test_every_match_of_a_pattern_has_one_of_its_anchors_and_is_found_by_it(pattern, data):
     drawn = data.draw(st.from_regex(pattern, alphabet=st.characters(max_codepoint=126)))

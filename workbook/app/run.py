@@ -52,9 +52,6 @@ START = 120.0
 """Seconds until the app's process has to ask what to do: a build may come first."""
 
 
-STORED = "This is a stored run of the sample; changes of yours in its code are not seen."
-
-
 @dataclass(frozen=True, slots=True)
 class Tempo:
     """How long to wait for an app, in seconds (all assumed).
@@ -423,7 +420,8 @@ def judge_app(
         record = read_record(stored)
         by_name = {case.name: case for case in record.cases}
         kept = tuple(by_name[case.name] for case in cases if case.name in by_name)
-        return replace(record, cases=kept), f"{missing()}. {STORED}"
+        told = f"{missing()}. This is a stored run of the sample; changes of yours in its code are not seen."
+        return replace(record, cases=kept), told
     run = of_file(path, AppRun(cases=cases, only=tuple(only), seed=seed, baseline=Baseline.of(known)))
     return conform_app(run, progress), ""
 

@@ -1,7 +1,8 @@
 """What the simulated service knows: its payment instruments, its credentials and a seed.
 
-The document knows an instrument's `id` and a credential's role and nothing more (GAP-5). An instrument's status and
-type are published (openapi); every other field is assumed.
+The document knows an instrument's `id` and a credential's role; an instrument's states (GAP-5) and other fields are not
+shown. Its status and type are published (openapi), its wallets are in the SDKs' samples (sdk-a, sdk-b); every other
+field is assumed.
 """
 
 from collections.abc import Mapping

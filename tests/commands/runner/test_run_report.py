@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -127,7 +128,9 @@ def test_the_page_says_first_what_failed_and_how_to_run_it_again(tmp_path):
 
 def test_the_page_says_that_all_is_well_or_that_the_run_was_interrupted(tmp_path):
     page, markdown = written(tmp_path, RUNS[:1])
-    assert "<h1>All 1 notebooks ran to their end, and every check holds.</h1>" in page
+    assert "<h1>No notebook failed: 1 of 1 ran to the end, and 1 of 1 checks hold.</h1>" in page
+    unchecked, _markdown = written(tmp_path, (replace(RUNS[0], checks=()),))
+    assert "<h1>No notebook failed: 1 of 1 ran to the end, and there was no check.</h1>" in unchecked
     assert "Why, and" not in page
     assert "✗" not in markdown
     stopped = NotebookRun("04_open", RunOutcome(ExitCode.INTERRUPTED, "interrupted"), 0.0)

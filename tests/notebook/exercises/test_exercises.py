@@ -5,6 +5,7 @@ import pytest
 from workbook.base.rules import rules
 from workbook.notebook.exercises.asking import Feedback
 from workbook.notebook.exercises.judging import ExerciseState, judged
+from workbook.notebook.exercises.lesson_03 import provides_the_opc_data
 from workbook.notebook.exercises.model import ExerciseKind, all_exercises, answer_in
 
 EXERCISES = all_exercises()
@@ -110,3 +111,21 @@ def test_whatever_is_handed_in_gets_a_reason_and_raises_nothing(exercise):
         shown = Feedback(exercise, verdict)
         assert shown.text()
         assert shown.html()
+
+
+class Hiding:
+    """It hands on something else where its back end has no answer."""
+
+    def __init__(self, relay):
+        self.relay = relay
+
+    def fetch_opc(self, card, sdk_output):
+        try:
+            return self.relay.provision(card, sdk_output)
+        except TimeoutError:
+            return self.relay.activation_data(card)
+
+
+def test_a_provider_that_returns_something_for_a_lost_answer_hides_it():
+    said = provides_the_opc_data(Hiding)
+    assert (said.rule, "your provider hid it (it returned something)" in said.text) == ("REL-6", True)

@@ -184,6 +184,7 @@ def test_the_stored_story_of_a_misbehaving_app_is_two_quick_taps():
     assert (first.name, second.name) == ("tap", "tap")
     assert second.at - first.at == pytest.approx(0.1)
     assert "two quick taps, which this app does not prevent" in stage(guarded=False).snapshot().text()
+    assert "The run after one press of each button." in stage().snapshot().text()
     assert [act.name for act in walked(play(Script("platform B", guarded=False))).script.acts] == ["tap"]
 
 

@@ -167,7 +167,9 @@ class Report:
         """How it ended, in a sentence."""
         ended = [run.outcome.exit_code for run in self.runs]
         if not any(ended):
-            return f"All {len(ended)} notebooks ran to their end, and every check holds."
+            checks = sum(len(run.checks) for run in self.runs)
+            held = f"{checks} of {checks} checks hold" if checks else "there was no check"
+            return f"No notebook failed: {len(ended)} of {len(ended)} ran to the end, and {held}."
         open_ones = ended.count(ExitCode.INTERRUPTED)
         failed = f"{len(ended) - ended.count(ExitCode.OK) - open_ones} of {len(ended)} notebooks failed"
         return f"{failed}; {open_ones} did not finish, because the run was interrupted." if open_ones else f"{failed}."
