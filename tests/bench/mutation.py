@@ -114,18 +114,9 @@ def slow_killer(path, text, tests):
         # Nothing watches which lines are met. The copy comes before the project that is installed.
         watching = [name for name in os.environ if name.startswith("SLIPCOVER_")]
         environment = {**os.environ, **dict.fromkeys(watching, ""), "PYTHONPATH": str(copy)}
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-x",
-            "-n",
-            "2",
-            "-m",
-            "slow",
-            *(f"tests/{one}" for one in tests),
-        ]
+        bounded = ["timeout", "--kill-after=10", str(10 * SECONDS)]  # it also ends what pytest has started
+        command = [*bounded, sys.executable, *"-m pytest -q -x -n 2 -m slow".split()]
+        command += [f"tests/{one}" for one in tests]
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return "" if done.returncode in (0, pytest.ExitCode.NO_TESTS_COLLECTED) else failed[0][:200] if failed else "no end"
