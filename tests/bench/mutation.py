@@ -115,7 +115,7 @@ def slow_killer(path, text, tests):
         watching = [name for name in os.environ if name.startswith("SLIPCOVER_")]
         environment = {**os.environ, **dict.fromkeys(watching, ""), "PYTHONPATH": str(copy)}
         bounded = ["timeout", "--kill-after=10", str(10 * SECONDS)]  # it also ends what pytest has started
-        command = [*bounded, sys.executable, *"-m pytest -q -x -n 2 -m slow".split()]
+        command = [*bounded, sys.executable, *["-m", "pytest", "-q", "-x", "-n", "2", "-m", "slow"]]
         command += [f"tests/{one}" for one in tests]
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +43,15 @@ def test_no_failure_ends_with_0_and_failures_with_1(matrix, capsys, tmp_path):
     assert page.count("<svg") == 1
     assert "handler = no card art" in page
     assert "handler = no card art" in (tmp_path / "other" / "summary.md").read_text()
+
+
+def test_a_back_end_is_measured_into_the_folder_of_the_sweep(matrix, monkeypatch, tmp_path):
+    asked = []
+    monkeypatch.setattr(
+        workers, "measure_back_end", lambda *given: asked.append((given[0], *given[2:], given[2].is_dir()))
+    )
+    assert cli.main([*matrix("platform = ['a']"), "--back-end", "back-end.toml", "--rate", "2"]) == 0
+    assert asked == [(Path("back-end.toml"), tmp_path / "out", 2.0, True)]
 
 
 def test_the_same_rows_make_the_same_page(matrix, tmp_path):
