@@ -44,6 +44,7 @@ ELSEWHERE = {
     "flows": ["views/test_sequence.py", "views/test_sequence_text.py", "reading/checks"],
     "reading": ["views/test_findings.py", "views/test_findings_advice.py"],
     "base": ["test_canary.py", "test_errors.py", "harness/test_report_leaks.py", "relay/test_config.py"],
+    "commands": ["preflight/test_command.py", "proxy/test_command.py", "relay/test_command.py"],
     "views": ["notebook/plays", "notebook/widgets", "test_readme.py"],
 }
 """The tests that concern a part of `workbook`, besides those in the folder of its name under `tests`."""
