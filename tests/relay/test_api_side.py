@@ -1,5 +1,6 @@
 """The API's side of a run: the certificates that it presents, and the proxy that leads to it."""
 
+import re
 import socket
 import ssl
 from contextlib import ExitStack, closing
@@ -7,10 +8,11 @@ from contextlib import ExitStack, closing
 import httpx
 import pytest
 
-from workbook.relay.api_side import MockApi, ProxyTrap
+from workbook.relay.api_side import MockApi, ProxyTrap, ScriptedApi
 from workbook.relay.model import GET, Identity, Order
 from workbook.relay.session import surroundings
-from workbook.simulation.http import AFTER_ID, BEFORE_ID
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
+from workbook.simulation.world import Instrument, World
 
 CARD = "PIAPISIDE00000001"
 PATH = f"{BEFORE_ID}{CARD}{AFTER_ID}"
@@ -92,3 +94,13 @@ def test_a_burst_of_connections_to_the_proxy_waits_in_its_queue_and_is_not_turne
     with closing(trap.socket), ExitStack() as burst:
         for _one in range(64):  # nothing accepts them yet
             burst.enter_context(socket.create_connection(trap.server_address, timeout=0.5))
+
+
+def test_no_two_answers_have_one_value_although_some_come_before_the_api_has_done_anything():
+    api = ScriptedApi(World(instruments={CARD: Instrument(CARD)}))
+    request = Request("GET", PATH, (("x-api-key", api.key), ("content-type", "application/json")), b"")
+    values = []
+    for orders in [(), (Order(GET, fault="JSON of the wrong type"),)] * 2:
+        api.order(CARD, orders, "")
+        values.append(re.search(rb'"sdkInput": ?"([^"]+)"', api.respond(request).body)[1])
+    assert len(set(values)) == 4

@@ -258,3 +258,11 @@ def test_general_advice_gives_way_to_what_the_case_says_where_the_plain_call_wor
         changed = gives_way and runner.plain_works
         assert (explained == misses) is not changed
         assert all((miss.root is Root.FOLLOWS and case.says in miss.todo) is changed for miss in explained)
+
+
+@pytest.mark.rule("API-7", "API-8")
+def test_whichever_values_are_refused_the_advice_is_one():
+    cases = ("relay.get.text-unicode", "relay.post.text-symbols", "relay.get.opaque-sdkinput-foreign")
+    verdicts, first, _made = relays.judged("LooksInside", cases)
+    assert set(verdicts.values()) == {Verdict.FAIL}
+    assert "it is opaque" in first

@@ -376,7 +376,7 @@ TOGETHER = [
     ("attempt.after-given-up", seen(TAPS, AT_THE_API), PASS),
     ("attempt.after-given-up", seen([*TAPS[:2], call(POST, None, status=409, sent="b")], AT_THE_API), FAIL),
     ("post.after-idle", seen([call(POST), call(POST)], [request(POST)] * 2), PASS),
-    ("post.after-idle", seen([call(POST), call(POST, None, status=502)], [request(POST)]), FAIL),
+    ("post.after-idle", seen([call(POST), call(POST, None, status=502, sent="a")], AT_THE_API[1:2]), FAIL),
     ("get.api-away", seen([call(), call(GET, None, status=502), call()], [request()] * 2), PASS),
     ("get.api-away", seen([call(), call(), call()], [request()] * 2), FAIL),
     ("get.api-away", seen([call(), dropped(), call()], [request()] * 2), WARN),

@@ -151,6 +151,15 @@ def test_every_call_works_or_one_for_each_card_does():
     assert len([*judging.one_works(GET)(seen([call(card="PI2"), lost, lost], []))]) == 1
 
 
+def test_a_post_that_fails_after_a_fault_as_it_would_before_one_is_no_kept_failure():
+    last = call(POST, None, status=502, sent="abc=", began=2.0)
+    (miss,) = judging.recovers(seen([call(), last], [request(POST, None, sent="abc", at=2.05)]))
+    assert (miss.todo, miss.root) == (judging.SEND_ON, Root.FOLLOWS)
+    assert "the API got another sdkOutput than the app's" in miss.observed
+    (miss,) = judging.recovers(seen([call(), last], [request(POST, None, sent="abc=", at=2.05)]))
+    assert (miss.todo, miss.root) == (judging.AFRESH, Root.CASE)
+
+
 @pytest.mark.parametrize(("operation", "rule"), [(GET, "API-10"), (POST, "API-11")])
 def test_only_the_last_call_shows_whether_it_recovers(operation, rule):
     lost = call(operation, value=None, status=502)

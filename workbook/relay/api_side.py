@@ -11,6 +11,7 @@ import json
 import re
 import secrets
 import socket
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -29,9 +30,9 @@ from workbook.mockserver import server as mockserver
 from workbook.mockserver.journal import operation_of
 from workbook.mockserver.server import BACKLOG, LOOPBACK, Certificate, Server, base_url, listening, new_authority
 from workbook.relay.model import Arrived, Identity, Order
-from workbook.simulation.faults import Chance, fault
+from workbook.simulation.faults import Chance, FaultKind, fault
 from workbook.simulation.http import JSON_HEADERS, Request, Responder, Response, Wire, header_values
-from workbook.simulation.service import Service
+from workbook.simulation.service import Memory, Service
 from workbook.simulation.world import Credential, Instrument, World
 
 
@@ -107,8 +108,9 @@ class ScriptedApi:
         """The answer of an order: a fault, or a 200 with the order's value or the service's, and more fields."""
         if order.fault is not None:
             planned = fault(str(order.fault)).but(**order.settings)
-            moves_state = order.moment == "after" or planned.harmless
-            answer = (self._service if moves_state else Service(self.world)).respond(request)
+            carried_out = planned.harmless or planned.kind is FaultKind.OPAQUE  # the answer is a whole one
+            moves_state = order.moment == "after" or carried_out
+            answer = (self._service if moves_state else self._apart()).respond(request)
             return planned.played(answer, Chance(0.5, self.seal))  # always the middle: a case is the same each time
         if order.value is None:
             answer = self._service.respond(request)
@@ -117,6 +119,12 @@ class ScriptedApi:
             answer = Response(200, JSON_HEADERS, b"", "case: assumed")
             fields = {"sdkInput": order.value(canary)}
         return replace(answer, body=json.dumps({**fields, **order.more}, ensure_ascii=False).encode())
+
+    def _apart(self) -> Service:
+        """A service of which nothing remains; no other answer has the values that it gives."""
+        service, serial = Service(self.world), 1_000_000 + self._number  # far from what a run comes to
+        service.memory = defaultdict(lambda: Memory(serial, serial))
+        return service
 
 
 def _packed(response: Response, request: Request) -> Response:

@@ -25,7 +25,7 @@ from workbook.relay.api_side import MockApi
 from workbook.relay.judging import AFRESH, ASK, HAND_ON, OWN_CARD, SIDE_BY_SIDE, UNASKED, WORK, CardWatch, outcome
 from workbook.relay.model import GET, POST, Need, Order, PhoneCall, RelayCase, RelayGroup, RelayResult, Seen, Target
 from workbook.relay.phone import HttpPhone, Phone, PythonPhone, listens
-from workbook.simulation.faults import FAULTS
+from workbook.simulation.faults import FAULTS, FaultKind
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 from workbook.simulation.seal import Content
 
@@ -622,6 +622,11 @@ class CaseRunner:
         advice = {miss.todo for miss in misses} - {HAND_ON}  # nothing is handed on where a call fails
         if self.plain_works and advice and advice <= {WORK, ASK}:  # it would fit any case
             todo = f"The plain call works, and this one has to work as well: {case.says}"
+            if refuses_content(case, seen):
+                todo = (
+                    "Hand on the sdkInput of each 200 as it is: it is opaque, so your back end has nothing to look for "
+                    "in it and nothing to refuse (API-7, API-8)."
+                )
             if any(judging.refuses_length(call, seen) for call in seen.calls):
                 todo = (
                     "Your back end refused the app's body for its length, by a 413 or by closing the connection "
@@ -998,6 +1003,16 @@ class CaseRunner:
         call.other = next((one.cards[0] for one in holders if card not in one.cards), "")
         call.session, call.cancel, call.manner = session, ask.cancel, ask.manner
         return call
+
+
+def refuses_content(case: RelayCase, seen: Seen) -> bool:
+    """Whether a call failed that the API had answered, in a case in which only the value is special."""
+    special = any(
+        order.value is not None or (order.fault and FAULTS[order.fault].kind is FaultKind.OPAQUE)
+        for order in case.script.orders
+    )
+    failed = (call for call in seen.calls if not call.succeeded)
+    return special and any(request.given for call in failed for request in seen.during(call))
 
 
 def answers_429_itself(call: PhoneCall, seen: Seen) -> bool:

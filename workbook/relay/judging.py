@@ -25,6 +25,7 @@ WORK = "Make the plain case work first: a GET, and a POST, with nothing wrong an
 ASK = "Let the back end ask the API for each attempt."
 ASK_AGAIN = "Ask the API for each attempt; keep nothing of its answers in the back end."
 HAND_ON = "Hand the sdkInput on unchanged: parse the API's JSON, and pass on the text in it as it is."
+SEND_ON = "Send the sdkOutput on as the very text that the app handed over."
 SIDE_BY_SIDE = "Let calls run side by side: more than one worker, and no lock around the API."
 TELL = "Treat anything but a 200 with an sdkInput that is not empty as a failure, and report a failure to the app."
 MORE_TIME = (
@@ -60,6 +61,7 @@ def recovers(seen: Seen) -> Iterator[Miss]:
         return
     rule, observed = "API-11" if last.operation == POST else "API-10", outcome(last)
     todo, root = AFRESH, Root.CASE
+    outputs = {request.sdk_output for request in seen.during(last) if request.operation == POST}
     if fails_unasked(last, seen):
         before = [arrived.response for arrived in seen.arrived if arrived.at < last.began]
         fault = FAULTS.get(before[-1].fault) if before else None
@@ -69,6 +71,9 @@ def recovers(seen: Seen) -> Iterator[Miss]:
             todo, root = ASK_AFTER_FAILURE, Root.OLD_ANSWER
         else:
             observed += ", and the API was not asked"
+    elif outputs and last.sent not in outputs:
+        observed += ", and the API got another sdkOutput than the app's"
+        todo, root = SEND_ON, Root.FOLLOWS
     elif any(request.given for request in seen.during(last)):
         observed += ", though the API answered this call as it should"
     yield Miss(f"a success {seen.recovery:g} s after the API works again", observed, todo, rule, root=root)

@@ -14,7 +14,18 @@ from urllib.parse import quote, unquote, unquote_plus
 from workbook.api.opaque import decode_strictly
 from workbook.harness.model import Miss, Root
 from workbook.relay import judging, model
-from workbook.relay.judging import ASK, HAND_ON, WORK, all_of, outcome, refuses, refuses_length, source_of, works
+from workbook.relay.judging import (
+    ASK,
+    HAND_ON,
+    SEND_ON,
+    WORK,
+    all_of,
+    outcome,
+    refuses,
+    refuses_length,
+    source_of,
+    works,
+)
 from workbook.relay.model import ATTEMPT, GET, POST, AppCall, CaseScript, Judge, Maker, Need, Order, Seen, both
 
 LARGEST_VALUE = 1023 * 1024
@@ -172,12 +183,11 @@ def given_back(operation: str) -> Judge:
 
 def handed_on(seen: Seen) -> Iterator[Miss]:
     """The API gets the sdkOutput that the phone sent."""
-    todo = "Send the sdkOutput on as the very text that the app handed over."
     sent = {call.sent for call in seen.asked(POST)}
     yield from judging.each_request(POST)(seen)
     for arrived in seen.came(POST):
         if (came := arrived.sdk_output) not in sent:
-            yield Miss("the sdkOutput as the phone sent it", difference(next(iter(sent)) or "", came), todo)
+            yield Miss("the sdkOutput as the phone sent it", difference(next(iter(sent)) or "", came), SEND_ON)
 
 
 def or_refused(judge: Judge) -> Judge:
