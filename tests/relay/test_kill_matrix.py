@@ -64,7 +64,11 @@ def judged():
     with _processes(2) as in_order, _processes(5, gives_way=10) as others:
         running = {name: in_order.submit(relays.judged, name, tried(name)) for name in right}
         running |= {name: others.submit(relays.judged, name, tried(name)) for name in longest_first}
-        return {name: judged.result() for name, judged in running.items()}
+        found = {name: judged.result() for name, judged in running.items()}
+    # A time limit may have passed because the machine was busy with the others: once more, as `conform` does, alone.
+    with _processes(1) as alone:
+        again = [name for name in names if not _as_it_should(name, *found[name])]
+        return found | {name: alone.submit(relays.judged, name, tried(name)).result() for name in again}
 
 
 def _processes(number, gives_way=0):
@@ -72,10 +76,26 @@ def _processes(number, gives_way=0):
     return ProcessPoolExecutor(number, mp_context=context, initializer=os.nice, initargs=(gives_way,))
 
 
+def _as_it_should(name, verdicts, first, made):
+    """Whether a relay is caught by the cases made for it, and the first line of its report says so."""
+    gaps = _matrix({name: verdicts}, cases=told(name)[1]).gaps()
+    return not gaps and Verdict.NOT_TESTABLE not in verdicts.values() and _says(name, verdicts, first, made)
+
+
+def _says(name, verdicts, first, made):
+    """Whether the first line says what a case made for the relay says; what no rule judges asks for nothing."""
+    if all(verdicts[case] is Verdict.NOTE for case in told(name)[1]):
+        return first == ""
+    return any(todo in first for todo in made)
+
+
+def _matrix(found, cases=tuple(CASES)):
+    return Matrix(cases, tuple(Relay(name, *told(name), verdicts) for name, verdicts in found.items()))
+
+
 @pytest.fixture(scope="module")
 def matrix(judged):
-    rows = (Relay(name, *told(name), verdicts) for name, (verdicts, _first, _made) in judged.items())
-    made = Matrix(tuple(CASES), tuple(rows))
+    made = _matrix({name: verdicts for name, (verdicts, _first, _made) in judged.items()})
     REPORT.mkdir(exist_ok=True)
     (REPORT / "kill-matrix.md").write_text(made.markdown(), encoding="utf-8")
     (REPORT / "kill-matrix.html").write_text(to_html(made), encoding="utf-8")
@@ -97,10 +117,7 @@ def test_the_first_line_of_a_report_is_what_is_wrong_with_the_relay(judged, name
     if name not in judged:
         pytest.skip("there is no Node.js here")
     verdicts, first, made = judged[name]
-    if all(verdicts[case] is Verdict.NOTE for case in told(name)[1]):
-        assert first == ""  # what no rule judges asks for nothing
-    else:
-        assert any(todo in first for todo in made), first
+    assert _says(name, verdicts, first, made), first
 
 
 def test_no_run_of_a_broken_relay_breaks_the_workbook(matrix):
