@@ -505,7 +505,7 @@ def sources() -> Table:
 
 def answers() -> Table:
     """The answers to a GET that are wrong in one way each, for `Session.ask` and `Session.practice_client`."""
-    rows = [(name, response.basis) for name, response in CANNED.items()]
+    rows = [(name, made().basis) for name, made in CANNED.items()]
     return table("Answers that are wrong in one way", ("answer", "rests on"), rows)
 
 

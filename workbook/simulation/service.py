@@ -491,31 +491,31 @@ def _refused(broken: Broken) -> Response:
     return Response(problem.status, JSON_HEADERS, problem.body("Played by a lesson."), problem.basis)
 
 
-CANNED: Mapping[str, Response] = {
-    "sdkInput missing": _ok(b"{}"),
-    "sdkInput null": _ok(b'{"sdkInput": null}'),
-    "sdkInput empty": _ok(b'{"sdkInput": ""}'),
-    "sdkInput a number": _ok(b'{"sdkInput": 7}'),
-    "sdkInput twice": _ok(b'{"sdkInput": "a", "sdkInput": "b"}'),
-    "not JSON": _ok(b"<html>Welcome</html>"),
-    "cut off": _ok(b'{"sdkInput": "eyJz'),
-    "nested 100,000 deep": _ok(b"[" * 100_000),
-    "larger than 1 MiB": _ok(b'{"sdkInput": "' + b"x" * 1_100_000 + b'"}'),
-    "redirect": Response(302, (("location", "https://elsewhere.invalid/"),), b"", "lesson: assumed"),
-    "400": _refused(Broken.JSON),
-    "401": _refused(Broken.WRONG_KEY),
-    "403": _refused(Broken.ROLE),
-    "422": _refused(Broken.INACTIVE),
-    "500": _refused(Broken.OURS),
+CANNED: Mapping[str, Callable[[], Response]] = {
+    "sdkInput missing": lambda: _ok(b"{}"),
+    "sdkInput null": lambda: _ok(b'{"sdkInput": null}'),
+    "sdkInput empty": lambda: _ok(b'{"sdkInput": ""}'),
+    "sdkInput a number": lambda: _ok(b'{"sdkInput": 7}'),
+    "sdkInput twice": lambda: _ok(b'{"sdkInput": "a", "sdkInput": "b"}'),
+    "not JSON": lambda: _ok(b"<html>Welcome</html>"),
+    "cut off": lambda: _ok(b'{"sdkInput": "eyJz'),
+    "nested 100,000 deep": lambda: _ok(b"[" * 100_000),
+    "larger than 1 MiB": lambda: _ok(b'{"sdkInput": "' + b"x" * 1_100_000 + b'"}'),
+    "redirect": lambda: Response(302, (("location", "https://elsewhere.invalid/"),), b"", "lesson: assumed"),
+    "400": lambda: _refused(Broken.JSON),
+    "401": lambda: _refused(Broken.WRONG_KEY),
+    "403": lambda: _refused(Broken.ROLE),
+    "422": lambda: _refused(Broken.INACTIVE),
+    "500": lambda: _refused(Broken.OURS),
 }
-"""Each answer by its name."""
+"""Each answer by its name, made when it is given: one is longer than a mebibyte."""
 
 
 class CannedService:
     """Gives the same answer to every request, in place of a `Service`."""
 
     def __init__(self, answer: str) -> None:
-        self._answer = lookup("answer", answer, CANNED)
+        self._answer = lookup("answer", answer, CANNED)()
 
     def respond(self, _request: Request) -> Response:
         """The one answer."""
