@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sample_projects import judged
 
 from workbook.harness.model import Verdict
-from workbook.preflight.project import File, SourceFile
+from workbook.preflight.project import File, SourceFile, Sources
 
 
 @settings(max_examples=60, deadline=None)
@@ -71,3 +71,15 @@ def test_a_file_that_holds_its_grammar_up_is_named_and_the_others_are_judged(pla
     (miss,) = cases["text.readable"].misses
     assert (miss.place, "did not parse it within" in miss.observed) == (f"app/{name}:1", True)
     assert cases["kotlin.button"].verdict is (Verdict.NOT_LOOKED_AT if name.endswith(".kt") else Verdict.PASS)
+
+
+@pytest.mark.slow
+def test_a_function_of_a_file_that_holds_its_grammar_up_is_not_looked_for_there(tmp_path):
+    text = "fun held() = 1\nclass A\n@A("
+    (tmp_path / "Cut.kt").write_text(text)
+    file = File(tmp_path / "Cut.kt", "Cut.kt")
+    sources = Sources((), (file,))
+    assert sources.declares("held")
+    assert [sources.declaring("held"), sources.declaring("held"), sources.naming("held")] == [[], [], []]
+    assert [*sources.refused] == [file]
+

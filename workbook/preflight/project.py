@@ -21,7 +21,7 @@ import subprocess
 import sys
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -254,10 +254,10 @@ def too_long(files: Iterable[File], seconds: float = 5, most: int = 4) -> dict[F
     refused: dict[File, str] = {}
     while waiting and len(refused) < most:
         code = f"from workbook.preflight.project import parse_each; parse_each({seconds})"
-        paths = "".join(f"{file.path.absolute()}\0" for file in waiting)
+        texts = (b"%s %d\n%s" % (file.path.suffix.encode(), len(file.content), file.content) for file in waiting)
         ended = subprocess.run(  # noqa: S603
             [sys.executable, "-c", code],
-            input=os.fsencode(paths),
+            input=b"".join(texts),
             capture_output=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             check=False,
@@ -278,10 +278,14 @@ def _digest(file: File) -> tuple[str, bytes]:
 
 
 def parse_each(seconds: float) -> None:
-    """In the child: parse each path of stdin, and say so on stdout; a parse that takes too long ends the process."""
-    for path in filter(None, os.fsdecode(sys.stdin.buffer.read()).split("\0")):
+    """In the child: parse each text of stdin, and say so on stdout; a parse that takes too long ends the process.
+
+    Before a text stands a line with its suffix and its length in bytes.
+    """
+    while head := sys.stdin.buffer.readline():
+        suffix, size = head.decode().split()
         faulthandler.dump_traceback_later(seconds, exit=True)  # a thread of its own, which no grammar can hold up
-        _parser(Path(path).suffix)(File(Path(path), path).content)
+        _parser(suffix)(sys.stdin.buffer.read(int(size)))
         os.write(1, b"\n")
 
 
@@ -548,23 +552,21 @@ class Sources:
     def _parsed(self) -> dict[str, SourceFile]:
         return {source.file.name: source for source in self.about}
 
-    def source(self, file: File) -> SourceFile:
-        """One of the files, parsed once."""
-        return self._parsed.setdefault(file.name, SourceFile(file))
+    def sources(self, files: Collection[File]) -> list[SourceFile]:
+        """Those of the files that their grammar parses in time, each parsed once."""
+        self.refused.update(too_long(file for file in files if file not in self.refused))
+        return [self._parsed.setdefault(file.name, SourceFile(file)) for file in files if file not in self.refused]
 
     def declaring(self, name: str) -> list[SourceFunction]:
         """The functions of that name, if a single file has them all."""
         files = self._declared.get(name.encode(), set())
-        if len(files) != 1 or files & self.refused.keys():
-            return []
-        return self.source(*files).parts.functions.get(name, [])
+        found = self.sources(files) if len(files) == 1 else []
+        return [function for source in found for function in source.parts.functions.get(name, [])]
 
     def naming(self, *names: str) -> list[SourceFile]:
         """The sources with one of these names in them, at most forty."""
         words = [name.encode() for name in names if name]
-        found = [file for file in self.files if any(word in file.content for word in words)][:40]
-        self.refused.update(too_long(found))
-        return [self.source(file) for file in found if file not in self.refused]
+        return self.sources([file for file in self.files if any(word in file.content for word in words)][:40])
 
     def reach(self, function: SourceFunction) -> Iterator[SourceFunction]:
         """A function, and those that it calls, directly or through others, at most four calls deep.
@@ -579,7 +581,7 @@ class Sources:
             own = current.kind.by_name if current.kind is not None else {}
             calls = current.calls if depth < 4 else ()
             named = (self._declared.get(call.name.encode(), set()) for call in calls)
-            self.refused.update(too_long(file for files in named if len(files) == 1 for file in files))
+            self.sources({file for files in named if len(files) == 1 for file in files})  # with one child process
             for call in calls:
                 found = [own[call.name]] if call.receiver in {"", "self"} and call.name in own else []
                 found = found or self.declaring(call.name)
