@@ -3,12 +3,13 @@
 import ast
 import io
 import json
+import signal
 from pathlib import Path
 
 import pytest
 
 from workbook.base import terminal
-from workbook.base.terminal import say, visible
+from workbook.base.terminal import say, signals_held, visible
 from workbook.errors import ConfigurationError
 
 PACKAGE = Path(terminal.__file__).parents[1]
@@ -127,3 +128,19 @@ def test_a_print_that_is_safe_is_not_found():
     for source in ("say(name)", "say(name, sys.stderr)", "sys.stderr.write('\\r')", "sys.stderr.write(f'{x:4.0f} s')",
                    "sys.stderr.write(f'{visible(x)}\\n')", "file.write(x)", "sys.stderr.isatty()"):  # fmt: skip
         assert unguarded(source) == [], source
+
+
+@pytest.mark.parametrize("number", terminal.ending_signals())
+def test_a_signal_that_is_held_comes_once_it_is_heard_again(number):
+    came = []
+    earlier = signal.signal(number, lambda number, _frame: came.append(number))
+    try:
+        with signals_held():
+            signal.raise_signal(number)
+            signal.raise_signal(number)
+            assert came == []
+        assert came == [number]
+        signal.raise_signal(number)
+        assert came == [number, number]
+    finally:
+        signal.signal(number, earlier)

@@ -82,4 +82,3 @@ def test_a_function_of_a_file_that_holds_its_grammar_up_is_not_looked_for_there(
     assert sources.declares("held")
     assert [sources.declaring("held"), sources.declaring("held"), sources.naming("held")] == [[], [], []]
     assert [*sources.refused] == [file]
-

@@ -14,7 +14,7 @@ import signal
 import sys
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, ProcessPoolExecutor, as_completed
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import replace
@@ -28,6 +28,7 @@ from tqdm import tqdm
 
 from workbook.base.files import write_whole
 from workbook.base.secrecy import Secrets
+from workbook.base.terminal import signals_held
 from workbook.errors import ConfigurationError
 from workbook.harness.progress import RunProgress
 from workbook.relay.api_side import MockApi
@@ -76,20 +77,28 @@ def _begin(path: Sequence[str]) -> None:
     Thread(target=follow, daemon=True).start()
 
 
+class _Pool(ProcessPoolExecutor):
+    """A pool whose processes are known to it as soon as they start, whatever interrupts that."""
+
+    def submit(self, *words: Any, **named: Any) -> Future[Any]:
+        with signals_held():  # a process that nobody knows fails with a traceback when the pool is gone
+            return super().submit(*words, **named)
+
+
 def _pool(workers: int) -> ProcessPoolExecutor:
     """Processes that share nothing with this one; a fork server, where the system has one, starts one in a moment."""
     way = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(way)
     context.set_forkserver_preload([__name__])
-    return ProcessPoolExecutor(workers, context, _begin, ([*sys.path],))
+    return _Pool(workers, context, _begin, ([*sys.path],))
 
 
 def in_processes(matrix: Matrix, left: Chunks, workers: int) -> Played:
     """The file of each chunk, as it is ready; code that ends its process costs the row in which it does."""
     while left:
         with _pool(workers) as pool, suppress(BrokenProcessPool):
-            futures = {pool.submit(chunk_file, matrix, numbers): chunk for chunk, numbers in left.items()}
             try:
+                futures = {pool.submit(chunk_file, matrix, numbers): chunk for chunk, numbers in left.items()}
                 for future in as_completed(futures):
                     yield futures[future], future.result()
                     del left[futures[future]]
