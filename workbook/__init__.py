@@ -77,10 +77,10 @@ if not TYPE_CHECKING:  # a type checker reads the imports; __getattr__ would tel
         if name == "__all__":
             return list(homes)
         if name not in homes:
-            from difflib import get_close_matches
+            from workbook.base.values import nearest
 
-            close = get_close_matches(name, homes, n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else f"Public names: {', '.join(homes)}."
+            close = nearest(name, homes)
+            hint = f"Did you mean {close!r}?" if close else f"Public names: {', '.join(homes)}."
             raise AttributeError(f"workbook has no public name {name!r}. {hint}")
         try:
             home = import_module(homes[name])

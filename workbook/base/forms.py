@@ -14,7 +14,6 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
@@ -24,7 +23,7 @@ from pydantic_core.core_schema import ValidatorFunctionWrapHandler, no_info_wrap
 
 from workbook.base.files import read_regular
 from workbook.base.terminal import visible
-from workbook.base.values import did_you_mean, quoted
+from workbook.base.values import did_you_mean, nearest, quoted
 from workbook.errors import ConfigurationError
 
 Place = tuple[str | int, ...]
@@ -194,8 +193,8 @@ def read_toml(path: Path, example: str) -> dict[str, Any]:
         text = read_regular(path, _LARGEST_FILE)
     except FileNotFoundError:
         others = {other.stem: other.name for other in path.parent.glob("*.toml")} if path.parent.is_dir() else {}
-        near = get_close_matches(path.stem[:100], others, n=1)  # stems only: the ending makes no two names similar
-        hint = f" Did you mean {others[near[0]]!r}?" if near else ""
+        near = nearest(path.stem[:100], others)  # stems only: the ending makes no two names similar
+        hint = f" Did you mean {others[near]!r}?" if near else ""
         raise BadConfigurationError(file, [f"there is no such file.{hint} {example}"]) from None
     except OSError as error:
         raise BadConfigurationError(file, [f"it cannot be read: {error.strerror or error}."]) from None

@@ -6,7 +6,6 @@ nothing but `workbook.errors`, so that every part of the package may use it.
 
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from math import inf, isfinite
 from numbers import Integral, Real
 from types import UnionType
@@ -23,8 +22,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The closing sentence of an error about a name: the nearest known name, or all of them."""
     names = sorted(known, key=lambda name: re.sub("[0-9]+", lambda digits: digits[0].zfill(9), name))  # 2 before 10
     by_lower = {name.lower(): name for name in names}
-    close = get_close_matches(word[:60].strip().lower(), by_lower, n=1)
-    return f"Did you mean {by_lower[close[0]]!r}?" if close else f"Known: {', '.join(names)}."
+    close = nearest(word[:60].strip().lower(), by_lower)
+    return f"Did you mean {by_lower[close]!r}?" if close else f"Known: {', '.join(names)}."
+
+
+def nearest(word: str, known: Iterable[str], alike: float = 0.6) -> str:
+    """The known word that is most like this one, at least so much of it (0 to 1); empty where none is."""
+    from difflib import get_close_matches  # loaded when a word is not known
+
+    return next(iter(get_close_matches(word, known, 1, alike)), "")
 
 
 def quoted(value: object) -> str:

@@ -13,13 +13,12 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import groupby, islice, pairwise
 from typing import Any
 
-from workbook.base.values import whole
+from workbook.base.values import nearest, whole
 from workbook.errors import ConfigurationError, ParameterError
 
 LARGEST_LOG = 16 * 1_048_576
@@ -424,8 +423,7 @@ class _Index:
 
     def _known(self, stem: str) -> str:
         """The stem, or for one with a typo the known one that it is nearest to."""
-        near = [] if stem in self.rarity or len(stem) < 5 else get_close_matches(stem, self.rarity, 1, 0.84)
-        return near[0] if near else stem
+        return stem if stem in self.rarity or len(stem) < 5 else nearest(stem, self.rarity, 0.84) or stem
 
 
 @cache

@@ -18,7 +18,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from difflib import get_close_matches
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -28,6 +27,7 @@ from types import FrameType
 from typing import Any
 
 from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.base.values import nearest
 from workbook.errors import ConfigurationError, ParameterError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.messages import LIMITS, Event
@@ -317,9 +317,9 @@ def misspelt(kind: type, base: type) -> Iterator[m.NeverCalled]:
     for name in [name for owner in kind.__mro__ if not issubclass(base, owner) for name in vars(owner)]:
         if name.startswith("_") or name in known.values() or not callable(getattr(kind, name)):
             continue
-        for near in get_close_matches(_plain(name), known, n=1, cutoff=0.85):
-            if known[near] not in vars(kind):
-                yield m.NeverCalled(name, known[near])
+        near = nearest(_plain(name), known, 0.85)
+        if near and known[near] not in vars(kind):
+            yield m.NeverCalled(name, known[near])
 
 
 def _plain(name: str) -> str:

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 from workbook.api.opaque import SdkInput
-from workbook.base.values import flag, lookup, of_type, quoted
+from workbook.base.values import flag, lookup, nearest, of_type, quoted
 from workbook.errors import OpaqueDataError, ParameterError, SdkError
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
@@ -86,8 +85,8 @@ def check_delegate(delegate: object, variant: VariantB) -> None:
     given = ("sdk_output", "payment_instrument_id") if variant.later else ("sdk_output",)
     for name, arguments in (("provision", given), ("did_finish_provisioning", ("pass_", "error"))):
         method = None if isinstance(delegate, type) else getattr(delegate, name, None)
-        near = [] if method else get_close_matches(name, dir(delegate), n=1, cutoff=0.8)
-        owner = f"{near[0]}() is never called. A delegate" if near and not isinstance(delegate, type) else "A delegate"
+        near = "" if method else nearest(name, dir(delegate), 0.8)
+        owner = f"{near}() is never called. A delegate" if near and not isinstance(delegate, type) else "A delegate"
         check_callable(method, owner, name, arguments)
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, fields, replace
 from enum import Enum, auto
 from functools import lru_cache, partial
 from hashlib import blake2b
-from statistics import NormalDist
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -468,6 +467,8 @@ def _late(draw: Callable[[float, Mapping[str, Any]], float]) -> Effect:
 
 def _log_normal(draw: float, values: Mapping[str, Any]) -> float:
     """Seconds from two known figures of a service: its usual time, and what one request in a hundred exceeds."""
+    from statistics import NormalDist  # loaded when a time is drawn so
+
     median, p99 = values["median"], values["p99"]
     deviations = NormalDist().inv_cdf(draw) / NormalDist().inv_cdf(0.99)
     return float(median * (p99 / median) ** deviations)

@@ -31,7 +31,7 @@ from workbook.views.table import clean
 PROGRESS: Final = "progress.json"
 Tally = Annotated[int, Field(ge=0, le=1_000_000)]
 # A pattern that repeats \w so many times takes megabytes in each kernel, so the lengths are told beside it.
-ExerciseId = Annotated[str, Field(pattern=r"^\d\d\.\d{1,2}$")]
+ExerciseId = Annotated[str, Field(pattern=r"^[0-9]{2}\.[0-9]{1,2}$")]
 
 
 class Hand(Form):
@@ -58,7 +58,7 @@ class Standing(Form):
     state: ExerciseState = ExerciseState.UNTOUCHED
     attempts: Tally = 0
     wrong: Annotated[
-        Mapping[Annotated[str, Field(pattern=r"^[\w -]+$", max_length=24)], Tally], Field(max_length=200)
+        Mapping[Annotated[str, Field(pattern=r"^[A-Za-z0-9_ -]+$", max_length=24)], Tally], Field(max_length=200)
     ] = {}
     hints: Annotated[int, Field(ge=0, le=3)] = 0
     first: AwareDatetime
