@@ -182,15 +182,55 @@ def started():
         process.wait()
 
 
-@pytest.mark.slow
-def test_a_client_whose_scheduler_and_worker_end_goes_on_with_the_next(own_code, quick, started, capfd):
+@pytest.fixture
+def port():
+    """A free one."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        return str(free.getsockname()[1])
+
+
+SLOW = """
+import pathlib, time
+from workbook.sweep import workers
+quick = workers.quick = getattr(workers, "quick", workers.chunk_file)  # Dask loads this twice
+def chunk_file(*words):
+    time.sleep(0.3)
+    file = quick(*words)
+    with pathlib.Path("TOLD").open("a") as told:
+        told.write("one\\n")
+    return file
+workers.chunk_file = chunk_file
+"""
+
+
+@pytest.mark.slow
+def test_a_slow_worker_and_one_that_stands_still_for_a_while_lose_and_double_nothing(own_code, quick, started, port):
+    matrix, far, address = read_matrix(own_code / "matrix.toml"), own_code / "far", f"tcp://127.0.0.1:{port}"
+    (own_code / "slow.py").write_text(SLOW.replace("TOLD", str(own_code / "slow.txt")))
+    started("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
+    usual = ["worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+    started(*usual, "--preload", str(own_code / "slow.py"))
+    stands_still = started(*usual)
+    client = Thread(target=lambda: sweep(matrix, far, workers=1, scheduler=address))
+    client.start()
+    while client.is_alive() and not [*far.glob("rows/0*")]:
+        sleep(0.02)
+    stands_still.send_signal(signal.SIGSTOP)
+    sleep(2)
+    stands_still.send_signal(signal.SIGCONT)
+    client.join(120)
+    sweep(matrix, own_code / "whole", workers=1)
+    assert 0 < len((own_code / "slow.txt").read_text().splitlines()) < len(rows(own_code / "whole"))
+    assert rows(far) == rows(own_code / "whole")
+
+
+@pytest.mark.slow
+def test_a_client_whose_scheduler_and_worker_end_goes_on_with_the_next(own_code, quick, started, port, capfd):
     matrix, far, address = read_matrix(own_code / "matrix.toml"), own_code / "far", f"tcp://127.0.0.1:{port}"
 
     def cluster():
-        scheduler = started("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
+        scheduler = started("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
         return scheduler, started("worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
 
     first, played = cluster(), []
