@@ -7,6 +7,7 @@ disk leaves the old file. The file has no text of the learner's: a wrong answer 
 
 import errno
 import os
+import re
 import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,7 +31,8 @@ from workbook.views.table import clean
 
 PROGRESS: Final = "progress.json"
 Tally = Annotated[int, Field(ge=0, le=1_000_000)]
-# A pattern that repeats \w so many times takes megabytes in each kernel, so the lengths are told beside it.
+# As a text, a pattern with \w or \s takes 0.3 MB of each kernel, and one that repeats them so many times takes
+# megabytes. So such a one is Python's own, and the lengths are told beside it.
 ExerciseId = Annotated[str, Field(pattern=r"^[0-9]{2}\.[0-9]{1,2}$")]
 
 
@@ -79,7 +81,7 @@ class Progress(Form):
     """
 
     version: Literal[1] = 1
-    seat: Annotated[str, Field(pattern=r"^\w[\w .@-]*$", max_length=40)]
+    seat: Annotated[str, Field(pattern=re.compile(r"^\w[\w .@-]*\Z"), max_length=40)]
     now: ExerciseId | None = None
     help: Hand | None = None
     exercises: Annotated[Mapping[ExerciseId, Standing], Field(max_length=500)] = {}
@@ -275,7 +277,7 @@ _turn = Lock()
 class BoardAddress(Form):
     """Where the trainer's board is, and what it asks of who writes to it."""
 
-    address: Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+[^\s?#]*$")]
+    address: Annotated[str, Field(pattern=re.compile(r"^https?://[^\s/?#@]+[^\s?#]*\Z"))]
     token: Annotated[str, Field(pattern=r"^[!-~]{1,200}$", repr=False)]
     fingerprint: Annotated[str, Field(pattern=r"^([0-9A-Fa-f]{2}:?){32}$")] | None = None
 
