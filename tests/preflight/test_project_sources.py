@@ -1,6 +1,7 @@
 """Calls and types in Swift and Kotlin, whatever the text is."""
 
 import string
+from collections import Counter
 from time import process_time
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from sample_projects import judged
 
 from workbook.harness.model import Verdict
+from workbook.preflight import taps
 from workbook.preflight.project import File, SourceFile, Sources
 
 
@@ -71,6 +73,28 @@ def test_a_file_that_holds_its_grammar_up_is_named_and_the_others_are_judged(pla
     (miss,) = cases["text.readable"].misses
     assert (miss.place, "did not parse it within" in miss.observed) == (f"app/{name}:1", True)
     assert cases["kotlin.button"].verdict is (Verdict.NOT_LOOKED_AT if name.endswith(".kt") else Verdict.PASS)
+
+
+def test_each_function_on_the_way_of_a_tap_is_read_once_however_often_it_is_called(platform_a, monkeypatch):
+    calls = "".join(f"first{number}()\n" for number in range(9))
+    text = f"""
+import x.CardProvisioning
+class M(val s: CardProvisioning) {{
+  fun add() {{
+    {calls}
+    s.provision(a, b, c)
+  }}
+  fun bind(b: Button) {{ b.setOnClickListener {{ add() }} }}
+}}
+"""
+    seconds = "".join(f"second{number}()\n" for number in range(9))
+    text += "".join(f"fun first{number}() {{ {seconds} }}\nfun second{number}() {{ x = 1 }}\n" for number in range(9))
+    (platform_a / "app" / "Fan.kt").write_text(text)
+    read = Counter()
+    writes = taps._writes
+    monkeypatch.setattr(taps, "_writes", lambda one, *rest: read.update([one.name]) or writes(one, *rest))
+    judged(platform_a)
+    assert read["second0"] == read["second8"] == read["add"] > 0
 
 
 @pytest.mark.slow

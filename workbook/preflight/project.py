@@ -554,7 +554,8 @@ class Sources:
 
     def sources(self, files: Collection[File]) -> list[SourceFile]:
         """Those of the files that their grammar parses in time, each parsed once."""
-        self.refused.update(too_long(file for file in files if file not in self.refused))
+        new = (file for file in files if file.name not in self._parsed and file not in self.refused)
+        self.refused.update(too_long(new))
         return [self._parsed.setdefault(file.name, SourceFile(file)) for file in files if file not in self.refused]
 
     def declaring(self, name: str) -> list[SourceFunction]:

@@ -125,12 +125,28 @@ def _references(source: SourceFile, name: str) -> Iterator[tuple[SourceFunction 
                 yield max(around, key=lambda one: one.node.start_byte, default=None), node
 
 
-def _written(function: SourceFunction, at: Node | None, kotlin: Sources, depth: int = 0) -> set[str]:
-    """What a function writes before this place, itself or in functions of its own type; `at` None means anywhere.
+def _written(function: SourceFunction, at: Node | None, kotlin: Sources) -> set[str]:
+    """What a function writes before this place, itself or in functions that it calls; `at` None means anywhere.
 
     What it writes after a call that suspends comes too late: a second tap is faster.
     """
+    found, called = _writes(function, at, kotlin)
+    seen = {function}
+    for _step in range(2):  # calls deep
+        functions = [one for one in dict.fromkeys(called) if one not in seen]
+        seen.update(functions)
+        called = []
+        for one in functions:
+            names, more = _writes(one, None, kotlin)
+            found |= names
+            called += more
+    return found
+
+
+def _writes(function: SourceFunction, at: Node | None, kotlin: Sources) -> tuple[set[str], list[SourceFunction]]:
+    """What a function itself writes before this place, and the functions that it calls there."""
     found: set[str] = set()
+    called: list[SourceFunction] = []
     elsewhere, end = _elsewhere(function, at, kotlin) if at is not None else ([], function.node.end_byte)
     for node in walk(function.node):
         if node.start_byte >= end:
@@ -151,9 +167,8 @@ def _written(function: SourceFunction, at: Node | None, kotlin: Sources, depth: 
         elif call.node.end_byte <= end and call.name != "launch":
             found |= {name for argument in call.arguments for name in _capitals(argument)}
             own = function.kind.by_name.get(call.name) if function.kind and call.receiver in {"", "this"} else None
-            for called in ([own] if own else kotlin.declaring(call.name)[:4]) if depth < 2 else ():
-                found |= _written(called, None, kotlin, depth + 1) if called is not function else set()
-    return found
+            called += [own] if own else kotlin.declaring(call.name)[:4]
+    return found, called
 
 
 def _elsewhere(function: SourceFunction, at: Node, kotlin: Sources) -> tuple[list[tuple[int, int]], int]:
