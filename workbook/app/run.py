@@ -443,7 +443,10 @@ def conform_app(
     progress = progress or RunProgress()
     for sentence in run.taken:
         progress.say(sentence)
-    left, begin = iter(enumerate(run.cases, 1)), cache(partial(progress.begin, len(run.cases)))  # which it does once
+    numbered = [*enumerate(run.cases, 1)]
+    if run.processes > 1:  # what waits for the app's own limit begins first: the others come meanwhile
+        numbered.sort(key=lambda pair: not any(isinstance(step, c.Outlast) for step in pair[1].steps))
+    left, begin = iter(numbered), cache(partial(progress.begin, len(run.cases)))  # which it does once
     judged = [_Judged(run, progress, left, begin) for _ in range(min(run.processes, len(run.cases)))]
     began = monotonic()
 
