@@ -9,7 +9,8 @@ import pytest
 from relays import FOLDER
 
 from workbook.commands import cli
-from workbook.sweep.matrix import read_matrix
+from workbook.sweep import summary
+from workbook.sweep.matrix import OWN_BACK_END, read_matrix
 from workbook.sweep.workers import faults_of
 
 MATRIX = """
@@ -55,3 +56,13 @@ def test_its_calls_are_measured_beside_the_rows(matrix, tmp_path, monkeypatch, c
     assert all(float(row["seconds"]) > 0 for row in rows)
     assert all(one["platform"] <= other["platform"] for one, other in pairwise(rows))
     assert "session-of-ann" not in (out / "back-end.csv").read_text()
+
+    # What it takes where nothing fails is one more latency of the matrix, and a second start calls nothing.
+    usual = {round(float(row["seconds"]), 3) for row in rows if (row["fault"], row["call"]) == ("200", "GET")}
+    played = summary.read_rows(out)
+    own = played[played["latency"] == OWN_BACK_END]
+    assert len(own) == len(played) / 2
+    assert set(own["get"]) <= usual
+    file.unlink()
+    assert cli.main(words) in (0, 1)
+    assert "0 played" in capsys.readouterr().out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ def sweep(options: argparse.Namespace) -> int:
 
     workers = whole("--workers", options.workers, least=1, most=256)
     scheduler = options.scheduler or ("" if options.dask else None)
-    matrix = matrices.read_matrix(
+    read = partial(
+        matrices.read_matrix,
         options.matrix,
         app=options.app,
         handler=options.own,
@@ -60,11 +62,13 @@ def sweep(options: argparse.Namespace) -> int:
         limit=whole("--limit", options.limit, least=0, most=10_000_000),
         patience=number("--patience", options.patience, least=0.1, most=60, unit="seconds"),
     )
+    matrix = read()
     if options.back_end:
-        from workbook.sweep.workers import measure_back_end
+        from workbook.sweep.workers import measured
 
         options.out.mkdir(parents=True, exist_ok=True)
-        measure_back_end(options.back_end, matrix, options.out, number("--rate", options.rate, least=0.01, most=1000))
+        rate = number("--rate", options.rate, least=0.01, most=1000)
+        matrix = read(measured=measured(options.back_end, matrix, options.out, rate))
     played, seconds = sweep(matrix, options.out, workers=workers, scheduler=scheduler)
     document = summarise(matrix, options.out, played, seconds)
     for kind in document["failures"]:

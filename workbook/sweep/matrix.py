@@ -90,6 +90,10 @@ def ordinary(platform: str) -> Mapping[str, str]:
     return {name: values[platform][0] for name, values in DIMENSIONS.items() if platform in values}
 
 
+OWN_BACK_END = "your back end"
+"""The latency of a back end of the integrator's own, as it was measured."""
+
+
 def spec(combination: Mapping[str, str]) -> str:
     """The combination on one line, without its ordinary values."""
     usual = ordinary(combination["platform"])
@@ -163,6 +167,7 @@ class Matrix:
         axes: for each platform the values of each of its dimensions, the last dimension changing fastest.
         latencies: median and 99th percentile in seconds, by name.
         durations: recorded seconds of each call of the handler, by name.
+        measured: seconds that a GET and a POST of the integrator's own back end took; empty without one.
         without: what is left out: for each dimension that a condition names, its values.
         chunk: combinations of the product in a file.
         limit: combinations that are taken of the product, spread over all of it; 0 for all.
@@ -172,6 +177,7 @@ class Matrix:
     axes: Mapping[str, Mapping[str, Sequence[str]]]
     latencies: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     durations: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+    measured: Mapping[str, Sequence[float]] = field(default_factory=dict)
     without: Sequence[Mapping[str, Sequence[str]]] = ()
     chunk: int = 1000
     limit: int = 0
@@ -250,7 +256,9 @@ class Matrix:
         apart = [value for name, value in combination.items() if name not in choices()]
         random = Random(" ".join([combination["seed"], *apart]))  # noqa: S311  # no secret
         seconds: dict[str, float] = {}
-        if latency != "usual":
+        if latency == OWN_BACK_END:
+            seconds |= {name: random.choice(took) for name, took in self.measured.items()}
+        elif latency != "usual":
             median, p99 = self.latencies[latency]
             for name in ("get", "post"):
                 deviations = NormalDist().inv_cdf(random.random() or 0.5) / NormalDist().inv_cdf(0.99)
@@ -266,6 +274,7 @@ def read_matrix(
     app: str = "",
     handler: str = "",
     durations: Mapping[str, Mapping[str, Sequence[float]]] = MappingProxyType({}),
+    measured: Mapping[str, Sequence[float]] = MappingProxyType({}),
     limit: int = 0,
     patience: float = 2.0,
 ) -> Matrix:
@@ -276,6 +285,7 @@ def read_matrix(
         app: code of the integrator's own, as `module:name`: a fetchOpc, or a class of delegates.
         handler: a handler of the integrator's own, as `module:Class`.
         durations: recorded seconds, as `Matrix` has them.
+        measured: as `Matrix` has them; they are one more latency on each platform.
         limit: as `Matrix` has it.
         patience: as `Matrix` has it.
 
@@ -291,6 +301,8 @@ def read_matrix(
     axes = _axes(form, mistakes)
     if durations and "wallet" in axes:
         axes["wallet"]["durations"] = [*durations]
+    for mine in axes.values() if measured else ():
+        mine["latency"] = [*mine["latency"], OWN_BACK_END]
     without = [
         {name: _values(values, axes, name, (at, name), mistakes) for name, values in condition.items()}
         for at, condition in enumerate(form.without)
@@ -305,7 +317,7 @@ def read_matrix(
         usual = {platform: {n: [v] for n, v in ordinary(platform).items()} for _name, platform, _code in own}
         axes = {platform: {**axes.get(platform, usual[platform]), name: [code]} for name, platform, code in own}
     latencies = {name: (each.median, each.p99) for name, each in form.latencies.items()}
-    return _playable(Matrix(axes, latencies, dict(durations), without, form.chunk, limit, patience))
+    return _playable(Matrix(axes, latencies, dict(durations), dict(measured), without, form.chunk, limit, patience))
 
 
 def _axes(form: Any, mistakes: Mistakes) -> dict[str, dict[str, Sequence[str]]]:
