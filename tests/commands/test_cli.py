@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from argparse import Namespace
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
@@ -227,11 +228,22 @@ def test_an_unexpected_error_shows_no_traceback_and_no_key(debug, monkeypatch, c
         )
 
 
-def test_ctrl_c_is_130(monkeypatch, capsys):
-    def stopped(_):
+class Interrupting:
+    """What a signal meets that comes while Python makes a class."""
+
+    def __set_name__(self, owner, name):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_dispatch", stopped)
+
+@pytest.mark.parametrize("making_a_class", [False, True])
+def test_ctrl_c_is_130(monkeypatch, capsys, making_a_class):
+    def stopped(_):
+        if making_a_class:
+            type("Any", (), {"field": Interrupting()})
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "parsed", lambda _words: Namespace(handler=stopped))
+    monkeypatch.setattr(cli, "end_like_ctrl_c", lambda: None)
     assert cli.main(["run"]) == 130
     assert capsys.readouterr().err == "workbook: interrupted\n"
 

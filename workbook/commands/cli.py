@@ -60,7 +60,13 @@ def _dispatch(argv: list[str]) -> int:
     options = parsed(argv or ["--help"])
     end_like_ctrl_c()
     handler: Handler = options.handler
-    return handler(options)
+    try:
+        return handler(options)
+    except RuntimeError as error:
+        # Python 3.11 makes one of whatever comes while it makes a class, such as a signal during an import.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise
 
 
 def parsed(argv: list[str]) -> Namespace:
