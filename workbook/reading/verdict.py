@@ -28,8 +28,10 @@ from workbook.flows.trace import Trace, handler_calls
 # wallet's limits, 100 ms and 20 s, stand on one. A step holds its upper end, as a limit does: exactly 100 ms is
 # in the step that ends there.
 
-R10 = ("1", "1.25", "1.6", "2", "2.5", "3.15", "4", "5", "6.3", "8")
-EDGES = (*(float(f"{step}e{decade}") for decade in range(-5, 3) for step in R10), 1000.0)
+EDGES = (
+    *(float(f"{step}e{decade}") for decade in range(-5, 3) for step in (1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8)),
+    1000.0,
+)
 """From 10 µs to 1000 s. What is shorter counts in the first step, what is longer in the last."""
 INNER = EDGES[1:-1]
 """Where one step ends and the next begins."""
