@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from workbook.commands import cli
-from workbook.sweep import workers
+from workbook.sweep import summary, workers
+from workbook.sweep.matrix import OWN_BACK_END
 from workbook.sweep.workers import chunk_file
 
 
@@ -47,11 +48,17 @@ def test_no_failure_ends_with_0_and_failures_with_1(matrix, capsys, tmp_path):
 
 def test_a_back_end_is_measured_into_the_folder_of_the_sweep(matrix, monkeypatch, tmp_path):
     asked = []
-    monkeypatch.setattr(
-        workers, "measure_back_end", lambda *given: asked.append((given[0], *given[2:], given[2].is_dir()))
-    )
+
+    def measured(file, _matrix, out, rate):
+        asked.append((file, out, rate, out.is_dir()))
+        return {"get": [1.5]}
+
+    monkeypatch.setattr(workers, "measured", measured)
     assert cli.main([*matrix("platform = ['a']"), "--back-end", "back-end.toml", "--rate", "2"]) == 0
     assert asked == [(Path("back-end.toml"), tmp_path / "out", 2.0, True)]
+    played = summary.read_rows(tmp_path / "out")
+    assert [*played["latency"]] == ["usual", OWN_BACK_END]
+    assert [*played["get"][1:]] == [1.5]
 
 
 def test_the_same_rows_make_the_same_page(matrix, tmp_path):

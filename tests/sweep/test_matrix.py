@@ -85,7 +85,7 @@ def test_the_earlier_variant_has_no_app_that_is_about_a_watch(matrix):
 
 def test_the_current_folder_is_searched_before_all_others(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", ["elsewhere", *sys.path])
+    monkeypatch.setattr(sys, "path", ["elsewhere", *filter(None, sys.path)])
     (tmp_path / "found_here.py").write_text("code = 5")
     assert imported("app", "found_here:code") == 5
     assert sys.path[0] == ""

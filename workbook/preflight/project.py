@@ -582,7 +582,8 @@ class Sources:
             own = current.kind.by_name if current.kind is not None else {}
             calls = current.calls if depth < 4 else ()
             named = (self._declared.get(call.name.encode(), set()) for call in calls)
-            self.sources({file for files in named if len(files) == 1 for file in files})  # with one child process
+            alone = dict.fromkeys(file for files in named if len(files) == 1 for file in files)
+            self.sources(alone)  # all of them with one child process
             for call in calls:
                 found = [own[call.name]] if call.receiver in {"", "self"} and call.name in own else []
                 found = found or self.declaring(call.name)
