@@ -261,8 +261,9 @@ def test_general_advice_gives_way_to_what_the_case_says_where_the_plain_call_wor
 
 
 @pytest.mark.rule("API-7", "API-8")
-def test_whichever_values_are_refused_the_advice_is_one():
+def test_whichever_values_are_refused_the_advice_says_that_they_are_opaque_and_what_is_special_about_each():
     cases = ("relay.get.text-unicode", "relay.post.text-symbols", "relay.get.opaque-sdkinput-foreign")
     verdicts, first, _made = relays.judged("LooksInside", cases)
     assert set(verdicts.values()) == {Verdict.FAIL}
+    assert "has to work as well: " in first
     assert "it is opaque" in first

@@ -65,9 +65,9 @@ def judged():
         running = {name: in_order.submit(relays.judged, name, tried(name)) for name in right}
         running |= {name: others.submit(relays.judged, name, tried(name)) for name in longest_first}
         found = {name: judged.result() for name, judged in running.items()}
-    # A time limit may have passed because the machine was busy with the others: once more, as `conform` does, alone.
+    # Of a broken one, a time limit may have passed because the machine was busy: once more, as `conform` does, alone.
     with _processes(1) as alone:
-        again = [name for name in names if not _as_it_should(name, *found[name])]
+        again = [name for name in wrong if not _as_it_should(name, *found[name])]
         return found | {name: alone.submit(relays.judged, name, tried(name)).result() for name in again}
 
 

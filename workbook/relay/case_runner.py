@@ -623,9 +623,10 @@ class CaseRunner:
         if self.plain_works and advice and advice <= {WORK, ASK}:  # it would fit any case
             todo = f"The plain call works, and this one has to work as well: {case.says}"
             if refuses_content(case, seen):
+                own = "" if any(order.fault for order in case.script.orders) else f"{todo} "  # what is special about it
                 todo = (
-                    "Hand on the sdkInput of each 200 as it is: it is opaque, so your back end has nothing to look for "
-                    "in it and nothing to refuse (API-7, API-8)."
+                    f"{own}Hand on the sdkInput of each 200 as it is: it is opaque, so your back end has nothing to "
+                    "look for in it and nothing to refuse (API-7, API-8)."
                 )
             if any(judging.refuses_length(call, seen) for call in seen.calls):
                 todo = (
