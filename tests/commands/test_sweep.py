@@ -51,7 +51,7 @@ def test_a_back_end_is_measured_into_the_folder_of_the_sweep(matrix, monkeypatch
 
     def measured(file, _matrix, out, rate):
         asked.append((file, out, rate, out.is_dir()))
-        return {"get": [1.5]}
+        return {"a": {"get": [1.5]}, "b": {"get": [2.5]}}
 
     monkeypatch.setattr(workers, "measured", measured)
     assert cli.main([*matrix("platform = ['a']"), "--back-end", "back-end.toml", "--rate", "2"]) == 0

@@ -9,9 +9,10 @@ import pytest
 from relays import FOLDER
 
 from workbook.commands import cli
+from workbook.errors import ConfigurationError
 from workbook.sweep import summary
 from workbook.sweep.matrix import OWN_BACK_END, read_matrix
-from workbook.sweep.workers import faults_of
+from workbook.sweep.workers import faults_of, measured
 
 MATRIX = """
 platform = ["a", "b"]
@@ -58,11 +59,22 @@ def test_its_calls_are_measured_beside_the_rows(matrix, tmp_path, monkeypatch, c
     assert "session-of-ann" not in (out / "back-end.csv").read_text()
 
     # What it takes where nothing fails is one more latency of the matrix, and a second start calls nothing.
-    usual = {round(float(row["seconds"]), 3) for row in rows if (row["fault"], row["call"]) == ("200", "GET")}
     played = summary.read_rows(out)
     own = played[played["latency"] == OWN_BACK_END]
     assert len(own) == len(played) / 2
-    assert set(own["get"]) <= usual
+    for platform, rows_of in own.groupby("platform", observed=True):
+        plain = [row for row in rows if (row["fault"], row["call"]) == ("200", "GET")]
+        mine = {round(float(row["seconds"]), 3) for row in plain if row["platform"] == f"platform {platform.upper()}"}
+        assert set(rows_of["get"]) <= mine
     file.unlink()
     assert cli.main(words) in (0, 1)
     assert "0 played" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text", ["one,two\n1,2\n", 'platform,fault,call,answer,seconds\nplatform A,200,GET,"200, an sdkInput",soon\n']
+)
+def test_what_is_no_measurement_is_refused(matrix, tmp_path, text):
+    (tmp_path / "back-end.csv").write_text(text)
+    with pytest.raises(ConfigurationError, match="is no measurement"):
+        measured(tmp_path / "back-end.toml", read_matrix(matrix), tmp_path, 10)

@@ -69,9 +69,7 @@ def sweep(options: argparse.Namespace) -> int:
         options.out.mkdir(parents=True, exist_ok=True)
         rate = number("--rate", options.rate, least=0.01, most=1000)
         if (kept := options.out / "back-end.csv").exists():
-            say(
-                f"The back end is not called: its seconds are in {kept}. To measure again, name a new folder with --out."
-            )
+            say(f"The back end is not called: its seconds are in {kept}. To measure again, name a new --out.")
         matrix = read(measured=measured(options.back_end, matrix, options.out, rate))
     played, seconds = sweep(matrix, options.out, workers=workers, scheduler=scheduler)
     document = summarise(matrix, options.out, played, seconds)

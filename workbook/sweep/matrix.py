@@ -167,7 +167,7 @@ class Matrix:
         axes: for each platform the values of each of its dimensions, the last dimension changing fastest.
         latencies: median and 99th percentile in seconds, by name.
         durations: recorded seconds of each call of the handler, by name.
-        measured: seconds that a GET and a POST of the integrator's own back end took; empty without one.
+        measured: seconds that a GET and a POST of the integrator's own back end took, by platform; empty without one.
         without: what is left out: for each dimension that a condition names, its values.
         chunk: combinations of the product in a file.
         limit: combinations that are taken of the product, spread over all of it; 0 for all.
@@ -177,7 +177,7 @@ class Matrix:
     axes: Mapping[str, Mapping[str, Sequence[str]]]
     latencies: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     durations: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
-    measured: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    measured: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
     without: Sequence[Mapping[str, Sequence[str]]] = ()
     chunk: int = 1000
     limit: int = 0
@@ -257,7 +257,8 @@ class Matrix:
         random = Random(" ".join([combination["seed"], *apart]))  # noqa: S311  # no secret
         seconds: dict[str, float] = {}
         if latency == OWN_BACK_END:
-            seconds |= {name: random.choice(took) for name, took in self.measured.items()}
+            own = self.measured[combination["platform"]]
+            seconds |= {name: random.choice(took) for name, took in own.items()}
         elif latency != "usual":
             median, p99 = self.latencies[latency]
             for name in ("get", "post"):
@@ -274,7 +275,7 @@ def read_matrix(
     app: str = "",
     handler: str = "",
     durations: Mapping[str, Mapping[str, Sequence[float]]] = MappingProxyType({}),
-    measured: Mapping[str, Sequence[float]] = MappingProxyType({}),
+    measured: Mapping[str, Mapping[str, Sequence[float]]] = MappingProxyType({}),
     limit: int = 0,
     patience: float = 2.0,
 ) -> Matrix:
@@ -285,7 +286,7 @@ def read_matrix(
         app: code of the integrator's own, as `module:name`: a fetchOpc, or a class of delegates.
         handler: a handler of the integrator's own, as `module:Class`.
         durations: recorded seconds, as `Matrix` has them.
-        measured: as `Matrix` has them; they are one more latency on each platform.
+        measured: as `Matrix` has them; they are one more latency of each platform that they name.
         limit: as `Matrix` has it.
         patience: as `Matrix` has it.
 
@@ -301,8 +302,8 @@ def read_matrix(
     axes = _axes(form, mistakes)
     if durations and "wallet" in axes:
         axes["wallet"]["durations"] = [*durations]
-    for mine in axes.values() if measured else ():
-        mine["latency"] = [*mine["latency"], OWN_BACK_END]
+    for platform in measured.keys() & axes.keys():
+        axes[platform]["latency"] = [*axes[platform]["latency"], OWN_BACK_END]
     without = [
         {name: _values(values, axes, name, (at, name), mistakes) for name, values in condition.items()}
         for at, condition in enumerate(form.without)

@@ -289,18 +289,25 @@ def faults_of(matrix: Matrix) -> Iterator[tuple[str, str, str, str]]:
     yield from found
 
 
-def measured(file: Path, matrix: Matrix, out: Path, rate: float) -> dict[str, list[float]]:
-    """The seconds of each GET and POST of this back end where nothing fails; it is called if it was not measured yet.
+def measured(file: Path, matrix: Matrix, out: Path, rate: float) -> dict[str, dict[str, list[float]]]:
+    """The seconds of this back end's GETs and POSTs where nothing fails, by platform; it is called if it was not yet.
 
     Args and errors: as `_measure_back_end` has them.
     """
     rows = out / "back-end.csv"
     if not rows.exists():
         _measure_back_end(file, matrix, out, rate)
-    found: dict[str, list[float]] = {}
-    for row in csv.DictReader(rows.read_text("utf-8").splitlines()):
-        if row["fault"] == "200" and row["answer"] == "200, an sdkInput":
-            found.setdefault(row["call"].lower(), []).append(float(row["seconds"]))
+    found: dict[str, dict[str, list[float]]] = {}
+    try:
+        for row in csv.DictReader(rows.read_text("utf-8").splitlines()):
+            if row["fault"] == "200" and row["answer"] == "200, an sdkInput":
+                for platform in ("a",) if row["platform"] == "platform A" else ("b", "wallet"):
+                    took = found.setdefault(platform, {}).setdefault(row["call"].lower(), [])
+                    took.append(float(row["seconds"]))
+    except (OSError, ValueError, KeyError) as error:
+        raise ConfigurationError(
+            f"{str(rows)!r} is no measurement ({error}). Delete it, or name a new --out."
+        ) from None
     return found
 
 
