@@ -30,19 +30,19 @@ class ExitCode(IntEnum):
 
     OK = 0
     FAILED = 1
+    # The command line or a setting is wrong; from `conform` and `preflight`: nothing could be judged.
     NOTHING_DONE = 2
-    """The command line or a setting is wrong; from `conform` and `preflight`: nothing could be judged."""
     ERROR = 3
     TIME_LIMIT = 4
     KERNEL_DIED = 5
+    # As a shell says it of Ctrl-C.
     INTERRUPTED = 130
-    """As a shell says it of Ctrl-C."""
+    # As a shell says it of a program whose reader has gone.
     BROKEN_PIPE = 141
-    """As a shell says it of a program whose reader has gone."""
+    # From `conform`, where 2 has another meaning: the configuration or the command line is wrong.
     CONFIGURATION = 254
-    """From `conform`, where 2 has another meaning: the configuration or the command line is wrong."""
+    # The workbook itself failed.
     BROKEN = 255
-    """The workbook itself failed."""
 
     __repr__ = int.__repr__  # a result that is shown in a cell shows the number
 

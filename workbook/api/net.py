@@ -47,8 +47,8 @@ else:
 __all__ = ["httpcore", "httpx"]
 
 Address: TypeAlias = IPv4Address | IPv6Address
+# Looks up a host's addresses; may block, and raises OSError where there is none.
 Resolve: TypeAlias = Callable[[str, int], list[str]]
-"""Looks up a host's addresses; may block, and raises OSError where there is none."""
 
 
 # Where a request may go: one origin, checked when it is given, and again by its addresses.

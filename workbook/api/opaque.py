@@ -20,8 +20,8 @@ from typing import Self, final
 from workbook.base.secrecy import without_live_keys
 from workbook.errors import OpaqueDataError
 
+# What the simulator's data says under `simulated`.
 MARK = "not card data"
-"""What the simulator's data says under `simulated`."""
 # base64 carries three bytes in four characters: only a prefix of whole groups stays the same, of the twelve bytes here
 SIMULATED_PREFIX = base64.b64encode(b'{"simulated"').decode("ascii")
 _SALT = secrets.token_bytes(16)  # per process: a digest in a log can be compared within a run, never looked up

@@ -16,12 +16,12 @@ from workbook.api.opaque import MARK, SdkOutput, decode_strictly, json_object
 from workbook.base.secrecy import MASK, each_text
 from workbook.errors import OpaqueDataError
 
+# Headers whose values may be shown. A key in one is replaced by `[key]`.
 SHOWN_HEADERS = frozenset(
     """accept accept-encoding accept-language allow connection content-encoding content-length content-type date
     expect host idempotency-key retry-after server te traceparent transfer-encoding user-agent
     x-api-key x-correlation-id x-request-id""".split()  # a person reads and compares this list  # noqa: SIM905
 )
-"""Headers whose values may be shown. A key in one is replaced by `[key]`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ the code: the API key belongs in no app (API-13).
 
 from typing import NamedTuple
 
+# What every request carries (API-4); the key is filled in by each language in its own way.
 HEADERS = (("x-api-key", ""), ("content-type", "application/json"), ("accept", "application/json"))
-"""What every request carries (API-4); the key is filled in by each language in its own way."""
 
 
 class Language(NamedTuple):
@@ -32,6 +32,7 @@ class Language(NamedTuple):
     nothing: str = ""
 
 
+# Every language that a request can be copied in.
 LANGUAGES = {
     "curl": Language(
         'curl -X {method} "$BASE_URL{path}" \\\n{headers}{body}',
@@ -95,7 +96,6 @@ print((response as! HTTPURLResponse).statusCode, String(decoding: data, as: UTF8
         body='\nrequest.httpBody = try JSONEncoder().encode(["sdkOutput": environment["SDK_OUTPUT"]!])',
     ),
 }
-"""Every language that a request can be copied in."""
 
 
 def snippets(method: str, path: str, *, sends: bool) -> dict[str, str]:

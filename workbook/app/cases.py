@@ -20,12 +20,12 @@ from workbook.relay.judging import all_of
 from workbook.relay.model import GET, POST
 from workbook.simulation.phones import CAN_PROVISION_FAILURES, PROVISION_FAILURES
 
+# What the page may say of its button.
 SHOWN, DISABLED, HIDDEN, ABSENT = "shown", "disabled", "hidden", "absent"
-"""What the page may say of its button."""
+# Where an app can be held besides the back end's GET and POST: before each answers.
 ON_PHONE = WALLET, ASKING = "wallet", "canProvision"
-"""Where an app can be held besides the back end's GET and POST: before each answers."""
+# Seconds that the wallet waits (REL-5). An app waits no longer than that for its back end (assumed).
 WALLET_WAITS = 20.0
-"""Seconds that the wallet waits (REL-5). An app waits no longer than that for its back end (assumed)."""
 
 
 # What a cardholder, a phone and a back end do. Data only; `run.AppStage` carries it out.
@@ -151,10 +151,10 @@ class AppSeen:
 AppJudge: TypeAlias = Callable[[AppSeen], Iterator[Miss]]
 
 
+# What a case is about.
 AppGroup: TypeAlias = Literal[
     "screen", "form", "fidelity", "concurrency", "recovery", "secrecy", "life", "isolation", "faults"
 ]
-"""What a case is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +227,7 @@ NO_MAIN = (
 AS_IT_IS = "Hand it on as it is."
 LIMIT = "Give each call of your back end one time limit: above the back end's own, below the wallet's 20 s."
 PRESENT = "Return the activity of this moment, not the first one, which a rotation has ended."
+# The miss of an app that keeps activation data beyond its page.
 KEPT = Miss(
     "the sdkInput of this page's own GET",
     "create got one that an earlier page was given",
@@ -234,7 +235,6 @@ KEPT = Miss(
     rule="REL-7",
     root=Root.OLD_ANSWER,
 )
-"""The miss of an app that keeps activation data beyond its page."""
 NO_GET = Miss("a GET each time a page opens", "none came", KEPT.todo, root=Root.OLD_ANSWER)
 
 
@@ -458,9 +458,9 @@ def own_back_end_only(seen: AppSeen) -> Iterator[Miss]:
             yield Miss("no API key in the app", "a request carried x-api-key", "Keep the key on your back end.")
 
 
+# The first characters of a value that a log is searched for: logs cut values. All simulated data begins with
+# the same 48, so only a longer piece says which kind of value it is.
 CUT = (56, 24)
-"""The first characters of a value that a log is searched for: logs cut values. All simulated data begins with
-the same 48, so only a longer piece says which kind of value it is."""
 
 
 def kinds(seen: AppSeen, text: str) -> set[str]:
@@ -488,8 +488,8 @@ def silent(what: str) -> AppJudge:
     return judge
 
 
+# The looks of `TOLD` after an attempt that failed.
 FAILED = ("failed", "without OPC data")
-"""The looks of `TOLD` after an attempt that failed."""
 
 
 def cancel_is_no_failure(seen: AppSeen) -> Iterator[Miss]:
@@ -559,13 +559,13 @@ RECEIVED = all_of(
     given(m.OpcReceived, POST, "the POST's sdkInput, byte for byte", "the SDK got another text", AS_IT_IS),
     at_least_one(m.OpcReceived, "OPC data for the SDK", "it got none", "Return the POST's sdkInput."),
 )
+# Only texts that the back end gave reach create and the SDK.
 ONLY_GIVEN = all_of(*(
     given(call, operation, "only calls with an sdkInput from the back end",
           f"{where} got a text that the back end never gave",
           "Take a 200 with a filled sdkInput for a success, and everything else for a failure.")
     for where, call, operation in (("create", m.CreateCalled, GET), ("the SDK", m.OpcReceived, POST))
 ))  # fmt: skip
-"""Only texts that the back end gave reach create and the SDK."""
 SHOW = "Show the button when canProvision answers CanBeProvisioned, and only then."
 FOLLOW = "Leave the attempt alone on a rotation, and let the page that is made anew follow it to its end."
 AGAIN = "Show the button enabled again after any Failure: nothing was added, and only a Success hides it."
@@ -576,13 +576,13 @@ NOT_SHOWN = (HIDDEN, ABSENT)
 NOT_OFFERED = (*NOT_SHOWN, DISABLED)
 CANCELED = PROVISION_FAILURES[0]
 TRY = (*OPENED, TAP, SETTLE)
+# Four attempts, each on a page opened anew: cancelled, failed, without OPC data, and one that adds the card.
 TOLD = (
     *(SetPhone({"provision_failure": CANCELED}), *TRY, Look("cancelled"), CLOSE),
     *(SetPhone({"provision_failure": "InternalError"}), *TRY, Look("failed"), CLOSE),
     *(SetPhone({"provision_failure": None}), Fail(POST, "500"), *TRY, Look("without OPC data"), CLOSE),
     *(Fail(POST), *TRY, Look("added")),
 )
-"""Four attempts, each on a page opened anew: cancelled, failed, without OPC data, and one that adds the card."""
 
 ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     ("screen", "shown-when-possible", "CanBeProvisioned shows the button.", "A-CAN-1", OPENED,
@@ -729,5 +729,5 @@ def _cases() -> Iterator[AppCase]:
         yield app_case("screen", name, says, "A-CAN-6", steps, not_reported, asks=True)
 
 
+# Every case by its name.
 APP_CASES: Mapping[str, AppCase] = {case.name: case for case in _cases()}
-"""Every case by its name."""

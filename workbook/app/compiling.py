@@ -24,8 +24,8 @@ from workbook.base.files import FIXTURES, NATIVE, pip_line, write_all
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows.variants import A_FROM_0_4_0, variant_a
 
+# How a configuration names the reference app core, which is a part of the workbook.
 REFERENCE_CORE = "native/kotlin"
-"""How a configuration names the reference app core, which is a part of the workbook."""
 
 
 def standin(variant: str) -> dict[str, str]:

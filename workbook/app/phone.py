@@ -348,6 +348,7 @@ class WrongAnswer:
     ending: Ending = Ending.WHOLE
 
 
+# Every way in which the back end fails, by its name. Where the body is cut, the cut is in the sdkInput.
 WRONG_ANSWERS: Mapping[str, WrongAnswer] = {
     **{
         str(status): WrongAnswer(status, json.dumps({"error": TRY_LATER}).encode())
@@ -361,7 +362,6 @@ WRONG_ANSWERS: Mapping[str, WrongAnswer] = {
     "connection cut": WrongAnswer(body=b"", ending=Ending.RESET),
     "cut in the middle": WrongAnswer(sdk_input="SIMULATED" * 9, ending=Ending.TRUNCATED),
 }
-"""Every way in which the back end fails, by its name. Where the body is cut, the cut is in the sdkInput."""
 
 
 @dataclass(slots=True)

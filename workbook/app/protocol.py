@@ -22,8 +22,8 @@ from workbook.errors import ParameterError
 from workbook.flows import messages as m
 
 PROTOCOL_VERSION = 1
+# Bytes of a message: a text of the most characters fits, also where half of them are escaped (assumed, GAP-3).
 LONGEST_MESSAGE = 4 * 1_048_576
-"""Bytes of a message: a text of the most characters fits, also where half of them are escaped (assumed, GAP-3)."""
 
 Name = Annotated[
     StrictStr,
@@ -38,8 +38,8 @@ class PhoneRequest(BaseModel):
     """What every call says: which client it comes from."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, hide_input_in_errors=True)
+    # What comes back, in words, for the page that describes the protocol.
     answer: ClassVar[str] = ""
-    """What comes back, in words, for the page that describes the protocol."""
 
     client: Name
 
@@ -190,12 +190,12 @@ class Next(Turn):
     reports: Number = 0
 
 
+# Every call by its name in the path.
 PHONE_CALLS: Mapping[str, type[PhoneRequest]] = {
     kind.__name__[0].lower() + kind.__name__[1:]: kind
     for kind in (Hello, Create, CanProvision, CreateSdkOutput, Provision, ProvisionWithProvider, Activity, Opc, NoOpc,
                  Cancelled, UsePhone, UseBackEnd, Next)
 }  # fmt: skip
-"""Every call by its name in the path."""
 
 
 def read(name: str, body: bytes) -> PhoneRequest:

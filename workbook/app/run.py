@@ -44,12 +44,12 @@ from workbook.runs.own_code import completed, exception_words, own_line
 from workbook.simulation.http import Ending, Request
 from workbook.simulation.world import INSTRUMENT_IDS
 
+# What the app's process calls itself.
 NAME = "app"
-"""What the app's process calls itself."""
+# Seconds that an action may take; a machine may be busy with other things (assumed).
 PATIENCE = 20.0
-"""Seconds that an action may take; a machine may be busy with other things (assumed)."""
+# Seconds until the app's process has to ask what to do: a build may come first.
 START = 120.0
-"""Seconds until the app's process has to ask what to do: a build may come first."""
 
 
 @dataclass(frozen=True, slots=True)

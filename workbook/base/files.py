@@ -21,15 +21,15 @@ from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ParameterError
 
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
+# Whether the workbook was installed from a wheel; False in a checkout, and where one is installed with -e.
 INSTALLED: Final = (_PACKAGE / "_data").is_dir()
-"""Whether the workbook was installed from a wheel; False in a checkout, and where one is installed with -e."""
 _BUNDLE: Final = _PACKAGE / "_data" if INSTALLED else _PACKAGE.parent
 NOTEBOOKS: Final = _BUNDLE / "notebooks"
 FIXTURES: Final = _BUNDLE / "fixtures"
+# Source files for an app of one's own: `kotlin` and `swift`.
 NATIVE: Final = FIXTURES / "native"
-"""Source files for an app of one's own: `kotlin` and `swift`."""
+# Files that Python and the system leave behind in a folder: they are not samples and are not copied.
 _LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
-"""Files that Python and the system leave behind in a folder: they are not samples and are not copied."""
 
 
 def sample(name: str) -> Path:

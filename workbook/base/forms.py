@@ -26,10 +26,10 @@ from workbook.base.terminal import visible
 from workbook.base.values import did_you_mean, nearest, quoted
 from workbook.errors import ConfigurationError
 
+# Where a value is in a document: keys, and positions from 0. An empty key at the end means the table itself.
 Place = tuple[str | int, ...]
-"""Where a value is in a document: keys, and positions from 0. An empty key at the end means the table itself."""
+# Bytes of a file that is read; people write these files by hand.
 _LARGEST_FILE = 1_048_576
-"""Bytes of a file that is read; people write these files by hand."""
 
 FormT = TypeVar("FormT", bound="Form")
 

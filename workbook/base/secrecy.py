@@ -32,18 +32,19 @@ from weakref import WeakValueDictionary
 from workbook.errors import ConfigurationError, LeakError
 
 KEY_VARIABLE: Final = "WORKBOOK_API_KEY"
+# Replaces a key wherever one was found.
 MASK: Final = "[key]"
-"""Replaces a key wherever one was found."""
 MISSING: Final = "No API key is given. Set WORKBOOK_API_KEY or pass api_key."
 
+# Characters of the shortest secret that is searched for in every encoding: a shorter one occurs in innocent text.
 SHORTEST: Final = 8
-"""Characters of the shortest secret that is searched for in every encoding: a shorter one occurs in innocent text."""
 
+# Headers whose values are never kept: the document's key, and the other published ways to authenticate (openapi).
 SECRET_HEADERS: Final = frozenset({"x-api-key", "authorization", "proxy-authorization", "cookie", "set-cookie"})
-"""Headers whose values are never kept: the document's key, and the other published ways to authenticate (openapi)."""
+# Parameters of a query whose values are never kept: `clientKey` is a published way to send the key (openapi).
 SECRET_PARAMETERS: Final = frozenset({"clientkey", "x-api-key", "api_key", "apikey", "access_token"})
-"""Parameters of a query whose values are never kept: `clientKey` is a published way to send the key (openapi)."""
 
+# What would be markup within a line of Markdown, GitHub's included, without a backslash before it.
 MARKDOWN: Final = re.compile(
     r"""
       [\\`*|~$]                               # anywhere
@@ -56,7 +57,6 @@ MARKDOWN: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""What would be markup within a line of Markdown, GitHub's included, without a backslash before it."""
 
 
 @unique
@@ -118,6 +118,8 @@ def _markdown(text: str) -> Iterator[str]:
     yield re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", text)  # every mark of ASCII, as some writers do
 
 
+# Every encoding in which a secret is searched for, with the usual spellings of a whole text: the one place to add
+# another.
 SECRET_ENCODINGS: Mapping[str, Callable[[str], Iterable[str]]] = {
     "plain": lambda text: (text,),
     "with JSON escapes": _json,
@@ -129,8 +131,6 @@ SECRET_ENCODINGS: Mapping[str, Callable[[str], Iterable[str]]] = {
     "as Python writes it": lambda text: (repr(text)[1:-1], ascii(text)[1:-1]),
     "as UTF-8 read as Latin-1": lambda text: () if text.isascii() else (_bytes(text).decode("latin-1"),),
 }
-"""Every encoding in which a secret is searched for, with the usual spellings of a whole text: the one place to add
-another."""
 
 
 class Escapes(NamedTuple):
@@ -505,8 +505,8 @@ def _what_is_wrong(key: object) -> str:
 
 
 _lock = Lock()
+# The search for each key that some `Secret` holds, by key; it is forgotten with the last of them.
 _live: WeakValueDictionary[str, Secrets] = WeakValueDictionary()
-"""The search for each key that some `Secret` holds, by key; it is forgotten with the last of them."""
 
 
 def without_live_keys(text: str) -> str:

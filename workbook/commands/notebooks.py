@@ -10,8 +10,8 @@ from workbook.base.terminal import say
 from workbook.commands import Parser, add
 from workbook.errors import ConfigurationError, ExitCode, ParameterError
 
+# Where `lab` lays out a learner's copy of the lessons.
 LEARNERS_COPY = Path("provisioning-workbook")
-"""Where `lab` lays out a learner's copy of the lessons."""
 
 
 def add_to(commands: Any) -> None:

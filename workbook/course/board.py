@@ -209,10 +209,10 @@ class History:
             ) from None
 
 
+# Bytes of a document; one with every exercise of the course has a sixth of it.
 LARGEST_PROGRESS = 65_536
-"""Bytes of a document; one with every exercise of the course has a sixth of it."""
+# The file at the top of a learner's copy that says where its progress is sent, and with which token.
 JOIN_FILE = ".board.json"
-"""The file at the top of a learner's copy that says where its progress is sent, and with which token."""
 
 
 @dataclass

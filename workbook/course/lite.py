@@ -29,8 +29,8 @@ from workbook.notebook.exercises.editions import Edition, lay_out
 from workbook.notebook.exercises.progress import PROGRESS, Progress
 from workbook.notebook.quiet_start import write_settings
 
+# Its name as a distribution.
 PACKAGE = "provisioning-workbook"
-"""Its name as a distribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +239,11 @@ def _entry(wheel: Path) -> dict[str, Any]:
 # What a reader sees: the lessons, and how JupyterLab starts.
 
 
+# Why a browser cannot run a cell, by the tag of the cell.
 LEFT_OUT = {
     "needs-machine": "It looks at the machine on which it runs, and a page in a browser does not see that.",
     "needs-pandas": "It needs pandas and NumPy, which this site was built without.",
 }
-"""Why a browser cannot run a cell, by the tag of the cell."""
 
 
 def add_lessons(folder: Path, without: Collection[str] = ()) -> dict[str, str]:

@@ -39,10 +39,10 @@ class State(StrEnum):
     NOT_ADDED = "not added"
 
 
+# The states in which the wallet waits for the cardholder, or has nothing more to do.
 FINAL_EXTENSION = (
     State.LISTED, State.NOT_LISTED, State.OFFERED, State.EMPTY, State.NOT_AUTHENTICATED, State.ADDED, State.NOT_ADDED,
 )  # fmt: skip
-"""The states in which the wallet waits for the cardholder, or has nothing more to do."""
 
 
 def _late(state: State, *events: type[m.Event], rules: str) -> tuple[Row, ...]:
@@ -72,6 +72,7 @@ def choosing(surface: str) -> tuple[Row, ...]:
     )  # fmt: skip
 
 
+# The rows that phone and watch share, of both variants: `FactsB.lacks` says which events a variant does not have.
 ROWS_EXTENSION: tuple[Row, ...] = (
     # status(), 100 ms: is this app listed?
     *row(State.CLOSED, m.IssuerListOpened, State.ASKING, m.CallStatus, m.StartStatusBudget,
@@ -124,7 +125,6 @@ ROWS_EXTENSION: tuple[Row, ...] = (
     *_art(m.CardArtForBrandAsked),
     *_art(m.CardArtForIdAsked),
 )  # fmt: skip
-"""The rows that phone and watch share, of both variants: `FactsB.lacks` says which events a variant does not have."""
 
 
 # The project file of each extension, by which the wallet finds it (X-PLIST-1, X-PLIST-2, X-PLIST-3). `<platform>` and
@@ -133,6 +133,7 @@ ROWS_EXTENSION: tuple[Row, ...] = (
 POINT, PRINCIPAL = "NSExtensionPointIdentifier", "NSExtensionPrincipalClass"
 
 
+# The entries of NSExtension, for the issuer-provisioning extension and its authorization UI (X-PLIST-1).
 EXTENSIONS: Mapping[str, Mapping[str, str]] = {
     "extension": {
         POINT: "com.<platform>.<kit>.issuer-provisioning",
@@ -143,7 +144,6 @@ EXTENSIONS: Mapping[str, Mapping[str, str]] = {
         PRINCIPAL: "$(PRODUCT_MODULE_NAME).AuthorizationProvider",
     },
 }
-"""The entries of NSExtension, for the issuer-provisioning extension and its authorization UI (X-PLIST-1)."""
 
 
 def plist(name: str) -> dict[str, Any]:

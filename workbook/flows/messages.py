@@ -37,6 +37,10 @@ class Actor(StrEnum):
 
 CARDHOLDER, WALLET_APP, APP, EXTENSION, STORAGE, SDK, WALLET, BACK_END, API = Actor
 
+# The source of each value that a message carries, by the field's name; a class names any source that differs.
+# An empty text marks what a run itself counted, chose or played, or what a field `basis` explains: no claim about the
+# real thing. A class with a field that is not listed cannot be made: a value that we or a public source
+# made up must never pass for the document's.
 VALUES: Mapping[str, str] = {
     "attempts": "", "basis": "", "brand": "spec", "call": "spec", "can_add_to_phone": "sdk-b",
     "can_add_to_watch": "sdk-b", "card_address": "spec", "card_display_name": "spec", "cards": "", "case": "sdk-b",
@@ -49,10 +53,6 @@ VALUES: Mapping[str, str] = {
     "status_code": "wallet inferred", "succeeded": "spec", "text": "", "throwable": "assumed", "told": "", "took": "",
     "watch": "sdk-b", "where": "", "why": "assumed", "with_key": "",
 }  # fmt: skip
-"""The source of each value that a message carries, by the field's name; a class names any source that differs.
-An empty text marks what a run itself counted, chose or played, or what a field `basis` explains: no claim about the
-real thing. A class with a field that is not listed cannot be made: a value that we or a public source
-made up must never pass for the document's."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -506,9 +506,9 @@ class ApiError(Event):
     status_code: int
 
 
+# Outcomes that do not say whether the card can be added. The tables have a row for each of them, and
+# a play's phones have their names.
 CanProvisionFailure: TypeAlias = CanProvisionError | UnknownFailure | ApiError
-"""Outcomes that do not say whether the card can be added. The tables have a row for each of them, and
-a play's phones have their names."""
 CanProvisionResult: TypeAlias = CanBeProvisioned | AlreadyExistsInWallet | CanProvisionFailure
 
 
@@ -1241,6 +1241,7 @@ class StopBudget(Command):
     """The call has answered in time."""
 
 
+# Every budget that a table may start.
 BUDGETS: tuple[Any, ...] = (
     StartStatusBudget,
     StartPassEntriesBudget,
@@ -1248,7 +1249,6 @@ BUDGETS: tuple[Any, ...] = (
     StartGenerateBudget,
     StartProvisionBudget,
 )
-"""Every budget that a table may start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -1270,12 +1270,12 @@ class Limit:
     missed: str
 
 
+# The limit of each call. The document gives two: 100 ms for status() and 20 s for the entries. The 20 s for the
+# request's generation and for the in-app delegate are public knowledge of the wallet platform (wallet).
 LIMITS = {
     budget.call: Limit(budget.call, budget.seconds, budget.rules[0], budget.source, budget.missed)
     for budget in [each() for each in BUDGETS]
 }
-"""The limit of each call. The document gives two: 100 ms for status() and 20 s for the entries. The 20 s for the
-request's generation and for the in-app delegate are public knowledge of the wallet platform (wallet)."""
 
 
 def limit_of(call: str) -> Limit:

@@ -49,6 +49,7 @@ class State(StrEnum):
 
 
 FINAL_A = (State.ADDED, State.IN_WALLET, State.STILL_OFFERED, State.NOT_OFFERED, State.UNAVAILABLE, State.FAILED)
+# The states in which an attempt is under way, so the button is disabled (A-BTN-1).
 BUSY_A = (
     State.TAPPED,
     State.MAKING_OUTPUT,
@@ -58,7 +59,6 @@ BUSY_A = (
     State.FETCHING_OPC,
     State.PROVISIONING,
 )
-"""The states in which an attempt is under way, so the button is disabled (A-BTN-1)."""
 
 
 def failing(state: State, to: State) -> tuple[Row, ...]:
@@ -68,6 +68,7 @@ def failing(state: State, to: State) -> tuple[Row, ...]:
     return tuple(r for event in outcomes for r in row(state, event, to, hide, rules=event.rules, source=event.source))
 
 
+# Steps 1 to 4: the GET, create, canProvision, and the button that is shown or hidden.
 UNTIL_TAP = (
     *row(State.IDLE, m.Opened, State.FETCHING, m.GetActivationData, rules="FLOW-1 FLOW-2 FLOW-4 API-10"),
     *row(State.FETCHING, m.ActivationDataReceived, State.FETCHED, m.HandToApp, rules="FLOW-1 FLOW-2 API-10"),
@@ -87,8 +88,8 @@ UNTIL_TAP = (
     *row((State.READY, State.IN_WALLET, State.NOT_OFFERED, State.UNAVAILABLE, State.FAILED), m.Opened, State.FETCHING,
          m.GetActivationData, rules="API-10 REL-7", source="assumed"),
 )  # fmt: skip
-"""Steps 1 to 4: the GET, create, canProvision, and the button that is shown or hidden."""
 
+# A tap before 0.4.0: createSdkOutput, the POST, provision with the new sdkInput.
 TWO_STEP = (
     *row(State.TAPPED, m.CreateSdkOutputCalled, State.MAKING_OUTPUT, m.CreateSdkOutput, rules="A-PROV-1 A-OUT-1"),
     *row(State.MAKING_OUTPUT, m.SdkOutputCreated, State.POSTING, m.PostSdkOutput, rules="A-PROV-1 API-2"),
@@ -97,8 +98,8 @@ TWO_STEP = (
     *row(State.POSTING, m.OpcFailed, State.FAILED, m.EnableButton, rules="A-BTN-1 REL-6"),
     *row(State.OPC_READY, m.ProvisionCalled, State.PROVISIONING, m.Provision, rules="A-PROV-1 A-PROV-4"),
 )
-"""A tap before 0.4.0: createSdkOutput, the POST, provision with the new sdkInput."""
 
+# A tap from 0.4.0: one call; the SDK asks the app's OpcProvider for the OPC data.
 PROVIDER = (
     *row(State.TAPPED, m.ProvisionWithProviderCalled, State.ORCHESTRATING, m.ProvisionWithProvider, rules="A-PROV-2"),
     *row(State.ORCHESTRATING, m.FetchOpcCalled, State.FETCHING_OPC, m.FetchOpc, rules="A-OPC-1 API-2"),
@@ -107,8 +108,12 @@ PROVIDER = (
     *row(State.FETCHING_OPC, m.OpcFailed, State.PROVISIONING, m.ReturnNoOpc, rules="A-OPC-1"),
     *row(State.FETCHING_OPC, m.ProviderFailed, State.PROVISIONING, m.ReturnNoOpc, rules="A-OPC-1"),
 )
-"""A tap from 0.4.0: one call; the SDK asks the app's OpcProvider for the OPC data."""
 
+# The wallet provider's flow has run, and the app asks once more.
+#
+# CanBeProvisioned for a card that was just added is a card configuration issue, to be reported (A-CAN-6). The button is
+# shown all the same (A-CAN-1): an app cannot tell such a card from one whose identity check is pending; provisioning
+# again completes that check (sdk-a).
 OUTCOME = (
     *row(State.PROVISIONING, m.ProvisionSuccess, State.ADDED, m.HandToApp, rules="A-PROV-3"),
     *row(State.PROVISIONING, m.ProvisionFailure, State.FAILED, m.EnableButton, rules="A-PROV-3 A-BTN-1"),
@@ -124,12 +129,6 @@ OUTCOME = (
     *row((State.ADDED, State.STILL_OFFERED), m.Opened, State.FETCHING, m.GetActivationData,
          rules="API-10 REL-7", source="assumed"),
 )  # fmt: skip
-"""The wallet provider's flow has run, and the app asks once more.
-
-CanBeProvisioned for a card that was just added is a card configuration issue, to be reported (A-CAN-6). The button is
-shown all the same (A-CAN-1): an app cannot tell such a card from one whose identity check is pending; provisioning
-again completes that check (sdk-a).
-"""
 
 
 def deprecated(rows: tuple[Row, ...]) -> tuple[Row, ...]:

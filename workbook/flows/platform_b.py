@@ -45,13 +45,14 @@ class State(StrEnum):
     FAILED = "failed"
 
 
+# The states in which the flow rests.
 FINAL_B = (State.ADDED, State.STILL_OFFERED, State.IN_WALLET, State.UNAVAILABLE, State.FAILED)
-"""The states in which the flow rests."""
+# The states in which an attempt is under way.
 BUSY_B = (State.TAPPED, State.STARTING, State.POSTING, State.PROVISIONING, State.TOO_LATE)
-"""The states in which an attempt is under way."""
+# What the app shows after an attempt that added nothing.
 FAILS = (assumed(m.EnableButton), m.TellFailure)
-"""What the app shows after an attempt that added nothing."""
 
+# The rows of both variants: `FactsB.lacks` says which events a variant does not have.
 ROWS_B: tuple[Row, ...] = (
     # The GET, the extension's copy, and the service.
     *row(State.IDLE, m.Opened, State.FETCHING, m.GetActivationData, rules="FLOW-3 FLOW-4 API-10"),
@@ -110,7 +111,6 @@ ROWS_B: tuple[Row, ...] = (
     *row(State.STARTING, m.DelegateProvisionWithIdCalled, State.POSTING, m.AskDelegateWithId, m.StartProvisionBudget,
          rules="FLOW-3 B-DEL-2"),
 )  # fmt: skip
-"""The rows of both variants: `FactsB.lacks` says which events a variant does not have."""
 
 
 def silent(rows: tuple[Row, ...]) -> tuple[Row, ...]:

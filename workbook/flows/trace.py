@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# The fields that hold opaque data, and its type.
 OPAQUE = {"sdk_input": SdkInput, "sdk_output": SdkOutput}
-"""The fields that hold opaque data, and its type."""
 
 
 class Kind(StrEnum):
@@ -137,8 +137,8 @@ class Trace:
     # An event log: pictures, findings and verdicts are functions of it and keep no state of their own. So no two of
     # them can disagree about a run, and two runs are the same if their logs are.
 
+    # Draws a trace for a notebook. The top floor sets it, because pictures read traces and not the reverse.
     drawing: ClassVar[Callable[[Trace], dict[str, Any]] | None] = None
-    """Draws a trace for a notebook. The top floor sets it, because pictures read traces and not the reverse."""
 
     def __init__(self, title: str = "trace", records: list[Record] | None = None) -> None:
         self.title = title
@@ -217,14 +217,15 @@ class Trace:
 #
 # Timing and checks both read a run call by call.
 
+# Each call by the command that makes it.
 CALLS: dict[type[Message], str] = {
     m.CallStatus: "status",
     m.CallPassEntries: "pass_entries",
     m.CallRemotePassEntries: "remote_pass_entries",
     m.CallGenerate: "generate_add_payment_pass_request_for_pass_entry_with_identifier",
 }
-"""Each call by the command that makes it."""
 
+# What ends a call.
 ANSWERS = (
     m.EntriesAvailable,
     m.EntriesUnavailable,
@@ -235,7 +236,6 @@ ANSWERS = (
     m.NoRequest,
     m.HandlerRaised,
 )
-"""What ends a call."""
 
 
 class HandlerCall(NamedTuple):

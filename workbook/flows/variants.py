@@ -106,8 +106,8 @@ A_FROM_0_4_0 = VariantA(
     FactsA("later", lacks=(), push_provisioning_library="18.8.0"),
     two_step=False,
 )
+# The new SDK under an app that still makes the old calls: it works, and each call is deprecated.
 A_NOT_MIGRATED = replace(A_FROM_0_4_0, name="from-0.4.0, app not migrated", two_step=True)
-"""The new SDK under an app that still makes the old calls: it works, and each call is deprecated."""
 
 VARIANTS_A = {variant.name: variant for variant in (A_BEFORE_0_4_0, A_FROM_0_4_0)}
 
@@ -121,12 +121,12 @@ def variant_a(name: str) -> VariantA:
     return lookup("variant", name, VARIANTS_A)
 
 
+# Only what the document says, or what is publicly known as well.
 PROFILES = ("spec", "field")
-"""Only what the document says, or what is publicly known as well."""
 
+# For which device the wallet asks the extension. For the watch it is the watch app on the phone, or the wallet app on
+# the watch: the document names both, and both call remotePassEntries() (X-ENTRIES-2).
 SURFACES = ("phone", "watch")
-"""For which device the wallet asks the extension. For the watch it is the watch app on the phone, or the wallet app on
-the watch: the document names both, and both call remotePassEntries() (X-ENTRIES-2)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+# Bytes of a line that are read at once, and bytes that two pieces share. A scan needs many times a piece's memory.
 PIECE, OVERLAP = 65_536, 4_096
-"""Bytes of a line that are read at once, and bytes that two pieces share. A scan needs many times a piece's memory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,14 +51,14 @@ from workbook.harness.selection import Options, ResultT, apply_baseline, is_new
 from workbook.views.table import clean
 
 FORMAT = 1
+# The side of an exchange on which the phone calls; the other one is the API's.
 PHONE = "phone"
-"""The side of an exchange on which the phone calls; the other one is the API's."""
+# Verdicts of cases in which a rule was not kept.
 FAILING = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.KNOWN})
-"""Verdicts of cases in which a rule was not kept."""
+# Verdicts that say something about the back end.
 JUDGED = FAILING | {Verdict.PASS, Verdict.NOTE}
-"""Verdicts that say something about the back end."""
+# Verdicts of cases of which nothing was seen.
 UNSEEN = (Verdict.NOT_LOOKED_AT, Verdict.NOT_TESTABLE)
-"""Verdicts of cases of which nothing was seen."""
 
 
 def exit_code(
@@ -212,8 +212,8 @@ def moment(seconds: float) -> str:
 
 # Makes the record of a run from its results.
 
+# Pieces of advice that a terminal prints, and that a page shows with their exchanges.
 ADVICE_SHOWN = 3
-"""Pieces of advice that a terminal prints, and that a page shows with their exchanges."""
 
 
 def record(
@@ -348,12 +348,12 @@ def concluded(
 
 # The summary: how the run ended, how many cases of each verdict, and what to do in which order.
 
+# Verdicts of cases that need no look, each with the heading above these cases.
 SETTLED = {
     Verdict.PASS: "What passed",
     Verdict.NOT_APPLICABLE: "What does not apply",
     Verdict.DISABLED: "What the configuration leaves out",
 }
-"""Verdicts of cases that need no look, each with the heading above these cases."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,8 +124,8 @@ def _fields(value: Any) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
+# JSON on one line.
 _encoded = json.JSONEncoder(allow_nan=False, default=_fields).encode
-"""JSON on one line."""
 
 
 def _paired(text: str) -> str:

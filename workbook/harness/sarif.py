@@ -7,6 +7,7 @@ from typing import Any
 from workbook.harness.model import Verdict
 from workbook.harness.report import FAILING, CaseRecord, RunRecord
 
+# The level in SARIF of each verdict that shows findings.
 LEVELS: Mapping[Verdict, str] = {
     Verdict.FAIL: "error",
     Verdict.FLAKY: "error",
@@ -14,7 +15,6 @@ LEVELS: Mapping[Verdict, str] = {
     Verdict.NOTE: "note",
     Verdict.KNOWN: "note",
 }
-"""The level in SARIF of each verdict that shows findings."""
 
 
 def to_sarif(done: RunRecord) -> str:

@@ -158,8 +158,8 @@ def apply_baseline(
     return tuple(results), tuple(stale) if baseline.kept else ()
 
 
+# Verdicts that a baseline covers.
 COVERED = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.NOT_LOOKED_AT})
-"""Verdicts that a baseline covers."""
 
 
 def new_baseline(old: Baseline, failures: Mapping[str, str], run: Iterable[str], cases: Mapping[str, Case[Any]]) -> str:

@@ -38,13 +38,13 @@ from workbook.mockserver.verification import from_json
 from workbook.simulation.http import JSON_HEADERS, MAX_BODY, PHRASES, Request, Response
 from workbook.simulation.scenario import load, parse, scenarios
 
+# The basis of every answer of the control API: it is ours, not the operator's.
 BASIS = "workbook: control"
-"""The basis of every answer of the control API: it is ours, not the operator's."""
 
+# Faults or expectations in one request.
 MOST_LISTED = 1_000
-"""Faults or expectations in one request."""
+# The fields of `Match`, by which entries can be chosen.
 FILTERS = ("method", "instrument", "status", "after")
-"""The fields of `Match`, by which entries can be chosen."""
 
 
 class Denied(Exception):  # an answer on its way out, not an error of ours  # noqa: N818
@@ -90,10 +90,10 @@ def _number(what: str, text: str) -> int:
     return int(text)
 
 
+# Where the control API is served; the operator's API has no such path.
 PREFIX = "/workbook/control/"
-"""Where the control API is served; the operator's API has no such path."""
+# Where the live page is; the operator's API has no such path.
 LIVE_PAGE = "/workbook/"
-"""Where the live page is; the operator's API has no such path."""
 
 
 class ControlCall(NamedTuple):
@@ -303,6 +303,7 @@ class Endpoint(NamedTuple):
     body: str = ""
 
 
+# Everything that can be asked for; the index is this table, and each body in it can be sent as it stands.
 ENDPOINTS = (
     Endpoint("GET", "", "Lists the worlds and what can be asked for.", _index, query=()),
     Endpoint(
@@ -345,7 +346,6 @@ ENDPOINTS = (
         body='{"name": "class-room"}',
     ),
 )
-"""Everything that can be asked for; the index is this table, and each body in it can be sent as it stands."""
 
 
 class Control:

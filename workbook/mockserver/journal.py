@@ -38,8 +38,8 @@ from workbook.errors import ParameterError
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, PHRASES, UNANSWERED, Headers, Request, Response
 from workbook.simulation.service import ORIGIN
 
+# Seconds, some thirty years: no journal is older.
 LATEST = 1e9
-"""Seconds, some thirty years: no journal is older."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -347,8 +347,8 @@ def persistent_entry(entry: Entry, salt: bytes) -> PersistentEntry:
 
 # The journal as an HTTP archive (HAR 1.2), which browsers and proxies read; redacted in the same way.
 
+# Endings at which a client saw no byte: what the service would have said does not count as an answer.
 LOST = frozenset(ending.value for ending in UNANSWERED)
-"""Endings at which a client saw no byte: what the service would have said does not count as an answer."""
 
 
 def _har(entry: Entry, epoch: datetime) -> dict[str, Any]:
@@ -412,9 +412,9 @@ def _media_type(headers: list[list[str]]) -> str:
 
 Matching = Callable[[Entry], bool]
 
+# The date that a HAR gives for second 0. It is made up: a journal measures durations and reads no wall clock, so that
+# an export is the same on every run. Give the time at which the journal was made to get real dates.
 SECOND_0 = datetime(2000, 1, 1, tzinfo=UTC)
-"""The date that a HAR gives for second 0. It is made up: a journal measures durations and reads no wall clock, so that
-an export is the same on every run. Give the time at which the journal was made to get real dates."""
 
 
 @dataclass(frozen=True, slots=True)

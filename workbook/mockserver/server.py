@@ -46,14 +46,14 @@ from workbook.simulation.service import Service
 if TYPE_CHECKING:  # it brings cryptography, which only TLS needs
     import trustme
 
+# Bytes of a request's first line and headers (assumed; the document shows no limit, GAP-2).
 MAX_HEAD = 65_536
-"""Bytes of a request's first line and headers (assumed; the document shows no limit, GAP-2)."""
+# The values of the header Host that mean this machine, without a port.
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
-"""The values of the header Host that mean this machine, without a port."""
 
 LOGGER = getLogger("workbook.server")
+# For a handler that waits: set once the peer, whose request it answers, has left or sends no more.
 LEAVING: ContextVar[asyncio.Event | None] = ContextVar("leaving", default=None)
-"""For a handler that waits: set once the peer, whose request it answers, has left or sends no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,10 @@ class RawAnswer:
 
 
 AnyAnswer: TypeAlias = Response | RawAnswer
+# Answers a request, at once or later; it runs in the server's event loop.
 Handler = Callable[[Request], AnyAnswer | Awaitable[AnyAnswer]]
-"""Answers a request, at once or later; it runs in the server's event loop."""
+# Gets each request, its answer, and the seconds from one to the other, after the answer was written.
 Log = Callable[[Request, AnyAnswer, float], None]
-"""Gets each request, its answer, and the seconds from one to the other, after the answer was written."""
 
 
 @lru_cache
@@ -543,8 +543,8 @@ def _most_connections() -> int:
 
 # Where a server listens: on this machine, unless others are let in explicitly.
 
+# Connections that wait to be accepted; connections beyond these wait a second or more.
 BACKLOG = 128
-"""Connections that wait to be accepted; connections beyond these wait a second or more."""
 
 
 def listening(host: str, port: int, *, allow_remote: bool = False) -> socket.socket:
@@ -648,8 +648,8 @@ def host_name(host: str) -> str:
 # It is made anew at each start, and serve signs one certificate with it. No private key stays on the disk, so nobody
 # can sign anything else later. A client that trusts `ca.pem` trusts this server and nothing more.
 
+# The names that a certificate is good for.
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""The names that a certificate is good for."""
 
 
 @dataclass(frozen=True, slots=True)

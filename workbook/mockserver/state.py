@@ -33,12 +33,12 @@ from workbook.simulation.scenario import plan
 from workbook.simulation.service import Memory, Service
 from workbook.simulation.world import World
 
+# The `[[fault]]` tables of a scenario.
 Faults = tuple[dict[str, Any], ...]
-"""The `[[fault]]` tables of a scenario."""
+# What the file has of one world: places and values by part.
 Parts: TypeAlias = dict[str, list[tuple[int, str]]]
-"""What the file has of one world: places and values by part."""
+# A statement and its values.
 RowChange = tuple[str, tuple[str | int, ...]]
-"""A statement and its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +115,8 @@ class OpenWorld:
 #
 # Every change of a world is one transaction. Crash safety is SQLite's: a write-ahead log with synchronous=FULL.
 
+# PWS2, in the file's header: tells a state file from every other SQLite database.
 OURS = 0x50575332
-"""PWS2, in the file's header: tells a state file from every other SQLite database."""
 
 
 def put(number: int, part: str, value: str, place: int = 0) -> RowChange:

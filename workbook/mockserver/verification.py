@@ -285,6 +285,7 @@ class ExpectationKind(NamedTuple):
 
 
 _NEEDS, _TAKES = ("count", "operation"), ("instrument", "status", "before")
+# Every kind of expectation, by the word that asks for it.
 EXPECTATIONS: Mapping[str, ExpectationKind] = {
     "exactly": ExpectationKind(_count_sentence, _count_judge(lambda number, count: number == count), _NEEDS, _TAKES),
     "at least": ExpectationKind(
@@ -306,4 +307,3 @@ EXPECTATIONS: Mapping[str, ExpectationKind] = {
     ),
     "one GET per instrument": ExpectationKind(_each_sentence, _each_judge, takes=("instruments", "status")),
 }
-"""Every kind of expectation, by the word that asks for it."""

@@ -55,19 +55,19 @@ from workbook.views.table import Snapshot, Stack, Table, facts, statement, table
 # instead of 20.
 
 RELAY_CARDS = tuple(f"PIRELAY{number:018d}" for number in range(1, 29))
+# Ids that a careless back end changes on their way: by their case, as numbers, by escaping.
 ODD_CARDS = ("pirelay-in-small-letters", "000123456789012345", "PI RELAY:7+%")
-"""Ids that a careless back end changes on their way: by their case, as numbers, by escaping."""
+# The cards of each session.
 RELAY_SESSIONS = {"session-of-ann-7d1f": [*RELAY_CARDS[:26], *ODD_CARDS], "session-of-bob-93c2": list(RELAY_CARDS[26:])}
-"""The cards of each session."""
 
 _spec: Any = spec_from_file_location("workbook_sample_reference", sample("back_ends/reference.py"))
 _reference = module_from_spec(_spec)
 sys.modules[_spec.name] = _reference
 _spec.loader.exec_module(_reference)
+# The relay worth copying. A derived class can break it, or mend what is broken.
 Relay: Any = _reference.Relay
-"""The relay worth copying. A derived class can break it, or mend what is broken."""
+# What its operations raise: a status, and a sentence for the app.
 Refused: Any = _reference.Refused
-"""What its operations raise: a status, and a sentence for the app."""
 
 
 def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> RunRecord:

@@ -109,6 +109,7 @@ def _part(thing: Any, part: str, title: str) -> Any:
     return Panels(thing, *(PANELS if part == "all" else ["timing" if part == "limits" else part]))
 
 
+# Every table that can be looked up: the module and the function that make it, loaded when it is asked for.
 LOOK_UPS = {
     "advice": ("workbook.views.findings", "advice_table"),
     "agreement": ("workbook.notebook.widgets.planner", "agreement"),
@@ -123,7 +124,6 @@ LOOK_UPS = {
     "variants": ("workbook.views.findings", "variants"),
     "variants of platform A": ("workbook.views.findings", "variants_of_platform_a"),
 }
-"""Every table that can be looked up: the module and the function that make it, loaded when it is asked for."""
 
 
 def table(name: str, *args: Any, **choices: Any) -> View:

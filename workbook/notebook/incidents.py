@@ -26,6 +26,7 @@ from workbook.views.html import View, tag, trusted
 from workbook.views.phone import KeyScreens
 from workbook.views.table import Table, facts, paragraph, preformatted
 
+# The cause of each row that is played as an incident. Seven decks of them, each shuffled, have the numbers 1 to 91.
 CAUSES: Final = {number: CAUSE_OF_ROW[number] for number in (2, 7, 9, 13, 15, 19, 29, 30)} | {
     1: "the key is wrong",
     10: "the text was not decoded",
@@ -33,7 +34,6 @@ CAUSES: Final = {number: CAUSE_OF_ROW[number] for number in (2, 7, 9, 13, 15, 19
     39: "app and extension share no storage",
     40: "the GETs come one after the other",
 }
-"""The cause of each row that is played as an incident. Seven decks of them, each shuffled, have the numbers 1 to 91."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

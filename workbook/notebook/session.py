@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from workbook.notebook.incidents import Incident
     from workbook.notebook.lesson import Shown
 
+# What is real with each source, and what is not.
 WHAT_IS_REAL = {
     Source.SIMULATED: {
         "GET": "simulated: marked data, bound to the payment instrument",
@@ -65,7 +66,6 @@ WHAT_IS_REAL = {
         "after the GET": "a play goes on with the simulator's own data; the real sdkInput is not used",
     },
 }
-"""What is real with each source, and what is not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,15 @@ from typing import Any, TypeAlias
 
 from workbook.preflight.project import File, Project, rows, table
 
+# Coordinate and version of each library, by the name that a script uses; a bundle has several libraries.
 Catalog: TypeAlias = Mapping[str, tuple[tuple[str, str], ...]]
-"""Coordinate and version of each library, by the name that a script uses; a bundle has several libraries."""
 BUILD_SCRIPTS = ("*.gradle", "*.gradle.kts")
+# The folder of a plugin that the project makes for its own modules.
 MAKES_PLUGINS = re.compile(r"(^|/)(build-?logic|buildSrc|[\w-]*plugins?)/", re.IGNORECASE)
-"""The folder of a plugin that the project makes for its own modules."""
+# What only the block of an app or a library for the phone has; each may be the only one there.
 OF_MOBILE = frozenset({"defaultConfig", "compileSdk", "compileSdkVersion", "namespace", "productFlavors"})
-"""What only the block of an app or a library for the phone has; each may be the only one there."""
+# Words before the name of a variable that only its script sees.
 DECLARING = frozenset({"val", "def", "var", "const", "final", "private", "internal", "String"})
-"""Words before the name of a variable that only its script sees."""
 
 
 @dataclass(frozen=True)
@@ -304,10 +304,10 @@ class Build:
 
     modules: tuple[Module, ...] = ()
     settings: tuple[Module, ...] = ()
+    # The classes of the plugins that the project itself makes, read as scripts: what they set holds in its modules.
     conventions: tuple[Module, ...] = ()
-    """The classes of the plugins that the project itself makes, read as scripts: what they set holds in its modules."""
+    # Files that cannot be read, and why.
     broken: tuple[tuple[File, str], ...] = ()
-    """Files that cannot be read, and why."""
 
     @property
     def apps(self) -> list[Module]:

@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 
 POINT, CLASS = "NSExtensionPointIdentifier", "NSExtensionPrincipalClass"
 CLASSES = {ISSUER: "ExtensionHandler", AUTHORIZATION: "AuthorizationProvider"}
+# What app and extension may share, and how a source names it.
 GROUPS = {
     "an app group": rb'"(group\.[\w-]+\.[\w.-]+)"',
     "a keychain group": rb'[aA]ccessGroup\b[^"\n]{0,40}"([\w.-]+)"',
 }
-"""What app and extension may share, and how a source names it."""
+# From this version on platform B's SDK has the later variant's operations (sdk-b).
 LATER_B = (2,)
-"""From this version on platform B's SDK has the later variant's operations (sdk-b)."""
 
 
 def _ours(facts: Facts) -> list[BuildTarget]:

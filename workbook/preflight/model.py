@@ -27,8 +27,8 @@ from workbook.preflight.project import (
 )
 from workbook.preflight.signing import SigningCertificate
 
+# From this version on platform A's SDK asks for the OPC data itself.
 LATER_A = (0, 4, 0)
-"""From this version on platform A's SDK asks for the OPC data itself."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class ProjectA:
         return facts.push_provisioning_library if facts else ""
 
 
+# A line of the environment: name, value, number of the line.
 Setting: TypeAlias = tuple[str, str, int]
-"""A line of the environment: name, value, number of the line."""
 
 
 @dataclass(frozen=True)
@@ -191,8 +191,8 @@ class Facts:
 
 
 PreflightJudge: TypeAlias = Callable[[Facts], Iterator[Miss]]
+# Why what a case judges was not read, as a sentence that says what would make it visible; empty where it was.
 Unseen: TypeAlias = Callable[[Facts], str]
-"""Why what a case judges was not read, as a sentence that says what would make it visible; empty where it was."""
 
 
 class Part(Enum):
@@ -244,8 +244,8 @@ class Part(Enum):
         self.missing, self.is_in, self.is_somewhere = missing, is_in, bool(is_somewhere)
 
 
+# What a case is about.
 PreflightGroup: TypeAlias = Literal["form", "fidelity", "secrecy", "faults", "budget", "concurrency"]
-"""What a case is about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,16 +36,16 @@ from workbook.errors import ConfigurationError, ParameterError
 if TYPE_CHECKING:  # an extra brings it
     from tree_sitter import Node
 
+# Bytes of a file that is read; no property list, project file, source or environment has more.
 LARGEST_FILE = 16 * 1_048_576
-"""Bytes of a file that is read; no property list, project file, source or environment has more."""
 
 
+# Endings of what a Gradle module builds.
 JVM = (".kt", ".java", ".xml", ".properties")
-"""Endings of what a Gradle module builds."""
+# Endings of what belongs to a JavaScript package.
 SCRIPTS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte", ".html", ".env")
-"""Endings of what belongs to a JavaScript package."""
+# Endings of what ends up in an app, or configures it.
 IN_APPS = (*JVM, *SCRIPTS, ".dart", ".swift", ".m", ".mm", ".h", ".cs", ".plist", ".xcconfig", ".strings")
-"""Endings of what ends up in an app, or configures it."""
 
 
 @dataclass(frozen=True)
@@ -238,8 +238,8 @@ def _parser(suffix: str) -> Callable[[bytes], Node]:
     return lambda content: parser.parse(content).root_node
 
 
+# The suffix and the digest of each text that a child process has parsed in time.
 _PARSED: set[tuple[str, bytes]] = set()
-"""The suffix and the digest of each text that a child process has parsed in time."""
 
 
 def too_long(files: Iterable[File], seconds: float = 5, most: int = 4) -> dict[File, str]:
@@ -505,8 +505,8 @@ class Sources:
 
     about: tuple[SourceFile, ...]
     files: tuple[File, ...]
+    # Those about provisioning whose grammar took too long, and why; nothing in them was judged.
     refused: dict[File, str] = field(default_factory=dict)
-    """Those about provisioning whose grammar took too long, and why; nothing in them was judged."""
 
     @cached_property
     def unclear(self) -> str:

@@ -21,8 +21,8 @@ from workbook.base.files import read_named, read_regular
 from workbook.errors import ConfigurationError, ParameterError
 
 PASSWORD = "WORKBOOK_KEYSTORE_PASSWORD"  # noqa: S105
+# Bytes of a report, a certificate, a keystore or the signing block of a package.
 MOST_BYTES = 8 * 1_048_576
-"""Bytes of a report, a certificate, a keystore or the signing block of a package."""
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ from workbook.simulation.world import Instrument
 # counted and compared as shares. The others are answers to the request, and are compared one by one.
 
 FINE = "200"
+# The name of the fault that is played for an outcome.
 PLAYED: Mapping[str, str] = {
     **{word: fault.name for fault in FAULTS.values() for word in fault.seen_as},
     # the plainest of those that look alike from outside
@@ -54,7 +55,6 @@ PLAYED: Mapping[str, str] = {
     ProxyFailure.LATE: "stall before headers",
     ProxyFailure.TOO_LARGE: "huge body",
 }
-"""The name of the fault that is played for an outcome."""
 
 
 def outcome_of(exchange: RecordedExchange) -> str:
@@ -136,6 +136,7 @@ def _limit(pauses: Sequence[str]) -> dict[str, Any]:
 
 # What the simulator would have answered: each request of the record once more, in the world of its caller.
 
+# What is done to a genuine sdkOutput so that it is wrong in the layer in which the recorded one was.
 _DAMAGES: Mapping[str, str] = {
     "quoted": "quoted",
     "decoded-once-too-often": "decoded",
@@ -146,7 +147,6 @@ _DAMAGES: Mapping[str, str] = {
     "pad-bits": "one character changed",
     "encoded-twice": "encoded twice",
 }
-"""What is done to a genuine sdkOutput so that it is wrong in the layer in which the recorded one was."""
 _SAMPLES: Mapping[str, Any] = {
     "string": "text",
     "empty string": "",
@@ -421,14 +421,14 @@ def _fault(seen: Comparisons, of: int, instrument: str = "") -> ScenarioSetting 
 
 # How answers with the same status differ: media type, headers, fields, JSON types, and the values that are kept.
 
+# Headers of servers, gateways and browsers' safety, which say nothing about this API; they are not compared.
 _OF_THE_WAY = frozenset(
     """age alt-svc cache-control cf-cache-status cf-ray connection content-encoding content-length date etag expires
     keep-alive nel pragma report-to server set-cookie strict-transport-security transfer-encoding vary via
     x-cache x-content-type-options x-frame-options x-xss-protection""".split()  # noqa: SIM905  # to be read as a list
 )
-"""Headers of servers, gateways and browsers' safety, which say nothing about this API; they are not compared."""
+# One thing in which two answers differ: `kind`, `real`, `simulated` and `basis` of a `DriftFinding`.
 AnswerDifference: TypeAlias = tuple[DriftKind, str, str, str]
-"""One thing in which two answers differ: `kind`, `real`, `simulated` and `basis` of a `DriftFinding`."""
 
 
 def differences(recorded: RecordedExchange, response: Response) -> Iterator[AnswerDifference]:
@@ -546,8 +546,8 @@ def _chances(rules: Sequence[Planned], exchanges: Iterable[RecordedExchange]) ->
     return chances
 
 
+# What an ending is about: ("credential", name), ("instrument", id), or `_ANYBODY`.
 Subject: TypeAlias = tuple[str, str]
-"""What an ending is about: ("credential", name), ("instrument", id), or `_ANYBODY`."""
 _ANYBODY = ("", "")
 
 

@@ -22,8 +22,8 @@ from workbook.proxy import upstream as api
 from workbook.proxy.record import Head, Recording
 from workbook.simulation.http import PHRASES, Request
 
+# The largest body of a request that is passed on, in bytes (our choice).
 LARGEST_REQUEST = 8 * 1_048_576
-"""The largest body of a request that is passed on, in bytes (our choice)."""
 
 
 def forwarding(upstream: api.Upstream, keep: Callable[[api.ProxyExchange], None]) -> Handler:

@@ -37,8 +37,8 @@ from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 #
 # By their shapes, answers of two APIs can be compared, and nothing that they said is kept (REL-3).
 
+# Of an answer it keeps a problem's values, without its sentences, which may repeat what was asked.
 REDACTION = Redaction(fields=frozenset({"type", "title", "status", "errorCode"}), longest=100)
-"""Of an answer it keeps a problem's values, without its sentences, which may repeat what was asked."""
 NOT_JSON, EMPTY_BODY, TWICE = "not JSON", "empty", "fields twice"
 
 

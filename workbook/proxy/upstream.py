@@ -61,8 +61,8 @@ class ApiOrigin(Origin):
 #
 # Such an answer says in the header `x-workbook-proxy` and in its body that it is the proxy's (all of it assumed).
 
+# The header of an answer that is the proxy's own; its value is the failure's name.
 HEADER = "x-workbook-proxy"
-"""The header of an answer that is the proxy's own; its value is the failure's name."""
 
 
 @unique
@@ -84,6 +84,7 @@ class ProxyFailure(StrEnum):
     STOPPED = "stopped"
 
 
+# The status and the sentence that the proxy answers with.
 _ANSWERS: Mapping[ProxyFailure, tuple[int, str]] = {
     ProxyFailure.UNREACHABLE: (502, "The API cannot be reached: its name is not known, or no server listens there."),
     ProxyFailure.TLS: (
@@ -102,7 +103,7 @@ _ANSWERS: Mapping[ProxyFailure, tuple[int, str]] = {
     ProxyFailure.MISDIRECTED: (421, "The proxy does not go by that name. Ask for 127.0.0.1 or localhost."),
     ProxyFailure.STOPPED: (503, "The proxy was stopped before the API answered."),
 }
-"""The status and the sentence that the proxy answers with."""
+# What became of a request that may have reached the API, in words. After any other failure, nobody can say so.
 LOSSES: Mapping[str, str] = {
     ProxyFailure.LATE: "no answer within the proxy's deadline",
     ProxyFailure.CUT: "an answer that breaks off in its body",
@@ -111,7 +112,6 @@ LOSSES: Mapping[str, str] = {
     ProxyFailure.TOO_LARGE: "an answer too large for the proxy",
     ProxyFailure.GARBAGE: "something that is not HTTP/1.1",
 }
-"""What became of a request that may have reached the API, in words. After any other failure, nobody can say so."""
 
 
 # Which headers are passed on: all, in order and in the peer's spelling, except those that belong to one connection.
@@ -150,8 +150,8 @@ def _without(headers: Headers, *more: str) -> Iterator[tuple[str, str]]:
     return ((name, value) for name, value in headers if name.lower() not in dropped)
 
 
+# The largest body of an answer that is passed on, in bytes (our choice).
 LARGEST_ANSWER = 8 * 1_048_576
-"""The largest body of an answer that is passed on, in bytes (our choice)."""
 
 
 @dataclass(frozen=True, slots=True)

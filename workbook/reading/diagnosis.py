@@ -21,10 +21,10 @@ from typing import Any
 from workbook.base.values import nearest, whole
 from workbook.errors import ConfigurationError, ParameterError
 
+# Bytes of a text that is looked at.
 LARGEST_LOG = 16 * 1_048_576
-"""Bytes of a text that is looked at."""
+# Causes that are shown.
 MOST_SHOWN = 3
-"""Causes that are shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,14 @@ from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.ecc_v2 import Unwrap, follow
 from workbook.simulation.seal import Damaged, Seal
 
+# Bytes of a value; real ones have a few thousand (assumed).
 LARGEST_VALUE = 1_048_576
-"""Bytes of a value; real ones have a few thousand (assumed)."""
 ECC_V2_REQUEST = "platform B's sdkOutput (inferred)"
 ECC_V2_ANSWER = "the POST's sdkInput of platform B (inferred)"
 UNKNOWN_KIND = "no structure that is known"
 
 
+# The wrong layers, with what files, logs and forms do to a value on its way.
 CARRIED: Mapping[str, str] = {
     **LAYERS,
     "byte-order-mark": "A byte-order mark is there, as editors and UTF-16 write it. Write plain ASCII.",
@@ -35,7 +36,6 @@ CARRIED: Mapping[str, str] = {
     "two-values": "There is more than one value. Give each card its own.",
     "cut": "A part of the value is missing. Look for a length limit: of a log, a column or a field.",
 }
-"""The wrong layers, with what files, logs and forms do to a value on its way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,10 @@ from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.sdks import Call, under_way
 from workbook.simulation.world import INSTRUMENT_IDS, World
 
+# Performs one call with a fresh handler, to its end.
 TimedCall = Callable[[], object]
-"""Performs one call with a fresh handler, to its end."""
+# Makes everything anew and returns a call.
 Make = Callable[[], TimedCall]
-"""Makes everything anew and returns a call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,8 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Where = NDArray[np.intp] | slice
+# Takes a card's number, an attempt's number and the calls that make it; returns these attempts' latencies.
 LatencySource = Callable[[int, int, Where], Floats]
-"""Takes a card's number, an attempt's number and the calls that make it; returns these attempts' latencies."""
 
 
 # How long one GET takes: a distribution of latencies, from the reader's own numbers.
@@ -136,8 +136,8 @@ class Resampled:
         return bisect_right(self.durations, seconds) / len(self.durations)
 
 
+# How the cards' GETs are made.
 GETS = ("one by one", "concurrent")
-"""How the cards' GETs are made."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -551,12 +551,12 @@ def generator(seed: int) -> np.random.Generator:
 # confidence says so: an answer is then a little smaller than the truth, never larger by luck. All candidates
 # meet the same latencies, so that they differ by their plan alone.
 
+# How many simulated calls an answer rests on.
 SEARCH_CALLS = 200_000
-"""How many simulated calls an answer rests on."""
+# At most, 8 bytes each; a plan that needs more rests on fewer calls.
 KEPT_LATENCIES = 20_000_000
-"""At most, 8 bytes each; a plan that needs more rests on fewer calls."""
+# The grid on which timeouts are looked for, in seconds.
 STEP = 0.1
-"""The grid on which timeouts are looked for, in seconds."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -22,12 +22,12 @@ from workbook.errors import ParameterError
 from workbook.flows.messages import LIMITS
 from workbook.reading.verdict import TARGET, Judgement, judge_durations
 
+# The place of a row in its file, for an error, and its cells by column.
 FileRows = Iterator[tuple[str, Mapping[str, Any]]]
-"""The place of a row in its file, for an error, and its cells by column."""
 
 
+# Bytes of a file that is read.
 MOST_RECORDED = 64 * 1024 * 1024
-"""Bytes of a file that is read."""
 
 
 def read_durations(path: str | PathLike[str]) -> pd.DataFrame:
@@ -197,6 +197,8 @@ def _flag(cell: Any) -> bool:
 
 
 # One reader for both formats: a CSV file has only text, and JSON may have the same as text, as a number or as a flag.
+
+# Each column and its reader, which returns a cell's value, or raises a ValueError that says what is allowed.
 COLUMNS: Mapping[str, Callable[[Any], Any]] = {
     "call": _call,
     "duration_ms": _duration,
@@ -204,4 +206,3 @@ COLUMNS: Mapping[str, Callable[[Any], Any]] = {
     "build": _name,
     "cold": _flag,
 }
-"""Each column and its reader, which returns a cell's value, or raises a ValueError that says what is allowed."""

@@ -28,13 +28,13 @@ from workbook.flows.trace import Trace, handler_calls
 # wallet's limits, 100 ms and 20 s, stand on one. A step holds its upper end, as a limit does: exactly 100 ms is
 # in the step that ends there.
 
+# From 10 µs to 1000 s. What is shorter counts in the first step, what is longer in the last.
 EDGES = (
     *(float(f"{step}e{decade}") for decade in range(-5, 3) for step in (1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8)),
     1000.0,
 )
-"""From 10 µs to 1000 s. What is shorter counts in the first step, what is longer in the last."""
+# Where one step ends and the next begins.
 INNER = EDGES[1:-1]
-"""Where one step ends and the next begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +214,8 @@ def wrapped(*sentences: str) -> str:
     return "\n      ".join(line for sentence in together for line in wrap(sentence, 104)).replace(joint, " ")
 
 
+# The share of calls that may be over, unless a caller says otherwise: one in a thousand (assumed).
 TARGET = 0.001
-"""The share of calls that may be over, unless a caller says otherwise: one in a thousand (assumed)."""
 
 
 class LimitVerdict(StrEnum):
@@ -276,10 +276,10 @@ class Judgement:
     exact: bool = False
     target: float = TARGET
     todo: str | None = None
+    # The smallest true share that these calls allow, with 95 % confidence; None when exact.
     low: float | None = field(init=False)
-    """The smallest true share that these calls allow, with 95 % confidence; None when exact."""
+    # The largest one; None when exact.
     high: float | None = field(init=False)
-    """The largest one; None when exact."""
 
     def __post_init__(self) -> None:
         low, high = (None, None) if self.exact else interval(self.over, self.count, CONFIDENCE)

@@ -33,8 +33,8 @@ OnResult: TypeAlias = Callable[[RelayResult], None]
 Cards: TypeAlias = tuple[str, ...]
 T = TypeVar("T", bound=Hashable)
 
+# What a back end may rightly not have.
 OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.HTTP, Need.JSON_BODY, Need.PROXY})
-"""What a back end may rightly not have."""
 
 
 async def run_cases(
@@ -86,15 +86,15 @@ async def run_cases(
     return [schedule.results[case.name] for case in cases]
 
 
+# Verdicts that must come again when a case is alone.
 CONFIRMED = frozenset({Verdict.FAIL, Verdict.WARN})
-"""Verdicts that must come again when a case is alone."""
+# How often a case is run alone, or the back end is probed, on a busy machine (assumed).
 TRIES = 3
-"""How often a case is run alone, or the back end is probed, on a busy machine (assumed)."""
+# Why a case is not testable where the back end limits how often it is called.
 OWN_429 = "The back end answered 429 itself, without asking the API."
-"""Why a case is not testable where the back end limits how often it is called."""
 NO_PLAIN_CALL = "The plain call that this case makes does not work."
+# Why the cases in which the API stalls were not run: each would wait by itself.
 ONE_LANE = "While one call waited for the API, the back end answered no other."
-"""Why the cases in which the API stalls were not run: each would wait by itself."""
 
 
 class _Schedule:
@@ -461,8 +461,8 @@ class Rounds:
 # Only plain calls count, those that meet an API which answers as it should. A back end that is slow but alive lets one
 # of them succeed now and then.
 
+# A failure this slow, as a share of the time limit, counts as no answer (assumed).
 SLOW = 0.2
-"""A failure this slow, as a share of the time limit, counts as no answer (assumed)."""
 
 
 @dataclass(slots=True)
@@ -515,15 +515,15 @@ def as_usual_after(step: model.ScriptStep, *, before: bool) -> bool:
 
 # Carries out one case's script between the phone and the API, and returns what both saw.
 
+# This case only observes, and judges nothing.
 OWN_LIMIT = model.relay_case(
     RelayGroup.BUDGET, "own.limit", "How long the back end waits for the API.", "REL-5", judging.all_of(),
     model.CaseScript((model.AppCall(GET),), (Order(GET, fault="stall before headers", share=3.0),)),
 )  # fmt: skip
-"""This case only observes, and judges nothing."""
+# Seconds after the last answer in which a late request may still reach the API.
 SETTLE = 0.05
-"""Seconds after the last answer in which a late request may still reach the API."""
+# No index: stands for the first one's session, one character changed.
 FORGED = -2
-"""No index: stands for the first one's session, one character changed."""
 
 
 @dataclass(eq=False, slots=True)

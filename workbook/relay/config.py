@@ -33,8 +33,8 @@ from workbook.simulation.scenario import load as load_scenario
 from workbook.simulation.scenario import scenarios
 
 CONFIG_EXAMPLE = "`workbook conform init` writes an example."
+# The name of the log that holds what a start command prints.
 PRINTED = "command-output.log"
-"""The name of the log that holds what a start command prints."""
 NO_VALUE = (
     'a secret does not belong in this file. Write { env = "NAME" }, and set that variable where the workbook runs.'
 )

@@ -28,13 +28,14 @@ PLAIN_ATTEMPT = model.relay_case(
     model.ATTEMPT_ALONE,
 )  # fmt: skip
 FIRST_CALL = replace(PLAIN_ATTEMPT, name="relay.plain.call", script=CaseScript((model.AppCall(GET),), alone=True))
+# What to check where a back end answers with this status and asks the API nothing.
 HINTS = {
     401: "Is the session valid, and what comes before it (prefix)?",
     403: "Is the session valid, and does the card belong to that cardholder?",
     404: "Is the path right, and does the back end know the card?",
     405: "Is the method right?",
 }
-"""What to check where a back end answers with this status and asks the API nothing."""
+# What to check where no connection was made.
 NO_CONNECTION = {
     Broke.REFUSED: "Does the back end listen at {url}?",
     Broke.UNTRUSTED: (
@@ -43,7 +44,6 @@ NO_CONNECTION = {
     ),
     Broke.NO_TLS: "Does something without TLS listen there? Then base_url must begin with http://.",
 }
-"""What to check where no connection was made."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,8 +129,8 @@ def loses_attempt(judge: Judge) -> Judge:
     return lambda seen: (replace(miss, harms=True) for miss in judge(seen))
 
 
+# The GET and the POST of an attempt succeed.
 WORKS = all_of(works(GET), works(POST))
-"""The GET and the POST of an attempt succeed."""
 
 
 def one_works(operation: str) -> Judge:
@@ -283,10 +283,10 @@ def _count(count: int, operation: str) -> str:
 # An answer is scanned when its case ends, because answers are large and many; only the places of what was found are
 # kept. `cases.secrecy` judges what was found.
 
+# This many characters in a row give the key away. A shorter session value could be anywhere by chance.
 SHORTEST_PART = 8
-"""This many characters in a row give the key away. A shorter session value could be anywhere by chance."""
+# This many consecutive characters of a value cannot match by chance.
 PIECE = 16
-"""This many consecutive characters of a value cannot match by chance."""
 
 
 class SecretWatch:
@@ -343,8 +343,8 @@ class SecretWatch:
 # misdelivered, and one that turns up again is an old one. A value that the API never gave is neither: it was altered,
 # and the cases of the group fidelity judge that.
 
+# No two cases share a value of this many characters by chance; a few cases send shorter ones.
 SHORTEST_VALUE = 17
-"""No two cases share a value of this many characters by chance; a few cases send shorter ones."""
 OWN_CARD = (
     "Keep everything of a call in that call, from the app's request to its answer: no shared variable, and the card in "
     "the key of every cache and store."

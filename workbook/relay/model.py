@@ -21,13 +21,13 @@ from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Headers, Request, Response
 
 Judge: TypeAlias = Callable[["Seen"], Iterator["Miss"]]
+# Makes a value from a canary, a text that no other case has; or makes one id from another id.
 Maker: TypeAlias = Callable[[str], str]
-"""Makes a value from a canary, a text that no other case has; or makes one id from another id."""
+# Changes the path and the body of a call before it leaves the phone: what a careless app may send.
 Tamper: TypeAlias = Callable[[str, "bytes | None", "PhoneCall"], "tuple[str, bytes | None]"]
-"""Changes the path and the body of a call before it leaves the phone: what a careless app may send."""
 
+# The two operations: the phone asks the back end for them, and the back end asks the API.
 GET, POST = "GET", "POST"
-"""The two operations: the phone asks the back end for them, and the back end asks the API."""
 
 
 @unique
@@ -288,14 +288,14 @@ def both(**post: Any) -> tuple[AppCall, AppCall]:
     return AppCall(GET), AppCall(POST, **post)
 
 
+# One attempt with nothing wrong anywhere.
 ATTEMPT = CaseScript(both())
-"""One attempt with nothing wrong anywhere."""
+# The same with nothing else going on: whatever arrives at the API, at a wrong path, too, belongs to it.
 ATTEMPT_ALONE = CaseScript(both(), alone=True)
-"""The same with nothing else going on: whatever arrives at the API, at a wrong path, too, belongs to it."""
+# The API goes away, and comes back as it was.
 AWAY, BACK = Present(None), Present()
-"""The API goes away, and comes back as it was."""
+# So many GETs for one card that each worker of a pool has made one.
 EACH_WORKER = (Together((AppCall(GET),) * 6),) * 16
-"""So many GETs for one card that each worker of a pool has made one."""
 
 
 # The back end under test as the phone sees it: where its two operations are, and where values are placed in them.
@@ -303,16 +303,16 @@ EACH_WORKER = (Together((AppCall(GET),) * 6),) * 16
 # The document does not specify this side. It is the integrator's own, so all of it is configuration.
 
 PLATFORMS = ("platform A", "platform B")
+# Prefix of `Target.base_url` for a back end that an adapter calls.
 CALLS_PYTHON = "python:"
-"""Prefix of `Target.base_url` for a back end that an adapter calls."""
+# Instead of a JSON pointer: the body is the value itself.
 RAW = "raw"
-"""Instead of a JSON pointer: the body is the value itself."""
+# Seconds that the wallet waits (wallet). A later answer counts as none.
 BOUND = 20.0
-"""Seconds that the wallet waits (wallet). A later answer counts as none."""
+# Seconds in which a back end notices that a kept connection is gone. A circuit breaker takes longer.
 RECOVERY = 0.05
-"""Seconds in which a back end notices that a kept connection is gone. A circuit breaker takes longer."""
+# How a back end reports a failure: with a status outside 2xx, or with a field of the answer's body.
 BY_STATUS, IN_BODY = "status", "body"
-"""How a back end reports a failure: with a status outside 2xx, or with a field of the answer's body."""
 
 AdapterValue: TypeAlias = str | bytes | None
 
@@ -365,13 +365,13 @@ class Surface:
     headers: Headers = field(default=(), repr=False)
 
 
+# The surface of the sample back ends.
 SURFACE = Surface(
     BackEndOperation("GET", "/cards/{id}/activation-data"),
     BackEndOperation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput"),
 )
-"""The surface of the sample back ends."""
+# The surface of a back end that an adapter calls: it has no paths.
 CALLED = Surface(BackEndOperation("GET", ""), BackEndOperation("POST", ""))
-"""The surface of a back end that an adapter calls: it has no paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,12 +399,13 @@ class Cardholder:
 
 
 # How an id is written decides what a back end can do to it on its way: case, leading zeros, escapes.
+
+# The pattern of each shape. An id that matches several has the first shape.
 SHAPES: Mapping[Need, re.Pattern[str]] = {
     Need.ID_ESCAPED: re.compile(r".*[^A-Za-z0-9._~-]", re.DOTALL),
     Need.ID_DIGITS: re.compile(r"[0-9]+\Z"),
     Need.ID_LOWER_CASE: re.compile(r".*[a-z]", re.DOTALL),
 }
-"""The pattern of each shape. An id that matches several has the first shape."""
 
 
 @cache

@@ -34,8 +34,8 @@ from workbook.relay import model
 from workbook.relay.model import GET, POST, RAW, SUCCESS, Adapter, BackEndOperation, Broke, Manner, PhoneCall, Target
 from workbook.simulation.http import Request, header_values
 
+# What an adapter's callable returned, or what it raised.
 _Outcome: TypeAlias = tuple[model.AdapterValue, BaseException | None]
-"""What an adapter's callable returned, or what it raised."""
 
 # TLS: which certificates are trusted. A certificate is always verified.
 
@@ -70,10 +70,10 @@ def _context(ca_file: str, _changed: int) -> ssl.SSLContext:
 # kept, so a name that changes its address (DNS rebinding) changes nothing. It follows no redirect, uses no proxy of the
 # environment, keeps no cookie, and reads an answer up to a limit.
 
+# Codings that the phone unpacks. It asks for gzip alone, and leaves any other coding, or two at once, as it is.
 UNPACKED = frozenset({"identity", "gzip", "x-gzip"})
-"""Codings that the phone unpacks. It asks for gzip alone, and leaves any other coding, or two at once, as it is."""
+# Bytes of an answer that are read, unpacked. The largest that must arrive has 1 MiB.
 LARGEST_READ = 4 * 1_048_576
-"""Bytes of an answer that are read, unpacked. The largest that must arrive has 1 MiB."""
 
 
 class OriginClient(AbstractAsyncContextManager["OriginClient"]):

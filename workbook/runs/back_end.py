@@ -35,8 +35,8 @@ from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, World
 if TYPE_CHECKING:  # httpx is loaded when a client is made: whoever opens a session would wait for it
     from workbook.api.client import ActivationDataClient
 
+# The only text that the app gets about a failure (REL-9).
 TRY_LATER = "the card cannot be added now; try again later"
-"""The only text that the app gets about a failure (REL-9)."""
 
 
 class ActivationDataApi(Protocol):
@@ -502,6 +502,7 @@ class BackEndKind:
     make: Callable[[Network], ActivationDataApi]
 
 
+# Each back end by its name, the good one first.
 BACK_ENDS: Mapping[str, BackEndKind] = MappingProxyType({
     "good": BackEndKind(
         "Asks a GET up to 3 times within 8 s; posts once; refuses a 200 without sdkInput.", "", Good
@@ -514,7 +515,6 @@ BACK_ENDS: Mapping[str, BackEndKind] = MappingProxyType({
     "waits 30 s": BackEndKind("Waits 30 s, the default of the published clients (seen).", "REL-5", waits_30_s),
     "follows redirects": BackEndKind("Sends its request, with the key, to any redirect.", "REL-2", FollowsRedirects),
 })  # fmt: skip
-"""Each back end by its name, the good one first."""
 
 
 # A back end of the integrator's own: a class, made anew for each run.

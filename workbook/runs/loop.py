@@ -75,10 +75,10 @@ class EventClock(Generic[Item]):
             yield item
 
 
+# Makes a record from its nine values in half the time that its own constructor takes: a run makes dozens.
 RECORD: Callable[[tuple[Any, ...]], Record] = partial(tuple.__new__, Record)
-"""Makes a record from its nine values in half the time that its own constructor takes: a run makes dozens."""
+# Carries out one command of a run; it takes the run, then the command.
 Port = Callable[[Any, Any], Reply | None]
-"""Carries out one command of a run; it takes the run, then the command."""
 
 
 class Loop:
@@ -90,10 +90,10 @@ class Loop:
         trace: every step so far.
     """
 
+    # The event that begins another attempt.
     begins: type[Event] = m.AddTapped
-    """The event that begins another attempt."""
+    # The event to post when an interrupt hits during this command.
     interrupted: Mapping[type[Command], Event] = MappingProxyType({})
-    """The event to post when an interrupt hits during this command."""
 
     def __init__(self, machine: Machine, title: str) -> None:
         self.machine = machine
@@ -185,11 +185,11 @@ class Loop:
     def _stop_budget(self, _command: m.StopBudget) -> None:
         self._clock.cancel(self._budget)
 
+    # What carries out each command; a subclass adds its own.
     ports: ClassVar[Mapping[type[Command], Port]] = {
         **dict.fromkeys(m.BUDGETS, _start_budget),
         m.StopBudget: _stop_budget,
     }
-    """What carries out each command; a subclass adds its own."""
 
 
 def together(*loops: Loop) -> None:
@@ -211,10 +211,10 @@ BUTTON = {
     m.EnableButton: "shown",
 }
 INTERRUPTED = "it was interrupted"
+# What the app's screen says beside the button (B-FIN-2).
 LABELS = {m.ShowAdded: "Added to Wallet", m.ShowAvailable: "Available in Wallet", m.TellFailure: "not added"}
-"""What the app's screen says beside the button (B-FIN-2)."""
+# What it says after a GET that failed, beside *Try again*: a hidden button alone leaves no way to retry (assumed).
 NO_BUTTON_YET = "The card cannot be added now. Try again later."
-"""What it says after a GET that failed, beside *Try again*: a hidden button alone leaves no way to retry (assumed)."""
 
 
 class InApp(Loop):
@@ -331,8 +331,8 @@ class InApp(Loop):
     }
 
 
+# The instances whose calls surround this code; the app's coroutines run on a thread of their own.
 CALLING: ContextVar[tuple[object, ...]] = ContextVar("calling", default=())
-"""The instances whose calls surround this code; the app's coroutines run on a thread of their own."""
 
 
 class ByHand:

@@ -32,18 +32,18 @@ from workbook.errors import ConfigurationError, ParameterError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.messages import LIMITS, Event
 
+# Seconds of real time from which code counts as slow: far more than Python needs on a busy machine.
 NOTICEABLE = 0.3
-"""Seconds of real time from which code counts as slow: far more than Python needs on a busy machine."""
+# Seconds that the app and its extension wait for one call of their back end: more than the back end's own deadline for
+# it (8 s), and so little that the GET and the POST of one request fit into the wallet's 20 s (REL-5; assumed).
 BACK_END_WAIT = 9.0
-"""Seconds that the app and its extension wait for one call of their back end: more than the back end's own deadline for
-it (8 s), and so little that the GET and the POST of one request fit into the wallet's 20 s (REL-5; assumed)."""
 
+# The back end of the run that called the integrator's code, so that its POST is in that run's trace and time.
 RELAY: ContextVar[Callable[[str, Any], SdkInput] | None] = ContextVar("relay", default=None)
-"""The back end of the run that called the integrator's code, so that its POST is in that run's trace and time."""
+# The slow seconds that were counted already in calls inside the one under way.
 COUNTED: ContextVar[list[float]] = ContextVar("counted")
-"""The slow seconds that were counted already in calls inside the one under way."""
+# Whether real time counts. In a sweep it does not: a busy machine would make other rows.
 TIMED: ContextVar[bool] = ContextVar("timed", default=True)
-"""Whether real time counts. In a sweep it does not: a busy machine would make other rows."""
 
 
 def check_callable(function: object, owner: str, name: str, arguments: tuple[str, ...]) -> None:

@@ -28,18 +28,18 @@ Calls = Mapping[StrEnum, type[Event]]
 # What the app's own code calls, as a table: the state that the flow is in, and the call that the app then makes. Leave
 # a call out of the table, or put another in, and you have a mistaken app.
 
+# From 0.4.0: one call on tap (A-PROV-2).
 PROVIDER_CALLS: Calls = MappingProxyType({
     State.FETCHED: m.CreateCalled,
     State.CREATED: m.CanProvisionCalled,
     State.TAPPED: m.ProvisionWithProviderCalled,
     State.ADDED: m.CanProvisionCalled,
 })  # fmt: skip
-"""From 0.4.0: one call on tap (A-PROV-2)."""
 
+# Before 0.4.0: createSdkOutput on tap, provision once the POST has answered (A-PROV-1).
 TWO_STEP_CALLS: Calls = MappingProxyType(
     {**PROVIDER_CALLS, State.TAPPED: m.CreateSdkOutputCalled, State.OPC_READY: m.ProvisionCalled}
 )
-"""Before 0.4.0: createSdkOutput on tap, provision once the POST has answered (A-PROV-1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +174,8 @@ CardProvisioningCreateResult = m.CreateSuccess | m.WalletPayNotSupported | m.Inv
 CreateSdkOutputResult = m.SdkOutputCreated | m.SdkOutputFailed
 ProvisionResult = m.ProvisionSuccess | m.ProvisionFailure
 
+# What the SDK gives to fetchOpc (A-OPC-1).
 FETCH_OPC = ("payment_instrument_id", "sdk_output")
-"""What the SDK gives to fetchOpc (A-OPC-1)."""
 
 
 class OpcProvider(Protocol):

@@ -26,14 +26,15 @@ Calls = Mapping[StrEnum, type[Event]]
 # What the app's own code calls, as a table: the state that the flow is in, and the call that the app then makes. The
 # other choices of an `AppB` are those in which apps go wrong.
 
+# The app asks one question (B-CAN-1).
 EARLIER_CALLS: Calls = MappingProxyType({
     State.FETCHED: m.ServiceCalled,
     State.CREATED: m.CanAddCardCalled,
     State.TAPPED: m.StartCalled,
     State.ADDED: m.CanAddCardCalled,
 })  # fmt: skip
-"""The app asks one question (B-CAN-1)."""
 
+# The app asks about the watch first, then about both places (B-WATCH-1, B-CAN-2).
 LATER_CALLS: Calls = MappingProxyType({
     State.FETCHED: m.ServiceCalled,
     State.CREATED: m.WatchActivateCalled,
@@ -41,7 +42,6 @@ LATER_CALLS: Calls = MappingProxyType({
     State.TAPPED: m.StartCalled,
     State.ADDED: m.CanAddCardDetailsCalled,
 })  # fmt: skip
-"""The app asks about the watch first, then about both places (B-WATCH-1, B-CAN-2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +223,7 @@ class PlatformBRun(InApp):
 
 # Apps and phones by name.
 
+# The issuer's apps by name. The last shows the document's other label (B-FIN-2); each between makes one mistake.
 APPS_B: Mapping[str, Mapping[str, Any]] = MappingProxyType({
     "good": {},
     "hands over base64 text": {"decodes": False},
@@ -236,7 +237,6 @@ APPS_B: Mapping[str, Mapping[str, Any]] = MappingProxyType({
     "keeps a failure to itself": {"tells": False},
     "says “Available in Wallet” on completion": {"says_available": True},
 })  # fmt: skip
-"""The issuer's apps by name. The last shows the document's other label (B-FIN-2); each between makes one mistake."""
 
 
 def app_named(name: str, variant: VariantB, delegate: object = None) -> tuple[VariantB, AppB]:

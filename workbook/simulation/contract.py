@@ -231,9 +231,9 @@ def _contracts() -> Mapping[str, Contract]:
     return MappingProxyType({"spec": Contract(spec, published=field), "field": Contract(field)})
 
 
+# Each contract by its profile: `spec` holds what the interface document says, and tags whatever it does not show;
+# `field` adds the published schemas, places for the API key and statuses.
 CONTRACTS = _contracts()
-"""Each contract by its profile: `spec` holds what the interface document says, and tags whatever it does not show;
-`field` adds the published schemas, places for the API key and statuses."""
 SPEC = CONTRACTS["spec"]
 
 

@@ -24,8 +24,8 @@ from workbook.api.opaque import LAYERS, MARK, decode_strictly, json_object, wron
 from workbook.base.files import pip_line
 from workbook.errors import ConfigurationError
 
+# Assumed. A vector of zeros is safe where, as here, each key encrypts once.
 SHARED_INFO, VECTOR = b"workbook: simulated ECC V2", bytes(12)
-"""Assumed. A vector of zeros is safe where, as here, each key encrypts once."""
 
 
 @cache

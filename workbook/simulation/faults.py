@@ -90,24 +90,24 @@ def _text(kind: str, default: str, allowed: str, pattern: str) -> Setting:
 class FaultKind(Enum):
     """What the answer is to the back end that gets it. Others decide by this, not by a fault's name."""
 
+    # No fault.
     NONE = auto()
-    """No fault."""
+    # The right answer, only late or slow.
     DELAY = auto()
-    """The right answer, only late or slow."""
+    # A refusal, a failure or a redirect.
     STATUS = auto()
-    """A refusal, a failure or a redirect."""
+    # Too many requests: the answer says, or should say, when to try again (RFC 9110).
     LIMIT = auto()
-    """Too many requests: the answer says, or should say, when to try again (RFC 9110)."""
+    # No answer, or a part of one.
     LOST = auto()
-    """No answer, or a part of one."""
+    # More than one answer: the rest stays in a connection that is kept, and spoils the next answer.
     UNFRAMED = auto()
-    """More than one answer: the rest stays in a connection that is kept, and spoils the next answer."""
+    # A 200 without an sdkInput that can be read.
     UNUSABLE = auto()
-    """A 200 without an sdkInput that can be read."""
+    # A strange body that the document does not forbid.
     ODD = auto()
-    """A strange body that the document does not forbid."""
+    # A wrong sdkInput: the data is opaque, so only the SDK can notice.
     OPAQUE = auto()
-    """A wrong sdkInput: the data is opaque, so only the SDK can notice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +208,8 @@ _opaque = partial(_fault, FaultKind.OPAQUE)
 # A body that is spoilt keeps its status, whatever that is. A fault of the sdkInput leaves a refusal as it
 # is, because a refusal has none.
 
+# How the body of a success begins.
 OPENING = b'{"sdkInput": "'
-"""How the body of a success begins."""
 
 
 def _body(make: Callable[[bytes, Mapping[str, Any]], bytes], *headers: tuple[str, str]) -> Effect:
@@ -273,6 +273,7 @@ def _bytes(default: int) -> Setting:
     return _number(default, 100, 256 * 1024 * 1024, whole=True)
 
 
+# Every fault of the body.
 BODIES = (
     _odd(
         "bad gzip",
@@ -345,7 +346,6 @@ BODIES = (
         damage=_one_of("one character changed", tuple(DAMAGES)[1:]),
     ),
 )
-"""Every fault of the body."""
 
 
 # Faults in the status: another answer replaces the right one.
@@ -353,8 +353,8 @@ BODIES = (
 # The published statuses are 200, 400, 401, 403, 422 and 500, and one example of a 503 says 500 in its body
 # (openapi). The others come from what is between two machines: gateways, limits, caches (assumed).
 
+# The `detail` of each problem that a fault answers.
 FAULT_DETAIL = "This answer is a fault that was planned."
-"""The `detail` of each problem that a fault answers."""
 
 
 def _problem(
@@ -399,6 +399,7 @@ def _pause() -> Setting:
     return _number(1, 0, 86_400, whole=True)
 
 
+# Every fault of the status, the one that does nothing first.
 STATUSES = (
     _fault(FaultKind.NONE, "200", "The answer unchanged: no fault.", lambda answer, *_: answer, source="openapi"),
     *map(_published, (Broken.JSON, Broken.WRONG_KEY, Broken.ROLE, Broken.INACTIVE, Broken.OURS)),
@@ -444,7 +445,6 @@ STATUSES = (
         ),
     ),
 )
-"""Every fault of the status, the one that does nothing first."""
 
 
 # Faults on the wire: the answer is late, slow, cut or lost. Nothing in it is changed (all of it assumed).
@@ -484,6 +484,7 @@ def _travels(ending: Ending = Ending.WHOLE, **waits: str) -> Effect:
     return change
 
 
+# Every fault on the wire, the harmless ones first.
 ON_THE_WIRE = (
     _delay(
         "latency",
@@ -554,14 +555,13 @@ ON_THE_WIRE = (
         "200, not JSON",
     ),
 )
-"""Every fault on the wire, the harmless ones first."""
 
 
+# Each fault by its name; the first, `200`, does nothing.
 FAULTS: Mapping[str, Fault] = MappingProxyType({fault.name: fault for fault in (*STATUSES, *ON_THE_WIRE, *BODIES)})
-"""Each fault by its name; the first, `200`, does nothing."""
 
+# In a body that is set, this stands for the sdkInput of the right answer.
 PLACEHOLDER = "\N{HORIZONTAL ELLIPSIS}"
-"""In a body that is set, this stands for the sdkInput of the right answer."""
 
 
 def _edited(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
@@ -573,6 +573,7 @@ def _edited(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Res
     return Response(values["status"], (("content-type", kind),), body.encode(), "assumed")
 
 
+# An answer that is written by hand. It is none of `FAULTS`, because what becomes of it depends on what is written.
 EDITED = Fault(
     "another answer",
     f"A status and a body written by hand; {PLACEHOLDER} in the body stands for the right sdkInput.",
@@ -586,7 +587,6 @@ EDITED = Fault(
         ),
     },
 )
-"""An answer that is written by hand. It is none of `FAULTS`, because what becomes of it depends on what is written."""
 
 
 def fault(name: str) -> Fault:
@@ -604,8 +604,8 @@ def fault(name: str) -> Fault:
 # A rule says for which requests it is meant, and which of those it faults: all, the n-th, or a share. It counts the
 # requests that it is meant for, whether or not an earlier rule takes them, so no rule disturbs another.
 
+# On which side of the service's work a request is faulted.
 Moment = Literal["before", "after"]
-"""On which side of the service's work a request is faulted."""
 
 
 @dataclass(frozen=True, slots=True)

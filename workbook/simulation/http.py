@@ -10,8 +10,8 @@ from http import HTTPStatus
 from typing import Literal, Protocol, TypeAlias
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
+# The method of an operation.
 Method = Literal["GET", "POST"]
-"""The method of an operation."""
 
 # How an answer travels: at once and complete, or as a fault makes it. It is data; the server or transport carries it
 # out.
@@ -25,13 +25,13 @@ def header_values(headers: Iterable[tuple[str, str]], name: str) -> list[str]:
     return [value for header, value in headers if header.lower() == name]
 
 
+# The phrase of each registered status code. RFC 9110 renamed four; Python 3.13 follows.
 PHRASES = {status.value: status.phrase for status in HTTPStatus} | {
     413: "Content Too Large",
     414: "URI Too Long",
     416: "Range Not Satisfiable",
     422: "Unprocessable Content",
 }
-"""The phrase of each registered status code. RFC 9110 renamed four; Python 3.13 follows."""
 
 
 @unique
@@ -47,8 +47,8 @@ class Ending(StrEnum):
     WRONG_LENGTH = "wrong content-length"
 
 
+# Not a byte of the answer leaves.
 UNANSWERED = frozenset({Ending.RESET, Ending.CLOSED})
-"""Not a byte of the answer leaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,8 @@ class Wire:
             wait = self.every
 
 
+# As a good server answers.
 AT_ONCE = Wire()
-"""As a good server answers."""
 
 
 def half(body: bytes) -> int:
@@ -103,10 +103,10 @@ def half(body: bytes) -> int:
 BEFORE_ID = "/bcl/v2/paymentInstruments/"
 AFTER_ID = "/networkTokenActivationData"
 JSON_HEADERS = (("content-type", "application/json"),)
+# Names the rules and sources behind a notification or, in test mode, an answer; the real API has no such header.
 BASIS_HEADER = "x-workbook-basis"
-"""Names the rules and sources behind a notification or, in test mode, an answer; the real API has no such header."""
+# The largest request body that is read, in bytes (assumed; the document shows no limit, GAP-2).
 MAX_BODY = 1_048_576
-"""The largest request body that is read, in bytes (assumed; the document shows no limit, GAP-2)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from workbook.errors import OpaqueDataError, ParameterError
 from workbook.flows.messages import CanProvisionFailure, Event
 from workbook.flows.variants import PROFILES
 
+# The case names of ProvisionResult.Failure in the public reference (sdk-a); the document shows none (GAP-4).
 PROVISION_FAILURES = (
     "Canceled", "OpcFetchError", "ProvisioningInProgress", "ApiNotConnected", "ConnectionSuspendedDuringCall",
     "DeveloperError", "Error", "InternalError", "Interrupted", "InvalidAccount", "NetworkError",
@@ -22,18 +23,17 @@ PROVISION_FAILURES = (
     "SignInRequired", "Timeout", "NoActiveWallet", "TokenNotFound", "InvalidTokenState", "AttestationError",
     "Unavailable", "UnknownStatusCode", "InvalidSdkInput", "AlreadyProvisioned", "Other",
 )  # fmt: skip
-"""The case names of ProvisionResult.Failure in the public reference (sdk-a); the document shows none (GAP-4)."""
 
+# The wallet API's status for an app that is not allowlisted (wallet; that it arrives here is inferred).
 NOT_ALLOWLISTED = 15009
-"""The wallet API's status for an app that is not allowlisted (wallet; that it arrives here is inferred)."""
 
+# An example of each failure of canProvision by the document's name; what it carries is ours.
 CAN_PROVISION_FAILURES: Mapping[str, Event] = {
     event.says.rpartition(".")[2]: event(
         **{each.name: {"throwable": "IOException", "status_code": NOT_ALLOWLISTED}[each.name] for each in fields(event)}
     )
     for event in get_args(CanProvisionFailure)
 }
-"""An example of each failure of canProvision by the document's name; what it carries is ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ class LatenciesA:
     wallet: float = 2.40
 
 
+# What an error asks for where it refuses a phone.
 A_PHONE_A, A_PHONE_B = (f"a Phone{letter}(...) from workbook.simulation.phones" for letter in "AB")
-"""What an error asks for where it refuses a phone."""
 
+# Numbers for the phones of SDKs that are called by hand. So two clients made of one sdkInput, as when a page is opened
+# again, make different sdkOutputs, as real ones would.
 NUMBERS = count(1)
-"""Numbers for the phones of SDKs that are called by hand. So two clients made of one sdkInput, as when a page is opened
-again, make different sdkOutputs, as real ones would."""
 
 
 @dataclass
@@ -130,20 +130,20 @@ class SecureStorage:
         self._values.clear()
 
 
+# The case names of the in-app errors in the public interface (sdk-b, one name neutralised).
 ERRORS = (
     "invalidSDKInput", "walletNotSupported", "walletKitError", "presentationFailure", "userCancelled",
     "delegateNotSet", "unableToConstructSDKOutput",
 )  # fmt: skip
-"""The case names of the in-app errors in the public interface (sdk-b, one name neutralised)."""
 
+# Those that `start` itself throws; the others arrive in didFinishProvisioning (inferred).
 THROWN_BY_START = ("presentationFailure", "delegateNotSet")
-"""Those that `start` itself throws; the others arrive in didFinishProvisioning (inferred)."""
 
+# For `ends_with` of PhoneB: didFinishProvisioning without a pass or an error (B-FIN-1).
 NOTHING = "nothing"
-"""For `ends_with` of PhoneB: didFinishProvisioning without a pass or an error (B-FIN-1)."""
 
+# The three targets that need the provisioning entitlement (sdk-b).
 TARGETS = ("app", "extension", "authorization UI")
-"""The three targets that need the provisioning entitlement (sdk-b)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +271,7 @@ def _answering(outcome: Event) -> Callable[[str], PhoneA]:
     return lambda _card: PhoneA(can_provision=outcome)
 
 
+# Platform A's phones by name; each is made for the card that the cardholder adds.
 PHONES_A: Mapping[str, Callable[[str], PhoneA]] = MappingProxyType({
     "ready": lambda _card: PhoneA(),
     "card already in the wallet": lambda card: PhoneA(cards={card}),
@@ -285,8 +286,8 @@ PHONES_A: Mapping[str, Callable[[str], PhoneA]] = MappingProxyType({
     "not certified": lambda _card: PhoneA(provision_failure="AttestationError"),
     "another attempt is open": lambda _card: PhoneA(provision_failure="ProvisioningInProgress"),
 })  # fmt: skip
-"""Platform A's phones by name; each is made for the card that the cardholder adds."""
 
+# Platform B's phones by name; each is made for the card that the cardholder adds.
 PHONES_B: Mapping[str, Callable[[str], PhoneB]] = MappingProxyType({
     "ready": lambda _card: PhoneB(),
     "with a watch": lambda _card: PhoneB(watch=Watch()),
@@ -302,9 +303,9 @@ PHONES_B: Mapping[str, Callable[[str], PhoneB]] = MappingProxyType({
     "app not associated at the scheme": lambda _card: PhoneB(associated=False),
     "back end takes 25 s": lambda _card: PhoneB(latencies=LatenciesB(post=25.0)),
 })  # fmt: skip
-"""Platform B's phones by name; each is made for the card that the cardholder adds."""
 
 NEVER_OPENED = "app was never opened"
+# The phones on which the flow starts in the wallet app, by name; each is made for the first of the cards.
 WALLETS: Mapping[str, Callable[[str], PhoneB]] = MappingProxyType({
     "app was opened": lambda _card: PhoneB(),
     NEVER_OPENED: lambda _card: PhoneB(),
@@ -316,4 +317,3 @@ WALLETS: Mapping[str, Callable[[str], PhoneB]] = MappingProxyType({
     "slow network": lambda _card: PhoneB(latencies=LatenciesB(get=16.0)),
     "back end takes 25 s": lambda _card: PhoneB(latencies=LatenciesB(post=25.0)),
 })  # fmt: skip
-"""The phones on which the flow starts in the wallet app, by name; each is made for the first of the cards."""

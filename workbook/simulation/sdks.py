@@ -17,8 +17,8 @@ from workbook.simulation.ecc_v2 import WalletRequest
 from workbook.simulation.phones import NOT_ALLOWLISTED, NOTHING, THROWN_BY_START, PhoneA, PhoneB
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 
+# The seconds that an outcome takes, and the outcome.
 Reply = tuple[float, Event]
-"""The seconds that an outcome takes, and the outcome."""
 
 
 class StandIn:
@@ -260,8 +260,8 @@ def _text(value: Any) -> str | Damaged:
 # The flow tables decide the order. This SDK works on bytes (API-8). The explanation in `why` is the
 # simulator's; the document shows none.
 
+# Said of an error case whose name is known (sdk-b) and whose cause is not.
 OUR_CASE = "this error case is assumed"
-"""Said of an error case whose name is known (sdk-b) and whose cause is not."""
 
 
 class SdkB(StandIn):

@@ -153,6 +153,7 @@ def _one_character_changed(text: str) -> str:
     return text[:middle] + other + text[middle + 1 :]
 
 
+# Every damage by its name; the first does nothing.
 DAMAGES: Mapping[str, Callable[[str], str]] = {
     "none": lambda text: text,
     "decoded": lambda text: b64decode(text).decode("utf-8", "replace"),
@@ -166,7 +167,6 @@ DAMAGES: Mapping[str, Callable[[str], str]] = {
     "one character changed": _one_character_changed,
     "empty": lambda _text: "",
 }
-"""Every damage by its name; the first does nothing."""
 
 
 def damaged(text: str, damage: str) -> str:

@@ -34,8 +34,8 @@ from workbook.simulation.http import AFTER_ID, AT_ONCE, BEFORE_ID, JSON_HEADERS,
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 from workbook.simulation.world import ROLE, SIMULATED_KEY, Instrument, World
 
+# An answer, and the change of memory that goes with it.
 Decided: TypeAlias = tuple[Response, Callable[[], None]]
-"""An answer, and the change of memory that goes with it."""
 
 
 # Hints: what was nearly right about a request that matches no operation, in words that say how to correct it.
@@ -303,8 +303,8 @@ def _no_duplicates(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
     return document
 
 
+# How many exchanged sdkOutputs are remembered for an instrument (assumed); the oldest is forgotten first.
 MOST_OUTPUTS = 10_000
-"""How many exchanged sdkOutputs are remembered for an instrument (assumed); the oldest is forgotten first."""
 
 
 @dataclass(eq=False, slots=True)
@@ -491,6 +491,7 @@ def _refused(broken: Broken) -> Response:
     return Response(problem.status, JSON_HEADERS, problem.body("Played by a lesson."), problem.basis)
 
 
+# Each answer by its name, made when it is given: one is longer than a mebibyte.
 CANNED: Mapping[str, Callable[[], Response]] = {
     "sdkInput missing": lambda: _ok(b"{}"),
     "sdkInput null": lambda: _ok(b'{"sdkInput": null}'),
@@ -508,7 +509,6 @@ CANNED: Mapping[str, Callable[[], Response]] = {
     "422": lambda: _refused(Broken.INACTIVE),
     "500": lambda: _refused(Broken.OURS),
 }
-"""Each answer by its name, made when it is given: one is longer than a mebibyte."""
 
 
 class CannedService:
@@ -530,11 +530,12 @@ class CannedService:
 # A fault on the wire causes the error that the client raises under its default limits, but at once: waits are only
 # added up. A call is tried once, so a fault that is meant for one request is seen.
 
+# Where the simulated service pretends to be. The top-level name can never exist.
 ORIGIN = "https://simulated.invalid"
-"""Where the simulated service pretends to be. The top-level name can never exist."""
+# The client's default limits.
 CLIENT_LIMITS = Options()
-"""The client's default limits."""
 
+# What the client calls them; the other endings look complete to it.
 FAILED_AS: Mapping[Ending, FailureKind] = {
     Ending.RESET: FailureKind.READ,
     Ending.CLOSED: FailureKind.PROTOCOL,
@@ -542,7 +543,6 @@ FAILED_AS: Mapping[Ending, FailureKind] = {
     Ending.NO_LAST_CHUNK: FailureKind.PROTOCOL,
     Ending.BAD_CHUNK: FailureKind.PROTOCOL,
 }
-"""What the client calls them; the other endings look complete to it."""
 
 
 class DirectApi:

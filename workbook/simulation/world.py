@@ -14,23 +14,23 @@ from workbook.base.values import choice, number
 from workbook.flows.variants import PROFILES
 from workbook.simulation.http import Method
 
+# The role that an API credential must hold (API-15).
 ROLE = "Bank Issuing PaymentInstrument Network Token Activation Data"
-"""The role that an API credential must hold (API-15)."""
 
+# The in-process service's key. It opens nothing else; a real server makes a fresh one at each start.
 SIMULATED_KEY = "SIMULATED-API-KEY"
-"""The in-process service's key. It opens nothing else; a real server makes a fresh one at each start."""
 
 INSTRUMENT_IDS = tuple(f"PISIMULATED{number:014d}" for number in (1, 2, 3))
 
 Profile = Literal["spec", "field"]
+# The states of a payment instrument (openapi).
 Status = Literal["active", "inactive", "suspended", "closed"]
-"""The states of a payment instrument (openapi)."""
 
+# The types of a payment instrument (openapi).
 Type = Literal["card", "bankAccount"]
-"""The types of a payment instrument (openapi)."""
 
+# What the stand-ins' wallets are called.
 Wallet = Literal["wallet-a", "wallet-b"]
-"""What the stand-ins' wallets are called."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,18 @@ from workbook.runs.platform_b import APPS_B
 from workbook.simulation.faults import FAULTS
 from workbook.simulation.phones import PHONES_A, PHONES_B, WALLETS
 
+# The value of each dimension that its platform has, by the dimension's name; and the seconds that were drawn.
 Combination = dict[str, str]
-"""The value of each dimension that its platform has, by the dimension's name; and the seconds that were drawn."""
 
 
 def _each(*values: str) -> Mapping[str, Sequence[str]]:
     return dict.fromkeys(("a", "b", "wallet"), values)
 
 
+# Each dimension with its values on each platform, the ordinary one first; without values: seconds that are drawn.
+#
+# From `back_end` to `handler` it is a choice of the integrator's, and what it adds to the ordinary ones can be a
+# failure. The latencies and durations of a matrix, and its seeds, are not in it.
 DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({
     "platform": {each: (each,) for each in ("a", "b", "wallet")},
     "variant": {"a": [*VARIANTS_A][::-1], "b": [*VARIANTS_B][::-1], "wallet": [*VARIANTS_B][::-1]},
@@ -64,11 +68,6 @@ DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({
     "handler": {"wallet": [*HANDLERS]},
     "get": {}, "post": {}, **{call.partition("_add_")[0]: {} for call in LIMITS if call != "provision"},
 })  # fmt: skip
-"""Each dimension with its values on each platform, the ordinary one first; without values: seconds that are drawn.
-
-From `back_end` to `handler` it is a choice of the integrator's, and what it adds to the ordinary ones can be a failure.
-The latencies and durations of a matrix, and its seeds, are not in it.
-"""
 
 
 @cache
@@ -90,8 +89,8 @@ def ordinary(platform: str) -> Mapping[str, str]:
     return {name: values[platform][0] for name, values in DIMENSIONS.items() if platform in values}
 
 
+# The latency of a back end of the integrator's own, as it was measured.
 OWN_BACK_END = "your back end"
-"""The latency of a back end of the integrator's own, as it was measured."""
 
 
 def spec(combination: Mapping[str, str]) -> str:

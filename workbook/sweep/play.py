@@ -30,10 +30,10 @@ from workbook.simulation.world import SIMULATED_CARDS, Instrument, World
 from workbook.sweep.matrix import DIMENSIONS, Combination, choices, drawn, imported, ordinary, spec
 
 Loop = PlatformARun | PlatformBRun | WalletApp
+# The kind of failure of code after which there is nobody to say more.
 EXITED = "It ended the process, as os._exit or a crash of a library does."
-"""The kind of failure of code after which there is nobody to say more."""
+# The columns of a row: the combination's number and values, and what came of it.
 Row = dict[str, Any]
-"""The columns of a row: the combination's number and values, and what came of it."""
 
 
 @lru_cache(maxsize=256)

@@ -41,12 +41,12 @@ from workbook.sweep.matrix import Matrix
 from workbook.sweep.play import EXITED, Outcome, Player, Row, row_of, texts
 
 T = TypeVar("T")
+# The numbers of a chunk's combinations.
 Numbers = Sequence[int]
-"""The numbers of a chunk's combinations."""
+# The chunks that are missing, by number; each is taken out when it has been played.
 Chunks = dict[int, Any]
-"""The chunks that are missing, by number; each is taken out when it has been played."""
+# The number of a chunk and its file, for each chunk that has been played.
 Played = Iterator[tuple[int, bytes]]
-"""The number of a chunk and its file, for each chunk that has been played."""
 
 
 def chunk_rows(matrix: Matrix, numbers: Numbers) -> list[Row]:

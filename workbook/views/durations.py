@@ -22,15 +22,15 @@ from workbook.views.table import TEXT_WIDTH, clean, cut, paragraph, wrap
 if TYPE_CHECKING:
     from workbook.reading.planner import Estimate  # it imports numpy
 
+# Everything is painted between these, in a picture that is 1000 pixels wide.
 LEFT, RIGHT = 40, 960
-"""Everything is painted between these, in a picture that is 1000 pixels wide."""
+# Each verdict's sign in text, and in a picture its disc (a circle, a triangle, an octagon) with the sign on it.
 VERDICTS = {
     "pass": ("✓", "M-9 0a9 9 0 1 0 18 0a9 9 0 1 0-18 0z", "M-4 0.5l3 3l5.5-6.5"),
     "warn": ("!", "M0-9.5L10 8.5H-10z", "M0-3.5v5M0 5v0.2"),
     "fail": ("✗", "M-4-9h8l5 5v8l-5 5h-8l-5-5v-8z", "M-3.2-3.2l6.4 6.4m0-6.4l-6.4 6.4"),
     "running": ("…", "", ""),
 }
-"""Each verdict's sign in text, and in a picture its disc (a circle, a triangle, an octagon) with the sign on it."""
 NOT_MEASURED = "Nothing was measured yet."
 
 
@@ -76,6 +76,7 @@ def _page(name: str, sentences: str, count: str, height: int, parts: list[Markup
     )
 
 
+# The powers of ten between which durations are counted, with their labels on the scale.
 DECADES = {
     -5: "10 µs",
     -4: "100 µs",
@@ -87,7 +88,6 @@ DECADES = {
     2: "100 s",
     3: "1000 s",
 }
-"""The powers of ten between which durations are counted, with their labels on the scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,10 +253,10 @@ def _series(judgement: Judgement) -> Series:
 
 # Budgets: each call is a bar that fills towards its limit, as far as its worst call went.
 
+# The length of a whole limit in the picture, in pixels.
 TRACK = 740
-"""The length of a whole limit in the picture, in pixels."""
+# From this share of a limit on there is little room left.
 LITTLE_LEFT = 0.8
-"""From this share of a limit on there is little room left."""
 
 
 @dataclass(frozen=True, slots=True)

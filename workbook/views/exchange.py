@@ -24,8 +24,8 @@ from workbook.views.sequence import paint
 from workbook.views.states import allowed
 from workbook.views.table import EDGE, INK, PRE, TEXT_WIDTH, clean, preformatted, wrap
 
+# Names the opaque data in a record's field without showing it.
 NamedValue = Callable[[Record, str], str]
-"""Names the opaque data in a record's field without showing it."""
 
 
 def rests_on(record: Record) -> tuple[str, ...]:
@@ -144,6 +144,7 @@ def _headers() -> tuple[tuple[str, str], ...]:
 
 # The details of one line: who, what, with which values, and the rules and sources behind it.
 
+# What the name of a value does not say about it.
 REMARKS: Mapping[str, str] = {
     "why": "the simulator's explanation; what the real thing says is not shown",
     "fault": "the fault that was played",
@@ -151,7 +152,6 @@ REMARKS: Mapping[str, str] = {
     "instance": "counted here, no parameter",
     "where": "what the cardholder chose, no parameter",
 }
-"""What the name of a value does not say about it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,12 @@ from workbook.views.html import View, tag, unbroken
 from workbook.views.sequence import sequence
 from workbook.views.table import INK, TEXT_WIDTH, Snapshot, Stack, Table, clean, cut, facts, paragraph, table, wrap
 
+# Each level's symbol and the edge of its findings: the word, the form and the colour say the level, each alone.
 LEVEL_SIGNS = {
     "fail": ("✗", "solid var(--jp-error-color1, #b3261e)"),
     "warn": ("▲", "dashed var(--jp-warn-color1, #8a4b00)"),
     "note": ("•", "dotted var(--jp-border-color1, #8b95a3)"),
 }
-"""Each level's symbol and the edge of its findings: the word, the form and the colour say the level, each alone."""
 NOTHING_FOUND = "✓ Nothing to report: no check found anything in this run."
 
 

@@ -9,10 +9,10 @@ from functools import cache
 from html import escape
 from typing import Any
 
+# The policy of our pages: they load nothing, run nothing and send nothing; pictures are inside them.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""The policy of our pages: they load nothing, run nothing and send nothing; pictures are inside them."""
+# What a text needs changed: the characters of markup, and the characters that XML forbids.
 _UNSAFE = re.compile("[&<>\"'\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
-"""What a text needs changed: the characters of markup, and the characters that XML forbids."""
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 
 

@@ -22,6 +22,7 @@ from workbook.views.table import clean
 
 OPAQUE_FIELDS = ("sdk_input", "sdk_output")
 IN_LABEL = ("method", "status", "fault")
+# The words for a field's value; a field that is not listed is written with its name.
 FIELD_WORDS = {
     **dict.fromkeys(("reason", "why", "text", "error", "message", "told"), "{}"),
     **dict.fromkeys(("case", "entries", "problems", "request", "line"), "{}"),
@@ -54,7 +55,6 @@ FIELD_WORDS = {
     "name": "your {}() is never called",
     "meant": "did you mean {}()?",
 }
-"""The words for a field's value; a field that is not listed is written with its name."""
 
 
 def label(record: Record) -> str:
@@ -134,8 +134,8 @@ class Wording:
 
 
 FAILED = "✗ "
+# The marks of a line that only the first or only the second of two compared runs has.
 REMOVED, ADDED = "-", "+"
-"""The marks of a line that only the first or only the second of two compared runs has."""
 
 
 class Shape(StrEnum):
@@ -154,13 +154,13 @@ class Shape(StrEnum):
         return self not in (Shape.LOST, Shape.REFUSED)
 
 
+# The add button after a command to the screen.
 BUTTON_AFTER: dict[type[m.Message], str] = {
     m.ShowButton: "shown",
     m.EnableButton: "shown",
     m.DisableButton: "disabled",
     m.HideButton: "hidden",
 }
-"""The add button after a command to the screen."""
 
 
 @dataclass(frozen=True, slots=True)

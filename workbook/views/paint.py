@@ -17,6 +17,7 @@ from workbook.views.table import preformatted
 #
 # A picture paints its own ground, so it is legible on a page of any theme.
 
+# Each colour, light and dark.
 PALETTE = {
     "ground": ("#ffffff", "#12161d"),
     "tint": ("#eef4fd", "#182338"),
@@ -31,7 +32,7 @@ PALETTE = {
     "frame": ("#dde2e9", "#2b3442"),
     "added": ("#1d6b3f", "#84d8a4"),
 }
-"""Each colour, light and dark."""
+# The phone and the watch. A device is dark on either page, so the watch's face and both frames hardly change.
 PHONE_PALETTE = {
     **{name: PALETTE[name] for name in ("ink", "muted", "refused")},
     "accent": PALETTE["http"],
@@ -53,12 +54,11 @@ PHONE_PALETTE = {
     "bright": ("#f2f5f9", "#f2f5f9"),
     "dim": ("#a9b4c3", "#a9b4c3"),
 }
-"""The phone and the watch. A device is dark on either page, so the watch's face and both frames hardly change."""
 LIGHT, DARK = ({name: pair[theme] for name, pair in PALETTE.items()} for theme in (0, 1))
 PHONE_LIGHT, PHONE_DARK = ({name: pair[theme] for name, pair in PHONE_PALETTE.items()} for theme in (0, 1))
 
+# The reader's own font.
 FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',Arial,sans-serif"
-"""The reader's own font."""
 
 
 @cache

@@ -31,6 +31,7 @@ PHONE_STYLE = (
     + "".join(f".wb-phone .wb-fill-{name}{{fill:var(--{name})}}" for name in PHONE_LIGHT)
     + "".join(f".wb-phone .wb-line-{name}{{stroke:var(--{name})}}" for name in PHONE_LIGHT)
 )
+# Line drawings around their own middle, about 16 units wide.
 SIGNS = {
     "arch": "M-6.5 7v-7a6.5 6.5 0 0 1 13 0v7M-2.2 7v-6.4a2.2 2.2 0 0 1 4.4 0v6.4",
     "basket": "M-6.5-1.5h13l-2 7.5h-9zM-3.5-1.5l3.5-4.5l3.5 4.5",
@@ -46,7 +47,6 @@ SIGNS = {
     "warning": "M0-7l8 13.5h-16zM0-2.2v4M0 3.9v.1",
     "watch": "M-5-5h10v10h-10zM-3-5l.6-3.5h4.8l.6 3.5M-3 5l.6 3.5h4.8l.6-3.5",
 }  # fmt: skip
-"""Line drawings around their own middle, about 16 units wide."""
 
 
 def word(
@@ -103,8 +103,8 @@ def _moved(x: float, y: float, scale: float) -> str:
 # The designs, the bank's name and the card's name are made up.
 
 CARD_NAME = "Example card"
+# In the proportions that the wallet asks for (wallet).
 CARD_WIDTH, CARD_HEIGHT = 240, 152
-"""In the proportions that the wallet asks for (wallet)."""
 
 
 class Design(NamedTuple):
@@ -163,12 +163,12 @@ def tall(width: float) -> float:
 
 # The phone's body, the same for every screen. No maker's phone looks like it.
 
+# The screen's size and the radius of its corners; all positions on it are in the same units.
 WIDE, HIGH, CORNER = 282, 602, 37
-"""The screen's size and the radius of its corners; all positions on it are in the same units."""
 CENTRE = WIDE / 2
 MARGIN = 20
+# The width between the margins.
 INNER_WIDTH = WIDE - 2 * MARGIN
-"""The width between the margins."""
 
 
 def body() -> Iterator[Markup]:
@@ -225,8 +225,8 @@ def home(screen: Screen) -> Drawn:
 # The document says when the button is shown, hidden or disabled, and has the two labels (A-BTN-1, A-CAN-2, B-CAN-1,
 # B-FIN-2). The page around them and the words on a disabled button are made up.
 
+# Where the button begins, and how high it is.
 BUTTON, TALL = 502, 52
-"""Where the button begins, and how high it is."""
 
 
 def app(screen: Screen) -> Drawn:
@@ -334,8 +334,8 @@ def _button(screen: Screen) -> Drawn:
 
 # The wallet's sheet over the issuer's app. How it looks is assumed: the document shows none.
 
+# How much the app behind is darkened.
 SHEET_SHADE = 0.42
-"""How much the app behind is darkened."""
 
 
 def sheet(screen: Screen) -> Iterator[Markup]:
@@ -365,13 +365,13 @@ def where(screen: Screen) -> str:
     return "on phone and watch" if phone and watch else "on the watch" if watch else "on this phone"
 
 
+# By a member's name the sign and its colour, the headline, and the second line; if empty, the place of the card.
 RESULTS: Mapping[str, tuple[str, str, str, str]] = {
     "ADDING": ("spinner", "fill", "Adding card…", "This takes a moment"),
     "ADDED": ("check", "good", "Card added", ""),
     "FAILED": ("cross", "refused", "Card not added", "The wallet could not add it"),
     "NOT_ADDED": ("cross", "refused", "Card not added", "You can try again"),
 }
-"""By a member's name the sign and its colour, the headline, and the second line; if empty, the place of the card."""
 
 
 def outcome(page: Sheet | Page, place: str, y: float) -> Iterator[Markup]:
@@ -388,8 +388,8 @@ def outcome(page: Sheet | Page, place: str, y: float) -> Iterator[Markup]:
 # Cards for a watch are added in the watch's app on the phone: of the two places that the document names, the one with
 # room to read.
 
+# Where a list begins.
 LIST_TOP = 148
-"""Where a list begins."""
 
 
 def wallet(screen: Screen) -> Drawn:

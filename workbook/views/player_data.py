@@ -25,11 +25,11 @@ from workbook.views.screen import Screen
 from workbook.views.sequence import narrow, paint
 from workbook.views.states import States, allowed
 
+# The states in which the cardholder does not get the card.
 TROUBLE = {
     *(B.FAILED, B.UNAVAILABLE, B.TOO_LATE),
     *(Extension.NOT_LISTED, Extension.EMPTY, Extension.NOT_AUTHENTICATED, Extension.NOT_ADDED),
 }
-"""The states in which the cardholder does not get the card."""
 
 
 def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:

@@ -125,6 +125,8 @@ def _into(screen: Screen, where: str, **changes: Any) -> Screen:
 
 # The screen of a moment is a fold of these functions over the trace up to it. No function looks anywhere else, so a
 # player can show any moment without undoing another, and a replay of the same trace is the same film.
+
+# The messages that change the screen. All others happen behind it.
 SCREEN_CHANGES: Mapping[type[m.Message], Change] = {
     m.Opened: _opened,
     m.ActivationDataFailed: _to(label=NO_BUTTON_YET),  # the page offers *Try again*: it has no button to tap (assumed)
@@ -162,7 +164,6 @@ SCREEN_CHANGES: Mapping[type[m.Message], Change] = {
     m.ShowCardAdded: lambda screen, _message: _into(screen, screen.surface, page=Page.ADDED),
     m.ShowNotAdded: _to(page=Page.NOT_ADDED, waits=False),
 }
-"""The messages that change the screen. All others happen behind it."""
 
 
 # The screen in words, for readers who do not see the picture, and for a console.

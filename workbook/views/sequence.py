@@ -81,12 +81,12 @@ class Measures:
 
 
 WIDE = Measures(1000, 84, 868, 108)
+# The width of a character of a label and of a detail, in pixels: more than in any common font.
 LABEL_WIDTH, DETAIL_WIDTH = 7.4, 6.5
-"""The width of a character of a label and of a detail, in pixels: more than in any common font."""
 LINE_HEIGHT = 15
 BOX_HEIGHT = 34
+# Where the boxes with the actors' names begin.
 NAMES_TOP = 64
-"""Where the boxes with the actors' names begin."""
 
 
 @dataclass(frozen=True, slots=True)

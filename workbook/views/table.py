@@ -23,8 +23,8 @@ from workbook.views.html import Markup, View, joined, tag, trusted, unbroken
 # A drawing measures thousands of short texts, nearly all of them in characters that take one cell. One regular
 # expression recognises those; only other texts are measured character by character (wcwidth, imported when needed).
 
+# Matches a text whose every character takes one cell: Latin letters, punctuation, arrows, boxes, ticks and crosses.
 ONE_CELL = re.compile("[ -\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u2713-\u2718]*").fullmatch
-"""Matches a text whose every character takes one cell: Latin letters, punctuation, arrows, boxes, ticks and crosses."""
 
 
 def clean(text: object, longest: int = 400) -> str:
@@ -90,8 +90,8 @@ def _pieces(word: str, room: int) -> Iterator[str]:
     yield piece
 
 
+# The colour of words: the notebook's own, so that the theme decides the contrast in light and dark.
 INK = "var(--jp-ui-font-color1, inherit)"
-"""The colour of words: the notebook's own, so that the theme decides the contrast in light and dark."""
 EDGE = "1px solid var(--jp-border-color1, #8b95a3)"
 TABLE_STYLE = f"border-collapse:collapse;color:{INK};margin:0.3em 0"
 CELL_STYLE = "text-align:left;vertical-align:top;padding:0.25em 0.9em 0.25em 0"
@@ -102,8 +102,8 @@ PRE = (
     f"color:{INK};font-family:monospace;line-height:1.3;white-space:pre-wrap;overflow-wrap:anywhere;"
     "word-break:normal;margin:0.3em 0"
 )
+# The greatest width of a table's text form, in characters.
 TEXT_WIDTH = 110
-"""The greatest width of a table's text form, in characters."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -190,8 +190,9 @@ class Stack(View):
 # Source code: a class, a function or a whole file.
 
 
+# What a listing's button does in a notebook; a page with a policy has its own script for it.
 COPY = "navigator.clipboard.writeText(this.nextSibling.textContent).then(()=>this.textContent='Copied')"
-"""What a listing's button does in a notebook; a page with a policy has its own script for it."""
+# The colours of keywords, strings, numbers and comments: each mixed with the page's own ink, light or dark.
 CODE_STYLE = "".join(
     f".wb-listing .{kind}{{color:color-mix(in srgb,currentColor {own},{colour})}}"
     for kind, own, colour in (
@@ -201,7 +202,6 @@ CODE_STYLE = "".join(
         ("c", "65%", "#808080"),
     )
 )
-"""The colours of keywords, strings, numbers and comments: each mixed with the page's own ink, light or dark."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -22,8 +22,8 @@ from workbook.notebook.exercises.model import LESSONS, Exercise, all_exercises, 
 from workbook.notebook.exercises.progress import PROGRESS, Progress, progress_file, update
 from workbook.views.html import RULE_ID
 
+# Where a copy's metadata says for whom it is; the workbook's own lessons do not have it.
 EDITION: Final = "workbook_edition"
-"""Where a copy's metadata says for whom it is; the workbook's own lessons do not have it."""
 EXERCISE_CELL: Final = re.compile(r"(task|exercise)-(\d\d)-(\d+)")
 
 

@@ -12,8 +12,8 @@ from workbook.errors import ParameterError
 from workbook.notebook.exercises.model import Exercise, ExerciseKind, Observed, Reason, answer_in
 from workbook.runs.own_code import StoppedError, exception_words, own_line, within
 
+# The file name of a cell that is ours, so that it never hides a line of the learner's.
 OUR_CELL: Final = "the workbook's cell"
-"""The file name of a cell that is ours, so that it never hides a line of the learner's."""
 
 
 class ExerciseState(StrEnum):

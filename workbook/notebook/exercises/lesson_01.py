@@ -43,8 +43,8 @@ class Answer:
         return json.loads(self.body)
 
 
+# An unexpected value of the API: a relay leaves its blanks and its line break unchanged (API-7).
 SPACED: Final = " an\nsdkInput "
-"""An unexpected value of the API: a relay leaves its blanks and its line break unchanged (API-7)."""
 
 
 def reads_the_answer(read: Any) -> Reason | Observed:  # noqa: PLR0911  # one reason each

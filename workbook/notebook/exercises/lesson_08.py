@@ -11,8 +11,8 @@ from workbook.notebook.exercises.model import Observed, Reason
 from workbook.runs.own_code import exception_words, own_line
 
 ANN, HERS, HIS, NOBODYS = "session-of-ann", "PI-OF-ANN", "PI-OF-BOB", "PI-OF-NOBODY"
+# What an error of the API says; no app reads it (REL-9).
 API_WORDS: Final = "the credential lacks a role"
-"""What an error of the API says; no app reads it (REL-9)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,15 @@ def body(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode()
 
 
+# Answers that the phone gets: what they are, the body, its sdkInput, and the rule.
 USABLE: Final = (
     ("a 200 with an sdkInput", body({"sdkInput": "abc="}), "abc=", "API-9"),
     ("a 200 with a field that nobody knows", body({"sdkInput": "abc=", "new": 1}), "abc=", "API-9"),
     ("an sdkInput with blanks at both ends", body({"sdkInput": "  abc=\n"}), "  abc=\n", "API-7"),
     ("an sdkInput with a letter beyond ASCII", body({"sdkInput": "äbc="}), "äbc=", "API-7"),
 )
-"""Answers that the phone gets: what they are, the body, its sdkInput, and the rule."""
 
+# Answers that are a failure: what they are, the status, the body, and the rule.
 USELESS: Final = (
     ("a 403", 403, body({"title": "Forbidden", "detail": API_WORDS}), "REL-6"),
     ("a 500 with an sdkInput in its body", 500, body({"sdkInput": "abc="}), "REL-6"),
@@ -86,7 +87,6 @@ USELESS: Final = (
     ("a 200 that is a page for people", 200, b"<h1>Maintenance</h1>", "API-9"),
     ("a 200 that is no UTF-8", 200, b'{"sdkInput": "\xff"}', "API-9"),
 )
-"""Answers that are a failure: what they are, the status, the body, and the rule."""
 
 
 def only_what_can_be_used(kind: Any) -> Reason | Observed:

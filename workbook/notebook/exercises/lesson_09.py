@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from workbook.notebook.exercises.model import Observed, Reason
 
+# What the learner's app core is judged by; the first case that it fails gives the reason.
 JUDGED_BY: Final = (
     "app.fidelity.output-unchanged",
     "app.fidelity.opc-unchanged",
@@ -21,7 +22,6 @@ JUDGED_BY: Final = (
     "app.secrecy.no-value-in-log-after-failure",
     "app.life.closed-during-attempt",
 )
-"""What the learner's app core is judged by; the first case that it fails gives the reason."""
 
 
 def app_core(kind: Any) -> Reason | Observed:

@@ -15,8 +15,8 @@ from workbook.notebook.exercises.model import Observed, Reason
 if TYPE_CHECKING:
     from workbook.notebook.conform import ProjectResult
 
+# A file of a project, a text in it, and what it becomes.
 Edit = tuple[str, str, str]
-"""A file of a project, a text in it, and what it becomes."""
 UI, ENTITLEMENTS = "WalletUI/Info.plist", "WalletUI/WalletUI.entitlements"
 APP, CATALOG = "app/build.gradle.kts", "gradle/libs.versions.toml"
 LETTER: Final[Edit] = (UI, "provisioning.authorization", "provisioning.authorisation")

@@ -9,6 +9,7 @@ from workbook.base.values import quoted
 from workbook.notebook.exercises.model import Observed, Reason, lesson
 from workbook.reading.diagnosis import CatalogueRow, diagnose
 
+# The cause of each row of the catalogue, as the exercises name it.
 CAUSE_OF_ROW: Final = {
     2: "the role is missing",
     7: "an empty answer was believed",
@@ -23,7 +24,6 @@ CAUSE_OF_ROW: Final = {
     32: "the scheme refused",
     39: "status() is too slow",
 }
-"""The cause of each row of the catalogue, as the exercises name it."""
 
 
 def acting(found: CatalogueRow) -> str:
@@ -43,6 +43,7 @@ def incidents(exercise_id: str) -> Observed:
 
 incidents_1, incidents_2, incidents_3 = (partial(incidents, f"11.{number}") for number in (1, 2, 3))
 
+# What must not leave the house, with the rule and why: key, sdkOutput, card.
 IN_THE_LOG: Final = {
     "key-of-the-back-end-5f20c1": (
         "REL-2",
@@ -57,7 +58,6 @@ IN_THE_LOG: Final = {
         "the whole payment instrument id is in it; a few of its characters find the attempt as well",
     ),
 }
-"""What must not leave the house, with the rule and why: key, sdkOutput, card."""
 
 
 def log_of(request: str, status: int, code: str, time: str) -> str:

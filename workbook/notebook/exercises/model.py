@@ -16,6 +16,7 @@ from typing import Any, Final
 from workbook.base.values import lookup
 from workbook.reading.checks import Severity
 
+# The lessons that have exercises, by number.
 LESSONS: Final = tuple(
     sorted(
         path.name[7:9]
@@ -23,9 +24,8 @@ LESSONS: Final = tuple(
         if path.name.startswith("lesson_") and path.name.endswith(".toml")
     )
 )
-"""The lessons that have exercises, by number."""
+# What a cell's output leaves for a runner: the exercise's id and state.
 EXERCISE_MIMETYPE: Final = "application/vnd.workbook.exercise+json"
-"""What a cell's output leaves for a runner: the exercise's id and state."""
 
 
 class ExerciseKind(StrEnum):

@@ -269,8 +269,8 @@ def _locked(lock: IO[bytes]) -> bool:
 # Nothing of this disturbs a learner: the table of all exercises says when the board was not reached.
 
 
+# Why the last post of a progress file did not reach its board, by file; one that arrived has no entry.
 not_reached: dict[Path, str] = {}
-"""Why the last post of a progress file did not reach its board, by file; one that arrived has no entry."""
 _turn = Lock()
 
 

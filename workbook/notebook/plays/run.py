@@ -179,8 +179,8 @@ class Run:
 # A trace draws itself in a notebook. It cannot import its picture, because pictures read traces.
 Trace.drawing = staticmethod(lambda trace: sequence(trace)._repr_mimebundle_())
 
+# Whatever plays a flow.
 AnyLoop: TypeAlias = PlatformARun | PlatformBRun | WalletApp
-"""Whatever plays a flow."""
 
 
 def run_of(loop: AnyLoop, before: Screen, card: str = "") -> Run:
@@ -211,8 +211,8 @@ def screen_of(phone: PhoneA | PhoneB, surface: str = "phone") -> Screen:
 # pictures to the byte, and holds nothing that could be sent to an API. Its findings are saved, too: a check cannot find
 # them again, because it may read what the summary leaves out.
 
+# The type under which a notebook's output, or a page, carries a run.
 RUN_MIMETYPE = "application/vnd.workbook.run+json"
-"""The type under which a notebook's output, or a page, carries a run."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -382,10 +382,10 @@ def _machines() -> Mapping[str, Machine]:
 # The player is the one of the notebook: here its model is a recording that never answers. All runs of a page are one
 # compressed text. The page's policy lets this one script run, by its hash, and lets nothing be loaded or sent.
 
+# The panels that a player can show.
 PANELS = ("phone", "exchange", "states", "timing", "findings")
-"""The panels that a player can show."""
+# The panels of two runs that are compared.
 COMPARED_PANELS = ("phone", "exchange")
-"""The panels of two runs that are compared."""
 
 
 def played(runs: Sequence[Run], panels: Sequence[str] = ()) -> dict[str, Any]:
@@ -461,6 +461,7 @@ def page_of(title: str, main: Markup, end: Markup, style: str) -> str:
 # from the simulated service; there is no table of expected results.
 
 
+# Where the cardholder adds the card: each builds a run in front of a given back end.
 WAYS_TO_ADD: Mapping[str, Callable[[str, BackEnd], PlatformARun | PlatformBRun | WalletApp]] = MappingProxyType({
     "platform A": lambda card, back_end: PlatformARun(payment_instrument_id=card, back_end=back_end),
     "platform B, in the app": lambda card, back_end: PlatformBRun(payment_instrument_id=card, back_end=back_end),
@@ -468,7 +469,6 @@ WAYS_TO_ADD: Mapping[str, Callable[[str, BackEnd], PlatformARun | PlatformBRun |
         phone=opened_phone(cards=[card]), cards=[card], back_end=back_end
     ),
 })  # fmt: skip
-"""Where the cardholder adds the card: each builds a run in front of a given back end."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -582,6 +582,7 @@ def _got_reason(message: Any) -> str:
     return f"no sdkInput: “{message.reason}”"
 
 
+# The messages that tell what the app's own code, or its extension, got from the back end.
 HANDED_ON: Mapping[type[m.Message], Callable[[Any], str]] = {
     m.ActivationDataReceived: _got_value,
     m.ActivationDataFailed: _got_reason,
@@ -597,7 +598,6 @@ HANDED_ON: Mapping[type[m.Message], Callable[[Any], str]] = {
     m.DelegateReturned: lambda message: "nil" if message.sdk_input is None else _got_value(message),
     m.RequestReturned: lambda _message: "sdkInput",
 }
-"""The messages that tell what the app's own code, or its extension, got from the back end."""
 
 
 def ordinal(number: int) -> str:
@@ -657,6 +657,7 @@ def back_end_table() -> Table:
 # Predictions. Each is a question to the finished run; there is no table of right answers.
 
 
+# What a reader may predict, each with its question to the finished run.
 PREDICTIONS: Mapping[str, Callable[[FaultRun], bool]] = MappingProxyType({
     "the card is added": lambda run: run.added,
     "the button comes back": lambda run: bool(run.trace.select(m.EnableButton)) and not run.added,
@@ -668,7 +669,6 @@ PREDICTIONS: Mapping[str, Callable[[FaultRun], bool]] = MappingProxyType({
     f"nothing happens for {DELEGATE_LIMIT:g} s": lambda run: run.longest_wait >= DELEGATE_LIMIT,
     "another card is added": lambda run: bool(run.phone.cards) and not run.added,
 })  # fmt: skip
-"""What a reader may predict, each with its question to the finished run."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -62,6 +62,7 @@ class Act:
         return ACTS[self.name](self.value)
 
 
+# The settings that not every flow takes, and the flows that take each.
 FLOWS_THAT_TAKE: Mapping[str, tuple[str, ...]] = {
     "handler": ("from the wallet",),
     "authorization": ("from the wallet",),
@@ -70,8 +71,8 @@ FLOWS_THAT_TAKE: Mapping[str, tuple[str, ...]] = {
     "app": ("platform B",),
     "calls": ("platform A", "platform B"),
 }
-"""The settings that not every flow takes, and the flows that take each."""
 
+# Each action of the cardholder, and its event.
 ACTS: Mapping[str, Callable[[str], m.Event | None]] = {
     "open": m.Opened,
     "tap": lambda _value: m.AddTapped(),
@@ -81,7 +82,6 @@ ACTS: Mapping[str, Callable[[str], m.Event | None]] = {
     "confirm": lambda _value: None,
     "cancel": lambda _value: None,
 }
-"""Each action of the cardholder, and its event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,9 +311,9 @@ def own_calls(variant: VariantA | VariantB, changes: object, usual: Any = None) 
     return calls
 
 
+# The ways to add a card.
 FLOWS: Mapping[str, Flow] = {
     "platform A": Flow(VARIANTS_A, PHONES_A, _in_app),
     "platform B": Flow(VARIANTS_B, PHONES_B, _in_app),
     "from the wallet": Flow(VARIANTS_B, WALLETS, _wallet),
 }
-"""The ways to add a card."""

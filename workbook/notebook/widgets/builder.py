@@ -17,8 +17,8 @@ from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.html import joined, tag, trusted
 from workbook.views.table import Snapshot, preformatted
 
+# The choices that only a fault has.
 WITH_FAULT = ("operation", "moment", "seconds")
-"""The choices that only a fault has."""
 
 
 def choices(flow: str, own: Mapping[str, Any] | None = None) -> dict[str, dict[str, Any]]:

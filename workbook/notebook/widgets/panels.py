@@ -91,8 +91,8 @@ class Live(ABC):
 # whole page.
 
 
+# Takes a message of the browser, and returns the values of the traits that change.
 Answer: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-"""Takes a message of the browser, and returns the values of the traits that change."""
 
 
 class Player(anywidget.AnyWidget):

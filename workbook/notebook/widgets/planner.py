@@ -23,8 +23,8 @@ from workbook.views.durations import durations
 from workbook.views.html import tag, trusted
 from workbook.views.table import Snapshot, Table, facts, paragraph, preformatted
 
+# When a GET is given up, by its words on the slider.
 TIMEOUTS = {"never": None} | {span(half / 2): half / 2 for half in range(1, 41)}
-"""When a GET is given up, by its words on the slider."""
 
 
 class Planner(Live):

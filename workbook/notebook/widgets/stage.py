@@ -30,10 +30,10 @@ from workbook.views.player_data import player_data
 from workbook.views.table import Snapshot, Stack
 
 NOT_OFFERED = "That is not offered at this moment."
+# In each stored form of a stage.
 BY_HAND = "Live, it is played by hand."
-"""In each stored form of a stage."""
+# The settings of a stage, and the acts with which it begins; a fault's own settings are given beside them.
 CHOICES = tuple(each.name for each in fields(Script) if each.name not in ("flow", "settings"))
-"""The settings of a stage, and the acts with which it begins; a fault's own settings are given beside them."""
 
 
 class Stage(Live):
@@ -202,6 +202,7 @@ def stage(flow: str = "platform A", **choices: Any) -> Stage:
     return Stage(script)
 
 
+# What either moment of a fault means, for each operation.
 EFFECTS = {
     "GET": ("before the API does anything", "after the API has made the sdkInput; a GET uses nothing up"),
     "POST": (
@@ -209,7 +210,6 @@ EFFECTS = {
         "after the API's part: the sdkOutput is used up",
     ),
 }
-"""What either moment of a fault means, for each operation."""
 
 
 def offered_faults() -> list[dict[str, Any]]:

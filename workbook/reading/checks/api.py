@@ -12,8 +12,8 @@ from workbook.flows.messages import limit_of
 from workbook.flows.trace import Record, Trace
 from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
 
+# Seconds that the wallet waits (wallet).
 DELEGATE_LIMIT = limit_of("provision").seconds
-"""Seconds that the wallet waits (wallet)."""
 
 # First, what can be seen only if the back end's every attempt was watched: what it repeated, believed and waited for.
 
@@ -89,8 +89,8 @@ def lost_answers(trace: Trace) -> Iterator[Finding]:
 
 # What a trace shows of every back end, watched attempt by attempt or not.
 
+# What to do when the API gave nothing and your side made no mistake.
 IN_ORDER = "That is right: the app says that the card was not added, and the cardholder's next tap is a new attempt."
-"""What to do when the API gave nothing and your side made no mistake."""
 
 
 def gave_nothing(trace: Trace, at: float) -> bool:
@@ -220,6 +220,7 @@ def _status(*ranges: range) -> Callable[[Any], bool]:
     return lambda outcome: isinstance(outcome, m.ApiAnswered) and any(outcome.status in one for one in ranges)
 
 
+# Each kind of failure, from the harmless to the hidden. For all of them the app gets one sentence (REL-9).
 REMEDIES = (
     Advice(
         "never left", "NotSentError",
@@ -262,7 +263,6 @@ REMEDIES = (
         _status(range(200, 201)),  # the one success
     ),
 )  # fmt: skip
-"""Each kind of failure, from the harmless to the hidden. For all of them the app gets one sentence (REL-9)."""
 
 
 def advice_for(trace: Trace, method: str) -> Advice | None:

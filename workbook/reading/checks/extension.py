@@ -11,8 +11,8 @@ from workbook.flows.trace import HandlerCall, Kind, Trace, handler_calls
 from workbook.reading.checks.api import IN_ORDER, gave_nothing
 from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
 
+# The rule of each call; every other call has the rule of the request's generation.
 CALL_RULES = {"status": "X-STATUS-1", "pass_entries": "X-ENTRIES-1", "remote_pass_entries": "X-ENTRIES-2"}
-"""The rule of each call; every other call has the rule of the request's generation."""
 
 _CACHED = "Read the sdkInput that the app saved (X-CACHE-1), and make no network call."
 _SDKS_IDENTIFIERS = "Leave the SDK's identifiers as they are; the wallet later uses them to ask for the request."

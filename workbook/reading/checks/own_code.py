@@ -8,8 +8,8 @@ from workbook.flows.messages import LIMITS
 from workbook.flows.trace import CALLS, Trace
 from workbook.reading.checks.finding import Check, Finding, Severity
 
+# Errors of a call that a back end may let out: its caller tells the app a neutral sentence.
 API_ERRORS = ("ApiStatusError", "MaybeSentError", "NotSentError", "DeadlineError", "MalformedResponseError")
-"""Errors of a call that a back end may let out: its caller tells the app a neutral sentence."""
 
 
 def failed_code(trace: Trace) -> Iterator[Finding]:

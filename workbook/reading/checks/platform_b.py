@@ -12,6 +12,7 @@ from workbook.flows.trace import Kind, Record, Trace
 from workbook.reading.checks import api
 from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
 
+# The cases (sdk-b) that need advice of their own.
 CASE_ADVICE: dict[str, tuple[Severity, Owner, str]] = {
     "invalidSDKInput": (Severity.FAIL, Owner.YOU,
                         "Hand over the answer's sdkInput as bytes, unchanged, for this card."),
@@ -24,7 +25,6 @@ CASE_ADVICE: dict[str, tuple[Severity, Owner, str]] = {
     "userCancelled": (Severity.NOTE, Owner.NOBODY,
                       "The cardholder changed their mind: enable the button; this is no error."),
 }  # fmt: skip
-"""The cases (sdk-b) that need advice of their own."""
 
 
 def cases(trace: Trace) -> Iterator[Finding]:

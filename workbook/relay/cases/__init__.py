@@ -26,7 +26,7 @@ def by_name(cases: Iterable[RelayCase]) -> Mapping[str, RelayCase]:
     return MappingProxyType(named)
 
 
+# In the order of reports.
 CASES: Mapping[str, RelayCase] = by_name(
     case for part in (form, fidelity, secrecy, isolation, faulted, timing) for case in part.CASES
 )
-"""In the order of reports."""

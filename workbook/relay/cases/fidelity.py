@@ -28,8 +28,8 @@ from workbook.relay.judging import (
 )
 from workbook.relay.model import ATTEMPT, GET, POST, AppCall, CaseScript, Judge, Maker, Need, Order, Seen, both
 
+# Bytes. The mock API reads bodies of at most 1 MiB (assumed), with the JSON around a value.
 LARGEST_VALUE = 1023 * 1024
-"""Bytes. The mock API reads bodies of at most 1 MiB (assumed), with the JSON around a value."""
 
 
 def _digits(canary: str, count: int) -> str:
@@ -40,6 +40,8 @@ def _digits(canary: str, count: int) -> str:
 # Only the SDK may read opaque data. One well-meant change destroys each value below: trimming, normalising,
 # unescaping, guessing a type, decoding as a form, storing in a column that is too short. A simulator's usual data
 # survives all of them, because it is short ASCII without blanks.
+
+# Texts of platform A, by name: a back end changes nothing in them (API-7).
 TEXTS: Mapping[str, tuple[str, Maker]] = {
     "unicode": ("letters beyond ASCII", lambda canary: f"{canary} \u00fc u\u0308 \u00df \u6f22\u5b57 \U0001f4b3"),
     "unicode-long": ("240 KiB of letters beyond ASCII", lambda canary: canary + "\u6f22" * (80 * 1024)),
@@ -59,7 +61,6 @@ TEXTS: Mapping[str, tuple[str, Maker]] = {
     "64-kib": ("64 KiB", lambda canary: canary.ljust(64 * 1024, "k")),
     "1-mib": ("1 MiB", lambda canary: canary.ljust(LARGEST_VALUE, "m")),
 }
-"""Texts of platform A, by name: a back end changes nothing in them (API-7)."""
 
 
 def _base64(octets: int, *, head: bytes = b"", tail: bytes = b"") -> Maker:
@@ -73,6 +74,7 @@ def _base64(octets: int, *, head: bytes = b"", tail: bytes = b"") -> Maker:
     return value
 
 
+# Bytes of platform B, by name: canonical base64, encoded once, in one line (API-8).
 BINARIES: Mapping[str, tuple[str, Maker]] = {
     "alphabet": ("every character of the alphabet, + and / too", _base64(96)),
     "one-pad": ("one = at the end", _base64(98)),
@@ -83,7 +85,6 @@ BINARIES: Mapping[str, tuple[str, Maker]] = {
     "outer-blanks": ("a blank and a line end first and last", _base64(96, head=b" \n", tail=b"\n ")),
     "1-mib": ("1 MiB of bytes", _base64(LARGEST_VALUE * 3 // 4)),
 }
-"""Bytes of platform B, by name: canonical base64, encoded once, in one line (API-8)."""
 
 
 def difference(wanted: str, came: str | None, other: str = "another value") -> str:
@@ -233,8 +234,8 @@ def _values(
                     CaseScript(both_calls, (order,)), need)  # fmt: skip
 
 
+# The calls that a case of one operation needs.
 CALLS_FOR: Mapping[str, tuple[AppCall, ...]] = {GET: (AppCall(GET),), POST: both()}
-"""The calls that a case of one operation needs."""
 CASES = (
     _case("get.sdk-input-byte-exact", "The phone gets the very sdkInput that the GET returned.", "API-10",
           given_back(GET), ATTEMPT),

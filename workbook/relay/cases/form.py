@@ -181,6 +181,7 @@ def _escaped(path: str, body: bytes | None, _call: model.PhoneCall) -> tuple[str
     return path, text.replace("/", "\\/").replace("a", "\\u0061").encode()
 
 
+# What an app may send by mistake. If the call hangs, the phone waits until its time limit.
 BAD_BODIES: Mapping[str, tuple[str, model.Tamper]] = {
     "no-json": ("that is no JSON", lambda path, _body, _call: (path, b"sdkOutput=x")),
     "cut": ("that ends in the middle", lambda path, body, _call: (path, (body or b"")[: len(body or b"") // 2])),
@@ -191,7 +192,6 @@ BAD_BODIES: Mapping[str, tuple[str, model.Tamper]] = {
     "number": ("whose sdkOutput is a number", other_value(12345)),
     "object": ("whose sdkOutput is an object", other_value({"value": "x"})),
 }
-"""What an app may send by mistake. If the call hangs, the phone waits until its time limit."""
 
 
 def refused_at_once(seen: Seen) -> Iterator[Miss]:

@@ -214,9 +214,9 @@ def no_other_card(seen: Seen) -> Iterator[Miss]:
             yield Miss("a request for the cardholder's own card, or none", "one for another cardholder's card", todo)
 
 
+# Numbers of calls at the same time. A variable that two calls share shows only while both are under way: each of many
+# calls for few cards overtakes others many times. No value is used twice, so one at a wrong card gives itself away.
 CROWD = range(12)
-"""Numbers of calls at the same time. A variable that two calls share shows only while both are under way: each of many
-calls for few cards overtakes others many times. No value is used twice, so one at a wrong card gives itself away."""
 
 # A call that is not entitled must not reach the API either. So these cases run alone, and any request is a miss.
 _case = partial(model.relay_case, model.RelayGroup.ISOLATION)

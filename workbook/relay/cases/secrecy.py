@@ -14,8 +14,8 @@ from workbook.relay.model import ATTEMPT, GET, POST, AppCall, CaseScript, Expose
 from workbook.simulation.faults import FAULT_DETAIL
 from workbook.simulation.http import AFTER_ID
 
+# This many consecutive characters of opaque data cannot match by chance.
 LONGEST_OPAQUE = 24
-"""This many consecutive characters of opaque data cannot match by chance."""
 HIDE_KEY = "Keep the key in the back end: it goes into no answer, no header and no error."
 HIDE_ADDRESS = "Tell the app no addresses; the words of a library's exception hold them."
 
@@ -203,11 +203,12 @@ def not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
 
 
 # A back end says most when something fails, so every kind of failure is provoked before the answers are searched.
+
+# Answers that a careless back end passes on as they are, or as an exception's words.
 API_FAILS = CaseScript(tuple(
     step for fault in ("401", "422", "500", "502", "redirect", "close", "sdkInput missing") for operation in (GET, POST)
     for step in (model.SetOrders((model.Order(operation, fault=fault),)), AppCall(operation))
 ))  # fmt: skip
-"""Answers that a careless back end passes on as they are, or as an exception's words."""
 WHOLE_RUN = CaseScript((), judges_run=True)
 
 

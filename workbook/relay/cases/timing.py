@@ -12,9 +12,10 @@ from workbook.relay.model import GET, POST, AppCall, CaseScript, Order, RelayGro
 
 # Every delay is a share of what the configuration allows the back end, never a number of seconds: a lesson with limits
 # of 3.5 s and a real run with 20 s then ask for the same behaviour.
+
+# Share of the wallet's time that the API takes for each answer where only the order of the calls matters (assumed);
+# less where the back end itself would not wait so long.
 BRIEF = 0.1
-"""Share of the wallet's time that the API takes for each answer where only the order of the calls matters (assumed);
-less where the back end itself would not wait so long."""
 
 
 def _took(seen: Seen) -> float:
@@ -92,12 +93,13 @@ def fails_while_away(seen: Seen) -> Iterator[Miss]:
 
 # Libraries limit the connection, each read, or the silence between two bytes, and rarely the whole exchange. An answer
 # that comes byte by byte breaks none of these limits, and still takes longer than a cardholder waits.
+
+# How an exchange outlasts a limit that is set for a part of it only.
 STALLS: Mapping[str, tuple[str, Order, model.Judge]] = {
     "headers": ("stalls before its headers", Order(GET, fault="stall before headers", share=3.0), no_success),
     "body": ("stalls before its body", Order(GET, fault="stall after headers", share=3.0), no_success),
     "trickle": ("comes byte by byte", Order(GET, fault="dribble"), all_of()),  # a success in time is right, too
 }
-"""How an exchange outlasts a limit that is set for a part of it only."""
 
 
 # An API that takes a fifth of the wallet's time for each card is slow. Six cards still arrive in time if their calls do

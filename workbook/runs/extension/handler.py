@@ -38,8 +38,8 @@ from workbook.simulation.service import ORIGIN
 # That it must show the card accurately is the document's word. The rest of what makes it right is public knowledge of
 # the wallet platform (wallet): its size, its corners, and what must not be on it.
 
+# In pixels (wallet).
 WIDTH, HEIGHT = 1536, 969
-"""In pixels (wallet)."""
 
 
 @dataclass(frozen=True, slots=True)

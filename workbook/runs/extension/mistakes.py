@@ -270,6 +270,7 @@ class AppsOrder(ReferenceHandler):
             return None
 
 
+# Each handler by its mistake; the first has none.
 HANDLERS: Mapping[str, type[ExtensionHandler]] = {
     "reference": ReferenceHandler,
     "network call in status()": NetworkInStatus,
@@ -299,8 +300,8 @@ HANDLERS: Mapping[str, type[ExtensionHandler]] = {
     "another signature": OtherSignature,
     "delegate in the app's order": AppsOrder,
 }
-"""Each handler by its mistake; the first has none."""
 
+# The phone or surface on which a mistake shows, where that is not the phone on which the app was opened.
 SHOWS_ON: Mapping[str, Mapping[str, str]] = {
     "status() fails without a cache": {"phone": "app was never opened"},
     "never says unavailable": {"phone": "app was never opened"},
@@ -309,7 +310,6 @@ SHOWS_ON: Mapping[str, Mapping[str, str]] = {
     "GETs one after the other": {"phone": "slow network"},
     "POST without a limit": {"phone": "back end takes 25 s"},
 }
-"""The phone or surface on which a mistake shows, where that is not the phone on which the app was opened."""
 
 
 class Refuses(AuthorizationProvider):
@@ -336,6 +336,7 @@ class ReportsTwice(AuthorizationProvider):
         super().view_did_appear()
 
 
+# Each authorization UI by what it does.
 AUTHORIZATIONS: Mapping[str, type[AuthorizationProvider] | None] = {
     "lets the cardholder in": AuthorizationProvider,
     "refuses": Refuses,
@@ -343,7 +344,6 @@ AUTHORIZATIONS: Mapping[str, type[AuthorizationProvider] | None] = {
     "reports twice": ReportsTwice,
     "none": None,
 }
-"""Each authorization UI by what it does."""
 
 
 def handler_named(handler: object) -> type[ExtensionHandler]:

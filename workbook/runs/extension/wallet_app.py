@@ -27,8 +27,8 @@ from workbook.simulation.sdks import Call, Reply, under_way, wrong_with
 from workbook.simulation.seal import Seal
 from workbook.simulation.world import INSTRUMENT_IDS, World
 
+# The attributes of an object or a class: each value, and what is in it where that can change in place.
 Contents = dict[str, list[object]]
-"""The attributes of an object or a class: each value, and what is in it where that can change in place."""
 
 
 def _contents(attributes: Mapping[str, object]) -> Contents:

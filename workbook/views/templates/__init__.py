@@ -21,13 +21,13 @@ from workbook.views.paint import DARK, LIGHT, PHONE_DARK, PHONE_LIGHT, variables
 from workbook.views.table import clean
 
 TEMPLATES = Path(__file__).parent
+# The colours of a page, light and dark, as in every picture of the workbook.
 COLOURS: tuple[Mapping[str, str], Mapping[str, str]] = (
     {**LIGHT, "good": PHONE_LIGHT["good"]},
     {**DARK, "good": PHONE_DARK["good"]},
 )
-"""The colours of a page, light and dark, as in every picture of the workbook."""
+# Characters of one command line or paragraph in Markdown.
 LONGEST_PARAGRAPH = 2000
-"""Characters of one command line or paragraph in Markdown."""
 
 
 def fill(template: str, /, **values: object) -> str:
