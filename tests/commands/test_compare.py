@@ -47,6 +47,25 @@ def test_two_recordings_are_compared_by_call(two, capsys, recording):
     assert "GET, until an answer begins: 0.10 s (0.10 to 0.10 s by chance), now 0.50 s" in out
 
 
+def test_two_drifts_say_since_when_the_real_api_differs(two, capsys, recording):
+    """What was there before is no news, and a figure that differs from record to record is none either."""
+    for name, statuses, latency in [("old", [200] * 30, 1.0), ("new", [200] * 24 + [503] * 6, 1.25)]:
+        recording(two / f"{name}.jsonl", statuses, latency)
+        assert cli.main(["drift", f"{name}.jsonl", "--json"]) == 1
+        (two / f"{name}-drift").mkdir()
+        (two / f"{name}-drift" / "drift.json").write_text(capsys.readouterr().out)
+    assert cli.main(["compare", "old-drift", "new-drift/drift.json"]) == 1
+    out = capsys.readouterr().out
+    worse, _, rest = out.partition("Failing for another reason")
+    assert worse.startswith("Something got worse: 1 newly failing, 1 failing for another reason, 1 still failing, ")
+    assert "GET 503: pass, now fail\n    + contradicts what is published\n    + 503; the simulator: 200\n" in worse
+    assert "GET latencies: warn\n" in rest
+    assert cli.main(["compare", "new-drift", "old-drift"]) == 0
+    assert "1 fixed" in capsys.readouterr().out
+    assert cli.main(["compare", "old.jsonl", "old-drift"]) == 2
+    assert "is of workbook proxy, the second of workbook drift." in capsys.readouterr().err
+
+
 @pytest.fixture
 def recording():
     """Writes a recording of GETs of one instrument, as the proxy does."""

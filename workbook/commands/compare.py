@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def add_to(commands: Any) -> None:
     """Add these commands to the parser."""
     codes = """\
-A report is a file or its folder: conform.json (conform, conform app, preflight), run.json, sweep.json, or a recording
-of workbook proxy. Both are of one kind.
+A report is a file or its folder: conform.json (conform, conform app, preflight), run.json, sweep.json, a recording
+of workbook proxy, or what workbook drift --json printed. Both are of one kind.
 
 exit codes:
   0  nothing got worse; a case that the older report does not know is never worse by itself

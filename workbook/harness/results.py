@@ -1,8 +1,8 @@
 """Any report as one thing: what was judged, how it ended, why, and how long it took.
 
 `workbook compare`, and `workbook evidence` at the end of this module, know only this model. Each kind of report has one
-function that reads it so: here those of `workbook conform`, `conform app`, `preflight`, `run` and `sweep`; for
-recordings see `proxy.drift`.
+function that reads it so: here those of `workbook conform`, `conform app`, `preflight`, `run`, `sweep` and `drift`;
+for recordings see `proxy.drift`.
 """
 
 import json
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 
 _NAME_ONE = (
-    "Name the conform.json, run.json or sweep.json of a run, a recording (.jsonl) of workbook proxy, or its folder."
+    "Name the conform.json, run.json or sweep.json of a run, a recording (.jsonl) of workbook proxy, its folder, "
+    "or what workbook drift --json printed."
 )
 
 
@@ -47,6 +48,7 @@ class ReportKind(StrEnum):
     RUN = "run"
     SWEEP = "sweep"
     RECORDING = "proxy"
+    DRIFT = "drift"
 
     @property
     def option(self) -> str:
@@ -114,7 +116,7 @@ def report_file(path: Path) -> Path:
     """
     if not path.is_dir():
         return path
-    names = (JSON_FILE, "run.json", "sweep.json")
+    names = (JSON_FILE, "run.json", "sweep.json", "drift.json")
     found = [path / name for name in names if (path / name).is_file()] or sorted(path.glob("*.jsonl"))
     if len(found) == 1:
         return found[0]
@@ -140,6 +142,8 @@ def read_report(path: Path) -> AnyReport:
             return of_sweep(_Sweep.model_validate(document))
         if "notebooks" in keys:
             return of_run(_Run.model_validate(document))
+        if {"scenario", "findings"} <= keys:
+            return of_drift(_Drift.model_validate(document))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]  # nothing of the file is repeated
         place = ".".join(map(str, first["loc"]))
@@ -211,6 +215,25 @@ class _Sweep(BaseModel):
     durations: dict[str, dict[str, float]] = {}
 
 
+class _Setting(BaseModel):
+    table: str
+    number: int
+
+
+class _Difference(BaseModel):
+    kind: str
+    operation: str
+    real: str
+    simulated: str
+    setting: _Setting | None
+
+
+class _Drift(BaseModel):
+    scenario: str
+    compared: int
+    findings: tuple[_Difference, ...]
+
+
 def of_run(run: _Run) -> AnyReport:
     """A run of notebooks: a case for the execution of each, and one for each check. Exercises judge a learner only."""
     cases, ended = list[ReportedCase](), True
@@ -242,6 +265,24 @@ def of_sweep(sweep: _Sweep) -> AnyReport:
     return AnyReport(
         ReportKind.SWEEP, _unique(cases), ending, "", facts, tried=f"{sweep.matrix} {sweep.rows}", timed=timed
     )
+
+
+def of_drift(drift: _Drift) -> AnyReport:
+    """What `workbook drift` found: a case for each difference, which fails; what differs from run to run is a reason.
+
+    The scenario names what was tried: a difference that only one of two reports has was not there in the other.
+    """
+    cases = []
+    for each in drift.findings:
+        about = each.setting
+        varies = about is not None and (about.table == "latencies" or about.number)  # it counts, or measures
+        name = f"{about.table} {about.number or ''}".strip() if about and varies else each.real
+        verdict = Verdict.FAIL if each.kind.startswith("contradicts") else Verdict.WARN
+        reasons = (each.kind, f"{each.real}; the simulator: {each.simulated}")
+        cases.append(ReportedCase(f"{each.operation} {name}", verdict, reasons))
+    ending = f"{drift.compared} exchanges compared with the scenario {drift.scenario!r}; {len(cases)} differences."
+    tried = f"scenario {drift.scenario}"
+    return AnyReport(ReportKind.DRIFT, _unique(cases), ending, facts={"scenario": drift.scenario}, tried=tried)
 
 
 def _unique(cases: Iterable[ReportedCase]) -> tuple[ReportedCase, ...]:
