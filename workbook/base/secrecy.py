@@ -73,31 +73,42 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _numbers(text: str, shape: str) -> str:
-    """Each character as its number in this shape, such as `&#{};`."""
-    return "".join(map(shape.format, map(ord, text)))
+class _Numbers(dict[int, str]):
+    """For `str.translate`: each character as its number in this shape, such as `&#{};`, but for those that are kept."""
+
+    def __init__(self, shape: str, kept: str = "") -> None:
+        self._shape, self._kept = shape, kept
+
+    def __missing__(self, number: int) -> str:
+        character = chr(number)
+        self[number] = character if character in self._kept else self._shape.format(number)
+        return self[number]
+
+
+# Go and .NET escape what is markup in HTML
+_NO_MARKUP = "".join(character for character in map(chr, range(32, 127)) if character not in "\"&'+<>`")
+_IN_JSON = [_Numbers(shape, kept) for shape in ("\\u{:04x}", "\\u{:04X}") for kept in ("", _NO_MARKUP)]
+_IN_HTML = [*map(_Numbers, ("&#{};", "&#x{:x};", "&#x{:X};"))]
+_IN_URL = [*map(_Numbers, ("%{:02X}", "%{:02x}"))]
 
 
 def _json(text: str) -> Iterator[str]:
     for ascii_only in (True, False):
         once = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
         yield from (once, once.replace("/", "\\/"))
-    for shape in ("\\u{:04x}", "\\u{:04X}"):
-        yield _numbers(text, shape)
-        markup = "\"&'+<>`"  # Go and .NET escape what is markup in HTML
-        yield "".join(_numbers(each, shape) if each in markup or not " " <= each <= "~" else each for each in text)
+    yield from map(text.translate, _IN_JSON)
 
 
 def _html(text: str) -> Iterator[str]:
     yield from (html.escape(text), html.escape(text, quote=False))
-    yield from (_numbers(text, shape) for shape in ("&#{};", "&#x{:x};", "&#x{:X};"))
+    yield from map(text.translate, _IN_HTML)
 
 
 def _percent(text: str) -> Iterator[str]:
     data = _bytes(text)
     for spelling in (quote(data, safe=""), quote(data), quote(data, safe="!'()*"), quote(data).replace("%20", "+")):
         yield from (spelling, re.sub("%..", lambda match: match[0].lower(), spelling))
-    yield from (_numbers(data.decode("latin-1"), shape) for shape in ("%{:02X}", "%{:02x}"))
+    yield from map(data.decode("latin-1").translate, _IN_URL)
 
 
 def _base64(text: str) -> Iterator[str]:
