@@ -145,6 +145,7 @@ SAYS: dict[str, tuple[str, str]] = {
 """What an app says after a failure and after a cancel, by the case that finds it; the last is right."""
 
 
+@pytest.mark.slow
 @pytest.mark.rule("APP-4", "APP-6")
 @pytest.mark.parametrize("finds", SAYS)
 def test_what_the_page_says_after_a_failure_and_after_a_cancel(finds: str) -> None:
@@ -398,6 +399,7 @@ class DoesNothing(Reference):
 CORES = [Reference, TellsAll, AtOpening, GivesAnything, DoesNothing]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CORES)
 def test_what_each_case_says_of_a_core_word_for_word(core: type[Reference], golden: Callable[[str, str], None]) -> None:
     told = {"app.faults.post-500", "app.faults.post-no-json", "app.faults.get-500", "app.faults.get-connection-cut"}

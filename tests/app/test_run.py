@@ -29,6 +29,7 @@ def run(*arguments: str, only: tuple[str, ...] = ()) -> AppRun:
     return AppRun(start=f"exec {shlex.join([sys.executable, str(APP), *arguments])}", cases=cases)
 
 
+@pytest.mark.slow
 @pytest.mark.rule("A-PROV-1", "FLOW-1")
 def test_an_app_of_the_earlier_variant_makes_two_steps() -> None:
     record = conform_app(
@@ -41,6 +42,7 @@ def test_an_app_of_the_earlier_variant_makes_two_steps() -> None:
     }
 
 
+@pytest.mark.slow
 def test_an_app_of_the_later_variant_makes_none_of_them() -> None:
     record = conform_app(run("from-0.4.0", only=("app.form.two-steps", "app.form.migrated", "app.screen.reported")))
     assert {case.name: case.verdict for case in record.cases} == {
@@ -67,6 +69,7 @@ def test_an_app_that_does_nothing_more_ends_the_run(monkeypatch: pytest.MonkeyPa
     assert ("the app's process ended" in missed.observed) == (mistake == "exits")
 
 
+@pytest.mark.slow
 def test_processes_share_the_cases_and_one_that_ends_leaves_the_others_theirs() -> None:
     names = ("app.form.adds-the-card", "app.screen.shown-when-possible", "app.life.rotation")
     record = conform_app(replace(run("from-0.4.0", "exits", only=names), processes=2))
@@ -75,6 +78,7 @@ def test_processes_share_the_cases_and_one_that_ends_leaves_the_others_theirs() 
     assert verdicts == dict.fromkeys(names, Verdict.PASS) | {"app.form.adds-the-card": Verdict.FAIL}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", ["", "crashes"])
 def test_an_exception_that_nothing_caught_fails_any_case(mistake: str) -> None:
     record = conform_app(run("from-0.4.0", mistake, only=("app.form.nothing-before-tap", "app.concurrency.quick-taps")))
@@ -100,6 +104,7 @@ def test_a_main_thread_that_waits_is_the_cause_that_is_told(case: str, place: st
     assert (missed.todo[:35], verdict) == ("Nothing may wait on the main thread", Verdict.FAIL)
 
 
+@pytest.mark.slow
 def test_a_route_that_app_toml_does_not_have_is_the_cause_that_is_told() -> None:
     surface = replace(SURFACE, get=replace(SURFACE.get, path="/v1/{id}"))
     missed, _verdict = only_miss(replace(run("from-0.4.0", only=("app.form.adds-the-card",)), surface=surface))
@@ -107,6 +112,7 @@ def test_a_route_that_app_toml_does_not_have_is_the_cause_that_is_told() -> None
     assert "path of [get]" in missed.todo
 
 
+@pytest.mark.slow
 def test_reports_from_before_a_case_do_not_count() -> None:
     record = conform_app(
         run("from-0.4.0", "counts", only=("app.screen.not-reported-when-added", "app.screen.reported"))
@@ -174,6 +180,7 @@ def test_how_many_processes_is_checked_at_the_door(tmp_path: Path, number: str) 
     assert mistake.endswith(f"it is {number}; give how many processes share the cases, from 1 to 16.")
 
 
+@pytest.mark.slow
 def test_no_more_processes_start_than_there_are_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     started = []
     start = run_module.StartCommand.start

@@ -29,6 +29,7 @@ def matrix(tmp_path):
     return written
 
 
+@pytest.mark.slow
 def test_no_failure_ends_with_0_and_failures_with_1(matrix, capsys, tmp_path):
     assert cli.main([*matrix('phone = ["ready", "cardholder cancels"]'), "--workers", "1"]) == 0
     told = rf"no failure in 5 combinations; 5 played in \d+ s; see {re.escape(str(tmp_path / 'out/index.html'))}\n"
@@ -61,6 +62,7 @@ def test_a_back_end_is_measured_into_the_folder_of_the_sweep(matrix, monkeypatch
     assert [*played["get"][1:]] == [1.5]
 
 
+@pytest.mark.slow
 def test_the_same_rows_make_the_same_page(matrix, tmp_path):
     words = matrix("platform = ['wallet']\nlatency=['slow']\n[latencies]\nslow = { median = 3.0, p99 = 15.0 }")
     pages = []

@@ -325,6 +325,7 @@ def test_a_port_that_is_taken_when_the_hub_starts_is_one_sentence(made):
     (made[0] / "private" / "proxy.pid").unlink()
 
 
+@pytest.mark.slow
 def test_seats_are_not_added_while_the_hub_runs(made, anew):
     before = (made[0] / "seats.json").read_text()
     with closing(Worlds(made[0] / "private" / "worlds.db")):

@@ -127,6 +127,7 @@ def test_what_is_logged_outside_of_every_log_case_is_found_with_its_line(relay, 
     assert " in relay.log, line " in miss.observed
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-2")
 def test_no_line_is_blamed_twice():
     cases = ("relay.log.no-key", "relay.log.no-key-ever")

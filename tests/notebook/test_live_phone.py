@@ -30,6 +30,7 @@ def captions(live: LivePhone, least: int) -> list[str]:
     return [frame["caption"] for frame in live._player.player_data["frames"]]
 
 
+@pytest.mark.slow
 def test_the_panels_show_what_an_app_does_while_it_does_it(live: LivePhone) -> None:
     live.widget()
     [waits] = captions(live, 1)  # the panels on the page need a frame

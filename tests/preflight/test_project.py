@@ -28,6 +28,7 @@ def test_random_bytes_are_no_good_project_and_another_encoding_is_no_fault(tmp_p
         assert done.about.exit_code == (1 if found else 2)
 
 
+@pytest.mark.slow
 def test_a_source_of_too_many_bytes_is_said_to_be_unread(tmp_path):
     with (tmp_path / "Page.kt").open("wb") as file:
         file.truncate(16_777_217)

@@ -41,6 +41,7 @@ def test_legal_kotlin_that_the_grammar_takes_for_broken_is_read(tmp_path, text):
     assert len(file.content) == len(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "source"),
     [

@@ -533,6 +533,7 @@ def test_every_match_of_a_pattern_has_one_of_its_anchors_and_is_found_by_it(patt
     assert (found and found.span()) == (expected and expected.span())
 
 
+@pytest.mark.slow
 def test_a_line_that_repeats_a_finding_a_hundred_thousand_times_is_looked_up_200_times(monkeypatch):
     asked = []
     monkeypatch.setattr(diagnosis, "row_of", lambda rule, text: asked.append(rule))
@@ -552,6 +553,7 @@ def test_the_values_come_from_both_ends_of_a_long_text():
     assert values["wallet status"] == "15009"
 
 
+@pytest.mark.slow
 def test_a_cause_in_the_middle_of_a_long_log_is_found():
     filler = "".join(f"{number} a line without anything\n" for number in range(60_000))
     found = diagnose(f"{filler}ProvisionResult.Failure.Unavailable\n{filler}").likely[0]

@@ -234,6 +234,7 @@ def test_it_works_with_real_time_too():
     assert all(one > 0 for one in (*found.cold, *found.warm))
 
 
+@pytest.mark.slow
 @pytest.mark.rule("X-STATUS-3")
 def test_a_call_that_hangs_is_stopped_when_the_time_is_up(monkeypatch):
     monkeypatch.setattr("workbook.reading.measured.NOTICEABLE", 0.05)

@@ -37,6 +37,7 @@ ROWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS)
 def test_what_a_case_does_and_sees(golden, row):
     name, cases = ROWS[row]

@@ -125,6 +125,7 @@ def test_each_third_get_with_old_data_is_found_in_the_whole_run(monkeypatch):
     assert [one.verdict for one in good] == [Verdict.PASS] * 3
 
 
+@pytest.mark.slow
 def test_a_limit_of_its_own_is_no_failure_and_a_pace_keeps_it(monkeypatch):
     cases = FEW + tuple(f"relay.get.fault-{status}" for status in (500, 404))
     results = of(monkeypatch, Limits, cases)

@@ -41,6 +41,7 @@ class SendsTwice(reference.Relay):
         return super().post(card, sdk_output)
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-1")
 @pytest.mark.parametrize(("kind", "verdict"), [(Straggles, Verdict.PASS), (SendsTwice, Verdict.FAIL)])
 def test_only_what_a_case_sent_itself_is_counted(monkeypatch, kind, verdict):

@@ -64,6 +64,7 @@ def test_stalls_are_waited_for_together_also_where_a_breaker_opens(breaker):
     assert max(call.began for call in calls) < min(call.ended for call in calls)
 
 
+@pytest.mark.slow
 def test_without_it_the_miss_says_where_it_is_given(breaker, monkeypatch):
     monkeypatch.setattr(ForAllCards, "pause", 10.0)  # still open when a busy machine asks again
     (found,) = relays.results(breaker, SOME[:1])

@@ -174,6 +174,7 @@ def test_where_a_session_is_not_set_nothing_is_tried_and_the_answers_stay(tmp_pa
     assert tried(both, tmp_path / "x.toml", {}) == (both, [told])
 
 
+@pytest.mark.slow
 def test_where_nothing_listens_nothing_is_tried(tmp_path):
     given = usual() | {"base_url": f"http://127.0.0.1:{free_port()}"}
     assert tried(given, tmp_path / "x.toml", ENVIRON)[1][0].startswith("No program listens at http://127.0.0.1:")

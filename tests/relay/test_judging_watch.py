@@ -91,6 +91,7 @@ class BreaksOffWithTheKey(reference.Relay):
             return None
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-2")
 def test_an_answer_that_broke_off_is_looked_at_too(monkeypatch):
     monkeypatch.setattr(relays, "kinds", lambda: {"mine": BreaksOffWithTheKey})

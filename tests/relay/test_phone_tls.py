@@ -109,6 +109,7 @@ def test_where_nobody_speaks_tls_that_is_told():
     assert "Then base_url must begin with http://." in record.about.trouble
 
 
+@pytest.mark.slow
 def test_where_tls_is_spoken_and_not_expected_that_is_told(authority):
     with MockApi(CARDS) as side, relayed(side, authority[0].issue_cert("localhost")) as url:
         target = Target(url.replace("https:", "http:"), {"platform A": SURFACE}, (ANN,), bound=2.0)
@@ -155,6 +156,7 @@ def test_a_file_that_changes_is_read_anew(authority, tmp_path):
         trusting_context(path)
 
 
+@pytest.mark.slow
 def test_a_hook_is_trusted_as_the_back_end_is(authority):
     made, ca_file = authority
     with MockApi(CARDS) as side, relayed(side, made.issue_cert("localhost")) as url:

@@ -38,6 +38,7 @@ def test_the_same_seed_says_the_same_to_the_letter():
     assert not re.search(r"127\.0\.0\.1|\d s\b", first)
 
 
+@pytest.mark.slow
 def test_a_record_names_the_class_and_no_address_that_is_gone():
     about = judge(Tidy, BLANKS[0]).about
     assert about.target == "Tidy"
@@ -53,6 +54,7 @@ def test_known_failures_are_known_and_stale_ones_are_told():
     assert "stale" in told
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-3")
 def test_what_a_relay_logs_is_scanned_and_stays_off_the_console(caplog, capsys):
     class Chatty(Relay):

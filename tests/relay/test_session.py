@@ -109,6 +109,7 @@ def test_a_good_back_end_passes_and_the_record_says_how_it_went():
     assert side.key not in repr(record)
 
 
+@pytest.mark.slow
 def test_a_run_on_a_thread_works_where_a_loop_runs_already():
     async def notebook():
         with MockApi(CARDS) as side, relayed(side) as url:
@@ -117,6 +118,7 @@ def test_a_run_on_a_thread_works_where_a_loop_runs_already():
     assert asyncio.run(notebook()).about.exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_wrong_key_reaches_the_api_so_the_cases_can_be_judged():
     with MockApi(CARDS) as side, relayed(side, key="KEY-not-the-one-at-all-0000") as url:
         record = run(url, mock=side)
@@ -147,6 +149,7 @@ def test_where_nothing_can_be_judged_that_is_said_once_and_nothing_else_is_done(
     assert "The plain GET of the app of platform A and platform B does not work" in record.cases[0].why
 
 
+@pytest.mark.slow
 def test_nobody_there_is_told_after_the_countdown():
     waits = []
 
@@ -169,6 +172,7 @@ def test_a_back_end_that_comes_while_it_is_waited_for_is_used():
     assert record.about.exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_command_that_fails_and_an_address_that_is_taken_decide_nothing():
     failing = run(
         "http://127.0.0.1:9",
@@ -229,6 +233,7 @@ def test_the_time_limit_of_all_cases_ends_a_run():
     assert "time limit of 1 s" in record.cases[0].why
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-2")
 def test_a_fault_of_the_workbook_is_told_as_one_and_without_values():
     def judge(seen):

@@ -162,12 +162,14 @@ def test_it_is_stopped_on_another_thread_where_it_runs_python(name):
     assert not error.left_behind
 
 
+@pytest.mark.slow
 def test_it_is_left_behind_on_another_thread_where_it_cannot_be_stopped():
     error = elsewhere(lambda: has_stopped(lambda: time.sleep(1)))
     assert error.left_behind
     assert "time.sleep(1)" in error.line
 
 
+@pytest.mark.slow
 def test_a_coroutine_that_blocks_is_left_behind():
     async def blocks():
         time.sleep(1)  # noqa: ASYNC251
@@ -178,6 +180,7 @@ def test_a_coroutine_that_blocks_is_left_behind():
     assert stopped(NAMES["waits_stubbornly"]).left_behind
 
 
+@pytest.mark.slow
 def test_a_system_without_the_signal_leaves_it_behind(monkeypatch):
     monkeypatch.delattr(signal, "setitimer")
     assert stopped(lambda: time.sleep(1)).left_behind

@@ -126,6 +126,7 @@ def test_a_matrix_that_leaves_all_out_is_refused(matrix):
         matrix("[[without]]\nfault = '200'")
 
 
+@pytest.mark.slow
 def test_too_many_are_counted_and_refused_and_a_limit_takes_a_part(matrix):
     text = "seeds = 1000000\nfault = 'all'\nphone = 'all'\ncard = 'all'\nback_end = 'all'\nmoment = 'all'"
     with pytest.raises(ParameterError, match=r"has \d{1,3}(,\d{3}){3,} combinations.*--limit 100000"):

@@ -34,6 +34,7 @@ def replays(kind):
     return kind["kind"] in Player(2.0).failures(combination, outcome(combination, 2.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "part", "smallest", "needed"),
     [
@@ -77,6 +78,7 @@ def test_what_was_drawn_becomes_small_and_what_is_not_needed_of_it_goes():
     assert (smallest["cards"], smallest["seed"]) == ("1", "0")
 
 
+@pytest.mark.slow
 def test_a_kind_beyond_the_most_is_only_counted(own_code, found):
     found(app="planted_code:planted")
     matrix = read_matrix(own_code / "matrix.toml", app="planted_code:planted")
@@ -86,6 +88,7 @@ def test_a_kind_beyond_the_most_is_only_counted(own_code, found):
     assert [{**kind} for kind in others] == [{"kind": k["kind"], "rows": k["rows"]} | nothing for k in others] != []
 
 
+@pytest.mark.slow
 def test_shares_have_four_digits_and_durations_their_quantiles(own_code, found):
     (own_code / "matrix.toml").write_text(
         "platform = ['wallet']\nhandler = ['reference', 'GETs one after the other']\ncards = [7]\nseeds = 3\n"
@@ -107,6 +110,7 @@ def test_shares_have_four_digits_and_durations_their_quantiles(own_code, found):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.golden
 def test_what_a_sweep_leaves_is_what_was_written_down(own_code, found, golden):
     text = (own_code / "matrix.toml").read_text().replace('"first", "second", "third"', '"third", "second"')

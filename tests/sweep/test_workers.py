@@ -297,6 +297,7 @@ def test_workers_end_with_a_sweep_that_is_killed(own_code):
     assert alive == []
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_told(own_code, monkeypatch):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
