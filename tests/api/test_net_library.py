@@ -58,6 +58,7 @@ def test_what_cannot_be_chosen_is_an_error_of_the_configuration(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif("WORKBOOK_EVERYTHING" not in os.environ, reason="WORKBOOK_EVERYTHING runs it: half a minute")
 @pytest.mark.skipif(find_spec("httpx2") is None, reason="httpx2 is not installed")
 def test_the_clients_suite_passes_on_the_successor_of_httpx():
     assert chosen("httpx2", "-c", IMPORT).stdout == "httpx2 httpx2 httpcore2\n"

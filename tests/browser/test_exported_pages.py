@@ -1,16 +1,14 @@
 """Exported pages in a real browser: nothing is asked of the network, and nothing overflows."""
 
-from pathlib import Path
-
 import nbformat
 import pytest
+from lessons import LESSONS
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import workbook as wb
 from workbook.base.rules import sentence
 from workbook.commands.runner.export import export
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 READABLE = 1000 * 11 / 13  # pixels: at this width the labels of a sequence have a size of 11
 
 
@@ -18,7 +16,7 @@ READABLE = 1000 * 11 / 13  # pixels: at this width the labels of a sequence have
 def test_an_exported_page_asks_for_nothing_and_fits_and_axe_has_no_complaint(page, tmp_path):
     from axe_playwright_python.sync_playwright import Axe  # only where there is a browser
 
-    for path in export(NOTEBOOKS, tmp_path):
+    for path in export(LESSONS, tmp_path):
         page.goto(path.as_uri())
         assert page.locator("h1").count() >= 1
         for width in (1280, 640):  # 640 pixels are a 13-inch screen at 200 %
@@ -32,7 +30,7 @@ def test_an_exported_page_asks_for_nothing_and_fits_and_axe_has_no_complaint(pag
             assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == [], path.name
     asked = [url for url in page.asked if not url.startswith("data:")]
     assert {url.partition(":")[0] for url in asked} == {"file"}
-    assert len(asked) == len(NOTEBOOKS) + 1  # and the index
+    assert len(asked) == len(LESSONS) + 1  # and the index
     assert page.troubles == []
 
 

@@ -1,4 +1,4 @@
-"""Every notebook, as a reader has it: opened in JupyterLab, all cells run, and the controls used."""
+"""Notebooks as a reader has them: opened in JupyterLab, all cells run, and the controls used."""
 
 import json
 import os
@@ -6,8 +6,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from lessons import LESSONS
 
-NAMES = sorted(path.stem for path in (Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 PATIENCE = 120_000  # milliseconds; 09 compiles Kotlin
 READY = "#jp-main-statusbar :text-is('Python 3 | Idle')"
 """Looked for where it is: to search every text of twelve notebooks takes longer than to run one."""
@@ -62,7 +62,7 @@ def picture(page, name):
         page.screenshot(path=str(Path(folder) / f"{name}.png"))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [path.stem for path in LESSONS])
 def test_all_cells_run_without_a_complaint(jupyterlab, lab, name):
     opened(jupyterlab, name)
     ran(jupyterlab, lab, name)

@@ -2,6 +2,7 @@
 
 import string
 from collections import Counter
+from functools import partial
 from time import process_time
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from sample_projects import judged
 
 from workbook.harness.model import Verdict
-from workbook.preflight import taps
+from workbook.preflight import project, taps
 from workbook.preflight.project import File, SourceFile, Sources
 
 
@@ -60,7 +61,14 @@ def test_a_chain_that_is_ten_times_as_long_takes_about_ten_times_as_long(tmp_pat
     assert took[1] < 50 * took[0] + 1
 
 
+@pytest.fixture
+def impatient(monkeypatch):
+    """A grammar has 1.5 s, not 5."""
+    monkeypatch.setattr(project, "too_long", partial(project.too_long, seconds=1.5))
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -99,6 +107,7 @@ class M(val s: CardProvisioning) {{
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("impatient")
 def test_a_function_of_a_file_that_holds_its_grammar_up_is_not_looked_for_there(tmp_path):
     text = "fun held() = 1\nclass A\n@A("
     (tmp_path / "Cut.kt").write_text(text)

@@ -5,7 +5,7 @@ fails far from what is wrong with it are tried with every case. Any other is tri
 some of those that could tell besides, so that its first line has others to be ranked before: an eighth of their groups
 and of the form of the requests, or a third of all where the cases made for it watch the others. Which of them depends
 on its name, so that each case is a rival somewhere.
-`WORKBOOK_EVERY_CELL=1` tries every case on every relay.
+`WORKBOOK_EVERYTHING=1` tries every case on every relay.
 """
 
 import os
@@ -43,7 +43,7 @@ def told(name):
 def tried(name):
     """The cases that this relay is tried with."""
     made, shown = told(name)[1], getattr(relays.kinds().get(name), "shown_by", ())
-    if not made or name in FAR or "WORKBOOK_EVERY_CELL" in os.environ:
+    if not made or name in FAR or "WORKBOOK_EVERYTHING" in os.environ:
         return tuple(CASES)
     watched = any(CASES[one].script.judges_run for one in made)  # a case that watches the others needs them
     groups = set(RelayGroup) if watched else {RelayGroup.FORM, *(CASES[one].group for one in made)}
