@@ -198,6 +198,14 @@ def test_a_value_on_the_page_fails_although_a_name_only_warns() -> None:
     assert gravest(misses, case.rule) is Verdict.FAIL
 
 
+@pytest.mark.rule("APP-6")
+@pytest.mark.parametrize("name", ["NoActiveWallet", "DEVICE_LOCKED", "ApiException"])
+def test_a_name_of_the_code_on_the_page_is_technical_however_it_is_written(name: str) -> None:
+    seen: Any = SimpleNamespace(looks={"failed": ("shown", f"Not added: {name}")}, arrivals=(), session="")
+    (miss,) = cases_module.nothing_technical(seen)
+    assert miss.observed == f"it says {name!r} (failed)"
+
+
 class AtOnce(Reference):
     """It takes each tap in at once."""
 

@@ -239,7 +239,7 @@ def test_of_the_indexed_words_none_is_among_those_that_measure():
 
 
 def names_of_outcomes():
-    """Every name of a failure: the 26 of ProvisionResult, those of the document's messages, platform B's errors."""
+    """Every name of a failure: those of ProvisionResult, those of the document's messages, platform B's errors."""
     said = (
         one.says.rpartition(".")[2] for one in vars(messages).values() if isinstance(one, type) and hasattr(one, "says")
     )

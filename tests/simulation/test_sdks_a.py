@@ -1,5 +1,7 @@
 """The SDK stand-in alone: a command in, the document's outcome out."""
 
+from dataclasses import replace
+
 import pytest
 
 from workbook.api.opaque import SdkInput
@@ -185,6 +187,15 @@ def test_opc_data_of_an_earlier_client_on_the_same_phone_is_noticed():
     second.answer(m.CreateSdkOutput())
     assert provision(second, opc(1)).why == "data of attempt 1, but attempt 2 has begun (assumed)"
     assert device.cards == set()
+
+
+@pytest.mark.rule("A-PROV-3")
+@pytest.mark.parametrize(("lacking", "said"), [((), "Timeout"), (("Timeout",), "Other")])
+def test_a_failure_whose_name_a_variant_lacks_is_other(lacking, said):
+    one = created(PhoneA(provision_failure="Timeout"), facts=replace(A_FROM_0_4_0.facts, lacks_failures=lacking))
+    one.answer(m.CreateSdkOutput())
+    assert provision(one, opc(1)).reason == said
+    assert one.phone.cards == set()
 
 
 @pytest.mark.rule("A-BTN-2")

@@ -18,7 +18,7 @@ from workbook.harness.logs import LogLine
 from workbook.harness.model import Case, Miss, Root
 from workbook.relay.judging import all_of
 from workbook.relay.model import GET, POST
-from workbook.simulation.phones import CAN_PROVISION_FAILURES, PROVISION_FAILURES
+from workbook.simulation.phones import CAN_PROVISION_FAILURES, CANCELED, PROVISION_FAILURES
 
 # What the page may say of its button.
 SHOWN, DISABLED, HIDDEN, ABSENT = "shown", "disabled", "hidden", "absent"
@@ -512,10 +512,9 @@ def failure_told(seen: AppSeen) -> Iterator[Miss]:
 
 def nothing_technical(seen: AppSeen) -> Iterator[Miss]:
     """No value, and no name or number of the code or the back end, is on the page."""
-    names = "|".join(name for name in PROVISION_FAILURES if re.search("[a-z][A-Z]", name))
-    technical = (
-        rf"\b\w+(?:Exception|Result)\b|\b(?:{names})\b|https?://|\bnull\b|[{{}}]|(?i:\b(?:http|status|code)\W*\d+)"
-    )
+    names = "|".join(name for name in PROVISION_FAILURES if re.search("[a-z][A-Z]", name))  # not a word such as Error
+    names += r"|\w+(?:Exception|Result)|[A-Z]+(?:_[A-Z0-9]+)+|null"
+    technical = rf"\b(?:{names})\b|https?://|[{{}}]|(?i:\b(?:http|status|code)\W*\d+)"
     for look, (_button, text) in seen.looks.items():
         todo = "Say what the cardholder can do, in words of yours; log the rest."
         for kind in sorted(kinds(seen, text)):
@@ -574,7 +573,6 @@ FAILED_ONCE = all_of(in_order, post_once, button_is("after", SHOWN, todo=AGAIN))
 HELD_POST = (*OPENED, Hold(POST), TAP, Reached(POST), Look("held"))
 NOT_SHOWN = (HIDDEN, ABSENT)
 NOT_OFFERED = (*NOT_SHOWN, DISABLED)
-CANCELED = PROVISION_FAILURES[0]
 TRY = (*OPENED, TAP, SETTLE)
 # Four attempts, each on a page opened anew: cancelled, failed, without OPC data, and one that adds the card.
 TOLD = (
@@ -630,7 +628,7 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     ("recovery", "enabled-after-failure", "After a failure the button can be pressed again.", "A-BTN-1",
      (SetPhone({"provision_failure": "InternalError"}), *ADDED), FAILED_ONCE),
     ("recovery", "enabled-after-cancel", "After the cardholder has cancelled, the button can be pressed again.",
-     "A-BTN-1", (SetPhone({"provision_failure": "Canceled"}), *ADDED), FAILED_ONCE),
+     "A-BTN-1", (SetPhone({"provision_failure": CANCELED}), *ADDED), FAILED_ONCE),
     ("recovery", "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again.", "A-BTN-1",
      (Fail(POST, "500"), *ADDED), FAILED_ONCE),
     ("recovery", "adds-after-failure", "A tap after a failure adds the card.", "A-PROV-3",

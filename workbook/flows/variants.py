@@ -31,11 +31,13 @@ class FactsA:
         lacks: the outcomes that only the later SDK has (A-CAN-5). The tables have rows for all outcomes; here is the
             one place that says which of them an SDK does not have.
         push_provisioning_library: version of the wallet provider's library (A-DEP-1).
+        lacks_failures: likewise the names of a failure of `provision`, which are no events (sdk-a).
     """
 
     name: str
     lacks: tuple[type[Event], ...]
     push_provisioning_library: str
+    lacks_failures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

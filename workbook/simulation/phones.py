@@ -15,9 +15,11 @@ from workbook.errors import OpaqueDataError, ParameterError
 from workbook.flows.messages import CanProvisionFailure, Event
 from workbook.flows.variants import PROFILES
 
+# How a cardholder ends the wallet's flow (sdk-a); an app tells no failure then (assumed).
+CANCELED = "Canceled"
 # The case names of ProvisionResult.Failure in the public reference (sdk-a); the document shows none (GAP-4).
 PROVISION_FAILURES = (
-    "Canceled", "OpcFetchError", "ProvisioningInProgress", "ApiNotConnected", "ConnectionSuspendedDuringCall",
+    CANCELED, "OpcFetchError", "ProvisioningInProgress", "ApiNotConnected", "ConnectionSuspendedDuringCall",
     "DeveloperError", "Error", "InternalError", "Interrupted", "InvalidAccount", "NetworkError",
     "ReconnectionTimedOut", "ReconnectionTimedOutDuringUpdate", "RemoteException", "ResolutionRequired",
     "SignInRequired", "Timeout", "NoActiveWallet", "TokenNotFound", "InvalidTokenState", "AttestationError",
@@ -280,7 +282,7 @@ PHONES_A: Mapping[str, Callable[[str], PhoneA]] = MappingProxyType({
     **{f"canProvision ends in {name}": _answering(outcome) for name, outcome in CAN_PROVISION_FAILURES.items()},
     "card not configured at the scheme": lambda _card: PhoneA(scheme_configured=False),
     "identity check pending": lambda _card: PhoneA(verification_pending=True),
-    "cardholder cancels": lambda _card: PhoneA(provision_failure="Canceled"),
+    "cardholder cancels": lambda _card: PhoneA(provision_failure=CANCELED),
     "wallet times out": lambda _card: PhoneA(provision_failure="Timeout"),
     "no wallet yet": lambda _card: PhoneA(provision_failure="NoActiveWallet"),
     "not certified": lambda _card: PhoneA(provision_failure="AttestationError"),

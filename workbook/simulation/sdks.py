@@ -189,8 +189,9 @@ class SdkA(StandIn):
             event = m.ProvisionFailure("Other", why)
         else:
             self.seen(m.WalletAsked())
-            if phone.provision_failure:
-                event = m.ProvisionFailure(phone.provision_failure, "chosen for this phone")
+            if name := phone.provision_failure:
+                known = name not in self._facts.lacks_failures  # else there is no better word (assumed)
+                event = m.ProvisionFailure(name if known else "Other", "chosen for this phone")
             else:
                 # Adding the card once more completes a pending identity check (sdk-a).
                 phone.verification_pending &= self.payment_instrument_id not in phone.cards

@@ -11,6 +11,7 @@ from typing import Any
 
 from workbook.flows import messages as m
 from workbook.runs.loop import NO_BUTTON_YET
+from workbook.simulation.phones import CANCELED
 from workbook.views.table import clean
 
 Change = Callable[["Screen", Any], "Screen"]
@@ -91,7 +92,7 @@ def after(screen: Screen, message: m.Message, state: str = "") -> Screen:
     # Platform A's app says so where an attempt failed, but not of the cardholder's own choice (assumed: the document
     # has no words for a failure; sdk-a has the reason).
     ended = state == "failed" and isinstance(message, m.ProvisionFailure | m.SdkOutputFailed | m.OpcFailed)
-    return replace(changed, label="Not added") if ended and getattr(message, "reason", "") != "Canceled" else changed
+    return replace(changed, label="Not added") if ended and getattr(message, "reason", "") != CANCELED else changed
 
 
 def _to(**changes: Any) -> Change:

@@ -1,6 +1,7 @@
 """Each check, proven twice: on a trace where all is well, and on one that is broken in exactly this way."""
 
 import inspect
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.app.cases import APP_CASES, SetPhone
 from workbook.base.rules import Owner, rule
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
@@ -17,7 +19,7 @@ from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.reading.checks import Finding, Severity, Symptom, api, check, platform_a
 from workbook.runs.platform_a import PROVIDER_CALLS, AppA, CardAddress, PlatformARun
-from workbook.simulation.phones import CAN_PROVISION_FAILURES, PROVISION_FAILURES, PhoneA
+from workbook.simulation.phones import CAN_PROVISION_FAILURES, PHONES_A, PROVISION_FAILURES, PhoneA
 from workbook.simulation.world import INSTRUMENT_IDS
 
 ID = INSTRUMENT_IDS[0]
@@ -374,3 +376,14 @@ def test_a_button_that_is_left_alone_in_the_second_attempt_only_is_found(phone):
     (finding,) = platform_a.unguarded_button(careless.trace)
     assert (finding.rule, finding.level) == ("A-BTN-1", Severity.FAIL)
     assert finding.at == careless.trace.select(m.AddTapped, kind=Kind.EVENT)[1].at
+
+
+def test_a_failure_with_advice_of_its_own_is_played_by_a_phone_and_in_front_of_an_app():
+    """But for those that a phone does not choose: a wrong OPC or none brings them about."""
+    advised = {name: next(platform_a.failures(failed(name))).todo for name in PROVISION_FAILURES}
+    usual, _number = Counter(advised.values()).most_common(1)[0]
+    own = {name for name, todo in advised.items() if todo != usual} - {"InvalidSdkInput", "OpcFetchError"}
+    assert own
+    assert own <= {phone("PI1").provision_failure for phone in PHONES_A.values()}
+    set_up = [step.facts for case in APP_CASES.values() for step in case.steps if isinstance(step, SetPhone)]
+    assert own <= {facts.get("provision_failure") for facts in set_up}

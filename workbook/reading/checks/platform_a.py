@@ -11,7 +11,7 @@ from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import VARIANTS_A
 from workbook.reading.checks import api
 from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
-from workbook.simulation.phones import NOT_ALLOWLISTED
+from workbook.simulation.phones import CANCELED, NOT_ALLOWLISTED
 
 _GUARD = "Disable the button from the tap until the flow completes or is terminated."
 
@@ -20,7 +20,7 @@ def failures(trace: Trace) -> Iterator[Finding]:
     """Attempts that ended in ProvisionResult.Failure; what overlapping taps cause has a check of its own."""
     once = "Hand over the sdkInput of this attempt's own POST, as it came (that it works only once is assumed: GAP-3)."
     advice = {  # for the failures (sdk-a) that need advice of their own
-        "Canceled": (Severity.NOTE, Owner.NOBODY,
+        CANCELED: (Severity.NOTE, Owner.NOBODY,
                      "The cardholder changed their mind: enable the button again, show no error."),
         "InvalidSdkInput": (Severity.FAIL, Owner.YOU, once),
         "OpcFetchError": (Severity.FAIL, Owner.YOU,
