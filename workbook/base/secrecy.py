@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum, unique
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import filterfalse
 from threading import Lock
 from typing import Any, Final, NamedTuple, NoReturn
@@ -76,7 +76,7 @@ def _bytes(text: str) -> bytes:
 class _Numbers(dict[int, str]):
     """For `str.translate`: each character as its number in this shape, such as `&#{};`, but for those that are kept."""
 
-    def __init__(self, shape: str, kept: str = "") -> None:
+    def __init__(self, shape: str, kept: str) -> None:
         self._shape, self._kept = shape, kept
 
     def __missing__(self, number: int) -> str:
@@ -85,30 +85,30 @@ class _Numbers(dict[int, str]):
         return self[number]
 
 
-# Go and .NET escape what is markup in HTML
-_NO_MARKUP = "".join(character for character in map(chr, range(32, 127)) if character not in "\"&'+<>`")
-_IN_JSON = [_Numbers(shape, kept) for shape in ("\\u{:04x}", "\\u{:04X}") for kept in ("", _NO_MARKUP)]
-_IN_HTML = [*map(_Numbers, ("&#{};", "&#x{:x};", "&#x{:X};"))]
-_IN_URL = [*map(_Numbers, ("%{:02X}", "%{:02x}"))]
+@cache
+def _numbers(shape: str, kept: str = "") -> _Numbers:
+    return _Numbers(shape, kept)
 
 
 def _json(text: str) -> Iterator[str]:
     for ascii_only in (True, False):
         once = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
         yield from (once, once.replace("/", "\\/"))
-    yield from map(text.translate, _IN_JSON)
+    kept = "".join(sorted({*map(chr, range(32, 127))} - {*"\"&'+<>`"}))  # Go and .NET escape what is markup in HTML
+    for shape in ("\\u{:04x}", "\\u{:04X}"):
+        yield from (text.translate(_numbers(shape)), text.translate(_numbers(shape, kept)))
 
 
 def _html(text: str) -> Iterator[str]:
     yield from (html.escape(text), html.escape(text, quote=False))
-    yield from map(text.translate, _IN_HTML)
+    yield from (text.translate(_numbers(shape)) for shape in ("&#{};", "&#x{:x};", "&#x{:X};"))
 
 
 def _percent(text: str) -> Iterator[str]:
     data = _bytes(text)
     for spelling in (quote(data, safe=""), quote(data), quote(data, safe="!'()*"), quote(data).replace("%20", "+")):
         yield from (spelling, re.sub("%..", lambda match: match[0].lower(), spelling))
-    yield from map(data.decode("latin-1").translate, _IN_URL)
+    yield from (data.decode("latin-1").translate(_numbers(shape)) for shape in ("%{:02X}", "%{:02x}"))
 
 
 def _base64(text: str) -> Iterator[str]:
