@@ -176,14 +176,17 @@ def retries() -> Table:
 
 def variants_of_platform_a() -> Table:
     """The differences between platform A's variants other than their state tables (A-DEP-1, A-CAN-5)."""
-    lacks = {event for variant in VARIANTS_A.values() for event in variant.facts.lacks}
-    later, rows = sorted(lacks, key=lambda event: event.says), []
-    for name, variant in VARIANTS_A.items():
-        has = ("no" if event in variant.facts.lacks else "yes" for event in later)
-        rows.append((name, variant.facts.push_provisioning_library, *has))
+    facts = {name: variant.facts for name, variant in VARIANTS_A.items()}
+    events = sorted({event for each in facts.values() for event in each.lacks}, key=lambda event: event.says)
+    names = sorted({name for each in facts.values() for name in each.lacks_failures})
+    rows = []
+    for flow, each in facts.items():
+        has = [event not in each.lacks for event in events] + [name not in each.lacks_failures for name in names]
+        rows.append((flow, each.push_provisioning_library, *("yes" if it else "no" for it in has)))
     head = [
         "flow",
         "wallet provider's library (pairing: assumed)",
-        *(f"canProvision can answer {event.__name__} (assumed)" for event in later),
+        *(f"canProvision can answer {event.__name__} (assumed)" for event in events),
+        *(f"provision can fail with {name} (sdk-a)" for name in names),
     ]
     return table("Platform A's variants", head, rows)
