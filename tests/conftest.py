@@ -21,7 +21,7 @@ KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERYTHING", "WORKBOOK_HTTP_LIBRARY"}
 
 ROOT = Path(__file__).parents[1]
 LONGEST = (
-    "tests/app/test_kotlin",
+    "tests/tools/conform/app/test_kotlin",
     "tests/browser/test_notebooks",
     "tests/browser/test_panels",
     "notebooks/09",
@@ -121,7 +121,7 @@ def pytest_collection_finish(session):
 
 
 def pytest_sessionstart():
-    from workbook.runs import own_code  # not before slipcover watches
+    from workbook.play import own_code  # not before slipcover watches
 
     own_code.NOTICEABLE = 60.0  # on a busy machine no run finds that its code took long, but in the test about that
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from workbook.mockserver.server import running
 from workbook.simulation.service import Service
 from workbook.simulation.world import Credential, World
+from workbook.tools.mockserver.server import running
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ SPELLINGS = (CANARY, CANARY.lower(), base64.b64encode(CANARY.encode()).decode(),
 def report(tmp_path_factory):
     """The report directory and the printed output of a run of all notebooks with the canary as their key.
 
-    Without 08 to 10: they judge samples and ask no API. tests/relay plants canaries there.
+    Without 08 to 10: they judge samples and ask no API. tests/tools/conform/back_end plants canaries there.
     """
     out = tmp_path_factory.mktemp("canary") / "report"
     world = replace(World(seed=99), credentials={CANARY: Credential()})

@@ -21,17 +21,17 @@ from workbook.api.exchange import RetryPolicy
 from workbook.api.net import httpx
 from workbook.api.opaque import MARK, SdkInput
 from workbook.base.secrecy import Secrets
-from workbook.commands import cli, doctor
-from workbook.commands.runner.export import export
-from workbook.commands.runner.run import CheckResult, NotebookRun, Report, raised
 from workbook.errors import ActivationDataError, ConfigurationError
 from workbook.flows.trace import Trace
-from workbook.harness.reports import reports
-from workbook.mockserver.journal import Journal
-from workbook.mockserver.serve import log_line
-from workbook.proxy.record import Lines
-from workbook.proxy.upstream import ProxyExchange, ProxyReply
 from workbook.simulation.http import JSON_HEADERS, Request, Response
+from workbook.tools.commands import cli, doctor
+from workbook.tools.commands.runner.export import export
+from workbook.tools.commands.runner.run import CheckResult, NotebookRun, Report, raised
+from workbook.tools.harness.reports import reports
+from workbook.tools.mockserver.journal import Journal
+from workbook.tools.mockserver.serve import log_line
+from workbook.tools.proxy.record import Lines
+from workbook.tools.proxy.upstream import ProxyExchange, ProxyReply
 
 KEY = "CANARY+7f3a/9c51=e0b2&4d68<KEY>'xyz~"
 ID = "PISIMULATED00000000000001"

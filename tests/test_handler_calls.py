@@ -4,10 +4,10 @@ import pytest
 
 from workbook.flows import messages as m
 from workbook.flows.trace import ANSWERS, CALLS, Kind, Record, Trace, handler_calls
-from workbook.notebook.session import session
-from workbook.runs.extension.handler import ReferenceHandler
-from workbook.runs.extension.mistakes import NetworkInStatus
-from workbook.runs.extension.wallet_app import WalletApp
+from workbook.lessons.session import session
+from workbook.play.extension.handler import ReferenceHandler
+from workbook.play.extension.mistakes import NetworkInStatus
+from workbook.play.extension.wallet_app import WalletApp
 from workbook.simulation.phones import PhoneB
 
 SESSION = session()

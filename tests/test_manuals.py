@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from workbook.base.rules import rules
-from workbook.commands import cli
+from workbook.tools.commands import cli
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "notebooks" / "reference"

@@ -14,8 +14,8 @@ import tree_sitter_swift
 from workbook.api.exchange import Options
 from workbook.base.files import NATIVE
 from workbook.flows import messages as m
-from workbook.runs.loop import LABELS
-from workbook.runs.own_code import BACK_END_WAIT
+from workbook.play.loop import LABELS
+from workbook.play.own_code import BACK_END_WAIT
 
 GRAMMARS = {".swift": tree_sitter_swift, ".kt": tree_sitter_kotlin}
 FILES = sorted(path for path in NATIVE.rglob("*") if path.suffix in GRAMMARS)

@@ -12,7 +12,7 @@ import pytest
 from notebook_rows import with_rows
 from packaging.requirements import Requirement
 
-from workbook.runs.platform_a import PlatformARun
+from workbook.play.platform_a import PlatformARun
 from workbook.views.sequence import sequence
 
 ROOT = Path(__file__).parent.parent

@@ -17,7 +17,7 @@ from reference_page import GROUPS, page
 
 import workbook as wb
 from workbook.base.rules import rules
-from workbook.commands import doctor
+from workbook.tools.commands import doctor
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "notebooks" / "reference" / "python.md"
@@ -166,10 +166,12 @@ for call in (*live, session.platform_a.serve_phone, run.trace.to_frame, lambda: 
 @pytest.mark.slow
 def test_the_core_alone_lays_out_the_lessons_and_puts_them_back(tmp_path):
     for words in (["new", "copy"], ["reset", "06", "--dir", "copy"]):
-        program = f"{WITHOUT}from workbook.commands.cli import main\nsys.exit(main({words}))"
+        program = f"{WITHOUT}from workbook.tools.commands.cli import main\nsys.exit(main({words}))"
         subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True)
     assert (tmp_path / "copy" / "backups").is_dir()
-    program = f"{WITHOUT}from workbook.commands.cli import main\nsys.exit(main(['diagnose', '--reproduce', '15']))"
+    program = (
+        f"{WITHOUT}from workbook.tools.commands.cli import main\nsys.exit(main(['diagnose', '--reproduce', '15']))"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, "pip install" in done.stderr) == (2, True)
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 import signals
 
-from workbook.commands.cli import _parsers
+from workbook.tools.commands.cli import _parsers
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
 
@@ -45,7 +45,7 @@ from workbook.__main__ import main
 
 class Interrupts:
     def find_spec(self, name, path, target=None):
-        if name == "workbook.commands":
+        if name == "workbook.tools.commands":
             os.kill(os.getpid(), signal.SIGINT)
 
 if sys.argv.pop(1) == "ignored":  # as a script's background job

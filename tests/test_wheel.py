@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.notebook.exercises.model import LESSONS
+from workbook.lessons.exercises.model import LESSONS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -59,7 +59,7 @@ def test_the_wheel_holds_everything_that_is_shown_and_no_setting_of_other_progra
         }
         assert files <= {name.removeprefix("workbook/_data/") for name in names}
     assert {"workbook/base/rules.toml", "workbook/py.typed", "workbook/simulation/scenarios/default.toml"} <= names
-    assert {f"workbook/notebook/exercises/lesson_{number}.toml" for number in LESSONS} <= names
+    assert {f"workbook/lessons/exercises/lesson_{number}.toml" for number in LESSONS} <= names
     shared = {name.partition(".data/data/")[2] for name in names if ".data/" in name}
     assert all(name.startswith("share/jupyter/voila/templates/workbook/") for name in shared)
     assert not any("__pycache__" in name or ".ipynb_checkpoints" in name for name in names)

@@ -24,38 +24,38 @@ if TYPE_CHECKING:
     from workbook.api.opaque import SdkInput as SdkInput
     from workbook.api.opaque import SdkOutput as SdkOutput
     from workbook.base.files import sample as sample
-    from workbook.commands.doctor import examine as examine
+    from workbook.checks.timing.measured import measure as measure
+    from workbook.checks.timing.planner import LogNormal as LogNormal
+    from workbook.checks.timing.planner import Plan as Plan
+    from workbook.checks.timing.recorded import judge as judge
+    from workbook.checks.timing.recorded import read_durations as read_durations
     from workbook.flows import messages as messages
-    from workbook.mockserver import mock as mock
-    from workbook.notebook.conform import Relay as Relay
-    from workbook.notebook.conform import conform as conform
-    from workbook.notebook.conform import project as project
-    from workbook.notebook.display import rule as rule
-    from workbook.notebook.display import show as show
-    from workbook.notebook.display import table as table
-    from workbook.notebook.exercises.asking import exercise as exercise
-    from workbook.notebook.lesson import check as check
-    from workbook.notebook.lesson import expect as expect
-    from workbook.notebook.plays.run import Run as Run
-    from workbook.notebook.session import session as session
-    from workbook.notebook.symptoms import diagnose as diagnose
-    from workbook.notebook.symptoms import inspect as inspect
-    from workbook.notebook.widgets.builder import build as build
-    from workbook.notebook.widgets.chooser import choose as choose
-    from workbook.notebook.widgets.planner import planner as planner
-    from workbook.reading.measured import measure as measure
-    from workbook.reading.planner import LogNormal as LogNormal
-    from workbook.reading.planner import Plan as Plan
-    from workbook.reading.recorded import judge as judge
-    from workbook.reading.recorded import read_durations as read_durations
-    from workbook.runs.extension.handler import AuthorizationProvider as AuthorizationProvider
-    from workbook.runs.extension.handler import ExtensionProvisioningService as ExtensionProvisioningService
-    from workbook.runs.extension.handler import ReferenceHandler as ReferenceHandler
-    from workbook.runs.platform_a import CardAddress as CardAddress
-    from workbook.runs.platform_a import CardProvisioning as CardProvisioning
-    from workbook.runs.platform_b import ProvisioningService as ProvisioningService
-    from workbook.runs.platform_b import WatchAvailability as WatchAvailability
+    from workbook.lessons.display import rule as rule
+    from workbook.lessons.display import show as show
+    from workbook.lessons.display import table as table
+    from workbook.lessons.exercises.asking import exercise as exercise
+    from workbook.lessons.lesson import check as check
+    from workbook.lessons.lesson import expect as expect
+    from workbook.lessons.plays.run import Run as Run
+    from workbook.lessons.session import session as session
+    from workbook.lessons.widgets.builder import build as build
+    from workbook.lessons.widgets.chooser import choose as choose
+    from workbook.lessons.widgets.planner import planner as planner
+    from workbook.play.extension.handler import AuthorizationProvider as AuthorizationProvider
+    from workbook.play.extension.handler import ExtensionProvisioningService as ExtensionProvisioningService
+    from workbook.play.extension.handler import ReferenceHandler as ReferenceHandler
+    from workbook.play.platform_a import CardAddress as CardAddress
+    from workbook.play.platform_a import CardProvisioning as CardProvisioning
+    from workbook.play.platform_b import ProvisioningService as ProvisioningService
+    from workbook.play.platform_b import WatchAvailability as WatchAvailability
     from workbook.simulation.phones import Watch as Watch
+    from workbook.tools.commands.doctor import examine as examine
+    from workbook.tools.conform.notebook import Relay as Relay
+    from workbook.tools.conform.notebook import conform as conform
+    from workbook.tools.diagnose.panels import diagnose as diagnose
+    from workbook.tools.diagnose.panels import inspect as inspect
+    from workbook.tools.mockserver import mock as mock
+    from workbook.tools.preflight.notebook import project as project
 
 __version__ = "0.2.0"
 

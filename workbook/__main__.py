@@ -22,7 +22,7 @@ def main() -> int:
     usual = signal.getsignal(signal.SIGINT)
     if usual is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from workbook.commands import cli
+    from workbook.tools.commands import cli
 
     signal.signal(signal.SIGINT, usual)
     return cli.main()

@@ -25,11 +25,11 @@ from workbook.errors import (
     ResponseTooLargeError,
     SdkInputError,
 )
-from workbook.mockserver.server import running
 from workbook.simulation.faults import FAULTS, FaultPlan, Planned
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, Credential, World
+from workbook.tools.mockserver.server import running
 
 KEY = "CANARY-4c1e77a05b9d-KEY"
 ID = INSTRUMENT_IDS[0]

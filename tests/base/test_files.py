@@ -6,8 +6,8 @@ import pytest
 
 from workbook.base import files
 from workbook.base.files import read_named, read_regular, sample, write_whole
-from workbook.commands import cli
 from workbook.errors import ConfigurationError, ParameterError
+from workbook.tools.commands import cli
 
 
 def test_a_sample_file_is_found():

@@ -5,7 +5,7 @@ import json
 
 import uvicorn
 
-from workbook.mockserver.server import base_url, listening
+from workbook.tools.mockserver.server import base_url, listening
 
 BODY = json.dumps({"sdkInput": "x" * 400}).encode()
 """As long as the stand-in's."""

@@ -17,7 +17,7 @@ sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "fixtures" / "back_e
 
 import relays  # noqa: E402  # found beside the tests
 
-from workbook.harness.model import Verdict  # noqa: E402  # found beside the tests
+from workbook.tools.harness.model import Verdict  # noqa: E402  # found beside the tests
 
 
 def turn(number, options):

@@ -39,13 +39,26 @@ from mutants import in_words, mutants  # noqa: E402  # it stands where the line 
 
 SECONDS = 60
 """A fork that computes for longer is in an endless loop; one that takes ten times that waits for what never comes."""
-PARTS = sorted(path.parent.name for path in ROOT.glob("workbook/*/__init__.py"))
+PARTS = sorted(
+    str(path.parent.relative_to(ROOT / "workbook"))
+    for pattern in ("workbook/*/__init__.py", "workbook/tools/*/__init__.py")
+    for path in ROOT.glob(pattern)
+)
 ELSEWHERE = {
-    "flows": ["views/test_sequence.py", "views/test_sequence_text.py", "reading/checks"],
-    "reading": ["views/test_findings.py", "views/test_findings_advice.py"],
-    "base": ["test_canary.py", "test_errors.py", "harness/test_report_leaks.py", "relay/test_config.py"],
-    "commands": ["preflight/test_command.py", "proxy/test_command.py", "relay/test_command.py"],
-    "views": ["notebook/plays", "notebook/widgets", "test_readme.py"],
+    "flows": ["views/test_sequence.py", "views/test_sequence_text.py", "checks"],
+    "checks": ["views/test_findings.py", "views/test_findings_advice.py"],
+    "base": [
+        "test_canary.py",
+        "test_errors.py",
+        "tools/harness/test_report_leaks.py",
+        "tools/conform/back_end/test_config.py",
+    ],
+    "tools/commands": [
+        "tools/preflight/test_command.py",
+        "tools/proxy/test_command.py",
+        "tools/conform/back_end/test_command.py",
+    ],
+    "views": ["lessons/plays", "lessons/widgets", "test_readme.py"],
 }
 """The tests that concern a part of `workbook`, besides those in the folder of its name under `tests`."""
 

@@ -46,7 +46,7 @@ def main():
         folder = Path(scratch) / "notebooks"
         folder.mkdir()
         kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-        cells = [cell("from workbook.notebook.widgets.stage import stage\nstage()")]
+        cells = [cell("from workbook.lessons.widgets.stage import stage\nstage()")]
         document = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
         (folder / "00_start_here.ipynb").write_text(json.dumps(document))
         command = [sys.executable, "-m", "workbook", "lab", "--no-browser", "--notebooks", str(folder)]

@@ -32,16 +32,16 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from sample_certificates import debug_pair, forms
 from sample_projects import good_project
 
+from workbook.checks.diagnosis import diagnose
 from workbook.errors import WorkbookError
-from workbook.preflight import run as preflight_run
-from workbook.preflight.gradle import read_script
-from workbook.preflight.platform_b import read_old_plist, read_plist
-from workbook.preflight.project import File, Project, read_project
-from workbook.preflight.run import Preflight, finding_lines, preflight, read_environment
-from workbook.preflight.signing import read_certificates, read_sent
-from workbook.reading.diagnosis import diagnose
-from workbook.reading.inspector import inspect
 from workbook.simulation.ecc_v2 import answer, wallet_request
+from workbook.tools.diagnose.inspector import inspect
+from workbook.tools.preflight import run as preflight_run
+from workbook.tools.preflight.gradle import read_script
+from workbook.tools.preflight.platform_b import read_old_plist, read_plist
+from workbook.tools.preflight.project import File, Project, read_project
+from workbook.tools.preflight.run import Preflight, finding_lines, preflight, read_environment
+from workbook.tools.preflight.signing import read_certificates, read_sent
 
 SLOWEST = 2.0
 """Seconds of processor time for one input."""

@@ -17,13 +17,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from workbook.notebook.exercises.progress import PROGRESS, Progress, update
+from workbook.lessons.exercises.progress import PROGRESS, Progress, update
 
 WRITER = """
 import os, random, sys
 from pathlib import Path
-from workbook.notebook.exercises.judging import ExerciseState
-from workbook.notebook.exercises.progress import update
+from workbook.lessons.exercises.judging import ExerciseState
+from workbook.lessons.exercises.progress import update
 noted = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 files, dice = sys.argv[2:], random.Random(sys.argv[1])
 while True:

@@ -21,12 +21,12 @@ from servers import BARE, started
 from workbook import ActivationDataClient
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
-from workbook.mockserver.server import running
-from workbook.runs.back_end import BackEnd, simulated_back_end
-from workbook.runs.platform_a import PlatformARun
+from workbook.play.back_end import BackEnd, simulated_back_end
+from workbook.play.platform_a import PlatformARun
 from workbook.simulation.service import ORIGIN, Service
 from workbook.simulation.transport import SimulatedTransport
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
+from workbook.tools.mockserver.server import running
 
 ROOT = Path(__file__).parents[2]
 ID = INSTRUMENT_IDS[0]

@@ -21,11 +21,11 @@ from exchanges import SEAL, Sample, get, gets, mix
 from load import load
 from servers import BARE, SERVE, Unavailable, prism, started
 
-from workbook.mockserver.mock import MockServer
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 from workbook.simulation.seal import Content
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.tools.mockserver.mock import MockServer
 
 ROUNDS = 9
 REQUESTS = {1: 1500, 16: 4000}

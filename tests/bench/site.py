@@ -19,8 +19,8 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from workbook.course.lite import build_site
-from workbook.notebook.exercises.model import all_exercises
+from workbook.lessons.exercises.model import all_exercises
+from workbook.tools.course.lite import build_site
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
 

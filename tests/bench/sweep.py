@@ -18,11 +18,11 @@ from pathlib import Path
 
 import psutil
 
-from workbook.runs.back_end import simulated_back_end
-from workbook.runs.platform_a import PlatformARun
-from workbook.sweep.matrix import read_matrix
-from workbook.sweep.summary import summarise
-from workbook.sweep.workers import chunk_file
+from workbook.play.back_end import simulated_back_end
+from workbook.play.platform_a import PlatformARun
+from workbook.tools.sweep.matrix import read_matrix
+from workbook.tools.sweep.summary import summarise
+from workbook.tools.sweep.workers import chunk_file
 
 ROOT = Path(__file__).parents[2]
 SEED = 7

@@ -11,8 +11,8 @@ import time
 
 import numpy as np
 
-from workbook.reading.measured import measure_calls
-from workbook.reading.planner import LogNormal, Plan
+from workbook.checks.timing.measured import measure_calls
+from workbook.checks.timing.planner import LogNormal, Plan
 
 LATENCY = LogNormal(median=0.6, p99=4.0)
 CALLS = 1_000_000

@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from workbook.course.agenda import agenda
+from workbook.tools.course.agenda import agenda
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 

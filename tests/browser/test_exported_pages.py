@@ -7,7 +7,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 import workbook as wb
 from workbook.base.rules import sentence
-from workbook.commands.runner.export import export
+from workbook.tools.commands.runner.export import export
 
 READABLE = 1000 * 11 / 13  # pixels: at this width the labels of a sequence have a size of 11
 

@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from workbook.notebook.widgets.panels import WAKE
+from workbook.lessons.widgets.panels import WAKE
 from workbook.views.phone import word
 
 NAME = "panels"
 PATIENCE = 60_000  # milliseconds
 CELLS = {
-    "tap": "import os\nfrom workbook.notebook.widgets.stage import stage\nprint('process', os.getpid())\nstage()",
+    "tap": "import os\nfrom workbook.lessons.widgets.stage import stage\nprint('process', os.getpid())\nstage()",
     "careless": "stage(guarded=False)",
     "fails": 'stage(phone="wallet times out")',
     "keys": "stage()",
@@ -33,10 +33,10 @@ CELLS = {
         "class Mine(wb.ReferenceHandler):\n    def status(self):\n        print('asked')\n        return self.cache\n\n"
         "wb.session().wallet.live(handler=Mine)"
     ),
-    "builder": "from workbook.notebook.widgets.builder import build\nbuild()",
+    "builder": "from workbook.lessons.widgets.builder import build\nbuild()",
 }
 PLANNER = "wb.planner()"
-CHOOSER = "from workbook.notebook.widgets.chooser import Chooser\nChooser(wb.session().platform_a.play, taps=[1, 2])"
+CHOOSER = "from workbook.lessons.widgets.chooser import Chooser\nChooser(wb.session().platform_a.play, taps=[1, 2])"
 LIVE = len(CELLS) + 2
 """The cells with a panel, then one with the planner and one with a chooser."""
 NUMBERS = {name: number for number, name in enumerate(CELLS)}

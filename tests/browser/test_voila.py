@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def voila(tmp_path):
     """The address of a Voila that shows one notebook with a stage."""
-    source = "from workbook.notebook.widgets.stage import stage\nstage()"
+    source = "from workbook.lessons.widgets.stage import stage\nstage()"
     cell = {"cell_type": "code", "id": "one", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     document = {"cells": [cell], "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}

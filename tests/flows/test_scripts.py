@@ -13,8 +13,8 @@ from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.flows.trace import Kind
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
-from workbook.runs.back_end import BackEnd, simulated_back_end
-from workbook.runs.platform_a import AppA, PlatformARun
+from workbook.play.back_end import BackEnd, simulated_back_end
+from workbook.play.platform_a import AppA, PlatformARun
 from workbook.simulation.phones import NOT_ALLOWLISTED, PROVISION_FAILURES, PhoneA
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import DirectApi

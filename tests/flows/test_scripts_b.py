@@ -15,8 +15,8 @@ from workbook.flows import messages as m
 from workbook.flows.platform_b import State
 from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
-from workbook.runs.back_end import BackEnd, simulated_back_end
-from workbook.runs.platform_b import APPS_B, AppB, PlatformBRun
+from workbook.play.back_end import BackEnd, simulated_back_end
+from workbook.play.platform_b import APPS_B, AppB, PlatformBRun
 from workbook.simulation.phones import ERRORS, NOTHING, TARGETS, THROWN_BY_START, LatenciesB, PhoneB, Watch
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS, Instrument, World

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace, shown
-from workbook.runs.platform_a import PlatformARun
+from workbook.play.platform_a import PlatformARun
 
 REAL = "UkVBTC1sb29raW5nIG9wYXF1ZSBkYXRhLCB0aGF0IG5vYm9keSBtYXJrZWQ="
 

@@ -8,13 +8,13 @@ import pytest
 import requests
 from responders import Journaled
 
-from workbook.mockserver.journal import Journal
-from workbook.mockserver.serve import log_line
-from workbook.mockserver.server import running
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, Credential, World
+from workbook.tools.mockserver.journal import Journal
+from workbook.tools.mockserver.serve import log_line
+from workbook.tools.mockserver.server import running
 
 ID = INSTRUMENT_IDS[0]
 PATH = f"{BEFORE_ID}{ID}{AFTER_ID}"

@@ -12,13 +12,13 @@ import pytest
 import schemathesis
 from schemathesis.config import SchemathesisWarning
 
-from workbook.mockserver.mock import fresh_output
-from workbook.mockserver.server import running
 from workbook.simulation.contract import CONTRACTS, SPEC
 from workbook.simulation.http import JSON_HEADERS
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
+from workbook.tools.mockserver.mock import fresh_output
+from workbook.tools.mockserver.server import running
 
 pytestmark = pytest.mark.slow
 

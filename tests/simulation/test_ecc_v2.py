@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from workbook.flows.extension import State
 from workbook.flows.platform_b import State as StateB
-from workbook.mockserver.mock import fresh_output
-from workbook.runs.extension.wallet_app import WalletApp
-from workbook.runs.platform_b import PlatformBRun, opened_phone
+from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.platform_b import PlatformBRun, opened_phone
 from workbook.simulation import ecc_v2
 from workbook.simulation.ecc_v2 import answer, follow, wallet_request, why_not_opened
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Request
@@ -27,6 +26,7 @@ from workbook.simulation.phones import PhoneB
 from workbook.simulation.seal import Content, Genuine, Seal
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, World
+from workbook.tools.mockserver.mock import fresh_output
 
 MARKED = {"simulated": "not card data"}
 FIRST = INSTRUMENT_IDS[0]

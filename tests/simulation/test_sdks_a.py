@@ -7,7 +7,7 @@ import pytest
 from workbook.api.opaque import SdkInput
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
-from workbook.runs.platform_a import CardAddress
+from workbook.play.platform_a import CardAddress
 from workbook.simulation.phones import NOT_ALLOWLISTED, PhoneA
 from workbook.simulation.sdks import SdkA
 from workbook.simulation.seal import DAMAGES, Content, Seal, damaged

@@ -337,7 +337,7 @@ def test_the_memory_of_used_outputs_is_bounded_and_knows_the_latest():
 
 
 PROGRAM = """
-from workbook.runs.platform_a import PlatformARun
+from workbook.play.platform_a import PlatformARun
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.simulation.http import *
 from workbook.simulation.service import *

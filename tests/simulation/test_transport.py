@@ -7,12 +7,12 @@ from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolic
 from workbook.api.net import httpx
 from workbook.api.opaque import SdkOutput
 from workbook.errors import ActivationDataError, ApiStatusError, DeadlineError, MaybeSentError
-from workbook.mockserver.server import running
 from workbook.simulation.faults import FAULTS, FaultPlan, Planned
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import ORIGIN, DirectApi, Service
 from workbook.simulation.transport import SimulatedTransport
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
+from workbook.tools.mockserver.server import running
 
 ID = INSTRUMENT_IDS[0]
 OUTPUT = SdkOutput(Seal(7).close(Content.OUTPUT, ID, 1, attempt=1))

@@ -7,7 +7,7 @@ import pytest
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
-from workbook.runs.platform_a import PlatformARun
+from workbook.play.platform_a import PlatformARun
 from workbook.simulation.phones import PhoneA
 from workbook.simulation.world import INSTRUMENT_IDS
 

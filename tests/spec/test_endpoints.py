@@ -8,7 +8,7 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import API_PATH, Settings, build_get, build_post
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
-from workbook.runs.platform_a import PlatformARun
+from workbook.play.platform_a import PlatformARun
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS, ROLE, SIMULATED_KEY

@@ -2,15 +2,15 @@
 
 import pytest
 
+from workbook.checks import check
 from workbook.flows import messages as m
 from workbook.flows.extension import State
 from workbook.flows.messages import limit_of
 from workbook.flows.variants import VARIANTS_B
-from workbook.reading.checks import check
-from workbook.runs.extension.handler import ReferenceHandler
-from workbook.runs.extension.mistakes import HANDLERS
-from workbook.runs.extension.wallet_app import WalletApp
-from workbook.runs.platform_b import opened_phone
+from workbook.play.extension.handler import ReferenceHandler
+from workbook.play.extension.mistakes import HANDLERS
+from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.platform_b import opened_phone
 from workbook.simulation.phones import LatenciesB
 from workbook.simulation.sdks import current
 from workbook.simulation.world import INSTRUMENT_IDS

@@ -5,21 +5,21 @@ from dataclasses import fields
 
 import pytest
 
+from workbook.checks import check
 from workbook.flows import messages as m
 from workbook.flows.extension import EXTENSIONS, POINT, PRINCIPAL, State, plist
 from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, SURFACES, VARIANTS_B
-from workbook.reading.checks import check
-from workbook.runs.extension.handler import (
+from workbook.play.extension.handler import (
     AuthorizationProvider,
     CardArt,
     ExtensionDelegate,
     ExtensionProvisioningService,
     ReferenceHandler,
 )
-from workbook.runs.extension.mistakes import AUTHORIZATIONS, HANDLERS
-from workbook.runs.extension.wallet_app import WalletApp
-from workbook.runs.platform_b import opened_phone
+from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS
+from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.platform_b import opened_phone
 from workbook.simulation.phones import PhoneB
 from workbook.simulation.world import INSTRUMENT_IDS
 

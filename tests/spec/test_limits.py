@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from workbook.checks import check
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
-from workbook.reading.checks import check
-from workbook.runs.platform_a import PlatformARun
+from workbook.play.platform_a import PlatformARun
 from workbook.simulation.phones import PhoneA
 
 BOTH = pytest.mark.parametrize("variant", [A_BEFORE_0_4_0, A_FROM_0_4_0], ids=lambda one: one.name)

@@ -2,11 +2,11 @@
 
 import pytest
 
+from workbook.checks import check
 from workbook.flows import messages as m
 from workbook.flows.machine import difference
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
-from workbook.reading.checks import check
-from workbook.runs.platform_a import PROVIDER_CALLS, TWO_STEP_CALLS, PlatformARun
+from workbook.play.platform_a import PROVIDER_CALLS, TWO_STEP_CALLS, PlatformARun
 
 
 @pytest.mark.rule("A-MIG-1")

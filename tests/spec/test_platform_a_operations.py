@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 
 from workbook.flows import messages as m
-from workbook.runs.platform_a import CardAddress, CardProvisioning, OpcProvider
+from workbook.play.platform_a import CardAddress, CardProvisioning, OpcProvider
 
 OPERATIONS = {
     "CardProvisioning.create": (m.CreateCalled, "CardProvisioning.create(sdkInput, activityProvider)", ["sdk_input"]),

@@ -9,12 +9,12 @@ from dataclasses import fields, replace
 import pytest
 
 from workbook.api.opaque import SdkOutput
+from workbook.checks import check
 from workbook.errors import OutOfOrderError, ParameterError, SdkError
 from workbook.flows import messages as m
 from workbook.flows.platform_b import State
 from workbook.flows.variants import B_EARLIER, B_LATER
-from workbook.reading.checks import check
-from workbook.runs.platform_b import APPS_B, AppB, PlatformBRun, ProvisioningService, WatchAvailability
+from workbook.play.platform_b import APPS_B, AppB, PlatformBRun, ProvisioningService, WatchAvailability
 from workbook.simulation.phones import LatenciesB, PhoneB, Watch
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS

@@ -4,7 +4,7 @@ import pytest
 
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
-from workbook.runs.platform_a import AppA, PlatformARun
+from workbook.play.platform_a import AppA, PlatformARun
 from workbook.simulation.service import DirectApi
 
 UNTIL_THE_TAP = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from workbook.harness.model import Verdict
+from workbook.tools.harness.model import Verdict
 from workbook.views.templates import environment, page_values
 
 CAUGHT = frozenset({Verdict.WARN, Verdict.FAIL})

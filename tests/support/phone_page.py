@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import json
 
-from workbook.app import protocol as p
-from workbook.app.cases import APP_CASES
-from workbook.app.phone import WRONG_ANSWERS
 from workbook.base.files import NATIVE
 from workbook.simulation.phones import PHONES_A, PROVISION_FAILURES
 from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.tools.conform.app import protocol as p
+from workbook.tools.conform.app.cases import APP_CASES
+from workbook.tools.conform.app.phone import WRONG_ANSWERS
 
 HEAD = """\
 # Your own app, and the phone that the workbook plays

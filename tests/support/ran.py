@@ -3,12 +3,12 @@
 import json
 from dataclasses import replace
 
-from workbook.harness.model import Miss, Verdict
-from workbook.harness.report import About, record
-from workbook.relay.cases import CASES
-from workbook.relay.model import Arrived, Broke, PhoneCall, RelayResult, Seen
 from workbook.simulation.http import JSON_HEADERS, Request, Response
 from workbook.simulation.seal import Content, Seal
+from workbook.tools.conform.back_end.cases import CASES
+from workbook.tools.conform.back_end.model import Arrived, Broke, PhoneCall, RelayResult, Seen
+from workbook.tools.harness.model import Miss, Verdict
+from workbook.tools.harness.report import About, record
 
 KEY = "KEYKEY-abcdefghijklmnop"
 SESSION = "c0ffee-session-of-ann"

@@ -18,15 +18,15 @@ import broken_platform
 import reference
 from ran import ABOUT
 
-from workbook.harness.logs import Logs
-from workbook.harness.report import record, todos
-from workbook.notebook.conform import RELAY_SESSIONS, mock_api, relay_running
-from workbook.relay.case_runner import CaseRunner, run_cases
-from workbook.relay.cases import CASES
-from workbook.relay.config import Exports
-from workbook.relay.findings import common_causes, plain_attempt
-from workbook.relay.model import BY_STATUS, IN_BODY, BackEndOperation, Cardholder, Surface, Target
-from workbook.relay.session import surroundings
+from workbook.tools.conform.back_end.case_runner import CaseRunner, run_cases
+from workbook.tools.conform.back_end.cases import CASES
+from workbook.tools.conform.back_end.config import Exports
+from workbook.tools.conform.back_end.findings import common_causes, plain_attempt
+from workbook.tools.conform.back_end.model import BY_STATUS, IN_BODY, BackEndOperation, Cardholder, Surface, Target
+from workbook.tools.conform.back_end.session import surroundings
+from workbook.tools.conform.notebook import RELAY_SESSIONS, mock_api, relay_running
+from workbook.tools.harness.logs import Logs
+from workbook.tools.harness.report import record, todos
 
 FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "back_ends"
 

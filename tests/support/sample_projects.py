@@ -3,7 +3,7 @@
 import shutil
 
 from workbook.base.files import FIXTURES, NATIVE
-from workbook.preflight.run import Preflight, preflight
+from workbook.tools.preflight.run import Preflight, preflight
 
 SOURCES = {"a": ("kotlin/*.kt", "app/src/main/kotlin"), "b": ("swift/*.swift", "App")}
 

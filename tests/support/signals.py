@@ -20,7 +20,7 @@ from urllib.request import urlopen
 from xml.etree import ElementTree as ET
 
 from workbook.base.files import copy_lessons
-from workbook.notebook.exercises.progress import Progress
+from workbook.lessons.exercises.progress import Progress
 
 ROOT = Path(__file__).parent.parent.parent
 MARK = "WORKBOOK_SIGNAL_TEST"

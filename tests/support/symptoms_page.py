@@ -1,6 +1,6 @@
 """The reference page of all symptoms, made from the catalogue: `notebooks/reference/symptoms.md`."""
 
-from workbook.reading.diagnosis import catalogue
+from workbook.checks.diagnosis import catalogue
 
 HEAD = """\
 # Index of symptoms

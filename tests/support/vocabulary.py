@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED, SURFACES, VARIANTS_B
-from workbook.runs.platform_a import CardAddress
+from workbook.play.platform_a import CardAddress
 
 VARIANTS = {
     f"{variant.name}{'' if guarded else ', not guarded'}": replace(variant, guarded=guarded)

@@ -9,8 +9,8 @@ from contrast import contrast
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbook.checks.timing.verdict import judge_durations
 from workbook.flows.messages import LIMITS, limit_of
-from workbook.reading.verdict import judge_durations
 from workbook.views.durations import VERDICTS, budgets, durations
 from workbook.views.html import View
 from workbook.views.paint import DARK, LIGHT, sheet

@@ -7,7 +7,7 @@ from contrast import contrast
 from plays import SCRIPTS, USUAL, played
 
 import workbook as wb
-from workbook.notebook.plays.script import Script, play
+from workbook.lessons.plays.script import Script, play
 from workbook.views.durations import TRACK, span, timing
 from workbook.views.film import film
 from workbook.views.paint import DARK, LIGHT

@@ -12,9 +12,9 @@ from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import A_FROM_0_4_0, A_NOT_MIGRATED
-from workbook.notebook.plays.run import WAYS_TO_ADD
-from workbook.notebook.plays.script import Script, play
-from workbook.notebook.session import session
+from workbook.lessons.plays.run import WAYS_TO_ADD
+from workbook.lessons.plays.script import Script, play
+from workbook.lessons.session import session
 from workbook.simulation.world import SIMULATED_KEY
 from workbook.views.exchange import Exchange, details
 from workbook.views.film import film

@@ -3,8 +3,8 @@ from itertools import pairwise
 import pytest
 
 from workbook.flows import messages as m
-from workbook.notebook.plays.script import Script, play
-from workbook.runs.platform_a import PlatformARun
+from workbook.lessons.plays.script import Script, play
+from workbook.play.platform_a import PlatformARun
 from workbook.views.film import film
 from workbook.views.screen import Screen, Sheet
 

@@ -3,9 +3,9 @@
 import re
 
 from workbook.base.rules import rule
-from workbook.notebook.plays.run import fault_table
-from workbook.notebook.session import outcomes, session
-from workbook.reading.checks.api import REMEDIES
+from workbook.checks.api import REMEDIES
+from workbook.lessons.plays.run import fault_table
+from workbook.lessons.session import outcomes, session
 from workbook.views.findings import advice_table, advised
 
 

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from screens import APP, FIRST
 
-from workbook.notebook.plays.script import FLOWS, Script, play
+from workbook.lessons.plays.script import FLOWS, Script, play
 from workbook.views.film import Film
 from workbook.views.phone import ASSUMED, KeyScreens, chosen, draw, stills
 from workbook.views.screen import Page, Screen, Sheet

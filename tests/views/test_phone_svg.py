@@ -8,8 +8,8 @@ from contrast import contrast
 from hypothesis import given, settings
 from screens import ANY, APP, BUTTONS, FIRST, IDS, NAMED, WALLET
 
-from workbook.notebook.plays.script import ACTS
-from workbook.runs.loop import NO_BUTTON_YET
+from workbook.lessons.plays.script import ACTS
+from workbook.play.loop import NO_BUTTON_YET
 from workbook.views.paint import PHONE_DARK, PHONE_LIGHT
 from workbook.views.phone import PHONE_STYLE, design, designs, draw, masked
 from workbook.views.screen import Page, Screen, Sheet

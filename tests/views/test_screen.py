@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from workbook.flows import messages as m
-from workbook.runs.loop import NO_BUTTON_YET
+from workbook.play.loop import NO_BUTTON_YET
 from workbook.views.screen import SCREEN_CHANGES, InFront, Page, Screen, Sheet, after, describe
 
 CARD, OTHER = "PISIMULATED00000000000001", "PISIMULATED00000000000002"

@@ -6,8 +6,8 @@ import pytest
 from contrast import GROUNDS, WORDS, contrast
 
 from workbook.flows.trace import Trace
-from workbook.notebook.plays.script import Script, play
-from workbook.notebook.widgets.stage import walked
+from workbook.lessons.plays.script import Script, play
+from workbook.lessons.widgets.stage import walked
 from workbook.views.lines import Shape
 from workbook.views.paint import DARK, LIGHT, sheet
 from workbook.views.sequence import WIDE, narrow, paint, sequence

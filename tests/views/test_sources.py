@@ -12,12 +12,12 @@ from plays import USUAL, played
 
 import workbook as wb
 from workbook.base.rules import MEANINGS, Basis, bases, rules
-from workbook.commands.cli import main
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record
-from workbook.notebook.display import LOOK_UPS
-from workbook.notebook.plays.run import WAYS_TO_ADD
+from workbook.lessons.display import LOOK_UPS
+from workbook.lessons.plays.run import WAYS_TO_ADD
 from workbook.simulation.faults import FAULTS
+from workbook.tools.commands.cli import main
 from workbook.views.exchange import Exchange
 from workbook.views.lines import Shape
 from workbook.views.table import Stack

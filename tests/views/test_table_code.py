@@ -9,7 +9,7 @@ import pytest
 from pygments.lexers.jvm import KotlinLexer
 
 from workbook.errors import ParameterError
-from workbook.runs.extension.handler import ReferenceHandler
+from workbook.play.extension.handler import ReferenceHandler
 from workbook.views import table
 from workbook.views.table import code, files
 

@@ -12,10 +12,10 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from workbook.checks import Finding
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Actor
 from workbook.flows.trace import Trace
-from workbook.reading.checks import Finding
 from workbook.views.findings import LEVEL_SIGNS, findings
 from workbook.views.html import View, tag, trusted
 from workbook.views.lines import ADDED, REMOVED, SequenceLine, Shape

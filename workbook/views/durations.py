@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
+from workbook.checks.timing.verdict import Judgement
 from workbook.flows.messages import LIMITS
-from workbook.reading.verdict import Judgement
 from workbook.views.film import Film
 from workbook.views.html import Markup, View, tag, void
 from workbook.views.paint import Picture, document, ground, sheet
 from workbook.views.table import TEXT_WIDTH, clean, cut, paragraph, wrap
 
 if TYPE_CHECKING:
-    from workbook.reading.planner import Estimate  # it imports numpy
+    from workbook.checks.timing.planner import Estimate  # it imports numpy
 
 # Everything is painted between these, in a picture that is 1000 pixels wide.
 LEFT, RIGHT = 40, 960

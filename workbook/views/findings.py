@@ -6,13 +6,13 @@ from typing import Any
 
 from workbook.api.exchange import Options
 from workbook.base.rules import rule
+from workbook.checks.api import REMEDIES, Advice
+from workbook.checks.diagnosis import row_of, see
+from workbook.checks.finding import Finding
 from workbook.errors import ParameterError
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_A
-from workbook.reading.checks.api import REMEDIES, Advice
-from workbook.reading.checks.finding import Finding
-from workbook.reading.diagnosis import row_of, see
-from workbook.runs.own_code import BACK_END_WAIT
+from workbook.play.own_code import BACK_END_WAIT
 from workbook.views.html import View, tag, unbroken
 from workbook.views.sequence import sequence
 from workbook.views.table import INK, TEXT_WIDTH, Snapshot, Stack, Table, clean, cut, facts, paragraph, table, wrap

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from workbook.flows import messages as m
-from workbook.runs.loop import NO_BUTTON_YET
+from workbook.play.loop import NO_BUTTON_YET
 from workbook.views.film import Film
 from workbook.views.html import Markup, View, joined, tag, trusted, void
 from workbook.views.paint import FONT, PHONE_DARK, PHONE_LIGHT, Picture, Pressable, document, variables

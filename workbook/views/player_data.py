@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
+from workbook.checks.finding import Finding
 from workbook.flows.extension import State as Extension
 from workbook.flows.platform_b import State as B
-from workbook.reading.checks.finding import Finding
 from workbook.views.compare import Comparison, folded
 from workbook.views.durations import timing
 from workbook.views.exchange import Exchange, copies, details

@@ -10,7 +10,7 @@ from enum import StrEnum, unique
 from typing import Any
 
 from workbook.flows import messages as m
-from workbook.runs.loop import NO_BUTTON_YET
+from workbook.play.loop import NO_BUTTON_YET
 from workbook.simulation.phones import CANCELED
 from workbook.views.table import clean
 

@@ -5,7 +5,7 @@ import os
 import shlex
 from pathlib import Path
 
-from workbook.course.hub import check_address, proxy_program, read_room, turns
+from workbook.tools.course.hub import check_address, proxy_program, read_room, turns
 from workbook.errors import ConfigurationError
 
 c = get_config()

@@ -1,0 +1,230 @@
+"""What a learner sees after a cell, and the progress that it leaves."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import workbook as wb
+from workbook.errors import ParameterError
+from workbook.lessons.exercises.asking import bar
+from workbook.lessons.exercises.editions import Edition, lay_out
+from workbook.lessons.exercises.model import EXERCISE_MIMETYPE, exercise_named
+from workbook.lessons.exercises.progress import PROGRESS, Progress
+from workbook.tools.commands.runner.render import render
+
+ROOT = Path(__file__).resolve().parents[3]
+OWN = exercise_named("05.2")
+
+
+class Vanishes(wb.ReferenceHandler):
+    def status(self):
+        return wb.ExtensionProvisioningService(sdk_input=self.back_end.get(self.cards[0])).extension_status(
+            requires_authentication=True
+        )
+
+
+class Listed(wb.ReferenceHandler):
+    def status(self):
+        return super().status()
+
+
+def test_not_yet_names_the_reason_the_rules_sentence_and_the_next_step():
+    said = repr(wb.exercise("05.2", Vanishes)).splitlines()
+    assert said[0].startswith("✗ 05.2 not yet: X-STATUS-3: status() makes 1 network call.")
+    assert said[1].startswith("  X-STATUS-3 (must): status() completes within 100 ms")
+    assert said[2:] == ["  Next: _.hint(1) to _.hint(3), _.solution, _.run."]
+
+
+def test_done_is_one_line():
+    assert repr(wb.exercise("05.2", Listed)) == "✓ 05.2 done."
+
+
+def test_the_verdict_on_a_prediction_comes_first_and_its_run_is_folded():
+    right = wb.exercise("03.1", posts=2, posts_when_guarded=1, added=False, reason="InvalidSdkInput")
+    assert right.text() == "✓ 03.1 done.\n  Next: _.run."
+    html = right.html()
+    assert html.index("done.") < html.index("<details><summary>What you predicted") < html.index("<table")
+    wrong = wb.exercise("03.1", posts=2, posts_when_guarded=1, added=True, reason="InvalidSdkInput")
+    assert "What you predicted" not in wrong.html()
+
+
+def test_the_run_that_the_next_cell_shows_is_not_shown_by_the_exercise_too():
+    right = wb.exercise("00.1", posts="Back end", makes_sdk_output="SDK", wallet_needs="POST", button="disabled")
+    assert right.text() == "✓ 00.1 done. Run the next cell to see it."
+    assert "What you predicted" not in right.html()
+
+
+def test_hints_come_one_at_a_time():
+    answer = wb.exercise("05.2", Vanishes)
+    assert [answer.hint(number) for number in (1, 2, 3)] == list(OWN.hints)
+    with pytest.raises(ParameterError, match="from 1 to 3"):
+        answer.hint(4)
+    html = answer.html()
+    places = [html.index(text) for text in ("Hint 1", "Hint 2", "Hint 3", "The solution")]
+    assert places == sorted(places)
+    assert html.count("<details>") == html.count("</details>") == 4
+    assert html.index("</details>") > places[3], "each hint is inside the one before"
+
+
+def test_the_solution_is_not_offered_before_something_was_tried():
+    args = wb.exercise("05.2", Listed).solution
+    assert args == OWN.solution
+    from workbook.lessons.exercises.asking import Feedback
+    from workbook.lessons.exercises.judging import judged
+    from workbook.lessons.exercises.model import answer_in
+
+    untouched = Feedback(OWN, judged(OWN, *answer_in(OWN.skeleton)))
+    assert untouched.text().endswith("  Next: _.hint(1) to _.hint(3), _.run.")
+    assert "Hint 3" in untouched.html()
+    assert "The solution" not in untouched.html()
+
+
+def test_the_output_leaves_the_state_for_a_runner():
+    bundle = wb.exercise("05.2", Vanishes)._repr_mimebundle_()
+    assert bundle[EXERCISE_MIMETYPE] == {"id": "05.2", "state": "wrong"}
+    assert {"text/plain", "text/html"} < bundle.keys()
+
+
+def test_an_unknown_exercise_is_explained():
+    with pytest.raises(ParameterError, match=r"No exercise '05\.20'\. Did you mean '05\.2'\?"):
+        wb.exercise("05.20", Vanishes)
+    with pytest.raises(ParameterError, match=r"No exercise 5\.2"):
+        wb.exercise(5.2, Vanishes)
+
+
+@pytest.fixture
+def progress(tmp_path, monkeypatch):
+    """The progress file of a learner's copy, in whose notebooks we are."""
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    (tmp_path / PROGRESS).write_text(Progress.begun().text())
+    return tmp_path / PROGRESS
+
+
+def test_a_learners_copy_keeps_the_progress_and_the_start_page_shows_it(progress):
+    assert "05.2 ○" in wb.exercise().text()
+    wb.exercise("05.2", Vanishes)
+    assert "05.2 ✗" in wb.exercise().text()
+    wb.exercise("05.2", Listed)
+    wb.exercise("05.2", Vanishes)
+    assert "05.2 ✓" in wb.exercise().text(), "what was done once stays done"
+    assert "\nExercises: 1 of 5" in wb.exercise().text()
+    own = Progress.read(progress).exercises["05.2"]
+    assert (own.attempts, own.wrong, own.passed is None) == (2, {"X-STATUS-3": 1}, False)
+
+
+def test_the_bar_shows_how_many_are_done(progress):
+    shown = bar(3, 12, "blue-heron")
+    assert shown.text() == "█" * 10 + "░" * 30 + " 3 of 12 exercises done (seat blue-heron)"
+    assert "width:25.0%" in shown.html()
+    assert 'role="img" aria-label="3 of 12 exercises done' in shown.html()
+    assert wb.exercise().text().startswith("░" * 40 + " 0 of 5")
+
+
+def hands_over(**_):
+    raise ValueError("my secret word")
+
+
+def test_a_wrong_answer_is_counted_by_its_kind_and_never_by_its_text(progress):
+    wb.exercise("03.1", posts=2, posts_when_guarded=1, added=True, reason="my secret word")
+    wb.exercise("03.1", posts=2, posts_when_guarded=1, added=True, reason="InvalidSdkInput")
+    wb.exercise("03.3", hands_over)
+    read = Progress.read(progress)
+    assert [*read.exercises["03.1"].wrong] == ["form", "A-BTN-2"]
+    assert read.now == "03.3"
+    assert "secret" not in progress.read_text()
+
+
+def test_a_hint_is_counted_once(progress):
+    answer = wb.exercise("05.2", Vanishes)
+    for number in (1, 2, 2, 1):
+        answer.hint(number)
+    assert Progress.read(progress).exercises["05.2"].hints == 2
+
+
+def test_elsewhere_nothing_is_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    wb.exercise("05.2", Listed)
+    assert list(tmp_path.iterdir()) == []
+    assert "(kept in a copy only: workbook lab)" in wb.exercise().title
+
+
+def test_progress_that_cannot_be_written_is_said_and_nothing_is_raised(progress, monkeypatch):
+    before = progress.read_bytes()
+
+    def full(*_given):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("workbook.lessons.exercises.progress.write_whole", full)
+    said = repr(wb.exercise("05.2", Listed))
+    assert said.endswith("  Your progress could not be kept in progress.json: No space left on device.")
+    assert progress.read_bytes() == before
+
+
+def test_a_damaged_file_is_said_once_and_kept_aside(progress):
+    progress.write_text("{")
+    assert wb.exercise().text().startswith("Your progress cannot be read: This is no progress of a learner")
+    said = wb.exercise("05.2", Vanishes).text()
+    assert "progress.json was damaged. It is now progress.damaged-1.json, and a new one begins." in said
+    assert (progress.parent / "progress.damaged-1.json").read_text() == "{"
+    assert "damaged" not in wb.exercise("05.2", Vanishes).text()
+
+
+def test_its_text_is_json():
+    assert json.dumps(wb.exercise("05.2", Vanishes)._repr_mimebundle_())
+
+
+@pytest.mark.slow
+def test_a_rendered_solved_copy_passes_nbval(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for the kernels
+    lay_out(tmp_path / "solved", Edition.SOLVED)
+    lesson = tmp_path / "solved" / "notebooks" / "06_extension_timing.ipynb"
+    (done,) = render([lesson], write=True, limit=120)
+    assert (done.error, done.written) == (None, True)
+    assert '"state": "done"' in lesson.read_text()
+    command = [sys.executable, "-m", "pytest", "-q", "--nbval", "-p", "no:cacheprovider", str(lesson)]
+    nbval = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert nbval.returncode == 0, nbval.stdout[-2000:]
+
+
+def test_the_case_of_an_answers_letters_does_not_matter():
+    right = wb.exercise("00.1", posts="back end", makes_sdk_output="sdk", wallet_needs=" Post", button="Disabled")
+    assert right.done
+    wrong = wb.exercise("00.1", posts="app", makes_sdk_output="SDK", wallet_needs="POST", button="disabled")
+    assert str(wrong.verdict.reason).startswith("API-13: posts='App'")
+    assert not wb.exercise("03.1", posts="2", posts_when_guarded=1, added=False, reason="InvalidSdkInput").done
+
+
+def test_a_right_answer_is_told_what_the_exercise_has_left_out():
+    done = wb.exercise("03.4", "1 2 3 4")
+    assert "done. In real code line 3 is in a finally block" in done.text()
+    assert "finally" not in wb.exercise("03.4", "2 1 3 4").text()
+
+
+def test_looking_at_an_exercise_is_no_attempt_and_help_is_one_call_away(progress):
+    look = wb.exercise("03.1")
+    assert Progress.read(progress).exercises["03.1"].attempts == 0
+    assert look.help() == "Your hand is up for 03.1: the trainer's board shows it."
+    assert (look.hand_is_up, wb.exercise("03.2").hand_is_up) == (True, False)
+    assert Progress.read(progress).help.exercise == "03.1"
+    assert look.help(up=False) == "Your hand is down."
+    assert Progress.read(progress).help is None
+    with pytest.raises(ParameterError, match="up"):
+        look.help(up="yes")
+
+
+def test_outside_a_copy_there_is_no_hand_and_no_button(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert wb.exercise("03.1").help() == "A hand can be raised in a learner's copy only: workbook lab"
+    with pytest.raises(NotImplementedError):  # IPython's way to show the bundle instead
+        wb.exercise("03.1")._ipython_display_()
+
+
+def test_a_run_without_a_learner_keeps_nothing(progress, monkeypatch):
+    before = progress.read_text()
+    monkeypatch.setenv("WORKBOOK_UNATTENDED", "1")
+    assert wb.exercise("05.2", Vanishes).file is None
+    assert progress.read_text() == before

@@ -1,0 +1,131 @@
+"""Every exercise: its solution is done, its skeleton is not, and each typical mistake gets a reason of its own."""
+
+import pytest
+
+from workbook.base.rules import rules
+from workbook.lessons.exercises.asking import Feedback
+from workbook.lessons.exercises.judging import ExerciseState, judged
+from workbook.lessons.exercises.lesson_03 import provides_the_opc_data
+from workbook.lessons.exercises.model import ExerciseKind, all_exercises, answer_in
+
+EXERCISES = all_exercises()
+KNOWN = {rule.id for rule in rules()}
+SLOW = ("08.1", "08.2", "05.3", "05.4", "05.5", "06.2", "06.3", "06.4", "07.4", "09.2", "10.1")
+"""They judge a back end over HTTP, an app or a project, or a wallet that waits: ten mistakes take up to seconds."""
+every = pytest.mark.parametrize(
+    "exercise",
+    [
+        pytest.param(exercise, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
+        for name, exercise in EXERCISES.items()
+    ],
+)
+
+
+def verdict_on(exercise, cell):
+    args, named = answer_in(cell)
+    return judged(exercise, args, named)
+
+
+@every
+def test_its_solution_is_done(exercise):
+    verdict = verdict_on(exercise, exercise.solution)
+    assert (verdict.state, verdict.reason) == (ExerciseState.DONE, None)
+
+
+@every
+def test_its_skeleton_is_recognised_and_not_done(exercise):
+    assert verdict_on(exercise, exercise.skeleton).state is ExerciseState.UNTOUCHED
+
+
+@every
+def test_each_typical_mistake_gets_a_reason_of_its_own(exercise):
+    said = {mistake.what: str(verdict_on(exercise, mistake.cell).reason) for mistake in exercise.mistakes}
+    assert said == {mistake.what: mistake.says for mistake in exercise.mistakes}
+    assert len(set(said.values())) == len(exercise.mistakes)
+
+
+@every
+def test_it_is_complete(exercise):
+    assert len(exercise.hints) == len(set(exercise.hints)) == 3
+    assert len(exercise.mistakes) >= 10
+    assert 1 <= exercise.minutes <= 15
+    assert exercise.title
+    assert exercise.task
+    assert exercise.notes
+    reasons = [mistake.says.partition(": ")[0] for mistake in exercise.mistakes]
+    assert {reason for reason in reasons if reason in KNOWN}, "at least one mistake names a rule"
+
+
+@every
+def test_the_run_agrees_with_the_answers_that_are_called_right(exercise):
+    if not exercise.asks:
+        return
+    facts = exercise.judge().facts
+    for name, question in exercise.asks.items():
+        assert [choice for choice in question.choices if choice not in question.why] == [facts[name]]
+        assert {reason.rule for reason in question.why.values()} <= KNOWN | {""}
+
+
+def test_there_are_enough_of_each_kind():
+    kinds = [exercise.kind for exercise in EXERCISES.values()]
+    assert len(kinds) >= 30
+    assert kinds.count(ExerciseKind.PREDICT) >= 10
+    assert kinds.count(ExerciseKind.MEND) >= 10
+    assert kinds.count(ExerciseKind.NATIVE) >= 5
+    lessons = [exercise_id[:2] for exercise_id in EXERCISES]
+    assert sorted(set(lessons)) == [f"{number:02}" for number in range(12)]
+    # six where readers of the text were unsure of something
+    assert {lessons.count(number) for number in lessons} <= {2, 3, 4, 5, 6}
+
+
+class Odd:
+    """An object that fails at every touch."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+    def __eq__(self, other):
+        raise RuntimeError("eq")
+
+    __hash__ = None
+
+
+def recursive(*given, **named):
+    return recursive(*given, **named)
+
+
+ODD = [
+    None, True, 7, "", "text", b"bytes", [], {}, ..., object(), object, int, Odd(), Odd, Exception(), print,
+    lambda: None, lambda *_given, **_named: Odd(), recursive, iter([]),
+]  # fmt: skip
+"""What somebody might hand in by mistake."""
+
+
+@every
+def test_whatever_is_handed_in_gets_a_reason_and_raises_nothing(exercise):
+    for odd in ODD:
+        args, named = ((), dict.fromkeys(exercise.asks, odd)) if exercise.asks else ((odd,), {})
+        verdict = judged(exercise, args, named)
+        assert verdict.state is not ExerciseState.DONE, odd
+        assert verdict.reason.text
+        shown = Feedback(exercise, verdict)
+        assert shown.text()
+        assert shown.html()
+
+
+class Hiding:
+    """It hands on something else where its back end has no answer."""
+
+    def __init__(self, relay):
+        self.relay = relay
+
+    def fetch_opc(self, card, sdk_output):
+        try:
+            return self.relay.provision(card, sdk_output)
+        except TimeoutError:
+            return self.relay.activation_data(card)
+
+
+def test_a_provider_that_returns_something_for_a_lost_answer_hides_it():
+    said = provides_the_opc_data(Hiding)
+    assert (said.rule, "your provider hid it (it returned something)" in said.text) == ("REL-6", True)

@@ -1,0 +1,232 @@
+"""Whatever a learner hands in, there is a verdict with a reason, and never an error."""
+
+import asyncio
+import time
+
+import pytest
+
+import workbook as wb
+from workbook.errors import ParameterError
+from workbook.lessons.exercises.judging import ExerciseState, judged
+from workbook.lessons.exercises.model import Exercise, ExerciseKind, Observed, Reason, all_exercises, answer_in
+from workbook.play.own_code import completed
+
+EXERCISES = all_exercises()
+SKELETON = """
+def answer(x):
+    return ...
+
+wb.exercise("99.1", answer)
+"""
+
+
+def exercise(judge, kind="write", skeleton=SKELETON, **asks):
+    texts = {
+        "title": "t",
+        "task": "t",
+        "skeleton": skeleton,
+        "solution": skeleton,
+        "notes": "n",
+        "hints": ["1", "2", "3"],
+    }
+    return Exercise.of({"id": "99.1", "kind": kind, "minutes": 1, "asks": asks, **texts}, judge)
+
+
+def calls(answer):
+    return Observed() if answer(1) == 2 else Reason("API-1", "it is not 2.")
+
+
+def verdict(cell, judge=calls, seconds=10.0, **words):
+    args, named = answer_in(cell)
+    return judged(exercise(judge, **words), args, named, seconds)
+
+
+def test_a_right_answer_is_done_and_a_wrong_one_has_a_reason():
+    assert verdict("def f(x):\n    return x + 1\nwb.exercise('99.1', f)").state is ExerciseState.DONE
+    wrong = verdict("def f(x):\n    return x\nwb.exercise('99.1', f)")
+    assert (wrong.state, str(wrong.reason)) == (ExerciseState.WRONG, "API-1: it is not 2.")
+
+
+def test_the_skeleton_is_recognised_in_any_layout():
+    assert verdict(SKELETON).state is ExerciseState.UNTOUCHED
+    assert (
+        verdict('def answer(x):  # later\n\n    return   ...\nwb.exercise("99.1", answer)').state
+        is ExerciseState.UNTOUCHED
+    )
+    assert verdict('def answer(x):\n    return None\nwb.exercise("99.1", answer)').state is ExerciseState.WRONG
+
+
+def test_what_is_to_be_mended_shows_its_symptom_untouched():
+    untouched = verdict(SKELETON, kind="mend")
+    assert (untouched.state, str(untouched.reason)) == (ExerciseState.UNTOUCHED, "API-1: it is not 2.")
+
+
+@pytest.mark.parametrize("define", ["def f(x):", "async def f(x):"])
+def test_an_error_shows_the_learners_own_line(define):
+    def judge(answer):
+        value = answer(1)
+        return calls(lambda _x: asyncio.run(value) if asyncio.iscoroutine(value) else value)
+
+    said = verdict(f"{define}\n    y = 1\n    return x / 0\nwb.exercise('99.1', f)", judge).reason.text
+    assert said == "your code raised ZeroDivisionError. Your cell, line 3: return x / 0"
+
+
+def test_an_object_that_cannot_be_played_is_explained():
+    def plays(answer):
+        raise ParameterError(f"No handler {answer}.")
+
+    assert str(verdict("wb.exercise('99.1', lambda x: 7)", plays).reason).startswith("No handler <function")
+
+
+CLASS = """
+class MyHandler(wb.ReferenceHandler):
+    def status(self):
+        return ...
+
+wb.exercise("99.1", MyHandler)
+"""
+FUNCTION = "hand in the function itself, answer without parentheses."
+KIND = "hand in the class itself, MyHandler without parentheses."
+
+
+@pytest.mark.parametrize(
+    ("skeleton", "answer", "said"),
+    [
+        (SKELETON, "7", f"you handed in 7; {FUNCTION}"),
+        (SKELETON, "int", f"you handed in a value of type type; {FUNCTION}"),
+        (SKELETON, "lambda: 2", "your function cannot be called as answer(x): too many positional arguments."),
+        (CLASS, "len", f"you handed in a value of type builtin_function_or_method; {KIND}"),
+        (CLASS, "int", "your class int is not derived from ReferenceHandler, as MyHandler was."),
+        (CLASS.replace("wb.ReferenceHandler", "object"), "int", "your class int has no method status()."),
+    ],
+)  # fmt: skip
+def test_an_answer_of_another_kind_is_explained(skeleton, answer, said):
+    assert str(verdict(f"wb.exercise('99.1', {answer})", skeleton=skeleton).reason) == said
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    while True:\n        pass",
+        "    while True:\n        try:\n            pass\n        except BaseException:\n            pass",
+    ],
+)
+def test_an_endless_loop_ends(body):
+    begun = time.monotonic()
+    found = verdict(f"def f(x):\n{body}\nwb.exercise('99.1', f)", seconds=0.3)
+    assert "had not ended after 0.3 s of real time" in found.reason.text
+    assert time.monotonic() - begun < 30
+
+
+def test_an_endless_loop_in_a_coroutine_ends():
+    cell = "async def f(x):\n    while True:\n        pass\nwb.exercise('99.1', f)"
+    found = verdict(cell, lambda f: completed(f, 1), seconds=0.3)
+    assert "had not ended" in found.reason.text
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("wb.exercise('99.1')", 'give exactly one answer: wb.exercise("99.1", MY_ANSWER).'),
+        ("wb.exercise('99.1', 1, 2)", 'give exactly one answer: wb.exercise("99.1", MY_ANSWER).'),
+        ("wb.exercise('99.1', answer=1)", 'give exactly one answer: wb.exercise("99.1", MY_ANSWER).'),
+    ],
+)
+def test_a_slip_is_named(cell, said):
+    assert str(verdict(cell).reason) == said
+
+
+ASKS = {
+    "added": ["", [True, "REL-1", "it is lost."], [False]],
+    "posts": ["", [1], [2, "REL-1", "one tap, one POST."]],
+}
+ASKED = 'wb.exercise("99.1", added=..., posts=...)'
+
+
+@pytest.mark.parametrize(
+    ("given", "state", "said"),
+    [
+        ("added=False, posts=1", ExerciseState.DONE, "None"),
+        ("added=..., posts=...", ExerciseState.UNTOUCHED, "change the cell, then run it."),
+        ("added=True, posts=2", ExerciseState.WRONG, "REL-1: added=True: it is lost."),
+        ("added=False, posts=2", ExerciseState.WRONG, "REL-1: posts=2: one tap, one POST."),
+        ("added=False", ExerciseState.WRONG, "posts has no answer yet. Choose 1 or 2."),
+        ("added=0, posts=1", ExerciseState.WRONG, "added is 0. Choose True or False."),
+        ("added='no', posts=1", ExerciseState.WRONG, "added is 'no'. Choose True or False."),
+        ("aded=True", ExerciseState.WRONG, f"there is no question 'aded'. Answer so: {ASKED}."),
+        ("False, 1", ExerciseState.WRONG, f"answer by name: {ASKED}."),
+    ],
+)
+def test_questions_are_compared_with_a_run(given, state, said):
+    found = verdict(
+        f"wb.exercise('99.1', {given})",
+        lambda: Observed("run", added=False, posts=1),
+        kind="predict",
+        skeleton=ASKED,
+        **ASKS,
+    )
+    assert (found.state, str(found.reason)) == (state, said)
+    assert found.run == ("run" if state is ExerciseState.DONE else None), (
+        "a prediction shows nothing before it was right"
+    )
+
+
+@pytest.mark.parametrize(
+    "order", ["51234", "5,1,2,3,4", "5 -> 1 -> 2 -> 3 -> 4", [5, 1, 2, 3, 4], ("5", "1", "2", "3", "4")]
+)
+def test_an_order_counts_however_its_numbers_are_separated(order):
+    assert judged(EXERCISES["02.3"], (order,), {}).state is ExerciseState.DONE
+
+
+def test_no_list_of_choices_gives_the_right_one_away_by_its_place():
+    questions = [question for each in EXERCISES.values() for question in each.asks.values()]
+    right = [next(choice for choice in question.choices if choice not in question.why) for question in questions]
+    last = [question.text.endswith(repr(choice)) for question, choice in zip(questions, right, strict=True)]
+    assert 0 < sum(last) < len(last) * 2 / 3
+    for each in EXERCISES.values():  # the same choices are in the same order for each question
+        texts = {frozenset(question.choices): question.text for question in each.asks.values()}
+        assert all(texts[frozenset(question.choices)] == question.text for question in each.asks.values())
+
+
+def test_a_truth_value_of_numpy_is_an_answer_and_is_judged_by_what_it_says():
+    def natural(log):
+        return all(call.verdict != "fail" for call in wb.judge(log)) and (log["cold"] & (log["call"] == "status")).any()
+
+    assert judged(EXERCISES["06.3"], (natural,), {}).state is ExerciseState.DONE
+    careless = judged(EXERCISES["06.3"], (lambda log: log["duration_ms"].max() < 100,), {})
+    assert str(careless.reason) == "X-STATUS-3: your gate stops a good build, with cold and warm calls on two phones."
+
+
+def test_a_slip_in_the_code_is_not_blamed_on_the_answer():
+    def read(answer):
+        return answer.json()["sdkInput"] if answer.status_code == 200 else None
+
+    reason = str(judged(EXERCISES["01.2"], (read,), {}).reason)
+    assert reason.startswith("your function raised AttributeError: status_code. An answer has status, body and json().")
+
+
+@pytest.mark.parametrize("lesson", ["03.3", "07.4"])
+def test_a_class_that_cannot_be_made_is_told_why(lesson):
+    class MyBackEnd:
+        def get(self, card):
+            return card
+
+        post = fetch_opc = get
+
+    assert "TypeError: " in str(judged(EXERCISES[lesson], (MyBackEnd,), {}).reason)
+    assert "takes no arguments" in str(judged(EXERCISES[lesson], (MyBackEnd,), {}).reason)
+
+
+def test_a_kind_of_every_name():
+    assert [*ExerciseKind] == ["predict", "mend", "write", "native"]
+
+
+def test_an_answer_that_cannot_be_compared_is_an_answer():
+    class Odd:
+        def __eq__(self, other):
+            raise RuntimeError
+
+        __hash__ = None
+
+    odd = exercise(lambda answer: Reason("", "no"), skeleton="wb.exercise('99.1', ...)")
+    assert judged(odd, (Odd(),), {}).state is ExerciseState.WRONG

@@ -1,0 +1,265 @@
+"""Scenes: every name in the lesson's vocabulary works, and a misspelt one is explained."""
+
+from typing import get_args
+
+import pytest
+
+from workbook.base.files import NATIVE
+from workbook.base.rules import rule
+from workbook.errors import (
+    ApiStatusError,
+    ConfigurationError,
+    MalformedResponseError,
+    ParameterError,
+    ResponseTooLargeError,
+    SdkInputError,
+)
+from workbook.flows import messages as m
+from workbook.flows.variants import A_BEFORE_0_4_0
+from workbook.lessons.lesson import Shown
+from workbook.lessons.session import session
+from workbook.simulation.phones import CAN_PROVISION_FAILURES, PHONES_A
+from workbook.simulation.seal import DAMAGES
+from workbook.simulation.service import CANNED, CannedService
+from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.views.findings import show_rules
+
+SESSION = session()
+
+BOTH = ("before-0.4.0", "from-0.4.0")
+
+ENDS = {
+    "ready": ("in the wallet", "hidden", True, []),
+    "card already in the wallet": ("in the wallet", "hidden", True, []),
+    "wallet payment not supported": ("unavailable", "hidden", False, ["A-CREATE-2"]),
+    **{
+        f"canProvision ends in {name}": ("not offered", "hidden", False, [*outcome.rules])
+        for name, outcome in CAN_PROVISION_FAILURES.items()
+        if type(outcome) not in A_BEFORE_0_4_0.facts.lacks
+    },
+    "card not configured at the scheme": ("added, yet still offered", "shown", True, ["A-CAN-6"]),
+    "cardholder cancels": ("failed", "shown", False, ["A-PROV-3"]),
+    "wallet times out": ("failed", "shown", False, ["A-PROV-3"]),
+    "no wallet yet": ("failed", "shown", False, ["A-PROV-3"]),
+    "not certified": ("failed", "shown", False, ["A-PROV-3"]),
+    "another attempt is open": ("failed", "shown", False, ["A-PROV-3"]),
+}
+"""How a play ends on each phone, in both variants: state, button, card in the wallet, rules of the findings."""
+
+
+@pytest.mark.rule("A-CAN-1", "A-CAN-2", "A-CAN-3", "A-CAN-4", "A-CAN-6", "A-CREATE-2", "A-PROV-3")
+@pytest.mark.parametrize("variant", BOTH)
+@pytest.mark.parametrize("device", sorted(ENDS))
+def test_a_walk_ends_as_the_phone_has_it(device, variant):
+    scene = SESSION.platform_a.play(device, variant)
+    found = [finding.rule for finding in scene.findings]
+    assert (scene.state, scene.button, scene.added, found) == ENDS[device]
+
+
+@pytest.mark.rule("A-CAN-5", "A-ALLOW-1")
+@pytest.mark.parametrize("device", ["app not allowlisted", "canProvision ends in ApiError"])
+def test_only_the_later_variant_tells_the_wallet_apis_status(device):
+    later, earlier = SESSION.platform_a.play(device, "from-0.4.0"), SESSION.platform_a.play(device, "before-0.4.0")
+    assert [finding.rule for finding in later.findings] == ["A-CAN-5"]
+    assert "15009" in later.findings[0].text
+    assert [finding.rule for finding in earlier.findings] == ["A-CAN-4"]
+    assert earlier.trace.select(m.ApiError) == []
+
+
+LATER_ONLY = {name: one for name, one in CAN_PROVISION_FAILURES.items() if type(one) in A_BEFORE_0_4_0.facts.lacks}
+
+
+@pytest.mark.rule("A-CAN-4", "A-CAN-5")
+@pytest.mark.parametrize("name", LATER_ONLY)
+def test_an_outcome_of_the_later_sdk_is_an_unknown_failure_in_the_earlier_one(name):
+    rules = [
+        [one.rule for one in SESSION.platform_a.play(f"canProvision ends in {name}", sdk).findings] for sdk in BOTH
+    ]
+    assert rules == [["A-CAN-4"], [*LATER_ONLY[name].rules]]
+
+
+def test_an_identity_check_that_is_pending_is_no_configuration_issue_of_yours():
+    (found,) = SESSION.platform_a.play("identity check pending").findings
+    assert (found.rule, found.level, found.owner) == ("A-CAN-6", "note", "nobody")
+    assert "identity check" in found.text
+
+
+def test_every_phone_has_its_end_written_down():
+    elsewhere = {
+        "app not allowlisted",
+        "identity check pending",
+        *(f"canProvision ends in {name}" for name in LATER_ONLY),
+    }
+    assert {*ENDS, *elsewhere} == {*PHONES_A}
+
+
+@pytest.mark.rule("A-BTN-1", "A-BTN-2")
+@pytest.mark.parametrize("variant", BOTH)
+def test_quick_taps_do_harm_only_where_the_button_is_not_guarded(variant):
+    guarded, careless = (
+        SESSION.platform_a.play(variant=variant, taps=3),
+        SESSION.platform_a.play(variant=variant, taps=3, guarded=False),
+    )
+    assert guarded.added
+    assert [finding.level for finding in guarded.findings] == ["note", "note"]
+    assert not careless.added
+    assert {"A-BTN-1", "A-BTN-2"} <= {finding.rule for finding in careless.findings}
+    assert careless.button == "shown"
+
+
+def test_opening_the_card_goes_as_far_as_the_button():
+    assert SESSION.platform_a.open_page().button == "shown"
+    assert SESSION.platform_a.open_page().trace.select(m.AddTapped) == []
+
+
+@pytest.mark.rule("A-CREATE-3", "API-7")
+@pytest.mark.parametrize("damage", sorted(DAMAGES))
+@pytest.mark.parametrize("variant", BOTH)
+def test_create_takes_the_text_as_it_is_and_nothing_else(damage, variant):
+    outcome = SESSION.platform_a.create(variant, damage=damage)
+    assert isinstance(outcome, m.CreateSuccess if damage == "none" else m.InvalidSdkInput)
+
+
+LAYERS = {
+    "decoded": "decoded-once-too-often",
+    "encoded twice": "encoded-twice",
+    "quoted": "quoted",
+    "url-safe alphabet": "url-safe",
+    "padding trimmed": "padding",
+    "wrapped into lines": "line-breaks",
+    "cut off": "truncated",
+    "one character changed": "changed",
+    "empty": "empty",
+}
+
+
+@pytest.mark.parametrize("damage", sorted(LAYERS))
+def test_the_explanation_names_what_was_done(damage):
+    assert LAYERS[damage] in SESSION.platform_a.create(damage=damage).why
+
+
+KINDS = {
+    "sdkInput missing": SdkInputError,
+    "sdkInput null": SdkInputError,
+    "sdkInput empty": SdkInputError,
+    "sdkInput a number": SdkInputError,
+    "sdkInput twice": MalformedResponseError,
+    "not JSON": MalformedResponseError,
+    "cut off": MalformedResponseError,
+    "nested 100,000 deep": MalformedResponseError,
+    "larger than 1 MiB": ResponseTooLargeError,
+    "redirect": ApiStatusError,
+    "400": ApiStatusError,
+    "401": ApiStatusError,
+    "403": ApiStatusError,
+    "422": ApiStatusError,
+    "500": ApiStatusError,
+}
+
+
+@pytest.mark.rule("API-9")
+@pytest.mark.parametrize("answer", sorted(CANNED))
+def test_every_wrong_answer_is_its_own_kind_of_error(answer):
+    shown = SESSION.ask(answer)
+    assert isinstance(shown, Shown)
+    assert type(shown.error) is KINDS[answer]
+
+
+@pytest.mark.rule("API-15")
+def test_the_role_is_needed():
+    with pytest.raises(ApiStatusError, match="403") as caught:
+        SESSION.practice_client(role=False).get(INSTRUMENT_IDS[0])
+    assert rule("API-15").text.split("'")[1] in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (lambda: SESSION.platform_a.play("redy"), "ready"),
+        (lambda: SESSION.platform_a.play(variant="from-0.4"), "from-0.4.0"),
+        (lambda: SESSION.platform_a.create(damage="quotet"), "quoted"),
+        (lambda: SESSION.ask("redirekt"), "redirect"),
+    ],
+    ids=["device", "variant", "damage", "answer"],
+)
+def test_a_misspelt_name_is_explained(call, hint):
+    with pytest.raises(ParameterError, match=f"Did you mean '{hint}'"):
+        call()
+
+
+LONG = "x" * 100_000
+WRONG = {
+    "device": (lambda: SESSION.platform_a.play(phone=7), "No phone 7"),
+    "device list": (
+        lambda: SESSION.platform_a.open_page(["ready"]),
+        "No phone a value of type list",
+    ),
+    "device long": (lambda: SESSION.platform_a.play(LONG), "(100000 characters). Known: "),
+    "variant": (lambda: SESSION.platform_a.play(variant=0.4), "No variant 0.4"),
+    "taps text": (lambda: SESSION.platform_a.play(taps="2"), "taps is '2'. Give a whole number from 0 to 20."),
+    "taps below": (lambda: SESSION.platform_a.play(taps=-1), "taps is -1. Give a whole number from 0 to 20."),
+    "taps half": (lambda: SESSION.platform_a.play(taps=1.5), "taps is 1.5. Give a whole number"),
+    "taps bool": (lambda: SESSION.platform_a.play(taps=True), "taps is True. Give a whole number"),
+    "taps above": (
+        lambda: SESSION.platform_a.play(taps=10**9),
+        "taps is 1000000000. Give a whole number from 0 to 20.",
+    ),
+    "guarded": (lambda: SESSION.platform_a.play(guarded="no"), "guarded is 'no'. Give True or False."),
+    "migrated": (lambda: SESSION.platform_a.play(migrated=1), "migrated is 1. Give True or False."),
+    "no function": (
+        lambda: SESSION.platform_a.play(fetch_opc=5),
+        "play needs a method fetch_opc(payment_instrument_id",
+    ),
+    "one argument": (
+        lambda: SESSION.platform_a.play(fetch_opc=lambda one: one),
+        "cannot be called like this: too many positional",
+    ),
+    "damage": (lambda: SESSION.platform_a.create(damage=5), "No damage 5"),
+    "damaged variant": (lambda: SESSION.platform_a.create(5), "No variant 5"),
+    "answer": (lambda: SESSION.ask(answer=200), "No answer 200"),
+    "no answer": (lambda: SESSION.ask(None), "No answer None"),
+    "practice": (lambda: SESSION.practice_client(200), "No answer 200"),
+    "canned": (lambda: CannedService(200), "No answer 200. Known: "),
+    "role": (lambda: SESSION.practice_client(role="maybe"), "role is 'maybe'. Give True or False."),
+    "key": (lambda: SESSION.practice_client(api_key=5), "api_key must be a string, not int."),
+    "rules": (lambda: show_rules(3), "A rule's id is text such as 'A-CAN-2', not int"),
+    "rules list": (lambda: show_rules(["API-1"]), "not list; give one at a time."),
+    "no rules": (show_rules, 'Name some: show_rules("A-CAN-1", "API-13").'),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_argument_says_what_is_allowed(name):
+    call, told = WRONG[name]
+    with pytest.raises(ConfigurationError) as caught:
+        call()
+    assert told in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def test_as_many_taps_as_are_allowed_can_be_played():
+    assert SESSION.platform_a.play(taps=0).button == "shown"
+    assert len(SESSION.platform_a.play(taps=20, guarded=False).trace.select(m.AddTapped)) == 20
+
+
+def test_a_function_that_hides_its_parameters_is_called_all_the_same():
+    assert SESSION.platform_a.play(fetch_opc=max).state == "failed"
+
+
+def test_a_scene_shows_its_end_its_picture_and_its_findings():
+    bundle = SESSION.platform_a.play("cardholder cancels")._repr_mimebundle_()
+    for form in (bundle["text/plain"], bundle["text/html"]):
+        assert "How it ended" in form
+        assert "A-PROV-3" in form
+    assert repr(SESSION.platform_a.play()) == SESSION.platform_a.play()._repr_mimebundle_()["text/plain"]
+
+
+KOTLIN = (NATIVE / "kotlin" / "standin" / "CardProvisioning.kt").read_text("utf-8")
+
+
+@pytest.mark.parametrize("outcome", get_args(m.CanProvisionFailure), ids=lambda outcome: outcome.__name__)
+def test_an_outcome_of_can_provision_is_known_to_the_checks_and_to_kotlin(outcome):
+    name = outcome.says.rpartition(".")[2]
+    opened = SESSION.platform_a.open_page(f"canProvision ends in {name}")
+    assert opened.findings, "give it a Symptom in workbook/checks/platform_a.py"
+    assert f'"{name}" -> CanProvisionResult' in KOTLIN, "give it a branch in the Kotlin stand-in"

@@ -1,0 +1,165 @@
+"""Scenes from the wallet: every name in the lesson's vocabulary works, and a misspelt one is explained."""
+
+import pytest
+
+from workbook.errors import ParameterError
+from workbook.lessons.session import session
+from workbook.play.extension.handler import ReferenceHandler
+from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS
+from workbook.play.platform_b import opened_phone
+from workbook.simulation.phones import WALLETS
+from workbook.simulation.world import INSTRUMENT_IDS
+
+SESSION = session()
+
+FIRST, SECOND, THIRD = INSTRUMENT_IDS
+
+ENDS = {
+    # phone: how a run ends with the reference handler on the phone, and how many cards are offered
+    "app was opened": ("added", 3),
+    "app was never opened": ("app not listed", 0),
+    "with a watch": ("added", 3),
+    "first card is there already": ("added", 2),
+    "app and extension share no storage": ("app not listed", 0),
+    "extension lacks the entitlement": ("app not listed", 0),
+    "authorization UI lacks the entitlement": ("not authenticated", 3),
+    "slow network": ("no card offered", 0),
+    "back end takes 25 s": ("not added", 3),
+}
+
+
+@pytest.mark.rule("FLOW-4", "X-CACHE-1")
+@pytest.mark.parametrize("variant", ["earlier", "later"])
+@pytest.mark.parametrize("phone", WALLETS)
+def test_a_run_ends_as_the_phone_has_it(phone, variant):
+    scene = SESSION.wallet.play(phone=phone, variant=variant)
+    assert (scene.state, len(scene.offered)) == ENDS[phone]
+
+
+def test_a_wallet_that_is_gone_through_by_hand_has_the_sessions_card_or_those_that_are_given():
+    offered = []
+    for cards in (None, (SECOND, THIRD)):
+        opened = SESSION.wallet.open(phone=opened_phone(), cards=cards)
+        opened.walk()
+        offered.append(len(opened.entries))
+    assert offered == [1, 2]
+
+
+def test_every_phone_has_its_end_written_down():
+    assert {*ENDS} == {*WALLETS}
+
+
+@pytest.mark.parametrize("name", AUTHORIZATIONS)
+def test_every_authorization_ui_can_be_named(name):
+    assert SESSION.wallet.play(authorization=name).state in {"added", "not authenticated"}
+
+
+def test_a_handler_may_be_a_class_of_ones_own():
+    class Mine(ReferenceHandler):
+        """The reference by another name."""
+
+    assert SESSION.wallet.play(Mine).state == "added"
+
+
+@pytest.mark.rule("X-CACHE-1")
+def test_on_a_phone_that_was_opened_every_card_has_its_sdk_input_saved():
+    phone = opened_phone()
+    assert [*phone.storage.values()] == [*INSTRUMENT_IDS]
+    assert phone.cards == set()
+    assert opened_phone("app was never opened").storage.values() == {}
+    assert [*opened_phone(cards=[THIRD]).storage.values()] == [THIRD]
+
+
+def test_each_phone_is_a_new_one():
+    one, another = opened_phone(), opened_phone()
+    one.cards.add(FIRST)
+    one.storage.forget()
+    assert another.cards == set()
+    assert len(another.storage.values()) == 3
+
+
+def test_the_card_that_is_added_is_the_first_that_is_offered():
+    scene = SESSION.wallet.play(cards=[THIRD, FIRST])
+    assert scene.offered == (THIRD, FIRST)
+    assert scene.phone.cards == {THIRD}
+
+
+def test_the_summary_tells_the_end_in_words():
+    assert SESSION.wallet.play().summary == {
+        "ended": "added",
+        "cards offered": "3",
+        "card on the phone": "yes",
+        "card on the watch": "no watch is paired",
+        "took": "4.46 s of virtual time",
+    }
+    on_watch = SESSION.wallet.play(phone="with a watch", surface="watch").summary
+    assert (on_watch["card on the phone"], on_watch["card on the watch"]) == ("no", "yes")
+    assert SESSION.wallet.play(phone="app was never opened").summary["cards offered"] == "none"
+
+
+def test_a_scene_shows_its_end_its_picture_and_its_findings():
+    bundle = SESSION.wallet.play("delegate returns nil")._repr_mimebundle_()
+    for kind in ("text/plain", "text/html"):
+        form = bundle[kind]
+        assert "How it ended" in form
+        assert "X-DEL-1" in form
+    assert repr(SESSION.wallet.play()) == SESSION.wallet.play()._repr_mimebundle_()["text/plain"]
+    assert " at 0x" not in repr(SESSION.wallet.play())
+
+
+@pytest.mark.parametrize("name", HANDLERS)
+def test_every_handler_can_be_named_and_shown(name):
+    for surface in ("phone", "watch"):
+        assert "How it ended" in repr(SESSION.wallet.play(name, "with a watch", surface=surface))
+
+
+@pytest.mark.rule("X-HANDLER-1")
+def test_side_by_side_both_wallets_add_their_card_with_no_finding():
+    scenes = SESSION.wallet.play_both()
+    assert [(scene.state, scene.findings) for scene in scenes] == [("added", [])] * 2
+    assert scenes[0].phone is scenes[1].phone
+    assert (scenes[0].phone.cards, scenes[0].phone.watch.cards) == ({FIRST}, {FIRST})
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: SESSION.wallet.play("referense"), "Did you mean 'reference'"),
+        (lambda: SESSION.wallet.play(phone="app was open"), "Did you mean 'app was opened'"),
+        (lambda: SESSION.wallet.play(variant="latter"), "Did you mean 'later'"),
+        (lambda: SESSION.wallet.play(surface="wach"), "Did you mean 'watch'"),
+        (lambda: SESSION.wallet.play(authorization="refuse"), "Did you mean 'refuses'"),
+        (lambda: opened_phone("readdy"), "No phone 'readdy'"),
+        (lambda: SESSION.wallet.play(5), "takes a handler class, because each call gets a new handler; not 5"),
+        (lambda: SESSION.wallet.play(None), "No handler None"),
+        (
+            lambda: SESSION.wallet.play(ReferenceHandler(None, None, None, ())),
+            "not a value of type ReferenceHandler. Write one",
+        ),
+        (lambda: SESSION.wallet.play(dict), "A wallet app takes a handler class"),
+        (lambda: SESSION.wallet.play(authorization=None), "No authorization None"),
+        (lambda: SESSION.wallet.play(cards=FIRST), "allowed: a list of payment instrument ids"),
+    ],
+)
+def test_a_misspelt_name_or_a_wrong_argument_is_explained(call, told):
+    with pytest.raises(ParameterError) as caught:
+        call()
+    assert told in str(caught.value)
+    assert len(str(caught.value)) < 750
+
+
+@pytest.mark.parametrize("name", list(HANDLERS)[1:])
+def test_a_mistaken_handler_is_played_where_its_mistake_shows(name):
+    assert any(one.level != "note" for one in SESSION.wallet.play(name).findings)
+
+
+def test_a_named_stage_is_taken_as_it_was_named():
+    scene = SESSION.wallet.play("status() fails without a cache", "app was opened")
+    assert (scene.state, scene.findings) == ("added", [])
+
+
+def test_the_table_of_mistakes_has_each_handler_once_beside_how_it_ends():
+    ends = {state: names.split("; ") for state, names in SESSION.wallet.mistakes().rows}
+    assert sorted(name for names in ends.values() for name in names) == sorted(SESSION.wallet.handlers[1:])
+    assert ends["app not listed"] == ["network call in status()", "status() fails without a cache"]
+    assert set(ends) == {"app not listed", "no card offered", "not added", "added"}

@@ -1,0 +1,158 @@
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from workbook.api.protocol import encode_id
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.lessons.parameters import Parameters, Source, parameter_names
+
+
+def test_the_defaults_simulate():
+    assert Parameters() == Parameters.of() == Parameters.from_strings({})
+    assert Parameters().as_papermill() == {
+        "source": "simulated",
+        "base_url": None,
+        "payment_instrument_id": "PISIMULATED00000000000001",
+        "variant_a": "from-0.4.0",
+        "variant_b": "later",
+        "seed": 7,
+        "sdk_output_file": None,
+        "strict": False,
+    }
+
+
+def test_everything_can_be_given_as_text():
+    texts = {
+        "source": "api",
+        "base_url": "https://example.org/base",
+        "payment_instrument_id": "0012345",
+        "variant_a": "before-0.4.0",
+        "variant_b": "earlier",
+        "seed": "0042",
+        "sdk_output_file": "out.txt",
+        "strict": "True",
+    }
+    parameters = Parameters.from_strings(texts)
+    assert parameters.source is Source.API
+    assert parameters.as_papermill() == texts | {"seed": 42, "strict": True}
+    assert Parameters.of(**parameters.as_papermill()) == parameters
+
+
+def test_the_environment_never_switches_the_source(monkeypatch):
+    monkeypatch.setenv("WORKBOOK_BASE_URL", "https://example.org")
+    monkeypatch.setenv("WORKBOOK_API_KEY", "canary-key-0123456789")
+    assert Parameters().source is Source.SIMULATED
+    assert "canary" not in repr(Parameters())
+
+
+@pytest.mark.parametrize("number", [12345, 12345.0, True])
+def test_an_identifier_that_arrived_as_a_number_is_refused(number):
+    with pytest.raises(ParameterError, match="quote it in the cell, or use papermill's -r"):
+        Parameters.of(payment_instrument_id=number)
+
+
+@pytest.mark.parametrize("name", ["api_key", "key", "x_api_key", "X-API-KEY", "apiKey", "token", "client_secret"])
+def test_a_key_is_refused_and_not_echoed(name):
+    with pytest.raises(ParameterError, match="WORKBOOK_API_KEY, never from a cell") as caught:
+        Parameters.from_strings({name: "canary-key-0123456789"})
+    assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"sed": "9"}, "Did you mean 'seed'"),
+        ({"source": "real"}, "Known: api, simulated"),
+        ({"variant_a": "0.4.0"}, "Did you mean 'from-0.4.0'"),
+        ({"variant_b": "Later"}, "Did you mean 'later'"),
+        ({"seed": "7.0"}, "whole number from 0 to 4,294,967,295"),
+        ({"seed": "-1"}, "whole number"),
+        ({"seed": str(2**32)}, "whole number"),
+        ({"seed": "٣"}, "whole number"),
+        ({"strict": "yes"}, "strict is 'yes'. Give True or False."),
+        ({"payment_instrument_id": ""}, "not empty"),
+        ({"payment_instrument_id": " 1"}, "outer spaces"),
+        ({"payment_instrument_id": "a\nb"}, "control characters"),
+        ({"base_url": "https://example.org"}, "while source is 'simulated'"),
+        ({"sdk_output_file": "out.txt"}, "while source is 'simulated'"),
+        ({"source": "api", "base_url": "example.org"}, "must be http"),
+        ({"source": "api", "base_url": "https://[::1"}, "not an address"),
+        ({"source": "api", "base_url": "https://h:99999"}, "not an address"),
+        ({"source": "api", "base_url": "https://h/?a=b"}, "without a query"),
+        ({"source": "api", "sdk_output_file": ""}, "not empty"),
+    ],
+)
+def test_a_wrong_value_says_what_is_allowed(values, told):
+    with pytest.raises(ParameterError, match=told.replace("(", r"\(")):
+        Parameters.from_strings(values)
+
+
+@pytest.mark.parametrize("seed", [True, 7.0, "7", None, -1, 2**32])
+def test_a_cells_seed_is_not_converted(seed):
+    with pytest.raises(ParameterError, match="whole number"):
+        Parameters.of(seed=seed)
+
+
+LONG = "x" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"payment_instrument_id": LONG}, "(100000 characters); allowed: at most 1000 characters, as the API gave it."),
+        ({"source": LONG}, "(100000 characters). Known: api, simulated."),
+        ({LONG: 1}, "(100000 characters). Known: "),
+        ({"seed": 10**5000}, "seed is a whole number of 16610 bits. Give"),
+        ({"payment_instrument_id": 10**5000}, "the number a whole number of 16610 bits"),
+        ({"seed": -1}, "seed is -1. Give a whole number from 0 to 4,294,967,295."),
+        ({"seed": [1]}, "seed is a value of type list. Give"),
+    ],
+)
+def test_a_message_stays_short_whatever_was_given(values, told):
+    with pytest.raises(ParameterError) as caught:
+        Parameters.of(**values)
+    assert told in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_the_longest_id_is_the_clients():
+    assert Parameters.of(payment_instrument_id="x" * 1000)
+    encode_id("x" * 1000)
+    with pytest.raises(ConfigurationError, match="longer"):
+        encode_id("x" * 1001)
+
+
+def test_a_password_in_the_address_is_refused_and_not_echoed():
+    with pytest.raises(ParameterError, match="saved in the file") as caught:
+        Parameters.of(source="api", base_url="https://me:canary@example.org")
+    assert "canary" not in str(caught.value)
+
+
+TEXTS = st.sampled_from(["api", "simulated", "from-0.4.0", "https://h", "7", "", "0012345"]) | st.text(max_size=6)
+URLS = st.text("htps:/@[]?#%.09a", max_size=8).map("http://".__add__)
+ANYTHING = TEXTS | URLS | st.none() | st.integers() | st.floats() | st.booleans() | st.binary(max_size=4)
+NAMES = st.sampled_from([*parameter_names(), "api_key", "sed", ""])
+
+FAST = settings(max_examples=2_000, deadline=None, database=None, phases=[Phase.generate])
+
+
+def _typed_error_or_parameters(make):
+    try:
+        parameters = make()
+    except ParameterError:
+        return
+    assert Parameters.of(**parameters.as_papermill()) == parameters
+
+
+@pytest.mark.slow
+@settings(FAST)
+@given(name=NAMES, text=TEXTS | URLS, source=st.sampled_from(["api", "simulated"]))
+def test_any_text_gives_parameters_or_a_typed_error(name, text, source):
+    _typed_error_or_parameters(lambda: Parameters.from_strings({"source": source, name: text}))
+
+
+@pytest.mark.slow
+@settings(FAST)
+@given(name=NAMES, value=ANYTHING, source=st.sampled_from(["api", "simulated"]))
+def test_any_value_gives_parameters_or_a_typed_error(name, value, source):
+    _typed_error_or_parameters(lambda: Parameters.of(**{"source": source, name: value}))

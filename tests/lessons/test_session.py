@@ -1,0 +1,342 @@
+"""The session: one explicit choice of who answers, and what follows from it."""
+
+import pytest
+
+from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.errors import ApiStatusError, ConfigurationError, OpaqueDataError, ParameterError
+from workbook.flows import messages as m
+from workbook.flows.platform_a import State
+from workbook.flows.trace import Kind
+from workbook.lessons.parameters import Source
+from workbook.lessons.session import WHAT_IS_REAL, NotPossible, session
+from workbook.lessons.widgets.chooser import choose
+from workbook.play.platform_a import CardAddress
+from workbook.simulation.seal import Content, Seal
+from workbook.simulation.service import Service
+from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
+from workbook.tools.mockserver.server import running
+
+ID = INSTRUMENT_IDS[0]
+CANARY = "CANARY-key-0123456789"
+
+
+@pytest.fixture(scope="module")
+def address():
+    """A service of another seed under another key, which plays the operator's API."""
+    with running(Service(World(seed=99, credentials={CANARY: Credential()}))) as url:
+        yield url
+
+
+@pytest.fixture
+def real(address, monkeypatch):
+    """Opens sessions at that API; the clients are closed afterwards."""
+    monkeypatch.setenv("WORKBOOK_API_KEY", CANARY)
+    sessions = []
+
+    def start(**parameters):
+        sessions.append(session(source="api", base_url=address, **parameters))
+        return sessions[-1]
+
+    yield start
+    for one in sessions:
+        one.client.close()
+
+
+# ---------------------------------------------------------------- simulated
+
+
+@pytest.mark.parametrize("variant_a", ["before-0.4.0", "from-0.4.0"])
+def test_with_simulated_data_all_is_played(variant_a):
+    opened = session(variant_a=variant_a)
+    assert not opened.real
+    assert opened.get().sdk_input.is_simulated
+    assert opened.post().sdk_input.summary()["kind"] == "opc"
+    run = opened.platform_a.play()
+    assert (run.state, run.findings) == (State.IN_WALLET, [])
+    assert variant_a.replace("-", " ") in run.trace.title
+    assert {record.message.basis for record in run.trace.select(m.ApiAnswered)} == {
+        "API-1 API-9; content: assumed; status: openapi",
+        "API-2 API-9 API-11; content: assumed; status: openapi",
+    }
+
+
+def test_settings_in_the_environment_alone_never_make_it_real(monkeypatch):
+    monkeypatch.setenv("WORKBOOK_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("WORKBOOK_API_KEY", CANARY)
+    opened = session()
+    assert not opened.real
+    assert opened.get().sdk_input.is_simulated
+
+
+def test_each_card_of_the_simulation_can_be_the_sessions():
+    assert session(payment_instrument_id=INSTRUMENT_IDS[2]).platform_a.play().phone.cards == {INSTRUMENT_IDS[2]}
+
+
+@pytest.mark.rule("API-9")
+@pytest.mark.parametrize("payment_instrument_id", ["0012345", "PI 1/ü?", "PI-OF-NOBODY"])
+def test_an_instrument_that_the_simulated_api_does_not_know_is_a_422_everywhere(payment_instrument_id):
+    opened = session(payment_instrument_id=payment_instrument_id)
+    for call in (opened.get, opened.post, opened.platform_a.create, opened.platform_b.service):
+        with pytest.raises(ApiStatusError, match="422") as caught:
+            call()
+        assert caught.value.status == 422
+    assert "422" in opened.wire().text()
+    for run in (opened.platform_a.play(), opened.platform_b.play(), opened.break_it("latency")):
+        assert run.phone.cards == set()
+        assert run.trace.select(m.ActivationDataFailed)
+    assert opened.wallet.play(cards=[payment_instrument_id]).phone.cards == set()
+
+
+def test_another_seed_makes_other_data_and_the_same_walk():
+    texts = {session(seed=seed).get().sdk_input.text for seed in (7, 8)}
+    assert len(texts) == 2
+    run = session(seed=8).platform_a.play()
+    assert run.state == State.IN_WALLET
+
+
+@pytest.mark.rule("A-OPC-1", "A-PROV-2")
+def test_a_lessons_own_provider_can_ask_the_desk():
+    opened = session()
+
+    class Provider:
+        def fetch_opc(self, payment_instrument_id, sdk_output):
+            return opened.exchange(payment_instrument_id, sdk_output)
+
+    client = opened.platform_a.create().card_provisioning
+    client.can_provision()
+    outcome = client.provision(card_display_name="A card", card_address=CardAddress(), opc_provider=Provider())
+    assert outcome == m.ProvisionSuccess()
+
+
+@pytest.mark.rule("API-1", "API-2", "API-4", "API-5", "API-6")
+def test_what_is_on_the_wire_is_shown_without_the_key():
+    opened = session()
+    path = f"/bcl/v2/paymentInstruments/{ID}/networkTokenActivationData"
+    get, post = opened.wire().text(), opened.wire("POST").text()
+    assert get.startswith(f"GET {path}\nx-api-key: [key]\ncontent-type: application/json\n")
+    assert "\n\n(no body)\n\n200 OK\ncontent-type: application/json\n\n" in get
+    assert f'{{"sdkInput": "SIMULATED activation #1 for {ID}, 340 characters"}}' in get
+    assert post.startswith(f"POST {path}\nx-api-key: [key]\n")
+    assert f'{{"sdkOutput": "SIMULATED output #1 for {ID}, 228 characters"}}' in post
+    assert f'{{"sdkInput": "SIMULATED opc #1 for {ID}, ' in post
+    assert SIMULATED_KEY not in get + post
+
+
+@pytest.mark.rule("GAP-1")
+@pytest.mark.parametrize("answer", session().answers)
+def test_a_wrong_answer_is_shown_as_it_is_and_at_most_a_page_of_it(answer):
+    text = session().wire(answer=answer).text()
+    assert len(text) < 1500
+    assert "\n\nThe answer rests on: " in text
+    assert ('{"sdkInput": "a", "sdkInput": "b"}' in text) is (answer == "sdkInput twice")
+    if answer.isdigit():
+        assert f"\n\n{answer} " in text
+        assert f'"status": {answer},' in text
+
+
+# ---------------------------------------------------------------- real
+
+
+def test_the_get_is_real_and_the_walk_says_where_the_real_world_ends(real):
+    opened = real()
+    assert opened.real
+    sdk_input = opened.get().sdk_input
+    assert isinstance(Seal(99).open(sdk_input.text).claims, dict)
+    run = opened.platform_a.play()
+    assert run.state == State.IN_WALLET
+    assert [record.message.text for record in run.trace.select(kind=Kind.NOTE)] == [
+        "The GET was real. From here on all is simulated: only the SDK on a device can open a real sdkInput.",
+        "Not sent to the API: this sdkOutput is simulated. The simulated service answers instead.",
+    ]
+    assert [record.message.method for record in run.trace.select(m.ApiRequested)] == ["GET"]
+    assert run.trace.select(m.ApiAnswered)[0].at > 0
+
+
+def test_each_play_with_a_real_api_begins_anew(real):
+    opened = real()
+    plays = (opened.platform_a.play, opened.platform_b.play, opened.wallet.play)
+    assert [play().added for play in plays * 2] == [True] * 6
+
+
+def test_a_real_get_that_fails_ends_the_walk(real):
+    opened = real(payment_instrument_id="PIUNKNOWN")
+    with pytest.raises(ApiStatusError):
+        opened.get()
+    run = opened.platform_a.play()
+    assert run.state == State.UNAVAILABLE
+    assert run.trace.select(m.Noted) == []
+    assert [finding.rule for finding in run.findings] == ["GAP-1"]
+
+
+def test_a_real_post_needs_a_file(real):
+    posted = real().post()
+    assert isinstance(posted, NotPossible)
+    assert "sdk_output_file" in repr(posted)
+    assert repr(posted).startswith("Not possible here: ")
+
+
+@pytest.mark.rule("API-2", "API-7")
+@pytest.mark.parametrize(("serial", "ending"), [(1, ""), (2, "\n"), (3, "\r\n")])
+def test_a_real_post_sends_the_files_text_without_its_last_line_break(real, tmp_path, serial, ending):
+    text = Seal(99).close(Content.OUTPUT, ID, serial, attempt=serial)
+    path = tmp_path / "output.txt"
+    path.write_bytes((text + ending).encode())
+    opened = real(sdk_output_file=str(path))
+    assert opened.sdk_output() == SdkOutput(text)
+    assert Seal(99).open(opened.post().sdk_input.text).content == "opc"
+
+
+BAD_FILES = {
+    "missing": (None, ConfigurationError, "No such file"),
+    "not UTF-8": (b"\xff\xfe", ConfigurationError, "no UTF-8 text"),
+    "too large": (b"x" * 1_048_577, ConfigurationError, "larger than 1,048,576 bytes"),
+    "empty": (b"", OpaqueDataError, "is empty"),
+    "a line break only": (b"\n", OpaqueDataError, "is empty"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_file_that_cannot_be_used_is_explained(real, tmp_path, name):
+    content, kind, why = BAD_FILES[name]
+    path = tmp_path / "output.txt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(kind, match=why):
+        real(sdk_output_file=str(path)).post()
+
+
+@pytest.mark.rule("REL-2", "REL-3")
+def test_neither_the_key_nor_real_data_shows(real):
+    opened = real()
+    run = opened.platform_a.play()
+    texts = [
+        repr(opened),
+        repr(opened.client),
+        repr(run),
+        run.trace.to_jsonl(),
+        opened.wire().text(),
+        repr(vars(opened)),
+    ]
+    texts += map(repr, run.trace)
+    assert not any(CANARY in text for text in texts)
+
+
+def test_the_sdk_by_hand_stays_simulated_and_works(real):
+    opened = real()
+    assert isinstance(opened.activation_data(), SdkInput)
+    assert isinstance(opened.platform_a.create(), m.CreateSuccess)
+    assert isinstance(opened.platform_a.create("before-0.4.0"), m.CreateSuccess)
+
+
+# ---------------------------------------------------------------- choices
+
+
+def test_a_real_api_needs_a_key(address):
+    with pytest.raises(ConfigurationError, match="WORKBOOK_API_KEY"):
+        session(source="api", base_url=address)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"sorce": "api"}, {"source": "real"}, {"variant_a": "0.4.0"}, {"api_key": CANARY}]
+)
+def test_a_wrong_parameter_is_refused_without_repeating_a_key(parameters):
+    with pytest.raises(ParameterError) as caught:
+        session(**parameters)
+    assert CANARY not in str(caught.value)
+
+
+BASE, KEY = "WORKBOOK_BASE_URL", "WORKBOOK_API_KEY"
+
+
+@pytest.mark.parametrize(
+    ("settings", "given", "missing"),
+    [
+        ({}, {}, [BASE, KEY]),
+        ({BASE: "", KEY: ""}, {}, [BASE, KEY]),
+        ({KEY: CANARY}, {}, [BASE]),
+        ({BASE: "https://h"}, {}, [KEY]),
+        ({}, {"base_url": "https://h"}, [KEY]),
+    ],
+)
+def test_all_missing_settings_are_named_at_once_in_a_notebooks_words(monkeypatch, settings, given, missing):
+    for name in (BASE, KEY):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError) as caught:
+        session(source="api", **given)
+    told = str(caught.value)
+    assert f"lacks: {', '.join(missing)}. Set them" in told
+    assert ("parameter base_url" in told) is (BASE in missing)
+    assert "pass" not in told
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda opened: opened.wire("PUT"), "method is 'PUT'. Known: GET, POST."),
+        (lambda opened: opened.wire(None), "method is None. Known: GET, POST."),
+        (lambda opened: opened.wire(answer="5"), "No answer '5'."),
+        (lambda opened: opened.platform_a.create("0.4.0"), "No variant '0.4.0'. Did you mean 'from-0.4.0'?"),
+        (lambda opened: opened.platform_a.create(["x"]), "No variant a value of type list. Known: before-0.4.0"),
+        (lambda opened: opened.platform_b.service(variant="latter"), "No variant 'latter'. Did you mean 'later'?"),
+    ],
+)
+def test_a_wrong_argument_of_the_desk_is_explained(call, told):
+    with pytest.raises(ParameterError) as caught:
+        call(session())
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("source", [*Source])
+def test_the_limits_of_each_source_are_told(source, monkeypatch):
+    monkeypatch.setenv(BASE, "https://h")
+    monkeypatch.setenv(KEY, CANARY)
+    told = session(source=source.value).limits().text()
+    for name in WHAT_IS_REAL[source]:
+        assert name in told
+    assert source.value in told
+
+
+def test_a_delegate_that_mixes_up_its_two_values_is_told_so():
+    with pytest.raises(ParameterError, match="came the other way round"):
+        session().exchange(b"output", "PI1")
+
+
+def test_a_lesson_opens_its_session_from_the_settings_of_its_first_cell():
+    lesson = {"seed": 3, "variant_a": "before-0.4.0", "another_name": 7}
+    lesson["session"] = session(lesson)
+    assert lesson["session"].parameters == session(seed=3, variant_a="before-0.4.0").parameters
+    assert session(lesson, seed=4).parameters.seed == 4
+
+
+def test_settings_that_are_refused_leave_no_earlier_session_behind():
+    lesson = {"session": session(), "source": "sim"}
+    with pytest.raises(ParameterError):
+        lesson["session"] = session(lesson)
+    current = lesson["session"]
+    platform_a = current.platform_a
+    for use in (lambda: current.limits, lambda: platform_a.play, lambda: current.wallet.handlers):
+        with pytest.raises(
+            ConfigurationError, match=r"There is no session: source is 'sim'\..* Correct the first cell"
+        ):
+            use()
+    assert repr(current) == "There is no session: source is 'sim'. Known: api, simulated."
+    assert not hasattr(current, "_repr_html_")
+
+
+def test_settings_are_a_lesson_s_names():
+    with pytest.raises(ParameterError, match=r"takes globals\(\), or settings by name, not 'simulated'"):
+        session("simulated")
+
+
+def test_nothing_is_played_before_a_prediction_is_made():
+    offered = session()
+    assert offered.predictions["i_think"][0] == "(choose)"
+    assert offered.predictions["operation"] == ("GET", "POST")
+    assert "First choose “I think”" in choose(offered.predict, **offered.predictions).snapshot().text()
+    first = {name: values[0] for name, values in offered.predictions.items()}
+    with pytest.raises(ParameterError):
+        offered.predict(**first)
+    made = offered.predict(**first | {"i_think": offered.predictions["i_think"][1]})
+    assert "you think" in repr(made)

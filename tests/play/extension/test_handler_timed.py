@@ -1,0 +1,72 @@
+"""A back end that times itself, in front of a handler that may give up first."""
+
+import pytest
+
+from workbook.errors import DeadlineError, MaybeSentError, ParameterError
+from workbook.flows import messages as m
+from workbook.play.back_end import BACK_ENDS, Network, WatchedBackEnd
+from workbook.play.extension.handler import ExtensionBackEnd
+from workbook.simulation.faults import FaultPlan, Planned
+from workbook.simulation.phones import PhoneB
+from workbook.simulation.sdks import Call, under_way
+from workbook.simulation.service import Service
+from workbook.simulation.world import INSTRUMENT_IDS
+
+FIRST = INSTRUMENT_IDS[0]
+
+
+def around(back_end="good", **fault):
+    """The back end as a handler has it, the call under way, and what was told when."""
+    line, told, phone = Network(Service(plan=FaultPlan([Planned.of(**fault)]))), [], PhoneB()
+    relay = WatchedBackEnd(BACK_ENDS[back_end].make(line), line)
+    call = Call(phone, tell=lambda at, event: told.append((round(at, 3), type(event).__name__)))
+    return ExtensionBackEnd(relay, phone), call, told
+
+
+def test_what_an_attempt_takes_is_spent_by_the_call():
+    back_end, call, told = around(fault="stall before headers", nth=1)
+    with under_way(call):
+        assert back_end.get(FIRST).startswith(b'{"simulated"')
+    assert [name for _at, name in told] == [
+        "BackEndAsked", "ApiRequested", "AnswerLost", "ApiAskedAgain", "ApiAnswered", "ApiCallEnded",
+    ]  # fmt: skip
+    assert call.spent == pytest.approx(told[-1][0], abs=0.001)
+    assert told[2][0] == 2.75
+
+
+@pytest.mark.rule("REL-5")
+def test_a_handler_that_gives_up_first_spends_its_own_time_and_the_back_end_goes_on():
+    back_end, call, told = around("waits 30 s", fault="stall before headers")
+    with under_way(call), pytest.raises(DeadlineError):
+        back_end.get(FIRST, timeout=5.0)
+    assert call.spent == 5.0
+    assert sorted(told)[-3:] == [(5.0, "Noted"), (30.25, "AnswerLost"), (30.25, "ApiCallEnded")]
+
+
+def test_an_error_in_time_is_the_back_ends_own():
+    back_end, call, _told = around(fault="reset")
+    with under_way(call), pytest.raises(MaybeSentError):
+        back_end.post(FIRST, b"output", timeout=10.0)
+    assert call.spent == pytest.approx(0.3)
+
+
+@pytest.mark.rule("REL-6")
+def test_nothing_that_was_passed_on_arrives_as_no_bytes():
+    back_end, call, _told = around("believes every 200", fault="sdkInput missing")
+    with under_way(call):
+        assert back_end.get(FIRST) == b""
+
+
+def test_a_timeout_is_checked_as_ever():
+    back_end, call, _told = around(fault="200")
+    with under_way(call), pytest.raises(ParameterError):
+        back_end.get(FIRST, timeout=0)
+
+
+def test_several_at_once_take_as_long_as_the_slowest():
+    back_end, call, told = around(fault="latency", payment_instrument_id=FIRST, seconds=2.0)
+    with under_way(call):
+        assert [*back_end.get_all(INSTRUMENT_IDS, timeout=5.0)] == [*INSTRUMENT_IDS]
+    assert call.spent == 2.25
+    assert [at for at, name in told if name == "ApiAnswered"] == [2.25, 0.25, 0.25]
+    assert m.Noted.__name__ not in [name for _at, name in told]

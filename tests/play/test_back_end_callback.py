@@ -1,0 +1,116 @@
+"""The integrator's own code, called to its end: plain or a coroutine function, with or without a running loop."""
+
+import asyncio
+import signal
+import threading
+import time
+from contextvars import ContextVar
+
+import pytest
+
+from workbook.play.own_code import completed
+
+SETTING = ContextVar("setting", default="outside")
+
+
+def plain(one, *, two=2):
+    return one, two
+
+
+async def later(one, *, two=2):
+    await asyncio.sleep(0)
+    return one, two
+
+
+class Promise:
+    """Awaitable, and no coroutine."""
+
+    def __await__(self):
+        yield from asyncio.sleep(0).__await__()
+        return "kept"
+
+
+@pytest.mark.parametrize("function", [plain, later])
+def test_it_is_called_with_what_is_given_and_gives_back_what_it_returns(function):
+    assert completed(function, 1) == (1, 2)
+    assert completed(function, 1, two=3) == (1, 3)
+
+
+def test_anything_that_can_be_awaited_is_awaited():
+    assert completed(Promise) == "kept"
+    assert completed(lambda: later(1)) == (1, 2)
+
+
+@pytest.mark.parametrize("function", [plain, later])
+def test_it_works_where_a_loop_is_running_already_as_in_a_notebook(function):
+    async def cell():
+        await asyncio.sleep(0)
+        return completed(function, 1)
+
+    assert asyncio.run(cell()) == (1, 2)
+
+
+def test_a_coroutine_sees_the_context_that_it_was_called_in():
+    async def reads():
+        await asyncio.sleep(0)
+        return SETTING.get()
+
+    token = SETTING.set("inside")
+    try:
+        assert completed(reads) == "inside"
+    finally:
+        SETTING.reset(token)
+
+
+def test_a_plain_function_runs_on_the_caller_s_own_thread():
+    assert completed(threading.get_ident) == threading.get_ident()
+
+
+def raises(error):
+    def function():
+        raise error
+
+    async def coroutine():
+        await asyncio.sleep(0)
+        raise error
+
+    return function, coroutine
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), asyncio.CancelledError(), SystemExit(3), KeyboardInterrupt()])
+@pytest.mark.parametrize("form", [0, 1], ids=["plain", "coroutine"])
+def test_what_it_raises_is_raised_here(form, error):
+    with pytest.raises(type(error)):
+        completed(raises(error)[form])
+
+
+@pytest.mark.parametrize("value", [None, b"bytes", (), [1], (n for n in ()), iter(())])
+def test_what_is_not_awaitable_is_given_back_as_it_is(value):
+    assert completed(lambda: value) is value
+
+
+@pytest.mark.slow
+def test_a_cell_that_is_stopped_stops_what_it_awaits():
+    ended = []
+
+    async def waits():
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a program in the background may be started without
+    stop = threading.Timer(0.3, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+    stop.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        completed(waits)
+    assert ended == [True]
+    assert time.monotonic() - began < 30  # far below the minute that it would have waited
+
+
+def test_no_thread_is_left_behind():
+    before = threading.active_count()
+    for _ in range(3):
+        completed(later, 1)
+    assert threading.active_count() == before

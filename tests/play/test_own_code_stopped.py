@@ -1,0 +1,465 @@
+"""The integrator's own code is stopped when its time is over, whatever it does, and the run goes on without it."""
+
+import asyncio
+import linecache
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+from workbook.api.exchange import Options
+from workbook.api.opaque import SdkOutput
+from workbook.checks import check
+from workbook.errors import ConfigurationError
+from workbook.flows import messages as m
+from workbook.flows.extension import State
+from workbook.flows.platform_a import BUSY_A
+from workbook.flows.platform_b import BUSY_B
+from workbook.flows.trace import CALLS
+from workbook.lessons.plays.script import Script, play
+from workbook.play import own_code
+from workbook.play.back_end import Network, back_end_over
+from workbook.play.extension.handler import AuthorizationProvider, ReferenceHandler
+from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.own_code import StoppedError, TookTooLong, within
+from workbook.play.platform_a import AppA, CardAddress, CardProvisioning, PlatformARun
+from workbook.play.platform_b import AppB, PlatformBRun, opened_phone
+from workbook.simulation.service import DirectApi, Service
+from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.views.durations import timing
+
+ENDLESS = """
+import asyncio, itertools, time
+from contextlib import suppress
+
+def sleeps():
+    time.sleep(30)
+
+def loops():
+    while True:
+        pass
+
+def tidies_up():
+    try:
+        time.sleep(30)
+    finally:
+        time.sleep(0)
+
+def swallows():
+    while True:
+        try:
+            time.sleep(30)
+        except:
+            pass
+
+def swallows_twice():
+    while True:
+        try:
+            try:
+                time.sleep(30)
+            except BaseException:
+                pass
+        except BaseException:
+            pass
+
+def suppresses():
+    for _ in itertools.count():
+        with suppress(BaseException):
+            time.sleep(30)
+
+async def waits():
+    await asyncio.sleep(30)
+
+async def waits_stubbornly():
+    while True:
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            pass
+
+async def spins():
+    while True:
+        pass
+"""
+NAMES = {}
+linecache.cache["mine.py"] = (len(ENDLESS), None, ENDLESS.splitlines(keepends=True), "mine.py")
+exec(compile(ENDLESS, "mine.py", "exec"), NAMES)
+HANDLER = """import asyncio, time
+import workbook as wb
+class Mine(wb.ReferenceHandler):
+    {}
+wb.show(wb.session().wallet.play(Mine), "findings")"""
+CELLS = (
+    HANDLER.format("def status(self): time.sleep(30)"),
+    HANDLER.format("async def status(self): await asyncio.sleep(30)"),
+    "'still here'",
+)
+"""What a learner runs in a notebook."""
+PLAIN = ("sleeps", "loops", "tidies_up", "swallows", "swallows_twice", "suppresses")
+ASYNC = ("waits", "spins")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Limits of tenths of a second."""
+    monkeypatch.setattr(own_code, "NOTICEABLE", 0.05)
+    monkeypatch.setattr(own_code, "LIMITS", dict.fromkeys((*CALLS.values(), "provision"), own_code.LIMITS["status"]))
+
+
+def stopped(function, seconds=0.05):
+    with pytest.raises(StoppedError) as caught:
+        within(seconds, function)
+    return caught.value
+
+
+def elsewhere(function):
+    """What the function returns on a thread that is not the main one."""
+    found = []
+    thread = threading.Thread(target=lambda: found.append(function()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def has_stopped(function, seconds=0.05):
+    try:
+        within(seconds, function)
+    except StoppedError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("name", [*PLAIN, *ASYNC])
+def test_it_is_stopped_on_the_main_thread_and_nothing_remains(name):
+    before = signal.getsignal(signal.SIGALRM), sys.gettrace()
+    error = stopped(NAMES[name])
+    assert str(error) == "it had not ended after 0.05 s of real time"
+    assert error.line.startswith("mine.py, line ")
+    assert not error.left_behind
+    assert (signal.getsignal(signal.SIGALRM), sys.gettrace()) == before
+    assert (signal.getitimer(signal.ITIMER_REAL), sys.exc_info()) == ((0.0, 0.0), (None, None, None))
+
+
+@pytest.mark.parametrize("name", ["sleeps", "waits", "swallows"])
+def test_the_same_in_a_cell_of_a_kernel_whose_loop_is_running(name):
+    async def cell():
+        return stopped(NAMES[name])
+
+    assert asyncio.run(cell()).line.startswith("mine.py, line ")
+
+
+@pytest.mark.parametrize("name", ["loops", *ASYNC])
+def test_it_is_stopped_on_another_thread_where_it_runs_python(name):
+    error = elsewhere(lambda: has_stopped(NAMES[name]))
+    assert error.line.startswith("mine.py, line ")
+    assert not error.left_behind
+
+
+@pytest.mark.slow
+def test_it_is_left_behind_on_another_thread_where_it_cannot_be_stopped():
+    error = elsewhere(lambda: has_stopped(lambda: time.sleep(1)))
+    assert error.left_behind
+    assert "time.sleep(1)" in error.line
+
+
+@pytest.mark.slow
+def test_a_coroutine_that_blocks_is_left_behind():
+    async def blocks():
+        time.sleep(1)  # noqa: ASYNC251
+
+    error = stopped(blocks)
+    assert error.left_behind
+    assert "time.sleep(1)" in error.line
+    assert stopped(NAMES["waits_stubbornly"]).left_behind
+
+
+@pytest.mark.slow
+def test_a_system_without_the_signal_leaves_it_behind(monkeypatch):
+    monkeypatch.delattr(signal, "setitimer")
+    assert stopped(lambda: time.sleep(1)).left_behind
+    assert within(5, lambda: 7) == 7
+
+
+def test_a_browser_has_neither_signals_nor_threads_and_only_measures(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    seen, spent = [], []
+    own_code.watched("cardArt", seen.append, lambda: time.sleep(0.1), spend=spent.append, seconds=0.05)
+    assert [(one.call, one.outcome) for one in seen] == [("cardArt", "")]
+    assert spent == [seen[0].really]
+
+
+@pytest.fixture
+def browser(monkeypatch):
+    """A browser's Python: no threads, and a loop that goes on by itself while a call waits, where it can."""
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    monkeypatch.setattr(threading.Thread, "start", lambda _thread: pytest.fail("a browser has no threads"))
+    loop = asyncio.new_event_loop()
+    ffi = SimpleNamespace(loop=loop, can_run_sync=lambda: True, run_sync=loop.run_until_complete)
+    monkeypatch.setitem(sys.modules, "pyodide", SimpleNamespace(ffi=ffi))
+    monkeypatch.setitem(sys.modules, "pyodide.ffi", ffi)
+    yield ffi
+    loop.close()
+
+
+async def waits_and_answers():
+    return await asyncio.wait_for(asyncio.sleep(0.001, 3), 5) + await answers_at_once()
+
+
+async def answers_at_once():
+    await asyncio.sleep(0)
+    return 4
+
+
+def test_a_browser_awaits_a_coroutine_without_a_thread(browser):
+    assert within(5, waits_and_answers) == 7
+    browser.can_run_sync = lambda: False
+    assert within(5, answers_at_once) == 4
+    never = asyncio.Future(loop=browser.loop)
+    with pytest.raises(ConfigurationError, match="Your code waits, which this browser's Python cannot do"):
+        within(5, lambda: never)
+
+
+async def fails():
+    await asyncio.sleep(0)
+    raise KeyError("mine")
+
+
+@pytest.mark.parametrize("can", [True, False])
+def test_what_a_coroutine_raises_in_a_browser_has_its_line(browser, can):
+    browser.can_run_sync = lambda: can
+    with pytest.raises(KeyError) as raised:
+        within(5, fails)
+    assert own_code.own_line(raised.value).endswith('raise KeyError("mine")')
+
+
+@pytest.mark.parametrize("thread", [lambda function: function(), elsewhere], ids=["main", "another"])
+def test_the_time_of_the_call_around_it_ends_both(thread):
+    def outer():
+        has_stopped(NAMES["loops"], 5.0)
+
+    began = time.monotonic()
+    assert thread(lambda: has_stopped(outer, 0.05))
+    assert time.monotonic() - began < 4
+
+
+def test_a_call_inside_may_end_before_and_the_rest_still_counts():
+    def outer():
+        assert stopped(NAMES["sleeps"], 0.05)
+        time.sleep(30)
+
+    assert str(stopped(outer, 0.2)) == "it had not ended after 0.2 s of real time"
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_another_ones_alarm_goes_on():
+    rang = []
+    before = signal.signal(signal.SIGALRM, lambda *_: rang.append(1))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        stopped(NAMES["sleeps"], 0.05)
+        time.sleep(0.2)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert rang == [1]
+
+
+def test_no_exception_of_the_integrators_catches_the_stop():
+    def catches():
+        with suppress(Exception):
+            time.sleep(30)
+
+    assert stopped(catches).line
+    assert not issubclass(TookTooLong, Exception)
+
+
+# ---------------------------------------------------------------- in a run
+
+
+def sleeps(*_given, **_named):
+    time.sleep(30)
+
+
+async def waits(*_given, **_named):
+    await asyncio.sleep(30)
+
+
+def extension(call, method, **settings):
+    handler = type("Mine", (ReferenceHandler,), {call: method})
+    wallet = WalletApp(handler, phone=opened_phone(), **settings)
+    wallet.walk()
+    return wallet
+
+
+def told(run):
+    return [(one.call, one.outcome) for _at, one in run.trace.seen(m.CodeTookLong)]
+
+
+GENERATE = CALLS[m.CallGenerate]
+HANGING = {
+    "status": (State.NOT_LISTED, "status", "X-STATUS-3"),
+    "pass_entries": (State.EMPTY, "pass_entries", "X-ENTRIES-3"),
+    "card_art": (State.EMPTY, "pass_entries", "X-ENTRIES-3"),
+    GENERATE: (State.NOT_ADDED, GENERATE, "X-GEN-1"),
+    "provision": (State.NOT_ADDED, GENERATE, "X-GEN-1"),
+}
+
+
+@pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3", "X-GEN-1")
+@pytest.mark.parametrize("method", [sleeps, waits])
+@pytest.mark.parametrize("call", HANGING)
+def test_a_handler_that_hangs_is_stopped_and_named_with_its_line(call, method):
+    state, named, rule = HANGING[call]
+    wallet = extension(call, method)
+    assert (wallet.state, told(wallet)) == (state, [(named, "stopped")])
+    (finding,) = [one for one in check(wallet.trace) if "had not ended" in one.text]
+    assert (finding.rule, finding.level) == (rule, "fail")
+    assert "0.1 s of real time, and was stopped. test_own_code_stopped.py, line " in finding.text
+    assert not any("StoppedError" in finding.text for finding in check(wallet.trace))
+
+
+@pytest.mark.rule("X-STATUS-3")
+def test_the_wallet_has_gone_by_then_and_bar_and_phone_show_it():
+    played = play(Script("from the wallet", handler=type("Mine", (ReferenceHandler,), {"status": sleeps})))
+    (bar,) = timing(played.film).budgets
+    assert (bar.verdict, bar.used_text) == ("fail", "100 %")
+    assert "no answer within 100 ms: your code really took 100 ms" in bar.words
+    assert "app not listed" in played.film.frames[-1].state
+    assert played.run.trace.select(m.BudgetSpent)
+    assert played.run.trace[-1].name == "IgnoreLate"
+    assert any("took more than 0.1 s: the app is not listed in the wallet" in one.text for one in played.findings)
+
+
+@pytest.mark.rule("X-STATUS-3")
+def test_code_that_ends_late_is_too_late_by_its_real_time():
+    def status(self):
+        time.sleep(0.32)
+        return ReferenceHandler.status(self)
+
+    before = own_code.LIMITS
+    try:
+        own_code.LIMITS = {}
+        played = play(Script("from the wallet", handler=type("Mine", (ReferenceHandler,), {"status": status})))
+    finally:
+        own_code.LIMITS = before
+    (bar,) = timing(played.film).budgets
+    ((_at, slow),) = played.run.trace.seen(m.CodeTookLong)
+    assert slow.really in (0.3, 0.4, 0.5, 0.6)  # on a busy machine it sleeps longer
+    assert f"no answer within 100 ms: your code really took {slow.really * 1000:.0f} ms" in bar.words
+    assert bar.used_text == f"{slow.really * 1000:.0f} %"
+    assert played.run.state == "app not listed"
+
+
+def test_the_same_slow_run_is_the_same_to_the_byte_and_a_quick_one_says_nothing():
+    first, second = (extension("status", sleeps).trace.to_jsonl() for _ in range(2))
+    assert first == second
+    quick = extension("status", ReferenceHandler.status)
+    assert not quick.trace.select(m.CodeTookLong)
+    assert quick.trace.to_jsonl() == extension("_helper", None).trace.to_jsonl()
+
+
+class Delegate:
+    def provision(self, sdk_output, payment_instrument_id): ...
+    def did_finish_provisioning(self, pass_, error): ...
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """A callback of the app has a tenth of a second."""
+    monkeypatch.setitem(own_code.watched.__kwdefaults__, "seconds", 0.1)
+
+
+@pytest.mark.usefixtures("brief")
+@pytest.mark.parametrize("method", [sleeps, waits])
+@pytest.mark.parametrize("call", ["fetchOpc", "provision", "didFinishProvisioning", "viewDidAppear", "get", "post"])
+def test_each_callback_of_the_app_is_stopped_and_the_run_comes_to_its_end(monkeypatch, call, method):
+    monkeypatch.setattr("workbook.play.back_end.Options", partial(Options, deadline=0.1))
+    names = {"didFinishProvisioning": "did_finish_provisioning", "viewDidAppear": "view_did_appear"}
+    mine = type("Mine", (Delegate,), {names.get(call, call): method})
+    match call:
+        case "fetchOpc":
+            run = PlatformARun(app=AppA(fetch_opc=method))
+        case "viewDidAppear":
+            mine = type("Mine", (AuthorizationProvider,), {"view_did_appear": method})
+            run = WalletApp(authorization=mine, phone=opened_phone())
+        case "get" | "post":
+            usual = {"__init__": lambda self, api: setattr(self, "api", api)}
+            usual |= {
+                "get": lambda self, card: self.api.get(card),
+                "post": lambda self, card, out: self.api.post(card, out),
+            }
+            run = PlatformARun(back_end=back_end_over(type("Mine", (), usual | {call: method}), Network(Service())))
+        case _:
+            run = PlatformBRun(app=AppB(delegate=mine()))
+    run.walk()
+    assert told(run) == [(call, "stopped")]
+    assert run.state not in {*BUSY_A, *BUSY_B}
+    (finding,) = [one for one in check(run.trace) if "real time, and was stopped" in one.text]
+    assert (finding.rule, finding.level) == ("B-DEL-3" if call == "provision" else "REL-5", "fail")
+
+
+def test_an_activity_provider_that_hangs_gives_no_activity(monkeypatch):
+    monkeypatch.setattr("workbook.play.platform_a.BACK_END_WAIT", 0.1)
+    made = CardProvisioning.create(DirectApi().get(INSTRUMENT_IDS[0]).sdk_input, sleeps)
+    card = made.card_provisioning
+    card.can_provision()
+    provider = type("Mine", (), {"fetch_opc": staticmethod(fetch_opc)})()
+    ended = card.provision(card_display_name="x", card_address=CardAddress(), opc_provider=provider)
+    assert "activityProvider raised StoppedError" in ended.why
+
+
+class Later:
+    """A back end, an app's delegate and a handler of which every method is a coroutine function."""
+
+    def __init__(self, api):
+        self.api = api
+
+    async def get(self, card):
+        await asyncio.sleep(0)
+        return self.api.get(card)
+
+    async def post(self, card, sdk_output):
+        await asyncio.sleep(0)
+        return self.api.post(card, sdk_output)
+
+
+class LaterDelegate:
+    async def provision(self, sdk_output, payment_instrument_id):
+        await asyncio.sleep(0)
+        return DirectApi().post(payment_instrument_id, SdkOutput.from_bytes(sdk_output)).sdk_input.data
+
+    async def did_finish_provisioning(self, pass_, error):
+        await asyncio.sleep(0)
+
+
+async def fetch_opc(payment_instrument_id, sdk_output):
+    await asyncio.sleep(0)
+    return DirectApi().post(payment_instrument_id, SdkOutput(sdk_output)).sdk_input.text
+
+
+def test_each_callback_may_be_a_coroutine_function():
+    own = back_end_over(Later, Network(Service()))
+    for run in (
+        PlatformARun(app=AppA(fetch_opc=fetch_opc)),
+        PlatformARun(back_end=own),
+        PlatformBRun(app=AppB(delegate=LaterDelegate())),
+    ):
+        run.walk()
+        assert (run.state, check(run.trace)) == ("in the wallet", [])
+
+
+@pytest.mark.slow
+@pytest.mark.rule("X-STATUS-3")
+def test_in_a_real_kernel_the_cell_comes_back_and_the_next_one_runs():
+    notebook = new_notebook(cells=[new_code_cell(source) for source in CELLS])
+    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    *slow, last = [cell["outputs"] for cell in notebook["cells"]]
+    for output in slow:
+        assert "had not ended after 0.3 s of real time, and was stopped. Cell In[" in str(output)
+    assert last[0]["data"]["text/plain"] == "'still here'"

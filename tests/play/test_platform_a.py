@@ -1,0 +1,391 @@
+"""The bench: deterministic, tolerant of any tap and of any provider, and the same truth as the SDK by hand."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import buttons
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbook.api.opaque import SdkInput
+from workbook.api.protocol import ActivationData
+from workbook.checks import check
+from workbook.checks.platform_a import answers
+from workbook.errors import ParameterError
+from workbook.flows import messages as m
+from workbook.flows.platform_a import BUSY_A, FINAL_A, State
+from workbook.flows.trace import Kind
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
+from workbook.play.back_end import BackEnd, simulated_back_end
+from workbook.play.platform_a import AppA, PlatformARun
+from workbook.play.platform_b import AppB
+from workbook.simulation.phones import PROVISION_FAILURES, LatenciesA, PhoneA, PhoneB
+from workbook.simulation.service import DirectApi, Service
+from workbook.simulation.world import INSTRUMENT_IDS, Credential, World
+
+ID = INSTRUMENT_IDS[0]
+VARIANTS = [A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED]
+CARELESS = [replace(variant, guarded=False) for variant in VARIANTS]
+
+
+def opened(variant, **more):
+    bench = PlatformARun(variant, **more)
+    bench.open()
+    return bench
+
+
+def tapped_at(bench, times):
+    for time in times:
+        bench._clock.after(time, m.AddTapped())
+    bench.run()
+    return bench
+
+
+def successes(bench):
+    return [record for record in bench.trace if isinstance(record.message, m.ProvisionSuccess)]
+
+
+# ---------------------------------------------------------------- taps
+
+SECONDS = st.floats(0, 8) | st.sampled_from([0.0, 0.12, 0.3, 0.42, 2.4, 2.82, 2.97])
+LATENCIES = st.builds(LatenciesA, *[st.floats(0, 3) | st.just(0.0)] * 6)
+
+
+@pytest.mark.rule("A-BTN-1")
+@given(
+    st.sampled_from(VARIANTS), st.lists(SECONDS, min_size=1, max_size=8), LATENCIES, st.sampled_from([None, "Timeout"])
+)
+def test_with_a_guard_any_taps_add_one_card_at_most_and_give_the_button_back(variant, times, latencies, failure):
+    bench = opened(variant, phone=PhoneA(latencies=latencies, provision_failure=failure))
+    tapped_at(bench, times)
+    assert bench.state is (State.FAILED if failure else State.IN_WALLET)
+    assert bench.button == ("shown" if failure else "hidden")
+    assert len(successes(bench)) == (0 if failure else 1)
+    assert bench.phone.cards == (set() if failure else {ID})
+    late = [record for record in bench.trace.select(kind=Kind.REFUSED) if not isinstance(record.message, m.AddTapped)]
+    assert late == []
+    assert not any("A-BTN-2" in record.rules for record in bench.trace)
+
+
+@pytest.mark.rule("A-BTN-2")
+@given(
+    st.sampled_from(CARELESS), st.lists(SECONDS, min_size=1, max_size=8), LATENCIES, st.sampled_from([None, "Timeout"])
+)
+def test_without_a_guard_any_taps_still_end_at_rest_with_one_card_at_most(variant, times, latencies, failure):
+    bench = opened(variant, phone=PhoneA(latencies=latencies, provision_failure=failure))
+    tapped_at(bench, times)
+    assert bench.state in FINAL_A
+    assert bench.button in {"shown", "hidden"}
+    assert bench.phone.cards <= {ID}
+    assert failure is None or bench.phone.cards == set()
+    assert not any(type(record.message) in (m.DisableButton, m.EnableButton) for record in bench.trace)
+    rapid = [record for record in bench.trace.select(m.AddTapped) if "A-BTN-2" in record.rules]
+    assert all(record.before in BUSY_A for record in rapid)
+    told = [one.text for one in check(bench.trace) if (one.rule, one.level) == ("A-BTN-1", "fail")]
+    assert told  # the button was left alone
+    assert any("began another attempt" in text for text in told) == bool(rapid)
+
+
+@pytest.mark.rule("A-BTN-1", "A-BTN-2")
+@pytest.mark.parametrize("every", [0.0, 0.05, 0.1, 0.2, 0.4])
+@pytest.mark.parametrize("pair", [*zip(VARIANTS, CARELESS, strict=True)], ids=lambda pair: pair[0].name)
+def test_quick_taps_end_in_invalid_sdk_input_only_where_the_button_is_not_guarded(pair, every):
+    guarded, careless = (opened(variant) for variant in pair)
+    guarded.tap(4, every=every)
+    careless.tap(4, every=every)
+    assert (guarded.state, guarded.phone.cards) == (State.IN_WALLET, {ID})
+    assert [one.attempt for one in guarded.trace.select(m.AddTapped, kind=Kind.REFUSED)] == [1, 1, 1]
+    failures = [one.message.reason for one in careless.trace.select(m.ProvisionFailure)]
+    assert set(failures) <= {"InvalidSdkInput"}
+    assert careless.trace.select(m.AddTapped)[-1].attempt == 4
+
+
+@pytest.mark.rule("A-BTN-2")
+@pytest.mark.parametrize("every", [0.0, 0.05, 0.1, 0.2, 0.25, 0.4, 1.0, 2.3, 2.6])
+@pytest.mark.parametrize("variant", CARELESS, ids=lambda one: one.name)
+def test_without_a_guard_each_attempt_comes_to_its_own_end_and_what_is_ours_says_so(variant, every):
+    bench = opened(variant)
+    bench.tap(4, every=every)
+    attempts = len(bench.trace.select(m.AddTapped, kind=Kind.EVENT))
+    ends = bench.trace.select(m.ProvisionSuccess, m.ProvisionFailure, kind=Kind.EVENT)
+    assert len(ends) == attempts
+    assert bench.trace.select(*answers(), kind=Kind.REFUSED) == []
+    beside = {row for row in variant.machine.rows if row.of_another_attempt}
+    assert {row.source for row in beside} == {"assumed"}
+    assert all("assumed" in one.message.why for one in ends if one.name == "ProvisionFailure")
+
+
+@pytest.mark.rule("A-BTN-2")
+@pytest.mark.parametrize("variant", CARELESS, ids=lambda one: one.name)
+def test_after_quick_taps_a_single_one_adds_the_card(variant):
+    bench = opened(variant)
+    bench.tap(3)
+    bench.tap()
+    assert (bench.state, bench.phone.cards) == (State.IN_WALLET, {ID})
+
+
+def test_the_document_s_warning_comes_true_for_taps_a_tenth_of_a_second_apart():
+    for variant in CARELESS:
+        bench = opened(variant)
+        bench.tap(3)
+        assert (bench.state, bench.button, bench.phone.cards) == (State.FAILED, "shown", set())
+        assert bench.trace.select(m.ProvisionFailure)[-1].message.reason == "InvalidSdkInput"
+
+
+@pytest.mark.rule("A-BTN-1")
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda one: one.name)
+def test_the_button_is_disabled_in_every_busy_state_and_never_after(variant):
+    bench = PlatformARun(variant)
+    assert {button for state, button in buttons.walked(bench) if state in BUSY_A} == {"disabled"}
+    assert bench.button == "hidden"
+
+
+def test_a_tap_where_there_is_no_button_is_refused_and_recorded():
+    bench = PlatformARun()
+    bench.tap()
+    (record,) = bench.trace
+    assert (record.kind, record.before, record.after, record.attempt) == (Kind.REFUSED, "idle", "idle", 0)
+
+
+@given(
+    st.lists(st.sampled_from([m.Opened(ID), m.AddTapped(), m.CanProvisionCalled(), m.CreateCalled("junk")]), max_size=8)
+)
+def test_any_of_the_cardholders_or_the_apps_moves_in_any_order_leaves_the_bench_at_rest(events):
+    bench = PlatformARun()
+    for event in events:
+        bench.feed(event)
+    assert bench.button != "disabled"
+    assert not bench._clock
+    assert bench.state in {State.IDLE, State.READY, *FINAL_A}
+
+
+# ---------------------------------------------------------------- determinism
+
+
+@pytest.mark.parametrize("variant", VARIANTS + CARELESS, ids=repr)
+def test_the_same_run_gives_the_same_bytes(variant):
+    def lines(seed):
+        bench = opened(variant, seed=seed)
+        bench.tap(3)
+        return bench.trace.to_jsonl()
+
+    assert lines(7) == lines(7)
+    assert lines(7) == lines(8)  # no seed shows: what differs is inside the opaque data
+
+
+@given(st.sampled_from(VARIANTS), st.integers(0, 2**32 - 1), st.sampled_from([None, *PROVISION_FAILURES]))
+def test_any_seed_walks_the_same_way(variant, seed, failure):
+    bench = PlatformARun(variant, seed=seed, phone=PhoneA(provision_failure=failure))
+    bench.walk()
+    assert bench.state is (State.FAILED if failure else State.IN_WALLET)
+
+
+def test_time_never_runs_backwards_and_every_record_knows_where_it_stood():
+    bench = opened(CARELESS[1])
+    bench.tap(5)
+    records = [*bench.trace]
+    assert [one.at for one in records] == sorted(one.at for one in records)
+    moves = [one for one in records if one.before != one.after]
+    assert [one.before for one in moves[1:]] == [one.after for one in moves[:-1]]
+    assert all(one.kind is Kind.EVENT for one in moves)
+
+
+# ---------------------------------------------------------------- the integrator's fetchOpc
+
+
+def plain(payment_instrument_id, sdk_output):
+    return DirectApi().post(payment_instrument_id, sdk_output).sdk_input.text
+
+
+async def coroutine(payment_instrument_id, sdk_output):
+    await asyncio.sleep(0)
+    return plain(payment_instrument_id, sdk_output)
+
+
+class Promise:
+    def __init__(self, *arguments):
+        self.arguments = arguments
+
+    def __await__(self):
+        yield from asyncio.sleep(0).__await__()
+        return plain(*self.arguments)
+
+
+def wrapped(payment_instrument_id, sdk_output):
+    return SdkInput(plain(payment_instrument_id, sdk_output))
+
+
+@pytest.mark.rule("A-OPC-1", "A-ASYNC-1")
+@pytest.mark.parametrize("fetch_opc", [plain, coroutine, Promise, wrapped], ids=lambda one: one.__name__)
+def test_a_provider_may_be_plain_or_awaitable_and_is_given_the_id_and_the_sdk_output(fetch_opc):
+    given_to = []
+
+    def watched(*arguments):
+        given_to.append(arguments)
+        return fetch_opc(*arguments)
+
+    bench = PlatformARun(app=AppA(fetch_opc=watched))
+    bench.walk()
+    assert bench.state is State.IN_WALLET
+    ((payment_instrument_id, sdk_output),) = given_to
+    assert (payment_instrument_id, type(sdk_output)) == (ID, str)
+    assert bench.trace.select(m.FetchOpcCalled)[0].message.sdk_output.text == sdk_output
+
+
+@pytest.mark.rule("A-ASYNC-1")
+def test_a_coroutine_provider_works_inside_a_running_loop_as_in_a_kernel():
+    async def kernel():
+        bench = PlatformARun(app=AppA(fetch_opc=coroutine))
+        bench.walk()
+        return bench.state
+
+    assert asyncio.run(kernel()) is State.IN_WALLET
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(asyncio.run, kernel()).result() is State.IN_WALLET
+
+
+async def raising(*_):
+    raise TimeoutError
+
+
+async def cancelled(*_):
+    raise asyncio.CancelledError
+
+
+@pytest.mark.rule("A-ASYNC-1", "A-OPC-1")
+@pytest.mark.parametrize(("fetch_opc", "name"), [(raising, "TimeoutError"), (cancelled, "CancelledError")])
+def test_a_coroutine_that_raises_ends_the_attempt_and_not_the_bench(fetch_opc, name):
+    bench = PlatformARun(app=AppA(fetch_opc=fetch_opc))
+    bench.walk()
+    assert (bench.state, bench.button) == (State.FAILED, "shown")
+    assert bench.trace.select(m.OpcFailed)[0].message.reason == f"fetchOpc raised {name}"
+
+
+@given(
+    st.none() | st.integers() | st.binary() | st.text() | st.lists(st.text()) | st.dictionaries(st.text(), st.text())
+)
+def test_whatever_a_provider_returns_the_attempt_ends_and_the_button_comes_back(junk):
+    bench = PlatformARun(app=AppA(fetch_opc=lambda *_: junk))
+    bench.walk()
+    assert (bench.state, bench.button, bench.phone.cards) == (State.FAILED, "shown", set())
+    assert bench.trace.to_jsonl()
+
+
+def test_an_interrupt_in_a_provider_is_nobodys_outcome():
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        PlatformARun(app=AppA(fetch_opc=interrupted)).walk()
+
+
+# ---------------------------------------------------------------- secrets
+
+CANARY = "CANARY-key-0123456789"
+REAL = "UkVBTC1sb29raW5nIG9wYXF1ZSBkYXRhLCB0aGF0IG5vYm9keSBtYXJrZWQ="
+
+
+class RealApi:
+    """Answers with data that nobody marked as simulated."""
+
+    def get(self, _id):
+        return ActivationData(SdkInput(REAL))
+
+    post = get
+
+
+@pytest.mark.rule("REL-2")
+def test_the_api_key_shows_in_no_repr_no_line_no_frame_no_finding_and_no_error():
+    for roles in (Credential(), Credential(frozenset())):
+        world = World(credentials={CANARY: roles})
+        api = DirectApi(Service(world), api_key=CANARY)
+        bench = PlatformARun(back_end=BackEnd(api, basis=lambda api=api: api.basis))
+        bench.walk()
+        things = [bench, bench.trace, bench.back_end, bench.app, bench.phone, bench.sdk, api, world, *bench.trace]
+        texts = [repr(one) for one in things] + [repr(vars(bench)), bench.trace.to_jsonl()]
+        texts += [bench.trace.to_frame().to_string(), *map(str, check(bench.trace))]
+        assert bench.state is (State.IN_WALLET if roles.roles else State.UNAVAILABLE)
+        assert not any(CANARY in text for text in texts)
+
+
+@pytest.mark.rule("REL-3", "API-7")
+def test_real_looking_data_appears_as_length_and_digest_only():
+    bench = PlatformARun(back_end=BackEnd(RealApi()))
+    bench.walk()
+    assert bench.state is State.UNAVAILABLE  # only the SDK on a phone can open real data
+    shown = [record.values["sdk_input"] for record in bench.trace.select(m.ActivationDataReceived, m.CreateCalled)]
+    assert [set(one) for one in shown] == [{"length", "digest"}] * 2
+    assert {one["length"] for one in shown} == {len(REAL)}
+    texts = [bench.trace.to_jsonl(), bench.trace.to_frame().to_string(), *map(repr, bench.trace)]
+    texts += map(str, check(bench.trace))
+    assert not any(REAL[:8] in text for text in texts)
+
+
+@pytest.mark.rule("REL-3")
+def test_real_looking_opc_data_of_a_provider_is_not_shown_either():
+    bench = PlatformARun(app=AppA(fetch_opc=lambda *_: REAL))
+    bench.walk()
+    assert bench.trace.select(m.ProvisionFailure)[0].message.reason == "InvalidSdkInput"
+    assert REAL[:8] not in bench.trace.to_jsonl() + "".join(map(repr, bench.trace))
+
+
+# ---------------------------------------------------------------- the rest
+
+
+def test_what_is_allowed_now_is_what_the_table_has_rows_for():
+    bench = PlatformARun()
+    assert bench.allowed == (m.Opened,)
+    bench.open()
+    assert bench.allowed == (m.AddTapped, m.CanProvisionCalled, m.Opened)
+    assert repr(bench) == "PlatformARun('from-0.4.0', button shown, button shown, 14 records)"
+
+
+def test_walk_taps_only_where_there_is_a_button():
+    bench = PlatformARun(phone=PhoneA(cards={ID}))
+    bench.walk()
+    assert bench.trace.select(m.AddTapped) == []
+
+
+@pytest.mark.rule("API-3", "API-12")
+@pytest.mark.parametrize("payment_instrument_id", INSTRUMENT_IDS)
+def test_each_instrument_is_walked_under_its_own_id(payment_instrument_id):
+    bench = PlatformARun(payment_instrument_id=payment_instrument_id)
+    bench.walk()
+    assert bench.phone.cards == {payment_instrument_id}
+    assert {one.message.payment_instrument_id for one in bench.trace.select(m.ApiRequested)} == {payment_instrument_id}
+
+
+def test_a_measured_back_end_gives_the_trace_its_time():
+    ticks = iter([1.0, 1.75, 5.0, 7.5])
+    api = DirectApi()
+    bench = PlatformARun(back_end=BackEnd(api, stopwatch=lambda: next(ticks)))
+    bench.walk()
+    asked, answered = bench.trace.select(m.ApiRequested), bench.trace.select(m.ApiAnswered)
+    waits = [round(after.at - before.at, 6) for before, after in zip(asked, answered, strict=True)]
+    assert waits == [0.75, 2.5]
+
+
+def test_two_benches_may_share_a_phone_and_a_back_end_one_after_the_other():
+    phone, back_end = PhoneA(), simulated_back_end()
+    first = PlatformARun(phone=phone, back_end=back_end)
+    first.walk()
+    second = PlatformARun(phone=phone, back_end=back_end)
+    second.walk()
+    assert (first.state, second.state) == (State.IN_WALLET, State.IN_WALLET)
+    assert second.trace.select(m.AlreadyExistsInWallet, kind=Kind.EVENT)
+    assert second.trace.select(m.AddTapped) == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "allowed"),
+    [
+        ("variant", "from-0.4.0", "a VariantA"),
+        ("phone", PhoneB(), "a PhoneA"),
+        ("app", AppB(), "an AppA"),
+    ],
+)
+def test_a_setting_of_another_type_is_told_before_anything_runs(setting, value, allowed):
+    with pytest.raises(ParameterError, match=rf"^{setting} is .*; allowed: {allowed}"):
+        PlatformARun(**{setting: value})

@@ -1,0 +1,146 @@
+"""No kernel outlives its run: not at Ctrl-C, not at SIGTERM, not when it starts late."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from workbook.tools.commands.runner.kernel import Fleet, one_plus_one
+
+pytestmark = pytest.mark.slow
+
+STUCK = "import os, pathlib\npathlib.Path(f'{os.getpid()}.pid').write_text('')\nwhile True: pass"
+
+
+def until(condition, seconds=20.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "cancelled"])
+def test_an_interrupted_run_leaves_a_valid_report_and_no_kernel(books, is_alive, sent):
+    books.add("00_quick", "from workbook.lessons.lesson import check\ncheck('done', True)")
+    for name in ("01_stuck", "02_stuck", "03_waits"):
+        books.add(name, STUCK)
+    out = books.directory.parent / "report"
+    command = [sys.executable, "-m", "workbook", "run", "--notebooks", str(books.directory), "--out", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: len(list(books.directory.glob("*.pid"))) == 2)
+    process.send_signal(sent)
+    _, told = process.communicate(timeout=15)
+    assert process.returncode == 130
+    assert "Traceback" not in told
+    pids = [int(path.stem) for path in books.directory.glob("*.pid")]
+    assert len(pids) == 2
+    assert not any(is_alive(pid) for pid in pids)
+    content = json.loads((out / "run.json").read_text())
+    assert content["interrupted"] is True
+    statuses = [each["status"] for each in content["notebooks"]]
+    assert statuses == ["ok", "interrupted", "interrupted", "interrupted"]
+    assert content["notebooks"][0]["checks"] == [{"name": "done", "passed": True, "rule": None}]
+    assert len(ET.parse(out / "junit.xml").getroot()) == 4
+
+
+def test_a_kernel_that_starts_after_the_stop_is_stopped_too(is_alive):
+    fleet = Fleet()
+    fleet.stop()
+    with fleet.kernel(limit=None) as kernel:
+        process = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        kernel.pid = process.pid
+        assert process.wait(timeout=5) == -signal.SIGKILL
+    assert kernel.stopped
+    assert not kernel.expired
+
+
+def test_what_writes_on_for_a_moment_leaves_nothing_behind():
+    """As a kernel does that a notebook started: it notices a little later that its parent has ended."""
+
+    def write():
+        while time.monotonic() < until:
+            for number in range(20):
+                with suppress(OSError):
+                    (scratch / str(number)).touch()
+
+    until = time.monotonic() + 0.3
+    with Fleet().kernel(limit=60.0) as kernel:
+        scratch = Path(kernel.scratch)
+        writer = threading.Thread(target=write)
+        writer.start()
+    writer.join()
+    assert not scratch.exists()
+
+
+def test_the_limit_counts_from_the_start_and_is_remembered():
+    with Fleet().kernel(limit=0.2) as kernel:
+        process = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        kernel.pid = process.pid
+        process.wait(timeout=5)
+    assert kernel.expired
+
+
+def test_a_fleet_hands_over_what_ended_when_it_is_interrupted():
+    ended = []
+
+    def work(item):
+        if item == 1:
+            raise KeyboardInterrupt
+        time.sleep(0.3)
+        return item
+
+    with pytest.raises(KeyboardInterrupt):
+        Fleet().each(work, [0, 1], ended.append)
+    assert ended == [0]
+
+
+def test_what_a_job_met_while_it_was_ended_does_not_stand_in_for_the_interrupt():
+    stopped = threading.Event()
+
+    def work(item):
+        if item == 1:
+            raise KeyboardInterrupt
+        stopped.wait(0.3)
+        raise RuntimeError("my kernel is gone")
+
+    ended = []
+    with pytest.raises(KeyboardInterrupt):
+        Fleet().each(work, [0, 1], ended.append)
+    assert ended == []
+
+
+LATE = """
+import atexit
+from workbook.tools.commands.runner.kernel import no_late_cleanup
+
+class Client:
+    def _cleanup_kernel(self):
+        raise AssertionError("nobody asked for it any more")
+
+client = Client()
+with no_late_cleanup(client):
+    atexit.register(client._cleanup_kernel)
+"""
+
+
+def test_nbclients_cleanup_at_the_exit_is_taken_back():
+    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+def test_the_kernel_is_this_interpreters_even_if_the_home_has_another(tmp_path, monkeypatch):
+    wrong = tmp_path / "kernels" / "python3"
+    wrong.mkdir(parents=True)
+    spec = {"argv": ["false"], "display_name": "wrong", "language": "python"}
+    (wrong / "kernel.json").write_text(json.dumps(spec))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", os.fspath(tmp_path))
+    assert one_plus_one() == "2"

@@ -1,0 +1,75 @@
+import os
+
+import pytest
+
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.tools.commands.runner import notebooks_dir, select
+
+
+@pytest.fixture
+def directory(tmp_path):
+    for name in ("01_activation_data", "00_start_here", "02_sdk", "extra"):
+        (tmp_path / f"{name}.ipynb").write_text("{}")
+    (tmp_path / ".hidden.ipynb").write_text("{}")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["01", "activation_data", "01_activation_data", "01_activation_data.ipynb", "notebooks/01_activation_data.ipynb"],
+)
+def test_a_name_may_leave_things_out(directory, name):
+    assert select([name], directory) == (directory / "01_activation_data.ipynb",)
+
+
+def test_the_order_is_the_directorys(directory):
+    everything = [path.stem for path in select([], directory)]
+    assert everything == ["00_start_here", "01_activation_data", "02_sdk", "extra"]
+    assert [path.stem for path in select(["extra", "01", "01"], directory)] == ["01_activation_data", "extra"]
+
+
+def test_an_unknown_name_is_answered_with_the_nearest_and_the_list(directory):
+    with pytest.raises(ParameterError, match=r"Did you mean 'activation_data'\? Notebooks: 00_start_here, 01_"):
+        select(["activation_date"], directory)
+    with pytest.raises(ParameterError, match=r"No notebook '99'\. Notebooks: 00_start_here"):
+        select(["99"], directory)
+
+
+@pytest.mark.parametrize(("name", "hint"), [("1", "01"), ("002", "02"), ("0", "00")])
+def test_a_number_may_be_written_in_another_way_and_is_suggested(directory, name, hint):
+    with pytest.raises(ParameterError, match=rf"No notebook '{name}'\. Did you mean '{hint}'\? Notebooks: 00_"):
+        select([name], directory)
+
+
+def test_a_name_that_fits_two_is_refused(directory):
+    (directory / "01_again.ipynb").write_text("{}")
+    with pytest.raises(ParameterError, match="'01' fits 2 notebooks"):
+        select(["01"], directory)
+
+
+def test_a_strangers_notebooks_are_not_taken(tmp_path, directory):
+    stranger = tmp_path / "stranger"
+    stranger.mkdir()
+    (stranger / "x.ipynb").write_text("{}")
+    assert notebooks_dir(places=[stranger, directory]) == directory
+    assert notebooks_dir(stranger) == stranger
+    with pytest.raises(ConfigurationError, match="name that folder with --notebooks"):
+        notebooks_dir(places=[stranger])
+    with pytest.raises(ConfigurationError, match="No notebooks"):
+        notebooks_dir(tmp_path / "nowhere")
+
+
+def test_the_current_directory_comes_first(directory, tmp_path, monkeypatch):
+    here = tmp_path / "notebooks"
+    here.mkdir()
+    (here / "00_start_here.ipynb").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    assert notebooks_dir() == here
+
+
+def test_a_pipe_and_a_folder_are_no_notebooks(directory):
+    os.mkfifo(directory / "02_pipe.ipynb")
+    (directory / "03_folder.ipynb").mkdir()
+    assert [path.stem for path in select([], directory) if path.stem in {"02_pipe", "03_folder"}] == []
+    with pytest.raises(ParameterError, match="No notebook '02_pipe'"):
+        select(["02_pipe"], directory)

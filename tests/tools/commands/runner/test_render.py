@@ -1,0 +1,176 @@
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from workbook.lessons.exercises.model import exercise_named
+from workbook.tools.commands.runner.render import Rendered, clean_environment, differences, exit_code, render
+
+pytestmark = pytest.mark.slow
+
+NOISY = """
+import os, sys
+from IPython.display import display
+print("one"); print("two")
+display({"application/vnd.jupyter.widget-view+json": {"model_id": "x"}, "text/plain": "kept"}, raw=True)
+display({"application/vnd.jupyter.widget-view+json": {"model_id": "x"}}, raw=True)
+print(sorted(name for name in os.environ if name.startswith("WORKBOOK_")), os.environ["PYTHONHASHSEED"])
+{"é": hash("stable")}
+"""
+
+
+@pytest.fixture
+def book(books):
+    path = books.add("00_book", "", NOISY, "x = 1", "x")
+    content = json.loads(path.read_text())
+    content["cells"][1]["metadata"] = {"tags": ["keep"], "execution": {"a": "b"}, "papermill": {}}
+    content["cells"][2]["id"] = "cell-04"
+    del content["cells"][3]["id"]
+    content["metadata"]["widgets"] = {"state": {}}
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_rendering_gives_the_same_bytes_every_time(book, monkeypatch):
+    monkeypatch.setenv("WORKBOOK_BASE_URL", "https://example.org")
+    before = book.read_bytes()
+    (checked,) = render([book], write=False, limit=60)
+    assert checked.changed
+    assert "the cell that begins 'import os, sys'\n    --- stored\n    +++ run\n    +one\n    +two\n" in str(checked)
+    assert book.read_bytes() == before
+    assert exit_code([checked], write=False) == 1
+    (written,) = render([book], write=True, limit=60)
+    assert written.changed
+    assert str(written) == "written  00_book"
+    assert exit_code([written], write=True) == 0
+    (again,) = render([book], write=False, limit=60)
+    assert not again.changed
+    assert exit_code([again], write=False) == 0
+    assert str(again) == "same     00_book"
+    assert [path.name for path in book.parent.iterdir()] == ["00_book.ipynb"]
+    _is_settled(book.read_text("utf-8"))
+
+
+def _is_settled(text):
+    content = json.loads(text)
+    assert text == json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    assert content["metadata"] == {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    empty, noisy, _, last = content["cells"]
+    assert (empty["execution_count"], empty["outputs"]) == (None, [])
+    assert noisy["metadata"] == {"tags": ["keep"]}
+    assert [cell["execution_count"] for cell in content["cells"]] == [None, 1, 2, 3]
+    assert [cell["id"] for cell in content["cells"][2:]] == ["cell-04", "cell-04-2"]
+    assert last["outputs"][0]["execution_count"] == 3
+    stream, shown, result = noisy["outputs"]
+    assert stream["text"] == ["one\n", "two\n", "['WORKBOOK_UNATTENDED'] 0\n"], (
+        "no setting but this: a rendering is no learner"
+    )
+    assert shown["data"] == {"text/plain": ["kept"]}
+    assert result["data"]["text/plain"][0].startswith("{'é': ")
+
+
+def test_a_notebook_that_fails_is_named_and_left_alone(books):
+    wrong = {
+        "00_raises": ("x = 1\nx/0", "ZeroDivisionError in the cell that begins 'x = 1': division by zero"),
+        "01_stuck": ("import time; time.sleep(600)", "took longer than 3 s"),
+    }
+    paths = [books.add(name, source) for name, (source, _) in wrong.items()]
+    broken = books.directory / "02_broken.ipynb"
+    broken.write_text("[]")
+    before = [path.read_bytes() for path in [*paths, broken]]
+    rendered = render([*paths, broken], write=True, limit=3)
+    assert [each.error for each in rendered[:2]] == [told for _, told in wrong.values()]
+    assert rendered[2].error.startswith("not a notebook")
+    assert str(rendered[0]).startswith("error    00_raises")
+    assert exit_code(rendered, write=True) == 3
+    assert [path.read_bytes() for path in [*paths, broken]] == before
+
+
+def test_the_environment_of_a_rendering_is_nobodys():
+    cleaned = clean_environment({"PATH": "p", "WORKBOOK_API_KEY": "k", "PYTHONHASHSEED": "random"})
+    assert cleaned == {"PATH": "p", "PYTHONHASHSEED": "0"}
+    assert "PYTHONHASHSEED" in clean_environment(os.environ)
+
+
+UNTOUCHED = 'import workbook as wb\nwb.exercise("05.2", ...)'
+
+
+def exercised(books, source=UNTOUCHED, **metadata):
+    """A notebook whose second cell is that of an exercise."""
+    path = books.add("05_lesson", "import workbook as wb", source)
+    content = json.loads(path.read_text())
+    content["cells"][1]["id"] = "exercise-05-2"
+    content["metadata"] |= metadata
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_the_exercises_of_a_lesson_are_filled_in_and_both_editions_proved(books):
+    path = exercised(books)
+    (done,) = render([path], write=True, limit=60)
+    assert (done.error, done.written) == (None, True)
+    cell = json.loads(path.read_text())["cells"][1]
+    assert "".join(cell["source"]) == exercise_named("05.2").skeleton
+    assert cell["outputs"][0]["data"]["text/plain"][0].startswith("○ 05.2 not yet: X-STATUS-3")
+
+
+@pytest.mark.parametrize(
+    ("edition", "error"),
+    [("solved", "exercise-05-2 is not done; it shows: ✗ 05.2 not yet"), ("learner", None)],
+)
+def test_a_copy_is_run_as_it_is(books, edition, error):
+    mine = 'wb.exercise("05.2", 7)'
+    path = exercised(books, mine, workbook_edition=edition)
+    (done,) = render([path], write=True, limit=60)
+    assert (done.error or "").startswith(error or "")
+    assert bool(done.error) is bool(error)
+    content = json.loads(path.read_text())
+    assert "".join(content["cells"][1]["source"]) == mine
+    assert content["metadata"]["workbook_edition"] == edition
+
+
+def test_a_solution_that_is_not_accepted_stops_the_rendering(books, monkeypatch):
+    wrong = replace(exercise_named("05.2"), solution='wb.exercise("05.2", int)')
+    monkeypatch.setattr("workbook.lessons.exercises.editions.exercise_named", lambda _id: wrong)
+    (done,) = render([exercised(books)], write=True, limit=60)
+    assert done.error.startswith("exercise-05-2 is not done; it shows: ✗ 05.2")
+    assert exit_code([done], write=True) == 3
+
+
+def test_edits_made_while_a_notebook_ran_are_not_lost(books):
+    path = books.add("00_edited", "import pathlib; pathlib.Path('00_edited.ipynb').write_text('mine')")
+    (result,) = render([path], write=True, limit=60)
+    assert result.error == "it was edited while it ran, so nothing was written. Render it again."
+    assert path.read_text() == "mine"
+
+
+def shown(text, html="<p>", cell_id="a", source="show()"):
+    data = {"text/plain": [text], "text/html": [html]}
+    return {"cells": [{"id": cell_id, "cell_type": "code", "source": [source], "outputs": [{"data": data}]}]}
+
+
+def test_a_stale_cell_is_named_with_what_differs():
+    assert list(differences(shown("one"), shown("two"))) == [
+        "  a, the cell that begins 'show()'",
+        "    --- stored",
+        "    +++ run",
+        "    -one",
+        "    +two",
+    ]
+    assert list(differences(shown("one"), shown("one", "<b>")))[1:] == [
+        "    only its HTML, its picture or its notes differ"
+    ]
+    *_, last = differences(shown("one", cell_id="b"), shown("one"))
+    assert last == "  b is no cell of the lesson"
+    assert list(differences(shown("one"), shown("one"))) == [
+        "  what stands outside its cells, or how the file is written"
+    ]
+
+
+def test_of_a_long_difference_the_first_lines_are_shown(tmp_path):
+    told = str(Rendered(tmp_path / "00.ipynb", changed=True, difference=("  line",) * 25)).splitlines()
+    assert told == ["differs  00", *["  line"] * 20, "  ... and 5 more lines"]

@@ -1,0 +1,137 @@
+"""Every command, option and default, as `workbook --help` and the completion of a shell read them."""
+
+from pathlib import Path
+
+import pytest
+
+from workbook.tools.commands import cli, conform
+from workbook.tools.commands.cli import _parsers
+from workbook.tools.course.lite import Site
+from workbook.tools.harness.progress import Terminal
+
+
+def spoken(action):
+    """One argument on a line: its words, what it takes and what it is for."""
+    words = ", ".join(action.option_strings) or action.dest
+    facts = {
+        "as": action.metavar,
+        "takes": action.nargs,
+        "one of": action.choices and " ".join(map(str, action.choices)),
+        "default": action.default,
+        "stores": action.const,
+        "in": action.dest if action.option_strings else None,
+        "required": action.required and bool(action.option_strings),
+    }
+    said = "; ".join(f"{name} {value}" for name, value in facts.items() if value not in (None, False, [], ""))
+    return f"  {words} ({said}): {action.help}"
+
+
+@pytest.mark.golden
+def test_the_command_line_is_the_one_that_was_written_down(golden, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    parser, commands = _parsers()
+    lines = [parser.description]
+    for name, each in {"workbook": parser, **commands}.items():
+        lines += ["", f"{name} -> {getattr(each.get_default('handler'), '__qualname__', '-')}", each.description]
+        # what argparse adds to each parser, and the list of commands, are told by the rest
+        lines += [spoken(action) for action in each._actions if action.dest not in ("help", "version", "==SUPPRESS==")]
+        lines += each.epilog.splitlines() if each.epilog else []
+    golden("command_line", "\n".join(lines))
+
+
+def test_no_two_commands_say_that_they_do_the_same():
+    said = [each.description for name, each in _parsers()[1].items() if name != "conform run"]  # is `conform`
+    assert sorted({*said}) == sorted(said)
+
+
+# What a command hands on and prints, without the work behind it.
+
+
+def test_the_same_run_again_has_every_word_that_decides_it(tmp_path):
+    words = [
+        "--only",
+        "relay.get.*",
+        "form",
+        "--rerun-failed",
+        "old.json",
+        "--repeat",
+        "3",
+        "--strict",
+        "--in-order",
+        "--keep-going",
+    ]
+    words += ["--baseline", "known.toml", "--seed", "9"]
+    again = conform._command_line(cli.parsed(["conform", "our end.toml", *words]))
+    assert again == (
+        "workbook conform 'our end.toml' --only 'relay.get.*' --only form --rerun-failed old.json --repeat 3 --strict "
+        "--in-order --keep-going --baseline known.toml --seed 9"
+    )
+    assert conform._command_line(cli.parsed(["conform", "a.toml"])) == "workbook conform a.toml"
+
+
+@pytest.mark.parametrize(("words", "values"), [([], True), (["--format", "json"], False)])
+@pytest.mark.parametrize("what", ["back-end.toml", "app"])
+def test_values_are_told_on_stdout_only_where_text_is_printed(what, words, values, monkeypatch, capsys):
+    told = []
+
+    class Asked(Exception):  # noqa: N818  # it ends the command where the work would begin
+        pass
+
+    def begun(*given, **named):
+        terminal = next(one for one in (*given, *named.values()) if isinstance(one, Terminal))
+        terminal.exported({"WORKBOOK_URL": "x"}, "")
+        told.append(bool(capsys.readouterr().out))
+        raise Asked
+
+    for name in ("ANN", "BOB"):  # the sessions of the sample
+        monkeypatch.setenv(name, "Bearer a")
+    monkeypatch.setattr("workbook.tools.conform.back_end.session.conform", begun)
+    monkeypatch.setattr("workbook.tools.conform.app.run.conform_app", begun)
+    monkeypatch.chdir(Path(__file__).parents[3] / "fixtures/back_ends")
+    options = cli.parsed(["conform", what, *words])
+    with pytest.raises(Asked):
+        options.handler(options)
+    assert told == [values]
+
+
+def test_what_a_course_leaves_is_told_before_it_is_deleted(tmp_path, capsys):
+    copy = tmp_path / "copies" / "ann"
+    copy.mkdir(parents=True)
+    (copy / "progress.json").write_text("{}")
+    (copy / ".board.json").write_text("{}")
+    words = ["course", "end", "--folder", str(tmp_path / "copies"), "--history", str(tmp_path / "course.sqlite")]
+    assert cli.main(words) == 0
+    assert f"to be deleted (say --yes): {copy / '.board.json'}" in capsys.readouterr().out
+    assert (copy / ".board.json").exists()
+    assert cli.main([*words, "--yes", "--progress"]) == 0
+    printed = capsys.readouterr().out
+    assert f"deleted: {copy / 'progress.json'}" in printed
+    assert printed.endswith("What stays: each learner's own copy, its notebooks and answers.\n")
+    assert [*copy.iterdir()] == []
+
+
+def test_a_site_is_told_with_what_it_lacks_and_how_to_look_at_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(
+        "workbook.tools.course.lite.build_site", lambda *_given: Site(47_000_000, {"06 cell-3": "Why."})
+    )
+    assert cli.main(["course", "lite", "--out", str(tmp_path / "a site")]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "left out: 06 cell-3. Why.",
+        f"{tmp_path / 'a site'}: 47 MB. Any web server can serve it; to try it on this machine:",
+        f"  python -m http.server --bind 127.0.0.1 --directory '{tmp_path / 'a site'}'",
+    ]
+
+
+@pytest.mark.parametrize(
+    "words", [["phone", "--phone", "list"], ["phone", "--schema"], ["rules"], ["openapi"], ["sdk-output"]]
+)
+def test_what_only_prints_ends_well(words, capsys):
+    assert cli.main(words) == 0
+    assert capsys.readouterr().out.strip()
+
+
+def test_a_stand_in_is_written_and_named(tmp_path, capsys):
+    assert cli.main(["native", "kotlin", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed
+    assert all(Path(line).is_file() for line in printed)

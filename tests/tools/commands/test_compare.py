@@ -1,0 +1,124 @@
+"""`workbook compare` on files: every kind, as text, Markdown and a page, and what it refuses."""
+
+import json
+from dataclasses import asdict
+
+import pytest
+from ran import NAMES, recorded, result
+
+from workbook.tools.commands import cli
+from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.reports import write_reports
+from workbook.tools.proxy.record import Head
+
+
+@pytest.fixture
+def two(tmp_path, monkeypatch):
+    """Two reports of a back end: one case newly fails."""
+    monkeypatch.chdir(tmp_path)
+    write_reports(recorded(result(NAMES[0], Verdict.PASS)), tmp_path / "old")
+    write_reports(recorded(result(NAMES[0])), tmp_path / "new")
+    return tmp_path
+
+
+def test_a_folder_or_a_file_and_the_exit_code(two, capsys):
+    assert cli.main(["compare", "old", "new/conform.json"]) == 1
+    assert capsys.readouterr().out.startswith("Something got worse: 1 newly failing, 0 as before.\n")
+    assert cli.main(["compare", "new", "old"]) == 0
+    assert "1 fixed" in capsys.readouterr().out
+    assert cli.main(["compare", "old", "new", "--format", "markdown"]) == 1
+    assert capsys.readouterr().out.startswith("# What changed\n")
+
+
+def test_a_page_is_written_whole(two, capsys):
+    assert cli.main(["compare", "old", "new", "--format", "html", "--out", "changes.html"]) == 1
+    assert capsys.readouterr().out == "Something got worse: 1 newly failing, 0 as before. See changes.html\n"
+    assert (two / "changes.html").read_text().startswith("<!DOCTYPE html>")
+    assert cli.main(["compare", "old", "new", "--out", "nowhere/x.txt"]) == 2
+    assert "--out 'nowhere/x.txt' cannot be written" in capsys.readouterr().err
+
+
+def test_two_recordings_are_compared_by_call(two, capsys, recording):
+    recording(two / "a.jsonl", [200] * 30)
+    recording(two / "b.jsonl", [200] * 29 + [503], latency=0.5)
+    assert cli.main(["compare", "a.jsonl", "b.jsonl"]) == 1
+    out = capsys.readouterr().out
+    assert "GET PI1: pass, now fail\n    + 503\n" in out
+    assert "GET, until an answer begins: 0.10 s (0.10 to 0.10 s by chance), now 0.50 s" in out
+
+
+def test_two_drifts_say_since_when_the_real_api_differs(two, capsys, recording):
+    """What was there before is no news, and a figure that differs from record to record is none either."""
+    for name, statuses, latency in [("old", [200] * 30, 1.0), ("new", [200] * 24 + [503] * 6, 1.25)]:
+        recording(two / f"{name}.jsonl", statuses, latency)
+        assert cli.main(["drift", f"{name}.jsonl", "--json"]) == 1
+        (two / f"{name}-drift").mkdir()
+        (two / f"{name}-drift" / "drift.json").write_text(capsys.readouterr().out)
+    assert cli.main(["compare", "old-drift", "new-drift/drift.json"]) == 1
+    out = capsys.readouterr().out
+    worse, _, rest = out.partition("Failing for another reason")
+    assert worse.startswith("Something got worse: 1 newly failing, 1 failing for another reason, 1 still failing, ")
+    assert "GET 503: pass, now fail\n    + contradicts what is published\n    + 503; the simulator: 200\n" in worse
+    assert "GET latencies: warn\n" in rest
+    assert cli.main(["compare", "new-drift", "old-drift"]) == 0
+    assert "1 fixed" in capsys.readouterr().out
+    assert cli.main(["compare", "old.jsonl", "old-drift"]) == 2
+    assert "is of workbook proxy, the second of workbook drift." in capsys.readouterr().err
+
+
+@pytest.fixture
+def recording():
+    """Writes a recording of GETs of one instrument, as the proxy does."""
+
+    def write(path, statuses, latency=0.1):
+        lines = [asdict(Head("http://a", "now"))]
+        for number, status in enumerate(statuses, 1):
+            shape = {"": "object", "sdkInput": "string"} if status == 200 else {"": "object"}
+            lines.append({
+                "number": number, "arrived": 1.0, "answered": 1.0 + latency, "method": "GET", "target": "/",
+                "operation": "GET", "instrument": "PI1", "headers": [], "body": None, "bodyLength": 0,
+                "status": status, "responseHeaders": [], "responseBody": None, "responseLength": 9, "keyIn": [],
+                "credential": "k1", "bodyShape": {}, "bodyLayer": None, "failure": "", "sent": True,
+                "latency": latency, "responseShape": shape, "responseLayer": None,
+            })  # fmt: skip
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["old", "nothing"], "Cannot read 'nothing'"),
+        (["old", "."], "'.' has no report. Name the"),
+        (["old", "run.json"], "is of workbook conform, the second of workbook run. Compare two of one kind."),
+        (["old", "cut.json"], "it may be cut off"),
+        (["old", "other.jsonl"], "other.jsonl is no record of a proxy"),
+        (["old"], "Try: workbook compare --help"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_a_sentence(two, capsys, words, told):
+    (two / "run").mkdir()
+    (two / "run.json").write_text('{"version": 1, "notebooks": []}') if "." not in words else None
+    (two / "cut.json").write_text((two / "new" / "conform.json").read_text()[:1000])
+    (two / "other.jsonl").write_text("{}\n") if "." not in words else None
+    assert cli.main(["compare", *words]) == 2
+    shown = capsys.readouterr()
+    assert told in shown.err
+    assert shown.out == ""
+
+
+def test_evidence_takes_what_lies_here_and_what_is_named(two, capsys):
+    assert cli.main(["evidence", "--out", "evidence"]) == 2
+    assert "Name one: --conform FILE" in capsys.readouterr().err
+    assert cli.main(["evidence", "--out", "evidence", "--conform", "new"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("evidence/evidence.html and evidence.zip, from conform/conform.json\n")
+    assert "Not provided: preflight, conform app, run, durations. The page says how to make it.\n" in out
+    assert cli.main(["evidence", "--out", "more", "--app", "new"]) == 2
+
+
+def test_evidence_of_nothing_says_how_to_begin(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["evidence", "--out", "evidence"]) == 2
+    assert "There is no report here. Make one first, such as: workbook conform" in capsys.readouterr().err

@@ -1,0 +1,192 @@
+import signal
+import subprocess
+import sys
+import time
+from importlib.metadata import PackageNotFoundError
+
+import pytest
+
+from workbook.tools.commands import doctor
+from workbook.tools.commands.doctor import Health
+
+NOW = 1_790_000_000.0
+BOTH = {"WORKBOOK_BASE_URL": "https://example.org", "WORKBOOK_API_KEY": "canary-0123456789"}
+REQUIRES = ["alpha>=1,<2", "beta>=2", 'delta>=3; extra == "lab"', 'gamma>=9; extra == "test"']
+
+
+def raising(error):
+    def call(*_):
+        raise error
+
+    return call
+
+
+def packages(**versions):
+    def installed(name):
+        try:
+            return versions[name]
+        except KeyError:
+            raise PackageNotFoundError(name) from None
+
+    return doctor.packages(lambda: REQUIRES, installed)
+
+
+@pytest.fixture
+def labextensions(tmp_path):
+    place = tmp_path / "@jupyter-widgets" / "jupyterlab-manager"
+    place.mkdir(parents=True)
+    (place / "package.json").write_text("{}")
+    return tmp_path
+
+
+GOOD = {
+    "python": lambda: doctor.python((3, 11, 7)),
+    "packages": lambda: packages(alpha="1.5", beta="2.1"),
+    "packages with the lab": lambda: packages(alpha="1.5", beta="2.1", delta="3", jupyterlab="4"),
+    "kernel": lambda: doctor.kernel(lambda: "2"),
+    "no kernel without the lab": lambda: doctor.kernel(raising(ModuleNotFoundError("x", name="nbclient"))),
+    "no widgets without the lab": lambda: doctor.widgets(raising(ModuleNotFoundError("x"))),
+    "loopback": lambda: doctor.loopback(lambda: 1234),
+    "clock": lambda: doctor.clock(1e-9, NOW),
+    "no settings": lambda: doctor.environment({}),
+    "both settings": lambda: doctor.environment(BOTH),
+}
+BAD = {
+    "python": (lambda: doctor.python((3, 10, 12)), "3.10.12; install Python 3.11"),
+    "not installed": (
+        lambda: doctor.packages(raising(PackageNotFoundError("x")), lambda _: "1"),
+        "provisioning-workbook is not installed; pip install -e '.[lab]'",
+    ),
+    "missing": (lambda: packages(alpha="1.5"), "beta is missing; install"),
+    "lab is missing": (lambda: packages(alpha="1.5", beta="2", jupyterlab="4"), "delta is missing; install"),
+    "too new": (lambda: packages(alpha="2.0", beta="2"), "alpha is 2.0, needed <2,>=1; install"),
+    "kernel raises": (lambda: doctor.kernel(raising(OSError("no\nsuch"))), "did not start (no such); reinstall"),
+    "kernel lies": (lambda: doctor.kernel(lambda: "3"), "1 + 1 is '3'"),
+    "widgets": (lambda: doctor.widgets(list), "reinstall jupyterlab_widgets"),
+    "loopback": (lambda: doctor.loopback(raising(OSError(1, "not permitted"))), "(not permitted)"),
+    "coarse clock": (lambda: doctor.clock(0.016, NOW), "too coarse"),
+    "old clock": (lambda: doctor.clock(1e-9, 0.0), "says 1970-01-01; set it"),
+    "bad address alone": (lambda: doctor.environment({"WORKBOOK_BASE_URL": "canary"}), "not an address"),
+    "bad key alone": (lambda: doctor.environment({"WORKBOOK_API_KEY": "canary 1"}), "copy it again"),
+    "bad address": (lambda: doctor.environment(BOTH | {"WORKBOOK_BASE_URL": "canary"}), "not an address"),
+    "bad bracket": (lambda: doctor.environment(BOTH | {"WORKBOOK_BASE_URL": "https://[canary"}), "not an address"),
+    "bad key": (lambda: doctor.environment(BOTH | {"WORKBOOK_API_KEY": "canary 1\n"}), "copy it again"),
+    "empty key": (lambda: doctor.environment(BOTH | {"WORKBOOK_API_KEY": ""}), "copy it again"),
+}
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_one_setting_alone_is_noted_because_the_simulation_needs_none(name):
+    found = doctor.environment({name: BOTH[name]})
+    assert found.ok
+    assert f"{name} set" in found.text
+    assert found.text.endswith("; a real API needs both, the simulation neither")
+    assert BOTH[name] not in found.text
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_good_machine_is_ok(name):
+    found = GOOD[name]()
+    assert found.ok
+    assert str(found).startswith("ok   ")
+    assert "canary" not in str(found)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_one_says_what_to_do(name):
+    make, told = BAD[name]
+    found = make()
+    assert not found.ok
+    assert str(found).startswith("bad  ")
+    assert told in found.text
+    assert "canary" not in str(found)
+
+
+@pytest.mark.golden
+def test_each_sentence_about_a_machine_is_the_one_that_was_written_down(golden, monkeypatch):
+    monkeypatch.setattr(doctor.time, "monotonic", lambda: 7.0)
+    monkeypatch.setattr(doctor, "find_spec", lambda _name: None)
+    monkeypatch.setattr("workbook.tools.conform.app.compiling.java", lambda: "")
+    monkeypatch.setattr("workbook.tools.conform.app.compiling.kotlin_jars", lambda: ["a", "b"])
+    told = [*GOOD.values(), *(make for make, _part in BAD.values()), *doctor._extras()]
+    golden("doctor", "\n".join(str(make()) for make in told))
+
+
+def test_a_parser_without_one_of_its_grammars_is_not_found(monkeypatch):
+    for missing in ("tree_sitter", "tree_sitter_kotlin", "tree_sitter_swift"):
+        monkeypatch.setattr(doctor, "find_spec", lambda name, gone=missing: None if name == gone else name)
+        assert "not found" in doctor._extras()[2]().text
+
+
+def test_the_widget_manager_is_found(labextensions):
+    assert doctor.widgets(lambda: [labextensions / "elsewhere", labextensions]).ok
+
+
+def test_a_directory_is_written_to_or_named(tmp_path):
+    assert doctor.writing(tmp_path).ok
+    assert list(tmp_path.iterdir()) == []
+    missing = doctor.writing(tmp_path / "missing")
+    assert not missing.ok
+    assert "use --out DIR" in missing.text
+
+
+@pytest.mark.slow
+def test_this_machine_can_run_it():
+    found = list(doctor.examine())
+    assert [each.name for each in found] == [
+        "python",
+        "packages",
+        "kernel",
+        "widgets",
+        "writing",
+        "loopback",
+        "clock",
+        "environment",
+        "kotlin",
+        "java",
+        "tree-sitter",
+    ]
+    for each in found:
+        assert each.ok or each.name == "packages", str(each)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_an_extra_is_found_or_not_and_names_the_commands_that_need_it(there):
+    found = doctor.extra("kotlin", there, "`conform app`", "kotlin")
+    assert found.ok
+    assert "`conform app`" in found.text
+    assert ("pip install" in found.text) is not there
+
+
+def test_findings_come_one_by_one():
+    seen = []
+    checks = [lambda: seen.append(1) or Health("a", ok=True, text=""), lambda: seen.append(2)]
+    assert next(iter(doctor.examine(checks))).name == "a"
+    assert seen == [1]
+
+
+@pytest.mark.parametrize(
+    ("ok", "advice"), [(True, "nothing is to be done"), (False, "do what the lines with 'bad' say")]
+)
+def test_what_was_examined_shows_itself_and_says_what_to_do(ok, advice):
+    shown = repr(doctor.examine([lambda: Health("a", ok=ok, text="found")]))
+    assert shown.endswith(f"found\nNext: {advice}.")
+
+
+@pytest.mark.slow
+def test_ctrl_c_while_the_kernel_starts_is_no_finding():
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "workbook", "doctor"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline().startswith("ok   python")
+    assert process.stdout.readline().split()[1] == "packages"
+    time.sleep(0.3)  # no kernel has answered by then
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (130, "", "workbook: interrupted\n")
+
+
+def test_a_machine_without_the_lab_learns_how_to_get_it():
+    assert packages(alpha="1.5", beta="2").text == (
+        "2 within their bounds; the notebooks need more: pip install -e '.[lab]'"
+    )

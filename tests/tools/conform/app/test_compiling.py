@@ -1,0 +1,215 @@
+"""Compiling an app's files: once, and what is told where Kotlin is missing or the code is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+import workbook as wb
+from workbook.base.files import FIXTURES
+from workbook.errors import ConfigurationError
+from workbook.tools.commands import cli
+from workbook.tools.conform.app import compiling
+from workbook.tools.conform.app.cases import APP_CASES
+from workbook.tools.conform.app.compiling import Toolchain, compiled, files_of
+from workbook.tools.conform.app.run import AppRun, load_app, of_file, started_by
+
+APPS = FIXTURES / "apps"
+ERRORS = """\
+/tmp/app/src/AddCard.kt:12:5: error: unresolved reference 'provsion'.
+    sdk.provsion(name)
+        ^^^^^^^^
+/tmp/app/src/AddCard.kt:20:9: error: 'when' expression must be exhaustive.
+"""
+
+
+@pytest.fixture
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program in the place of Java: it notes each start, and fails where a file `errors` says how."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    compiling._compiled.cache_clear()
+    folder = tmp_path / "compiler"
+    folder.mkdir()
+    java = folder / "java"
+    java.write_text(
+        f"#!/bin/sh\necho started >> {folder}/starts\n"
+        f"[ ! -f {folder}/errors ] || {{ cat {folder}/errors >&2; exit 1; }}\n"
+    )
+    java.chmod(0o755)
+    monkeypatch.setattr(compiling, "needed_toolchain", lambda: Toolchain(str(java), folder / "a.jar", folder / "b.jar"))
+    return folder
+
+
+@pytest.fixture
+def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "java", str)
+    monkeypatch.setattr(compiling, "kotlin_jars", list)
+
+
+def source(folder: Path, text: str) -> Path:
+    (file := folder / "AddCard.kt").write_text(text, "utf-8")
+    return file
+
+
+def test_the_same_files_are_compiled_once(compiler: Path, tmp_path: Path) -> None:
+    file = source(tmp_path, "class Once")
+    assert compiled([file]) == compiled([file])
+    assert (compiler / "starts").read_text().count("started") == 1
+    assert compiled([source(tmp_path, "class Changed")]) != compiled([file], "before-0.4.0")
+    assert (compiler / "starts").read_text().count("started") == 3
+
+
+def test_another_process_and_another_place_compile_the_same_files_no_more(compiler: Path, tmp_path: Path) -> None:
+    first = compiled([source(tmp_path, "class Once")])
+    compiling._compiled.cache_clear()
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    assert compiled([source(elsewhere, "class Once")]) == first
+    jar = tmp_path / "used.jar"
+    jar.write_bytes(b"1")
+    with_jar = compiled([source(tmp_path, "class Once")], libraries=[jar])
+    os.utime(jar, (1, 1))
+    compiling._compiled.cache_clear()
+    assert len({first, with_jar, compiled([source(tmp_path, "class Once")], libraries=[jar])}) == 3
+    assert (compiler / "starts").read_text().count("started") == 3
+
+
+@pytest.mark.usefixtures("compiler")
+def test_the_latest_compilations_are_kept(tmp_path: Path) -> None:
+    made = [compiled([source(tmp_path, f"class Number{number}")]) for number in range(4)]
+    compiling.cache_folder(keep=3)
+    assert [path.exists() for path in made] == [False, True, True, True]
+
+
+def test_a_cache_that_cannot_be_written_is_told(
+    compiler: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(ConfigurationError, match=r"Cannot keep compiled classes in .*XDG_CACHE_HOME"):
+        compiled([source(tmp_path, "class Nowhere")])
+
+
+@pytest.mark.parametrize(("there", "told"), [("java", "Kotlin's compiler is not"), ("kotlin_jars", "Java is not")])
+@pytest.mark.usefixtures("nothing_installed")
+def test_one_of_the_two_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, there: str, told: str) -> None:
+    monkeypatch.setattr(compiling, there, lambda: ["there", "there"])
+    assert compiling.missing().startswith(f"{told} installed: pip install")
+
+
+def test_who_lacks_org_json_learns_where_to_get_it(compiler: Path, tmp_path: Path) -> None:
+    (compiler / "errors").write_text("Core.kt:12:12: error: unresolved reference 'json'.\n")
+    with pytest.raises(ConfigurationError, match=r"(?s)org.json is a part of platform A.*`libraries`.*Json.kt"):
+        compiled([source(tmp_path, "import org.json.JSONObject")])
+
+
+def test_an_import_that_is_not_found_is_named_with_what_to_add(compiler: Path, tmp_path: Path) -> None:
+    errors = (
+        "AddCard.kt:1:8: error: unresolved reference 'okhttp3'.\nAddCard.kt:3:1: error: unresolved reference 'x'.\n"
+    )
+    (compiler / "errors").write_text(errors)
+    with pytest.raises(ConfigurationError, match=r"Not found: okhttp3.Call. Add its jar to `libraries`.*coroutines"):
+        compiled([source(tmp_path, "import okhttp3.Call\n\nx()")])
+
+
+def test_each_mistake_of_the_code_is_named_with_its_line(compiler: Path, tmp_path: Path) -> None:
+    (compiler / "errors").write_text(ERRORS)
+    with pytest.raises(ConfigurationError) as error:
+        compiled([source(tmp_path, "class Wrong")])
+    assert str(error.value).splitlines() == [
+        "The Kotlin code does not compile.",
+        "AddCard.kt:12:5: error: unresolved reference 'provsion'.",
+        "AddCard.kt:20:9: error: 'when' expression must be exhaustive.",
+    ]
+
+
+def test_the_reference_app_core_is_a_part_of_the_workbook() -> None:
+    names = [path.name for path in files_of(["native/kotlin", "."], APPS)]
+    assert names[:3] == ["AddButton.kt", "AddCardModel.kt", "BackEnd.kt"]
+    assert names[3:] == ["Adapter.kt", "Careless.kt", "Json.kt", "TwoSteps.kt"]
+    with pytest.raises(ConfigurationError, match="There is no Kotlin file at 'src'"):
+        files_of(["src"], APPS)
+
+
+def test_a_program_needs_all_jars_on_its_path(compiler: Path) -> None:
+    form, _surface = load_app(APPS / "careless.toml")
+    line = started_by(form, APPS)
+    assert line.startswith(f"exec {compiler}/java ")
+    assert line.endswith(f":{compiler}/b.jar:{compiler}/a.jar sample.CarelessKt")
+
+
+@pytest.mark.usefixtures("nothing_installed")
+def test_without_kotlin_a_sample_shows_its_stored_run_and_says_so() -> None:
+    good = wb.conform(APPS / "reference.toml")
+    assert good.text().startswith("Kotlin's compiler and Java are not installed: pip install")
+    says = "This is a stored run of the sample; changes of yours in its code are not seen."
+    assert f"{says}\n\n{len(APP_CASES)} cases, and none failed: " in good.text()
+    assert good.exit_code == 0
+    careless = wb.conform(APPS / "careless.toml", "app.faults.post-500")
+    assert careless.failed == ("app.faults.post-500",)
+    assert [row[:2] for row in careless.changes(wb.conform(APPS / "reference.toml", *careless.failed)).rows] == [
+        ("fixed", "app.faults.post-500")
+    ]
+
+
+@pytest.mark.usefixtures("nothing_installed")
+def test_the_stored_runs_are_what_the_lesson_shows() -> None:
+    cells = json.loads((FIXTURES.parent / "notebooks/09_your_own_app.ipynb").read_text("utf-8"))["cells"]
+    shown = {cell["id"]: "".join(cell["outputs"][-1]["data"]["text/plain"]) for cell in cells if cell.get("outputs")}
+    failed = ("app.concurrency.disabled-at-once", "app.faults.post-500", "app.secrecy.no-sdk-output-in-log")
+    for cell, name, only in (("cell-05", "reference", ()), ("cell-09", "careless", failed)):
+        assert wb.conform(APPS / f"{name}.toml", *only).text().endswith(shown[cell])
+
+
+@pytest.mark.usefixtures("nothing_installed")
+def test_without_kotlin_an_app_of_ones_own_is_told_what_to_install(tmp_path: Path) -> None:
+    source(tmp_path, "class Mine")
+    (tmp_path / "app.toml").write_text('name = "mine"\n[kotlin]\nsources = ["AddCard.kt"]\nmain = "MainKt"\n', "utf-8")
+    with pytest.raises(ConfigurationError, match=r"Kotlin's compiler and Java are not installed: pip install .*kotlin"):
+        wb.conform(tmp_path / "app.toml")
+
+
+def test_a_jar_for_cells_holds_the_classes_and_its_lines_name_all_that_is_needed(
+    compiler: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (classes := tmp_path / "classes/provisioning").mkdir(parents=True)
+    (classes / "Workbook.class").write_bytes(b"class")
+    seen = []
+    monkeypatch.setattr(compiling, "compiled", lambda files, variant: seen.append((files, variant)) or classes.parent)
+    assert cli.main(["native", "kotlin", str(tmp_path / "new"), "--jar"]) == 0
+    jar = tmp_path / "new/provisioning.jar"
+    assert ZipFile(jar).namelist() == ["provisioning/Workbook.class"]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [f'@file:DependsOn("{jar}")', f'@file:DependsOn("{compiler}/a.jar")', "import provisioning.*"]
+    assert cli.main(["native", "kotlin", str(tmp_path), "--jar", "--variant", "before-0.4.0"]) == 0
+    assert [([path.name for path in files], variant) for files, variant in seen] == [
+        (["AddButton.kt", "AddCardModel.kt", "BackEnd.kt", "Json.kt"], "from-0.4.0"),
+        ([], "before-0.4.0"),
+    ]
+
+
+def test_a_jar_that_cannot_be_written_is_told(compiler: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "compiled", lambda _files, _variant: tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigurationError, match=r"^Cannot write .*/file/new\.jar'"):
+        compiling.for_cells(tmp_path / "file/new.jar")
+
+
+@pytest.mark.parametrize(
+    ("routes", "taken"), [("", ["get", "post"]), ('[get]\npath = "/a/{id}"\n[post]\nsdk_output = "/o"\n', ["post"])]
+)
+def test_a_route_that_the_file_does_not_name_is_told(tmp_path: Path, routes: str, taken: list[str]) -> None:
+    (tmp_path / "app.toml").write_text(f'name = "mine"\n[start]\ncommand = "true"\n{routes}', "utf-8")
+    told = of_file(tmp_path / "app.toml", AppRun()).taken
+    assert [sentence.partition("]")[0] for sentence in told] == [f"app.toml names no path of [{name}" for name in taken]
+    assert all("/cards/{id}/" in sentence for sentence in told)
+
+
+def test_a_file_says_one_way_to_start(tmp_path: Path) -> None:
+    text = '[start]\ncommand = "./gradlew test"\n[kotlin]\nsources = ["src"]\nmain = "MainKt"\n'
+    (tmp_path / "app.toml").write_text(f'name = "mine"\n{text}', "utf-8")
+    with pytest.raises(ConfigurationError, match=r"\[kotlin\]: \[start\] has a command already. Keep one of the two"):
+        load_app(tmp_path / "app.toml")

@@ -1,0 +1,67 @@
+"""The phone that a notebook serves: an app calls it over HTTP, and the panels follow."""
+
+from __future__ import annotations
+
+from time import monotonic, sleep
+
+import httpx
+import pytest
+
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.lessons.widgets.panels import film_of
+from workbook.tools.conform.app.panel import LivePhone
+from workbook.views.phone import KeyScreens
+
+CARD = "PISIMULATED00000000000001"
+
+
+@pytest.fixture
+def live():
+    phone = LivePhone(pace=0)
+    yield phone
+    phone.stop()
+
+
+def captions(live: LivePhone, least: int) -> list[str]:
+    """What the panels show, once they have so many lines."""
+    until = monotonic() + 20
+    while len(live._player.player_data["frames"]) < least and monotonic() < until:
+        sleep(0.02)
+    return [frame["caption"] for frame in live._player.player_data["frames"]]
+
+
+@pytest.mark.slow
+def test_the_panels_show_what_an_app_does_while_it_does_it(live: LivePhone) -> None:
+    live.widget()
+    [waits] = captions(live, 1)  # the panels on the page need a frame
+    assert waits.endswith("no app has called yet.")
+    key = live.settings["WORKBOOK_PHONE_KEY"]
+    with httpx.Client(base_url=live.settings["WORKBOOK_PHONE_URL"], trust_env=False) as http:
+
+        def call(name: str, **fields: object) -> dict[str, object]:
+            answer = http.post(f"/phone/v1/{name}", headers={"x-workbook-key": key}, json={"client": "app", **fields})
+            return answer.json()
+
+        back_end = call("hello", platform="A", variant="from-0.4.0", protocol=1)["backEnd"]
+        sdk_input = http.get(f"{back_end}/cards/{CARD}/activation-data").json()["sdkInput"]
+        number = call("create", sdkInput=sdk_input)["provisioning"]
+        call("canProvision", provisioning=number)
+        assert captions(live, 4)[-1].endswith("SDK to App: CanBeProvisioned.")
+        call("provisionWithProvider", provisioning=number, cardDisplayName="Card")
+        assert "fetchOpc(paymentInstrumentId, sdkOutput)" in captions(live, 7)[-1]
+    assert "The issuer's app shows the card ending in 0001" in KeyScreens(film_of(live.seen())).text()
+
+
+def test_nothing_of_a_run_is_stored(live: LivePhone) -> None:
+    stored = live.snapshot()
+    assert stored.text() == repr(live) == live.sentence
+    assert live.settings["WORKBOOK_PHONE_KEY"] not in stored.html()
+
+
+def test_a_wrong_choice_is_explained(live: LivePhone) -> None:
+    with pytest.raises(ParameterError, match="Did you mean 'ready'"):
+        LivePhone("raedy")
+    with pytest.raises(ParameterError, match=r"^port is 70000\. Give a whole number from 0 to 65,535"):
+        LivePhone(port=70_000)
+    with pytest.raises(ConfigurationError, match="port"):
+        LivePhone(port=int(live.server.url.rpartition(":")[2]))

@@ -1,0 +1,201 @@
+"""Runs of the cases in front of an app in Python, started as a command."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import workbook.tools.conform.app.cases as cases_module
+import workbook.tools.conform.app.run as run_module
+from workbook.base.forms import BadConfigurationError, Form
+from workbook.simulation.scenario import ScenarioForm
+from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.tools.conform.app.cases import APP_CASES
+from workbook.tools.conform.app.run import AppForm, AppRun, conform_app, load_app, of_file
+from workbook.tools.conform.back_end.config import BackEndForm, BaselineForm
+from workbook.tools.conform.back_end.model import SURFACE
+from workbook.tools.harness.model import Miss, Verdict
+from workbook.tools.harness.reports import from_json, to_json
+
+APP = Path(__file__).parents[3] / "support/python_app.py"
+
+
+def run(*arguments: str, only: tuple[str, ...] = ()) -> AppRun:
+    cases = [case for case in APP_CASES.values() if not only or case.name in only]
+    return AppRun(start=f"exec {shlex.join([sys.executable, str(APP), *arguments])}", cases=cases)
+
+
+@pytest.mark.slow
+@pytest.mark.rule("A-PROV-1", "FLOW-1")
+def test_an_app_of_the_earlier_variant_makes_two_steps() -> None:
+    record = conform_app(
+        run("before-0.4.0", only=("app.form.two-steps", "app.form.migrated", "app.form.adds-the-card"))
+    )
+    assert {case.name: case.verdict for case in record.cases} == {
+        "app.form.two-steps": Verdict.PASS,
+        "app.form.migrated": Verdict.NOT_APPLICABLE,
+        "app.form.adds-the-card": Verdict.PASS,
+    }
+
+
+@pytest.mark.slow
+def test_an_app_of_the_later_variant_makes_none_of_them() -> None:
+    record = conform_app(run("from-0.4.0", only=("app.form.two-steps", "app.form.migrated", "app.screen.reported")))
+    assert {case.name: case.verdict for case in record.cases} == {
+        "app.form.two-steps": Verdict.NOT_APPLICABLE,
+        "app.form.migrated": Verdict.PASS,
+        "app.screen.reported": Verdict.NOT_TESTABLE,
+    }
+    assert from_json(to_json(record)) == record
+
+
+@pytest.mark.parametrize("mistake", [pytest.param("hangs", marks=pytest.mark.slow), "exits"])
+def test_an_app_that_does_nothing_more_ends_the_run(monkeypatch: pytest.MonkeyPatch, mistake: str) -> None:
+    monkeypatch.setattr(run_module, "PATIENCE", 4.0)
+    names = ("app.screen.shown-when-possible", "app.form.adds-the-card", "app.life.rotation")
+    record = conform_app(run("from-0.4.0", mistake, only=names))
+    by_name = {case.name: case.verdict for case in record.cases}
+    assert by_name["app.screen.shown-when-possible"] is Verdict.PASS
+    assert by_name["app.form.adds-the-card"] is Verdict.FAIL
+    assert by_name["app.life.rotation"] is Verdict.NOT_TESTABLE
+    assert "After app.form.adds-the-card the app's process did nothing more" in record.about.trouble
+    assert ("exit code 3" in record.about.trouble) == (mistake == "exits")
+    assert record.about.exit_code == 1
+    (missed,) = next(case.misses for case in record.cases if case.verdict is Verdict.FAIL)
+    assert ("the app's process ended" in missed.observed) == (mistake == "exits")
+
+
+@pytest.mark.slow
+def test_processes_share_the_cases_and_one_that_ends_leaves_the_others_theirs() -> None:
+    names = ("app.form.adds-the-card", "app.screen.shown-when-possible", "app.life.rotation")
+    record = conform_app(replace(run("from-0.4.0", "exits", only=names), processes=2))
+    assert tuple(case.name for case in record.cases) == tuple(sorted(names, key=[*APP_CASES].index))
+    verdicts = {case.name: case.verdict for case in record.cases}
+    assert verdicts == dict.fromkeys(names, Verdict.PASS) | {"app.form.adds-the-card": Verdict.FAIL}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mistake", ["", "crashes"])
+def test_an_exception_that_nothing_caught_fails_any_case(mistake: str) -> None:
+    record = conform_app(run("from-0.4.0", mistake, only=("app.form.nothing-before-tap", "app.concurrency.quick-taps")))
+    told = {miss.observed for case in record.cases for miss in case.misses}
+    assert {case.verdict for case in record.cases} == {Verdict.FAIL if mistake else Verdict.PASS}
+    assert told == ({"uncaught: java.io.IOException at App.kt"} if mistake else set())
+
+
+def only_miss(run: AppRun) -> tuple[Miss, Verdict]:
+    """The one miss of the one case, as its report has it, and the verdict."""
+    (case,) = conform_app(run).cases
+    (missed,) = case.misses
+    return missed, case.verdict
+
+
+@pytest.mark.slow
+@pytest.mark.rule("APP-7")
+@pytest.mark.parametrize(("case", "place"), [("concurrency.disabled-at-once", "POST"),
+                                             ("concurrency.disabled-in-the-wallet", "wallet")])  # fmt: skip
+def test_a_main_thread_that_waits_is_the_cause_that_is_told(case: str, place: str) -> None:
+    missed, verdict = only_miss(run("from-0.4.0", "blocks", only=(f"app.{case}",)))
+    assert missed.observed == f"tapAdd was not answered for 3 s, while {place} was held"
+    assert (missed.todo[:35], verdict) == ("Nothing may wait on the main thread", Verdict.FAIL)
+
+
+@pytest.mark.slow
+def test_a_route_that_app_toml_does_not_have_is_the_cause_that_is_told() -> None:
+    surface = replace(SURFACE, get=replace(SURFACE.get, path="/v1/{id}"))
+    missed, _verdict = only_miss(replace(run("from-0.4.0", only=("app.form.adds-the-card",)), surface=surface))
+    assert missed.observed == f"GET /cards/{INSTRUMENT_IDS[0]}/activation-data came"
+    assert "path of [get]" in missed.todo
+
+
+@pytest.mark.slow
+def test_reports_from_before_a_case_do_not_count() -> None:
+    record = conform_app(
+        run("from-0.4.0", "counts", only=("app.screen.not-reported-when-added", "app.screen.reported"))
+    )
+    assert {case.name: case.verdict for case in record.cases} == {
+        "app.screen.not-reported-when-added": Verdict.PASS,
+        "app.screen.reported": Verdict.FAIL,
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-5")
+@pytest.mark.parametrize(("app", "verdict"), [("gives-up", Verdict.PASS), ("", Verdict.WARN)])
+def test_an_app_gives_a_call_up_before_the_wallet_does(
+    monkeypatch: pytest.MonkeyPatch, app: str, verdict: Verdict
+) -> None:
+    monkeypatch.setattr(cases_module, "WALLET_WAITS", 5.0)
+    record = conform_app(
+        run("from-0.4.0", app, only=("app.faults.get-never-answered", "app.faults.post-never-answered"))
+    )
+    assert [case.verdict for case in record.cases] == [verdict] * 2
+
+
+def test_a_command_that_calls_nothing_is_not_decided() -> None:
+    record = conform_app(AppRun(start="echo no test here", cases=[APP_CASES["app.life.rotation"]]))
+    assert record.about.exit_code == 2
+    assert "did not call conform(...)" in record.about.trouble
+    assert "no test here" in record.about.trouble
+
+
+@pytest.mark.parametrize(
+    ("top", "told"),
+    [
+        ("", 'name: it is missing; write name = "our app" at the top of the file.'),
+        ('name = "a\\u001b[2J"', "name: it is 'a\\x1b[2J'; give text in quotes"),
+        ("name = 5", "name: it is 5; give text in quotes"),
+    ],
+)
+def test_an_app_without_a_good_name_is_told_so(tmp_path: Path, top: str, told: str) -> None:
+    path = tmp_path / "app.toml"
+    path.write_text(f'{top}\n[start]\ncommand = "x"\n', "utf-8")
+    with pytest.raises(BadConfigurationError) as error:
+        load_app(path)
+    (mistake,) = error.value.mistakes
+    assert mistake.startswith(told)
+
+
+@pytest.mark.parametrize(("line", "taken"), [("", 1), ("processes = 3", 3)])
+def test_a_core_in_kotlin_runs_in_as_many_processes_as_its_file_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, taken: int
+) -> None:
+    monkeypatch.setattr(run_module, "started_by", lambda *_given: "x")
+    path = tmp_path / "app.toml"
+    path.write_text(f'name = "a"\n[kotlin]\nsources = ["src"]\nmain = "A"\n{line}\n', "utf-8")
+    assert of_file(path, AppRun()).processes == taken
+
+
+@pytest.mark.parametrize("number", ["0", "17", "'many'"])
+def test_how_many_processes_is_checked_at_the_door(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "app.toml"
+    path.write_text(f'name = "a"\n[kotlin]\nsources = ["src"]\nmain = "A"\nprocesses = {number}\n', "utf-8")
+    with pytest.raises(BadConfigurationError) as error:
+        load_app(path)
+    (mistake,) = error.value.mistakes
+    assert mistake.endswith(f"it is {number}; give how many processes share the cases, from 1 to 16.")
+
+
+@pytest.mark.slow
+def test_no_more_processes_start_than_there_are_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+    start = run_module.StartCommand.start
+    monkeypatch.setattr(run_module.StartCommand, "start", lambda self: started.append(self) or start(self))
+    record = conform_app(replace(run("from-0.4.0", only=("app.life.rotation",)), processes=4))
+    assert [case.verdict for case in record.cases] == [Verdict.PASS]
+    assert len(started) == 1
+
+
+@pytest.mark.parametrize("form", [AppForm, BackEndForm, BaselineForm, ScenarioForm])
+def test_what_is_wrong_in_a_file_can_always_be_left_out(form: type[Form]) -> None:
+    assert form()
+
+
+def test_an_app_is_told_that_all_cases_are_over() -> None:
+    cardholder = run_module.PlayedCardholder(None)  # type: ignore[arg-type]  # nobody is asked
+    cardholder.end()
+    assert cardholder._next.get_nowait() == {"do": "end", "turn": 0}

@@ -1,0 +1,279 @@
+"""A failure is confirmed alone, every value is followed to its card, and the back end's own limits are seen as such."""
+
+import asyncio
+import threading
+import time
+from dataclasses import replace
+
+import broken_time
+import pytest
+import reference
+import relays
+from seen_values import CARD, OTHER, OUTPUT, POST, SECOND, call, request, seen
+
+from workbook.tools.conform.back_end import case_runner
+from workbook.tools.conform.back_end.case_runner import OWN_429, CaseRunner, fails_only_with_others, run_cases
+from workbook.tools.conform.back_end.cases import CASES
+from workbook.tools.conform.back_end.findings import common_causes, plain_attempt
+from workbook.tools.conform.back_end.judging import (
+    ASK,
+    ASK_AGAIN,
+    HAND_ON,
+    OWN_CARD,
+    SIDE_BY_SIDE,
+    UNASKED,
+    WORK,
+    CardWatch,
+)
+from workbook.tools.conform.back_end.model import RelayResult
+from workbook.tools.harness.model import Miss, Root, Verdict
+
+FEW = ("relay.get.sdk-input-byte-exact", "relay.post.sdk-input-byte-exact", "relay.post.second-sdk-input")
+
+
+class Mixes(reference.Relay):
+    """It keeps the card of the call in itself, where the next call changes it."""
+
+    def check(self, session, card):
+        super().check(session, card)
+        self.card = card
+        time.sleep(0.02)
+
+    def url(self, _card):
+        return super().url(self.card)
+
+
+class Alters(reference.Relay):
+    """It changes what it hands on, whether or not another call is under way."""
+
+    def sdk_input(self, answered):
+        return super().sdk_input(answered) + "="
+
+
+class OneAtATime(reference.Relay):
+    """Its calls wait for one another, and each takes a while."""
+
+    def __init__(self, *words, **more):
+        super().__init__(*words, **more)
+        self.lock = threading.Lock()
+
+    def call(self, *words, **more):
+        with self.lock:
+            time.sleep(0.25)
+            return super().call(*words, **more)
+
+
+class Limits(reference.Relay):
+    """It answers 429 itself once it has been called a few times."""
+
+    calls = 0
+
+    def check(self, session, card):
+        super().check(session, card)
+        self.calls += 1
+        if self.calls > 4:
+            raise self.Refused(429, "Too many calls.")
+
+
+class EachThird(reference.Relay):
+    """Each third GET gets the data of the GET before it."""
+
+    def __init__(self, *words, **more):
+        super().__init__(*words, **more)
+        self.count, self.before = 0, ""
+
+    def sdk_input(self, answered):
+        value = super().sdk_input(answered)
+        self.count += 1
+        value, self.before = (self.before if self.count % 3 == 0 else value), value
+        return value
+
+
+def of(monkeypatch, kind, cases, **more):
+    monkeypatch.setattr(relays, "kinds", lambda: {"mine": kind})
+    return relays.results("mine", cases, **more)
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-4")
+def test_what_passes_alone_is_a_finding_of_its_own_and_what_fails_alone_is_not(monkeypatch):
+    mixed = [one for one in of(monkeypatch, Mixes, FEW) if one.verdict is Verdict.FAIL]
+    assert {miss.root for one in mixed for miss in one.misses} == {Root.CONCURRENCY}
+    assert {miss.todo for one in mixed for miss in one.misses} == {OWN_CARD}
+    altered = of(monkeypatch, Alters, FEW[:2])
+    assert [one.verdict for one in altered] == [Verdict.FAIL] * 2
+    assert {miss.root for one in altered for miss in one.misses} == {Root.CASE}
+
+
+def test_a_good_back_end_is_asked_once_for_each_case(monkeypatch):
+    results = of(monkeypatch, reference.Relay, FEW)
+    assert [one.verdict for one in results] == [Verdict.PASS] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-5")
+def test_calls_that_wait_for_one_another_are_late_beside_others_and_not_alone(monkeypatch):
+    monkeypatch.setattr(CaseRunner, "is_busy", False)  # however busy this machine is
+    names = [name for name, case in CASES.items() if case.script.calls and not case.script.alone
+             and name.startswith("relay.get.text-")][:8]  # fmt: skip
+    late = [one for one in of(monkeypatch, OneAtATime, names, bound=1.0) if one.verdict is not Verdict.PASS]
+    assert {miss.todo for one in late for miss in one.misses} == {SIDE_BY_SIDE}
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-4")
+def test_each_third_get_with_old_data_is_found_in_the_whole_run(monkeypatch):
+    cases = ("relay.list.one-get-each", "relay.list.kept-connection", "relay.run.own-card")
+    *_others, whole = of(monkeypatch, EachThird, cases)
+    assert whole.verdict is Verdict.FAIL
+    assert "got the sdkInput that the API gave for" in whole.misses[0].observed
+    astray = whole.seen.calls[0], whole.seen.arrived[0]
+    assert astray[0].instrument != astray[1].instrument
+    assert astray[0].value == astray[1].given
+    good = of(monkeypatch, reference.Relay, cases)
+    assert [one.verdict for one in good] == [Verdict.PASS] * 3
+
+
+@pytest.mark.slow
+def test_a_limit_of_its_own_is_no_failure_and_a_pace_keeps_it(monkeypatch):
+    cases = FEW + tuple(f"relay.get.fault-{status}" for status in (500, 404))
+    results = of(monkeypatch, Limits, cases)
+    assert {one.verdict for one in results} <= {Verdict.PASS, Verdict.NOT_TESTABLE}
+    assert [finding.root for finding in common_causes(results)] == [Root.LIMIT]
+    assert OWN_429 in {one.why for one in results}
+
+
+def test_calls_that_belong_together_wait_for_all_their_pauses(monkeypatch):
+    monkeypatch.setattr(relays, "kinds", lambda: {"mine": reference.Relay})
+    waited, now = [], [100.0]
+
+    async def sleep(seconds):
+        waited.extend([round(seconds, 3)] if seconds else [])  # closing a loop sleeps for nothing
+        now[0] += seconds
+
+    async def calls():
+        for count in (1, 1, 3, 0, 1):
+            await runner._paced(count)
+
+    with relays.running("mine", pace=0.5) as runner:
+        monkeypatch.setattr(case_runner.asyncio, "sleep", sleep)
+        monkeypatch.setattr(case_runner, "monotonic", lambda: now[0])
+        asyncio.run(calls())
+        runner.target = replace(runner.target, pace=0.0)
+        asyncio.run(calls())
+    assert waited == [0.5, 0.5, 1.5, 0.5]
+
+
+@pytest.mark.slow
+def test_a_429_of_the_api_is_not_the_back_ends_own(monkeypatch):
+    (passed_on,) = of(monkeypatch, reference.Relay, ["relay.get.fault-429-in-seconds"])
+    assert passed_on.verdict is Verdict.PASS
+
+
+@pytest.mark.slow
+def test_the_limit_of_the_back_end_is_observed_and_a_slow_api_keeps_below_it(monkeypatch):
+    monkeypatch.setattr(relays, "kinds", lambda: {"mine": reference.Relay})
+    with relays.running("mine", ["relay.list.in-time"], deadline=0.3, bound=3.5) as runner:
+        (result,) = asyncio.run(run_cases([CASES["relay.list.in-time"]], runner))
+    assert runner.limit < float("inf")
+    assert result.verdict is Verdict.PASS
+    assert all(one.succeeded for one in result.calls)  # not a failure in time, as the API was quick enough
+
+
+@pytest.mark.rule("REL-7")
+def test_a_value_of_an_earlier_call_is_an_old_answer():
+    watch, value = CardWatch([CARD, OTHER]), "an sdkInput of an earlier attempt"
+    late, fresh = (call(value=value, began=began) for began in (2.0, 0.5))
+    watch.scan("relay.get.fresh", [late], [request(value=value, at=1.0)])
+    assert [(miss.root, miss.todo) for miss in watch.of([late])] == [(Root.OLD_ANSWER, ASK_AGAIN)]
+    assert watch.of([fresh]) == ()
+    assert watch.misdelivered == []
+
+
+@pytest.mark.rule("REL-7")
+def test_an_old_answer_counts_also_where_the_case_passes_alone_because_it_has_expired():
+    case, old = (
+        CASES["relay.get.path"],
+        Miss("an answer of the API", "an old one", ASK_AGAIN, "REL-7", root=Root.OLD_ANSWER),
+    )
+    kept = RelayResult(case, Verdict.WARN, (old, Miss("a GET at the API", "none", ASK, root=Root.FOLLOWS)))
+    assert fails_only_with_others(kept, 2.0) is kept
+    mixed = fails_only_with_others(replace(kept, misses=kept.misses[1:]), 2.0)
+    assert [(miss.root, miss.rule) for miss in mixed.misses] == [(Root.CONCURRENCY, "REL-4")]
+    assert mixed.misses[0].todo.startswith("Keep calls apart")
+    assert mixed.verdict is Verdict.FAIL
+    unasked = seen([call(value=None, status=502)], [])
+    kept = fails_only_with_others(replace(kept, misses=kept.misses[1:], seen=unasked), 2.0)
+    assert [(miss.root, miss.todo) for miss in kept.misses] == [(Root.CONCURRENCY, UNASKED)]
+
+
+@pytest.mark.rule("REL-4")
+@pytest.mark.parametrize(("card", "count"), [(CARD, 0), (OTHER, 1), ("no-card-of-ours", 0)])
+def test_only_another_configured_card_is_another_card(card, count):
+    watch, value = CardWatch([CARD, OTHER]), "an sdkInput that only one card has"
+    watch.scan("relay.get.path", [call(value=value)], [request(value=value, card=card)])
+    assert len(watch.misdelivered) == count
+    watch.sends("relay.post.path", sent := call(POST, SECOND, sent=OUTPUT))
+    watch.scan("relay.post.path", [], [request(POST, SECOND, card=card)])
+    assert [one.call for one in watch.misdelivered[count:]] == [sent] * count
+
+
+def test_a_plain_attempt_says_whether_the_plain_call_works(monkeypatch):
+    monkeypatch.setattr(relays, "kinds", lambda: {"mine": reference.Relay})
+    with relays.running("mine") as runner:
+        assert asyncio.run(plain_attempt(runner)) == ((), True)
+        assert runner.plain_works
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-5")
+@pytest.mark.parametrize(("busy", "verdict"), [(True, Verdict.NOT_TESTABLE), (False, Verdict.FAIL)])
+def test_on_a_busy_machine_a_late_call_says_nothing_about_the_back_end(monkeypatch, busy, verdict):
+    monkeypatch.setattr(CaseRunner, "is_busy", busy)
+    (one,) = of(monkeypatch, broken_time.OneAfterTheOther, ("relay.list.side-by-side",))
+    assert one.verdict is verdict
+    assert one.why.startswith("This machine was too busy in each of 3 tries") is (verdict is Verdict.NOT_TESTABLE)
+
+
+@pytest.mark.rule("REL-5")
+def test_a_busy_machine_is_no_excuse_for_what_time_has_no_part_in(monkeypatch):
+    monkeypatch.setattr(CaseRunner, "is_busy", True)
+    (one,) = of(monkeypatch, Alters, ("relay.get.sdk-input-byte-exact",))
+    assert one.verdict is Verdict.FAIL
+
+
+def test_general_advice_is_listed_under_advice_that_is_nearer():
+    runner, case = CaseRunner.__new__(CaseRunner), CASES["relay.get.path"]
+    runner._cards, runner.plain_works = CardWatch(()), True
+    misses = tuple(Miss("this", "that", todo) for todo in (WORK, ASK_AGAIN))
+    assert {miss.todo for miss in runner._explained(case, misses, seen([call()], []))} == {ASK_AGAIN}
+
+
+@pytest.mark.parametrize(
+    ("advice", "gives_way"),
+    [
+        ((WORK,), True),
+        ((ASK,), True),
+        ((WORK, ASK, HAND_ON), True),
+        ((HAND_ON,), False),
+        ((ASK_AGAIN,), False),
+    ],
+)
+def test_general_advice_gives_way_to_what_the_case_says_where_the_plain_call_works(advice, gives_way):
+    runner, case = CaseRunner.__new__(CaseRunner), CASES["relay.get.path"]
+    runner._cards, value = CardWatch(()), seen([call()], [])
+    misses = tuple(Miss("this", "that", todo) for todo in advice)
+    for runner.plain_works in (True, False):
+        explained = runner._explained(case, misses, value)
+        changed = gives_way and runner.plain_works
+        assert (explained == misses) is not changed
+        assert all((miss.root is Root.FOLLOWS and case.says in miss.todo) is changed for miss in explained)
+
+
+@pytest.mark.rule("API-7", "API-8")
+def test_whichever_values_are_refused_the_advice_says_that_they_are_opaque_and_what_is_special_about_each():
+    cases = ("relay.get.text-unicode", "relay.post.text-symbols", "relay.get.opaque-sdkinput-foreign")
+    verdicts, first, _made = relays.judged("LooksInside", cases)
+    assert set(verdicts.values()) == {Verdict.FAIL}
+    assert "has to work as well: " in first
+    assert "it is opaque" in first

@@ -1,0 +1,342 @@
+"""What a run shows beyond its single cases, and that every form of the report says it first."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from ran import CARD, INPUT, MISS, NAMES, arrived, call, recorded, result, seen, told
+
+from workbook.tools.conform.back_end.case_runner import NO_PLAIN_CALL, ONE_LANE, OWN_429
+from workbook.tools.conform.back_end.findings import (
+    GIVE_BACK,
+    PlainFailure,
+    common_causes,
+    first_call,
+    place_of,
+    plain_attempt,
+    why_not,
+)
+from workbook.tools.conform.back_end.judging import AFRESH, SIDE_BY_SIDE
+from workbook.tools.conform.back_end.model import BackEndOperation, Broke, Cardholder, Surface, Target
+from workbook.tools.harness.model import Miss, Root, RunFinding, Verdict
+from workbook.tools.harness.notebook import Result
+from workbook.tools.harness.report import todos
+from workbook.tools.harness.reports import from_json, reports, to_json
+
+URL = "http://127.0.0.1:9"
+LOST = {"status": 404, "headers": (), "body": b"", "value": None}
+PATH = f"/bcl/v2/paymentInstruments/{CARD}/networkTokenActivationData"
+FORM = Miss("a JSON object", "none", 'Send JSON: {"sdkOutput": ...}.')
+PLAIN = Miss("a success", "status 502", "Make the plain case work first.", root=Root.FOLLOWS)
+LATER = Miss("a success 0.05 s after the API works again", "status 502", AFRESH)
+FINDING = RunFinding(Root.NO_ANSWER, "It went away.", "Bring it back.", ("relay.post.path",))
+
+
+def why(*both):
+    one = seen(*both)
+    return " ".join(why_not(one.calls[0], one, URL))
+
+
+def test_a_request_of_another_call_is_none_of_this_one():
+    text = why(call(began=1.0, ended=2.0, **LOST), call(2, began=3.0, ended=4.0), arrived(3.5))
+    assert "No request reached the API." in text
+    assert "Is the path right" in text
+
+
+def test_a_call_that_reached_the_api_is_told_so():
+    text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5))
+    assert "A request reached the API, which answered with status 200 (API-2)." in text
+    assert "Is the path" not in text
+
+
+@pytest.mark.parametrize(
+    ("target", "shown"),
+    [
+        (PATH.replace("/bcl", "//bcl"), PATH.replace("/bcl", "//bcl")),
+        (f"{PATH}?nocache=12345678", f"{PATH}?nocache=[8 characters]"),
+        (PATH.lower(), PATH.lower()),
+    ],
+)
+@pytest.mark.rule("API-1", "API-5")
+def test_the_path_that_arrived_is_shown_beside_the_one_expected(target, shown):
+    text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5, target=target))
+    assert f"The document has POST {PATH} (API-2), and POST {shown} arrived." in text
+    assert "The id is another one" not in text
+
+
+@pytest.mark.parametrize("target", [PATH.removeprefix("/bcl/v2"), f"/bcl/v2{PATH}"])
+@pytest.mark.rule("API-1")
+def test_an_address_that_was_taken_with_or_without_the_prefix_is_told(target):
+    text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5, target=target))
+    assert "The address that it is given ends before /bcl/v2" in text
+
+
+@pytest.mark.rule("API-3")
+def test_another_id_in_the_right_path_is_told_as_that():
+    text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5, target=PATH.replace(CARD, "another")))
+    assert "arrived. The id was changed: pass it on unchanged." in text
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (told(activation={"sdkInput": INPUT}), "/activation/sdkInput"),
+        (told(**{"a/b": [0, {"~": INPUT}]}), "/a~1b/1/~0"),
+        (INPUT.encode(), "raw"),
+    ],
+)
+def test_where_the_value_stands_is_said(body, place):
+    answer = {"status": 200, "body": body, "value": None}
+    assert f'sdk_input = "{place}"?' in why(call(began=1.0, ended=2.0, **answer), arrived(1.5))
+    assert place_of({INPUT}, body) == place
+
+
+@pytest.mark.parametrize("body", [b"", b"{", told(sdkInput="another"), b"[" * 100_000])
+def test_a_value_that_is_nowhere_has_no_place(body):
+    assert place_of({INPUT}, body) is None
+    assert "Is sdk_input right?" in why(call(began=1.0, ended=2.0, status=200, body=body, value=None), arrived(1.5))
+
+
+def at_the_api(status):
+    one = arrived(1.5)
+    return replace(one, response=replace(one.response, status=status, basis="openapi"), given=None)
+
+
+def test_why_a_plain_call_fails_word_for_word(golden):
+    """Each status of the back end with each of the API, and each way to break off; over http and https."""
+    answers = [{"status": status, "body": b"", "value": None} for status in (200, 204, 401, 403, 404, 405, 502)]
+    answers += [{"status": status, "body": b"", "value": None} for status in (301, 302, 303, 304, 307, 308)]
+    answers += [{"status": None, "body": b"", "value": None, "broke": broke, "why": "a reason"} for broke in Broke]
+    answers += [{"status": 200, "headers": (("Content-Encoding", "br"), ("Content-Type", "text/x")), "value": None}]
+    answers += [{"status": 200, "headers": (("Content-Encoding", "gzip"),), "value": None, "body": b"x"}]
+    lines = {}
+    for answer in answers:
+        one = call(began=1.0, ended=2.0, **answer)
+        for requests in ([], *([at_the_api(status)] for status in (200, 400, 401, 415, 422, 500))):
+            for url in (URL, URL.replace("http", "https")):
+                what = [f"{one.status or one.broke.name}", *(str(each.response.status) for each in requests), url[:5]]
+                text = " ".join(why_not(one, seen(one, *requests), url))
+                lines.setdefault(text, " ".join(what))
+    golden("plain_call", "\n".join(f"{what}: {text}" for text, what in lines.items()))
+
+
+def failed(name, at, misses, status=502):
+    value = INPUT if status == 200 else None
+    one = call(began=at, ended=at + 0.01, status=status, value=value)
+    return result(name, Verdict.FAIL if misses else Verdict.PASS, misses, seen=seen(one, arrived(at)))
+
+
+def collapse(count=5, first=200):
+    """Results of a run in which nothing works any more after the first case."""
+    good = failed("relay.post.text-64-kib", 1.0, (), first)
+    names = [f"relay.post.fault-{one}" for one in ("400", "401", "403", "422", "500", "404")]
+    return [good, *(failed(name, 2.0 + at, (LATER,)) for at, name in enumerate(names[:count]))]
+
+
+def test_a_moment_since_which_nothing_works_is_one_finding():
+    results = collapse()
+    (finding,) = common_causes(results)
+    assert finding.says == "Since about relay.post.fault-400 no call has succeeded; 5 cases failed."
+    assert finding.cases == tuple(one.case.name for one in results[1:])
+    (todo,) = todos(recorded(*results, findings=(finding,)))
+    assert todo.text == f"{finding.says} {GIVE_BACK}"
+
+
+@pytest.mark.parametrize("results", [[], collapse(4), collapse(first=500)],
+                         ids=["nothing", "too few", "never worked"])  # fmt: skip
+def test_without_such_a_moment_nothing_is_found(results):
+    assert list(common_causes(results)) == []
+
+
+def refused(count, *, asked_again=True, cards=2, until=4.0, worked=True):
+    """Results and requests of a run in which a breaker opened after one failure, and perhaps closed again."""
+    results = [failed("relay.get.path", 1.0, (LATER,)), failed("relay.get.fresh", 1.5, ())]
+    for at, name in enumerate(NAMES[10 : 10 + count]):
+        unasked = call(began=2.0 + at * (until - 2.0) / count, ended=2.0, status=503, value=None)
+        unasked.ended, unasked.instrument = unasked.began + 0.01, f"card {at % cards}"
+        results.append(result(name, Verdict.FAIL, (LATER,), seen=seen(unasked)))
+    before = [arrived(1.2 + at / 9) for at in range(2)]
+    status = 200 if worked else 400
+    before = [replace(one, instrument=f"card {at}", given=INPUT if worked else None,
+                      response=replace(one.response, status=status)) for at, one in enumerate(before)]  # fmt: skip
+    return results, [arrived(1.0), *before, arrived(1.5), *[arrived(9.0)] * asked_again]
+
+
+def breakers(**more):
+    results, requests = refused(**more)
+    return list(common_causes(results, requests=requests))
+
+
+def test_a_breaker_that_stays_open_is_one_finding_that_comes_first():
+    results, requests = refused(12)
+    (finding,) = common_causes(results, requests=requests)
+    assert finding.says.startswith("For 2 s your back end refused 12 calls in a row at once, whatever the card")
+    assert finding.todo.endswith("seconds as [timeouts] recovery, or a shorter time in the back end under test.")
+    assert finding.cases == NAMES[10:22]
+    assert todos(recorded(*results, findings=(finding,)))[0].text == f"{finding.says} {finding.todo}"
+
+
+@pytest.mark.parametrize("more", [{"count": 9}, {"until": 2.9}, {"cards": 1}, {"worked": False}])
+def test_fewer_refusals_or_a_moment_of_them_or_kept_failures_are_no_breaker(more):
+    assert not any("circuit breaker" in one.says for one in breakers(**{"count": 12} | more))
+
+
+def test_a_back_end_that_never_asks_again_is_told_with_both_causes():
+    (finding,) = breakers(count=12, asked_again=False)
+    assert "asked the API nothing, to the end of the run." in finding.says
+    assert finding.says.endswith("and so does a connection that broke and is never opened anew.")
+
+
+def test_a_back_end_that_went_away_is_one_finding_with_what_could_not_be_tested():
+    untested = result("relay.get.path", Verdict.NOT_TESTABLE, why="It went away.")
+    (finding,) = common_causes([untested, result()], "It went away.", "Its command ended.")
+    assert finding == RunFinding(Root.NO_ANSWER, "It went away. Its command ended.", GIVE_BACK, ("relay.get.path",))
+    assert finding.fails
+
+
+def test_a_limit_of_the_back_end_itself_is_no_failure():
+    (finding,) = common_causes([result("relay.get.path", Verdict.NOT_TESTABLE, why=OWN_429)])
+    assert finding.says == "Your back end answered 429 itself in one case, and asked the API nothing."
+    assert "set a pace" in finding.todo
+    assert not finding.fails
+    assert list(common_causes([result()])) == []
+
+
+def test_what_to_do_is_ordered_by_where_it_comes_from():
+    mixed = replace(MISS, todo="Keep them apart.", root=Root.WRONG_CARD)
+    record = recorded(
+        failed("relay.post.one-field", 1.0, (PLAIN, FORM)),
+        failed("relay.post.fault-500", 2.0, (mixed,)),
+        findings=(FINDING,),
+    )
+    assert [todo.text for todo in todos(record)] == [
+        "It went away. Bring it back.", "Keep them apart.", FORM.todo, PLAIN.todo,
+    ]  # fmt: skip
+
+
+def test_every_form_says_what_to_do_first_before_the_rest():
+    record = recorded(*collapse(), findings=(FINDING,))
+    texts = reports(record)
+    assert FINDING.says in Result(record).text().replace("\n", " ")
+    for name in ("conform.html", "conform.md"):
+        text = texts[name]
+        assert text.index("What to do first") < text.index(FINDING.says) < text.index(AFRESH[:30])
+
+
+def test_it_is_the_same_from_a_report_that_was_read():
+    record = recorded(*collapse(), findings=(FINDING,))
+    assert todos(from_json(to_json(record))) == todos(record)
+
+
+def test_what_is_only_noted_asks_for_nothing():
+    noted = replace(MISS, todo="Nothing to do.", noted=True)
+    assert [one.text for one in todos(recorded(result(misses=(MISS, noted))))] == [MISS.todo]
+
+
+class Runs:
+    """Plays the attempts of a runner: for each platform's app, what each of its attempts comes to."""
+
+    def __init__(self, attempts, surfaces):
+        cardholders = (Cardholder("ann", (CARD, "PI-another"), ()),)
+        self.target, self.attempts, self.plain_works = Target(URL, surfaces, cardholders), attempts, None
+        self.asked = []
+
+    async def run(self, case, cards, app):
+        assert case.script.alone  # what an earlier call left behind is no part of it
+        self.asked.append((case.name, [ask.operation for ask in case.script.calls], cards, app))
+        return self.attempts[app].pop(0)
+
+
+WELL, AWAY = (
+    seen(call(), arrived()),
+    seen(call(began=1.0, ended=2.0, status=None, body=b"", value=None, broke=Broke.LOST)),
+)
+OWN = (
+    Surface(BackEndOperation("GET", "/a"), BackEndOperation("POST", "/a")),
+    Surface(BackEndOperation("GET", "/b"), BackEndOperation("POST", "/b")),
+)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "failing", "alive", "runs"),
+    [
+        ({"platform A": [WELL], "platform B": [WELL]}, [], True, 2),
+        ({"platform A": [AWAY, WELL], "platform B": [WELL]}, [], True, 3),
+        ({"platform A": [AWAY, AWAY], "platform B": [WELL]}, [("platform A",)], True, 3),
+        ({"platform A": [WELL], "platform B": [AWAY, AWAY]}, [("platform B",)], True, 3),
+        ({"platform A": [AWAY, AWAY], "platform B": [AWAY, AWAY]}, [("platform A",), ("platform B",)], False, 4),
+    ],
+)
+def test_a_plain_attempt_is_made_twice_at_most_with_each_app(attempts, failing, alive, runs):
+    runner = Runs(attempts, dict(zip(attempts, OWN, strict=True)))
+    failures, any_sign = asyncio.run(plain_attempt(runner))
+    assert ([failure.apps for failure in failures], any_sign, len(runner.asked)) == (failing, alive, runs)
+    assert runner.plain_works is not bool(failing)
+    assert {one[:2] for one in [(name, tuple(asks)) for name, asks, _cards, _app in runner.asked]} == {
+        ("relay.plain.attempt", ("GET", "POST"))
+    }
+    assert all(cards == (CARD,) for _name, _asks, cards, _app in runner.asked)
+
+
+@pytest.mark.parametrize(
+    ("answer", "requests", "fits"),
+    [
+        ({"status": None, "broke": Broke.REFUSED}, [], False),
+        ({"status": None, "broke": Broke.LOST}, [], True),
+        ({"status": 404}, [], False),
+        ({"status": 500}, [], True),
+        ({"status": 404}, [arrived(1.5)], True),
+        ({"status": 200, "body": told(other=INPUT)}, [arrived(1.5)], False),
+        ({"status": 500, "body": told(other=INPUT)}, [arrived(1.5)], True),
+        ({"status": 200, "body": told(other="x")}, [arrived(1.5)], True),
+        ({"status": 200, "body": told(other=INPUT), "value": ""}, [arrived(1.5)], True),
+        ({"status": 404}, [arrived(0.5), arrived(2.5)], False),
+        ({"status": 404}, [arrived(1.0)], True),
+        ({"status": 404}, [arrived(2.0)], True),
+    ],
+)
+def test_a_plain_call_that_fails_is_the_configuration_s_fault_or_the_back_end_s(answer, requests, fits):
+    attempt = seen(call(began=1.0, ended=2.0, **{"headers": (), "body": b"", "value": None} | answer), *requests)
+    runner = Runs({"platform A": [attempt, attempt]}, {"platform A": OWN[0]})
+    (failure,), _alive = asyncio.run(plain_attempt(runner))
+    assert failure.by_configuration is not fits
+
+
+def test_one_surface_for_two_apps_is_attempted_once():
+    surface = OWN[0]
+    runner = Runs({"platform A": [AWAY, AWAY]}, {"platform A": surface, "platform B": surface})
+    (failure,), alive = asyncio.run(plain_attempt(runner))
+    assert (failure.apps, alive, failure.by_configuration) == (("platform A", "platform B"), False, False)
+    assert str(failure).startswith("The plain POST of the app of platform A and platform B does not work: ")
+
+
+def test_the_first_call_is_a_get_with_the_first_app():
+    runner = Runs({"platform A": [WELL]}, dict(zip(("platform A", "platform B"), OWN, strict=True)))
+    assert asyncio.run(first_call(runner)) is WELL
+    assert runner.asked == [("relay.plain.call", ["GET"], (CARD,), "platform A")]
+
+
+@pytest.mark.parametrize(
+    ("name", "miss", "todo"),
+    [
+        ("relay.get.no-body", FORM, FORM.todo),
+        ("relay.get.no-body", replace(FORM, root=Root.KEY), FORM.todo),
+        ("relay.get.no-body", replace(FORM, root=Root.FOLLOWS), "Mend this first"),
+        ("relay.get.no-body", replace(FORM, todo=AFRESH), "Mend this first"),
+        ("relay.post.one-field", replace(FORM, root=Root.CASE), FORM.todo),
+        ("relay.list.one-get-each", FORM, "Mend this first"),
+        ("relay.get.fresh", FORM, "Mend this first"),
+    ],
+)
+def test_a_plain_call_that_fails_has_the_advice_of_the_cases_about_its_form(name, miss, todo):
+    results = [result(name, misses=(miss,)), result(verdict=Verdict.NOT_TESTABLE, misses=(), why=NO_PLAIN_CALL)]
+    finding = PlainFailure("GET", ("platform A",), "status 502.", by_configuration=False).finding(results)
+    assert (finding.root, finding.todo.startswith(todo)) == (Root.PLAIN_CALL, True)
+    assert finding.cases == ("relay.post.sdk-input-byte-exact",)
+
+
+def test_one_lane_is_told_with_the_cases_that_show_the_same():
+    slow = result("relay.get.crowd", misses=(replace(MISS, todo=SIDE_BY_SIDE),))
+    left = result("relay.get.limit-body", Verdict.NOT_LOOKED_AT, (), why=ONE_LANE)
+    (finding,) = common_causes([left, slow, result()])
+    assert (finding.todo, finding.cases) == (SIDE_BY_SIDE, ("relay.get.crowd", "relay.get.limit-body"))

@@ -1,0 +1,242 @@
+"""What a back-end.toml may say, and how each mistake in it is told."""
+
+import os
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbook.base.forms import BadConfigurationError, Mistakes, read_form, read_toml
+from workbook.tools.conform.back_end.config import CONFIG_EXAMPLE, BackEndForm, GroupsForm, parse_config
+from workbook.tools.conform.back_end.model import RelayGroup
+
+GOOD = {
+    "base_url": "http://127.0.0.1:8080",
+    "get": {"path": "/cards/{id}/data"},
+    "post": {"path": "/cards/{id}/data", "sdk_output": "/sdkOutput"},
+    "cardholder": [{"name": "ann", "cards": ["A", "B"]}],
+}
+SECRET = "hunter2-hunter2-hunter2"
+
+
+def told(tmp_path, said, **environ):
+    """Every mistake of a document."""
+    try:
+        parse_config(said, tmp_path / "back-end.toml", environ)
+    except BadConfigurationError as error:
+        return list(error.mistakes)
+    return []
+
+
+def put(path, value, said=GOOD):
+    """The good document with one value changed; a value of None takes the key away."""
+    first, *more = path
+    inner = said.get(first, {})
+    if more and isinstance(inner, list):
+        changed = [put(more, value, inner[0]), *inner[1:]]
+    else:
+        changed = put(more, value, inner) if more else value
+    rest = {key: old for key, old in said.items() if key != first}
+    return rest if changed is None else rest | {first: changed}
+
+
+def test_the_least_that_a_file_says_is_in_order(tmp_path):
+    assert told(tmp_path, GOOD) == []
+
+
+MISTAKES = [
+    (("base_url",), None, "base_url: it is missing."),
+    (("base_url",), 8080, "base_url: give an address"),
+    (("base_url",), "127.0.0.1:8080", "base_url: it has neither the scheme https nor http."),
+    (("base_url",), "http://169.254.169.254", "base_url: it is a link-local"),
+    (("base_url",), "http://h/?a=1", "base_url: it holds a query."),
+    (("base_ulr",), "x", "base_ulr: there is no such key. Did you mean 'base_url'?"),
+    (("timeout",), 3, "timeout: there is no such key. Did you mean 'timeouts'?"),
+    (("cards",), ["A"], "cards: there is no such key. It belongs in [[cardholder]]."),
+    (("platforms",), ["C"], 'platforms: give a list of "A", "B" or both.'),
+    (("get", "method"), "GTE", "[get] method: it cannot be 'GTE'. Did you mean 'GET'?"),
+    (("get", "path"), None, "[get] path: it is missing."),
+    (("get", "path"), "cards/{id}", "[get] path: a path begins with one slash"),
+    (("get", "path"), "//evil/{id}", "[get] path: a path begins with one slash"),
+    (("get", "path"), "/{id}/../x", "[get] path: a path has no dot segments."),
+    (("get", "path"), "/cards/{card}", "[get] path: '{card}' is not a placeholder. Did you mean '{id}'?"),
+    (("get", "path"), "/cards", "[get] path: it has no place for the instrument's id."),
+    (("get", "id"), "/cardId", "[get]: the instrument's id is in the path and in the body."),
+    (("get", "sdk_input"), "sdkInput", "[get] sdk_input: it is 'sdkInput'; give a JSON pointer"),
+    (("get", "sdk_output"), "/x", "[get] sdk_output: there is no such key. It belongs in [post]."),
+    (("post",), None, "[post] sdk_output: it is missing."),
+    (("post", "sdk_output"), None, "[post] sdk_output: it is missing."),
+    (("platform_a",), {"encoding": "bytes"}, "[platform_a] encoding: it cannot be 'bytes'. Known: text."),
+    (("platform_b",), {"encoding": "bytes"}, "[platform_b] encoding: JSON cannot hold bytes."),
+    (("platform_b",), {"get": {"path": 3}}, "[platform_b.get] path: it is 3; give a path"),
+    (("cardholder",), None, "cardholder: it is missing. Give a [[cardholder]]"),
+    (("cardholder",), [], "cardholder: it is missing. Give a [[cardholder]]"),
+    (("cardholder",), "ann", "cardholder: give tables"),
+    (("cardholder", "name"), None, "[[cardholder]] 1 name: it is missing."),
+    (("cardholder", "cards"), None, "[[cardholder]] 1 cards: it is missing."),
+    (("cardholder", "cards"), ["A", "A"], "[[cardholder]] 1 cards: "),
+    (("cardholder", "cards"), [".."], "[[cardholder]] 1 cards: "),
+    (("cardholder", "session"), {"host": {"env": "E"}}, "[[cardholder]] 1 session host: it is not the name"),
+    (("cardholder", "session"), {"a": {"evn": "E"}}, "[[cardholder]] 1 session a evn: there is no such key."),
+    (("cardholder", "session"), {"a": {"env": "E"}}, "environment variable E is not set."),
+    (("scenario",), "default", "scenario: its cards belong to one cardholder."),
+    (("status",), {"path": "/status"}, "[status]: leave it out. status() has 100 ms"),
+    (("groups",), {"fautls": False}, "[groups] fautls: there is no such key. Did you mean 'faults'?"),
+    (("groups",), {"faults": "no"}, "[groups] faults: it is 'no'; give true or false."),
+    (("timeouts",), {"answer": 30}, "[timeouts] answer: it is 30; give seconds from 0.1 to 20"),
+    (("timeouts",), {"whole": float("inf")}, "[timeouts] whole: it is inf;"),
+    (("api",), {"port": 70000}, "[api] port: it is 70000;"),
+    (("api",), {"port": True}, "[api] port: it is true;"),
+    (("api",), {"profile": "feild"}, "[api] profile: it cannot be 'feild'. Did you mean 'field'?"),
+    (("export",), {"url": "X", "key": "X"}, "[export]: two values have the same name."),
+    (("export",), {"url": "PATH"}, "[export] url: PATH means something else"),
+    (("start",), {"command": "x", "hook": "http://h/"}, "[start]: give a command or a hook"),
+    (("start",), {"folder": "nowhere"}, "[start] folder: there is no folder"),
+    (("start",), {"hook": "http://[fe80::1]/"}, "[start] hook: it is a link-local"),
+    (("adapter",), "json:loads", "base_url: it is for HTTP, but the file names an adapter."),
+    (("adapter",), "json", "adapter: it is 'json'; give a module and an object"),
+    (("logs",), ["nowhere/x.log"], "logs: "),
+    (("logs",), ["/dev/null"], "logs: '/dev/null' is not a file"),
+    (("timeouts",), {"recovery": -1}, "[timeouts] recovery: it is -1; give seconds from 0 to 120."),
+    (("ca_file",), 3, "ca_file: it is 3; give text in quotes"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "value", "mistake"), MISTAKES)
+def test_a_mistake_begins_with_its_label(tmp_path, path, value, mistake):
+    found = told(tmp_path, put(path, value))
+    assert any(mistake in one for one in found), found
+
+
+MORE = [
+    GOOD | {"post": {"path": "/{id}", "id": "/a", "sdk_output": "raw"}},
+    GOOD | {"post": {"path": "/x", "id": "/sdkOutput/id", "sdk_output": "/sdkOutput"}},
+    GOOD | {"post": {"path": "/x", "id": "/a/1", "sdk_output": "/b"}},
+    GOOD | {"platforms": ["A"], "platform_b": {"headers": {"x-app": "b"}}},
+    GOOD
+    | {"cardholder": [{"name": "ann", "cards": ["A"]}, {"name": "ann", "cards": [{"id": "C", "instrument": "A"}]}]},
+    GOOD | {"scenario": "nowhere.toml", "cardholder": [{"name": "ann"}]},
+    GOOD | {"ca_file": "nowhere.pem", "base_url": "https://h"},
+    GOOD | {"ca_file": "nowhere.pem"},
+    GOOD | {"api": {"key": {"env": "SHORT"}}},
+    GOOD | {"headers": {"x-app": {"env": "WORD"}}},
+    GOOD | {"headers": {"x-app": {"env": "LINES"}}},
+    GOOD | {"headers": {"x app": "1", "x-two": "a\nb", "content-length": "1"}},
+    {"adapter": "no_such_module:adapter", "start": {"command": "x"}},
+]
+
+
+def test_each_mistake_word_for_word(tmp_path, golden):
+    environ = {"SHORT": "short-key", "WORD": "platform", "LINES": "a\nb"}
+    saids = [*(put(path, value) for path, value, _mistake in MISTAKES), *MORE]
+    found = (one.replace(str(tmp_path), ".") for said in saids for one in told(tmp_path, said, **environ))
+    golden("mistakes", "\n".join(dict.fromkeys(found)))
+
+
+def test_every_mistake_is_told_and_not_only_the_first(tmp_path):
+    said = put(("get", "path"), "x") | {"bose_url": 1, "timeouts": {"answer": 0}, "groups": {"frm": True}}
+    labels = [one.partition(":")[0] for one in told(tmp_path, said)]
+    assert sorted(labels) == ["[get] path", "[groups] frm", "[timeouts] answer", "bose_url"]
+
+
+@pytest.mark.rule("REL-2")
+@pytest.mark.parametrize(
+    "said",
+    [
+        put(("headers",), {"authorization": SECRET}),
+        put(("headers",), {"x-odd": "AKIA0123456789ABCDEF"}),
+        put(("headers",), {"x-odd": f"Bearer {SECRET}"}),
+        put(("cardholder", "session"), {"x-user": SECRET}),
+        put(("cardholder", "session"), {"cookie": SECRET}),
+        put(("api",), {"key": SECRET}),
+        put(("api",), {"key": {"env": f"{SECRET}!"}}),
+        put(("api",), {"key": {"env": "KEY", "prefix": SECRET}}),
+        put(("base_url",), f"http://ann:{SECRET}@h"),
+        put(("base_url",), f"http://h/?key={SECRET}"),
+        put(("start",), {"command": SECRET, "hook": f"http://x:{SECRET}@h/"}),
+        put(("export",), {"key": SECRET}),
+    ],
+)
+def test_a_secret_in_the_file_is_refused_and_never_repeated(tmp_path, said):
+    found = told(tmp_path, said, KEY="k" * 20)
+    assert found
+    assert not any("hunter2" in one or "AKIA" in one for one in found)
+
+
+def test_a_header_that_is_no_secret_may_stand_in_the_file(tmp_path):
+    assert told(tmp_path, put(("headers",), {"x-app-version": "1.0", "accept": "application/json"})) == []
+
+
+@pytest.mark.parametrize("value", ["", "two\nlines", " blank", "\x7f", "über"])
+def test_a_variable_that_no_header_can_carry_is_a_mistake(tmp_path, value):
+    said = put(("cardholder", "session"), {"authorization": {"env": "ANN"}})
+    assert [one.partition(": ")[0] for one in told(tmp_path, said, ANN=value)] == [
+        "[[cardholder]] 1 session authorization env"
+    ]
+
+
+def test_two_cardholders_share_neither_name_nor_card(tmp_path):
+    found = told(tmp_path, GOOD | {"cardholder": [{"name": "ann", "cards": ["A"]}, {"name": "ann", "cards": ["A"]}]})
+    assert [one.partition(":")[0] for one in found] == ["[[cardholder]] 2 name", "[[cardholder]] 2 cards"]
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    max_leaves=8,
+)
+KEYS = st.sampled_from([*BackEndForm.model_fields, "other"])
+
+
+@given(st.dictionaries(KEYS, PLAIN, max_size=6))
+def test_whatever_a_document_says_it_is_read_or_its_mistakes_are_told(said):
+    mistakes = Mistakes()
+    form = read_form(BackEndForm, said, mistakes)
+    wrong = {key for key in said if mistakes.within(key)}
+    assert form.model_fields_set | wrong == set(said)
+    assert all(": " in one and "\n" not in one for one in mistakes.sentences())
+
+
+@given(st.dictionaries(KEYS, PLAIN, max_size=4))
+def test_no_document_breaks_the_reader(tmp_path_factory, said):
+    folder = tmp_path_factory.getbasetemp()
+    told(folder, GOOD | said)
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_break_the_file_reader(tmp_path_factory, data):
+    path = tmp_path_factory.getbasetemp() / "bytes.toml"
+    path.write_bytes(data)
+    try:
+        said = tomllib.loads(data.decode("utf-8-sig"))
+    except ValueError:
+        with pytest.raises(BadConfigurationError, match="1 mistake"):
+            read_toml(path, CONFIG_EXAMPLE)
+    else:
+        assert read_toml(path, CONFIG_EXAMPLE) == said
+
+
+def test_the_groups_of_the_file_are_the_groups_of_cases():
+    assert list(GroupsForm.model_fields) == [group.value for group in RelayGroup]
+
+
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(BadConfigurationError, match="it is not a regular file"):
+        read_toml(tmp_path / "pipe.toml", CONFIG_EXAMPLE)
+    found = told(tmp_path, GOOD | {"base_url": "https://h", "ca_file": "pipe.toml"})
+    assert found == [f"ca_file: '{tmp_path / 'pipe.toml'}' is not a regular file."]
+
+
+def test_a_file_that_is_not_there_names_the_nearest(tmp_path):
+    (tmp_path / "back-end.toml").write_text("")
+    with pytest.raises(BadConfigurationError, match=r"no such file\. Did you mean 'back-end.toml'"):
+        read_toml(tmp_path / "backend.toml", CONFIG_EXAMPLE)
+    for name in ("bad.toml", "missing.toml"):
+        with pytest.raises(BadConfigurationError, match=r"there is no such file\. `workbook conform init`"):
+            read_toml(tmp_path / name, CONFIG_EXAMPLE)
+    with pytest.raises(BadConfigurationError, match="workbook conform init"):
+        read_toml(tmp_path / "nowhere" / "x.toml", CONFIG_EXAMPLE)
+    with pytest.raises(BadConfigurationError, match="it is not a regular file"):
+        read_toml(tmp_path, CONFIG_EXAMPLE)

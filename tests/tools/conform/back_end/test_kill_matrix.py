@@ -1,0 +1,143 @@
+"""The proof that the cases work: every relay that is broken on purpose is caught by the cases made for that.
+
+The matrix is left in the directory of reports, as `report/kill-matrix.html` and `.md`. A relay in order and one that
+fails far from what is wrong with it are tried with every case. Any other is tried with the cases made for it, and with
+some of those that could tell besides, so that its first line has others to be ranked before: an eighth of their groups
+and of the form of the requests, or a third of all where the cases made for it watch the others. Which of them depends
+on its name, so that each case is a rival somewhere.
+`WORKBOOK_EVERYTHING=1` tries every case on every relay.
+"""
+
+import os
+import shutil
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+import relays
+from matrix import Matrix, Relay, to_html
+
+from workbook.tools.conform.back_end.cases import CASES
+from workbook.tools.conform.back_end.model import RelayGroup
+from workbook.tools.harness.model import Verdict
+
+pytestmark = pytest.mark.slow
+
+WAITS = ["OneConnection", "LimitForEachByte", "NoLimit", "BadBodyUnanswered", "OneAfterTheOther"]
+"""Relays whose cases take a quarter of a minute and more, and next to no work."""
+FAR = {"NeverFails", "OneConnection", "BusyForGood"}
+"""Relays that fail most cases, or whatever comes next: where the first line of a report is the hardest to choose."""
+REPORT = Path(__file__).parents[4] / "report"
+
+
+def told(name):
+    """What is wrong with a relay, and which cases are made for it."""
+    kind = relays.kinds().get(name)
+    if kind is None:
+        return relays.WRONG.get(name, ("", ()))
+    return (kind.__doc__, kind.catches) if hasattr(kind, "catches") else ("", ())
+
+
+def tried(name):
+    """The cases that this relay is tried with."""
+    made, shown = told(name)[1], getattr(relays.kinds().get(name), "shown_by", ())
+    if not made or name in FAR or "WORKBOOK_EVERYTHING" in os.environ:
+        return tuple(CASES)
+    watched = any(CASES[one].script.judges_run for one in made)  # a case that watches the others needs them
+    groups = set(RelayGroup) if watched else {RelayGroup.FORM, *(CASES[one].group for one in made)}
+    others = [one for one, case in CASES.items() if case.group in groups]
+    share = 3 if watched else 8
+    some = set(others[crc32(name.encode()) % share :: share])
+    return tuple(one for one in CASES if one in {*made, *shown, *some})
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """What came of each relay: its verdicts, what the report says first, and what it is to say."""
+    names = [name for name in (*relays.kinds(), *relays.OTHERS) if "node" not in name or shutil.which("node")]
+    right = [name for name in names if not told(name)[1]]
+    wrong = [name for name in names if name not in right]
+    longest_first = sorted(wrong, key=lambda name: (name not in WAITS, -len(tried(name))))
+    # What is in order has to be in time: two at a time, before whom the others give way.
+    with _processes(2) as in_order, _processes(5, gives_way=10) as others:
+        running = {name: in_order.submit(relays.judged, name, tried(name)) for name in right}
+        running |= {name: others.submit(relays.judged, name, tried(name)) for name in longest_first}
+        found = {name: judged.result() for name, judged in running.items()}
+    # Of a broken one, a time limit may have passed because the machine was busy: once more, as `conform` does, alone.
+    with _processes(1) as alone:
+        again = [name for name in wrong if not _as_it_should(name, *found[name])]
+        return found | {name: alone.submit(relays.judged, name, tried(name)).result() for name in again}
+
+
+def _processes(number, gives_way=0):
+    context = get_context("spawn")
+    return ProcessPoolExecutor(number, mp_context=context, initializer=os.nice, initargs=(gives_way,))
+
+
+def _as_it_should(name, verdicts, first, made):
+    """Whether a relay is caught by the cases made for it, and the first line of its report says so."""
+    gaps = _matrix({name: verdicts}, cases=told(name)[1]).gaps()
+    return not gaps and Verdict.NOT_TESTABLE not in verdicts.values() and _says(name, verdicts, first, made)
+
+
+def _says(name, verdicts, first, made):
+    """Whether the first line says what a case made for the relay says; what no rule judges asks for nothing."""
+    if all(verdicts[case] is Verdict.NOTE for case in told(name)[1]):
+        return first == ""
+    return any(todo in first for todo in made)
+
+
+def _matrix(found, cases=tuple(CASES)):
+    return Matrix(cases, tuple(Relay(name, *told(name), verdicts) for name, verdicts in found.items()))
+
+
+@pytest.fixture(scope="module")
+def matrix(judged):
+    made = _matrix({name: verdicts for name, (verdicts, _first, _made) in judged.items()})
+    REPORT.mkdir(exist_ok=True)
+    (REPORT / "kill-matrix.md").write_text(made.markdown(), encoding="utf-8")
+    (REPORT / "kill-matrix.html").write_text(to_html(made), encoding="utf-8")
+    return made
+
+
+def test_nothing_speaks_against_the_cases(matrix):
+    assert matrix.gaps() == []
+
+
+def test_a_relay_that_is_in_order_passes_whatever_it_is_written_in(matrix):
+    right = {relay.name: set(relay.verdicts.values()) for relay in matrix.relays if not relay.made}
+    assert {relays.REFERENCE, "asgi"} <= set(right)
+    assert set().union(*right.values()) == {Verdict.PASS}
+
+
+@pytest.mark.parametrize("name", [name for name in (*relays.kinds(), *relays.WRONG) if told(name)[1]])
+def test_the_first_line_of_a_report_is_what_is_wrong_with_the_relay(judged, name):
+    if name not in judged:
+        pytest.skip("there is no Node.js here")
+    verdicts, first, made = judged[name]
+    assert _says(name, verdicts, first, made), first
+
+
+def test_no_run_of_a_broken_relay_breaks_the_workbook(matrix):
+    kinds = {verdict for relay in matrix.relays for verdict in relay.verdicts.values()}
+    assert Verdict.HARNESS_ERROR not in kinds
+    assert Verdict.NOT_TESTABLE not in kinds
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node.js here")
+def test_the_language_does_not_matter(matrix):
+    by_name = {relay.name: relay for relay in matrix.relays}
+    assert by_name["node"].caught == frozenset()
+    assert by_name["broken node"].caught >= set(relays.WRONG["broken node"][1])
+
+
+def test_every_broken_relay_says_what_is_wrong_with_it():
+    assert [name for name, kind in relays.kinds().items() if name != relays.REFERENCE and not kind.__doc__] == []
+
+
+def test_the_matrix_can_be_read(matrix):
+    assert "Every one is caught by the cases made for it." in matrix.summary
+    assert matrix.markdown().count("\n| `relay.") == len(CASES)
+    assert (REPORT / "kill-matrix.html").read_text(encoding="utf-8") == to_html(matrix)

@@ -1,0 +1,498 @@
+"""A run from its beginning to its end: against a good back end, and against back ends that are not there."""
+
+import asyncio
+import json
+import re
+import socketserver
+import threading
+import time
+from contextlib import contextmanager
+from datetime import date
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+import reference
+from ran import ABOUT, call, recorded, result, seen
+
+from workbook.errors import ConfigurationError
+from workbook.tools.conform.back_end import session
+from workbook.tools.conform.back_end.api_side import MockApi
+from workbook.tools.conform.back_end.case_runner import CaseRunner, reason, without
+from workbook.tools.conform.back_end.cases import CASES
+from workbook.tools.conform.back_end.config import Api, BackEndStart, Config, RunTimeouts, load_config
+from workbook.tools.conform.back_end.model import (
+    GET,
+    AppCall,
+    BackEndOperation,
+    Cardholder,
+    CaseScript,
+    Order,
+    RelayCase,
+    RelayGroup,
+    Surface,
+    Target,
+)
+from workbook.tools.conform.back_end.session import RunOptions, Stopping, conform
+from workbook.tools.harness.model import Miss, Verdict
+from workbook.tools.harness.selection import Baseline, Known, chosen
+
+CARDS = tuple(f"PICONFORM{number:016d}" for number in range(1, 7))
+SURFACE = Surface(
+    BackEndOperation("GET", "/cards/{id}/activation-data"),
+    BackEndOperation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput"),
+)
+ANN = Cardholder("ann", CARDS, (("authorization", "Bearer session-of-ann-0001"),))
+QUICK = RunTimeouts(first_call=0.5, start=0.5, whole=60)
+
+
+def waiting(**seconds):
+    return QUICK.model_copy(update=seconds)
+
+
+A_FEW = tuple(CASES[name] for name in ("relay.get.path", "relay.post.key-once", "relay.get.no-query"))
+
+
+def target(url, **more):
+    return Target(url, {"platform A": SURFACE, "platform B": SURFACE}, (ANN,), bound=2.0, **more)
+
+
+@contextmanager
+def served(server):
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextmanager
+def relayed(side, key=None):
+    relay = reference.Relay(side.url, key or side.key, {"session-of-ann-0001": list(CARDS)})
+    with served(reference.serve(relay)) as url:
+        yield url
+    relay.api.close()
+
+
+@contextmanager
+def answering(status, *, wait=0.0):
+    """A back end that asks the API nothing."""
+    came = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            came.append(self.path)
+            time.sleep(wait)
+            self.send_response(status)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, *words):
+            """Nothing is logged."""
+
+    with served(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as url:
+        yield url, came
+
+
+def run(url, *, mock=None, options=None, **more):
+    return conform(Config(target(url), **{"timeouts": QUICK} | more), options or RunOptions(A_FEW), api=mock)
+
+
+@pytest.mark.slow
+def test_a_good_back_end_passes_and_the_record_says_how_it_went():
+    with MockApi(CARDS) as side, relayed(side) as url:
+        record = run(url, mock=side, options=RunOptions(A_FEW, repeat=2, only=("x",), command="again"))
+    assert [case.verdict for case in record.cases] == ["pass", "pass", "pass"]
+    about = record.about
+    assert (about.exit_code, about.trouble, about.unfinished, about.repeat) == (0, "", (), 2)
+    assert (about.base_url, about.only, about.command, about.seed) == (url, ("x",), "again", 7)
+    assert side.key not in repr(record)
+
+
+@pytest.mark.slow
+def test_a_run_on_a_thread_works_where_a_loop_runs_already():
+    async def notebook():
+        with MockApi(CARDS) as side, relayed(side) as url:
+            return run(url, mock=side)
+
+    assert asyncio.run(notebook()).about.exit_code == 0
+
+
+@pytest.mark.slow
+def test_a_wrong_key_reaches_the_api_so_the_cases_can_be_judged():
+    with MockApi(CARDS) as side, relayed(side, key="KEY-not-the-one-at-all-0000") as url:
+        record = run(url, mock=side)
+    assert [case.verdict for case in record.cases] == ["pass", "fail", "pass"]
+    assert record.about.exit_code == 1
+    says = [finding.says for finding in record.about.findings]
+    assert [says[0].startswith("The plain GET of "), says[1].startswith("The plain POST of ")] == [True, True]
+    source = "API-4; code: openapi; pairing: assumed"
+    assert f"answered with status 401 ({source}). Does it send x-api-key with the key that it was given?" in says[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("status", "wait", "told"),
+    [
+        (404, 0, "status 404. No request reached the API. Is the path"),
+        (401, 0, "Is the session valid, and what comes before it (prefix)?"),
+        (200, 10, "no answer came in time. No request reached the API."),
+    ],
+)
+def test_where_nothing_can_be_judged_that_is_said_once_and_nothing_else_is_done(status, wait, told):
+    with answering(status, wait=wait) as (url, came), MockApi(CARDS) as side:
+        record = run(url, mock=side)
+        assert len(came) <= 4
+    assert record.about.exit_code == 2
+    assert record.about.trouble.count(told) == 1
+    assert {case.verdict for case in record.cases} == {Verdict.NOT_TESTABLE}
+    assert "The plain GET of the app of platform A and platform B does not work" in record.cases[0].why
+
+
+@pytest.mark.slow
+def test_nobody_there_is_told_after_the_countdown():
+    waits = []
+
+    class Shown:
+        def __getattr__(self, name):
+            return lambda *words: waits.append(words) if name == "wait" else None
+
+    record = conform(Config(target("http://127.0.0.1:9"), timeouts=QUICK), RunOptions(A_FEW), progress=Shown())
+    assert record.about.exit_code == 2
+    assert "Does the back end listen at http://127.0.0.1:9?" in record.about.trouble
+    assert waits
+
+
+@pytest.mark.slow
+def test_a_back_end_that_comes_while_it_is_waited_for_is_used():
+    with MockApi(CARDS) as side, relayed(side) as url:
+        port, key = int(side.url.rpartition(":")[2]), side.key
+        side.__exit__(None, None, None)
+        record = run(url, key=key, api=Api(port=port), timeouts=waiting(first_call=20))
+    assert record.about.exit_code == 0
+
+
+@pytest.mark.slow
+def test_a_command_that_fails_and_an_address_that_is_taken_decide_nothing():
+    failing = run(
+        "http://127.0.0.1:9",
+        start=BackEndStart(command="echo boom; exit 7"),
+        timeouts=waiting(start=10),
+    )
+    assert failing.about.exit_code == 2
+    assert failing.about.trouble.endswith("ended with exit code 7. It printed last: boom")
+    with answering(200) as (url, came):
+        taken = run(url, start=BackEndStart(command="echo boom"))
+        assert "A program listens at" in taken.about.trouble
+        assert came == []
+
+
+@pytest.mark.rule("REL-2")
+def test_the_key_that_a_command_prints_is_not_told():
+    token = ANN.session[0][1].split()[1]
+    start = BackEndStart(command=f"echo $API_KEY {token} $API_URL; exit 1")
+    trouble = run("http://127.0.0.1:9", start=start, timeouts=waiting(start=10)).about.trouble
+    assert re.search(r"It printed last: (\[key\] ?)+http://127\.0\.0\.1:", trouble)  # a blank between two may go, too
+    assert token not in trouble
+
+
+@pytest.mark.slow
+def test_a_back_end_that_goes_away_in_the_middle():
+    """It is gone after the first case that stands alone; what comes then cannot be tested."""
+    alone = [case for case in CASES.values() if case.script.alone and case.name.startswith("relay.get.api-away")]
+    later = [CASES["relay.post.api-away"]]
+    with MockApi(CARDS) as side:
+        relay = reference.Relay(side.url, side.key, {"session-of-ann-0001": list(CARDS)})
+        server = reference.serve(relay)
+
+        class Shown:
+            def __getattr__(self, name):
+                return lambda *words: close() if name == "ended" else None
+
+        def close():
+            server.shutdown()
+            server.server_close()
+
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        config = Config(target(f"http://127.0.0.1:{server.server_port}"), timeouts=QUICK)
+        record = conform(config, RunOptions((*alone, *later)), api=side, progress=Shown())
+        relay.api.close()
+    assert [case.verdict for case in record.cases] == ["pass", "not testable"]
+    assert record.about.exit_code == 1  # what cannot be tested because of the back end is its failure
+    (finding,) = record.about.findings
+    assert "any more, since about relay.post.api-away" in finding.says
+
+
+@pytest.mark.slow
+def test_the_time_limit_of_all_cases_ends_a_run():
+    with MockApi(CARDS) as side, relayed(side) as url:
+        script = CaseScript((AppCall(GET),), (Order(GET, fault="latency", settings={"seconds": 20.0}),))
+        slow = RelayCase("relay.test.slow", "Slow.", "API-1", RelayGroup.FORM, lambda _seen: iter(()), script=script)
+        record = run(url, mock=side, options=RunOptions((slow,)), timeouts=waiting(whole=1.0))
+    assert record.about.exit_code == 2
+    assert "time limit of 1 s" in record.cases[0].why
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-2")
+def test_a_fault_of_the_workbook_is_told_as_one_and_without_values():
+    def judge(seen):
+        raise ValueError(seen.key)
+        yield
+
+    broken = RelayCase(
+        "relay.test.broken", "Broken.", "API-1", RelayGroup.FORM, judge, script=CaseScript((AppCall(GET),))
+    )
+    with MockApi(CARDS) as side, relayed(side) as url:
+        record = run(url, mock=side, options=RunOptions((broken,)))
+    (case,) = record.cases
+    assert (case.verdict, record.about.exit_code) == ("harness error", 255)
+    assert case.why.startswith("ValueError in test_session.py, line ")
+    assert reason(ConfigurationError("ours")) == "ConfigurationError: ours"
+
+
+@pytest.mark.slow
+def test_a_baseline_covers_and_goes_stale():
+    known = (Known("relay.post.key-once", "ticket 1"), Known("relay.get.path", "ticket 2", date(2999, 1, 1)))
+    with MockApi(CARDS) as side, relayed(side, key="KEY-not-the-one-at-all-0000") as url:
+        record = run(url, mock=side, options=RunOptions(A_FEW, baseline=Baseline(known)))
+    assert [case.verdict for case in record.cases] == ["pass", "known", "pass"]
+    assert record.about.stale == ("relay.get.path: it passes now. Take it out of the baseline.",)
+    assert record.about.exit_code == 1
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-2")
+def test_a_redirect_that_is_followed_is_seen():
+    class Careless(reference.Relay):
+        def client(self):
+            client = super().client()
+            client.follow_redirects = True
+            return client
+
+    with MockApi(CARDS) as side:
+        relay = Careless(side.url, side.key, {"session-of-ann-0001": list(CARDS)})
+        with served(reference.serve(relay)) as url:
+            options = RunOptions((CASES["relay.get.redirect-not-followed"], CASES["relay.post.redirect-not-followed"]))
+            record = run(url, mock=side, options=options)
+        relay.api.close()
+    assert [case.verdict for case in record.cases] == ["fail", "fail"]
+
+
+ADAPTER = """
+import httpx, os
+URL = os.environ["API_URL"] + "/bcl/v2/paymentInstruments/{}/networkTokenActivationData"
+SAID = {"x-api-key": os.environ["API_KEY"], "content-type": "application/json"}
+class BackEnd:
+    def get(self, card, session):
+        answer = httpx.get(URL.format(card), headers=SAID, timeout=1, trust_env=False)
+        return answer.raise_for_status().json()["sdkInput"]
+    def post(self, card, session, sdk_output):
+        body = {"sdkOutput": sdk_output}
+        answer = httpx.post(URL.format(card), json=body, headers=SAID, timeout=1, trust_env=False)
+        return answer.raise_for_status().json()["sdkInput"]
+"""
+
+
+@pytest.mark.slow
+def test_an_adapter_is_run(tmp_path):
+    (tmp_path / "an_adapter.py").write_text(ADAPTER)
+    (tmp_path / "back-end.toml").write_text(
+        f'adapter = "an_adapter:BackEnd"\n[[cardholder]]\nname = "ann"\ncards = {json.dumps(CARDS)}\n'
+    )
+    config = load_config(tmp_path / "back-end.toml", {})
+    over_http = CASES["relay.attempt.no-encoding"]
+    assert without(over_http, config.target).verdict is Verdict.NOT_APPLICABLE
+    record = conform(config, RunOptions((*A_FEW, over_http)))
+    assert [case.verdict for case in record.cases] == ["pass", "pass", "pass", "not applicable"]
+    get, *_ = record.cases[0].exchanges
+    assert (get.method, get.path, get.status) == ("GET", CARDS[0], 200)
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-2", "REL-3")
+def test_what_every_round_sent_is_known_to_the_report(monkeypatch):
+    sent, concluded = [], session.concluded
+
+    def conclude(*parts, values, **more):
+        sent.append(values)
+        return concluded(*parts, values=values, **more)
+
+    monkeypatch.setattr(session, "concluded", conclude)
+    with MockApi(CARDS) as side, relayed(side) as url:
+        for count in (1, 2, 3):
+            run(url, mock=side, options=RunOptions(A_FEW, repeat=count))
+    once, twice, thrice = sent
+    assert once == ()  # all of it is in the results
+    assert len(set(thrice)) >= len(set(twice)) + 4  # more than what the plain attempt sent
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (b"HTTP/1.1 307 X\r\nlocation: https://elsewhere.example/\r\ncontent-length: 0\r\n\r\n",
+         "The back end redirects, and the workbook follows no redirect."),
+        (b"HTTP/1.1 200 X\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\n<>",
+         "Is sdk_input right? The answer says content-type 'text/html'."),
+        (b"HTTP/1.1 200 X\r\ncontent-encoding: br\r\ncontent-length: 2\r\n\r\n<>",
+         "Its content-encoding 'br' is none that the phone asked for."),
+        (b"HTTP/1.1 200 X\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n{}",
+         "could not be unpacked as its content-encoding says"),
+        (b"rubbish\r\n\r\n", "what came is no valid HTTP. No request reached the API. Does something else"),
+        (b"", "the connection broke before the answer was complete. No request reached the API. Does something else"),
+    ],
+)  # fmt: skip
+def test_what_is_odd_about_the_first_answer_is_told(answer, told):
+    with raw(answer) as url, MockApi(CARDS) as side:
+        record = run(url, mock=side)
+    assert record.about.exit_code == 2
+    assert told in record.about.trouble
+
+
+@contextmanager
+def raw(answer):
+    """Whatever arrives is answered with these bytes."""
+
+    class Answers(socketserver.BaseRequestHandler):
+        def handle(self):
+            self.request.recv(65536)
+            self.request.sendall(answer)
+
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Answers)
+    server.server_port = server.server_address[1]
+    with served(server) as url:
+        yield url
+
+
+def test_a_port_that_is_taken_is_a_bad_configuration():
+    with MockApi(CARDS) as side, pytest.raises(ConfigurationError, match="Choose another port"):
+        run("http://127.0.0.1:9", api=Api(port=int(side.url.rpartition(":")[2])))
+
+
+class SessionOfACard(reference.Handler):
+    """A back end with ids of its own, and with a session for each card."""
+
+    def session(self):
+        found = re.fullmatch(r"token-of-(c[0-9])", super().session())
+        return "session-of-ann-0001" if found and f"/{found[1]}/" in self.path else ""
+
+    def card(self, ending):
+        return CARDS[int(super().card(ending)[1:])]
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-4")
+def test_a_back_end_with_ids_and_sessions_of_its_own_is_judged_as_any_other():
+    own = tuple(f"c{number}" for number in range(6))
+    ann = Cardholder("ann", own, (("authorization", "Bearer token-of-{id}"),))
+    with MockApi(CARDS) as side:
+        relay = reference.Relay(side.url, side.key, {"session-of-ann-0001": list(CARDS)})
+        with served(reference.serve(relay, handler=SessionOfACard)) as url:
+            surfaces = {"platform A": SURFACE, "platform B": SURFACE}
+            mapped = Target(url, surfaces, (ann,), bound=2.0, instruments=dict(zip(own, CARDS, strict=True)))
+            record = conform(Config(mapped), RunOptions(chosen(CASES, ["form", "isolation"])), api=side)
+        relay.api.close()
+    assert not record.ended(Verdict.FAIL, Verdict.WARN), [case.name for case in record.ended(Verdict.FAIL)]
+    assert len(record.ended(Verdict.PASS)) > 30
+
+
+@pytest.mark.parametrize(("shown", "proven"), [(("One.", "Two."), True), (("One.",), False)])
+def test_one_try_has_to_show_each_advice_of_its_case_and_the_fourth_is_not_tried(monkeypatch, shown, proven):
+    names, tried = ("relay.get.path", "relay.get.no-query", "relay.post.path"), []
+
+    def misses(*todos):
+        return tuple(Miss("this", "that", todo) for todo in todos)
+
+    def once(_config, options, *_more):
+        tried.append(options.only)
+        return recorded(*(result(name, misses=misses(*shown)) for name in options.only))
+
+    monkeypatch.setattr(session, "_once", once)
+    every = [result(names[0], misses=misses("One.", "Two.")), result(names[1], misses=misses("Three."))]
+    record = recorded(*every, result(names[2], misses=misses("Four.")))
+    config = Config(target("http://127.0.0.1:9"))
+    done = session._proven(record, config, RunOptions(), Stopping(), time.monotonic())
+    assert tried.count((names[0],)) == 1
+    assert (names[2],) not in tried
+    assert (done.cases[0].unproven == "") is proven
+    assert done.cases[2].unproven == f"Not tried on a fresh start: {ABOUT.reproduce(names[2])}"
+
+
+def printed(monkeypatch, shows, *, late=False, **about):
+    """The case under the first advice, where a try fails only with what `shows` says; and the cases that were tried."""
+    tried, names = [], ("relay.get.path", "relay.get.no-query", "relay.post.path")
+    results = [
+        result(names[0], Verdict.PASS, seen=seen(call(began=1.0))),
+        *(result(name, seen=seen(call(began=began))) for name, began in ((names[1], 2.0), (names[2], 3.0))),
+    ]
+
+    def once(_config, options, *_more):
+        tried.append((options.only, options.in_order))
+        verdict = Verdict.FAIL if tried[-1] == shows else Verdict.PASS
+        return recorded(*(result(name, verdict) for name in options.only), **about)
+
+    monkeypatch.setattr(session, "_once", once)
+    if late:
+        monkeypatch.setattr(session, "monotonic", lambda: 110.0)
+    began = 0.0 if late else time.monotonic()
+    done = session._proven(recorded(*results), Config(target("http://127.0.0.1:9")), RunOptions(), Stopping(), began)
+    assert (done.cases[0].reproduce, done.cases[2].reproduce) == (ABOUT.reproduce(names[0]), "")
+    return done.cases[1], tried
+
+
+AFTER = ("relay.get.path", "relay.get.no-query")
+ALIKE = ("relay.get.no-query", "relay.post.path")
+
+
+@pytest.mark.parametrize(
+    ("shows", "words"),
+    [
+        ((("relay.get.no-query",), False), "--only relay.get.no-query --seed 7"),
+        ((ALIKE, False), f"--only {' '.join(ALIKE)} --seed 7"),
+        (
+            (("relay.get.path", "relay.get.no-query"), True),
+            "--in-order --only relay.get.path relay.get.no-query --seed 7",
+        ),
+    ],
+)
+def test_the_command_below_a_failure_has_shown_it_again(monkeypatch, shows, words):
+    case, tried = printed(monkeypatch, shows)
+    assert (case.reproduce, case.unproven) == (f"workbook conform back-end.toml {words}", "")
+    assert tried[-1] == shows
+
+
+def test_a_failure_that_no_try_shows_again_is_told_with_both_causes(monkeypatch):
+    case, tried = printed(monkeypatch, None)
+    assert len(tried) == 3
+    assert "an earlier case left something behind, or calls at the same time disturb one another" in case.unproven
+    assert case.unproven.endswith("workbook conform back-end.toml --in-order --only form --seed 7")
+
+
+def test_a_command_that_there_was_no_time_to_try_says_so(monkeypatch):
+    case, tried = printed(monkeypatch, None, late=True)
+    assert tried == []
+    assert case.unproven.startswith("Not tried on a fresh start, for want of time: workbook conform")
+
+
+@pytest.mark.parametrize("about", [{"interrupted": True}, {"trouble": "It did not start."}])
+def test_a_try_that_was_cut_off_says_nothing_about_a_failure(monkeypatch, about):
+    case, tried = printed(monkeypatch, None, **about)
+    assert len(tried) == 1
+    assert case.unproven.startswith("Not tried to its end on a fresh start: workbook conform")
+    assert case.unproven.endswith(about.get("trouble", "--seed 7"))
+
+
+@pytest.mark.slow
+def test_a_run_whose_time_is_up_is_not_green_and_says_what_it_left_out(monkeypatch):
+    monkeypatch.setattr(CaseRunner, "is_over", True)
+    with MockApi(CARDS) as side, relayed(side) as url:
+        monkeypatch.setattr(session, "plain_attempt", works)
+        record = run(url, mock=side)
+    assert {case.verdict for case in record.cases} == {Verdict.NOT_LOOKED_AT}
+    assert record.about.exit_code == 2
+    assert "the run's time was up" in record.about.trouble
+
+
+async def works(_runner):
+    return (), True

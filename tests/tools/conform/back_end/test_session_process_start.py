@@ -1,0 +1,197 @@
+"""How a back end comes to its values: a command that is ended with all its children, and a hook."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic, sleep
+
+import httpx
+import pytest
+
+from workbook.api.net import Origin
+from workbook.simulation.http import Response
+from workbook.tools.conform.back_end.api_side import MockApi
+from workbook.tools.conform.back_end.config import BackEndStart, Config
+from workbook.tools.conform.back_end.model import Cardholder, Target
+from workbook.tools.conform.back_end.session import Launcher, StartCommand, StartError, post_values
+from workbook.tools.harness.progress import RunProgress
+from workbook.tools.mockserver.server import listening, running
+
+FREE = Origin.of("http://127.0.0.1:9")
+
+
+def started(line, tmp_path, *, seconds=3.0, **values):
+    with StartCommand(line, tmp_path, values) as command:
+        command.start()
+        with suppress(StartError):
+            asyncio.run(command.listening(FREE, seconds))
+        return command.ended, command.output.read_text()
+
+
+def test_a_command_gets_the_values_and_its_output_is_kept(tmp_path):
+    ended, printed = started("pwd; echo $API_URL; exit 3", tmp_path, API_URL="http://api")
+    assert printed == f"{tmp_path}\nhttp://api\n"
+    assert ended == f"Its command ended with exit code 3. It printed last: {tmp_path} | http://api"
+
+
+@pytest.mark.rule("REL-2")
+def test_a_command_does_not_get_the_workbooks_own_variables(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBOOK_API_KEY", "KEY-of-the-real-api-0123456789")
+    monkeypatch.setenv("OTHER", "stays")
+    _ended, printed = started("env; exit 1", tmp_path, API_URL="http://api")
+    assert "KEY-of-the-real-api" not in printed
+    assert {"OTHER=stays", "API_URL=http://api"} <= set(printed.splitlines())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells a child that its parent has died")
+def test_a_command_ends_with_a_run_that_is_killed(tmp_path):
+    program = (
+        "import pathlib, sys, time; from workbook.tools.conform.back_end.session import StartCommand\n"
+        "command = StartCommand('echo $$; exec sleep 600', pathlib.Path(sys.argv[1]), {})\n"
+        "command.__enter__(); command.start()\n"
+        "while not command.output.read_text().endswith('\\n'): time.sleep(0.05)\n"
+        "print(command.output.read_text(), end='', flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True) as run:
+        child = int(run.stdout.readline())
+        run.kill()
+    until = monotonic() + 5
+    while Path(f"/proc/{child}").exists() and monotonic() < until:
+        sleep(0.05)
+    assert not Path(f"/proc/{child}").exists()
+
+
+@pytest.mark.rule("REL-2")
+@pytest.mark.parametrize("before", [194, 70_000])
+def test_a_secret_is_taken_out_before_a_line_is_cut(tmp_path, before):
+    """Both cuts: what is shown of a line, and where the end of a long output begins."""
+    secret = "KEY-0123456789-abcdefghij"
+    code = f"import sys; sys.stdout.write('x' * {before} + {secret!r} + 'y' * {65_536 - 12 if before > 200 else 0})"
+    with StartCommand(
+        f'{sys.executable} -c "{code}"', tmp_path, {}, lambda text: text.replace(secret, "[key]")
+    ) as command:
+        command.start()
+        with suppress(StartError):
+            asyncio.run(command.listening(FREE, 5.0))
+        ended = command.ended
+    assert not any(secret[at : at + 6] in ended for at in range(len(secret) - 5))
+
+
+LATE = r"waiting Does it listen at another address or port, or take longer \(\[timeouts\] start\)\?"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("exit 7", r"did not start\. Its command ended with exit code 7\. It printed nothing\."),
+        ("no-such-command-anywhere", r"exit code 127\. It printed last: .*not found"),
+        ("echo boom >&2; kill -9 $$", r"was ended by signal 9\. It printed last: boom"),
+        ("echo waiting; sleep 30", rf"did not listen at http://127\.0\.0\.1:9 within 0\.5 s\. It printed last: {LATE}"),
+    ],
+)
+def test_one_that_does_not_start_says_why(tmp_path, line, told):
+    with StartCommand(line, tmp_path, {}) as command:
+        command.start()
+        with pytest.raises(StartError, match=told):
+            asyncio.run(command.listening(FREE, 0.5 if "sleep" in line else 10))
+
+
+def test_what_it_printed_is_cut_and_made_printable(tmp_path):
+    code = "import sys; sys.stdout.write('\\x1b[31m' + 'x' * 100_000 + '\\n' + 'last\\n' * 9)"
+    ended, _ = started(f'{sys.executable} -c "{code}"', tmp_path)
+    assert ended.endswith("It printed last: last | last | last | last | last")
+    assert ended.isprintable()
+
+
+@pytest.mark.parametrize("child", ["sleep 300 & echo $!", "(setsid sh -c 'echo $$; exec sleep 300' &)"])
+def test_the_children_of_a_command_end_with_it(tmp_path, child):
+    if "setsid" in child and not sys.platform.startswith("linux"):
+        pytest.skip("a daemon is found by its environment, which only Linux shows")
+    with StartCommand(f"{child}; {sys.executable} -c 'import time; time.sleep(300)'", tmp_path, {}) as command:
+        command.start()
+        while not (printed := command.output.read_text()).endswith("\n"):
+            pass
+    child, until = int(printed), monotonic() + 10
+    while lives(child):
+        assert monotonic() < until, "it lives on"
+        sleep(0.05)
+
+
+def lives(child):
+    """Whether a process runs; one that has ended and that nobody asked about does not."""
+    try:
+        os.kill(child, 0)
+        return Path(f"/proc/{child}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+class Hook:
+    def __init__(self, status):
+        self.status, self.came = status, []
+
+    def respond(self, request):
+        self.came.append(request)
+        return Response(self.status, (("location", "/elsewhere"),), b"", "test")
+
+
+@pytest.mark.parametrize("status", [200, 204])
+def test_a_hook_gets_the_values_as_json(status):
+    hook = Hook(status)
+    with running(hook) as base:
+        asyncio.run(post_values(f"{base}/up/stream", {"API_URL": "u", "API_KEY": "k"}, 5))
+    (one,) = hook.came
+    assert (one.method, one.target, json.loads(one.body)) == ("POST", "/up/stream", {"API_URL": "u", "API_KEY": "k"})
+
+
+@pytest.mark.parametrize("status", [302, 404, 500])
+def test_one_that_does_not_take_them_says_so_and_no_redirect_is_followed(status):
+    hook = Hook(status)
+    with running(hook) as base, pytest.raises(StartError, match=f"answered with status {status}"):
+        asyncio.run(post_values(base, {"API_KEY": "canary"}, 5))
+    assert len(hook.came) == 1
+
+
+def test_a_hook_that_is_not_there_and_one_that_is_silent():
+    with listening("127.0.0.1", 0) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(StartError, match=r"no answer within 0\.3 s|no answer came in time"):
+            asyncio.run(post_values(url, {}, 0.3))
+    with pytest.raises(StartError, match="no connection could be made"):
+        asyncio.run(post_values(url, {}, 5))
+
+
+def test_a_back_end_that_the_proxy_keeps_from_its_own_servers_is_told(tmp_path):
+    with MockApi(["PI1"]) as api, ExitStack() as stack:
+        target = Target("http://127.0.0.1:9", {}, (Cardholder("ann", ("PI1",)),))
+        config = Config(target, start=BackEndStart(command="true", folder=str(tmp_path)))
+        launcher = Launcher(config, api, RunProgress(), stack, str, known=False)
+        assert (launcher.target.proxied, launcher.misled) == (True, "")
+        with httpx.Client(proxy=api.proxy.base_url, trust_env=False) as client:
+            client.get("http://sessions.example/")
+        assert "set [start] proxy = false" in launcher.misled
+        without = replace(config, start=config.start.model_copy(update={"proxy": False}))
+        assert Launcher(without, api, RunProgress(), stack, str, known=False).misled == ""
+
+
+@pytest.mark.slow
+def test_a_command_that_prints_for_ever_is_stopped(monkeypatch):
+    monkeypatch.setattr(StartCommand, "most_printed", 100_000)
+    with StartCommand("while :; do echo flood; done", None, {}) as command:
+        command.start()
+        until = monotonic() + 20
+        while not command.ended and monotonic() < until:
+            sleep(0.05)
+        told = "Its command printed more than 100,000 bytes, and was stopped. It printed last: flood |"
+        assert command.ended.startswith(told)
+        size = command.output.stat().st_size
+        sleep(0.1)
+        assert command.output.stat().st_size == size
+        command.end()
+        assert command.ended.startswith(told)

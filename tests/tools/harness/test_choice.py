@@ -1,0 +1,247 @@
+"""Which cases are run, what several rounds come to, what the baseline makes of it, and the exit code."""
+
+import tomllib
+from argparse import Namespace
+from datetime import date
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ran import recorded
+
+from workbook.base.forms import BadConfigurationError
+from workbook.errors import ParameterError
+from workbook.tools.commands import read_baseline
+from workbook.tools.conform.back_end.case_runner import Rounds
+from workbook.tools.conform.back_end.cases import CASES
+from workbook.tools.conform.back_end.config import load_baseline
+from workbook.tools.conform.back_end.model import RelayResult
+from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.report import About, concluded, exit_code, headline
+from workbook.tools.harness.reports import to_json, to_junit
+from workbook.tools.harness.selection import (
+    NEW_CASE,
+    Baseline,
+    Known,
+    Options,
+    again,
+    apply_baseline,
+    chosen,
+    new_baseline,
+)
+
+NAMES = list(CASES)
+ONE, TWO, *_ = CASES.values()
+TODAY = date(2030, 6, 1)
+
+
+def names(*patterns):
+    return [case.name for case in chosen(CASES, patterns)]
+
+
+def test_a_pattern_is_a_name_a_group_or_a_glob_and_the_order_is_the_cases_own():
+    assert names() == NAMES
+    assert names(ONE.name) == [ONE.name]
+    assert names("form") == [name for name, case in CASES.items() if case.group == "form"]
+    assert names("relay.post.*") == [name for name in NAMES if name.startswith("relay.post.")]
+    assert names("relay.post.key-once", "relay.get.key-once", "relay.*.key-once") == [
+        "relay.get.key-once",
+        "relay.post.key-once",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        ("relay.post.kye-once", "Did you mean 'relay.post.key-once'?"),
+        ("back-end.toml", "The configuration's file comes before --only."),
+        ("fromm", "Did you mean 'form'?"),
+        ("nothing-like-that-at-all-anywhere", "Groups: form, "),
+        ("nothing-like-that-at-all-anywhere", "; names: see --list."),
+        ("relay.nope.*", "No case matches 'relay.nope.*'. Groups: form, "),
+    ],
+)
+def test_a_pattern_that_means_nothing_is_an_error(pattern, told):
+    with pytest.raises(ParameterError) as refused:
+        names("form", pattern)
+    assert told in str(refused.value)
+
+
+@given(st.lists(st.sampled_from(NAMES) | st.text(max_size=9)))
+def test_what_a_report_names_and_is_no_more_is_left_out(wanted):
+    assert [case.name for case in again(CASES, wanted)] == [name for name in NAMES if name in wanted]
+
+
+def ended(*verdicts):
+    rounds = Rounds()
+    for verdict in verdicts:
+        rounds.keep(RelayResult(ONE, Verdict(verdict), why="kept" if verdict == "fail" else ""))
+    return rounds.ended(ONE.name)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "verdict"),
+    [
+        (["pass"], "pass"),
+        (["pass"] * 9, "pass"),
+        (["fail"] * 3, "fail"),
+        (["pass", "fail", "pass"], "flaky"),
+        (["warn", "fail"], "flaky"),
+        (["pass", "note"], "flaky"),
+        (["pass", "not testable"], "pass"),
+        (["not testable"], "not testable"),
+        (["not applicable"] * 2, "not applicable"),
+        (["fail", "harness error", "pass"], "harness error"),
+    ],
+)
+def test_a_case_that_does_not_end_the_same_each_time_is_flaky(verdicts, verdict):
+    assert ended(*verdicts).verdict == verdict
+
+
+def test_a_flaky_case_says_how_often_it_ended_how():
+    assert ended("pass", "fail", "pass").why == "Of 3 rounds: fail in 1, pass in 2."
+    assert Rounds().ended("nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("verdict", "entry", "becomes", "stale"),
+    [
+        ("fail", Known(ONE.name, "why"), "known", ""),
+        ("warn", Known(ONE.name, "why"), "known", ""),
+        ("flaky", Known(ONE.name, "why"), "known", ""),
+        ("not looked at", Known(ONE.name, "why"), "known", ""),
+        ("fail", Known(ONE.name, "why", TODAY), "known", ""),
+        ("fail", Known(ONE.name, "why", date(2030, 5, 31)), "fail", "its last day was 2030-05-31"),
+        ("pass", Known(ONE.name, "why"), "pass", "it passes now"),
+        ("note", Known(ONE.name, "why"), "note", "it passes now"),
+        ("not testable", Known(ONE.name, "why"), "not testable", ""),
+        ("harness error", Known(ONE.name, "why"), "harness error", ""),
+        ("fail", Known(TWO.name, "why"), "fail", ""),
+        ("fail", Known("relay.no.such-case", "why"), "fail", "there is no such case"),
+    ],
+)
+def test_a_baseline_makes_failures_known_and_goes_stale(verdict, entry, becomes, stale):
+    (result,), told = apply_baseline(Baseline((entry,)), [RelayResult(ONE, Verdict(verdict))], CASES, TODAY)
+    assert result.verdict == becomes
+    assert (stale in told[0]) if stale else (told == ())
+    assert ("Known: why" in result.why) == (becomes == "known")
+
+
+@pytest.mark.parametrize(
+    ("text", "mistake"),
+    [
+        ('[[known]]\ncase = "a"\n', "[[known]] 1 comment: it is missing; give a text that says why"),
+        ('[[known]]\ncase = "a"\ncomment = "  "\n', "[[known]] 1 comment: give a text that says why"),
+        ('[[known]]\ncomment = "a"\n', "[[known]] 1 case: it is missing; give the name of a case"),
+        ('[[known]]\ncase = "a"\ncomment = "b"\nexpires = "2030-01-01"\n', "[[known]] 1 expires: give a day"),
+        ('[[known]]\ncase = "a"\ncomment = "b"\nexpires = 2030-01-01T00:00:00\n', "[[known]] 1 expires: give a day"),
+        ('[[known]]\ncase = "a"\ncomment = "b"\nexpirse = 2030-01-01\n', "Did you mean 'expires'?"),
+        (
+            '[[known]]\ncase = "a"\ncomment = "b"\n[[known]]\ncase = "a"\ncomment = "b"\n',
+            "[[known]] 2 case: an earlier entry has it",
+        ),
+        ('[[konwn]]\ncase = "a"\n', "konwn: there is no such key."),
+        ("known = 3\n", "known: give tables"),
+    ],
+)
+def test_what_is_wrong_with_a_baseline_is_told(tmp_path, text, mistake):
+    path = tmp_path / "baseline.toml"
+    path.write_text(text)
+    with pytest.raises(BadConfigurationError) as refused:
+        load_baseline(path)
+    assert mistake in str(refused.value)
+
+
+def test_a_baseline_in_order_is_read(tmp_path):
+    path = tmp_path / "baseline.toml"
+    path.write_text('[[known]]\ncase = "a"\ncomment = "b"\nexpires = 2030-06-01\n')
+    assert load_baseline(path) == Baseline((Known("a", "b", TODAY),))
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "given", "code"),
+    [
+        (["pass", "note", "known", "disabled", "not testable", "not looked at"], {}, 0),
+        (["pass", "not looked at"], {"strict": True}, 1),
+        (["pass", "not testable"], {"strict": True}, 1),
+        (["not testable"], {"strict": True}, 2),
+        (["warn"], {}, 0),
+        (["warn"], {"strict": True}, 1),
+        (["pass", "fail"], {}, 1),
+        (["pass", "flaky"], {}, 1),
+        (["pass"], {"stale": True}, 1),
+        (["pass"], {"undecided": True}, 2),
+        (["fail"], {"undecided": True}, 1),
+        (["not testable", "disabled"], {}, 2),
+        ([], {}, 2),
+        (["fail", "harness error"], {}, 255),
+    ],
+)
+def test_the_exit_code_is_that_of_the_worst(verdicts, given, code):
+    assert exit_code(map(Verdict, verdicts), **given) == code
+
+
+def test_a_pattern_covers_what_fits_it_and_goes_stale_when_all_of_it_passes():
+    lists = [case for case in CASES.values() if case.name.startswith("relay.list.")]
+    entry, other = Known("relay.list.*", "one worker"), Known("form", "a comment")
+    failing = [RelayResult(lists[0], Verdict.FAIL), *(RelayResult(case, Verdict.PASS) for case in lists[1:])]
+    results, stale = apply_baseline(Baseline((entry,)), failing, CASES, TODAY)
+    assert ([result.verdict for result in results][:2], stale) == ([Verdict.KNOWN, Verdict.PASS], ())
+    _results, stale = apply_baseline(Baseline((entry, other)), [RelayResult(lists[1], Verdict.PASS)], CASES, TODAY)
+    assert [line.partition(":")[0] for line in stale] == ["relay.list.*"] + ["form"] * (lists[1].group == "form")
+    _results, (told,) = apply_baseline(Baseline((Known("relay.lits.*", "x"),)), [], CASES, TODAY)
+    assert told.startswith("relay.lits.*: there is no")
+
+
+def test_a_baseline_can_be_written_from_a_run_and_read_again(tmp_path):
+    names = ["relay.get.path", "relay.list.in-time", "relay.post.path"]
+    known = (Known("relay.list.*", "one worker", TODAY), Known("relay.get.fresh", "mended since"))
+    path = tmp_path / "known.toml"
+    old = Baseline(known, frozenset({"relay.get.fresh", "relay.case.gone"}))
+    path.write_text(new_baseline(old, dict.fromkeys(names, 'Expected "a", observed b.'), names, CASES))
+    assert load_baseline(path).cases == {*names, "relay.get.fresh"}
+    first, *fresh = load_baseline(path).known
+    assert first == known[0]
+    assert [entry.case for entry in fresh] == ["relay.get.path", "relay.post.path"]
+    assert fresh[0].comment.startswith('Expected "a", observed b. TODO: say why')
+
+
+def test_an_older_report_is_a_baseline_that_nobody_has_to_keep_true(tmp_path):
+    old = recorded(RelayResult(ONE, Verdict.FAIL), RelayResult(CASES["relay.get.fresh"], Verdict.FAIL))
+    path = tmp_path / "conform.json"
+    path.write_text(to_json(old))
+    baseline = read_baseline(Namespace(baseline=path, write_baseline=None))
+    assert baseline.cases == {ONE.name, "relay.get.fresh"}
+    now = [RelayResult(ONE, Verdict.FAIL), RelayResult(CASES["relay.get.fresh"], Verdict.PASS)]
+    now.append(RelayResult(CASES["relay.post.path"], Verdict.FAIL))
+    results, stale = apply_baseline(baseline, now, CASES, TODAY)
+    assert [one.verdict for one in results] == ["known", "pass", "warn"]
+    assert results[0].why == f"Known: It did not hold in {path} either."
+    assert stale == ()
+
+
+def test_the_first_baseline_takes_in_every_case():
+    assert set(tomllib.loads(new_baseline(Baseline(), {}, [ONE.name], CASES))["cases"]) == set(CASES)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "becomes"), [("fail", "warn"), ("flaky", "warn"), ("not looked at",) * 2, ("pass",) * 2]
+)
+def test_a_case_that_the_baseline_does_not_know_fails_no_run_until_it_is_taken_in(verdict, becomes):
+    baseline = Baseline((), frozenset({TWO.name}))
+    (result,), stale = apply_baseline(baseline, [RelayResult(ONE, Verdict(verdict))], CASES, TODAY)
+    assert (result.verdict, stale) == (becomes, ())
+    assert (NEW_CASE in result.why) is (verdict != "pass")
+    (result,), _stale = apply_baseline(baseline, [RelayResult(TWO, Verdict(verdict))], CASES, TODAY)
+    assert result.verdict == verdict
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_new_cases_turn_no_pipeline_red(strict):
+    options = Options(cases=(ONE, TWO), baseline=Baseline((), frozenset({TWO.name})), strict=strict)
+    results = [RelayResult(ONE, Verdict.FAIL), RelayResult(TWO, Verdict.PASS)]
+    record = concluded(partial(About, "t", "u", 7), 0.0, results, CASES, options)
+    assert record.about.exit_code == 0
+    assert "1 case not in the baseline: new, so no failure until it is taken in." in headline(record)
+    assert "<failure" not in to_junit(record)

@@ -1,0 +1,72 @@
+"""What a person sees while cases run."""
+
+import pytest
+from ran import MISS, NAME, result
+
+from workbook.tools.harness import progress
+from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.progress import RunProgress, Terminal
+
+
+def test_a_case_that_needs_a_look_is_one_line_and_a_pass_is_none(capsys):
+    terminal = Terminal()
+    terminal.begin(4)
+    terminal.ended(result(verdict=Verdict.PASS))
+    terminal.ended(result())
+    terminal.ended(result(verdict=Verdict.NOT_TESTABLE, misses=(), why="no logs"))
+    terminal.close()
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines() == [
+        f"fail           {NAME}: expected {MISS.expected}, observed {MISS.observed}",
+        f"not testable   {NAME}: no logs",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({}, "The API's side listens at http://127.0.0.1:1\n"),
+        ({"A": "1", "B": "2"}, "A=1\nB=2\n"),
+    ],
+)
+def test_the_values_to_configure_go_to_stdout(values, words, capsys):
+    Terminal().exported(values, "http://127.0.0.1:1")
+    assert capsys.readouterr() == (words, "")
+
+
+def test_without_a_terminal_waiting_is_a_line_every_ten_seconds(capsys, monkeypatch):
+    terminal = Terminal()
+    for moment in (100.0, 105.0, 109.9, 110.0, 119.9, 120.1):
+        monkeypatch.setattr(progress, "monotonic", lambda moment=moment: moment)
+        terminal.wait(130 - moment)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [f"waiting for the first call: {seconds} s left" for seconds in (30, 20, 10)]
+
+
+def test_a_terminal_has_a_countdown_in_one_place_and_a_bar(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    terminal = Terminal()
+    terminal.wait(9.0)
+    terminal.wait(8.0)
+    assert capsys.readouterr().err == "".join(f"\rwaiting for the first call:    {one} s \033[K" for one in (9, 8))
+    terminal.begin(2)
+    terminal.ended(result(verdict=Verdict.PASS))
+    terminal.ended(result())
+    terminal.close()
+    terminal.close()
+    told = capsys.readouterr().err
+    assert "| 0/2 " in told
+    assert told.endswith("\r")
+    assert f"fail           {NAME}" in told
+
+
+def test_progress_that_is_not_shown_takes_everything(capsys):
+    hidden = RunProgress()
+    hidden.exported({"A": "1"}, "x")
+    hidden.say("x")
+    hidden.wait(1)
+    hidden.begin(1)
+    hidden.ended(result())
+    hidden.close()
+    assert capsys.readouterr() == ("", "")

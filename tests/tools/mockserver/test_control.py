@@ -1,0 +1,461 @@
+"""The control API: nothing without its token, everything with it, and an explanation of whatever was asked wrongly."""
+
+import json
+from threading import Thread
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from responders import Journaled
+
+from workbook.errors import ConfigurationError
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request, Response
+from workbook.simulation.service import Service
+from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
+from workbook.tools.mockserver.control import ENDPOINTS, PREFIX, Control
+from workbook.tools.mockserver.mock import MockServer, Worlds
+from workbook.tools.mockserver.notifications import Notifier
+
+ID = INSTRUMENT_IDS[0]
+PATH = f"{BEFORE_ID}{ID}{AFTER_ID}"
+TOKEN = "CONTROL-0123456789abcdef"
+BEARER = ("Authorization", f"Bearer {TOKEN}")
+CANARY = "CANARY-7f3a9c51e0b24d68-KEY"
+CARD = "CANARYCARDDATA4929000000006Aa"
+
+
+def asked(method, name, body=None, headers=(BEARER,)):
+    data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+    return Request(method, f"{PREFIX}{name}", tuple(headers), data)
+
+
+def called(key=SIMULATED_KEY, method="GET", body=b""):
+    return Request(method, PATH, (("x-api-key", key), ("content-type", "application/json")), body)
+
+
+class Stand:
+    """A mock server with two worlds, and the control API of both."""
+
+    def __init__(self):
+        self.server = MockServer()
+        self.server.worlds = Worlds()
+        for key in (CANARY, SIMULATED_KEY):
+            self.server.worlds.add(World(), key)
+        self.journals = self.server.journals
+        self.first = Journaled(Service(World(credentials={CANARY: Credential()})), self.journals["w1"])
+        self.second = Journaled(Service(), self.journals["w2"])
+        self.control = Control(self.server, TOKEN)
+
+    def ask(self, method, name, body=None):
+        return anyio.run(self.control.respond, asked(method, name, body))
+
+    def told(self, method, name, body=None, status=200):
+        response = self.ask(method, name, body)
+        assert response.status == status, response.body
+        return json.loads(response.body)
+
+    def refused(self, method, name, body=None, status=400):
+        response = self.ask(method, name, body)
+        document = json.loads(response.body)
+        assert (response.status, document["status"]) == (status, status)
+        assert dict(response.headers)["content-type"] == "application/json"
+        return document["detail"]
+
+
+@pytest.fixture
+def stand():
+    return Stand()
+
+
+# ---------------------------------------------------------------- the token
+
+
+STRANGERS = {
+    "nothing": (),
+    "an empty one": (("authorization", ""),),
+    "another token": (("authorization", "Bearer CONTROL-0123456789abcdeF"),),
+    "no scheme": (("authorization", TOKEN),),
+    "another scheme": (("authorization", f"Basic {TOKEN}"),),
+    "only the start": (("authorization", f"Bearer {TOKEN[:-1]}"),),
+    "odd characters": (("authorization", "Bearer \xff\u20ac\ud800"),),
+    "the API key": (("authorization", f"Bearer {SIMULATED_KEY}"), ("x-api-key", SIMULATED_KEY)),
+    "the token elsewhere": (("x-api-key", TOKEN),),
+}
+ANYTHING = [
+    ("GET", ""),
+    ("GET", "journal"),
+    ("GET", f"journal?token={TOKEN}"),
+    ("POST", "wait"),
+    ("DELETE", "reset"),
+    ("GET", "nothing"),
+    ("GET", "../../bcl"),
+]
+
+
+@pytest.mark.parametrize("who", STRANGERS)
+def test_without_the_token_everything_is_answered_alike(stand, who):
+    answers = {anyio.run(stand.control.respond, asked(method, name, b"{", STRANGERS[who])) for method, name in ANYTHING}
+    (response,) = answers
+    assert response.status == 401
+    assert dict(response.headers)["www-authenticate"] == "Bearer"
+    assert anyio.run(stand.control.respond, asked("GET", "", headers=STRANGERS[who])) == response
+    assert TOKEN.encode() not in response.body
+
+
+def test_the_scheme_comes_in_any_case(stand):
+    for scheme in ("Bearer", "bearer", "BEARER"):
+        headers = (("AUTHORIZATION", f"{scheme} {TOKEN}"),)
+        assert anyio.run(stand.control.respond, asked("GET", "", headers=headers)).status == 200
+
+
+@pytest.mark.parametrize(
+    "token", ["", "short", "x" * 15, "with a blank in it", "ünprintable-0123456789", "x" * 16 + "\n"]
+)
+def test_a_token_that_is_short_or_no_header_value_is_refused_and_not_repeated(token):
+    with pytest.raises(ConfigurationError, match="16 printable ASCII characters or more") as caught:
+        Control(MockServer(), token)
+    assert not token or token not in str(caught.value)
+
+
+def test_the_token_stands_in_no_repr(stand):
+    assert repr(stand.control) == "Control(2 worlds)"
+    assert TOKEN not in str(stand.control) + repr(stand.server)
+
+
+# ---------------------------------------------------------------- where to
+
+
+def test_the_index_lists_the_worlds_and_every_endpoint(stand):
+    for name in ("", "/"):
+        told = stand.told("GET", name)
+        assert told["worlds"] == ["nobody", "w1", "w2"]
+        listed = [(one["method"], one["path"]) for one in told["endpoints"]]
+        assert listed == [(one.method, PREFIX + one.name) for one in ENDPOINTS]
+    without_slash = Request("GET", PREFIX.rstrip("/"), (BEARER,))
+    assert anyio.run(stand.control.respond, without_slash).status == 200
+
+
+def test_everything_in_the_index_can_be_asked_for_as_it_stands(stand):
+    stand.second.respond(called(method="POST"))
+    stand.server.notifier = Notifier("http://127.0.0.1:1/nobody-listens-there")
+    for one in stand.told("GET", "")["endpoints"]:
+        assert one["does"].endswith(".")
+        world = "?world=w2" if "world" in one["query"] else ""
+        request = Request(one["method"], one["path"] + world, (BEARER,), one["body"].encode())
+        assert anyio.run(stand.control.respond, request).status == 200
+    stand.server.notifier.close()
+
+
+@pytest.mark.parametrize("one", ENDPOINTS, ids=lambda one: f"{one.method} {one.name}")
+def test_an_endpoint_knows_the_parameters_that_the_index_names_and_no_other(stand, one):
+    for name in {name for each in ENDPOINTS for name in each.query}:
+        told = stand.ask(one.method, f"{one.name}?{name}=", one.body.encode()).body
+        assert (b"A parameter is not known" in told or b"There is no parameter" in told) == (name not in one.query)
+
+
+def test_what_is_not_there_is_answered_with_what_is(stand):
+    assert "Did you mean 'journal'?" in stand.refused("GET", "jurnal", status=404)
+    assert "Did you mean 'faults'?" in stand.refused("POST", "fault", status=404)
+    assert "Known: events, faults, journal, notify, reset, scenario, verify, wait." in stand.refused(
+        "GET", "zzz", status=404
+    )
+    elsewhere = anyio.run(stand.control.respond, Request("GET", PATH, (BEARER,)))
+    assert elsewhere.status == 404
+    response = stand.ask("GET", "reset")
+    assert (response.status, dict(response.headers)["allow"]) == (405, "POST")
+
+
+def test_a_world_is_meant_by_its_name_and_need_not_be_where_there_is_one(stand):
+    stand.first.respond(called(CANARY))
+    assert stand.told("GET", "journal?world=w1")["count"] == 1
+    assert stand.told("GET", "journal?world=w2")["count"] == 0
+    assert "Known: nobody, w1, w2." in stand.refused("GET", "journal")
+    assert "?world=name" in stand.refused("GET", f"journal?world={CANARY}")
+    assert CANARY not in stand.refused("GET", f"journal?world={CANARY}")
+    assert anyio.run(Control(MockServer(), TOKEN).respond, asked("GET", "journal")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("wrld=w1", "A parameter is not known here. Did you mean 'world'?"),
+        ("world=w1&world=w2", "A parameter stands in the query twice."),
+        ("world", "The query is not a list of name=value."),
+        ("world=w1&status=ok", "The status is a whole number."),
+        ("world=w1&status=-1", "The status is a whole number."),
+        ("world=w1&after=9999999999", "The after is a whole number."),
+        ("world=w1&format=xml", "There is no such format."),
+        ("world=w1&format=jason", "Did you mean 'json'?"),
+        ("&".join(f"a{number}=1" for number in range(50)), "The query is not a list of name=value."),
+    ],
+)
+def test_a_wrong_query_is_explained(stand, query, told):
+    assert told in stand.refused("GET", f"journal?{query}")
+
+
+def test_an_endpoint_without_parameters_says_so(stand):
+    assert "There is no parameter here." in stand.refused("GET", "?world=w1")
+
+
+# ---------------------------------------------------------------- the journal
+
+
+def test_the_journal_comes_as_json_as_lines_and_as_an_archive(stand):
+    for request in (called(), called(method="POST", body=b"x"), called("another key")):
+        stand.second.respond(request)
+    told = stand.told("GET", "journal?world=w2")
+    assert (told["count"], told["dropped"], [one["number"] for one in told["entries"]]) == (3, 0, [1, 2, 3])
+    lines = stand.ask("GET", "journal?world=w2&format=jsonl")
+    assert dict(lines.headers) == {"content-type": "application/x-ndjson"}
+    assert [json.loads(line) for line in lines.body.splitlines()] == told["entries"]
+    accepting = asked("GET", "journal?world=w2", headers=(BEARER, ("Accept", "application/x-ndjson")))
+    assert anyio.run(stand.control.respond, accepting) == lines
+    har = stand.told("GET", "journal?world=w2&format=har")
+    assert [one["_number"] for one in har["log"]["entries"]] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("query", "numbers"),
+    [
+        ("method=GET", [1, 3]),
+        ("method=GET&status=200", [1]),
+        (f"instrument={ID}", [1, 2, 3]),
+        ("instrument=another", []),
+        ("status=401&after=2", [3]),
+    ],
+)
+def test_the_journal_is_filtered_by_the_query(stand, query, numbers):
+    for request in (called(), called(method="POST", body=b"x"), called("another key")):
+        stand.second.respond(request)
+    for form, read in (("json", lambda body: json.loads(body)["entries"]), ("jsonl", lambda body: body.splitlines())):
+        response = stand.ask("GET", f"journal?world=w2&{query}&format={form}")
+        assert len(read(response.body)) == len(numbers)
+    assert [one["number"] for one in stand.told("GET", f"journal?world=w2&{query}")["entries"]] == numbers
+
+
+@pytest.mark.rule("REL-2", "REL-3")
+def test_no_answer_holds_a_key_or_card_data(stand):
+    posted = called(CANARY, "POST", json.dumps({"sdkOutput": CARD}).encode())
+    odd = Request("GET", f"/{CANARY}?{CARD}", (("x-api-key", CANARY), ("cookie", CARD), ("x-a", CARD)), CARD.encode())
+    for request in (posted, odd):
+        stand.first.respond(request)
+    answers = [
+        stand.ask("GET", ""),
+        *(stand.ask("GET", f"journal?world=w1&format={form}") for form in ("json", "jsonl", "har")),
+        stand.ask("POST", "wait?world=w1", {"timeout": 0}),
+        stand.ask("POST", "verify?world=w1", {"expectations": [{"expect": "no repeated POST"}]}),
+        stand.ask("POST", "reset?world=w1"),
+        stand.ask("POST", f"wait?world={CANARY}", {CARD: CANARY}),
+        stand.ask("POST", "wait?world=w1", {CARD: CANARY}),
+        stand.ask("POST", f"{CARD}?{CANARY}={CANARY}", CARD.encode()),
+        stand.ask("PUT", "scenario?world=w1", {"name": f"{CARD}/"}),
+    ]
+    told = b"\n".join(one.body + repr(one.headers).encode() for one in answers)
+    assert len(told) > 4_000
+    assert not any(secret.encode() in told for secret in (CANARY, CARD, TOKEN))
+
+
+# ---------------------------------------------------------------- waiting
+
+
+def test_what_is_there_is_found_at_once_and_what_is_not_is_no_error(stand):
+    stand.second.respond(called())
+    found = stand.told("POST", "wait?world=w2", {"method": "GET", "instrument": ID, "status": 200, "timeout": 0})
+    assert (found["found"], found["entry"]["number"]) == (True, 1)
+    missed = stand.told("POST", "wait?world=w2", {"after": 1, "timeout": 0.01})
+    assert missed == {"found": False, "entry": None}
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"timeout": 31}, "from 0 to 30"),
+        ({"timeout": -1}, "from 0 to 30"),
+        ({"timeout": True}, "from 0 to 30"),
+        ({"timeout": "5"}, "from 0 to 30"),
+        (b'{"timeout": NaN}', "from 0 to 30"),
+        (b'{"timeout": Infinity}', "from 0 to 30"),
+        ({"status": "200"}, "The status is a whole number."),
+        ({"method": 7}, "The method is a text."),
+        ({"metod": "GET"}, "A field is not known here. Did you mean 'method'?"),
+        (["GET"], "The body is a JSON object. Its fields: method, instrument, status, after, timeout."),
+        (b"", "The body is not JSON: Expecting value, line 1, column 1."),
+        (b'{"timeout": 1,}', "The body is not JSON: "),
+        (b"\xff", "The body is not JSON: it is no UTF-8"),
+        (b"[" * 100_000, "nested too deep"),
+        (b"9" * 10_000, "too long a number"),
+    ],
+)
+def test_a_wrong_wish_is_explained(stand, body, told):
+    assert told in stand.refused("POST", "wait?world=w2", body)
+
+
+def test_a_body_that_is_too_large_is_not_read(stand):
+    stand.refused("POST", "wait?world=w2", b" " * (MAX_BODY + 1), status=413)
+
+
+def test_a_waiting_thread_is_answered_when_the_request_comes(stand):
+    answers = []
+    body = {"method": "POST", "timeout": 30}
+    thread = Thread(target=lambda: answers.append(stand.told("POST", "wait?world=w2", body)))
+    thread.start()
+    while not stand.journals["w2"]._waiters:
+        pass
+    stand.second.respond(called())
+    stand.second.respond(called(method="POST", body=b"x"))
+    thread.join()
+    assert answers[0]["entry"]["number"] == 2
+
+
+@pytest.mark.slow
+def test_a_server_answers_others_while_many_wait(stand):
+    async def scene():
+        answers = []
+
+        async def wait():
+            answers.append(await stand.control.respond(asked("POST", "wait?world=w2", {"timeout": 30})))
+
+        async with anyio.create_task_group() as group:
+            for _ in range(100):
+                group.start_soon(wait)
+            await anyio.wait_all_tasks_blocked()
+            index = await stand.control.respond(asked("GET", ""))
+            assert (index.status, answers) == (200, [])
+            stand.second.respond(called())
+        assert [json.loads(one.body)["entry"]["number"] for one in answers] == [1] * 100
+        assert len(stand.journals["w2"]._waiters) == 0
+
+    anyio.run(scene)
+
+
+# ---------------------------------------------------------------- verify, reset, faults, scenario
+
+
+def test_a_journal_is_verified(stand):
+    stand.second.respond(called())
+    met = {"expect": "exactly", "count": 1, "operation": "GET", "instrument": ID}
+    told = stand.told("POST", "verify?world=w2", {"expectations": [met]})
+    outcome = {"passed": True, "sentence": f"exactly 1 GET for {ID}", "seen": "1 GET (#1)"}
+    assert told == {"passed": True, "outcomes": [outcome]}
+    told = stand.told("POST", "verify?world=w2", {"expectations": [met, {"expect": "none", "operation": "GET"}]})
+    assert (told["passed"], [one["passed"] for one in told["outcomes"]]) == (False, [True, False])
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"expectations": []}, "with 1 to 1000 of them."),
+        ({}, "with 1 to 1000 of them."),
+        ({"expectations": [{"expect": "none", "operation": "GET"}] * 1001}, "with 1 to 1000 of them."),
+        ({"expectation": []}, "Did you mean 'expectations'?"),
+        ({"expectations": [{"expect": "exactely"}]}, "Did you mean 'exactly'?"),
+        ({"expectations": [7]}, "An expectation is an object such as"),
+    ],
+)
+def test_a_wrong_expectation_is_explained(stand, body, told):
+    assert told in stand.refused("POST", "verify?world=w2", body)
+
+
+def test_a_reset_empties_the_journal_and_makes_the_world_anew(stand):
+    for key in (CANARY, SIMULATED_KEY):
+        stand.server.respond(called(key))
+    assert stand.told("POST", "reset?world=w2") == {"world": "w2", "reset": True}
+    assert [journal.count for journal in stand.journals.values()] == [0, 1, 0]
+    assert stand.server.worlds.place(SIMULATED_KEY).service.memory == {}
+    stand.told("POST", "reset?world=w1")
+    assert [journal.count for journal in stand.journals.values()] == [0, 0, 0]
+
+
+def test_faults_and_scenarios_are_handed_on(stand):
+    tables = [{"fault": "reset", "nth": 1}, {"fault": "400"}]
+    assert stand.told("POST", "faults?world=w1", tables) == {"world": "w1", "faults": 2}
+    assert [stand.server.respond(called(CANARY)).fault for _ in range(2)] == ["reset", "400"]
+    assert stand.told("POST", "faults?world=w1", []) == {"world": "w1", "faults": 0}
+    assert stand.server.respond(called(CANARY)).fault == ""
+    assert stand.told("PUT", "scenario?world=w2", {"name": "class-room"}) == {"world": "w2", "scenario": "class-room"}
+    assert stand.server.worlds.named("w2").world.name == "class-room"
+    told = stand.told("PUT", "scenario?world=w2", {"toml": 'title = "Mine"\n'})
+    assert (told, stand.server.worlds.named("w2").world.name) == ({"world": "w2", "scenario": "from TOML"}, "yours")
+
+
+@pytest.mark.parametrize(
+    ("method", "name", "body"),
+    [
+        ("POST", "faults", {}),
+        ("POST", "faults", ["reset"]),
+        ("POST", "faults", [{}] * 1001),
+        ("PUT", "scenario", {}),
+        ("PUT", "scenario", {"name": "a", "toml": "b"}),
+        ("PUT", "scenario", {"name": 7}),
+        ("PUT", "scenario", {"name": ""}),
+        ("PUT", "scenario", {"name": "../../etc/passwd"}),
+        ("PUT", "scenario", {"name": "/etc/passwd"}),
+        ("PUT", "scenario", {"file": "a"}),
+        ("PUT", "scenario", []),
+    ],
+)
+def test_what_cannot_be_handed_on_is_refused(stand, method, name, body):
+    stand.refused(method, f"{name}?world=w1", body)
+    opened = stand.server.worlds.named("w1")
+    assert (opened.faults, opened.world.name) == ((), "default")
+
+
+def test_what_the_mock_server_refuses_is_passed_on_in_its_words(stand):
+    stand.server.respond(called())
+    told = stand.refused("POST", "faults?world=w2", [{"fault": "rest"}])
+    assert told == "default: [[fault]] 1: No fault 'rest'. Did you mean 'reset'?"
+    assert "Did you mean 'class-room'?" in stand.refused("PUT", "scenario?world=w2", {"name": "class-rom"})
+    told = stand.refused("PUT", "scenario?world=w2", {"toml": "titel = 1"})
+    assert "the request: 1 mistake.\n  titel: there is no such key" in told
+    assert stand.journals["w2"].count == 1
+
+
+VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists)
+BODIES = st.binary() | VALUES.map(lambda value: json.dumps(value).encode())
+NAMES = st.sampled_from([one.name for one in ENDPOINTS]) | st.text()
+QUERIES = st.sampled_from(["", "?world=w1", "?world=w1&format=har"]) | st.text().map(lambda text: f"?{text}")
+METHODS = st.sampled_from(["GET", "POST", "PUT", "DELETE"])
+
+
+@given(METHODS, NAMES, QUERIES, BODIES)
+def test_whatever_is_asked_is_answered_with_json_or_events(method, name, query, body):
+    server = MockServer()
+    server.worlds.respond(called(next(iter(server.keys.values()))))
+    response = anyio.run(Control(server, TOKEN).respond, asked(method, name + query, body))
+    assert isinstance(response, Response)
+    if ("content-type", "text/event-stream") in response.headers:
+        assert response.body.startswith(b"id: 1\ndata: {")
+        return
+    document = json.loads(response.body)
+    assert response.status == 200 or document["detail"]
+
+
+@pytest.mark.parametrize("accept", ["application/x-ndjson", "application/jsonl; q=1", "text/x, Application/JSON-lines"])
+def test_a_client_that_accepts_lines_gets_lines(stand, accept):
+    stand.first.respond(called(CANARY))
+    request = Request("GET", f"{PREFIX}journal?world=w1", (BEARER, ("accept", accept)))
+    response = anyio.run(stand.control.respond, request)
+    assert dict(response.headers)["content-type"] == "application/x-ndjson"
+    assert len(response.body.splitlines()) == 1
+
+
+def test_events_are_kept_by_nobody_and_a_refusal_is_a_problem_of_no_special_type(stand):
+    stand.first.respond(called(CANARY))
+    events = stand.ask("GET", "events?world=w1")
+    assert events.headers == (("content-type", "text/event-stream"), ("cache-control", "no-store"))
+    assert events.basis == "workbook: live page"
+    refused = stand.told("GET", "journal?world=w1&format=xml", status=400)
+    assert [*refused] == ["type", "title", "status", "detail"]
+    assert (refused["type"], refused["title"], refused["status"]) == ("about:blank", "Bad Request", 400)
+
+
+def test_a_wait_without_a_timeout_is_one_of_ten_seconds(stand, monkeypatch):
+    waited = []
+
+    async def noted(_matching, seconds):
+        waited.append(seconds)
+
+    monkeypatch.setattr(stand.journals["w1"], "wait_async", noted)
+    assert stand.told("POST", "wait?world=w1", {}) == {"found": False, "entry": None}
+    assert waited == [10.0]

@@ -1,0 +1,378 @@
+"""Everything that one server answers with, put together: worlds by key, journals, control, and what is kept."""
+
+import doctest
+import json
+import shutil
+import signal
+import ssl
+import stat
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from threading import Thread
+
+import anyio
+import pytest
+import requests
+
+from workbook.base.rules import rule
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
+from workbook.simulation.scenario import scenarios
+from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.tools.mockserver import mock as stand_module
+from workbook.tools.mockserver.control import ENDPOINTS, PREFIX, Control
+from workbook.tools.mockserver.journal import Match
+from workbook.tools.mockserver.mock import MockServer, fresh_output
+from workbook.tools.mockserver.serve import announcement
+from workbook.tools.mockserver.verification import exactly
+
+ID = INSTRUMENT_IDS[0]
+PATH = f"{BEFORE_ID}{ID}{AFTER_ID}"
+CURL = shutil.which("curl")
+NODE = shutil.which("node")
+
+
+def get(stand, key=None, path=PATH, **headers):
+    key = next(iter(stand.keys.values())) if key is None else key
+    return stand.respond(Request("GET", path, (("x-api-key", key), *headers.items())))
+
+
+@pytest.mark.parametrize("name", scenarios())
+def test_every_scenario_of_the_package_opens_and_hands_out_what_its_first_key_needs(name):
+    stand = MockServer(name)
+    told = announcement(stand.world, {"base_url": "http://x"}, stand.keys)
+    usable = [one for one, each in stand.world.instruments.items() if each.active]
+    assert list(told["sdk_outputs"]) == usable
+    assert told["api_key"] in stand.worlds
+    status = get(stand, path=f"{BEFORE_ID}{usable[0]}{AFTER_ID}").status
+    assert status == 200
+
+
+@pytest.mark.rule("API-15")
+def test_a_key_with_the_role_comes_first_and_the_other_is_handed_out_too():
+    stand = MockServer("no-role")
+    assert list(stand.keys) == ["back end", "without the role"]
+    assert [get(stand, key).status for key in stand.keys.values()] == [200, 403]
+    assert set(announcement(stand.world, {}, stand.keys)["api_keys"]) == set(stand.keys)
+
+
+def test_each_key_has_a_journal_and_nobody_has_one():
+    stand = MockServer("no-role")
+    for key in (*stand.keys.values(), "unknown"):
+        get(stand, key)
+    assert {name: journal.count for name, journal in stand.journals.items()} == {"nobody": 1, "w1": 1, "w2": 1}
+    assert not any(key in repr(stand) for key in stand.keys.values())
+
+
+def test_a_foreign_host_is_refused_before_anything_is_journaled():
+    stand = MockServer(names=["10.1.2.3"])
+    assert get(stand, host="evil.example").status == 421
+    assert get(stand, host="10.1.2.3:80").status == 200
+    assert stand.journals["w1"].count == 1
+
+
+def asked(stand, method, what, body=None, token=None):
+    control = Control(stand)
+    headers = (("authorization", f"Bearer {token or control.token}"), ("content-type", "application/json"))
+    data = b"" if body is None else json.dumps(body).encode()
+    return anyio.run(control.respond, Request(method, f"{PREFIX}{what}", headers, data))
+
+
+def test_faults_are_planned_played_and_reset_through_the_control_api():
+    stand = MockServer()
+    assert asked(stand, "POST", "faults?world=w1", [{"fault": "503 that says 500", "nth": 2}]).status == 200
+    assert [get(stand).status for _ in range(3)] == [200, 503, 200]
+    assert asked(stand, "POST", "reset?world=w1").status == 200
+    assert stand.journals["w1"].count == 0
+    assert [get(stand).status for _ in range(3)] == [200, 200, 200]
+
+
+def test_another_scenario_is_opened_behind_the_same_key():
+    stand = MockServer()
+    assert asked(stand, "PUT", "scenario?world=w1", {"name": "class-room"}).status == 200
+    assert get(stand).status == 422
+    assert get(stand, path=f"{BEFORE_ID}PICLASSROOM00000000000001{AFTER_ID}").status == 200
+
+
+def test_over_http_a_scenario_is_one_of_the_package_and_no_file(tmp_path, monkeypatch):
+    (tmp_path / "mine").write_text('title = "Mine"\n')
+    monkeypatch.chdir(tmp_path)
+    refused = asked(MockServer(), "PUT", "scenario", {"name": "mine"})
+    assert (refused.status, "no scenario of that name" in json.loads(refused.body)["detail"]) == (400, True)
+    stand = MockServer()
+    stand.scenario(tmp_path / "mine")
+    assert stand.world.name == "mine"
+
+
+def test_the_example_in_the_docstring_is_true():
+    results = doctest.testmod(stand_module)
+    assert (results.failed, results.attempted > 10) == (0, True)
+
+
+@pytest.mark.parametrize("world", ["w1", "w2"])
+def test_what_http_can_do_a_call_can_do_by_the_same_name(world):
+    # events: a page's form of the journal; notify: the notifier, which has the method, is there only with a URL
+    names = {one.name for one in ENDPOINTS if one.name} - {"events", "notify"}
+    assert {name for name in names if callable(getattr(MockServer, name))} == names
+    over_http, by_call = MockServer("no-role"), MockServer("no-role")
+    asked(over_http, "POST", f"faults?world={world}", [{"fault": "503 that says 500", "nth": 1}])
+    by_call.faults({"fault": "503 that says 500", "nth": 1}, world=world)
+    for stand in (over_http, by_call):
+        for key in stand.keys.values():
+            get(stand, key)
+    assert by_call.wait(Match(status=503), 0, world=world).number == 1
+    told = json.loads(asked(over_http, "POST", f"wait?world={world}", {"status": 503, "timeout": 0}).body)
+    assert told["entry"]["number"] == 1
+    expected = {"expect": "exactly", "count": 1, "operation": "GET"}
+    told = json.loads(asked(over_http, "POST", f"verify?world={world}", {"expectations": [expected]}).body)
+    outcomes = by_call.verify(exactly(1, "GET"), world=world)
+    assert told["outcomes"] == [one._asdict() for one in outcomes]
+    asked(over_http, "POST", f"reset?world={world}")
+    by_call.reset(world)
+    counts = [{name: one.count for name, one in stand.journals.items()} for stand in (over_http, by_call)]
+    assert counts[0] == counts[1] == {"nobody": 0, "w1": 1, "w2": 1} | {world: 0}
+
+
+def test_which_world_a_call_means_has_to_be_clear():
+    stand = MockServer("no-role")
+    calls = (stand.journal, stand.wait, stand.verify, stand.reset, stand.faults, lambda: stand.scenario("default"))
+    for call in calls:
+        with pytest.raises(ParameterError, match="Say which world is meant"):
+            call()
+    with pytest.raises(ParameterError, match="Did you mean 'w1'"):
+        stand.journal("w11")
+    get(stand, "unknown")
+    assert stand.journal("nobody").count == 1
+    stand.reset("nobody")
+    assert stand.journal("nobody").count == 0
+    with pytest.raises(ConfigurationError, match="No world of that name has a key"):
+        stand.faults(world="nobody")
+
+
+def test_another_scenario_keeps_the_seed_that_the_stand_was_given():
+    stand = MockServer(seed=99)
+    stand.scenario("class-room")
+    assert (stand.world.name, stand.world.seed) == ("class-room", 99)
+
+
+def test_a_wait_goes_on_over_a_reset_and_another_scenario():
+    stand, found = MockServer(), []
+    thread = Thread(target=lambda: found.append(stand.wait(Match(status=200), 30)))
+    thread.start()
+    while not len(stand.journal()._waiters):
+        pass
+    stand.reset()
+    stand.faults({"fault": "503 that says 500", "nth": 1})
+    stand.scenario("default")
+    stand.faults({"fault": "503 that says 500", "nth": 2})
+    get(stand)
+    thread.join()
+    assert (found[0].number, len(stand.journal())) == (1, 1)
+
+
+def test_a_reset_under_way_never_leaves_an_exchange_that_the_file_has_and_the_journal_has_not(tmp_path):
+    stand, done = MockServer(state=tmp_path / "kept"), []
+    thread = Thread(target=lambda: [*(asked(stand, "POST", "reset") for _ in range(20)), done.append(True)])
+    thread.start()
+    while not done:
+        get(stand)
+    thread.join()
+    before = stand.journal().to_jsonl()
+    stand.close()
+    with MockServer(state=tmp_path / "kept") as again:
+        assert again.journal().to_jsonl() == before
+
+
+def test_without_the_token_nothing_is_told():
+    assert asked(MockServer(), "GET", "journal?world=w1", token="x" * 32).status == 401
+
+
+def test_a_state_file_keeps_keys_and_what_was_issued(tmp_path):
+    first = MockServer(state=tmp_path / "kept")
+    key = next(iter(first.keys.values()))
+    told = [json.loads(get(first).body)["sdkInput"]]
+    first.close()
+    second = MockServer("class-room", state=tmp_path / "kept")
+    assert list(second.keys.values()) == [key]
+    told.append(json.loads(get(second).body)["sdkInput"])
+    second.close()
+    assert len(set(told)) == 2
+
+
+def test_a_scenario_that_does_not_exist_is_explained():
+    with pytest.raises(ConfigurationError, match="class-room"):
+        MockServer("class-rom")
+
+
+def test_an_output_can_be_made_for_another_scenario():
+    world = MockServer("class-room").world
+    assert fresh_output("PICLASSROOM00000000000001", seed=world.seed, world=world)
+
+
+# ---------------------------------------------------------------- the command, as a person starts it
+
+
+@pytest.fixture
+def served(tmp_path):
+    """Starts `workbook serve --json` with more options; what it told, and the process."""
+    started = []
+
+    def serve(*options):
+        command = [sys.executable, "-W", "error", "-m", "workbook", "serve", "--json", *options]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+        started.append(process)
+        return json.loads(process.stdout.readline()), process
+
+    yield serve
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.slow
+def test_https_with_a_certificate_that_only_who_is_told_trusts(served):
+    told, process = served("--tls")
+    url, ca = told["tls_base_url"] + PATH, Path(told["ca_file"])
+    assert stat.S_IMODE(ca.stat().st_mode) == 0o600
+    answer = requests.get(url, headers={"x-api-key": told["api_key"]}, verify=str(ca), timeout=10)
+    assert (answer.status_code, list(answer.json())) == (200, ["sdkInput"])
+    with pytest.raises(urllib.error.URLError) as caught:
+        urllib.request.urlopen(url, timeout=10)
+    assert isinstance(caught.value.reason, ssl.SSLCertVerificationError)
+    process.send_signal(signal.SIGTERM)
+    assert (process.wait(timeout=10), ca.exists()) == (0, False)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NODE is None, reason="there is no Node.js on this machine")
+def test_a_client_in_node_that_insists_on_https(served):
+    told, _process = served("--tls", "--quiet")
+    program = (
+        "const https = require('https'), fs = require('fs');"
+        f"https.get({told['tls_base_url'] + PATH!r}, {{ca: fs.readFileSync({told['ca_file']!r}),"
+        f" headers: {{'X-API-Key': {told['api_key']!r}}}}}, answer => console.log(answer.statusCode));"
+    )
+    done = subprocess.run([NODE, "-e", program], capture_output=True, text=True, check=True, timeout=30)
+    assert done.stdout.strip() == "200"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CURL is None, reason="there is no curl on this machine")
+def test_curl_sees_the_basis_and_the_reset(served):
+    told, _process = served("--basis", "--control")
+    curl = [CURL, "-s", "-i", "-H", f"x-api-key: {told['api_key']}", told["base_url"] + PATH]
+    done = subprocess.run(curl, capture_output=True, text=True, check=True)
+    basis = next(line for line in done.stdout.splitlines() if line.startswith("x-workbook-basis: "))
+    assert rule("API-1").id in basis
+    headers = {"authorization": f"Bearer {told['control_token']}"}
+    requests.post(f"{told['control_url']}faults?world=w1", json=[{"fault": "reset"}], headers=headers, timeout=10)
+    assert subprocess.run(curl, capture_output=True, check=False).returncode == 56  # failure in receiving
+    journal = requests.get(f"{told['control_url']}journal?world=w1", headers=headers, timeout=10).text
+    assert told["api_key"] not in journal
+    assert json.loads(journal)["entries"][-1]["fault"] == "reset"
+
+
+def control(told, method, what, **named):
+    headers = {"authorization": f"Bearer {told['control_token']}"}
+    answer = requests.request(method, f"{told['control_url']}{what}", headers=headers, timeout=10, **named)
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM], ids=["kill -9", "a clean stop"])
+def test_a_server_goes_on_where_it_was_killed(served, how):
+    options = ("--control", "--quiet", "--state", "kept", "--scenario", "no-role")
+    told, process = served(*options)
+    keys = list(told["api_keys"].values())
+
+    def asks(key=keys[0]):
+        return requests.get(told["base_url"] + PATH, headers={"x-api-key": key}, timeout=10).status_code
+
+    control(told, "POST", "faults?world=w1", json=[{"fault": "503 that says 500", "operation": "GET", "nth": 3}])
+    assert [asks(), asks(), asks(keys[1])] == [200, 200, 403]
+    before = {world: control(told, "GET", f"journal?world={world}&format=har").json() for world in ("w1", "w2")}
+    process.send_signal(how)
+    process.wait(timeout=10)
+    told, process = served(*options)
+    assert {world: control(told, "GET", f"journal?world={world}&format=har").json() for world in before} == before
+    assert [asks(), asks()] == [503, 200]
+    journal = control(told, "GET", "journal?world=w1").json()
+    times = [one[name] for one in journal["entries"] for name in ("arrived", "answered")]
+    assert ([one["number"] for one in journal["entries"]], times == sorted(times)) == ([1, 2, 3, 4], True)
+    assert (journal["count"], journal["dropped"]) == (4, 0)
+    control(told, "POST", "reset?world=w1")
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=10)
+    told, _process = served(*options)
+    assert control(told, "GET", "journal?world=w1").json()["count"] == 0
+    assert [asks() for _ in range(3)] == [200, 200, 200]  # what was planned went with the reset
+
+
+@pytest.mark.slow
+def test_two_servers_do_not_share_a_state_file(served, tmp_path):
+    served("--state", "kept")
+    command = [sys.executable, "-m", "workbook", "serve", "--state", "kept"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=30)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Another process has the state file" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_stop_ends_whoever_waits_for_a_request(served):
+    told, process = served("--control")
+    program = (
+        "import requests, sys; requests.post(sys.argv[1], json={'timeout': 30}, headers={'authorization': sys.argv[2]})"
+    )
+    arguments = [f"{told['control_url']}wait?world=w1", f"Bearer {told['control_token']}"]
+    waiting = subprocess.Popen([sys.executable, "-c", program, *arguments], stderr=subprocess.DEVNULL)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=10)
+    waiting.wait(timeout=10)
+    assert (process.returncode, "Traceback" in errors) == (0, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--scenario", "class-rom"], "Did you mean"),
+        (["--host", "192.0.2.1"], "--allow-remote"),
+        (["--state", "."], "it is not a regular file"),
+        (["--state", "diary"], "is no state file"),
+        (["--state", "no/folder"], "No such file or directory"),
+        (["--seed", "-1"], "seed"),
+    ],
+)
+def test_what_cannot_be_served_is_explained_without_a_traceback(options, told, tmp_path):
+    (tmp_path / "diary").write_text("my diary")
+    command = [sys.executable, "-m", "workbook", "serve", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=30)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_foreign_host_reaches_no_control_path(served):
+    told, _process = served("--control", "--quiet")
+    headers = {"authorization": f"Bearer {told['control_token']}", "host": "evil.example"}
+    for url in (told["control_url"], f"{told['control_url']}journal", told["live_page"].partition("#")[0]):
+        assert requests.get(url, headers=headers, timeout=10).status_code == 421
+        assert requests.get(url, headers=headers | {"host": "localhost"}, timeout=10).status_code == 200
+
+
+@pytest.mark.slow
+def test_a_second_signal_ends_nothing_early(served):
+    for _attempt in range(5):
+        _told, process = served("--quiet")
+        process.send_signal(signal.SIGTERM)
+        while process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.002)
+        assert process.returncode == 0

@@ -1,0 +1,510 @@
+"""The service on a real socket: what HTTP allows is taken, what does not end is bounded, and it stops when told."""
+
+import json
+import re
+import resource
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import warnings
+from http.client import HTTPConnection
+
+import pytest
+import requests
+
+from workbook.api.opaque import SdkOutput
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.simulation.http import MAX_BODY, Request
+from workbook.simulation.seal import Content, Seal
+from workbook.simulation.service import Service
+from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, World
+from workbook.tools.mockserver.mock import MockServer, fresh_output
+from workbook.tools.mockserver.serve import log_line
+from workbook.tools.mockserver.server import base_url, listening, running
+
+ID = INSTRUMENT_IDS[0]
+PATH = f"/bcl/v2/paymentInstruments/{ID}/networkTokenActivationData"
+SEAL = Seal(7)
+KEY = {"x-api-key": SIMULATED_KEY}
+SERVE = (
+    "from workbook.tools.mockserver.serve import ServeOptions, serve_api; raise SystemExit(serve_api(ServeOptions({})))"
+)
+CURL = shutil.which("curl")
+
+
+def body(serial=1):
+    return json.dumps({"sdkOutput": SEAL.close(Content.OUTPUT, ID, serial, attempt=serial)}).encode()
+
+
+def content(text):
+    return SEAL.open(json.loads(text)["sdkInput"]).content
+
+
+@pytest.fixture
+def address():
+    with running() as url:
+        yield url
+
+
+@pytest.fixture
+def raw(address):
+    """One connection, and a function that sends bytes and reads one answer: the status line and the body."""
+    host, _, port = address.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        file = connection.makefile("rb")
+
+        def say(*parts):
+            for part in parts:
+                connection.sendall(part)
+            status = int(file.readline().split()[1])
+            headers = {}
+            while line := file.readline().strip():
+                name, _, value = line.decode().partition(": ")
+                headers[name.lower()] = value
+            return status, headers, file.read(int(headers["content-length"]))
+
+        yield say
+        file.close()
+
+
+def head(*lines, method="GET", path=PATH):
+    return "\r\n".join([f"{method} {path} HTTP/1.1", "host: x", *lines, "", ""]).encode()
+
+
+# ---------------------------------------------------------------- clients that people use
+
+
+@pytest.mark.rule("API-1", "API-2", "REL-8")
+def test_requests_completes_a_get_and_a_post(address):
+    with requests.Session() as session:
+        session.trust_env = False
+        got = session.get(address + PATH, headers=KEY, timeout=10)
+        posted = session.post(
+            address + PATH, headers=KEY | {"Content-Type": "application/json"}, data=body(), timeout=10
+        )
+    assert (got.status_code, content(got.text)) == (200, "activation")
+    assert (posted.status_code, content(posted.text)) == (200, "opc")
+    assert got.headers["content-type"] == "application/json"
+
+
+@pytest.mark.rule("REL-8")
+def test_requests_posts_in_chunks(address):
+    data = body()
+    with requests.Session() as session:
+        session.trust_env = False
+        headers = KEY | {"content-type": "application/json"}
+        pieces = (data[start : start + 7] for start in range(0, len(data), 7))
+        posted = session.post(address + PATH, headers=headers, data=pieces, timeout=10)
+    assert "Content-Length" not in posted.request.headers
+    assert (posted.status_code, content(posted.text)) == (200, "opc")
+
+
+def curl(*arguments):
+    if CURL is None:
+        pytest.skip("curl is not installed here; CI installs it")
+    command = [CURL, "-q", "--silent", "--show-error", "--noproxy", "*", "--max-time", "10", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.rule("API-1", "API-2", "REL-8")
+def test_curl_completes_a_get_and_a_post(address):
+    key, json_type = f"X-API-KEY: {SIMULATED_KEY}", "Content-Type: application/json"
+    assert content(curl("-H", key, address + PATH)) == "activation"
+    assert content(curl("-H", key, "-H", json_type, "--data", body().decode(), address + PATH)) == "opc"
+    chunked = ("-H", "Transfer-Encoding: chunked", "--data", body(2).decode())
+    assert content(curl("-H", key, "-H", json_type, *chunked, address + PATH)) == "opc"
+
+
+@pytest.mark.rule("REL-8")
+def test_curl_waits_for_100_continue_and_gets_its_answer(address):
+    key, json_type = f"x-api-key: {SIMULATED_KEY}", "content-type: application/json"
+    expecting = ("-H", "Expect: 100-continue", "--data", body().decode())
+    assert content(curl("-H", key, "-H", json_type, *expecting, address + PATH)) == "opc"
+
+
+# ---------------------------------------------------------------- what HTTP allows
+
+
+@pytest.mark.rule("REL-8")
+@pytest.mark.parametrize("name", ["x-api-key", "X-API-KEY", "X-Api-Key"])
+def test_a_header_in_any_case_and_no_content_type_on_get(raw, name):
+    status, _, text = raw(head(f"{name}: {SIMULATED_KEY}"))
+    assert (status, content(text)) == (200, "activation")
+
+
+@pytest.mark.rule("REL-8")
+def test_one_connection_serves_many_requests_of_both_kinds(raw):
+    serials = []
+    for serial in range(1, 4):
+        _, _, text = raw(head(f"x-api-key: {SIMULATED_KEY}"))
+        serials.append(SEAL.open(json.loads(text)["sdkInput"]).serial)
+        data = body(serial)
+        typed = ("content-type: application/json", f"content-length: {len(data)}")
+        status, _, text = raw(head(f"x-api-key: {SIMULATED_KEY}", *typed, method="POST"), data)
+        assert (status, content(text)) == (200, "opc")
+    assert serials == [1, 2, 3]
+
+
+@pytest.mark.rule("REL-8")
+def test_a_body_may_come_byte_by_byte_and_in_chunks(raw):
+    data = body()
+    chunks = [b"%x\r\n%s\r\n" % (1, bytes([byte])) for byte in data]
+    lines = (f"x-api-key: {SIMULATED_KEY}", "content-type: application/json", "transfer-encoding: chunked")
+    status, _, text = raw(head(*lines, method="POST"), *chunks, b"0\r\n\r\n")
+    assert (status, content(text)) == (200, "opc")
+
+
+@pytest.mark.rule("API-3")
+def test_an_encoded_id_arrives_as_it_was_sent(raw):
+    status, headers, text = raw(head(f"x-api-key: {SIMULATED_KEY}", path=PATH.replace(ID, "a%2F..%2Fb")))
+    assert (status, headers["content-type"]) == (422, "application/json")
+    assert b"No payment instrument has this id." in text
+
+
+@pytest.mark.rule("API-5")
+def test_a_query_and_a_body_on_get_arrive_and_are_refused(raw):
+    assert raw(head(f"x-api-key: {SIMULATED_KEY}", path=f"{PATH}?a=b"))[0] == 400
+    assert raw(head(f"x-api-key: {SIMULATED_KEY}", "content-length: 2"), b"{}")[0] == 400
+
+
+def test_a_head_request_is_answered_without_a_body(address):
+    connection = HTTPConnection(address.removeprefix("http://"), timeout=10)
+    connection.request("HEAD", PATH, headers=KEY)
+    response = connection.getresponse()
+    assert (response.status, response.read()) == (405, b"")
+    connection.close()
+
+
+def test_a_peer_that_leaves_in_the_middle_of_a_body_harms_nobody(address):
+    host, _, port = address.removeprefix("http://").partition(":")
+    for _ in range(5):
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            connection.sendall(head(f"x-api-key: {SIMULATED_KEY}", "content-length: 1000", method="POST") + b"{")
+    response = requests.get(address + PATH, headers=KEY, timeout=10, proxies={"http": ""})
+    assert SEAL.open(response.json()["sdkInput"]).serial == 1
+
+
+def test_many_peers_at_once_each_get_data_of_their_own(address):
+    serials, lock = [], threading.Lock()
+
+    def ask():
+        connection = HTTPConnection(address.removeprefix("http://"), timeout=10)
+        for _ in range(10):
+            connection.request("GET", PATH, headers=KEY)
+            opened = SEAL.open(json.loads(connection.getresponse().read())["sdkInput"])
+            with lock:
+                serials.append(opened.serial)
+        connection.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(serials) == list(range(1, 81))
+
+
+# ---------------------------------------------------------------- limits
+
+
+def test_a_body_over_the_cap_is_413_and_the_memory_stays_bounded(raw):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    chunk = b"%x\r\n%s\r\n" % (65536, b"x" * 65536)
+    lines = (f"x-api-key: {SIMULATED_KEY}", "content-type: application/json", "transfer-encoding: chunked")
+    megabytes = 64
+    status, _, text = raw(head(*lines, method="POST"), *[chunk] * (16 * megabytes), b"0\r\n\r\n")
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert (status, json.loads(text)["detail"]) == (413, f"The body is larger than {MAX_BODY} bytes.")
+    assert after - before < 1024 * megabytes / 4, "in kilobytes"
+    assert raw(head(f"x-api-key: {SIMULATED_KEY}"))[0] == 200
+
+
+def test_a_body_of_exactly_the_cap_is_read(raw):
+    data = b'{"sdkOutput": "' + b"x" * (MAX_BODY - 17) + b'"}'
+    typed = ("content-type: application/json", f"content-length: {len(data)}")
+    assert raw(head(f"x-api-key: {SIMULATED_KEY}", *typed, method="POST"), data)[0] == 422
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", "", "127.0.0.1.example.org", "1"])
+def test_only_loopback_addresses_are_served(host):
+    with pytest.raises(ConfigurationError, match=r"is not a loopback address. Use 127.0.0.1, ::1 or localhost."):
+        listening(host, 0)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.0.0.2"])
+def test_loopback_addresses_are_taken_and_named(host):
+    with listening(host, 0) as listener:
+        assert base_url(listener).startswith("http://127.0.0.")
+
+
+def test_the_other_loopback_address_is_written_with_brackets():
+    try:
+        listener = listening("::1", 0)
+    except ConfigurationError:
+        pytest.skip("this machine has no ::1")
+    with listener:
+        assert base_url(listener).startswith("http://[::1]:")
+
+
+def test_a_port_in_use_is_explained():
+    with listening("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigurationError) as caught:
+            listening("127.0.0.1", port)
+    assert str(caught.value) == (
+        f"Cannot listen on 127.0.0.1 port {port}: another program listens there. "
+        "Choose another port, or 0 for any free one."
+    )
+
+
+def test_an_address_that_is_not_this_machines_is_explained():
+    with pytest.raises(ConfigurationError) as caught:
+        listening("192.0.2.1", 0, allow_remote=True)
+    told = str(caught.value)
+    assert told.startswith("Cannot listen on 192.0.2.1 port 0: ")
+    assert "[Errno" not in told
+    assert "attempting to bind" not in told
+
+
+def test_a_host_that_there_is_not_is_called_that():
+    with pytest.raises(ConfigurationError, match=r"Cannot listen on nonsense\.invalid port 0: there is no such host\."):
+        listening("nonsense.invalid", 0, allow_remote=True)
+
+
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_a_port_that_cannot_be_is_explained(port):
+    with pytest.raises(ConfigurationError, match=rf"There is no port {port}\. Choose one up to 65535"):
+        listening("127.0.0.1", port)
+
+
+# ---------------------------------------------------------------- starting and stopping
+
+
+def test_a_server_that_is_stopped_at_once_leaves_nothing_behind():
+    threads = threading.active_count()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            with running(Service(World(seed=1))) as url:
+                assert url.startswith("http://127.0.0.1:")
+    assert threading.active_count() == threads
+
+
+def started(arguments=""):
+    command = [sys.executable, "-W", "error", "-c", SERVE.format(arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+
+
+@pytest.mark.slow
+@pytest.mark.rule("API-4")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_served_service_answers_and_stops_cleanly_when_told(number):
+    process = started("as_json=True")
+    try:
+        told = json.loads(process.stdout.readline())
+        assert list(told) == ["base_url", "api_key", "payment_instrument_ids", "sdk_outputs"]
+        assert told["payment_instrument_ids"] == list(INSTRUMENT_IDS)
+        connection = HTTPConnection(told["base_url"].removeprefix("http://"), timeout=10)
+        headers = {"x-api-key": told["api_key"], "content-type": "application/json"}
+        connection.request("GET", PATH, headers=headers)
+        assert connection.getresponse().status == 200
+        process.send_signal(number)  # the connection is still open
+        rest, log = process.communicate(timeout=10)
+        assert (rest, log.decode().splitlines()) == (b"", [f"GET {PATH} 200 {log.split()[3].decode()} ms"])
+        connection.close()
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_it_may_be_stopped_as_soon_as_it_has_spoken(number):
+    process = started()
+    try:
+        first = process.stdout.readline()
+        process.send_signal(number)
+        rest, errors = process.communicate(timeout=10)
+    finally:
+        process.kill()
+        process.communicate()
+    lines = (first + rest).decode().splitlines()
+    assert [line.partition(":")[0] for line in lines[:3]] == ["base_url", "api_key", "payment_instrument_ids"]
+    assert lines[-1] == "Simulated data only. Stop with Ctrl-C."
+    assert (process.returncode, errors) == (0, b"")
+
+
+@pytest.mark.rule("REL-2")
+def test_each_start_makes_a_key_of_its_own_that_prints_nowhere():
+    stands = [MockServer() for _ in range(2)]
+    keys = [key for stand in stands for key in stand.keys.values()]
+    assert len(set(keys)) == 2
+    assert all(key.startswith("SIMULATED-") and key not in repr(stands) for key in keys)
+    assert SIMULATED_KEY not in keys
+
+
+@pytest.mark.slow
+def test_serving_twice_on_one_port_is_refused_before_anything_is_printed():
+    with listening("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        program = (
+            f"from workbook.tools.mockserver.serve import ServeOptions, serve_api; serve_api(ServeOptions(port={port}))"
+        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert f"ConfigurationError: Cannot listen on 127.0.0.1 port {port}: another program" in done.stderr
+
+
+# ---------------------------------------------------------------- an sdkOutput to post, and a log
+
+
+@pytest.fixture
+def served():
+    """Starts servers as a person does; ends them, and gives what they logged."""
+    running_now = []
+
+    def start(arguments=""):
+        running_now.append(started(arguments))
+        return running_now[-1]
+
+    yield start
+    for process in running_now:
+        process.kill()
+        process.communicate()
+
+
+def posted(told, instrument, output):
+    headers = {"x-api-key": told["api_key"], "content-type": "application/json"}
+    url = f"{told['base_url']}{PATH.replace(ID, instrument)}"
+    return requests.post(url, headers=headers, json={"sdkOutput": output}, timeout=10, proxies={"http": ""})
+
+
+@pytest.mark.slow
+@pytest.mark.rule("API-2", "API-11")
+@pytest.mark.parametrize("seed", [7, 8])
+def test_each_instrument_has_an_sdk_output_that_is_exchanged_once(served, seed):
+    process = served(f"as_json=True, quiet=True, seed={seed}")
+    told = json.loads(process.stdout.readline())
+    assert list(told["sdk_outputs"]) == told["payment_instrument_ids"]
+    for instrument, output in told["sdk_outputs"].items():
+        assert posted(told, instrument, output).status_code == 200
+        assert "exchanged already" in posted(told, instrument, output).json()["detail"]
+        fresh = fresh_output(instrument, seed=seed)
+        assert posted(told, instrument, fresh).status_code == 200
+    assert posted(told, ID, fresh_output(ID, seed=seed + 1)).status_code == 422
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=10) == (b"", b"")
+
+
+@pytest.mark.slow
+def test_the_printed_commands_can_be_pasted(served):
+    process = served("seed=9")
+    lines = [process.stdout.readline().decode().strip() for _ in range(12)]
+    commands = [shlex.split(line) for line in lines if line.startswith("curl ")]
+    assert [content_of(curl(*words[1:]), 9) for words in commands] == ["activation", "opc"]
+    assert lines[-2].endswith("For another: workbook sdk-output --seed 9")
+
+
+def content_of(text, seed):
+    return Seal(seed).open(json.loads(text)["sdkInput"]).content
+
+
+def test_fresh_outputs_are_the_stand_ins_and_no_two_are_alike():
+    made = [SEAL.open(fresh_output()) for _ in range(50)]
+    assert len({one.serial for one in made}) == 50
+    assert all(one.claims["attempt"] == one.serial for one in made)
+    assert {(one.content, one.payment_instrument_id) for one in made} == {("output", ID)}
+    assert f"#{made[0].serial} " not in repr(SdkOutput(fresh_output()))
+    assert "SIMULATED output #" in repr(SdkOutput(fresh_output()))
+
+
+def test_an_unknown_instrument_gets_no_output():
+    with pytest.raises(ParameterError, match=f"No payment instrument 'PI'. Known: {ID}, "):
+        fresh_output("PI")
+
+
+def logged(target="/", *, method="GET", headers=(), body=b"", key=SIMULATED_KEY):
+    """The lines that one request leaves, without the milliseconds."""
+    request = Request(method, target, (("x-api-key", key), *headers), body)
+    line = log_line(request, Service().respond(request), 0.001, (SIMULATED_KEY,))
+    return [re.sub(r" \d+\.\d ms", "", line)]
+
+
+JSON = [("content-type", "application/json")]
+CODE = "; code: openapi; pairing: assumed)"
+UNTYPED = "a GET with no content-type is answered (assumed): application/json belongs there (API-4)"
+UNKNOWN_KEY = "The API key is not known here. Check which environment it belongs to."
+OTHER = PATH.replace(ID, "PI-9")
+KEY_OF_ANOTHER = "key-of-another-environment-4711"
+
+
+@pytest.mark.rule("REL-2", "REL-3")
+@pytest.mark.parametrize(
+    ("request_", "line"),
+    [
+        ({"target": PATH, "headers": JSON}, f"GET {PATH} 200"),
+        ({"target": PATH}, f"GET {PATH} 200  {UNTYPED}"),
+        ({"target": PATH, "method": "POST", "headers": JSON, "body": body()}, f"POST {PATH} 200"),
+        ({"target": PATH, "key": "wrong-key"}, f"GET {PATH} 401  {UNKNOWN_KEY} (API-4{CODE}"),
+        ({"target": f"{PATH}?key={SIMULATED_KEY}"}, f"GET {PATH} 400  The GET has no query parameters. (API-5{CODE}"),
+        ({"target": OTHER}, f"GET {OTHER} 422  No payment instrument has this id. (API-3{CODE}"),
+    ],
+    ids=["GET", "without content-type", "POST", "key", "query", "id"],
+)  # fmt: skip
+def test_a_request_is_one_line(request_, line):
+    assert logged(**request_) == [line]
+
+
+@pytest.mark.rule("REL-2", "REL-3")
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        (PATH.replace(ID, SIMULATED_KEY), PATH.replace(ID, "[key]")),
+        (PATH.replace(ID, f"%53{SIMULATED_KEY[1:]}"), PATH.replace(ID, "[key]")),
+        (PATH.replace(ID, "x" * 65), PATH.replace(ID, "[65 characters]")),
+        ("/\x1b[31m\u00e9\n", "/[7 characters]"),
+        ("/" + "x/" * 500, ("/" + "x/" * 500)[:300]),
+    ],
+    ids=["key", "encoded key", "opaque data", "control characters", "long"],
+)
+def test_a_logged_path_holds_no_key_no_data_and_nothing_that_a_terminal_obeys(target, path):
+    (line,) = logged(target)
+    assert line.split("  ")[0].startswith(f"GET {path} 4")
+
+
+@pytest.mark.rule("REL-2")
+def test_a_logged_path_does_not_hold_a_key_that_opens_nothing():
+    """The journal hides it as well: a key of another environment, sent in its header and in the path by mistake."""
+    (line,) = logged(f"/keys/{KEY_OF_ANOTHER}/x", key=KEY_OF_ANOTHER)
+    assert line.startswith("GET /keys/[key]/x 404")
+
+
+@pytest.mark.slow
+def test_a_log_that_nobody_reads_does_not_stop_the_server(served):
+    process = served("as_json=True")
+    told = json.loads(process.stdout.readline())
+    process.stderr.close()
+    for _ in range(3):
+        got = requests.get(told["base_url"] + PATH, headers={"x-api-key": told["api_key"]}, timeout=10)
+        assert got.status_code == 200
+    process.stderr = None
+
+
+@pytest.mark.slow
+def test_a_server_leaves_the_logging_of_its_process_alone():
+    program = """
+import logging
+from workbook.tools.mockserver.serve import log_line
+from workbook.tools.mockserver.server import base_url, listening, running
+with running(), running():
+    names = "", "asyncio", "workbook", "workbook.server"
+    print([name for name in names if logging.getLogger(name).handlers])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("[]\n", "")

@@ -1,0 +1,193 @@
+"""Build scripts in both languages, the version catalog, and scripts that nobody wrote with good intent."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sample_projects import HOSTILE, PIECES, judged
+
+from workbook.tools.harness.model import Verdict
+from workbook.tools.preflight.gradle import numbers, read_build, read_script
+from workbook.tools.preflight.project import read_project
+
+GROOVY = """\
+apply plugin: 'com.platform.application'
+def sdkVersion = '0.3.4' // the older one
+ext { tapVersion = "18.3.3" }
+platform {
+    compileSdkVersion 34
+    defaultConfig {
+        applicationId "com.issuer.cards"
+        minSdkVersion 24
+    }
+    buildTypes {
+        debug { applicationIdSuffix ".debug" }
+        release { }
+        qa { initWith debug }
+    }
+    productFlavors {
+        free { applicationIdSuffix '.free' }
+        paid { applicationId 'com.issuer.paid' }
+    }
+}
+dependencies {
+    implementation "operator.mobile:card-provisioning:$sdkVersion"
+    implementation group: 'wallet.provider', name: 'tap-and-pay', version: "${tapVersion}"
+    /* implementation 'wallet.provider:tap-and-pay:1.0' */
+}
+repositories { maven { url 'https://repo.issuer.example/m2' } }
+"""
+
+
+@pytest.mark.rule("A-ALLOW-2")
+def test_a_groovy_script_says_the_same_as_one_in_kotlin(tmp_path):
+    (tmp_path / "build.gradle").write_text(GROOVY)
+    build = read_build(read_project([tmp_path]))
+    (module,) = build.apps
+    assert [(one.coordinate, one.version) for one in module.dependencies()] == [
+        ("operator.mobile:card-provisioning", "0.3.4"),
+        ("wallet.provider:tap-and-pay", "18.3.3"),
+    ]
+    assert (module.level("minSdk", "minSdkVersion"), module.level("compileSdkVersion")) == ((24, 8), (34, 5))
+    ids = {one.name: one.application_id for one in module.variants()}
+    assert ids == {
+        "freeDebug": "com.issuer.cards.free.debug",
+        "freeRelease": "com.issuer.cards.free",
+        "freeQa": "com.issuer.cards.free.debug",
+        "paidDebug": "com.issuer.paid.debug",
+        "paidRelease": "com.issuer.paid",
+        "paidQa": "com.issuer.paid.debug",
+    }
+    assert {case.verdict for case in judged(tmp_path).values()} == {
+        Verdict.PASS,
+        Verdict.NOT_APPLICABLE,
+        Verdict.NOTE,
+        Verdict.NOT_LOOKED_AT,  # there are no sources
+    }
+
+
+def test_a_computed_application_id_is_unknown(tmp_path):
+    (tmp_path / "build.gradle.kts").write_text(
+        'platform { defaultConfig { applicationId = System.getenv("ID") + ".x"; minSdk = 26 } }\n'
+        'dependencies { implementation("operator:card-provisioning:$unknown") }\n'
+    )
+    (module,) = read_build(read_project([tmp_path])).apps
+    assert [one.version for one in module.dependencies()] == [""]
+    assert all(numbers(one.version) == () for one in module.dependencies())
+
+
+@pytest.mark.rule("A-DEP-1")
+@pytest.mark.parametrize(("version", "places"), [("18.8.0", []), ("18.3.3", ["app/build.gradle.kts:22"])])
+def test_a_bundle_of_the_catalog_stands_for_its_libraries(platform_a, version, places):
+    catalog, script = platform_a / "gradle" / "libs.versions.toml", platform_a / "app" / "build.gradle.kts"
+    bundle = '[bundles]\ncard-wallet = ["card-provisioning", "tap-and-pay"]\n'
+    catalog.write_text(catalog.read_text().replace("18.8.0", version) + bundle)
+    named = script.read_text().replace("    implementation(libs.tap.and.pay)\n", "")
+    script.write_text(named.replace("libs.card.provisioning", "libs.bundles.card.wallet"))
+    case = judged(platform_a)["gradle.library-version"]
+    assert case.verdict is (Verdict.FAIL if places else Verdict.PASS)
+    assert [miss.place for miss in case.misses] == places
+
+
+LIBRARY = "implementation group: 'wallet.provider', name: 'tap-and-pay'"
+
+
+@pytest.mark.rule("A-DEP-1")
+@pytest.mark.parametrize(
+    ("before", "named"),
+    [
+        ("def tap = '18.3.3'", f"{LIBRARY}, version: tap"),
+        ("String tap = '18.3.3'", f"{LIBRARY}, version: tap, ext: 'aar'"),
+        ("final def tap = '18.3.3'", f'{LIBRARY}, version: "$tap"'),
+        ('val tap = "18.3.3"', 'implementation("wallet.provider:tap-and-pay:$tap")'),
+        ('private val tap: String = "18.3.3"', 'implementation("wallet.provider:tap-and-pay:${tap}")'),
+        ('private const val tap = "18.3.3"', 'implementation("wallet.provider:tap-and-pay:" + tap)'),
+        ("", 'val tap = "18.3.3"\nimplementation(group = "wallet.provider", name = "tap-and-pay", version = tap)'),
+        ("def all = [sdk: '0.4.1', tap: '18.3.3']", f"{LIBRARY}, version: all.tap"),
+    ],
+)
+def test_a_version_in_a_variable_of_the_script_is_known(tmp_path, before, named):
+    (tmp_path / "build.gradle").write_text(
+        f"{before}\nplatform {{ defaultConfig {{ }} }}\n"
+        f"dependencies {{\nimplementation 'operator:card-provisioning:0.4.1'\n{named}\n}}\n"
+    )
+    other = "def tap = '18.8.0'\nval tap = '18.8.0'\nplatform { defaultConfig { } }\n"
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "build.gradle").write_text(other)
+    (miss,) = judged(tmp_path)["gradle.library-version"].misses
+    assert (miss.observed, miss.file) == ("18.3.3", "build.gradle")
+
+
+@pytest.mark.rule("A-DEP-1")
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [
+        (f"{LIBRARY}, version: tap", "its version is unknown"),
+        (LIBRARY, "its version is unknown"),
+        ("def tap = '18' + '.3.3'\nimplementation \"wallet.provider:tap-and-pay:$tap\"", "its version is unknown"),
+        ("", "No build file names the private library: the SDK"),
+    ],
+)
+def test_a_library_whose_version_is_unknown_is_named_all_the_same(tmp_path, named, why):
+    (tmp_path / "build.gradle").write_text(
+        f"dependencies {{\nimplementation 'operator:card-provisioning:0.4.1'\n{named}\n}}\n"
+    )
+    case = judged(tmp_path)["gradle.library-version"]
+    assert case.verdict is (Verdict.NOT_LOOKED_AT if named else Verdict.NOT_APPLICABLE)
+    assert why in case.why
+
+
+@pytest.mark.rule("A-ALLOW-2")
+def test_flavours_of_several_dimensions_are_combined_and_what_is_computed_is_left_out(tmp_path):
+    script = tmp_path / "build.gradle.kts"
+    script.write_text("""
+platform {
+    defaultConfig {
+        applicationId = "com.issuer"
+    }
+    productFlavors {
+        create("bank") { dimension = "brand" }
+        create("club") { dimension = "brand"; applicationId = "com.club" }
+        create("test") { dimension = "stage"; applicationIdSuffix = ".test" }
+        create("live") { dimension = "stage" }
+    }
+}
+""")
+    (module,) = read_build(read_project([tmp_path])).apps
+    assert {one.name: one.application_id for one in module.variants() if not one.name.lower().endswith("debug")} == {
+        "bankTestRelease": "com.issuer.test",
+        "bankLiveRelease": "com.issuer",
+        "clubTestRelease": "com.club.test",
+        "clubLiveRelease": "com.club",
+    }
+    script.write_text(
+        'platform { defaultConfig { applicationId = project.findProperty("APP_ID") as String?\n ?: "com.issuer" } }'
+    )
+    (module,) = read_build(read_project([tmp_path])).apps
+    assert module.variants() == []
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_script_is_read_in_one_pass(text):
+    assert read_script(text).name == "script"
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
+def test_whatever_the_text_is_it_is_read_without_an_error(text):
+    read_script(text)
+
+
+@pytest.mark.rule("API-13")
+@pytest.mark.parametrize("named", ['project(":shared:api")', "projects.shared.api"])
+def test_a_module_that_only_a_server_uses_is_the_servers(tmp_path, named):
+    for module, script in {
+        "server": f'plugins {{ id("org.server.boot") }}\ndependencies {{ implementation({named}) }}\n',
+        "shared/api": 'plugins { kotlin("jvm") }\n',
+        "app": 'plugins { id("a.application") }\nplatform { defaultConfig { applicationId = "a.b"; minSdk = 26 } }\n',
+    }.items():
+        (tmp_path / module).mkdir(parents=True)
+        (tmp_path / module / "build.gradle.kts").write_text(script)
+    (tmp_path / "shared" / "api" / "Path.kt").write_text('val path = "/bcl/v2/paymentInstruments"\n')
+    assert judged(tmp_path)["app.api-address"].verdict is Verdict.PASS
+    (tmp_path / "server" / "build.gradle.kts").write_text('plugins { id("org.server.boot") }\n')
+    assert judged(tmp_path)["app.api-address"].verdict is not Verdict.PASS

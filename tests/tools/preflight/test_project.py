@@ -1,0 +1,92 @@
+"""Finding and reading files: within limits, without links, and whatever is in them."""
+
+import pytest
+from sample_projects import judged
+
+from workbook.errors import ParameterError
+from workbook.tools.preflight import project as project_module
+from workbook.tools.preflight.project import read_project
+from workbook.tools.preflight.run import Preflight, preflight
+
+
+@pytest.mark.parametrize(
+    ("name", "good"),
+    [
+        ("build.gradle", "// Bär".encode("latin-1")),
+        ("gradle/libs.versions.toml", b"[versions]"),
+        ("src/Page.kt", "// Bär".encode("latin-1")),
+        ("App/Page.swift", b""),
+    ],
+)
+def test_random_bytes_are_no_good_project_and_another_encoding_is_no_fault(tmp_path, name, good):
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    for content, found in ((bytes(range(1, 256)), [name]), (good, [])):
+        file.write_bytes(content)
+        done = preflight(Preflight((tmp_path,)))
+        assert [miss.file for case in done.cases for miss in case.misses] == found
+        assert done.about.exit_code == (1 if found else 2)
+
+
+@pytest.mark.slow
+def test_a_source_of_too_many_bytes_is_said_to_be_unread(tmp_path):
+    with (tmp_path / "Page.kt").open("wb") as file:
+        file.truncate(16_777_217)
+    assert [miss.observed for miss in judged(tmp_path)["text.readable"].misses] == ["more than 16,777,216 bytes"]
+
+
+def test_links_in_a_circle_and_links_to_elsewhere_are_not_followed(tmp_path, platform_b):
+    (tmp_path / "secret.swift").write_text('let key = "x-api-key"')
+    (platform_b / "again").symlink_to(platform_b)
+    (platform_b / "App" / "Secret.swift").symlink_to(tmp_path / "secret.swift")
+    project = read_project([platform_b])
+    assert [file.name for file in project.files if "again" in file.name or "Secret" in file.name] == []
+
+
+def test_a_tree_that_is_too_deep_is_refused(tmp_path):
+    folder = tmp_path
+    for _level in range(70):
+        folder = folder / "d"
+        folder.mkdir()
+    with pytest.raises(ParameterError, match="folders inside one another"):
+        read_project([tmp_path])
+
+
+@pytest.mark.parametrize(
+    "ending", ["kt", "swift", "gradle", "kts", "toml", "entitlements", "pbxproj", "resolved", "lock"]
+)
+def test_the_bytes_of_every_kind_of_source_count(tmp_path, ending):
+    (tmp_path / "picture.png").write_bytes(b"x" * 100)
+    read_project([tmp_path], most_bytes=50)
+    (tmp_path / f"a.{ending}").write_bytes(b"x" * 100)
+    with pytest.raises(ParameterError, match="too many bytes of sources"):
+        read_project([tmp_path], most_bytes=50)
+
+
+LEFT_OUT = ["build", "out", "bin", "target", "node_modules", "Pods", "Carthage", "DerivedData", "SourcePackages"]
+
+
+@pytest.mark.parametrize("folder", [*LEFT_OUT, "vendor", "third_party", "__pycache__", ".hidden"])
+def test_what_a_build_made_and_what_others_wrote_is_not_read(tmp_path, folder):
+    for name in (folder, "own"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "App.swift").write_text("let a = 1\n")
+    assert [file.path.parent.name for file in read_project([tmp_path]).files] == ["own"]
+
+
+def test_a_tree_of_too_many_entries_or_bytes_is_refused_before_a_file_is_read(tmp_path, monkeypatch):
+    for number in range(30):
+        (tmp_path / f"{number}.swift").write_bytes(b"x" * 100)
+    reads = []
+    monkeypatch.setattr(project_module, "read_regular", lambda path, _most: reads.append(path) or b"")
+    with pytest.raises(ParameterError, match="too many bytes of sources"):
+        read_project([tmp_path], most_bytes=2000)
+    with pytest.raises(ParameterError, match="more than 20 files"):
+        read_project([tmp_path], most_files=20)
+    links = tmp_path / "links"
+    links.mkdir()
+    for number in range(41):
+        (links / f"{number}.swift").symlink_to("/dev/zero")
+    with pytest.raises(ParameterError, match="too many entries"):
+        read_project([links], most_files=20)
+    assert reads == []

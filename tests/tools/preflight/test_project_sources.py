@@ -1,0 +1,118 @@
+"""Calls and types in Swift and Kotlin, whatever the text is."""
+
+import string
+from collections import Counter
+from functools import partial
+from time import process_time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sample_projects import judged
+
+from workbook.tools.harness.model import Verdict
+from workbook.tools.preflight import project, taps
+from workbook.tools.preflight.project import File, SourceFile, Sources
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet=string.printable, max_size=200))
+@pytest.mark.parametrize("suffix", [".swift", ".kt"])
+def test_whatever_a_source_is_its_calls_are_found_without_an_error(tmp_path_factory, suffix, text):
+    file = tmp_path_factory.getbasetemp() / f"any{suffix}"
+    file.write_text(text)
+    assert all(isinstance(call.name + call.receiver, str) for call in SourceFile(File(file, file.name)).parts.calls)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A {\n    fun b() {\n        when (c) { D -> open()\n else -> internal(e) }\n    }\n}",
+        "fun interface A { fun b() }",
+        "class A { companion object { const val B = 1 } }",
+        "val a = object : B { override fun c() { } }",
+        'val a = "x ${b }"',
+        "val a = f { x -> }",
+    ],
+)
+def test_legal_kotlin_that_the_grammar_takes_for_broken_is_read(tmp_path, text):
+    (tmp_path / "A.kt").write_text(text)
+    file = File(tmp_path / "A.kt", "A.kt")
+    assert not SourceFile(file).root.has_error
+    assert len(file.content) == len(text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("Page.kt", "class Page {{ fun fetchOpc() {{ CardProvisioning.create(){} }} }}"),
+        ("Handler.swift", "class Handler: IssuerProvisioningExtensionHandler {{ func status() {{ a{} }} }}"),
+    ],
+)
+@pytest.mark.parametrize("link", [".provision(1, 2, 3)", ".getOrNull()", "()", ".a { b }"])
+def test_a_chain_that_is_ten_times_as_long_takes_about_ten_times_as_long(tmp_path, name, source, link):
+    took = []
+    for links in (500, 5_000):
+        (tmp_path / name).write_text(source.format(link * links))
+        began = process_time()
+        judged(tmp_path)
+        took.append(process_time() - began)
+    assert took[1] < 50 * took[0] + 1
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """A grammar has 1.5 s, not 5."""
+    monkeypatch.setattr(project, "too_long", partial(project.too_long, seconds=1.5))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Cut.kt", "import x.CardProvisioning\nclass A\n@A("),
+        ("Signs.swift", "let s = ProvisioningService()\nlet z = a " + "+ -" * 50_000),
+    ],
+)
+def test_a_file_that_holds_its_grammar_up_is_named_and_the_others_are_judged(platform_a, name, text):
+    (platform_a / "app" / name).write_text(text)
+    cases = judged(platform_a)
+    (miss,) = cases["text.readable"].misses
+    assert (miss.place, "did not parse it within" in miss.observed) == (f"app/{name}:1", True)
+    assert cases["kotlin.button"].verdict is (Verdict.NOT_LOOKED_AT if name.endswith(".kt") else Verdict.PASS)
+
+
+def test_each_function_on_the_way_of_a_tap_is_read_once_however_often_it_is_called(platform_a, monkeypatch):
+    calls = "".join(f"first{number}()\n" for number in range(9))
+    text = f"""
+import x.CardProvisioning
+class M(val s: CardProvisioning) {{
+  fun add() {{
+    {calls}
+    s.provision(a, b, c)
+  }}
+  fun bind(b: Button) {{ b.setOnClickListener {{ add() }} }}
+}}
+"""
+    seconds = "".join(f"second{number}()\n" for number in range(9))
+    text += "".join(f"fun first{number}() {{ {seconds} }}\nfun second{number}() {{ x = 1 }}\n" for number in range(9))
+    (platform_a / "app" / "Fan.kt").write_text(text)
+    read = Counter()
+    writes = taps._writes
+    monkeypatch.setattr(taps, "_writes", lambda one, *rest: read.update([one.name]) or writes(one, *rest))
+    judged(platform_a)
+    assert read["second0"] == read["second8"] == read["add"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("impatient")
+def test_a_function_of_a_file_that_holds_its_grammar_up_is_not_looked_for_there(tmp_path):
+    text = "fun held() = 1\nclass A\n@A("
+    (tmp_path / "Cut.kt").write_text(text)
+    file = File(tmp_path / "Cut.kt", "Cut.kt")
+    sources = Sources((), (file,))
+    assert sources.declares("held")
+    assert [sources.declaring("held"), sources.declaring("held"), sources.naming("held")] == [[], [], []]
+    assert [*sources.refused] == [file]

@@ -1,0 +1,409 @@
+"""Projects as teams have them: a correct one raises no alarm, and each planted mistake is found."""
+
+import pytest
+from real_projects import PROJECTS, write
+from sample_projects import judged
+
+from workbook.tools.harness.model import Verdict
+
+VM = "feature/wallet/src/main/kotlin/com/acme/wallet/WalletViewModel.kt"
+API = "core/network/src/main/kotlin/com/acme/network/CardApi.kt"
+MISTAKES = [
+    (
+        "gradle",
+        "gradle.library-version",
+        "feature/wallet/build.gradle.kts",
+        "api(libs.card.provisioning)",
+        'api(libs.card.provisioning)\n    implementation("wallet.gms:play-services-tapandpay:18.3.3")',
+    ),
+    ("gradle", "gradle.levels", "gradle/libs.versions.toml", 'minSdk = "26"', 'minSdk = "24"'),
+    (
+        "gradle",
+        "gradle.levels",
+        "build-logic/convention/src/main/kotlin/PlatformApplicationConventionPlugin.kt",
+        'libs.findVersion("minSdk").get().requiredVersion.toInt()',
+        "24",
+    ),
+    (
+        "gradle",
+        "gradle.repository",
+        "settings.gradle.kts",
+        'maven { url = uri("https://artifacts.acme.example/private") }',
+        "",
+    ),
+    (
+        "gradle",
+        "gradle.sdk-version",
+        "core/network/build.gradle.kts",
+        "implementation(libs.bundles.network)",
+        'implementation("operator.mobile:card-provisioning:0.3.4")',
+    ),
+    (
+        "gradle",
+        "kotlin.button",
+        VM,
+        ("        if (_ui.value.working) return\n        _ui.update { it.copy(working = true, message = null) }\n"),
+        "        _ui.update { it.copy(message = null) }\n",
+    ),
+    (
+        "gradle",
+        "kotlin.button",
+        VM,
+        (
+            "        if (_ui.value.working) return\n"
+            "        _ui.update { it.copy(working = true, message = null) }\n"
+            "        viewModelScope.launch {\n"
+            "            try {\n"
+            "                val result = card.provision(name, CardAddress(), RemoteOpc(repository))\n"
+        ),
+        (
+            "        viewModelScope.launch {\n"
+            "            try {\n"
+            "                val result = card.provision(name, CardAddress(), RemoteOpc(repository))\n"
+            "                _ui.update { it.copy(working = true) }\n"
+        ),
+    ),
+    (
+        "gradle",
+        "kotlin.fetch-opc",
+        VM,
+        "repository.opc(paymentInstrumentId, sdkOutput).opc",
+        'runCatching { repository.opc(paymentInstrumentId, sdkOutput).opc }.getOrDefault("")',
+    ),
+    (
+        "gradle",
+        "kotlin.deprecated",
+        VM,
+        "card.provision(name, CardAddress(), RemoteOpc(repository))",
+        ("card.provision(sdkInput = card.createSdkOutput(), cardDisplayName = name, cardAddress = CardAddress())"),
+    ),
+    (
+        "gradle",
+        "kotlin.fetch-opc",
+        VM,
+        "        repository.opc(paymentInstrumentId, sdkOutput).opc\n}\n",
+        (
+            "        safe(paymentInstrumentId, sdkOutput)\n\n    private suspend fun safe(id: String, data: String) =\n"
+            '        try { repository.opc(id, data).opc } catch (error: IOException) { "" }\n}\n'
+        ),
+    ),
+    (
+        "gradle",
+        "kotlin.fetch-opc",
+        VM,
+        "repository.opc(paymentInstrumentId, sdkOutput).opc",
+        'runCatching { repository.opc(paymentInstrumentId, sdkOutput).opc }.fold({ it }, { "" })',
+    ),
+    ("gradle", "gradle.sdk-version", "gradle/libs.versions.toml", '"0.4.1"', '"0.3.4"'),
+    ("gradle", "app.api-address", API, "https://mobile.acme.example/api/", "https://api.operator.example/bcl/v2/"),
+    (
+        "gradle",
+        "app.api-address",
+        "core/model/src/main/kotlin/com/acme/model/OpcAnswer.kt",
+        "package com.acme.model",
+        'package com.acme.model\nconst val P = "paymentInstruments/{id}/networkTokenActivationData"',
+    ),
+    ("gradle", "app.api-key", API, "interface CardApi {", 'interface CardApi {\n    @Headers("x-api-key: k")'),
+    (
+        "gradle",
+        "app.api-key",
+        "app/build.gradle.kts",
+        "versionName",
+        'buildConfigField("String", "ISSUER_API_KEY", "\\"9f8e7d6c5b4a39281706\\"")\n        versionName',
+    ),
+    (
+        "gradle",
+        "app.api-key",
+        "core/network/src/main/java/com/acme/network/Headers.java",
+        '"acme"',
+        '"acme";\n static final String KEY = "sk_live_0011223344556677"',
+    ),
+    (
+        "gradle",
+        "app.cleartext",
+        "app/src/main/Manifest.xml",
+        'p:name=".App"',
+        'p:name=".App" p:usesCleartextTraffic="true"',
+    ),
+    ("gradle", "app.cleartext", API, "https://mobile", "http://mobile"),
+    (
+        "gradle",
+        "gradle.application-ids",
+        "app/build.gradle.kts",
+        "release { ",
+        'debug { applicationIdSuffix = ".debug" }\n        release { ',
+    ),
+    (
+        "gradle",
+        "gradle.publishing",
+        "feature/wallet/build.gradle.kts",
+        "dependencies {",
+        (
+            'publishing { publications { create<M>("x") { '
+            'artifact(file("libs/tap-and-pay-18.8.0.aar")) } } }\n'
+            "dependencies {"
+        ),
+    ),
+    (
+        "react",
+        "app.api-address",
+        "App.tsx",
+        "'https://mobile.acme.example/wallet'",
+        "'https://api.operator.example/bcl/v2'",
+    ),
+    ("react", "app.api-key", "src/api/client.ts", "acme.example' }", "acme.example', headers: { 'x-api-key': KEY } }"),
+    ("react", "app.api-key", ".env", "API_URL", "WALLET_API_KEY=9f8e7d6c5b4a39281706\nAPI_URL"),
+    ("react", "app.cleartext", "src/api/client.ts", "https:", "http:"),
+    (
+        "react",
+        "app.cleartext",
+        "phone/Acme/Info.plist",
+        "<key>NSAllowsArbitraryLoads</key>\n<false/>",
+        "<key>NSAllowsArbitraryLoads</key>\n<true/>",
+    ),
+    ("react", "app.cleartext", "droid/app/src/main/Manifest.xml", "${usesCleartextTraffic}", "true"),
+    ("react", "build.package-version", "phone/Podfile.lock", "CardProvisioning (2.2.1)", "CardProvisioning (1.9.0)"),
+    ("react", "build.deployment-target", "phone/Acme.project/project.pbxproj", "15.1", "12.4"),
+    (
+        "react",
+        "plist.bundle-id",
+        "phone/Acme.project/project.pbxproj",
+        "com.acme.rn.walletnonui",
+        "com.acme.walletnonui",
+    ),
+    (
+        "react",
+        "plist.principal-class",
+        "phone/WalletNonUI/ExtensionHandler.swift",
+        "class ExtensionHandler",
+        "class WalletHandler",
+    ),
+    (
+        "react",
+        "plist.identifier",
+        "phone/WalletUI/Info.plist",
+        "issuer-provisioning.authorization",
+        "issuer-provisioning.authorisation",
+    ),
+    (
+        "react",
+        "entitlement.provisioning",
+        "phone/WalletUI/WalletUI.entitlements",
+        "payment-pass-provisioning",
+        "pass-provisioning",
+    ),
+    ("react", "gradle.levels", "droid/build.gradle", "minSdkVersion = 26", "minSdkVersion = 24"),
+    ("react", "gradle.repository", "droid/build.gradle", "mavenLocal()", "mavenCentral()"),
+    ("react", "kotlin.fetch-opc", "droid/app/src/main/java/com/acme/rn/WalletModule.kt", ".await()", '.await() ?: ""'),
+    (
+        "flutter",
+        "app.api-address",
+        "lib/src/api.dart",
+        "https://mobile.acme.example",
+        "https://api.operator.example/bcl/v2",
+    ),
+    ("flutter", "app.api-key", "lib/main.dart", "void main", 'const apiKey = "sk_live_99887766554433";\nvoid main'),
+    (
+        "flutter",
+        "app.api-key",
+        "phone/Runner/Info.plist",
+        "<dict>",
+        "<dict>\n<key>CardApiKey</key>\n<string>9f8e7d6c5b4a39281706</string>",
+    ),
+    ("flutter", "app.cleartext", "lib/src/api.dart", "https:", "http:"),
+    ("flutter", "build.deployment-target", "phone/Flutter/Release.xcconfig", "15.0", "12.0"),
+    (
+        "flutter",
+        "plist.bundle-id",
+        "phone/Runner.project/project.pbxproj",
+        "$(BUNDLE_ID).WalletNonUI",
+        "com.acme.walletnonui",
+    ),
+    (
+        "flutter",
+        "entitlement.app-group",
+        "phone/WalletNonUI/WalletNonUI.entitlements",
+        "group.com.acme.bank",
+        "group.com.acme",
+    ),
+    (
+        "xcode",
+        "entitlement.app-group",
+        "Bank/RelayClient.swift",
+        "import Foundation",
+        'import Foundation\nlet shared = UserDefaults(suiteName: "group.com.acme.cards")',
+    ),
+    (
+        "xcode",
+        "entitlement.app-group",
+        "Bank/RelayClient.swift",
+        "import Foundation",
+        'enum AppGroup {\n    static let identifier = "group.com.acme.cards"\n}',
+    ),
+    (
+        "xcode",
+        "plist.readable",
+        "Bank.project/project.pbxproj",
+        "CODE_SIGN_ENTITLEMENTS = WalletUI/WalletUI.entitlements",
+        "CODE_SIGN_ENTITLEMENTS = WalletUI/Wallet.entitlements",
+    ),
+    ("xcode", "build.settings", "Config/Shared.xcconfig", "APP_ID", "SWIFT_VERSION = 4.2\nAPP_ID"),
+    ("xcode", "build.settings", "Config/Shared.xcconfig", "APP_ID", "EXCLUDED_ARCHS[sdk=phoneos*] = arm64\nAPP_ID"),
+    ("xcode", "build.deployment-target", "Config/Shared.xcconfig", "16.0", "12.0"),
+    ("xcode", "plist.bundle-id", "Bank.project/project.pbxproj", "$(APP_ID).walletui", "com.acme.walletui"),
+    ("xcode", "plist.nesting", "WalletNonUI/Info.plist", "NSExtensionPointIdentifier", "NSExtensionPoint"),
+    ("xcode", "plist.principal-class", "WalletUI/Info.plist", "$(PRODUCT_MODULE_NAME)", "Bank"),
+    ("xcode", "plist.principal-class", "WalletUI/Info.plist", "$(PRODUCT_MODULE_NAME).", ""),
+    (
+        "xcode",
+        "swift.status-network",
+        "WalletNonUI/ExtensionHandler.swift",
+        "guard let service = service() else",
+        "_ = try? await URLSession.shared.data(from: u)\n guard let service = service() else",
+    ),
+    (
+        "xcode",
+        "swift.remote-entries",
+        "WalletNonUI/ExtensionHandler.swift",
+        "service()?.remotePassEntries",
+        "service()?.passEntries",
+    ),
+    (
+        "xcode",
+        "swift.can-add",
+        "Bank/WalletCoordinator.swift",
+        "canAddCardDetails(isWatchActivated: isActivated).canAddCard",
+        "canAddCard()",
+    ),
+    ("xcode", "swift.delegate", "Bank.project/project.workspace/Package.resolved", "2.2.1", "1.4.0"),
+    ("xcode", "app.cleartext", "Bank/RelayClient.swift", "https:", "http:"),
+    ("xcode", "app.api-key", "Config/Shared.xcconfig", "APP_ID", "ISSUER_API_KEY = 9f8e7d6c5b4a39281706\nAPP_ID"),
+]
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory):
+    return {name: judged(write(tmp_path_factory.mktemp(name), files)) for name, files in PROJECTS.items()}
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_a_correct_project_raises_no_alarm(good, name):
+    unseen = {case for case, result in good[name].items() if result.verdict is Verdict.NOT_LOOKED_AT}
+    assert unseen == ({"kotlin.button"} if name == "react" else set())
+    assert {case.verdict for case in good[name].values()} <= {
+        Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.NOT_LOOKED_AT}  # fmt: skip
+
+
+@pytest.mark.rule("API-13", "REL-2", "APP-5", "A-BTN-1", "A-DEP-1", "A-DEP-2", "X-PLIST-1", "X-PLIST-3")
+@pytest.mark.parametrize(("name", "case", "file", "old", "new"), MISTAKES)
+def test_a_planted_mistake_is_found(tmp_path, good, name, case, file, old, new):  # noqa: PLR0917
+    assert old in PROJECTS[name][file]
+    changed = PROJECTS[name] | {file: PROJECTS[name][file].replace(old, new)}
+    assert good[name][case].verdict in {Verdict.PASS, Verdict.NOT_APPLICABLE}
+    assert judged(write(tmp_path, changed))[case].verdict in {Verdict.FAIL, Verdict.WARN, Verdict.NOTE}
+
+
+@pytest.mark.rule("APP-8")
+def test_a_build_that_shrinks_keeps_the_sdk_or_is_noted(tmp_path):
+    files = PROJECTS["gradle"] | {"app/rules.pro": "-keep class com.acme.** { *; }\n"}
+    case = judged(write(tmp_path / "none", files))["gradle.keep-rules"]
+    assert (case.verdict, case.misses[0].place) == (Verdict.NOTE, "app/build.gradle.kts:13")
+    unknown = files | {VM: files[VM].replace("import operator.sdk.CardProvisioning", "")}
+    assert judged(write(tmp_path / "unknown", unknown))["gradle.keep-rules"].verdict is Verdict.NOT_LOOKED_AT
+
+
+@pytest.mark.rule("X-CACHE-1")
+@pytest.mark.parametrize(("uses", "verdict"), [("", Verdict.NOTE), ("UserDefaults(suiteName: id)", Verdict.NOTE), (
+    'UserDefaults(suiteName: "group.com.acme.bank")', Verdict.FAIL)])  # fmt: skip
+def test_an_app_group_that_differs_fails_where_it_is_used_although_a_keychain_group_is_shared(tmp_path, uses, verdict):
+    key = "<key>keychain-access-groups</key>\n<array><string>$(AppIdentifierPrefix)com.acme</string></array>\n</dict>"
+    files = {file: text.replace("</dict>", key) if file.endswith("entitlements") else text
+             for file, text in PROJECTS["xcode"].items()}  # fmt: skip
+    inner = "WalletNonUI/WalletNonUI.entitlements"
+    files[inner] = files[inner].replace("group.com.acme.bank", "group.com.acme.other")
+    files["Bank/Store.swift"] = f"let store = {uses or 'nil'}\n"
+    assert judged(write(tmp_path, files))["entitlement.app-group"].verdict is verdict
+
+
+def test_the_repositories_of_the_build_s_own_plugins_are_not_the_app_s(tmp_path):
+    own = {"build-logic/settings.gradle.kts": "dependencyResolutionManagement { repositories { mavenLocal() } }\n"}
+    settings = PROJECTS["gradle"]["settings.gradle.kts"].replace("maven { url", "mavenCentral() // { url")
+    case = judged(write(tmp_path, PROJECTS["gradle"] | own | {"settings.gradle.kts": settings}))["gradle.repository"]
+    assert [miss.file for miss in case.misses] == ["settings.gradle.kts"]
+
+
+def test_a_level_that_another_tool_sets_is_not_looked_at(tmp_path):
+    script = "droid/app/build.gradle.kts"
+    changed = PROJECTS["flutter"] | {script: PROJECTS["flutter"][script].replace("= 26", "= flutter.minSdkVersion")}
+    case = judged(write(tmp_path, changed))["gradle.levels"]
+    assert (case.verdict, script in case.why) == (Verdict.NOT_LOOKED_AT, True)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "cases"),
+    [
+        ("app/src/main/java/Opc.java", "class Opc implements OpcProvider { }", ["kotlin.fetch-opc", "kotlin.button"]),
+        ("Bank/Handler.m", "@implementation Handler // IssuerProvisioning", ["swift.status-network"]),
+        ("Bank/WalletCoordinator.swift", "let s = ProvisioningService(\nfunc )(", ["swift.can-add"]),
+    ],
+)
+def test_a_source_that_no_grammar_reads_leaves_its_cases_not_looked_at(tmp_path, file, text, cases):
+    name = "gradle" if file.startswith("app/") else "xcode"
+    after = judged(write(tmp_path, PROJECTS[name] | {file: text}))
+    assert {after[case].verdict for case in cases} == {Verdict.NOT_LOOKED_AT}
+    assert file in after[cases[0]].why
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "tool"),
+    [
+        ("project.yml", "targets:\n  Bank:\n    entitlements: payment-pass-provisioning\n", "xcodegen generate"),
+        ("Project.swift", 'let rights = "payment-pass-provisioning"\n', "tuist generate"),
+        ("app.json", '{"expo": {"entitlements": {"payment-pass-provisioning": true}}}', "npx expo prebuild"),
+    ],
+)
+def test_a_project_that_a_tool_has_yet_to_make_says_which(tmp_path, file, text, tool):
+    after = judged(write(tmp_path, {file: text, "Bank/Main.swift": "let s = ProvisioningService()\n"}))
+    for case in ("plist.readable", "plist.identifier", "entitlement.provisioning", "build.deployment-target"):
+        assert (after[case].verdict, tool in after[case].why) == (Verdict.NOT_LOOKED_AT, True)
+
+
+def test_a_bundle_id_that_is_set_elsewhere_is_not_looked_at(tmp_path):
+    config = "Config/Shared.xcconfig"
+    files = PROJECTS["xcode"] | {config: PROJECTS["xcode"][config].replace("APP_ID", "OTHER_ID")}
+    assert judged(write(tmp_path, files))["plist.bundle-id"].verdict is Verdict.NOT_LOOKED_AT
+
+
+@pytest.mark.rule("REL-2")
+@pytest.mark.parametrize(
+    "line",
+    [
+        'val SENTRY_API_KEY = "9f8e7d6c5b4a39281706"',
+        "val apiKey = BuildConfig.WALLET_API_KEY",
+        'val mapsApiKey = "AIzaSyA1234567890abcdefghijklmnopqrstu"',
+        'val issuerApiKey = "change-me-1234567890"',
+        '// val issuerApiKey = "9f8e7d6c5b4a39281706"',
+        'val secretKeyAlias = "com.acme.wallet.secret"',
+    ],
+)
+def test_the_key_of_another_service_is_no_alarm(tmp_path, line):
+    assert judged(write(tmp_path, PROJECTS["gradle"] | {API: line}))["app.api-key"].verdict is Verdict.PASS
+
+
+@pytest.mark.rule("APP-5")
+@pytest.mark.parametrize(
+    ("file", "text", "verdict"),
+    [
+        (API, 'val baseUrl = "http://10.0.2.2:8080"', Verdict.PASS),
+        (API, 'val baseUrl = "http://localhost:8080"', Verdict.PASS),
+        (API, 'val baseUrl = "http://mobile.acme.example"', Verdict.FAIL),
+        ("app/src/main/Terms.kt", 'val TERMS = "http://www.acme.example/terms"', Verdict.PASS),
+        ("app/src/main/res/xml/net.xml", ('<c><domain-config cleartextTrafficPermitted="true"><domain>localhost'
+         "</domain></domain-config></c>"), Verdict.PASS),
+        ("app/src/main/res/xml/net.xml", ('<c><domain-config cleartextTrafficPermitted="true"><domain>a.example'
+         "</domain></domain-config></c>"), Verdict.WARN),
+        ("app/src/main/res/xml/net.xml", '<c><base-config cleartextTrafficPermitted="true"/></c>', Verdict.WARN),
+    ],
+)  # fmt: skip
+def test_clear_text_to_a_development_machine_is_no_alarm(tmp_path, file, text, verdict):
+    assert judged(write(tmp_path, PROJECTS["gradle"] | {file: text}))["app.cleartext"].verdict is verdict

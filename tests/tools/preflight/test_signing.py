@@ -1,0 +1,209 @@
+"""Fingerprints out of everything that holds a certificate, and the request for allowlisting."""
+
+import io
+import json
+import zipfile
+from hashlib import sha256
+
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding
+from sample_certificates import debug_pair, forms, jks
+
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.tools.commands.cli import main
+from workbook.tools.harness.model import Verdict
+from workbook.tools.preflight.run import Preflight, preflight
+from workbook.tools.preflight.signing import PASSWORD, normalised, read_certificates
+
+REPORT = """\
+> Task :app:signingReport
+Variant: debug
+Config: debug
+Store: /home/dev/.platform/debug.keystore
+Alias: platformdebugkey
+MD5: 0A:1B
+SHA1: {sha1}
+SHA-256: {debug}
+Valid until: Monday, June 1, 2054
+----------
+Variant: release
+Config: release
+Store: /home/dev/keys/release.jks
+Alias: issuer
+SHA-256: {release}
+----------
+"""
+DEBUG, RELEASE = ":".join(["A1"] * 32), ":".join(["0B"] * 32)
+
+
+@pytest.fixture(scope="module")
+def pair():
+    return debug_pair()
+
+
+@pytest.fixture
+def der(pair):
+    return pair[1].public_bytes(Encoding.DER)
+
+
+def fingerprint(der):
+    return normalised(sha256(der).hexdigest())
+
+
+@pytest.mark.rule("A-ALLOW-3")
+def test_every_form_gives_the_same_fingerprint_and_names_the_debug_certificate(tmp_path, pair, der):
+    for name, content in forms(pair, der).items():
+        (tmp_path / name).write_bytes(content)
+        (found,) = read_certificates(tmp_path / name, "secret-1", "a laptop")
+        assert (found.fingerprint, found.debug, found.machine) == (fingerprint(der), True, "a laptop"), name
+
+
+def test_a_report_gives_one_fingerprint_for_each_variant(tmp_path):
+    file = tmp_path / "report.txt"
+    file.write_text(REPORT.format(sha1=":".join(["C0"] * 20), debug=DEBUG, release=RELEASE.lower()))
+    found = read_certificates(file)
+    assert [(one.variant, one.fingerprint, one.debug) for one in found] == [
+        ("debug", DEBUG, True),
+        ("release", RELEASE, False),
+    ]
+
+
+def test_a_signature_tools_output_is_read_too(tmp_path):
+    file = tmp_path / "tool.txt"
+    file.write_text(f"Signer #1 certificate SHA-256 digest: {'0b' * 32}\n")
+    assert [one.fingerprint for one in read_certificates(file)] == [RELEASE]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"SHA1: AA:BB", "holds no certificate and no SHA-256"),
+        (b"\x30\x82\x01\x00junk", "is broken"),
+        (b"PK\x03\x04junk", "the package has no end"),
+        (b"PK\x03\x04PK\x05\x06" + b"\0" * 8 + b"\xff" * 8 + b"\0\0", "list of files is too long"),
+        (b"PK\x03\x04PK\x06\x07" + b"\0" * 16 + b"PK\x05\x06" + b"\0" * 18, "list of files is too long"),
+        (jks(b"x")[:30], "is broken"),
+        (b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", "is broken"),
+    ],
+)
+def test_what_holds_no_certificate_is_refused_in_a_sentence(tmp_path, content, says):
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    with pytest.raises(ConfigurationError, match=says):
+        read_certificates(file)
+
+
+def test_a_certificate_of_an_unknown_version_is_refused_in_a_sentence(tmp_path, der):
+    file = tmp_path / "certificate.der"
+    file.write_bytes(der.replace(b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x76", 1))
+    with pytest.raises(ConfigurationError, match="118 is not a valid X509 version"):
+        read_certificates(file)
+
+
+def test_a_keystore_that_bends_the_rules_of_its_form_is_read_without_a_warning(tmp_path, pair, der):
+    file = tmp_path / "keystore.p12"
+    file.write_bytes(forms(pair, der)["keystore.p12"] + b"more")
+    (found,) = read_certificates(file, "secret-1")
+    assert found.fingerprint == fingerprint(der)
+
+
+def test_a_keystore_without_its_password_names_the_variable(tmp_path, pair, der):
+    file = tmp_path / "keystore.p12"
+    file.write_bytes(forms(pair, der)["keystore.p12"])
+    with pytest.raises(ConfigurationError, match=PASSWORD):
+        read_certificates(file)
+
+
+def test_a_wrong_password_is_called_wrong(tmp_path, pair, der):
+    file = tmp_path / "keystore.p12"
+    file.write_bytes(forms(pair, der)["keystore.p12"])
+    with pytest.raises(ConfigurationError, match=r"password in \w+: the password is wrong") as caught:
+        read_certificates(file, "not-the-password")
+    assert "not-the-password" not in str(caught.value)
+
+
+def test_a_sha1_is_named_as_such():
+    with pytest.raises(ParameterError, match="SHA-1"):
+        normalised(":".join(["AB"] * 20))
+
+
+def test_a_package_with_an_endless_signature_is_refused(tmp_path):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("META-INF/CERT.RSA", b"\0" * 20_000_000)
+    (tmp_path / "bomb").write_bytes(stream.getvalue())
+    with pytest.raises(ConfigurationError, match="its signature is too large"):
+        read_certificates(tmp_path / "bomb")
+
+
+@pytest.mark.rule("A-ALLOW-1", "A-ALLOW-2", "A-ALLOW-4")
+def test_the_request_has_a_line_for_each_variant_and_is_compared_with_what_was_sent(platform_a, tmp_path, capsys):
+    script = platform_a / "app" / "build.gradle.kts"
+    script.write_text(
+        script.read_text().replace("release {", 'debug { applicationIdSuffix = ".dev" }\n        release {')
+    )
+    report = tmp_path / "report.txt"
+    report.write_text(REPORT.format(sha1="", debug=DEBUG, release=RELEASE))
+    line = ["preflight", "allowlist-request", str(platform_a), "--signing", str(report), "--machine", "laptop 7"]
+    assert main(line) == 0
+    text = capsys.readouterr().out
+    assert text.count("application id") == 2
+    assert "com.issuer.cards.dev" in text
+    assert "laptop 7 (the default debug certificate of one machine)" in text
+    assert main([*line, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["request"]
+    assert [(row["applicationId"], row["sha256"]) for row in rows] == [
+        ("com.issuer.cards.dev", DEBUG),
+        ("com.issuer.cards", RELEASE),
+    ]
+    good = script.read_text()
+    script.write_text(
+        good.replace("debug {", 'create("staging") { applicationIdSuffix = ".staging" }\n        debug {')
+    )
+    assert main(line) == 1
+    assert "their certificate: staging (com.issuer.cards.staging). Name that file" in capsys.readouterr().err
+    script.write_text(good)
+    sent = tmp_path / "sent.json"
+    for kept, verdict, missing in ((rows, Verdict.PASS, []), (rows[1:], Verdict.FAIL, [DEBUG, "com.issuer.cards.dev"])):
+        sent.write_text(json.dumps({"request": kept}))
+        cases = {case.name: case for case in preflight(Preflight((platform_a,), signing=(report,), sent=sent)).cases}
+        case = cases["preflight.signing.sent"]
+        assert case.verdict is verdict
+        assert all(any(word in miss.observed for miss in case.misses) for word in missing)
+        assert cases["preflight.signing.debug"].verdict is Verdict.NOTE
+    assert case.owner == "operator"
+    crossed = [{**row, "sha256": other["sha256"]} for row, other in zip(rows, reversed(rows), strict=True)]
+    sent.write_text(json.dumps({"request": crossed}))
+    cases = {case.name: case for case in preflight(Preflight((platform_a,), signing=(report,), sent=sent)).cases}
+    assert [miss.observed for miss in cases["preflight.signing.sent"].misses] == [
+        f"com.issuer.cards.dev was not sent with {DEBUG}", f"com.issuer.cards was not sent with {RELEASE}"]  # fmt: skip
+
+
+@pytest.mark.rule("A-DEP-1", "A-DEP-2")
+def test_the_library_in_a_repository_is_looked_for_compared_and_checked(platform_a, tmp_path):
+    repository = tmp_path / "m2"
+    folder = repository / "wallet" / "provider" / "tap-and-pay" / "18.8.0"
+    run = Preflight((platform_a,), repository=repository)
+
+    def case():
+        return next(one for one in preflight(run).cases if one.name == "preflight.library.in-repository")
+
+    repository.mkdir()
+    assert case().verdict is Verdict.FAIL
+    folder.mkdir(parents=True)
+    library = folder / "tap-and-pay-18.8.0.aar"
+    library.write_bytes(b"library")
+    library.with_suffix(".pom").write_text("<project/>")
+    checksum = folder / "tap-and-pay-18.8.0.aar.sha256"
+    checksum.write_text(sha256(b"library").hexdigest())
+    assert case().verdict is Verdict.PASS
+    checksum.write_text(sha256(b"another").hexdigest())
+    assert [miss.file for miss in case().misses] == ["wallet/provider/tap-and-pay/18.8.0/tap-and-pay-18.8.0.aar"]
+    checksum.unlink()
+    for ending in ("sha1", "sha256", "sha512", "md5"):
+        checksum = folder / f"tap-and-pay-18.8.0.aar.{ending}"
+        checksum.write_text("another")
+        assert [miss.expected for miss in case().misses] == [f"the {ending} that {checksum.name} says"]
+        checksum.unlink()
+    folder.rename(folder.with_name("18.3.3"))
+    assert [(miss.rule, miss.observed) for miss in case().misses] == [("A-DEP-1", "18.3.3")]

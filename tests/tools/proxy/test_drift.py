@@ -1,0 +1,546 @@
+"""Drift: what differs is found once, with its basis and its setting; and what is set so differs no more."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+
+import pytest
+import requests
+
+from workbook.errors import ConfigurationError
+from workbook.simulation.faults import FAULTS, Planned
+from workbook.simulation.http import JSON_HEADERS, Request, Response
+from workbook.simulation.scenario import load, parse
+from workbook.tools.commands import cli
+from workbook.tools.mockserver.mock import Worlds, fresh_output
+from workbook.tools.mockserver.server import running
+from workbook.tools.proxy.drift import PLAYED, DriftKind, as_json, as_text, drift, outcomes_of, scenario_toml
+from workbook.tools.proxy.record import Head, Recording, read_proxy_record
+from workbook.tools.proxy.upstream import ProxyExchange, ProxyFailure, ProxyReply
+
+HEAD = Head("https://api.example", "2026-01-01T00:00:00+00:00")
+IDS = ("PIREAL00000000000000000001", "PIREAL00000000000000000002")
+KEY, JSON = ("x-api-key", "key-of-the-test"), ("content-type", "application/json")
+DEFAULT = load("default")
+
+
+def path_of(one):
+    return f"/bcl/v2/paymentInstruments/{one}/networkTokenActivationData"
+
+
+def fine(text="Y2FyZCBkYXRh"):
+    return Response(200, JSON_HEADERS, json.dumps({"sdkInput": text}).encode(), "real")
+
+
+def problem(status, code, title="Bad request", **more):
+    body = {"type": "about:blank", "title": title, "status": status, "detail": "d", "errorCode": code, **more}
+    return Response(status, JSON_HEADERS, json.dumps(body).encode(), "real")
+
+
+def get(answer=None, one=IDS[0], *, headers=(KEY, JSON), query="", latency=0.0, failure=None):
+    request = Request("GET", path_of(one) + query, headers)
+    reply = ProxyReply.failed(failure) if failure else ProxyReply(answer or fine(), "", None, latency)
+    return ProxyExchange(request, reply, 0.0, 1.0)
+
+
+def post(answer=None, one=IDS[0], *, sdk_output="cmVhbA==", body=None, headers=(KEY, JSON)):
+    data = json.dumps({"sdkOutput": sdk_output}).encode() if body is None else body
+    return ProxyExchange(
+        Request("POST", path_of(one), headers, data), ProxyReply(answer or fine(), "", None, 0.0), 0.0, 1.0
+    )
+
+
+@pytest.fixture
+def found(tmp_path):
+    """The drift of these exchanges."""
+
+    def find(*exchanges, scenario=DEFAULT):
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl"
+        recording = Recording(path, HEAD)
+        for one in exchanges:
+            recording.keep(one)
+        recording.close()
+        return drift(read_proxy_record(path), scenario)
+
+    return find
+
+
+def only(drifted):
+    (finding,) = drifted.findings
+    return finding
+
+
+GOOD = [get(fine(f"Y2FyZCBkYXRh{number:04d}")) for number in range(9)]
+
+
+def test_what_is_alike_is_no_finding(found):
+    drifted = found(*GOOD, post(), post(sdk_output="b3RoZXI="))
+    assert drifted.findings == ()
+    assert drifted.notes == (
+        "The record has instruments that the scenario has not (1): they are taken for active cards.",
+    )
+    assert as_text(drifted).startswith("11 exchanges compared with the scenario 'default': no drift.")
+
+
+@pytest.mark.rule("API-9")
+@pytest.mark.parametrize(
+    ("body", "real", "fault"),
+    [
+        (b"{}", "200, sdkInput missing", "sdkInput missing"),
+        (b'{"sdkInput": null}', "200, sdkInput null", "sdkInput null"),
+        (b'{"sdkInput": ""}', "200, sdkInput empty string", "sdkInput empty"),
+        (b'{"sdkInput": 7}', "200, sdkInput number", None),
+        (b"<html>", "200, not JSON", "not JSON"),
+        (b"null", "200, null", "JSON null"),
+        (b'[{"sdkInput": "x"}]', "200, array", "JSON of the wrong type"),
+        (b'{"sdkInput": "x", "sdkInput": "y"}', "200, fields twice", "JSON with duplicate keys"),
+        (b"", "200, empty", None),
+    ],
+)
+def test_a_200_without_sdk_input_contradicts_the_document(body, real, fault, found):
+    finding = only(found(*GOOD, get(Response(200, JSON_HEADERS, body, "real"))))
+    assert (finding.kind, finding.basis, finding.real) == (DriftKind.DOCUMENT, "API-9", real)
+    assert (finding.count, finding.of, finding.lines) == (1, 10, (11,))
+    assert (finding.setting and finding.setting.values["fault"]) == fault
+
+
+@pytest.mark.rule("API-12")
+def test_one_sdk_input_for_two_instruments_contradicts_the_document(found):
+    finding = only(found(get(fine("b25l")), get(fine("b25l"), IDS[1])))
+    assert (finding.kind, finding.basis, finding.setting) == (DriftKind.DOCUMENT, "API-12", None)
+    assert found(get(fine("b25l")), get(fine("b25l")), get(fine("dHdv"), IDS[1])).findings == ()
+
+
+@pytest.mark.rule("API-1", "API-2")
+def test_an_operation_that_is_never_found_contradicts_the_document(found):
+    missing = Response(404, (), b"", "real")
+    finding = only(found(get(missing), get(missing), get(missing)))
+    assert (finding.kind, finding.basis, finding.count) == (DriftKind.DOCUMENT, "API-1", 3)
+    assert "404 throughout" in finding.real
+    assert "--to" in finding.note
+
+
+def test_the_same_difference_is_one_finding_with_a_count(found):
+    late = problem(429, "x")
+    late = replace(late, headers=(*late.headers, ("Retry-After", "7")))
+    finding = only(found(*GOOD, *[get(late)] * 31))
+    assert (finding.kind, finding.basis, finding.count, finding.of) == (DriftKind.PUBLISHED, "openapi", 31, 40)
+    expected = {"fault": "429 in seconds", "operation": "GET", "share": 0.775, "seconds": 7}
+    assert finding.setting.values == expected
+    assert finding.lines == (11, 12, 13)
+
+
+@pytest.mark.parametrize(
+    ("said", "fault"),
+    [
+        ("7", "429 in seconds"),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", "429 at a date"),
+        ("soon", "429 with garbage"),
+        (None, "429 without Retry-After"),
+    ],
+)
+def test_a_limit_is_told_by_its_retry_after(said, fault, found):
+    headers = () if said is None else (("retry-after", said),)
+    finding = only(found(*GOOD, get(Response(429, headers, b"", "real"))))
+    assert finding.setting.values["fault"] == fault
+
+
+@pytest.mark.parametrize(
+    ("failure", "fault"),
+    [
+        (ProxyFailure.RESET, "reset"),
+        (ProxyFailure.CLOSED, "close"),
+        (ProxyFailure.CUT, "truncated body"),
+        (ProxyFailure.LATE, "stall before headers"),
+        (ProxyFailure.TOO_LARGE, "huge body"),
+        (ProxyFailure.GARBAGE, None),
+    ],
+)
+def test_a_lost_answer_is_a_fault_with_a_share(failure, fault, found):
+    finding = only(found(*GOOD, get(failure=failure)))
+    assert (finding.kind, finding.count, finding.of) == (DriftKind.ASSUMED, 1, 10)
+    assert (finding.setting and finding.setting.values["fault"]) == fault
+    if finding.setting:
+        assert finding.setting.values["share"] == 0.1
+        load_text(scenario_toml(found(*GOOD, get(failure=failure))))
+
+
+def load_text(text):
+    return parse(text.encode(), name="made")
+
+
+def test_what_never_reached_the_api_is_a_note(found):
+    drifted = found(*GOOD, get(failure=ProxyFailure.UNREACHABLE), get(failure=ProxyFailure.STOPPED))
+    assert drifted.findings == ()
+    assert drifted.notes[0] == "Exchanges that never reached the API: 2 (1 stopped, 1 unreachable)."
+
+
+def test_a_record_with_nothing_to_compare_is_refused(found):
+    with pytest.raises(ConfigurationError, match="holds no exchange of the two operations"):
+        found(get(failure=ProxyFailure.UNREACHABLE))
+
+
+# ---------------------------------------------------------------- settings
+
+
+def test_an_instrument_that_is_refused_throughout_is_set_inactive(found):
+    scenario = load_text('[[instrument]]\nid = "PIREAL00000000000000000002"\n')
+    refused = problem(422, "30_031", "Invalid Payment Instrument information provided")
+    drifted = found(*GOOD, get(refused, IDS[1]), post(refused, IDS[1]), scenario=scenario)
+    assert {finding.setting.name for finding in drifted.findings} == {IDS[1]}
+    assert {finding.setting.values["status"] for finding in drifted.findings} == {"inactive"}
+    assert load_text(scenario_toml(drifted)).instruments[0].status == "inactive"
+
+
+def test_an_instrument_that_the_scenario_suspends_and_the_api_answers_is_set_active(found):
+    scenario = load_text(f'[[instrument]]\nid = "{IDS[0]}"\nstatus = "suspended"\n')
+    drifted = found(*GOOD, scenario=scenario)
+    assert only(drifted).setting.values["status"] == "active"
+    assert load_text(scenario_toml(drifted)).instruments[0].active
+
+
+def test_an_id_that_neither_knows_is_no_finding(found):
+    refused = problem(422, "30_031", "Invalid Payment Instrument information provided")
+    assert found(*GOOD, get(refused, IDS[1])).findings == ()
+
+
+@pytest.mark.rule("API-15")
+def test_a_key_without_the_role_gets_a_credential(found):
+    other = (("x-api-key", "another-key"), JSON)
+    drifted = found(*GOOD, get(problem(403, "00_403", "Forbidden"), headers=other))
+    assert only(drifted).setting.values == {"role": False}
+    made = load_text(scenario_toml(drifted))
+    assert {name: bool(one.roles) for name, one in made.credentials.items()} == {
+        "back end": True,
+        "without the role": False,
+    }
+    assert found(*GOOD, get(problem(403, "00_403", "Forbidden"), headers=other), scenario=made).findings == ()
+
+
+@pytest.mark.rule("API-15")
+def test_a_role_that_the_scenario_withholds_is_given(found):
+    scenario = load_text('[[credential]]\nname = "a"\nrole = false\n')
+    assert {finding.setting.values["role"] for finding in found(*GOOD, scenario=scenario).findings} == {True}
+
+
+@pytest.mark.rule("API-4")
+def test_a_key_that_nobody_knows_is_a_note_and_its_answer_is_compared(found):
+    other = (("x-api-key", "another-key"), JSON)
+    assert found(*GOOD, get(problem(401, "00_401", "Unauthorized"), headers=other)).findings == ()
+    finding = only(found(*GOOD, get(problem(401, "99_401", "Unauthorized"), headers=other)))
+    assert finding.real == '401 with errorCode "99_401"'
+    assert (finding.simulated, finding.kind, finding.setting) == ('"00_401"', DriftKind.ASSUMED, None)
+    assert finding.basis.endswith("pairing: assumed")
+
+
+def test_the_usual_time_is_a_setting(found):
+    finding = only(found(*[get(latency=0.25)] * 5))
+    assert (finding.setting.table, finding.setting.values) == ("latencies", {"get": 0.25})
+    assert found(*[get(latency=0.05)] * 5).findings == ()
+    slow = load_text("[latencies]\nget = 2.0\n")
+    assert only(found(*[get(latency=0.25)] * 5, scenario=slow)).kind is DriftKind.CONFIGURED
+
+
+def test_a_planned_share_is_compared_with_what_was_seen(found):
+    scenario = load_text('[[fault]]\nfault = "500"\noperation = "GET"\nshare = 0.2\n')
+    broken = get(problem(500, "00_500"))
+    assert found(*[get()] * 40, *[broken] * 10, scenario=scenario).findings == ()
+    drifted = found(*[get()] * 10, *[broken] * 40, scenario=scenario)
+    finding = only(drifted)
+    assert (finding.kind, finding.setting.values["share"], finding.setting.number) == (DriftKind.CONFIGURED, 0.8, 1)
+    assert load_text(scenario_toml(drifted)).faults[0]["share"] == 0.8
+    assert "was seen 0 times" in only(found(*[get()] * 90, scenario=scenario)).real
+
+
+# ---------------------------------------------------------------- requests that are not in order, and details
+
+
+def test_requests_are_made_again_in_their_form(found):
+    bad = problem(400, "00_400")
+    drifted = found(
+        *GOOD,
+        get(bad, query="?a=b"),
+        post(bad, body=b""),
+        post(bad, body=b"no JSON"),
+        post(bad, body=b'{"sdkOutput": "x", "more": 1}'),
+        post(bad, body=b'{"sdkOutput": "x", "sdkOutput": "x"}'),
+        post(bad, body=b'{"sdkOutput": ""}'),
+        post(bad, body=b"[]"),
+        post(bad, headers=(KEY, ("content-type", "text/plain"))),
+        get(problem(401, "00_401", "Unauthorized"), headers=(JSON,)),
+    )
+    assert drifted.findings == ()
+
+
+def test_a_refusal_with_another_status_has_no_setting(found):
+    finding = only(found(*GOOD, post(problem(422, "30_031"), body=b"{}")))
+    assert (finding.real, finding.simulated, finding.setting) == ("422", "400", None)
+    assert finding.basis.startswith("API-6")
+    assert "no setting makes the simulator do this: please report it" in as_text(
+        found(*GOOD, post(problem(422, "30_031"), body=b"{}"))
+    )
+
+
+def test_an_sdk_output_that_is_sent_again_is_known_by_its_digest(found):
+    again = problem(422, "30_031", "Invalid Payment Instrument information provided")
+    assert found(post(), post(again), post(sdk_output="b3RoZXI=")).findings == ()
+    assert only(found(post(), post())).simulated == "422"
+
+
+@pytest.mark.parametrize(
+    ("answer", "real", "kind"),
+    [
+        (Response(200, (("content-type", "text/json"),), fine().body, ""), "200 as text/json", DriftKind.ASSUMED),
+        (replace(fine(), headers=(*JSON_HEADERS, ("X-Request-Id", "1"))), "the header x-request-id", DriftKind.ASSUMED),
+        (
+            Response(200, JSON_HEADERS, b'{"sdkInput": "YQ==", "a": {"b": 1}}', ""),
+            "field a: object",
+            DriftKind.PUBLISHED,
+        ),
+        (fine("a-_b"), "no base64 text", DriftKind.PUBLISHED),
+    ],
+)
+def test_equal_statuses_are_compared_in_detail(answer, real, kind, found):
+    finding = only(found(*GOOD, get(answer)))
+    assert real in finding.real
+    assert (finding.kind, finding.count, finding.of, finding.setting) == (kind, 1, 10, None)
+
+
+def test_a_refusal_without_a_required_field_contradicts_what_is_published(found):
+    answer = Response(400, JSON_HEADERS, b'{"message": "no"}', "real")
+    drifted = found(*GOOD, get(answer, query="?a=b"))
+    missing = {finding.real for finding in drifted.findings if finding.kind is DriftKind.PUBLISHED}
+    assert missing == {f"400, the field {name}: nothing" for name in ("type", "title", "status", "detail", "errorCode")}
+
+
+def test_headers_of_servers_and_gateways_are_not_compared(found):
+    headers = (*JSON_HEADERS, ("Date", "x"), ("Server", "x"), ("Via", "x"), ("Strict-Transport-Security", "x"))
+    assert found(get(replace(fine(), headers=headers))).findings == ()
+
+
+def test_findings_are_ordered_by_what_they_say(found):
+    drifted = found(
+        *GOOD,
+        get(Response(429, (), b"", "")),
+        get(Response(200, JSON_HEADERS, b"{}", "")),
+        get(failure=ProxyFailure.RESET),
+    )
+    assert [finding.kind for finding in drifted.findings] == [
+        DriftKind.DOCUMENT,
+        DriftKind.PUBLISHED,
+        DriftKind.ASSUMED,
+    ]
+    told = as_text(drifted)
+    assert told.index("contradicts the document (1)") < told.index("our assumption is wrong (1)")
+    said = json.loads(as_json(drifted))
+    assert [one["kind"] for one in said["findings"]] == [finding.kind.value for finding in drifted.findings]
+    assert said["findings"][2]["toml"] == '[[fault]] fault = "reset", operation = "GET", share = 0.0833'
+
+
+@pytest.mark.parametrize("name", ["default", "class-room", "every-instrument-state", "no-role", "flaky-back-end"])
+def test_the_scenario_that_is_printed_says_at_least_what_it_was_made_from(name, found):
+    scenario = load(name)
+    made = load_text(scenario_toml(found(get(), scenario=scenario)))
+    assert made.instruments[: len(scenario.instruments)] == scenario.instruments
+    for part in ("credentials",):
+        assert dict(getattr(made, part)) == dict(getattr(scenario, part))
+    assert (made.seed, made.profile, made.faults) == (scenario.seed, scenario.profile, scenario.faults)
+
+
+def test_any_id_is_written_so_that_it_is_read_again(found):
+    drifted = found(*(get(one=one) for one in ("a%22%5C", "%27", "a%5D", "%23")))
+    known = {one.id for one in load_text(scenario_toml(drifted)).instruments}
+    assert known >= {'a"\\', "'", "a]", "#"}
+
+
+# ---------------------------------------------------------------- every sentence, setting and file
+
+
+REAL = f"""
+[[instrument]]
+id = "{IDS[0]}"
+[[instrument]]
+id = "{IDS[1]}"
+[[credential]]
+name = "a"
+[[credential]]
+name = "b"
+role = false
+[latencies]
+get = 0.15
+[[fault]]
+fault = "429 in seconds"
+operation = "GET"
+share = 0.25
+seconds = 3
+[[fault]]
+fault = "sdkInput empty"
+operation = "POST"
+nth = 2
+[[fault]]
+fault = "reset"
+operation = "POST"
+nth = 3
+"""
+OTHER, THIRD = (("x-api-key", "another-key"), JSON), (("x-api-key", "third-key"), JSON)
+REFUSED = problem(422, "30_031", "Invalid Payment Instrument information provided")
+SCENES = {
+    "a 200 that is none": [get(Response(200, JSON_HEADERS, body, "")) for body in (
+        b"{}", b'{"sdkInput": null}', b'{"sdkInput": ""}', b'{"sdkInput": 7}', b"<html>", b"null", b"[1]", b"",
+        b'{"sdkInput": "x", "sdkInput": "y"}', b"7", b'"text"', b"true")],
+    "another status": [each(problem(status, "99_999")) for status in (400, 401, 403, 404, 409, 415, 422, 429, 500, 503)
+                       for each in (get, post)],
+    "an answer is lost": [get(failure=failure) for failure in ProxyFailure],
+    "limits": [get(Response(429, headers, b"", "")) for headers in (
+        (), (("retry-after", "7"),), (("retry-after", "9" * 12),), (("retry-after", "soon"),),
+        (("retry-after", "Wed, 21 Oct 2026 07:28:00 GMT"),))],
+    "requests out of order": [
+        get(query="?a=b"), *(post(body=body) for body in (
+            b"", b"no JSON", b"[]", b"7", b'"x"', b'{"sdkOutput": "x", "more": 1}', b'{"sdkOutput": ""}', b"null",
+            b'{"sdkOutput": "x", "sdkOutput": "x"}', b'{"sdkOutput": 7}', b'{"sdkOutput": null}', b'{"other": [1]}',
+            b'{"sdkOutput": "%s"}' % (b"A" * 70_000), b'{"sdkOutput": {"a": true}}')),
+        post(headers=(KEY, ("content-type", "text/plain"))), get(headers=(JSON,))],
+    "an sdkOutput that is wrong in a layer": [post(sdk_output=text) for text in (
+        '"cmVhbA=="', "real", "cm\nVhbA==", "cm_hbA==", "cm$hbA==", "cmVhbA", "cmVhbB==", "WTIxV2FHSkJQVDA9")],
+    "callers": [
+        *(get(problem(403, "00_403", "Forbidden"), headers=OTHER) for _time in range(2)),
+        *(get(problem(401, "00_401", "Unauthorized"), headers=THIRD) for _time in range(2)),
+        get(problem(403, "00_403", "Forbidden")), get(problem(401, "99_401", "Unauthorized"), headers=(JSON,))],
+    "instruments": [get(REFUSED, IDS[1]), post(REFUSED, IDS[1]), get(problem(404, "x"), "PIREAL3"),
+                    get(fine("b25l"), "PIREAL4"), get(fine("b25l"), "PIREAL5"), post(), post(), post(REFUSED)],
+    "details": [
+        get(Response(200, (("content-type", "text/json"),), fine().body, "")), get(fine("a-_b")),
+        get(replace(fine(), headers=(*JSON_HEADERS, ("X-Request-Id", "1"), ("Date", "x"), ("Via", "x")))),
+        get(Response(200, JSON_HEADERS, b'{"sdkInput": "YQ==", "a": {"b": 1}, "c": [1]}', "")),
+        get(Response(400, JSON_HEADERS, b'{"message": "no"}', ""), query="?a=b"), get(Response(400, (), b"no", ""))],
+    "slow": [get(latency=seconds) for seconds in (0.25, 0.5, 2.0)],
+}  # fmt: skip
+"""Records in which something differs, by what."""
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("name", SCENES)
+def test_what_is_said_of_a_record_is_what_was_written_down(name, found, golden):
+    told = []
+    scenarios = [*map(load, ("default", "every-instrument-state", "flaky-back-end")), load_text(REAL)]
+    for scenario in scenarios:
+        drifted = found(*GOOD, *SCENES[name], scenario=scenario)
+        made = scenario_toml(drifted)
+        told += [as_text(drifted), *([] if told else [as_json(drifted)]), made]
+        load_text(made)
+    golden(f"drift-{name.replace(' ', '-')}", "\n".join(told))
+
+
+# ---------------------------------------------------------------- the whole way
+
+
+def recorded(scenario, path, before):
+    """A back end at work: a server with this scenario, a proxy before it, and requests of every kind."""
+    worlds = Worlds()
+    keys = worlds.add_each(scenario)
+    with running(worlds) as api, before(api) as (url, kept), requests.Session() as session:
+        session.trust_env = False
+        world = scenario.world()
+        for number in range(20):
+            ask(session, url, next(iter(keys.values())), IDS[number % 2])
+        for _ in range(6):
+            output = fresh_output(IDS[0], seed=scenario.seed, world=world)
+            ask(session, url, next(iter(keys.values())), IDS[0], json.dumps({"sdkOutput": output}))
+        for key in [*list(keys.values())[1:], "no-such-key", ""]:
+            ask(session, url, key, IDS[0])
+        ask(session, url, next(iter(keys.values())), IDS[0], "{}")
+        ask(session, url, next(iter(keys.values())), "PINOSUCH")
+    recording = Recording(path, HEAD)
+    for one in kept:
+        recording.keep(one)
+    recording.close()
+    return path
+
+
+def ask(session, url, key, one, data=None):
+    method = "GET" if data is None else "POST"
+    headers = dict([JSON]) | ({"x-api-key": key} if key else {})
+    session.request(method, url + path_of(one), headers=headers, data=data, timeout=20)
+
+
+@pytest.mark.slow
+def test_the_whole_way(tmp_path, before, capsys):
+    first = recorded(load_text(REAL), tmp_path / "first.jsonl", before)
+    assert cli.main(["drift", str(first)]) == 1
+    told = capsys.readouterr().out
+    assert "SIMULATED-" not in told
+    for words in ('"429 in seconds"', '"sdkInput empty"', '"reset"', "[latencies] get = 0.1", "role = false"):
+        assert words in told
+    assert cli.main(["drift", str(first), "--toml"]) == 1
+    like = tmp_path / "like.toml"
+    like.write_text(capsys.readouterr().out)
+    assert tomllib.loads(like.read_text())["title"] == "As the real API was seen"
+    assert cli.main(["drift", str(first), "--scenario", str(like)]) == 0
+    second = recorded(load(like), tmp_path / "second.jsonl", before)
+    assert cli.main(["drift", str(second), "--scenario", str(like)]) == 0, capsys.readouterr().out
+    capsys.readouterr()
+    assert cli.main(["drift", str(second), "--scenario", str(like), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["findings"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["drift", "/nowhere"], "Cannot read '/nowhere"),
+        (["drift"], "the following arguments are required: RECORD"),
+        (["drift", "x", "--json", "--toml"], "not allowed with argument"),
+        (["proxy"], "the following arguments are required: --to"),
+        (["proxy", "--to", "http://api.example"], "--to 'http://api.example' would send the API key over plain http"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_and_2(words, told, capsys):
+    assert cli.main(words) == 2
+    shown = capsys.readouterr()
+    assert (shown.out, len(shown.err.splitlines())) == ("", 1)
+    assert told in shown.err
+
+
+@pytest.mark.slow
+def test_drift_needs_no_server_and_no_client_library(tmp_path):
+    recording = Recording(tmp_path / "r", HEAD)
+    recording.keep(get())
+    recording.close()
+    program = (
+        "import sys; from workbook.tools.commands.cli import main; main(['drift', sys.argv[1]]);"
+        "print(sorted({'uvicorn', 'pandas', 'numpy'} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "r")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_what_another_simulator_adds_to_its_answers_is_no_drift(found):
+    basis = replace(fine(), headers=(*fine().headers, ("x-workbook-basis", "API-1")))
+    own = replace(fine(), headers=(*fine().headers, ("x-trace", "7")))
+    assert found(*GOOD, get(basis)).findings == ()
+    assert "x-trace" in only(found(*GOOD, get(own))).real
+
+
+def test_every_fault_is_recognised_unless_its_answer_looks_right_from_outside():
+    unseen = {name for name, fault in FAULTS.items() if not fault.harmless and not outcomes_of(Planned(fault))}
+    assert unseen == {"huge body", "sdkInput foreign", "sdkInput stale", "sdkInput damaged"}
+
+
+def test_every_outcome_that_a_fault_may_have_is_played_by_a_fault_that_has_it():
+    may_have = {name: {*fault.seen_as} for name, fault in FAULTS.items()}
+    assert {word for words in may_have.values() for word in words} == {*PLAYED}
+    assert all(word in may_have[name] for word, name in PLAYED.items())
+
+
+def test_a_header_that_only_one_of_both_has_is_a_difference(found, monkeypatch):
+    answered = Worlds.respond
+
+    def with_a_header(worlds, request):
+        answer = answered(worlds, request)
+        return replace(answer, headers=(*answer.headers, ("x-tier", "1")))
+
+    monkeypatch.setattr(Worlds, "respond", with_a_header)
+    finding = only(found(*GOOD))
+    assert (finding.real, finding.simulated, finding.basis) == ("200 without the header x-tier", "with it", "assumed")

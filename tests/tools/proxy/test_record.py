@@ -1,0 +1,407 @@
+"""The record: what a comparison needs is in it, and nothing that a log must not hold."""
+
+import base64
+import gzip
+import json
+import stat
+from contextlib import nullcontext
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbook.errors import ConfigurationError
+from workbook.simulation.http import JSON_HEADERS, Request, Response
+from workbook.simulation.seal import Content, Seal
+from workbook.tools.proxy.record import Head, Lines, Recording, layer, read_proxy_record, shape
+from workbook.tools.proxy.upstream import ProxyExchange, ProxyFailure, ProxyReply
+
+ID = "PI3222722322935MDMZ9J83KH"
+PATH = f"/bcl/v2/paymentInstruments/{ID}/networkTokenActivationData"
+CANARY = "canary/0123+456789"
+CARD = "Y2FyZCBkYXRhIG9mIGEgcmVhbCBjYXJk"
+HEAD = Head("https://api.example", "2026-01-01T00:00:00+00:00")
+
+
+def exchange(*, target=PATH, method="GET", headers=(("x-api-key", CANARY),), body=b"", answer=None, failure=None):
+    answer = answer or Response(200, JSON_HEADERS, json.dumps({"sdkInput": CARD}).encode(), "real")
+    reply = ProxyReply.failed(failure) if failure else ProxyReply(answer, "OK", None, 0.25)
+    return ProxyExchange(Request(method, target, headers, body), reply, 10.0, 10.5)
+
+
+def line(one, **settings):
+    return Lines(**settings).line(one, 9.0)
+
+
+def told(one, **settings):
+    return json.loads(line(one, **settings)[0])
+
+
+def test_a_line_holds_what_a_comparison_needs():
+    body = json.dumps({"sdkOutput": CARD}).encode()
+    said = told(exchange(method="POST", body=body))
+    assert said["operation"] == "POST"
+    assert (said["instrument"], said["credential"]) == (ID, "k1")
+    assert (said["arrived"], said["answered"], said["latency"]) == (1.0, 1.5, 0.25)
+    assert (said["status"], said["failure"], said["sent"]) == (200, "", True)
+    assert said["bodyShape"] == {"": "object", "sdkOutput": "string"}
+    assert said["responseShape"] == {"": "object", "sdkInput": "string"}
+    assert said["responseHeaders"] == [["content-type", "application/json"]]
+
+
+@pytest.mark.rule("REL-3")
+def test_card_data_is_a_length_and_a_digest_which_is_the_same_within_a_run():
+    lines = Lines()
+    first, second = (json.loads(lines.line(exchange(), 0.0)[0])["responseBody"]["sdkInput"] for _ in range(2))
+    assert CARD not in json.dumps(first)
+    assert (first, first["length"]) == (second, len(CARD))
+
+
+@pytest.mark.rule("REL-3")
+def test_simulated_data_is_shown_whole():
+    text = Seal(7).close(Content.ACTIVATION, ID, 1)
+    answer = Response(200, JSON_HEADERS, json.dumps({"sdkInput": text}).encode(), "real")
+    assert told(exchange(answer=answer))["responseBody"]["sdkInput"]["text"] == text
+
+
+def test_a_problem_keeps_its_short_values_and_not_its_sentences():
+    problem = {"type": "about:blank", "title": "t" * 101, "status": 422, "detail": "Jane Doe", "errorCode": "30_031"}
+    answer = Response(422, (), json.dumps({**problem, "instance": "/Jane"}).encode(), "real")
+    written, _log = line(exchange(answer=answer))
+    said = json.loads(written)["responseBody"]
+    assert (said["errorCode"], said["status"], said["title"]) == ("30_031", 422, "[101 characters]")
+    assert "Jane" not in written
+
+
+BASIC = base64.b64encode(f"user:{CANARY}".encode()).decode()
+ESCAPED = "".join(f"\\u{ord(one):04x}" for one in CANARY)
+PLACES = {
+    "header": {"headers": (("x-api-key", CANARY), ("user-agent", f"me {CANARY}"), ("x-other", CANARY))},
+    "target": {"target": PATH.replace(ID, CANARY.replace("/", "%2F"))},
+    "query": {"target": f"{PATH}?a={CANARY}"},
+    "published parameter": {"headers": (), "target": f"{PATH}?clientKey={CANARY}"},
+    "basic": {"headers": (("Authorization", f"Basic {BASIC}"),), "body": CANARY.encode()},
+    "method": {"method": CANARY},
+    "body": {"body": json.dumps({CANARY: CANARY}).encode()},
+    "answer": {"answer": Response(400, (("server", CANARY),), json.dumps({"title": CANARY}).encode(), "real")},
+    "escaped": {"answer": Response(400, (), f'{{"title": "{ESCAPED}"}}'.encode(), "real")},
+    "packed": {
+        "answer": Response(
+            400, (("content-encoding", "gzip"),), gzip.compress(json.dumps({"errorCode": CANARY}).encode()), "real"
+        )
+    },
+    "parameter answered": {
+        "headers": (),
+        "target": f"{PATH}?clientKey={CANARY.replace('+', '%2B')}",
+        "answer": Response(400, (("server", CANARY),), json.dumps({"title": CANARY}).encode(), "real"),
+    },
+}
+
+
+@pytest.mark.rule("REL-2")
+@pytest.mark.parametrize("place", PLACES)
+def test_a_key_stands_nowhere_in_the_record_nor_in_what_is_told(place):
+    written, log = line(exchange(**PLACES[place]))
+    for form in (CANARY, CANARY.replace("/", "%2F"), BASIC, ESCAPED, CANARY.replace("/", "\\/")):
+        assert form not in written
+        assert form not in log
+    json.loads(written)
+
+
+def test_keys_have_names_in_the_order_in_which_they_come():
+    lines = Lines()
+    keys = ("one-12345", "two-12345", "one-12345", "")
+    named = [json.loads(lines.line(exchange(headers=(("X-API-Key", key),)), 0.0)[0])["credential"] for key in keys]
+    assert named == ["k1", "k2", "k1", None]
+
+
+def test_a_query_stays_behind_a_pseudonym():
+    target = told(exchange(target=f"{PATH}?a=b&c"), pseudonyms=True)["target"]
+    assert target == told(exchange(target=f"{PATH}?a=b&c"))["target"].replace(ID, "PIRECORDED000000000000001")
+    assert "?a=" in target
+
+
+@pytest.mark.parametrize(
+    ("one", "settings", "instrument"),
+    [
+        (ID, {}, ID),
+        ("a%2Fb", {}, "a/b"),
+        (ID, {"pseudonyms": True}, "PIRECORDED000000000000001"),
+        ("x" * 65, {}, "PIRECORDED000000000000001"),
+        ("%0A", {}, "PIRECORDED000000000000001"),
+        ("%F0%9F%98%80", {}, "PIRECORDED000000000000001"),
+    ],
+)
+def test_ids_are_kept_or_get_a_pseudonym(one, settings, instrument):
+    text = Seal(7).close(Content.OUTPUT, one, 1)
+    made = exchange(target=PATH.replace(ID, one), body=json.dumps({"sdkOutput": text}).encode())
+    said = told(made, **settings)
+    assert said["instrument"] == instrument
+    if instrument.startswith("PIRECORDED"):
+        assert one not in json.dumps(said)
+        assert text not in json.dumps(said)
+
+
+def test_a_failure_is_recorded_as_the_proxys():
+    said = told(exchange(failure=ProxyFailure.RESET))
+    assert (said["failure"], said["answeredBy"], said["sent"]) == ("reset", "proxy", True)
+    assert told(exchange(failure=ProxyFailure.UNREACHABLE))["sent"] is False
+
+
+@given(
+    target=st.text(st.characters(max_codepoint=255)).map("/".__add__),
+    headers=st.lists(st.tuples(st.sampled_from(["x-api-key", "Authorization", "accept"]), st.text(max_size=20))),
+    body=st.binary() | st.just(b"1" * 5000),
+    encoding=st.sampled_from(["", "gzip", "br"]),
+)
+def test_any_exchange_has_a_line_that_is_read_again(target, headers, body, encoding, tmp_path_factory):
+    answer = Response(200, (("content-encoding", encoding),), body, "real")
+    path = tmp_path_factory.mktemp("any") / "r"
+    recording = Recording(path, HEAD)
+    recording.keep(exchange(target=target, headers=tuple(headers), body=body, answer=answer))
+    recording.close()
+    assert len(read_proxy_record(path).exchanges) == 1
+
+
+# ---------------------------------------------------------------- shapes
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b"", {"": "empty"}),
+        (b"<html>", {"": "not JSON"}),
+        (b"\xff", {"": "not JSON"}),
+        (b"[" * 100_000, {"": "not JSON"}),
+        (b'{"a": NaN}', {"": "not JSON"}),
+        (b"null", {"": "null"}),
+        (b'{"a": "", "b": 1.5, "c": true}', {"": "object", "a": "empty string", "b": "number", "c": "boolean"}),
+        (b'{"a": [{"b": "x"}]}', {"": "object", "a": "array", "a[]": "object", "a[].b": "string"}),
+        (b'{"a": 1, "a": 2}', {"": "fields twice", "a": "number"}),
+        (b'{"4111111111111111": 1, "": 2}', {"": "object", "[16 characters]": "number", "[0 characters]": "number"}),
+    ],
+)
+def test_a_shape_is_names_and_types(body, expected):
+    assert shape(body) == expected
+
+
+@pytest.mark.slow
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.text() | st.floats(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_any_body_has_a_shape_that_is_bounded_and_says_no_value(value):
+    found = shape(json.dumps(value).encode())
+    assert "" in found
+    assert len(found) <= 100
+    assert set(found.values()) <= {"null", "boolean", "string", "empty string", "number", "array", "object", "not JSON"}
+
+
+@given(st.binary())
+def test_any_bytes_have_a_shape(body):
+    assert "" in shape(body)
+    assert layer(body, "sdkInput") is None or isinstance(layer(body, "sdkInput"), str)
+
+
+@pytest.mark.rule("API-8")
+@pytest.mark.parametrize(("text", "expected"), [(CARD, None), ("a-_b", "url-safe"), ("e30=\n", "line-breaks")])
+def test_the_layer_of_opaque_text_is_named(text, expected):
+    assert layer(json.dumps({"sdkInput": text}).encode(), "sdkInput") == expected
+
+
+# ---------------------------------------------------------------- the file
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "record.jsonl"
+
+
+def written(path, count=2, **settings):
+    recording = Recording(path, HEAD, **settings)
+    for _ in range(count):
+        recording.keep(exchange())
+    recording.close()
+    return recording
+
+
+def test_a_record_is_private_whole_after_each_line_and_read_again(path):
+    recording = Recording(path, HEAD)
+    for count in range(1, 4):
+        recording.keep(exchange())
+        assert len(read_proxy_record(path).exchanges) == recording.count == count
+    recording.close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    found = read_proxy_record(path)
+    assert (found.to, found.notes) == (("https://api.example",), ())
+    assert [(one.line, one.run, one.seconds) for one in found.exchanges] == [(2, 1, 0.5), (3, 1, 0.5), (4, 1, 0.5)]
+
+
+def test_a_record_is_never_written_over(path):
+    written(path)
+    before = path.read_bytes()
+    with pytest.raises(
+        ConfigurationError, match=r"is there already\. Give another --out, or continue the file with --append"
+    ):
+        Recording(path, HEAD)
+    assert path.read_bytes() == before
+    written(path, append=True)
+    assert path.read_bytes().startswith(before)
+    assert [one.run for one in read_proxy_record(path).exchanges] == [1, 1, 2, 2]
+
+
+def test_a_line_that_a_kill_cut_is_left_out_and_taken_away_before_more_is_written(path):
+    written(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    found = read_proxy_record(path)
+    assert (len(found.exchanges), found.notes) == (
+        1,
+        ("The last line is left out: it is unfinished, as after a kill.",),
+    )
+    assert written(path, append=True).cut
+    assert [one.run for one in read_proxy_record(path).exchanges] == [1, 2, 2]
+
+
+def test_two_proxies_do_not_write_one_record(path):
+    first = Recording(path, HEAD)
+    with pytest.raises(ConfigurationError, match=r"Another proxy writes .*\.jsonl\. Stop it, or give another --out\.$"):
+        Recording(path, HEAD, append=True)
+    first.close()
+    written(path, append=True)
+
+
+def test_a_file_that_is_no_record_is_not_appended_to(path):
+    path.write_text("mine\n")
+    with pytest.raises(ConfigurationError, match="is no record of a proxy"):
+        Recording(path, HEAD, append=True)
+    assert path.read_text() == "mine\n"
+
+
+def test_a_place_that_cannot_be_written_is_explained(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"Cannot write the record .*: No such file or directory"):
+        Recording(tmp_path / "no" / "x.jsonl", HEAD)
+
+
+def test_a_full_disk_leaves_no_half_line(path, monkeypatch):
+    recording = Recording(path, HEAD)
+    recording.keep(exchange())
+    whole = path.read_bytes()
+    real = __import__("os").write
+
+    def full(file, data):
+        if len(data) > 40:
+            return real(file, data[:40])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.write", full)
+    with pytest.raises(OSError, match="No space left"):
+        recording.keep(exchange())
+    monkeypatch.undo()
+    assert path.read_bytes() == whole
+    recording.keep(exchange())
+    recording.close()
+    assert len(read_proxy_record(path).exchanges) == 2
+
+
+@pytest.mark.rule("REL-3")
+@pytest.mark.parametrize(
+    "near",
+    [
+        f"{PATH}/",
+        PATH.replace("/v2/", "/v1/"),
+        PATH.lower().replace(ID.lower(), ID),
+        f"/x{PATH}",
+        f"/bcl/v2/paymentInstruments/{ID}",
+        f"{PATH}/{ID}?card={ID}",
+    ],
+)
+def test_with_pseudonyms_no_path_and_no_header_has_an_id(near):
+    lines = Lines(pseudonyms=True)
+    headers = [(name, f"try {ID}") for name in ("x-request-id", "traceparent", "idempotency-key", "user-agent")]
+    for target in (near, PATH, near):
+        line, log = lines.line(exchange(target=target, headers=(("x-api-key", CANARY), *headers)), 0.0)
+        assert target != PATH or "PIRECORDED000000000000001" in line
+        assert ID not in log
+        assert ID not in json.loads(line)["target"]
+    assert ID not in line
+
+
+def test_appending_changes_nothing_of_another_file(path):
+    path.write_text("something else\n")
+    path.chmod(0o644)
+    with pytest.raises(ConfigurationError, match="is no record of a proxy"):
+        Recording(path, HEAD, append=True)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+WRONG = {
+    "a time without end": (
+        lambda said: json.dumps(said | {"answered": float("inf")}),
+        "'answered' is of the wrong type",
+    ),
+    "a time that is none": (
+        lambda said: json.dumps(said | {"latency": float("nan")}),
+        "'latency' is of the wrong type",
+    ),
+    "a time beyond a life": (lambda said: json.dumps(said | {"arrived": 1e300}), "'arrived' is of the wrong type"),
+    "a huge status": (lambda said: json.dumps(said | {"status": 10**40}), "'status' is of the wrong type"),
+    "no JSON": (lambda said: "{", "it is no JSON object"),
+    "a list": (lambda said: "[]", "it is no JSON object"),
+    "a blank line": (lambda said: "", "it is no JSON object"),
+    "a field missing": (lambda said: json.dumps({k: v for k, v in said.items() if k != "sent"}), "'sent' is missing"),
+    "a wrong type": (lambda said: json.dumps(said | {"status": "200"}), "'status' is of the wrong type"),
+    "a truth value": (lambda said: json.dumps(said | {"status": True}), "'status' is of the wrong type"),
+    "a header": (lambda said: json.dumps(said | {"headers": [["a"]]}), "'headers' is of the wrong type"),
+    "a shape": (lambda said: json.dumps(said | {"bodyShape": {"": 1}}), "'bodyShape' is of the wrong type"),
+    "an operation": (lambda said: json.dumps(said | {"operation": "PUT"}), "'operation' is of the wrong type"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_line_that_is_wrong_is_told_by_its_number(name, path):
+    spoil, why = WRONG[name]
+    written(path)
+    lines = path.read_text().splitlines()
+    lines[1] = spoil(json.loads(lines[1]))
+    path.write_text("".join(f"{one}\n" for one in lines))
+    with pytest.raises(ConfigurationError) as refused:
+        read_proxy_record(path)
+    assert f"line 2: {why}. Take the line out, or record again." in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["", "{}\n", '{"format": "workbook proxy record", "version": 2}\n', "x" * 100])
+def test_another_file_is_no_record(text, path):
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match="is no record of a proxy, or one in another version"):
+        read_proxy_record(path)
+
+
+def test_no_file_and_a_directory_are_explained(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"Cannot read .*: No such file or directory"):
+        read_proxy_record(tmp_path / "none")
+    with pytest.raises(ConfigurationError, match="it is not a regular file"):
+        read_proxy_record(tmp_path)
+
+
+@given(st.binary(max_size=300))
+def test_any_line_is_read_or_refused(tmp_path_factory, noise):
+    path = tmp_path_factory.mktemp("any") / "r"
+    written(path, 1)
+    with path.open("ab") as file:
+        file.write(noise)
+    whole = noise.count(b"\n")
+    with pytest.raises(ConfigurationError, match="line 3") if whole else nullcontext():
+        assert len(read_proxy_record(path).exchanges) == 1
+
+
+@pytest.mark.parametrize("name", ["number", "arrived", "answered", "latency", "status", "bodyLength"])
+@pytest.mark.parametrize("value", ["Infinity", "-Infinity", "NaN", "1e999"])
+def test_a_number_without_end_is_refused(path, name, value):
+    written(path, 1)
+    head, line = path.read_text().splitlines()
+    path.write_text(f'{head}\n{line[:-1]}, "{name}": {value}}}\n')
+    with pytest.raises(ConfigurationError, match=f"line 2: '{name}' is of the wrong type"):
+        read_proxy_record(path)

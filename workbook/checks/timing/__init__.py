@@ -1,0 +1,1 @@
+"""How long things take, against the wallet's limits."""

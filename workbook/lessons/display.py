@@ -1,0 +1,172 @@
+"""Looking at things: `show` for any value of the workbook, `table` to look something up, `rule` for the rules."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from workbook.base.files import needs_lab
+from workbook.base.values import choice, lookup, quoted
+from workbook.checks import Finding, check
+from workbook.checks.timing.measured import HandlerTiming
+from workbook.checks.timing.verdict import judge_trace
+from workbook.errors import ParameterError
+from workbook.flows.trace import Trace
+from workbook.lessons.plays.run import PANELS, Run
+from workbook.views.compare import Comparison
+from workbook.views.durations import budgets, durations
+from workbook.views.findings import advised, findings, run_views, show_rules
+from workbook.views.html import View
+from workbook.views.sequence import sequence
+from workbook.views.table import code, facts, files
+
+
+@needs_lab("wb.show")
+def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR0911  # one for each kind of thing
+    """Show one thing in a notebook, or one part of a run.
+
+    Args:
+        thing: a run, a trace, an SDK object, a wallet app, findings, judgements, a measurement, a mapping of facts, a
+            class, a function, a file's path or several of them.
+        part: of a run, one of `messages`, `phone`, `states`, `limits`, `findings`, `advice`, `durations` or `all`
+            (the live panels side by side); of a result of `conform`, `report`; empty shows how the run ended, its
+            messages and its findings.
+        title: the title of the picture, where it takes one.
+
+    Returns:
+        A view: text on a console, HTML in a notebook, live where it can be operated.
+
+    Raises:
+        ParameterError: there is no such part, or `show` does not know the thing.
+
+    Example:
+        >>> import workbook as wb
+        >>> run = wb.session().platform_a.play()
+        >>> print(wb.show(run, "findings").text())
+        ✓ Nothing to report: no check found anything in this run.
+    """
+    if part:
+        parts = ("messages", "phone", "states", "limits", "findings", "advice", "durations", "all", "report")
+        return _part(thing, choice("part", part, parts), title)
+    if isinstance(thing, Path) or inspect.isclass(thing) or inspect.isroutine(thing):
+        return code(thing)
+    match thing:
+        case Mapping():
+            return facts(title or "Facts", thing)
+        case HandlerTiming():
+            from workbook.lessons.widgets.panels import Here
+
+            return Here(thing)
+        case Run():
+            return run_views(thing)
+        case Trace() | object(trace=Trace()):
+            return _part(thing, "messages", title)
+    many = list(thing) if isinstance(thing, list | tuple) else [thing]
+    if many and all(isinstance(path, Path) for path in many):
+        return files(many)
+    if many and all(hasattr(judged, "judgement") for judged in many):
+        return durations(title or "Each step against its limit", many)
+    if all(isinstance(finding, Finding) for finding in many):
+        return findings(many)
+    raise ParameterError(
+        f"show does not know {quoted(thing)}. Give a run, a trace, findings, judgements, a mapping, a class or a path."
+    )
+
+
+def _part(thing: Any, part: str, title: str) -> Any:
+    """One part of a run or of a trace on its own; for two compared runs, their live panels."""
+    if isinstance(thing, Comparison):
+        from workbook.lessons.widgets.panels import Compared
+
+        return Compared(thing)
+    if part == "report":
+        if (page := getattr(thing, "report", None)) is None:
+            raise ParameterError(f"{quoted(thing)} has no report. Give a result of wb.conform(...).")
+        from workbook.lessons.widgets.panels import PageFrame
+
+        return PageFrame(page)
+    trace = thing if isinstance(thing, Trace) else getattr(thing, "trace", None)
+    if trace is None:
+        raise ParameterError(
+            f"{quoted(thing)} has no messages, states or findings. Give a run, such as session.platform_a.play()."
+        )
+    advice: Any = getattr(thing, "advice", None)
+    if part == "advice" and advice is None:
+        raise ParameterError("This run has no failure of the API, so there is no advice about one.")
+    of_a_trace: dict[str, Callable[[], View]] = {
+        "messages": lambda: sequence(trace),
+        "findings": lambda: findings(thing.findings if isinstance(thing, Run) else check(trace)),
+        "advice": lambda: advised(advice),
+        "durations": lambda: budgets(title or "The handler's calls", judge_trace(trace)),
+    }
+    if part in of_a_trace:
+        return of_a_trace[part]()
+    if not hasattr(thing, "machine"):
+        raise ParameterError(f"{part!r} needs a run; a trace does not have it.")
+    from workbook.lessons.widgets.panels import Panels
+
+    return Panels(thing, *(PANELS if part == "all" else ["timing" if part == "limits" else part]))
+
+
+# Every table that can be looked up: the module and the function that make it, loaded when it is asked for.
+LOOK_UPS = {
+    "advice": ("workbook.views.findings", "advice_table"),
+    "agreement": ("workbook.lessons.widgets.planner", "agreement"),
+    "answers": ("workbook.lessons.session", "answers"),
+    "back ends": ("workbook.lessons.plays.run", "back_end_table"),
+    "cases": ("workbook.lessons.tools", "case_table"),
+    "fault outcomes": ("workbook.lessons.session", "outcomes"),
+    "faults": ("workbook.lessons.plays.run", "fault_table"),
+    "retries": ("workbook.views.findings", "retries"),
+    "sources": ("workbook.lessons.session", "sources"),
+    "time limits": ("workbook.views.findings", "time_limits"),
+    "variants": ("workbook.views.findings", "variants"),
+    "variants of platform A": ("workbook.views.findings", "variants_of_platform_a"),
+}
+
+
+def table(name: str, *args: Any, **choices: Any) -> View:
+    """A table to look something up.
+
+    Args:
+        name: `advice` (what a good back end does about a failure), `agreement` (of a plan with the simulated wallet;
+            give a latency), `answers` (wrong answers to a GET), `back ends`,
+            `cases` (of `conform`; patterns select some), `fault outcomes` (choice: `moment`), `faults`,
+            `retries` (and limits), `sources` (what is real with each),
+            `time limits`, `variants` (of platform B; choice: `profile`) or `variants of platform A`.
+        args: the patterns of `cases`, or the latency of `agreement`.
+        choices: as named above.
+
+    Raises:
+        ParameterError: there is no such table, or it takes no such choice.
+
+    Example:
+        >>> import workbook as wb
+        >>> print(wb.table("time limits").text().splitlines()[0])
+        How long the wallet waits
+    """
+    module, function = lookup("table", name, LOOK_UPS)
+    make: Callable[..., View] = getattr(import_module(module), function)
+    try:
+        inspect.signature(make).bind(*args, **choices)
+    except TypeError as error:
+        raise ParameterError(f"The table {name!r} does not take these arguments: {error}.") from None
+    return make(*args, **choices)
+
+
+def rule(*rule_ids: str) -> View:
+    """Rules of the ledger as a table: id, level and text; `reference/rules.md` has all of them.
+
+    Args:
+        rule_ids: one or more ids, such as `A-BTN-1`.
+
+    Raises:
+        ParameterError: no id is given, or there is no such rule; the message names the nearest.
+
+    Example:
+        >>> import workbook as wb
+        >>> "A-BTN-1" in wb.rule("A-BTN-1").text()
+        True
+    """
+    return show_rules(*rule_ids)

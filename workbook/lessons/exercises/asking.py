@@ -1,0 +1,229 @@
+"""`wb.exercise`: hand in an answer and see what the judge says, or see how far all exercises are."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from workbook.base.rules import rule
+from workbook.base.values import flag, whole
+from workbook.errors import ConfigurationError
+from workbook.lessons.exercises.judging import ExerciseState, Verdict, judged
+from workbook.lessons.exercises.model import EXERCISE_MIMETYPE, LESSONS, Exercise, ExerciseKind, exercise_named, lesson
+from workbook.lessons.exercises.progress import PROGRESS, Progress, not_reached, post, progress_file, update
+from workbook.views.html import View, joined, tag, trusted, unbroken
+from workbook.views.table import INK, Snapshot, Stack, paragraph, preformatted, snapshot, statement, table
+
+SIGN_OF_STATE: Final = {ExerciseState.UNTOUCHED: "○", ExerciseState.WRONG: "✗", ExerciseState.DONE: "✓"}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Feedback(View):
+    """What the judge says of one answer, with the hints.
+
+    Attributes:
+        exercise: the exercise that was answered.
+        verdict: what the judge says.
+        unkept: what to know of the progress: why it could not be kept; empty where it was, or where none is kept.
+        file: where it is kept; None outside a learner's copy.
+    """
+
+    exercise: Exercise
+    verdict: Verdict
+    unkept: str = ""
+    file: Path | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether the answer is right."""
+        return self.verdict.state is ExerciseState.DONE
+
+    @property
+    def tried(self) -> bool:
+        """Whether a wrong answer was given: only then is the solution offered."""
+        return self.verdict.state is ExerciseState.WRONG
+
+    @property
+    def run(self) -> Any:
+        """What was played with the answer: `wb.show(_.run, "messages")`. None where nothing was."""
+        return self.verdict.run
+
+    @property
+    def solution(self) -> str:
+        """A cell that is right."""
+        return self.exercise.solution
+
+    def hint(self, number: int) -> str:
+        """A hint, from 1 to 3; each says more than the one before.
+
+        Raises:
+            ParameterError: there is no hint of this number.
+        """
+        hint = self.exercise.hints[whole("number", number, least=1, most=len(self.exercise.hints)) - 1]
+        kept(self.file, lambda progress: progress.hint(self.exercise.id, number))
+        return hint
+
+    @property
+    def hand_is_up(self) -> bool:
+        """Whether the learner asks for help with this exercise."""
+        try:
+            up = Progress.read(self.file).help if self.file else None
+        except (OSError, ConfigurationError):
+            return False
+        return up is not None and up.exercise == self.exercise.id
+
+    def help(self, *, up: bool = True) -> str:
+        """Raise the hand, so that the trainer sees who needs help; False lowers it. Says what was done."""
+        flag("up", up)
+        own = self.exercise.id
+        if self.file is None:
+            return "A hand can be raised in a learner's copy only: workbook lab"
+        told = kept(self.file, lambda progress: progress.raise_hand(own) if up else progress.lower_hand(own))
+        return told or (f"Your hand is up for {own}: the trainer's board shows it." if up else "Your hand is down.")
+
+    @property
+    def _sentence(self) -> str:
+        """The rule that the answer breaks, in the ledger's words."""
+        reason = self.verdict.reason
+        return str(rule(reason.rule)) if reason and reason.rule else ""
+
+    @property
+    def _verdict_line(self) -> str:
+        return f"not yet: {self.verdict.reason}" if self.verdict.reason else f"done. {self.exercise.remark}".rstrip()
+
+    @property
+    def _predicted(self) -> bool:
+        """Whether there is something to see that was predicted right; nothing is shown before."""
+        return self.done and self.exercise.kind is ExerciseKind.PREDICT and self.run is not None
+
+    def text(self) -> str:
+        """The verdict, the rule, and what to call next."""
+        lines = [f"{SIGN_OF_STATE[self.verdict.state]} {self.exercise.id} {self._verdict_line}"]
+        lines += [f"  {line}" for line in (self._sentence, self.unkept) if line]
+        if not self.done:
+            tried = ", _.solution" if self.tried else ""
+            lines.append(f"  Next: _.hint(1) to _.hint(3){tried}{', _.run' if self.run is not None else ''}.")
+        elif self._predicted:
+            lines.append("  Next: _.run.")
+        return "\n".join(lines)
+
+    def html(self, *, folded: bool = True) -> str:
+        """The same; each hint opens the next one, and the last one opens the solution once something was tried.
+
+        With `folded=False` there are no hints: buttons show them.
+        """
+        state = self.verdict.state
+        solution = self.done or (folded and self.tried)
+        below = [_folded("The solution", preformatted(self.solution))] if solution else []
+        if not self.done and folded:
+            for number, hint in reversed(list(enumerate(self.exercise.hints, 1))):
+                below = [_folded(f"Hint {number}", paragraph(hint), *below)]
+        mark = tag("span", SIGN_OF_STATE[state], role="img", aria_label=state.value)
+        if self._predicted:
+            below.insert(0, _folded("What you predicted", trusted(snapshot(self.run).html())))
+        head = paragraph(mark, " ", tag("b", self.exercise.id), " ", unbroken(self._verdict_line))
+        small = [paragraph(tag("small", unbroken(line))) for line in (self._sentence, self.unkept) if line]
+        edge = {
+            ExerciseState.UNTOUCHED: "border-color2, #757575",
+            ExerciseState.WRONG: "warn-color1, #b26a00",
+            ExerciseState.DONE: "success-color1, #1d6b3f",
+        }[state]
+        style = f"border-left:5px solid var(--jp-{edge});padding-left:0.6em;color:{INK}"
+        return tag("div", head, *small, *below, style=style)
+
+    def recording(self) -> dict[str, Any]:
+        """What is left in the notebook for a runner."""
+        return {EXERCISE_MIMETYPE: {"id": self.exercise.id, "state": self.verdict.state.value}}
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {"text/plain": self.text(), "text/html": self.html(), **self.recording()}
+
+    def _ipython_display_(self) -> None:
+        """In a learner's copy, with buttons."""
+        if self.file is None or find_spec("ipywidgets") is None or find_spec("anywidget") is None:
+            raise NotImplementedError  # IPython then shows the bundle, as the result of its cell
+        from workbook.lessons.exercises.helping import Helper  # needs the extra `lab`
+
+        Helper(self)._ipython_display_()
+
+
+def _folded(summary: str, *inside: object) -> str:
+    return tag("details", tag("summary", summary), tag("div", *inside, style="margin:0.3em 0 0.3em 0.8em"))
+
+
+def exercise(exercise_id: str = "", *answer: object, **answers: object) -> View:
+    """Hand in an answer to an exercise; without an id, see how far all exercises are.
+
+    The judge plays the answer, and says *done*, or *not yet* with a reason and the rule that it rests on. It never
+    raises because of an answer. In a learner's copy (`workbook new`) the progress is kept in `progress.json`.
+
+    Args:
+        exercise_id: such as `05.1`, as the lesson has it.
+        answer: your class or function.
+        answers: your answers by name, where the exercise asks questions.
+
+    Returns:
+        The verdict with `hint(1)` to `hint(3)`, `solution` and `run`; or a table of all exercises.
+
+    Raises:
+        ParameterError: there is no such exercise; names the nearest.
+
+    Example:
+        >>> import workbook as wb
+        >>> wb.exercise("05.2", wb.ReferenceHandler).verdict.reason.text
+        'your class leaves status() to the reference handler; write it yourself.'
+    """
+    file = progress_file(Path.cwd())
+    if not exercise_id and not answer and not answers:
+        return how_far(file)
+    chosen = exercise_named(exercise_id)
+    verdict = judged(chosen, answer, answers)
+    state = verdict.state if answer or answers else ExerciseState.UNTOUCHED  # without an answer one may ask for help
+    unkept = kept(file, lambda progress: progress.note(chosen.id, state, verdict.kind))
+    return Feedback(chosen, verdict, unkept, file)
+
+
+def kept(file: Path | None, change: Callable[[Progress], Progress]) -> str:
+    """Change the progress in a copy's file, and say what the learner should know; empty where all went well."""
+    if file is None:
+        return ""
+    try:
+        told = update(file, change)
+    except OSError as error:
+        return f"Your progress could not be kept in {PROGRESS}: {error.strerror or error}."
+    post(file)
+    return told
+
+
+def bar(done: int, total: int, seat: str) -> Snapshot:
+    """How many exercises are done, as a bar: 40 blocks as text, and the same as a picture."""
+    figures, full = f"{done} of {total} exercises done (seat {seat})", 40 * done // total
+    inside = tag("div", style=f"width:{100 * done / total:.1f}%;height:100%;background:{INK}")
+    box = f"width:24em;max-width:100%;height:0.8em;border:1px solid {INK}"
+    drawn = joined(tag("div", inside, role="img", aria_label=figures, style=box), paragraph(figures))
+    return Snapshot(f"{'█' * full}{'░' * (40 - full)} {figures}", drawn)
+
+
+def how_far(file: Path | None) -> View:
+    """How far the exercises of each lesson are, by this progress file; none is kept outside a learner's copy."""
+    try:
+        progress = Progress.read(file) if file else None
+    except (OSError, ConfigurationError) as error:
+        return statement(f"Your progress cannot be read: {error}")
+    rows, done, total = [], 0, 0
+    for number in LESSONS:
+        own = lesson(number).values()
+        states = {each.id: progress.state(each.id) if progress else ExerciseState.UNTOUCHED for each in own}
+        marks = "  ".join(f"{each} {SIGN_OF_STATE[state]}" for each, state in states.items())
+        left = [each.minutes for each in own if states[each.id] is not ExerciseState.DONE]
+        done, total = done + len(own) - len(left), total + len(own)
+        rows.append((number, f"{len(own) - len(left)} of {len(own)}", f"{sum(left)} min", marks))
+    where = "" if progress else " (kept in a copy only: workbook lab)"
+    each = table(f"Exercises: {done} of {total} done{where}", ("lesson", "done", "left", "each"), rows)
+    if file is None or progress is None:
+        return each
+    board = not_reached.get(file, "")
+    post(file)  # once more
+    told = [statement(f"The trainer's board was not reached: {board}. Nothing is lost; it is tried again.")]
+    return Stack((bar(done, total, progress.seat), *(told if board else []), each))

@@ -1,0 +1,219 @@
+"""The editions of the lessons: made from the notebooks and the tables of the exercises, which are their one source.
+
+A cell with the id `task-05-1` holds the task of exercise 05.1, and `exercise-05-1` its code. Everything else of a
+lesson is the same in each edition.
+
+A learner's copy also has a file with the learner's progress: see `progress`.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Iterable
+from enum import StrEnum
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+from workbook.base.files import copy_lessons, new_folder, read_regular, write_all
+from workbook.base.values import quoted
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.lessons.exercises.model import LESSONS, Exercise, all_exercises, exercise_named, lesson
+from workbook.lessons.exercises.progress import PROGRESS, Progress, progress_file, update
+from workbook.views.html import RULE_ID
+
+# Where a copy's metadata says for whom it is; the workbook's own lessons do not have it.
+EDITION: Final = "workbook_edition"
+EXERCISE_CELL: Final = re.compile(r"(task|exercise)-(\d\d)-(\d+)")
+
+
+class Edition(StrEnum):
+    """Who a copy of the lessons is for."""
+
+    LEARNER = "learner"
+    SOLVED = "solved"
+    INSTRUCTOR = "instructor"
+
+
+def laid_out(notebook: Any, edition: Edition = Edition.LEARNER) -> Any:
+    """The notebook of nbformat 4, in JSON, with the exercises' cells as this edition has them; outputs stay."""
+    cells: list[Any] = []
+    for cell in notebook["cells"]:
+        found = EXERCISE_CELL.fullmatch(cell.get("id", ""))
+        if not found:
+            cells.append(cell)
+            continue
+        own = exercise_named(f"{found[2]}.{found[3]}")
+        if found[1] == "task":
+            cells.append({**cell, "source": task(own)})
+            continue
+        cells.append({**cell, "source": own.skeleton if edition is Edition.LEARNER else own.solution})
+        if edition is Edition.INSTRUCTOR:
+            cells.append(_note(f"notes-{found[2]}-{found[3]}", notes(own)))
+    if edition is Edition.INSTRUCTOR and (number := _number(notebook)) in LESSONS:
+        cells.insert(1, _note(f"notes-{number}", overview(number)))
+    return {**notebook, "cells": cells}
+
+
+def exercise_cells(notebook: Any) -> list[Any]:
+    """The cells in which exercises are answered, in order."""
+    return [cell for cell in notebook["cells"] if cell.get("id", "").startswith("exercise-")]
+
+
+def _number(notebook: Any) -> str:
+    return next((cell["id"][9:11] for cell in exercise_cells(notebook)), "")
+
+
+def _note(cell_id: str, source: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": cell_id, "metadata": {"tags": ["instructor"]}, "source": source}
+
+
+def task(exercise: Exercise) -> str:
+    """The task as the lesson shows it, and below it the questions with their choices as a table."""
+    minutes = f"{exercise.minutes} minute{'s' if exercise.minutes > 1 else ''}"
+    told = f"### Exercise {exercise.id}: {exercise.title}\n\n*{exercise.kind.value}, {minutes}.* {exercise.task}"
+    names: dict[tuple[str, tuple[object, ...]], list[str]] = {}
+    for name, question in exercise.asks.items():
+        names.setdefault((question.asks, question.choices), []).append(f"`{name}`")
+    rows, above = [], None
+    for (asks, choices), same in names.items():
+        spelled = ", ".join(f'`"{choice}"`' if isinstance(choice, str) else f"`{choice}`" for choice in choices)
+        rows.append(f"| {', '.join(same)} | {asks} | {'the same' if choices == above else spelled} |")
+        above = choices
+    asked = any(question.asks for question in exercise.asks.values())
+    return "\n".join([told, "\n| answer | question | choices |\n|---|---|---|", *rows]) if asked else told
+
+
+def notes(exercise: Exercise) -> str:
+    """What an instructor should know, as Markdown; mistakes that are only slips of the pen are left out."""
+    mistakes = [mistake for mistake in exercise.mistakes if RULE_ID.match(mistake.says)]
+    rows = "\n".join(f"| {_in_cell(mistake.what)} | {_in_cell(mistake.says)} |" for mistake in mistakes)
+    return (
+        f"**Instructor, {exercise.id} ({exercise.minutes} min).** {exercise.notes}\n\n"
+        f"| common mistake | what the learner is told |\n|---|---|\n{rows}"
+    )
+
+
+def overview(number: str) -> str:
+    """A lesson's exercises and minutes, for the instructor."""
+    own = lesson(number).values()
+    rows = "\n".join(f"| {each.id} | {each.title} | {each.kind.value} | {each.minutes} |" for each in own)
+    return (
+        f"**Instructor:** {len(own)} exercises, {sum(each.minutes for each in own)} minutes.\n\n"
+        f"| id | exercise | kind | minutes |\n|---|---|---|---|\n{rows}"
+    )
+
+
+def _in_cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def copied(notebook: Any, edition: Edition) -> Any:
+    """The notebook for a copy: laid out, without the outputs that an exercise or the tag `answer` would give away."""
+    laid = laid_out(notebook, edition)
+    laid["metadata"] = {**laid["metadata"], EDITION: edition.value}
+    for cell in laid["cells"]:
+        spoils = EXERCISE_CELL.fullmatch(cell.get("id", "")) or "answer" in cell["metadata"].get("tags", ())
+        if cell["cell_type"] == "code" and spoils:
+            cell |= {"outputs": [], "execution_count": None}
+    return laid
+
+
+def lay_out(folder: Path, edition: Edition = Edition.LEARNER) -> None:
+    """Copy the lessons in this edition and the sample files into a new folder; a learner's keeps the progress.
+
+    Raises:
+        ConfigurationError: the folder exists and is not empty, or cannot be written.
+    """
+    with new_folder(folder) as draft:
+        copy_lessons(draft)
+        texts = {path: _text(copied(_read(path), edition)) for path in (draft / "notebooks").glob("*.ipynb")}
+        if edition is Edition.LEARNER:
+            texts[draft / PROGRESS] = Progress.begun().text()
+        write_all(texts)
+
+
+def reset(folder: Path, what: str, source: Path) -> tuple[list[str], Path]:
+    """Put an exercise, a lesson or all back as they were in `source`, after a backup.
+
+    Args:
+        folder: a learner's copy, or its folder of notebooks.
+        what: an exercise such as `05.1`, a lesson such as `05`, or `all`.
+        source: the workbook's own notebooks.
+
+    Returns:
+        The names of the notebooks that were put back, and the folder with the backups.
+
+    Raises:
+        ParameterError: there is no such exercise or lesson.
+        ConfigurationError: this is no learner's copy, the exercise's cell is gone, or a file cannot be written.
+    """
+    file = progress_file(folder.resolve())
+    if file is None:
+        raise ConfigurationError(
+            f"{str(folder)!r} is no learner's copy: it has no {PROGRESS}. Make one: workbook new DIR"
+        )
+    one = exercise_named(what) if "." in what else None
+    originals = {path.name: path for path in sorted(source.glob("*.ipynb"))}
+    names = [name for name in originals if what == "all" or name.partition("_")[0] == what.partition(".")[0]]
+    if not names:
+        raise ParameterError(
+            f"There is no lesson {quoted(what)}. Name one such as 05, an exercise such as 05.1, or all."
+        )
+    copy, texts = file.parent / "notebooks", {}
+    for name in names:
+        fresh = copied(_read(originals[name]), Edition.LEARNER)
+        texts[copy / name] = _text(_with_cells_of(one, _read(copy / name), fresh) if one else fresh)
+    try:
+        backups = _backed_up([path for path in texts if path.exists()], file.parent / "backups")
+        shutil.copy2(file, backups / f"before-{file.name}")  # by its own name a board would read it
+        write_all(texts)
+        lessons = {name[:2] for name in names}
+        ids = [one.id] if one else [each for each in all_exercises() if each[:2] in lessons]
+        update(file, lambda progress: progress.reset(ids))
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write into {str(file.parent)!r}: {error.strerror or error}.") from error
+    return names, backups
+
+
+def _backed_up(paths: Iterable[Path], folder: Path) -> Path:
+    """Copies of these files in the first of `001`, `002` ... in this folder that does not exist yet."""
+    if folder.is_symlink():
+        raise ConfigurationError(f"{str(folder)!r} is a symbolic link. Remove it: the backups stay in the copy.")
+    backups = next(path for number in count(1) if not (path := folder / f"{number:03}").exists())
+    backups.mkdir(parents=True)
+    for path in paths:
+        shutil.copy2(path, backups)
+    return backups
+
+
+def _with_cells_of(exercise: Exercise, mine: Any, fresh: Any) -> Any:
+    """My notebook, with the cells of this exercise as they are in the fresh one."""
+    name = exercise.id.replace(".", "-")
+    new = {cell["id"]: cell for cell in fresh["cells"] if cell["id"] in (f"task-{name}", f"exercise-{name}")}
+    if f"exercise-{name}" not in {cell.get("id") for cell in mine["cells"]}:
+        raise ConfigurationError(
+            f"The cell of exercise {exercise.id} is gone. Reset its lesson: workbook reset {exercise.id[:2]}"
+        )
+    return {**mine, "cells": [new.get(cell.get("id"), cell) for cell in mine["cells"]]}
+
+
+def _read(path: Path) -> Any:
+    """A notebook as JSON.
+
+    Raises:
+        ConfigurationError: it cannot be read, or is none.
+    """
+    try:
+        notebook = json.loads(read_regular(path, 256 * 2**20))
+        if all(isinstance(cell, dict) for cell in notebook["cells"]):
+            return notebook
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise ConfigurationError(
+        f"{path.name} cannot be read as a notebook. Reset its lesson: workbook reset {path.name[:2]}"
+    )
+
+
+def _text(notebook: Any) -> str:
+    return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"

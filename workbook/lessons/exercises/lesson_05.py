@@ -1,0 +1,232 @@
+"""The judges of lesson 05: handlers are played as the wallet calls them."""
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from workbook.errors import WorkbookError
+from workbook.flows import messages as m
+from workbook.flows.trace import CALLS
+from workbook.flows.variants import SURFACES
+from workbook.lessons.exercises.model import Observed, Reason, first_finding
+from workbook.lessons.plays.run import Run, run_of, screen_of
+from workbook.lessons.session import session
+from workbook.play.back_end import Network, back_end_over
+from workbook.play.extension.handler import ExtensionStatus, ReferenceHandler
+from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.platform_b import opened_phone
+from workbook.simulation.faults import FaultPlan, Planned, fault
+from workbook.simulation.phones import LatenciesB
+from workbook.simulation.service import Service
+from workbook.simulation.world import INSTRUMENT_IDS
+
+
+def late_status() -> Observed:
+    """What a status() with a GET of 250 ms leads to."""
+    run = session().wallet.play("network call in status()")
+    ended = next(record for record in run.trace if isinstance(record.message, m.EntriesAvailable | m.HandlerRaised))
+    calls = [record.message for record in run.trace if isinstance(record.message, m.CallStatus | m.CallPassEntries)]
+    return Observed(
+        run,
+        bob_sees="no app of yours" if run.state == "app not listed" else "your app",
+        code_notices="an exception" if isinstance(ended.message, m.HandlerRaised) else "nothing",
+        returns_after=f"{ended.at * 1000:.0f} ms",
+        next_call="none" if len(calls) == 1 else str(calls[1]),
+    )
+
+
+def left_out(handler: type, *methods: str) -> Reason | None:
+    """The first of these methods that the learner left to the reference handler, or left out."""
+    for name in methods:
+        if getattr(handler, name, None) is getattr(ReferenceHandler, name):
+            return Reason("", f"your class leaves {name}() to the reference handler; write it yourself.")
+        if not hasattr(handler, name):
+            return Reason("", f"your class has no {name}(); write it.")
+    return None
+
+
+def status_without_network(handler: Any) -> Reason | Observed:
+    """The app is listed after it was opened once, and says that it has no entries where it never was."""
+    if reason := left_out(handler, "status"):
+        return reason
+    wallet = session().wallet
+    opened = wallet.play(handler)
+    never = wallet.play(handler, "app was never opened")
+    if reason := first_finding(opened) or first_finding(never):
+        return reason
+    available = [record.message for record in opened.trace if isinstance(record.message, m.EntriesAvailable)]
+    if not available:
+        text = "the app was opened, its data is in the storage, and status() still says that there are no entries."
+        return Reason("X-STATUS-1", text, opened)
+    if not available[0].requires_authentication:
+        text = "status() said requiresAuthentication: false, though this app has an authorization UI of its own."
+        return Reason("X-STATUS-1", text, opened)
+    return Observed(opened)
+
+
+def without_a_log_in() -> Observed:
+    """Who authenticates the cardholder where status() requires no authorization UI, and there is none."""
+
+    class WithoutLogIn(ReferenceHandler):
+        def status(self) -> ExtensionStatus:
+            return replace(super().status(), requires_authentication=False)
+
+    run = session().wallet.play(WithoutLogIn, authorization="none")
+    (asked,) = run.trace.select(m.AuthenticatedByWallet)
+    who = asked.message.sender.value.lower()
+    return Observed(run, card_added=run.added, who_asks=who, rests_on=asked.message.source)
+
+
+def played(
+    handler: Any,
+    get: float = 0.25,
+    post: float = 0.3,
+    *,
+    failing: Literal["GET", "POST"] | None = None,
+    nth: int | None = 1,
+    surface: str = "phone",
+    all_there: bool = False,
+    gets: tuple[float, ...] = (),
+    storage: float | None = None,
+    on: str = "app was opened",
+) -> Run:
+    """The flow with a back end that takes so many seconds, or whose n-th GET or POST fails (None: each).
+
+    `gets` are the seconds of the first GETs, `get` of all others; `storage` those of a read on phone `on`. `surface` is
+    where the wallet app runs; `all_there` puts every card on the phone and on its watch before.
+    """
+    phone = opened_phone("with a watch" if surface == "watch" else on, INSTRUMENT_IDS)
+    if all_there:
+        phone.cards.update(INSTRUMENT_IDS)
+        if phone.watch:
+            phone.watch.cards.update(INSTRUMENT_IDS)
+    phone.latencies = LatenciesB(get=get, post=post)
+    if storage is not None:
+        phone.latencies = replace(phone.latencies, storage=storage)
+    plan = FaultPlan([Planned(fault("403"), failing, nth=nth)])
+    back_end = back_end_over("good", Network(Service(plan=plan))) if failing else None
+    wallet = WalletApp(handler, surface=surface, phone=phone, back_end=back_end, gets=gets)
+    before = screen_of(phone, surface)
+    wallet.walk()
+    return run_of(wallet, before, card=INSTRUMENT_IDS[0])
+
+
+def found(handler: Any, **faults: Any) -> Reason | None:
+    """What is found with this handler, and not with the reference, when the back end is as the settings say."""
+    return first_finding(played(handler, **faults), played(ReferenceHandler, **faults))
+
+
+def right_list(handler: Any) -> Reason | Observed:
+    """The wallet is offered what it lacks, on phone and watch, in time, and without a card whose GET fails."""
+    if reason := left_out(handler, "pass_entries", "remote_pass_entries"):
+        return reason
+    wallet = session().wallet
+    ordinary = wallet.play(handler)
+    there = wallet.play(handler, "first card is there already")
+    watch = wallet.play(handler, "with a watch", surface="watch")
+    slow = played(handler, get=7.0)
+    for run in (ordinary, there, watch, slow):
+        if reason := first_finding(run):
+            return reason
+    failed = played(handler, failing="GET", nth=2)
+    for run, cards, when in [
+        (ordinary, 3, "when all three cards could be added"),
+        (there, 2, "when the first of three was in the wallet already"),
+        (watch, 3, "on the watch, which has none of the three"),
+        (slow, 3, "when each GET took 7 s"),
+        (failed, 2, "when the GET of one of three failed"),
+    ]:
+        if len(run.offered or ()) != cards:
+            text = f"the wallet was offered {len(run.offered or ())} cards {when}; {cards} were right."
+            return Reason("X-ENTRIES-2" if run is watch else "X-ENTRIES-1", text, run)
+    return found(handler, failing="GET", nth=2) or _empty_list(handler) or Observed(ordinary)
+
+
+def _empty_list(handler: Any) -> Reason | None:
+    """What is found where nothing can be offered: every card is there already, or every GET fails."""
+    for surface in SURFACES:
+        if reason := found(handler, surface=surface, all_there=True):
+            return replace(reason, text=f"every card was there already. {reason.text}")
+        if reason := found(handler, surface=surface, failing="GET", nth=None):
+            return replace(reason, text=f"every GET failed. {reason.text}")
+    return None
+
+
+def delegate_slip(run: Run) -> Reason | None:
+    """What a delegate did with the one POST of a flow in which the API works."""
+    seen = [record.message for record in run.trace]
+    posts = [message for message in seen if isinstance(message, m.BackEndAsked) and message.method == "POST"]
+    sent = [message for message in seen if isinstance(message, m.ApiRequested) and message.method == "POST"]
+    returned = [message.sdk_input for message in seen if isinstance(message, m.DelegateReturned)]
+    if any(isinstance(message, m.ArgumentsSwapped) for message in seen):
+        return Reason(
+            "X-DEL-1", "provision() took its two values in the app's order; here the card's id is first.", run
+        )
+    if len(posts) > 1:
+        return Reason("REL-1", f"one tap made {len(posts)} POSTs; the first had used the sdkOutput up (assumed).", run)
+    if posts and not sent:
+        return Reason("API-8", "the POST did not leave the back end: sdk_output must go there as the bytes it is.", run)
+    if sent and returned == [None]:
+        return Reason("X-DEL-1", "the POST was answered with 200, and provision() returned nothing of it.", run)
+    return None
+
+
+def request_and_delegate(handler: Any) -> Reason | Observed:  # noqa: PLR0911  # one reason each
+    """The card is added; where the API fails or is slow, the handler returns nil in time."""
+    if reason := left_out(handler, CALLS[m.CallGenerate], "provision"):
+        return reason
+    ordinary = played(handler)
+    if reason := delegate_slip(ordinary) or first_finding(ordinary):
+        return reason
+    if not ordinary.added:
+        return Reason("X-GEN-1", f"all went well at the API, and the flow ended in {ordinary.state!r}.", ordinary)
+    if sum(isinstance(record.message, m.ApiRequested) for record in ordinary.trace) <= len(INSTRUMENT_IDS) + 1:
+        text = "the request was made without a GET of its own: the task asks for a fresh sdkInput."
+        return Reason("REL-7", text, ordinary)
+    if reason := found(handler, failing="POST") or found(handler, failing="GET", nth=4):
+        return reason
+    if reason := found(handler, gets=(0.25, 0.25, 0.25, 25.0)):
+        return replace(reason, text=f"the request's GET took 25 s. {reason.text[:1].upper()}{reason.text[1:]}")
+    if reason := found(handler, post=25.0):
+        return replace(reason, text=f"the POST took 25 s. {reason.text[:1].upper()}{reason.text[1:]}")
+    return Observed(ordinary)
+
+
+# Lesson 05's native exercise: each choice of Swift is played as the same in Python.
+
+
+def delegate_in_swift(encode: str, decode: str, order: str, failure: str) -> type[ReferenceHandler]:
+    """A handler whose delegate does what these choices of the Swift code do."""
+    encodings: Mapping[str, Callable[[bytes], str]] = {
+        "a": lambda output: output.decode("utf-8", "replace"),
+        "b": lambda output: base64.b64encode(output).decode(),
+        "c": lambda output: f"{len(output)} bytes",
+    }
+    decodings: Mapping[str, Callable[[str], Any]] = {"a": str.encode, "b": str, "c": base64.b64decode}
+
+    class Chosen(ReferenceHandler):
+        def provision(self, *given: Any) -> Any:
+            card, output = given if order == "b" else reversed(given)
+            try:
+                sent = base64.b64decode(encodings[encode](output), validate=True)  # the app's route takes base64
+                answer = base64.b64encode(self.back_end.post(card, sent, timeout=9.0)).decode()
+            except (WorkbookError, ValueError):
+                if failure == "b":
+                    raise
+                return None if failure == "a" else b""
+            return decodings[decode](answer)
+
+    return Chosen
+
+
+def swift_delegate() -> Observed:
+    """For each gap the one choice with which nothing is found, the other gaps being right."""
+    right = {"encode": "b", "decode": "c", "order": "b", "failure": "a"}
+    choices = {"encode": "abc", "decode": "abc", "order": "ab", "failure": "abc"}
+    facts = {}
+    for gap, keys in choices.items():
+        handlers = {key: delegate_in_swift(**(right | {gap: key})) for key in keys}
+        good = [key for key, each in handlers.items() if not found(each) and not found(each, failing="POST")]
+        facts[gap] = " or ".join(good)
+    return Observed(played(delegate_in_swift(**right)), **facts)

@@ -1,0 +1,477 @@
+"""A session's verbs on each platform: the SDK by hand, one whole play, and the live stage.
+
+Platform A and platform B begin in the issuer's app. On platform B a cardholder can also begin in the wallet app
+(FLOW-4), which calls the app's extensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from workbook.api.opaque import SdkInput
+from workbook.base.files import needs_lab
+from workbook.base.values import choice, flag, lookup, whole
+from workbook.flows.machine import Difference, Machine, difference
+from workbook.flows.variants import A_NOT_MIGRATED, SURFACES, VARIANTS_A, VARIANTS_B, VariantA, VariantB
+from workbook.lessons.plays.run import Run, run_of, screen_of
+from workbook.lessons.tools import tool
+from workbook.play.back_end import BackEnd
+from workbook.play.extension.handler import ExtensionHandler, ReferenceHandler
+from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS, SHOWS_ON, handler_named
+from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.loop import together
+from workbook.play.own_code import check_callable
+from workbook.play.platform_a import FETCH_OPC, AppA, CardProvisioning, CardProvisioningCreateResult, PlatformARun
+from workbook.play.platform_b import APPS_B, AppB, PlatformBRun, ProvisioningService, app_named, opened_phone
+from workbook.simulation.phones import PHONES_A, PHONES_B, WALLETS, PhoneA, PhoneB
+from workbook.simulation.seal import DAMAGES, damaged
+from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.views.table import Table, table
+
+if TYPE_CHECKING:
+    from workbook.lessons.widgets.panels import LiveOnly
+    from workbook.lessons.widgets.stage import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What every platform needs of a session.
+
+    Attributes:
+        card: the payment instrument id of the card that is added.
+        seed: of everything that the simulation draws.
+        variant_a: platform A's variant.
+        variant_b: platform B's variant.
+        sdk_input: makes activation data that the SDK stand-ins can open.
+        back_end: makes the back end of one play.
+    """
+
+    card: str
+    seed: int
+    variant_a: VariantA
+    variant_b: VariantB
+    sdk_input: Callable[[], SdkInput]
+    back_end: Callable[[], BackEnd]
+
+    def on_a(self, variant: str | None) -> VariantA:
+        """The variant of platform A with this name; the session's without one."""
+        return self.variant_a if variant is None else lookup("variant", variant, VARIANTS_A)
+
+    def on_b(self, variant: str | None) -> VariantB:
+        """The variant of platform B with this name; the session's without one."""
+        return self.variant_b if variant is None else lookup("variant", variant, VARIANTS_B)
+
+
+class Verbs:
+    """The verbs of a session on one platform."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+
+
+class PlatformA(Verbs):
+    """Platform A of a session: `create` for the SDK by hand, `play` for a whole flow, `live` to press it yourself.
+
+    `serve_phone` serves a phone for an app of your own.
+
+    Attributes:
+        phones: the names of the phones that `open_page`, `play` and `live` take.
+        variants: the names of the variants that every verb takes.
+        damages: the names of the damages that `create` takes.
+    """
+
+    in_python = "session.platform_a"
+    phones = tuple(PHONES_A)
+    variants = tuple(VARIANTS_A)
+    damages = tuple(DAMAGES)
+
+    def __repr__(self) -> str:
+        return (
+            f"Platform A, SDK {self._setup.variant_a.name}\n"
+            "Next: .create() for the SDK by hand, .play() for a whole flow, .open_page(), .live(), .serve_phone(); "
+            ".phones, .variants."
+        )
+
+    def create(
+        self, variant: str | None = None, *, phone: PhoneA | None = None, damage: str = "none"
+    ) -> CardProvisioningCreateResult:
+        """Call `CardProvisioning.create` with simulated activation data (A-CREATE-1).
+
+        Args:
+            variant: one of `variants`; None takes the session's.
+            phone: the phone that the SDK runs on; None takes a new one.
+            damage: what happens to the sdkInput on its way, one of `damages`.
+
+        Returns:
+            `CreateSuccess` with `card_provisioning`, `WalletPayNotSupported` or `InvalidSdkInput`.
+
+        Raises:
+            ParameterError: a name is unknown.
+        """
+        flow = self._setup.on_a(variant)
+        lookup("damage", damage, DAMAGES)
+        sdk_input, seed = self._setup.sdk_input(), self._setup.seed
+        given = sdk_input if damage == "none" else damaged(sdk_input.text, damage)
+        return CardProvisioning.create(given, lambda: "the app's activity", variant=flow, phone=phone, seed=seed)
+
+    def open_page(self, phone: str = "ready", variant: str | None = None) -> Run:
+        """The cardholder opens the card's page and does nothing else: is the button shown or hidden?
+
+        Args:
+            phone: one of `phones`.
+            variant: one of `variants`; None takes the session's.
+
+        Raises:
+            ParameterError: a name is unknown.
+        """
+        return self.play(phone, variant, taps=0)
+
+    def play(
+        self,
+        phone: str = "ready",
+        variant: str | None = None,
+        *,
+        taps: int = 1,
+        guarded: bool = True,
+        migrated: bool = True,
+        fetch_opc: Callable[[str, str], Any] | None = None,
+    ) -> Run:
+        """Play the whole flow: the cardholder opens the card's page and taps Add, where there is a button.
+
+        Args:
+            phone: one of `phones`.
+            variant: one of `variants`; None takes the session's.
+            taps: the number of taps, 0.1 s apart; 0 to 20.
+            guarded: False plays an app that does not disable its button (A-BTN-1).
+            migrated: False plays an app that still makes the calls from before 0.4.0 with the SDK from 0.4.0.
+            fetch_opc: your own `OpcProvider.fetchOpc(payment_instrument_id, sdk_output)`, a function or a coroutine
+                function (A-OPC-1); None asks the back end.
+
+        Raises:
+            ParameterError: a name is unknown, or a value is not allowed.
+        """
+        whole("taps", taps, least=0, most=20)  # 20 taps take two seconds, and the picture can still be read
+        flag("guarded", guarded)
+        flag("migrated", migrated)
+        if fetch_opc is not None:
+            check_callable(fetch_opc, "play", "fetch_opc", FETCH_OPC)
+        setup = self._setup
+        flow = replace(setup.on_a(variant) if migrated else A_NOT_MIGRATED, guarded=guarded)
+        held, app = lookup("phone", phone, PHONES_A)(setup.card), AppA(fetch_opc=fetch_opc)
+        run = PlatformARun(flow, setup.card, phone=held, app=app, back_end=setup.back_end(), seed=setup.seed)
+        before = screen_of(held)
+        run.open()
+        if run.button == "shown" and taps:
+            run.tap(taps)
+        return run_of(run, before)
+
+    @needs_lab("live()")
+    def live(self, **choices: Any) -> Stage:
+        """A phone that you operate, with every message behind it.
+
+        Args:
+            choices: `phone`, `variant`, `guarded`, a fault with `fault`, `operation`, `moment` and `seconds`, and code
+                of your own: `fetch_opc`, `calls` (by state, the name of the app's call there, or None), `back_end`
+                (a name, or your class, which takes a client of the API and has `get` and `post`).
+
+        Raises:
+            ParameterError: a choice or its value is unknown, or the SDK cannot call your code.
+        """
+        from workbook.lessons.widgets.stage import stage  # widgets are for notebooks
+
+        return stage("platform A", **{"variant": self._setup.variant_a.name} | choices)
+
+    @needs_lab("serve_phone()")
+    def serve_phone(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0) -> LiveOnly:
+        """Serve a phone for your own app's test, and watch phone, messages and states while the test runs.
+
+        It is `workbook phone` in a notebook: `settings` has the test's two environment variables, `stop()` ends it.
+
+        Args:
+            phone: one of `phones`.
+            port: where it listens; 0 takes any free one.
+            pace: multiplies the SDK's seconds; 0 answers at once.
+
+        Raises:
+            ParameterError: there is no such phone.
+            ConfigurationError: the port is taken.
+        """
+        phone_served: LiveOnly = tool("LivePhone")(phone, port=port, pace=pace, seed=self._setup.seed)
+        return phone_served
+
+    def machine(self, variant: str | None = None) -> Machine:
+        """The flow's table of states and events: `f"{machine:md}"` and `f"{machine:mermaid}"` draw it."""
+        return self._setup.on_a(variant).machine
+
+    def migration(self) -> Difference:
+        """What changes in the flow from before 0.4.0 to 0.4.0 (A-MIG-1)."""
+        return difference(VARIANTS_A["before-0.4.0"].machine, VARIANTS_A["from-0.4.0"].machine)
+
+
+class PlatformB(Verbs):
+    """Platform B of a session, in the app: `service` for the SDK by hand, `play` for a whole flow, `live` to press it.
+
+    Attributes:
+        phones: the names of the phones that `play`, `open_page` and `live` take.
+        variants: the names of the variants that every verb takes.
+        apps: the names of the apps that `play` takes; all but the first and the last make one mistake.
+    """
+
+    in_python = "session.platform_b"
+    phones = tuple(PHONES_B)
+    variants = tuple(VARIANTS_B)
+    apps = tuple(APPS_B)
+    _phones = 0
+
+    def __repr__(self) -> str:
+        return (
+            f"Platform B, {self._setup.variant_b.name} variant\n"
+            "Next: .service() for the SDK by hand, .play() for a whole flow, .open_page(), .live(), .phone(); "
+            ".phones, .variants, .apps."
+        )
+
+    def phone(self, name: str | None = None, **facts: Any) -> PhoneB:
+        """A new phone, whose SDK makes other sdkOutputs than the session's other phones.
+
+        Args:
+            name: one of `phones`; None takes the ordinary one.
+            facts: the phone's own attributes, such as `watch=wb.Watch()`, `cards={...}` or `profile="field"`.
+
+        Raises:
+            ParameterError: the name is unknown, or a fact is none of a phone's.
+        """
+        known = [each.name for each in fields(PhoneB)]
+        for fact in facts:
+            choice("A phone's fact", fact, known)
+        self._phones += 1
+        phone = PhoneB(**facts) if name is None else lookup("phone", name, PHONES_B)(self._setup.card)
+        phone.number, phone.seed = self._phones, self._setup.seed
+        return phone
+
+    def service(self, phone: PhoneB | None = None, variant: str | None = None) -> ProvisioningService:
+        """A `ProvisioningService` from simulated activation data (B-INIT-1).
+
+        Args:
+            phone: the phone it runs on; None takes a new one.
+            variant: one of `variants`; None takes the session's.
+
+        Raises:
+            SdkError: the SDK refuses the data or the phone.
+            ParameterError: the variant is unknown.
+        """
+        sdk_input = self._setup.sdk_input().data
+        return ProvisioningService(sdk_input, variant=self._setup.on_b(variant), phone=phone or self.phone())
+
+    def open_page(self, phone: str | PhoneB = "ready", variant: str | None = None) -> Run:
+        """The cardholder opens the card's page and does nothing else; the app saves the card's sdkInput (X-CACHE-1).
+
+        Args:
+            phone: one of `phones`, or a phone that `phone()` made.
+            variant: one of `variants`; None takes the session's.
+
+        Raises:
+            ParameterError: a name is unknown.
+        """
+        return self._played(self._setup.on_b(variant), phone, AppB(), pages=1, tap=False)
+
+    def play(
+        self,
+        phone: str | PhoneB = "ready",
+        variant: str | None = None,
+        app: str = "good",
+        *,
+        delegate: object = None,
+        pages: int = 1,
+    ) -> Run:
+        """Play the whole flow: the cardholder opens the card's page and taps Add, where there is a button.
+
+        Args:
+            phone: one of `phones`, or a phone that `phone()` made.
+            variant: one of `variants`; None takes the session's.
+            app: one of `apps`.
+            delegate: your own delegate, an object with `provision(...)` and `did_finish_provisioning(pass_, error)`;
+                None relays through the back end.
+            pages: how often the cardholder opens the page before the tap, 1 to 9.
+
+        Raises:
+            ParameterError: a name is unknown, or a value is not allowed.
+        """
+        whole("pages", pages, least=1, most=9)
+        flow, played = app_named(app, self._setup.on_b(variant), delegate)
+        return self._played(flow, phone, played, pages=pages, tap=True)
+
+    @needs_lab("live()")
+    def live(self, **choices: Any) -> Stage:
+        """A phone to press yourself, with every message behind it.
+
+        Args:
+            choices: `phone`, `variant`, `app`, a fault with `fault`, `operation`, `moment` and `seconds`, and code of
+                your own: `delegate` (an object, or its class to begin each run with a new one), `calls` (by state,
+                the name of the app's call there, or None), `back_end` (a name, or your class).
+
+        Raises:
+            ParameterError: a choice or its value is unknown, or the SDK cannot call your code.
+        """
+        from workbook.lessons.widgets.stage import stage  # widgets are for notebooks
+
+        return stage("platform B", **{"variant": self._setup.variant_b.name} | choices)
+
+    def migration(self) -> Difference:
+        """What changes in the flow from the earlier variant to the later one."""
+        return difference(VARIANTS_B["earlier"].machine, VARIANTS_B["later"].machine)
+
+    def _played(self, flow: VariantB, phone: str | PhoneB, app: AppB, *, pages: int, tap: bool) -> Run:
+        chosen = phone if isinstance(phone, PhoneB) else lookup("phone", phone, PHONES_B)(self._setup.card)
+        run = PlatformBRun(flow, self._setup.card, phone=chosen, app=app, back_end=self._setup.back_end())
+        before = screen_of(chosen)
+        for _page in range(pages):
+            run.open()
+        if tap and run.button == "shown":
+            run.tap()
+        return run_of(run, before)
+
+
+class Wallet(Verbs):
+    """The wallet app of a session: `open` to go step by step, `play` for a whole flow, `live` to press it yourself.
+
+    Attributes:
+        phones: the names of the phones that `play` and `live` take.
+        handlers: the names of the handlers that `play` takes; each but the first makes one mistake.
+        authorizations: the names of the authorization UIs that `play` takes.
+        variants: the names of the variants that every verb takes.
+    """
+
+    in_python = "session.wallet"
+    phones = tuple(WALLETS)
+    handlers = tuple(HANDLERS)
+    authorizations = tuple(AUTHORIZATIONS)
+    variants = tuple(VARIANTS_B)
+
+    def __repr__(self) -> str:
+        return (
+            f"The wallet app on platform B, {self._setup.variant_b.name} variant\n"
+            "Next: .open() to go step by step, .play() for a whole flow, .play_both(), .live(), .mistakes(); "
+            ".phones, .handlers, .authorizations, .variants."
+        )
+
+    def open(
+        self,
+        handler: type[ExtensionHandler] = ReferenceHandler,
+        *,
+        phone: PhoneB | None = None,
+        cards: Sequence[str] | None = None,
+        plists: Mapping[str, object] | None = None,
+    ) -> WalletApp:
+        """A wallet app to go through step by step: `open_list()`, `choose_app()`, `choose_card()`, or `walk()`.
+
+        Args:
+            handler: the class of the issuer-provisioning extension, your own or `wb.ReferenceHandler`.
+            phone: the phone; None takes a new one, on which the app was never opened.
+            cards: the payment instrument ids of the cardholder; None takes the session's card alone.
+            plists: the parsed project file of an extension, by its name, to see what a wrong one does.
+
+        Raises:
+            ParameterError: a value is not of its kind.
+        """
+        setup, back_end = self._setup, self._setup.back_end()
+        held = PhoneB(seed=setup.seed) if phone is None else phone
+        ids = [setup.card] if cards is None else cards
+        return WalletApp(handler, setup.variant_b, phone=held, cards=ids, back_end=back_end, plists=plists)
+
+    def play(
+        self,
+        handler: str | type[ExtensionHandler] = "reference",
+        phone: str | None = None,
+        *,
+        surface: str | None = None,
+        variant: str | None = None,
+        authorization: str = "lets the cardholder in",
+        cards: Sequence[str] | None = None,
+    ) -> Run:
+        """Play the whole flow: the cardholder looks for the app in the wallet and chooses it and its first card.
+
+        Args:
+            handler: one of `handlers`, or your own class.
+            phone: one of `phones`; None takes the one on which the handler's mistake shows.
+            surface: `phone` or `watch`, where the wallet app runs; None takes the one on which the mistake shows.
+            variant: one of `variants`; None takes the session's.
+            authorization: one of `authorizations`.
+            cards: the payment instrument ids of the cardholder; None takes three, the session's first.
+
+        Raises:
+            ParameterError: a name is unknown, or a value is not of its kind.
+        """
+        shows_on = {"phone": "app was opened", "surface": "phone"} | dict(SHOWS_ON.get(str(handler), {}))
+        ids = self._cards() if cards is None else cards
+        wallet = WalletApp(
+            handler_named(handler),
+            self._setup.on_b(variant),
+            surface=shows_on["surface"] if surface is None else surface,
+            phone=opened_phone(shows_on["phone"] if phone is None else phone, ids),
+            authorization=lookup("authorization", authorization, AUTHORIZATIONS),
+            cards=ids,
+            back_end=self._setup.back_end(),
+        )
+        before = screen_of(wallet.phone, wallet.surface)
+        wallet.walk()
+        return run_of(wallet, before, card=ids[0] if ids else self._setup.card)
+
+    def play_both(self, handler: str | type[ExtensionHandler] = "reference", variant: str | None = None) -> list[Run]:
+        """Play the wallet app on the phone and the one on the watch at the same time, through one phone.
+
+        Args:
+            handler: one of `handlers`, or your own class.
+            variant: one of `variants`; None takes the session's.
+
+        Returns:
+            The run on the phone, and the run on the watch.
+
+        Raises:
+            ParameterError: a name is unknown, or the handler is no class.
+        """
+        ids = self._cards()
+        phone, back_end = opened_phone("with a watch", ids), self._setup.back_end()
+        kind, flow = handler_named(handler), self._setup.on_b(variant)
+        shared: dict[str, Any] = {"phone": phone, "cards": ids, "back_end": back_end}
+        wallets = [WalletApp(kind, flow, surface=surface, **shared) for surface in SURFACES]
+        before = [screen_of(phone, wallet.surface) for wallet in wallets]
+        while acts := [(wallet, act) for wallet in wallets if (act := wallet.next_act()) is not None]:
+            for wallet, act in acts:
+                wallet.soon(act)
+            together(*wallets)
+        return [run_of(wallet, screen, card=ids[0]) for wallet, screen in zip(wallets, before, strict=True)]
+
+    @needs_lab("live()")
+    def live(self, **choices: Any) -> Stage:
+        """A wallet app to press yourself, with every message behind it.
+
+        Args:
+            choices: `phone`, `variant`, `surface`, a fault with `fault`, `operation`, `moment` and `seconds`, and code
+                of your own: `handler` (one of `handlers`, or your class), `authorization` (your class; without one the
+                cardholder decides), `back_end` (a name, or your class).
+
+        Raises:
+            ParameterError: a choice or its value is unknown, or the wallet cannot call your code.
+        """
+        from workbook.lessons.widgets.stage import stage  # widgets are for notebooks
+
+        shows_on = SHOWS_ON.get(str(choices.get("handler")), {})
+        return stage("from the wallet", **{"variant": self._setup.variant_b.name} | dict(shows_on) | choices)
+
+    def mistakes(self) -> Table:
+        """Every handler with one mistake, played: by how it ends for the cardholder."""
+        ends: dict[str, list[str]] = {}
+        for name in self.handlers[1:]:
+            ends.setdefault(self.play(name).state, []).append(name)
+        rows = [(state, "; ".join(names)) for state, names in ends.items()]
+        return table("Handlers with one mistake each", ("ends", "mistake"), rows)
+
+    def migration(self) -> Difference:
+        """What changes in the flow from the earlier variant to the later one."""
+        return difference(VARIANTS_B["earlier"].extension(), VARIANTS_B["later"].extension())
+
+    def _cards(self) -> tuple[str, ...]:
+        """The session's card, and the simulation's others."""
+        return (self._setup.card, *[card for card in INSTRUMENT_IDS if card != self._setup.card][:2])

@@ -1,0 +1,541 @@
+"""The session: one explicit choice of where activation data comes from, and all that can be done with it.
+
+With `source="simulated"` everything is simulated. With `source="api"` the GET is real. The POST is real only with an
+sdkOutput from `sdk_output_file`, because only the SDK on a device can make one that the API accepts. What happens on
+the phone stays simulated. Settings in the environment never switch the source; they supply the address and the key.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, cast
+
+from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.api.protocol import ActivationData, Settings, build_get, build_post
+from workbook.base.files import read_named
+from workbook.base.secrecy import MASK
+from workbook.base.values import choice, flag, lookup, quoted
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.flows import messages as m
+from workbook.flows.variants import variant_a, variant_b
+from workbook.lessons.lesson import LEDGER
+from workbook.lessons.parameters import Parameters, Source, parameter_names
+from workbook.lessons.plays.platforms import PlatformA, PlatformB, Setup, Wallet
+from workbook.lessons.plays.run import PREDICTIONS, WAYS_TO_ADD, FaultRun, Prediction, Run, fault_run, how_often
+from workbook.lessons.tools import tool
+from workbook.play.back_end import BackEnd, Relayed, simulated_back_end
+from workbook.play.own_code import RELAY
+from workbook.simulation.faults import FAULTS, Planned
+from workbook.simulation.faults import fault as fault_named
+from workbook.simulation.http import Request
+from workbook.simulation.service import CANNED, ORIGIN, CannedService, DirectApi, Service
+from workbook.simulation.world import SIMULATED_KEY, Credential, Instrument, World
+from workbook.views.lines import status
+from workbook.views.table import Snapshot, Table, clean, facts, snapshot, table
+
+if TYPE_CHECKING:
+    from workbook.api.client import ActivationDataClient
+    from workbook.lessons.incidents import Incident
+    from workbook.lessons.lesson import Shown
+
+# What is real with each source, and what is not.
+WHAT_IS_REAL = {
+    Source.SIMULATED: {
+        "GET": "simulated: marked data, bound to the payment instrument",
+        "POST": "simulated: takes an sdkOutput that the SDK stand-in made",
+        "SDK, wallet": "simulated",
+    },
+    Source.API: {
+        "GET": "real: sent to the API with your key",
+        "POST": "real only with sdk_output_file: only the SDK on a device makes an sdkOutput",
+        "SDK, wallet": "simulated: they need a store build, a live card and a phone (sdk-b)",
+        "after the GET": "a play goes on with the simulator's own data; the real sdkInput is not used",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NotPossible:
+    """Why something cannot be done here, and what would make it possible."""
+
+    why: str
+
+    def __repr__(self) -> str:
+        return f"Not possible here: {self.why}"
+
+
+class RealBackEnd(BackEnd):
+    """Makes the real GET, records its answer, and goes on with the simulation's own data."""
+
+    def __init__(self, client: ActivationDataClient, simulated: DirectApi) -> None:
+        super().__init__(client, stopwatch=monotonic)
+        self._simulated = simulated
+
+    def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | None = None) -> Relayed:
+        """The real GET, then the simulator's sdkInput. The POST is simulated: no simulated sdkOutput is really sent."""
+        if sdk_output is not None:
+            told = "Not sent to the API: this sdkOutput is simulated. The simulated service answers instead."
+            exchange = Relayed([(None, m.Noted(told))])
+            exchange.settle(self._simulated.post, payment_instrument_id, sdk_output)
+            return exchange
+        exchange = super().exchange(payment_instrument_id)
+        if exchange.error is None:
+            told = "The GET was real. From here on all is simulated: only the SDK on a device can open a real sdkInput."
+            exchange.events.append((None, m.Noted(told)))
+            exchange.settle(self._simulated.get, payment_instrument_id)
+        return exchange
+
+
+class Session:
+    """Everything that a lesson works with, for one set of parameters.
+
+    Attributes:
+        parameters: the parameters that it was opened with.
+        payment_instrument_id: the `{id}` of both API calls.
+        platform_a: what can be done on platform A: the SDK by hand, one play, the live stage.
+        platform_b: the same for platform B in the issuer's app.
+        wallet: the same for platform B from the wallet app.
+
+    Raises:
+        ConfigurationError: `source="api"` without an address or a key in the environment.
+    """
+
+    in_python = "session"
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self.payment_instrument_id = parameters.payment_instrument_id
+        if self.real:
+            _check_environment(parameters)
+            _ = self.client  # refuses a malformed key or address now
+        self._service = Service(self._world())
+        self._api = DirectApi(self._service)
+        on_a, on_b = variant_a(parameters.variant_a), variant_b(parameters.variant_b)
+        card, seed = self.payment_instrument_id, parameters.seed
+        setup = Setup(card, seed, on_a, on_b, sdk_input=self.activation_data, back_end=self._back_end)
+        self.platform_a = PlatformA(setup)
+        self.platform_b = PlatformB(setup)
+        self.wallet = Wallet(setup)
+
+    def __repr__(self) -> str:
+        known = self.parameters
+        return (
+            f"Session(source={known.source.value!r}, payment_instrument_id={self.payment_instrument_id!r}, "
+            f"variant_a={known.variant_a!r}, variant_b={known.variant_b!r}, seed={known.seed})\n"
+            "Next: session.get(), .post(), .platform_a.play(), .platform_b.play(), .wallet.play(), .break_it(), "
+            "each platform's .live(); .limits() says what is real."
+        )
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The names of the wrong answers that `ask` and `practice_client` take."""
+        return tuple(CANNED)
+
+    @property
+    def predictions(self) -> dict[str, tuple[str, ...]]:
+        """Every choice of `predict`, with what can be chosen: give it to `wb.choose(session.predict, ...)`."""
+        return {
+            "fault": tuple(FAULTS)[1:],
+            "operation": ("GET", "POST"),
+            "moment": ("before", "after"),
+            "platform": tuple(WAYS_TO_ADD),
+            "i_think": ("(choose)", *PREDICTIONS),  # in parentheses: a chooser waits until another was chosen
+        }
+
+    @property
+    def real(self) -> bool:
+        """True when a real API answers the GET."""
+        return self.parameters.source is Source.API
+
+    @cached_property
+    def client(self) -> ActivationDataClient:
+        """The API client of this session; it connects when it is first used."""
+        if self.real:
+            from workbook.api.client import ActivationDataClient  # httpx is loaded when a client is needed
+
+            return ActivationDataClient(base_url=self.parameters.base_url)
+        return _client(self._service)
+
+    def limits(self) -> Table:
+        """What is real in this session, what is simulated, and why."""
+        return facts(f"source = {self.parameters.source.value!r}", WHAT_IS_REAL[self.parameters.source])
+
+    def get(self) -> ActivationData:
+        """Make the GET, real or simulated (API-1).
+
+        Raises:
+            ActivationDataError: the API gave no activation data.
+        """
+        return self.client.get(self.payment_instrument_id)
+
+    def post(self) -> ActivationData | NotPossible:
+        """Make the POST with this session's sdkOutput (API-2), or say why it cannot be made.
+
+        Raises:
+            ActivationDataError: the API gave no activation data.
+        """
+        output = self.sdk_output()
+        return output if isinstance(output, NotPossible) else self.client.post(self.payment_instrument_id, output)
+
+    def sdk_output(self) -> SdkOutput | NotPossible:
+        """An sdkOutput: from the SDK stand-in, or with a real API from `sdk_output_file`.
+
+        Raises:
+            ConfigurationError: the file cannot be read.
+        """
+        if not self.real:
+            return self._simulated_output()
+        if self.parameters.sdk_output_file is None:
+            return NotPossible(f"the POST is {WHAT_IS_REAL[Source.API]['POST']}.")
+        again = "Name a text file that holds one sdkOutput."
+        path = Path(self.parameters.sdk_output_file)
+        try:
+            text = read_named(path, 1_048_576, again).decode()
+        except UnicodeDecodeError:
+            raise ConfigurationError(f"{str(path)!r} is no UTF-8 text. {again}") from None
+        return SdkOutput(text.removesuffix("\n").removesuffix("\r"))  # editors add a line break; the SDK does not
+
+    def wire(self, method: str = "GET", answer: str = "as it should be") -> Snapshot:
+        """One request and its answer as they are on the wire; always simulated (API-1 to API-6, API-9).
+
+        The key is masked, and opaque data is shown as its mark and its length.
+
+        Args:
+            method: `GET` or `POST`.
+            answer: `as it should be`, or one of `wb.table("answers")`.
+
+        Raises:
+            ParameterError: there is no such method or answer.
+        """
+        choice("method", method, ("GET", "POST"))
+        settings, card = Settings(ORIGIN, SIMULATED_KEY), self.payment_instrument_id
+        sent = build_get(settings, card) if method == "GET" else build_post(settings, card, self._simulated_output())
+        service = Service(self._world()) if answer == "as it should be" else CannedService(answer)
+        request = Request(method, sent.url.removeprefix(ORIGIN), sent.headers, sent.body or b"")
+        answered = service.respond(request)
+        blocks = []
+        for first, sides in ((f"{method} {request.target}", request), (status(answered.status), answered)):
+            headers = [f"{name}: {MASK if name == 'x-api-key' else value}" for name, value in sides.headers]
+            blocks += ["\n".join([first, *headers]), _body(sides.body) or "(no body)"]
+        return snapshot("\n\n".join([*blocks, f"The answer rests on: {answered.basis}"]))
+
+    def activation_data(self) -> SdkInput:
+        """A simulated sdkInput, whatever the source: the SDK stand-ins can open no other."""
+        return self._api.get(self.payment_instrument_id).sdk_input
+
+    def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | str | bytes) -> str | bytes:
+        """What your back end does for your app: the POST. Always simulated, because the sdkOutput is.
+
+        Called by your code in a play or on a stage, it asks the back end of that run; the run's messages show the POST.
+
+        Args:
+            payment_instrument_id: the `{id}` of the call.
+            sdk_output: text as on platform A, or bytes as on platform B.
+
+        Returns:
+            The answer's sdkInput: text for text, bytes for bytes (API-7, API-8).
+
+        Raises:
+            ParameterError: the two arguments came in the other order.
+            ActivationDataError: the service gave none.
+        """
+        if isinstance(payment_instrument_id, bytes):
+            raise ParameterError(
+                "exchange takes (payment_instrument_id, sdk_output), and they came the other way round. The app's "
+                "delegate is given sdkOutput first; the extension's is given paymentInstrumentId first (sdk-b)."
+            )
+        output = SdkOutput.from_bytes(sdk_output) if isinstance(sdk_output, bytes) else sdk_output
+        relay = RELAY.get() or (lambda card, given: self._api.post(card, given).sdk_input)
+        sdk_input = relay(payment_instrument_id, output)
+        return sdk_input.data if isinstance(sdk_output, bytes) else sdk_input.text
+
+    def practice_client(
+        self, answer: str | None = None, *, role: bool = True, api_key: str = SIMULATED_KEY
+    ) -> ActivationDataClient:
+        """A client to break things with: it never reaches a real API and does not retry.
+
+        Args:
+            answer: the answer to every request, one of `wb.table("answers")`; None asks the simulated service.
+            role: False takes the activation-data role from the credential (API-15).
+            api_key: the key that the client sends; the service knows the default only.
+
+        Raises:
+            ParameterError: there is no such answer, or `role` is neither True nor False.
+            ConfigurationError: no header can carry the key.
+        """
+        flag("role", role)
+        world = World(credentials={SIMULATED_KEY: Credential() if role else Credential(frozenset())})
+        return _client(Service(world) if answer is None else CannedService(answer), api_key, once=True)
+
+    def ask(self, answer: str = "sdkInput missing") -> Shown:
+        """The error that the client makes of this answer to a GET, shown instead of raised.
+
+        Args:
+            answer: one of `wb.table("answers")`.
+
+        Raises:
+            ParameterError: there is no such answer.
+        """
+        from workbook.errors import ActivationDataError
+        from workbook.lessons.lesson import expect
+
+        lookup("answer", answer, CANNED)
+        # a test tries every answer: the client accepts none, so the result is never a failed check
+        return cast("Shown", expect(ActivationDataError, self.practice_client(answer).get, self.payment_instrument_id))
+
+    def break_it(  # noqa: PLR0917  # one choice each, in the order of the sentence
+        self,
+        fault: str = "503 that says 500",
+        operation: str = "POST",
+        moment: str = "after",
+        platform: str = "platform A",
+        back_end: str = "good",
+        nth: int | None = 1,
+        **settings: Any,
+    ) -> FaultRun:
+        """Play one fault of the API: what do the API, the back end, the app and the cardholder make of it?
+
+        Args:
+            fault: one of `wb.table("faults")`.
+            operation: `GET` or `POST`.
+            moment: `before` the API has done anything, or `after` it has done its part.
+            platform: `platform A`, `platform B, in the app` or `platform B, from the wallet`.
+            back_end: one of `wb.table("back ends")`.
+            nth: which of these requests is faulted, from 1; None faults all of them.
+            settings: the fault's own settings, such as `seconds=2.0`.
+
+        Raises:
+            ParameterError: a name is unknown, or a value is not allowed.
+        """
+        chosen, card = fault_named(fault).but(**settings), self.payment_instrument_id
+        planned = Planned(chosen, operation, card, nth, None, moment)  # type: ignore[arg-type]  # it checks
+        return fault_run(planned, platform, back_end, self._world())
+
+    def incident(self, number: int) -> Incident:
+        """A known failure, played and not named: find its cause, its owner, and the message to send.
+
+        The same for the same number and seed, and simulated whatever the source.
+
+        Args:
+            number: from 1 to 91; a trainer deals them with `workbook course incidents`.
+
+        Returns:
+            What phone and log show, with `answer(cause=..., owner=..., message=...)`.
+
+        Raises:
+            ParameterError: there is no incident of this number.
+        """
+        from workbook.lessons.incidents import incident  # the judge of lesson 11, and the catalogue
+
+        return incident(number, session(seed=self.parameters.seed) if self.real else self)
+
+    def predict(  # noqa: PLR0917  # as for break_it
+        self,
+        fault: str = "503 that says 500",
+        i_think: str = "the card is added",
+        operation: str = "POST",
+        moment: str = "after",
+        platform: str = "platform A",
+        back_end: str = "good",
+    ) -> Prediction:
+        """Predict what comes of a fault, play it, and see whether the prediction came true.
+
+        Args:
+            fault: one of `session.predictions["fault"]`.
+            i_think: one of `session.predictions["i_think"]`, except the first, which stands for no prediction.
+            operation: `GET` or `POST`.
+            moment: `before` or `after`, as for `break_it`.
+            platform: one of `session.predictions["platform"]`.
+            back_end: one of `wb.table("back ends")`.
+
+        Raises:
+            ParameterError: a name is unknown.
+        """
+        lookup("prediction", i_think, PREDICTIONS)
+        return Prediction(i_think, self.break_it(fault, operation, moment, platform, back_end))
+
+    def on_each_platform(
+        self,
+        fault: str = "reset",
+        operation: str = "POST",
+        moment: str = "after",
+        back_end: str = "good",
+        **settings: Any,
+    ) -> Table:
+        """Play one fault on each platform and compare them; the arguments are those of `break_it`.
+
+        Raises:
+            ParameterError: a name is unknown, or a value is not allowed.
+        """
+        if "platform" in settings:
+            raise ParameterError("on_each_platform plays all of them; leave `platform` out, or call break_it.")
+        runs = [self.break_it(fault, operation, moment, platform, back_end, **settings) for platform in WAYS_TO_ADD]
+        compared = ("the cardholder sees", "the app got")
+        rows = [(run.platform, f"{run.ended:.2f} s", *(run.summary[line] for line in compared)) for run in runs]
+        title = f"{fault} on the first {operation}, {moment} the API did its part; back end: {back_end}"
+        return table(title, ("platform", "after", *compared), rows)
+
+    def replay(self, line: str) -> Run:
+        """Play one combination of a sweep, from the line that `workbook sweep` printed; always simulated.
+
+        Args:
+            line: such as `platform=a fault='503 that says 500' operation=POST`; what it leaves out is ordinary.
+
+        Raises:
+            ParameterError: it is no such line, or a name or a value is unknown.
+        """
+        run: Run = tool("replayed")(line)
+        return run
+
+    def _simulated_output(self) -> SdkOutput:
+        created: Any = self.platform_a.create("before-0.4.0")
+        created.card_provisioning.can_provision()
+        output: SdkOutput = created.card_provisioning.create_sdk_output().sdk_output
+        return output
+
+    def _world(self) -> World:
+        """The simulated API's world: it knows its own cards, and with a real API also this session's card."""
+        card, world = self.payment_instrument_id, World(seed=self.parameters.seed)
+        return replace(world, instruments={card: Instrument(card), **world.instruments}) if self.real else world
+
+    def _back_end(self) -> BackEnd:
+        """The back end of one play. What is simulated begins anew, so that each play is the same on every run."""
+        world = self._world()
+        return RealBackEnd(self.client, DirectApi(Service(world))) if self.real else simulated_back_end(world)
+
+
+def _body(body: bytes) -> str:
+    """A body as a reader may see it: JSON in lines, opaque data as its mark and length, anything else cut short."""
+    text = body.decode("utf-8", "replace")
+    if len(text) < 60:  # too short for opaque data
+        return clean(text)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        return clean(text, 200)
+    for name, kind in (("sdkInput", SdkInput), ("sdkOutput", SdkOutput)):
+        if isinstance(document.get(name), str) and len(document[name]) > len("sdkOutput"):
+            document[name] = repr(kind(document[name])).partition("(")[2].removesuffix(")")
+    return json.dumps(document, ensure_ascii=False, indent=2) if len(document) > 1 else json.dumps(document)
+
+
+def session(settings: dict[str, Any] | None = None, /, **parameters: Any) -> Session:
+    """Open a session: the one object that a lesson works with.
+
+    Args:
+        settings: a lesson gives `globals()`, which holds the settings of its first cell. If they are refused, the
+            lesson's name `session` stands for no session, so that no earlier one is used by mistake.
+        parameters: `source` (`simulated` or `api`), `base_url`, `payment_instrument_id`, `variant_a`, `variant_b`,
+            `seed`, `sdk_output_file` and `strict`; each has a default, and everything is simulated by default.
+
+    Raises:
+        ParameterError: a parameter is unknown or its value is not allowed.
+        ConfigurationError: `source="api"` without an address or a key in the environment.
+
+    Example:
+        >>> import workbook as wb
+        >>> wb.session().platform_a.play().state
+        'in the wallet'
+    """
+    if settings is not None:
+        if not isinstance(settings, dict):
+            raise ParameterError(f"session takes globals(), or settings by name, not {quoted(settings)}.")
+        settings["session"] = NoSession()
+        parameters = {name: settings[name] for name in parameter_names() if name in settings} | parameters
+    try:
+        opened = Session(Parameters.of(**parameters))
+    except ConfigurationError as error:
+        if settings is not None:
+            settings["session"] = NoSession(str(error))
+        raise
+    if settings is not None:
+        LEDGER.begin(strict=opened.parameters.strict)
+    return opened
+
+
+class NoSession:
+    """Takes the place of a session until one is open: every use of it says why there is none, and what to do.
+
+    Args:
+        why: why the settings were refused.
+    """
+
+    __slots__ = ("_why",)
+
+    def __init__(self, why: str = "its settings were refused, or its cell has not been run.") -> None:
+        self._why = why
+
+    def __repr__(self) -> str:
+        return f"There is no session: {self._why}"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # asked for by notebooks and debuggers that only look
+            raise AttributeError(name)
+        if name in ("platform_a", "platform_b", "wallet"):
+            return self  # their verbs say it, because a lesson may give a platform a name of its own
+        raise ConfigurationError(f"{self!r} Correct the first cell, run it, and then the cells down to this one.")
+
+
+def sources() -> Table:
+    """What is real with each source, and what is simulated."""
+    rows = [(str(source), what, limit) for source, limits in WHAT_IS_REAL.items() for what, limit in limits.items()]
+    return table("What is real with each source", ("source", "what", "real or simulated"), rows)
+
+
+def answers() -> Table:
+    """The answers to a GET that are wrong in one way each, for `Session.ask` and `Session.practice_client`."""
+    rows = [(name, made().basis) for name, made in CANNED.items()]
+    return table("Answers that are wrong in one way", ("answer", "rests on"), rows)
+
+
+@cache
+def outcomes(moment: str = "after") -> Table:
+    """Every fault on the first GET and on the first POST, on platform A: the result for the good back end.
+
+    Raises:
+        ParameterError: `moment` is neither `before` nor `after`.
+    """
+    opened = session()
+
+    def outcome(fault: str, operation: str) -> str:
+        """How the faulted call ended (an error by its class, which a program acts on), and what became of the card."""
+        run = opened.break_it(fault, operation, moment)
+        ended = next(ended for _record, ended in run.trace.seen(m.ApiCallEnded) if ended.method == operation)
+        asked = f", asked {how_often(ended.attempts)}" if ended.attempts > 1 else ""
+        card = "added" if run.added else "another card added" if run.phone.cards else "not added"
+        return f"{ended.ending}{asked}; {card}"
+
+    rows = [
+        (name, *(outcome(name, operation) for operation in ("GET", "POST")), each.source)
+        for name, each in FAULTS.items()
+    ]
+    return table("What the good back end makes of each fault", ("fault", "GET", "POST", "source of the fault"), rows)
+
+
+def _client(service: Any, api_key: str = SIMULATED_KEY, *, once: bool = False) -> ActivationDataClient:
+    """A client whose requests a service of this process answers."""
+    from workbook.api.client import ActivationDataClient
+    from workbook.api.exchange import RetryPolicy
+    from workbook.simulation.transport import SimulatedTransport  # httpx is loaded when a client is needed
+
+    retries = RetryPolicy(attempts=1) if once else None
+    return ActivationDataClient(ORIGIN, api_key, transport=SimulatedTransport(service), retries=retries)
+
+
+def _check_environment(parameters: Parameters) -> None:
+    """Name every missing setting at once, in the words of a notebook."""
+    needed = ("WORKBOOK_API_KEY",) if parameters.base_url else ("WORKBOOK_BASE_URL", "WORKBOOK_API_KEY")
+    missing = [name for name in needed if not os.environ.get(name)]
+    other = " The address may also be given as the parameter base_url." if "WORKBOOK_BASE_URL" in missing else ""
+    if missing:
+        raise ConfigurationError(
+            f"source='api' needs settings that the environment lacks: {', '.join(missing)}. "
+            f"Set them, then start JupyterLab or the command again.{other}"
+        )

@@ -1,0 +1,307 @@
+"""Panels with a result below their controls: one call with a few choices, and a field to paste a text into.
+
+Every result is the value of an HTML widget, set after the call has returned, so that no output is lost and no handler
+touches an event loop. A stored notebook keeps the result for the first choices.
+"""
+
+import inspect
+import io
+import json
+import sys
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import redirect_stdout
+from functools import cached_property
+from typing import Any
+
+import anywidget
+import ipywidgets
+
+from workbook.base.values import did_you_mean, quoted
+from workbook.errors import ParameterError
+from workbook.lessons.plays.run import browser_file
+from workbook.lessons.widgets.panels import Live
+from workbook.views.html import Markup, joined, tag, trusted
+from workbook.views.table import Snapshot, above, failure, paragraph, preformatted, snapshot, statement
+
+Options = Mapping[str, Any] | Iterable[Any]
+
+
+class Keys(anywidget.AnyWidget):
+    """Keeps key presses inside the box around it, and says there when the kernel has ended.
+
+    JupyterLab's command mode would take arrows, Enter and letters; shortcuts with Ctrl still reach it.
+    """
+
+    _esm = browser_file("kernel.js") + browser_file("keys.js")
+
+    def __repr__(self) -> str:
+        return "Keys()"
+
+
+def controls_above(controls: Iterable[Any], result: Any) -> Any:
+    """A box with the controls in a row, and the result below."""
+    row = ipywidgets.Box([*controls], layout={"flex_flow": "row wrap"})
+    return ipywidgets.VBox([row, Keys(), result])
+
+
+def status(*children: object) -> Markup:
+    """A result that a screen reader reads out when it changes."""
+    return tag("div", *children, role="status", style="line-height:1.4")
+
+
+class Chooser(Live):
+    """A panel that makes one call with chosen arguments.
+
+    Each choice is a list of values, or a mapping from a label to a value. The panel makes the call when it is shown,
+    with the first value of each choice, and again after every change. So the result always belongs to the choices
+    above it. A choice whose first label is in parentheses, such as `(choose)`, is open: the panel makes no call until
+    the reader has chosen, and opens the choice again when another one changes.
+
+    Args:
+        call: the function; it gets one keyword argument for each choice.
+        choices: the values for each keyword.
+
+    Raises:
+        ParameterError: `call` is no function or takes no such keyword, there is nothing to choose from, or a choice
+            is named like a secret.
+    """
+
+    def __init__(self, call: Callable[..., object], /, **choices: Options) -> None:
+        if not choices:
+            raise ParameterError("A chooser needs something to choose, such as choose(play, taps=[1, 2]).")
+        self.call = call
+        self.choices = {name: _labelled(name, options) for name, options in choices.items()}
+        self._open = {name: first for name, first in self.defaults().items() if first[:1] == "(" and first[-1:] == ")"}
+        _check_call(call, choices)
+
+    def __repr__(self) -> str:
+        choices = ", ".join(f"{name}=[{', '.join(labels)}]" for name, labels in self.choices.items())
+        return f"Chooser({_name(self.call)}, {choices})"
+
+    def snapshot(self) -> Snapshot:
+        """The result for the first choices, and the names of all."""
+        first = self.first
+        hint = f"Choices: {', '.join(self.choices)}."
+        call = f"{self.in_python(self.defaults())}  # the first of each choice"
+        html = joined(preformatted(call), trusted(first.html()), paragraph(tag("em", hint)))
+        return Snapshot(f"{call}\n{first.text()}\n{hint}", html)
+
+    def defaults(self) -> dict[str, str]:
+        """The first label of each choice."""
+        return {name: next(iter(labels)) for name, labels in self.choices.items()}
+
+    @cached_property
+    def first(self) -> Snapshot:
+        """The result for the first of each choice; the call is made once and its result kept."""
+        return self.run(self.defaults())
+
+    def make_widget(self) -> Any:
+        """A dropdown for each choice, and the result.
+
+        While a call runs, the older result is dimmed. A change in that time is run afterwards.
+        """
+        dropdowns = {name: dropdown(name, labels) for name, labels in self.choices.items()}
+        result, running, asked = ipywidgets.HTML(), False, self.defaults()
+
+        def show(shown: Snapshot) -> None:
+            call = (
+                [] if self._to_make(asked) else [paragraph("The same in Python:"), preformatted(self.in_python(asked))]
+            )
+            result.value = str(status(trusted(shown.html()), *call))
+
+        def changed(_change: object) -> None:
+            nonlocal running, asked
+            if running:
+                return  # the run under way sees it when it ends
+            running, result.layout.opacity = True, "0.4"
+            try:
+                while (wanted := {name: box.value for name, box in dropdowns.items()}) != asked:
+                    # an open choice that was not changed is open again
+                    asked = {n: self._open.get(n, one) if one == asked[n] else one for n, one in wanted.items()}
+                    for name, label in asked.items():
+                        dropdowns[name].value = label
+                    show(self.run(asked))
+            except (KeyboardInterrupt, SystemExit):  # the kernel's stop button, or exit() in the reader's own code
+                show(statement("Stopped. Change a choice to run the call again."))
+            finally:
+                running, result.layout.opacity = False, None
+
+        for box in dropdowns.values():
+            box.observe(changed, "value")
+        show(self.first)
+        return controls_above(map(filtered, dropdowns.values()), result)
+
+    def _to_make(self, labels: Mapping[str, str]) -> list[str]:
+        """The open choices that were not made."""
+        return [name for name, first in self._open.items() if labels[name] == first]
+
+    def run(self, labels: Mapping[str, str]) -> Snapshot:
+        """The result of the call with these labels' values; an error is shown as a result, too."""
+        if to_make := self._to_make(labels):
+            return statement(f"First choose “{' and '.join(map(words, to_make))}”. The result comes with it.")
+        printed = io.StringIO()
+        values = {name: self.choices[name][label] for name, label in labels.items()}
+        try:
+            with redirect_stdout(printed):
+                result = snapshot(self.call(**values))
+        except Exception as error:  # noqa: BLE001  # the reader wants to see every error of the call
+            result = failure(error)
+        return above(snapshot(printed.getvalue().rstrip()), result) if printed.getvalue().strip() else result
+
+    def in_python(self, labels: Mapping[str, str]) -> str:
+        """The call as Python to copy."""
+        arguments = ", ".join(f"{name}={literal(self.choices[name][label], label)}" for name, label in labels.items())
+        return f"{_name(self.call)}({arguments})"
+
+
+def _labelled(name: str, options: Options) -> dict[str, Any]:
+    if {"apikey", "credential", "key", "passphrase", "password", "secret"} & set(name.lower().split("_")):
+        raise ParameterError(f"{name!r}: a chooser never takes a key or a secret; its choices are saved in the file.")
+    if isinstance(options, str) or not isinstance(options, Iterable):
+        raise ParameterError(f"{name!r} needs a list of values or a mapping from label to value: {quoted(options)}.")
+    if not isinstance(options, Mapping):
+        options = {value if isinstance(value, str) else literal(value, _name(value)): value for value in options}
+    if not options:
+        raise ParameterError(f"{name!r} has nothing to choose from. Give a list with at least one value.")
+    return dict(options)
+
+
+def _check_call(call: object, names: Iterable[str]) -> None:
+    """Check that the call takes these keywords and needs no other: one error here saves one for every click."""
+    if not callable(call):
+        raise ParameterError(f"A chooser needs a function to call, such as choose(play, taps=[1]), not {quoted(call)}.")
+    try:
+        parameters = inspect.signature(call).parameters.values()
+    except ValueError:  # a function in C may have no signature; then the call itself will check
+        return
+    takes = [each.name for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
+    anything = any(each.kind is each.VAR_KEYWORD for each in parameters)
+    for name in () if anything else sorted(set(names).difference(takes)):
+        raise ParameterError(f"{_name(call)} takes no {name!r}. {did_you_mean(name, takes)}")
+
+
+def words(name: str) -> str:
+    """The name of a choice as a person writes it."""
+    return " ".join("I" if word == "i" else word for word in name.split("_"))
+
+
+def dropdown(name: str, labels: Iterable[str]) -> Any:
+    """A dropdown with its name, as wide as its words."""
+    style, layout = {"description_width": "initial"}, {"width": "max-content", "max_width": "100%"}
+    return ipywidgets.Dropdown(options=list(labels), description=words(name), style=style, layout=layout)
+
+
+def filtered(box: Any) -> Any:
+    """The dropdown; where it has many options, a field beside it keeps only those that contain a text."""
+    everything = list(box.options)
+    if len(everything) <= 12:  # so many can be read at a glance
+        return box
+    field = ipywidgets.Text(placeholder="filter", layout={"width": "8em"})
+    field.add_class("wb-filter")
+    field.tooltip = f"Show only what contains this in “{box.description}”"
+
+    def typed(change: Mapping[str, Any]) -> None:
+        kept, wanted = box.value, change["new"].casefold()
+        with box.hold_trait_notifications():  # the choice itself stays, so nothing is run
+            box.options = [one for one in everything if one == kept or wanted in one.casefold()]
+            box.value = kept
+
+    field.observe(typed, "value")
+    return ipywidgets.HBox([box, field])
+
+
+def choose(call: Callable[..., object], /, **choices: Options) -> Chooser:
+    """A panel that makes one call with the values that a reader chooses, anew after each change.
+
+    Args:
+        call: the function, such as `session.platform_a.play`; it gets one keyword argument for each choice.
+        choices: for each keyword a list of values, or a mapping from a label to a value. Where the first one is in
+            parentheses, such as `(choose)`, nothing is called until the reader has chosen another.
+
+    Raises:
+        ParameterError: `call` is no function or takes no such keyword, there is nothing to choose from, or a choice
+            is named like a secret.
+    """
+    return Chooser(call, **choices)
+
+
+def _name(value: Any) -> str:
+    name = str(getattr(value, "__name__", type(value).__name__))
+    owner = getattr(getattr(value, "__self__", None), "in_python", "")
+    return f"{owner}.{name}" if owner else name
+
+
+def literal(value: object, otherwise: str = "...") -> str:
+    """A value as Python source; `otherwise` where its repr has an address in memory."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    names = vars(sys.modules["__main__"])  # a notebook's variables
+    own = [name for name, known in names.items() if known is value and not name.startswith("_")]
+    if own and (callable(value) or " at 0x" in repr(value)):
+        return own[0]
+    if callable(value):
+        return _name(value)
+    written = repr(value)
+    return otherwise if " at 0x" in written else written
+
+
+class Paste(Live):
+    """A field to paste a text into, a box to tick where there is a choice, and the result for what was pasted last.
+
+    What is pasted may be card data. The panel empties its field as soon as it has read it, so no saved notebook holds
+    the text. The kernel keeps the text until the next one comes, and sends it nowhere. The notebook stores the redacted
+    result.
+
+    Args:
+        value: the text to read first; empty shows `ask`.
+        ticked: whether the box is ticked at first.
+
+    Attributes:
+        ask: the sentence that is shown until something is pasted.
+        option: the label of the box; empty shows no box.
+    """
+
+    ask: str
+    option = ""
+
+    def __init__(self, value: Any, *, ticked: bool = False) -> None:
+        self._value = value
+        self._ticked = ticked
+
+    @abstractmethod
+    def read(self) -> Snapshot:
+        """The result for what was given last."""
+
+    def snapshot(self) -> Snapshot:
+        """The result for what was given last, or what to give."""
+        if not self._value:
+            return statement(self.ask)
+        try:
+            return self.read()
+        except Exception as error:  # noqa: BLE001  # the reader wants to see every error
+            return failure(error)
+
+    def make_widget(self) -> Any:
+        """The field and the result."""
+        hint = "Paste here, then press Tab. The field is emptied at once: the notebook keeps nothing and sends nothing."
+        field = ipywidgets.Textarea(placeholder=hint, continuous_update=False, rows=5, layout={"width": "100%"})
+        tick = ipywidgets.Checkbox(value=self._ticked, description=self.option, indent=False)
+        result = ipywidgets.HTML()
+
+        def show() -> None:
+            result.value = str(status(trusted(self.snapshot().html())))
+
+        def pasted(change: Any) -> None:
+            if change["new"]:
+                self._value, field.value = change["new"], ""
+                show()
+
+        def decided(change: Any) -> None:
+            self._ticked = change["new"]
+            show()
+
+        field.observe(pasted, "value")
+        tick.observe(decided, "value")
+        show()
+        return ipywidgets.VBox([field, *([tick] if self.option else []), Keys(), result])

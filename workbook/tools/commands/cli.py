@@ -1,0 +1,140 @@
+"""The `workbook` command: finds the subcommand, and turns each error into a message and an exit code."""
+
+import os
+import platform
+import sys
+import traceback
+from argparse import Action, ArgumentParser, Namespace
+from contextlib import suppress
+
+from workbook.base.files import pip_line
+from workbook.base.terminal import say
+from workbook.base.values import did_you_mean
+from workbook.errors import ConfigurationError, ExitCode, ParameterError, WorkbookError
+from workbook.tools.commands import (
+    Handler,
+    Parser,
+    add,
+    compare,
+    conform,
+    course,
+    diagnosis,
+    end_like_ctrl_c,
+    notebooks,
+    preflight,
+    serving,
+    sweep,
+)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Carry out one command line and return the process's exit code; nothing is raised.
+
+    Args:
+        argv: the words after the program's name; None takes them from the process.
+    """
+    words = sys.argv[1:] if argv is None else argv
+    try:
+        return _dispatch(words)
+    except SystemExit as end:  # argparse leaves this way after --help
+        return end.code if isinstance(end.code, int) else 0
+    except KeyboardInterrupt:
+        _print_error("interrupted")
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        return ExitCode.BROKEN_PIPE
+    except WorkbookError as error:
+        _print_error(str(error))
+        of_conform = ExitCode.CONFIGURATION if isinstance(error, ConfigurationError) else ExitCode.BROKEN
+        return of_conform if words[:1] == ["conform"] else ExitCode.NOTHING_DONE  # its 1 and 2 say how cases ended
+    except Exception as error:  # noqa: BLE001  # the last handler before the user
+        if os.environ.get("WORKBOOK_DEBUG"):
+            _print_error("".join(traceback.format_exception(error)).rstrip())
+        else:
+            message = " ".join(str(error).split())
+            _print_error(f"unexpected {type(error).__name__}: {message} (WORKBOOK_DEBUG=1 shows the traceback)")
+        return ExitCode.BROKEN
+
+
+def _dispatch(argv: list[str]) -> int:
+    options = parsed(argv or ["--help"])
+    end_like_ctrl_c()
+    handler: Handler = options.handler
+    try:
+        return handler(options)
+    except RuntimeError as error:
+        # Python 3.11 makes one of whatever comes while it makes a class, such as a signal during an import.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise
+
+
+def parsed(argv: list[str]) -> Namespace:
+    """The options of a command line, with the function that carries it out as `handler`.
+
+    Raises:
+        ParameterError: a word is unknown or missing.
+        SystemExit: the help or the version was asked for, and is printed.
+    """
+    parser, commands = _parsers()
+    below = " ".join(argv[:2])
+    words = [below, *argv[2:]] if below in commands else argv
+    if not words[0].startswith("-") and words[0] not in commands:
+        raise ParameterError(f"No command {words[0][:40]!r}. {did_you_mean(words[0], commands)}")
+    options, unknown = parser.parse_known_args(words)
+    if unknown:
+        commands.get(words[0], parser).unrecognized(unknown)
+    if not hasattr(options, "handler"):
+        raise ParameterError(f"Which command? {did_you_mean('', commands)}")
+    return options
+
+
+def _print_error(message: str) -> None:
+    from workbook.base.secrecy import Secrets  # needed only after an error
+
+    with suppress(OSError, ConfigurationError):  # stderr is closed or full: the exit code is left
+        say(f"workbook: {Secrets.of_environment(os.environ).scrub(message)}", sys.stderr)
+
+
+class _Version(Action):
+    """Prints the versions of what decides how the workbook behaves."""
+
+    def __call__(self, parser: ArgumentParser, *_: object) -> None:
+        """Print them and end."""
+        from importlib.metadata import PackageNotFoundError, version  # takes 20 ms
+
+        told = [f"Python {platform.python_version()}"]
+        for name in ("pydantic", "httpx", "jupyterlab", "ipykernel", "papermill"):
+            with suppress(PackageNotFoundError):
+                told.append(f"{name} {version(name)}")
+        try:
+            own = version("provisioning-workbook")
+        except PackageNotFoundError:
+            own = "(not installed)"
+        say(f"workbook {own} with {', '.join(told)}")
+        parser.exit()
+
+
+def completion(options: Namespace) -> int:
+    """Print the script that completes this command line in a shell."""
+    try:
+        import shtab  # of the extra [lab]
+    except ModuleNotFoundError:
+        raise ConfigurationError(f"`workbook completion` needs the package shtab: {pip_line('lab')}") from None
+    parser, commands = _parsers()
+    for name in [name for name in commands if " " in name]:  # no shell completes one word to two
+        del commands[name]
+    say(shtab.complete(parser, shell=options.shell))
+    return ExitCode.OK
+
+
+def _parsers() -> tuple[Parser, dict[str, Parser]]:
+    parser = Parser(prog="workbook", description="Walk, break and test in-app wallet card provisioning.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of what decides how it behaves")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    # in the order of the help
+    for subject in (notebooks, serving, conform, preflight, sweep, compare, diagnosis, course):
+        subject.add_to(commands)
+    shell = add(commands, "completion", completion, "print a script that completes these commands in a shell")
+    shell.add_argument("shell", choices=("bash", "zsh", "tcsh"), help='for bash: eval "$(workbook completion bash)"')
+    return parser, commands.choices

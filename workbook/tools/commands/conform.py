@@ -1,0 +1,266 @@
+"""`workbook conform`, and below it `run`, `app` and `init`; without a word it is `run`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.base.terminal import say
+from workbook.errors import ExitCode, ParameterError
+from workbook.tools.commands import (
+    add,
+    add_case_options,
+    checked_seed,
+    list_cases,
+    make_folder,
+    read_baseline,
+    show,
+    write_baseline,
+)
+
+if TYPE_CHECKING:  # the modules of a run take half a second, and --help needs none of them
+    from workbook.tools.conform.back_end.config import Config
+    from workbook.tools.conform.back_end.model import RelayCase
+    from workbook.tools.harness.report import RunRecord
+
+
+def add_to(commands: Any) -> None:
+    """Add these commands to the parser."""
+    words = """\
+workbook conform app        test your own app, on platform A
+workbook conform init       write a commented back-end.toml, from your answers
+
+"""
+    codes = """\
+exit codes:
+  0    no harm seen; warnings, and cases not looked at or not testable, fail only with --strict
+  1    a case failed, the back end stopped answering, or an entry of the baseline is stale
+  2    the cases could not be decided: the back end did not start or did not answer, or the configuration does not fit
+  130  interrupted; the reports hold what had ended
+  254  the configuration or the command line is wrong
+  255  the workbook itself failed
+
+Secrets come from the environment; the configuration only names the variables."""
+    for name in ("conform", "conform run"):
+        parser = add(commands, name, run, "test your own back end from both sides", words + codes)
+        parser.usage = "workbook conform [run] [CONFIG] [options]"
+        _add_config(parser, "config", "CONFIG")
+        parser.add_argument(
+            "--check-config", action="store_true", help="explain every mistake of CONFIG, or print what it means"
+        )
+        parser.add_argument(
+            "--dry-run", action="store_true", help="count the cases that would run, and explain the rest"
+        )
+        _add_run(parser, "default: the configuration's")
+        parser.add_argument(
+            "--rerun-failed", type=Path, metavar="REPORT", help="run only what failed in this conform.json"
+        )
+        parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each case N times")
+        parser.add_argument("--in-order", action="store_true", help="one case after the other, as --only names them")
+        parser.add_argument("--keep-going", action="store_true", help="run every case, even where a plain call fails")
+
+    text = "test your own app: the workbook plays cardholder, SDK, wallet and back end in front of it"
+    parser = add(commands, "conform app", app, text, codes.replace("back end", "app"))
+    parser.add_argument(
+        "config", nargs="?", type=Path, metavar="CONFIG", help="an app.toml; without one, start your app yourself"
+    )
+    _add_run(parser, "default: 7")
+    parser.add_argument("--port", type=int, default=0, help="default: any free port, which is printed")
+
+    parser = add(commands, "conform init", init, "write a commented configuration, from your answers")
+    _add_config(parser, "file", "FILE")
+    parser.add_argument("--defaults", action="store_true", help="ask nothing")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
+
+
+def _add_config(parser: argparse.ArgumentParser, name: str, metavar: str) -> None:
+    default = Path("back-end.toml")
+    parser.add_argument(name, nargs="?", type=Path, metavar=metavar, default=default, help="default: %(default)s")
+
+
+def _add_run(parser: argparse.ArgumentParser, seed: str) -> None:
+    """Add what every run of cases has."""
+    add_case_options(parser)
+    parser.add_argument(
+        "--out", type=Path, default=Path("conform"), metavar="DIR", help="folder of the reports; default: %(default)s"
+    )
+    parser.add_argument("--seed", metavar="N", help=f"the seed of all simulated data; {seed}")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run cases, list them, or say what the configuration means or what would be run."""
+    from workbook.tools.conform.back_end.cases import CASES
+    from workbook.tools.conform.back_end.config import load_config, understood
+    from workbook.tools.harness.reports import read_record
+    from workbook.tools.harness.results import report_file
+    from workbook.tools.harness.selection import again, chosen
+
+    cases = chosen(CASES, options.only)
+    if options.in_order and options.only:
+        named = (case for pattern in options.only for case in chosen(CASES, [pattern]))
+        cases = tuple({case.name: case for case in named}.values())
+    if options.rerun_failed is not None:
+        names = {case.name for case in again(CASES, read_record(report_file(options.rerun_failed)).to_rerun)}
+        cases = tuple(case for case in cases if case.name in names)
+    if options.list:
+        return list_cases(cases)
+    close = get_close_matches(str(options.config), ("run", "app", "init"), n=1)
+    if close and not options.config.exists():
+        raise ParameterError(f"No file {str(options.config)!r}. Did you mean 'workbook conform {close[0]}'?")
+    config, seed = load_config(options.config), checked_seed(options.seed)
+    if seed is not None:
+        config = replace(config, api=config.api.model_copy(update={"seed": seed}))
+    if options.check_config:
+        say(understood(config))
+        return ExitCode.OK
+    return _count(cases, config) if options.dry_run else _carry_out(options, cases, config)
+
+
+def app(options: argparse.Namespace) -> int:
+    """Run cases against an app, or list them."""
+    from workbook.base.values import checked_port
+    from workbook.tools.conform.app.cases import APP_CASES
+    from workbook.tools.conform.app.run import AppRun, conform_app, of_file
+    from workbook.tools.conform.back_end.session import Stopping
+    from workbook.tools.harness.progress import Terminal
+    from workbook.tools.harness.reports import write_reports
+    from workbook.tools.harness.selection import chosen
+
+    checked_port(options.port)
+    cases = chosen(APP_CASES, options.only)
+    if options.list:
+        return list_cases(cases)
+    seed, baseline = checked_seed(options.seed), read_baseline(options)
+    run = AppRun(
+        cases=cases,
+        only=tuple(options.only),
+        strict=options.strict,
+        baseline=baseline,
+        seed=7 if seed is None else seed,
+    )
+    if options.config is not None:
+        run = of_file(options.config, run)
+    _empty(options.out)
+    with Stopping(last=True) as stopping:
+        record = conform_app(run, Terminal(values=options.format == "text"), options.port, stopping)
+        write_reports(record, options.out)
+        write_baseline(options, baseline, record, APP_CASES)
+    return _show(options, record)
+
+
+def _count(cases: Sequence[RelayCase], config: Config) -> int:
+    """Print how many cases of each group would run, and by name which would not and why."""
+    from workbook.tools.conform.back_end.case_runner import without
+
+    reasons = {}
+    for case in cases:
+        left_out = without(case, config.expected)
+        if left_out is not None:
+            reasons[case.name] = f"{left_out.verdict}. {left_out.why}"
+    ready = Counter(case.group for case in cases if case.name not in reasons)
+    groups = ", ".join(f"{count} {group}" for group, count in ready.items()) or "none"
+    say(f"{ready.total()} of {len(cases)} cases would run: {groups}")
+    for name, reason in reasons.items():
+        say(f"{name}: {reason}")
+    return ExitCode.OK
+
+
+def _carry_out(options: argparse.Namespace, cases: Sequence[RelayCase], config: Config) -> int:
+    """Run the cases and write the reports; the worst verdict decides the exit code."""
+    from workbook.tools.conform.back_end.cases import CASES
+    from workbook.tools.conform.back_end.session import RunOptions, Stopping, conform
+    from workbook.tools.harness.progress import Terminal
+    from workbook.tools.harness.reports import write_reports
+
+    if options.repeat < 1:
+        raise ParameterError(f"--repeat is {options.repeat}. Give a whole number from 1.")
+    baseline = read_baseline(options)
+    if options.rerun_failed is not None and not cases:
+        say("Nothing failed in that report, so nothing is run.")
+        return ExitCode.OK
+    only = tuple(case.name for case in cases) if options.rerun_failed else tuple(options.only)
+    run_options = RunOptions(
+        cases,
+        options.repeat,
+        options.keep_going,
+        options.in_order,
+        strict=options.strict,
+        baseline=baseline,
+        only=only,
+        command=_command_line(options),
+    )
+    _empty(options.out)
+    with Stopping(last=True) as stopping:
+        terminal = Terminal(values=options.format == "text")
+        record = conform(config, run_options, progress=terminal, stopping=stopping)
+        write_reports(record, options.out)
+        write_baseline(options, baseline, record, CASES)
+    return _show(options, record)
+
+
+def _empty(out: Path) -> None:
+    """Make the folder of the reports, and delete the old ones: an old verdict must not survive a crash of this run."""
+    from workbook.tools.harness.reports import FORMS, JSON_FILE
+
+    make_folder(out, JSON_FILE, *FORMS, "conform.sarif")
+
+
+def _show(options: argparse.Namespace, record: RunRecord) -> int:
+    """Print how a run ended and what to do first; returns its exit code."""
+    from workbook.tools.harness.report import first_lines, headline
+
+    advice = [*first_lines(record)]
+    time = [f"Time: {record.about.time}."] if record.about.time else []
+    lines = (*record.about.stale, headline(record), *time, *(["What to do first:", *advice] if advice else []))
+    return show(options, record, lines)
+
+
+def _command_line(options: argparse.Namespace) -> str:
+    """The command line that runs the same again."""
+    words = ["workbook", "conform", str(options.config)]
+    words += [word for pattern in options.only for word in ("--only", pattern)]
+    words += ["--rerun-failed", str(options.rerun_failed)] if options.rerun_failed else []
+    words += ["--repeat", str(options.repeat)] if options.repeat > 1 else []
+    words += ["--strict"] if options.strict else []
+    words += ["--in-order"] if options.in_order else []
+    words += ["--keep-going"] if options.keep_going else []
+    words += ["--baseline", str(options.baseline)] if options.baseline else []
+    words += ["--seed", str(options.seed)] if options.seed is not None else []
+    return shlex.join(words)
+
+
+def init(options: argparse.Namespace) -> int:
+    """Write a configuration, from answers or without asking."""
+    from getpass import getpass
+
+    from workbook.tools.conform.back_end.init import asked, free, text, tried, unset, usual, write_config
+
+    free(options.file, over=options.force)
+    if options.defaults:
+        answers = usual()
+    elif not sys.stdin.isatty():
+        raise ParameterError("There is no terminal for the questions. Use --defaults, then edit the file.")
+    else:
+        try:
+            answers = asked(input, say)
+            if input("Try these calls once, before the file is written (yes or no)? [yes] ").strip().lower() != "no":
+                asking = "The environment variable {} is not set. Its value for this trial, neither shown nor kept {}"
+                unknown = unset(answers, os.environ)
+                values = {name: getpass(asking.format(name, "(empty: no trial): ")) for name in unknown}
+                answers, lines = tried(answers, options.file, {**os.environ, **values})
+                say("\n".join(f"  {line}" for line in lines))
+        except EOFError:
+            raise ParameterError("The answers ended before the questions, so nothing is written.") from None
+    write_config(options.file, text(answers), over=options.force)
+    file = shlex.quote(str(options.file))
+    say(f"{options.file} is written. Read it, and then: workbook conform {file} --check-config")
+    say(f"For a first verdict within seconds: workbook conform {file} --only form")
+    return ExitCode.OK

@@ -1,0 +1,235 @@
+"""Checks whether the workbook can run on this machine, and says what to do if it cannot."""
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryFile
+from urllib.parse import urlsplit
+
+from workbook.base.files import pip_line
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The result of one check.
+
+    Attributes:
+        name: of the check.
+        ok: whether nothing is to be done.
+        text: the result, and what to do about a bad one.
+    """
+
+    name: str
+    ok: bool
+    text: str
+
+    def __str__(self) -> str:
+        return f"{'ok' if self.ok else 'bad':<4} {self.name:<12} {self.text}"
+
+
+def python(version: Sequence[int]) -> Health:
+    """The interpreter is new enough."""
+    shown = ".".join(str(part) for part in version[:3])
+    if tuple(version[:2]) >= (3, 11):
+        return Health("python", ok=True, text=shown)
+    return Health("python", ok=False, text=f"{shown}; install Python 3.11 or later and make a new venv with it")
+
+
+def packages(requires: Callable[[], Iterable[str] | None], installed: Callable[[str], str]) -> Health:
+    """Every dependency is installed in a version that pyproject.toml allows.
+
+    Without JupyterLab only the core's dependencies count: the rest is an extra, and need not be there.
+
+    Args:
+        requires: gives the requirements; raises ModuleNotFoundError when the workbook is not installed.
+        installed: gives a distribution's version; raises ModuleNotFoundError when it is missing.
+    """
+    from packaging.requirements import Requirement  # not at every start
+
+    try:
+        requirements = [Requirement(text) for text in requires() or ()]
+    except ModuleNotFoundError:
+        return Health("packages", ok=False, text=f"provisioning-workbook is not installed; {pip_line('lab')}")
+    try:
+        installed("jupyterlab")
+        extra, note = "lab", ""
+    except ModuleNotFoundError:
+        extra, note = "", f"; the notebooks need more: {pip_line('lab')}"
+    needed = [each for each in requirements if each.marker is None or each.marker.evaluate({"extra": extra})]
+    wrong = []
+    for requirement in needed:
+        try:
+            version = installed(requirement.name)
+        except ModuleNotFoundError:
+            wrong.append(f"{requirement.name} is missing")
+            continue
+        if not requirement.specifier.contains(version, prereleases=True):
+            wrong.append(f"{requirement.name} is {version}, needed {requirement.specifier}")
+    if wrong:
+        return Health("packages", ok=False, text=f"{'; '.join(wrong)}; install the workbook again in a new venv")
+    return Health("packages", ok=True, text=f"{len(needed)} within their bounds{note}")
+
+
+def kernel(start: Callable[[], str]) -> Health:
+    """A kernel starts and adds 1 and 1; `start` returns its answer."""
+    begun = time.monotonic()
+    try:
+        answer = start()
+    except ModuleNotFoundError as error:
+        return Health("kernel", ok=True, text=f"not tried: {error.name} is not installed, and only notebooks need it")
+    except Exception as error:  # noqa: BLE001  # every reason why a kernel does not start
+        message = " ".join(str(error).split())[:200] or type(error).__name__
+        return Health("kernel", ok=False, text=f"did not start ({message}); reinstall ipykernel")
+    if answer != "2":
+        return Health("kernel", ok=False, text=f"says that 1 + 1 is {answer!r}; reinstall ipykernel")
+    return Health("kernel", ok=True, text=f"started in {time.monotonic() - begun:.1f} s")
+
+
+def widgets(labextensions: Callable[[], Iterable[Path]]) -> Health:
+    """JupyterLab has the extension that shows widgets; `labextensions` gives the directories to look in."""
+    try:
+        directories = labextensions()
+    except ModuleNotFoundError:
+        return Health("widgets", ok=True, text="not tried: JupyterLab is not installed, and only notebooks need it")
+    manager = "@jupyter-widgets/jupyterlab-manager"
+    if any((directory / manager / "package.json").is_file() for directory in directories):
+        return Health("widgets", ok=True, text=manager)
+    return Health("widgets", ok=False, text="JupyterLab has no widget manager; reinstall jupyterlab_widgets")
+
+
+def writing(directory: Path) -> Health:
+    """A report can be written below the current directory."""
+    try:
+        with TemporaryFile(dir=directory):
+            return Health("writing", ok=True, text="the current directory can be written")
+    except OSError as error:
+        text = f"not possible in {directory} ({error.strerror}); go elsewhere, or use --out DIR"
+        return Health("writing", ok=False, text=text)
+
+
+def loopback(bind: Callable[[], int]) -> Health:
+    """A port of 127.0.0.1 can be opened; `bind` opens one and returns its number."""
+    try:
+        return Health("loopback", ok=True, text=f"port {bind()} was free")
+    except OSError as error:
+        text = f"no port on 127.0.0.1 ({error.strerror or error}); a sandbox or firewall may forbid it"
+        return Health("loopback", ok=False, text=text)
+
+
+def clock(resolution: float, now: float) -> Health:
+    """The monotonic clock is fine enough to measure a budget, and the date is plausible.
+
+    Args:
+        resolution: of the monotonic clock, in seconds.
+        now: the wall clock, in seconds since 1970.
+    """
+    date = datetime.fromtimestamp(now, UTC)
+    if resolution > 0.001:  # seconds
+        return Health("clock", ok=False, text=f"steps of {resolution:g} s are too coarse to measure a 100 ms budget")
+    if not 2025 <= date.year <= 2060:
+        return Health("clock", ok=False, text=f"says {date:%Y-%m-%d}; set it, or certificates will be refused")
+    return Health("clock", ok=True, text=f"{date:%Y-%m-%d} UTC, steps of {resolution:g} s")
+
+
+def environment(environ: Mapping[str, str]) -> Health:
+    """The settings for a real API, where there are any, are well formed; a value is never shown."""
+    base_url, key = environ.get("WORKBOOK_BASE_URL"), environ.get("WORKBOOK_API_KEY")
+    state = ", ".join(
+        f"{name} {'not set' if value is None else 'set'}"
+        for name, value in {"WORKBOOK_BASE_URL": base_url, "WORKBOOK_API_KEY": key}.items()
+    )
+    if base_url is not None and not _is_web_address(base_url):
+        text = f"{state}; WORKBOOK_BASE_URL is not an address like https://host"
+    elif key is not None and (not key.isascii() or not key.isprintable() or " " in key or not key):
+        text = f"{state}; WORKBOOK_API_KEY is empty, or has characters that no header can carry; copy it again"
+    else:
+        note = "; a real API needs both, the simulation neither" if (base_url is None) != (key is None) else ""
+        return Health("environment", ok=True, text=f"{state}{note}")
+    return Health("environment", ok=False, text=text)
+
+
+def extra(name: str, there: object, needs: str, of: str) -> Health:
+    """What some commands need: whether it is there, and which these are; nothing is bad without it."""
+    return Health(name, ok=True, text=f"found, for {needs}" if there else f"not found; {needs} need it: {pip_line(of)}")
+
+
+def _extras() -> tuple[Callable[[], Health], ...]:
+    from workbook.tools.conform.app.compiling import java, kotlin_jars  # not at every start
+
+    compiling = "`conform app` with [kotlin] and `native kotlin --jar`"
+    grammars = ("tree_sitter", "tree_sitter_kotlin", "tree_sitter_swift")
+    return (
+        lambda: extra("kotlin", kotlin_jars(), compiling, "kotlin"),
+        lambda: extra("java", java(), compiling, "kotlin"),
+        lambda: extra("tree-sitter", all(map(find_spec, grammars)), "`preflight`'s cases about sources", "preflight"),
+    )
+
+
+def _is_web_address(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+    except ValueError:
+        return False
+    return url.scheme in {"http", "https"} and bool(url.hostname)
+
+
+def _labextensions() -> list[Path]:
+    from jupyter_core.paths import jupyter_path  # only when asked
+
+    return [Path(place) for place in jupyter_path("labextensions")]
+
+
+def _start_kernel() -> str:
+    from workbook.tools.commands.runner.kernel import one_plus_one  # starts a kernel
+
+    return one_plus_one()
+
+
+def _bind() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What the checks of this machine say; each runs when its result is asked for; showing this runs all."""
+
+    checks: Iterable[Callable[[], Health]]
+
+    def __iter__(self) -> Iterator[Health]:
+        return (check() for check in self.checks)
+
+    def __repr__(self) -> str:
+        found = [*self]
+        advice = "nothing is to be done" if all(each.ok for each in found) else "do what the lines with 'bad' say"
+        return "\n".join([*map(str, found), f"Next: {advice}."])
+
+
+def examine(checks: Iterable[Callable[[], Health]] | None = None) -> Examination:
+    """Check this machine, as `workbook doctor` does: Python, packages, kernel, widgets, network, settings, extras.
+
+    Args:
+        checks: what to check, in order; None checks all of these.
+
+    Returns:
+        The results, one by one as they are ready: each has `name`, `ok` and `text`.
+    """
+    of_this_machine: tuple[Callable[[], Health], ...] = (
+        lambda: python(sys.version_info[:3]),
+        lambda: packages(lambda: metadata.requires("provisioning-workbook"), metadata.version),
+        lambda: kernel(_start_kernel),
+        lambda: widgets(_labextensions),
+        lambda: writing(Path.cwd()),
+        lambda: loopback(_bind),
+        lambda: clock(time.get_clock_info("monotonic").resolution, time.time()),
+        lambda: environment(os.environ),
+        *_extras(),
+    )
+    return Examination(of_this_machine if checks is None else checks)

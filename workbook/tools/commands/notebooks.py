@@ -1,0 +1,187 @@
+"""`workbook lab`, `new`, `reset`, `run`, `render` and `export`: everything about the notebooks."""
+
+import argparse
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from workbook.base.terminal import say
+from workbook.errors import ConfigurationError, ExitCode, ParameterError
+from workbook.tools.commands import Parser, add
+
+# Where `lab` lays out a learner's copy of the lessons.
+LEARNERS_COPY = Path("provisioning-workbook")
+
+
+def add_to(commands: Any) -> None:
+    """Add these commands to the parser."""
+    parser = add(commands, "lab", lab, "open a learner's copy of the lessons in JupyterLab, on this machine only")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--port", type=int, default=None, help="default: the first free one from 8888")
+    _add_directory(parser)
+
+    parser = add(commands, "new", new, "copy the lessons and the sample files into a new directory")
+    parser.add_argument("dir", type=Path, metavar="DIR", help="must not exist, or be empty")
+    parser.add_argument(
+        "--edition",
+        choices=("learner", "solved", "instructor"),
+        default="learner",
+        help="solved adds solutions; instructor adds solutions, notes, common mistakes and minutes",
+    )
+
+    parser = add(commands, "reset", reset, "put exercises of a learner's copy back as they were; keep a backup")
+    parser.add_argument("what", metavar="WHAT", help="an exercise such as 05.1, a lesson such as 05, or all")
+    parser.add_argument("--dir", type=Path, metavar="DIR", help=f"the copy; default: here, or {LEARNERS_COPY}")
+
+    codes = """\
+exit codes (when notebooks end differently, the highest wins):
+  0  every cell ran and every check passed
+  1  a check failed
+  2  usage or a parameter is wrong; nothing ran
+  3  a notebook raised an error
+  4  the time limit passed; the kernel was killed
+  5  a kernel died
+  130  interrupted; the report holds what had ended
+
+The API key is read from the environment variable WORKBOOK_API_KEY, never from a parameter."""
+    parser = add(commands, "run", run, "run notebooks and write a report", codes)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="01, activation_data or 01_activation_data; default: all"
+    )
+    parser.add_argument("-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
+    parser.add_argument(
+        "-f", dest="files", action="append", default=[], type=Path, metavar="FILE",
+        help="parameters from a .toml, .json or .yaml file; a later file counts before an earlier one, -p before all",
+    )  # fmt: skip
+    parser.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="default: %(default)s")
+    _add_directory(parser)
+    _add_time_limit(parser)
+
+    codes = "exit codes: 0 done, or nothing differs; 1 with --check, a notebook differs; 3 a notebook failed"
+    parser = add(commands, "render", render, "execute notebooks in place and store their outputs", codes)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+    parser.add_argument("--check", action="store_true", help="write nothing; show which cells differ, and how")
+    _add_directory(parser)
+    _add_time_limit(parser)
+
+    parser = add(commands, "export", export, "write notebooks as web pages that need neither kernel nor network")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="as for run, or a notebook's file; default: all")
+    parser.add_argument("--out", type=Path, default=Path("export"), metavar="DIR", help="default: %(default)s")
+    _add_directory(parser)
+
+
+def _add_directory(parser: Parser) -> None:
+    parser.add_argument("--notebooks", type=Path, metavar="DIR", help="default: ./notebooks, or the workbook's own")
+
+
+def _add_time_limit(parser: Parser) -> None:
+    parser.add_argument(
+        "--time-limit", type=float, default=300.0, metavar="SECONDS", help="per notebook; default: %(default)g"
+    )
+
+
+def require_lab(command: str) -> None:
+    """Raise ConfigurationError where the packages of the extra `lab` are not installed."""
+    imported = ("jupyterlab", "ipykernel", "ipywidgets", "anywidget", "nbclient", "nbconvert", "nbformat", "numpy",
+                "pandas", "papermill")  # fmt: skip
+    missing = [name for name in imported if find_spec(name) is None]
+    if missing:
+        from workbook.base.files import pip_line
+
+        raise ConfigurationError(
+            f"`workbook {command}` needs packages that are not installed ({', '.join(missing)}): {pip_line('lab')}"
+        )
+
+
+def lab(options: argparse.Namespace) -> int:
+    """Open JupyterLab and stay until it ends."""
+    require_lab("lab")
+    from workbook.base.files import NOTEBOOKS
+    from workbook.lessons.exercises.editions import lay_out
+    from workbook.tools.commands.lab import Lab, free_port
+    from workbook.tools.commands.runner import notebooks_dir
+
+    port = free_port(options.port)  # a wrong one is refused before anything is written
+    directory = notebooks_dir(options.notebooks)
+    if options.notebooks is None and directory == NOTEBOOKS:
+        # JupyterLab saves what it opens, and the lessons of a checkout or an installation must not change
+        directory = LEARNERS_COPY / "notebooks"
+        if not directory.is_dir():
+            lay_out(LEARNERS_COPY)
+            say(f"Your copy of the lessons is {LEARNERS_COPY}.")
+    return Lab.on(directory, port=port, browser=not options.no_browser).run(tell=say)
+
+
+def new(options: argparse.Namespace) -> int:
+    """Lay out a copy."""
+    from workbook.lessons.exercises.editions import Edition, lay_out
+
+    lay_out(options.dir, Edition(options.edition))
+    say(f"The lessons are in {options.dir / 'notebooks'}, the sample files in {options.dir / 'fixtures'}.")
+    say(f"Open them: workbook lab --notebooks {options.dir / 'notebooks'}")
+    return ExitCode.OK
+
+
+def reset(options: argparse.Namespace) -> int:
+    """Put back what was asked for, and say where the backup is."""
+    from workbook.base.files import NOTEBOOKS
+    from workbook.lessons.exercises.editions import reset
+    from workbook.lessons.exercises.progress import progress_file
+
+    folder = options.dir or (Path() if progress_file(Path.cwd()) else LEARNERS_COPY)
+    names, backups = reset(folder, options.what, NOTEBOOKS)
+    say(f"Reset {options.what} in {', '.join(names)}. Backup: {backups}")
+    return ExitCode.OK
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the notebooks; the worst one decides the exit code."""
+    given: dict[str, Any] = {}
+    for word in options.given:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise ParameterError("-p needs NAME=VALUE, such as -p seed=9.")
+        if name in given:
+            raise ParameterError(f"-p {name} was given twice.")
+        given[name] = value
+    require_lab("run")
+    from workbook.tools.commands.runner.run import RunRequest, parameters_in, run
+
+    for file in reversed(options.files):
+        given = parameters_in(file) | given
+    request = RunRequest(
+        names=options.names, given=given, out=options.out, notebooks=options.notebooks, limit=options.time_limit
+    )
+    report = run(request)
+    say(f"report in {options.out}; its page is {options.out / 'index.html'}")
+    return report.exit_code
+
+
+def render(options: argparse.Namespace) -> int:
+    """Execute the notebooks and store or compare their outputs."""
+    require_lab("render")
+    from workbook.base.files import INSTALLED, NOTEBOOKS
+    from workbook.tools.commands.runner import notebooks_dir, select
+    from workbook.tools.commands.runner.render import exit_code, render
+
+    directory, write = notebooks_dir(options.notebooks), not options.check
+    if write and INSTALLED and directory == NOTEBOOKS:
+        raise ConfigurationError("This would change the installed notebooks. Copy them first: workbook new DIR")
+    chosen = select(options.names, directory)
+    results = render(chosen, write=write, limit=options.time_limit, done=say)
+    return exit_code(results, write=write)
+
+
+def export(options: argparse.Namespace) -> int:
+    """Write the pages and print their paths."""
+    require_lab("export")
+    from workbook.tools.commands.runner import notebooks_dir, select
+    from workbook.tools.commands.runner.export import export
+
+    paths = [Path(name) for name in options.names if name.endswith(".ipynb") and Path(name).is_file()]
+    names: Sequence[str] = [name for name in options.names if Path(name) not in paths]
+    chosen = select(names, notebooks_dir(options.notebooks)) if names or not paths else ()
+    for page in export((*paths, *chosen), options.out):
+        say(page)
+    return ExitCode.OK

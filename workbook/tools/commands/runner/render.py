@@ -1,0 +1,223 @@
+"""Executes notebooks in place and stores their outputs, the same bytes on every run."""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from workbook.base.files import write_whole
+from workbook.base.secrecy import Secrets
+from workbook.errors import ConfigurationError, ExitCode
+from workbook.lessons.exercises.editions import EDITION, Edition, exercise_cells, laid_out
+from workbook.lessons.exercises.judging import ExerciseState
+from workbook.lessons.exercises.model import EXERCISE_MIMETYPE
+from workbook.tools.commands.runner import cell_named, one_line, read_notebook, with_ids, without_widgets
+from workbook.tools.commands.runner.kernel import KERNEL_NAME, Fleet, manager_class, no_late_cleanup
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """One notebook's rendering.
+
+    Attributes:
+        path: of the notebook.
+        changed: the stored bytes differed from what a run gives.
+        written: a run's bytes are stored now.
+        error: why there is no rendering, in one line; None when there is one.
+        difference: the cells that differ, and how, as lines; empty when it is written.
+    """
+
+    path: Path
+    changed: bool = False
+    written: bool = False
+    error: str | None = None
+    difference: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        verdict = "error" if self.error else "written" if self.written else "differs" if self.changed else "same"
+        line = f"{verdict:<8} {self.path.stem}  {self.error or ''}".rstrip()
+        more = [f"  ... and {len(self.difference) - 20} more lines"] if len(self.difference) > 20 else []
+        return "\n".join([line, *self.difference[:20], *more])
+
+
+def render(
+    notebooks: Sequence[Path], *, write: bool, limit: float, done: Callable[[Rendered], None] = lambda _: None
+) -> tuple[Rendered, ...]:
+    """Execute these notebooks, two at once, and store (or with `write=False` only compare) their outputs.
+
+    Args:
+        notebooks: what to execute; the order of the result.
+        write: store what differs.
+        limit: seconds that one notebook may take as a whole.
+        done: called on this thread as each one ends.
+    """
+    fleet = Fleet()
+    ended: dict[Path, Rendered] = {}
+
+    def render_one(path: Path) -> Rendered:
+        try:
+            stored = path.read_bytes()
+            text = rendered_text(stored, path.parent, fleet, limit)
+            changed = text.encode() != stored
+            if changed and write and path.read_bytes() != stored:
+                return Rendered(path, error="it was edited while it ran, so nothing was written. Render it again.")
+            if changed and write:
+                write_whole(path, text)
+        except ConfigurationError as error:
+            return Rendered(path, error=str(error))
+        except OSError as error:
+            return Rendered(path, error=f"cannot be read or written: {error.strerror}")
+        shown = () if write or not changed else tuple(differences(json.loads(stored), json.loads(text)))
+        return Rendered(path, changed, written=changed and write, difference=shown)
+
+    def keep(result: Rendered) -> None:
+        ended[result.path] = result
+        done(result)
+
+    fleet.each(render_one, notebooks, keep)
+    return tuple(ended[path] for path in notebooks)
+
+
+def differences(stored: Any, rendered: Any) -> Iterator[str]:
+    """Each cell that differs, by its id and its first line, and below it the lines of the difference."""
+    before = {cell["id"]: cell for cell in with_ids(stored)["cells"]}
+    pairs = [(before.pop(cell["id"], {}), cell) for cell in rendered["cells"]]
+    stale = [(old, new) for old, new in pairs if old != new]
+    for old, new in stale:
+        yield f"  {new['id']}, {cell_named(''.join(new['source']))}"
+        lines = unified_diff(_readable(old), _readable(new), "stored", "run", n=0, lineterm="")
+        told = [line for line in lines if line[:2] != "@@"]
+        yield from (f"    {line[:110]}" for line in told or ["only its HTML, its picture or its notes differ"])
+    yield from (f"  {name} is no cell of the lesson" for name in before)
+    if not stale and not before:
+        yield "  what stands outside its cells, or how the file is written"
+
+
+def _readable(cell: Mapping[str, Any]) -> list[str]:
+    """The lines of a cell's source and of its outputs, without the forms that nobody can read; the text form stays."""
+    lines = "".join(cell.get("source", "")).splitlines()
+    for output in cell.get("outputs", ()):
+        for kind, shown in output.get("data", {"text": output.get("text", "")}).items():
+            if kind not in {"text/html", "image/svg+xml", "image/png"}:
+                text = json.dumps(shown, ensure_ascii=False) if isinstance(shown, dict) else "".join(shown)
+                lines += text.splitlines()
+    return lines
+
+
+def exit_code(results: Sequence[Rendered], *, write: bool) -> ExitCode:
+    """3 when a notebook failed, 1 when only comparing and one differs, else 0."""
+    if any(result.error for result in results):
+        return ExitCode.ERROR
+    return ExitCode.FAILED if not write and any(result.changed for result in results) else ExitCode.OK
+
+
+def rendered_text(stored: bytes, directory: Path, fleet: Fleet, limit: float) -> str:
+    """The notebook as JSON after a run in `directory`; the same notebook always gives the same bytes.
+
+    The workbook's own lessons get the cells of their exercises, and are run once more with the solutions, whose outputs
+    are not stored. A copy for somebody (`workbook new`) is run as it is.
+
+    Raises:
+        ConfigurationError: it is no notebook, a cell raised, the limit passed, the kernel died, an untouched exercise
+            does not show *not yet*, or a solution does not show *done*.
+    """
+    import nbformat  # 0.8 s
+
+    notebook = read_notebook(stored)
+    edition = notebook.metadata.get(EDITION)
+    if edition is None:
+        notebook = nbformat.from_dict(laid_out(notebook))  # type: ignore[no-untyped-call]
+    _execute(notebook, directory, fleet, limit)
+    if edition != Edition.LEARNER:
+        _prove(notebook, ExerciseState.UNTOUCHED if edition is None else ExerciseState.DONE)
+    if edition is None and exercise_cells(notebook):
+        solved = nbformat.from_dict(laid_out(notebook, Edition.SOLVED))  # type: ignore[no-untyped-call]
+        _execute(solved, directory, fleet, limit)
+        _prove(solved, ExerciseState.DONE)
+    text: str = nbformat.writes(settled(notebook))  # type: ignore[no-untyped-call]
+    if Secrets.of_environment(os.environ).found_in(text):
+        raise ConfigurationError("the notebook would contain the API key, so nothing was written.")
+    return text.rstrip("\n") + "\n"
+
+
+def _execute(notebook: Any, directory: Path, fleet: Fleet, limit: float) -> None:
+    """Run the notebook's cells in place.
+
+    Raises:
+        ConfigurationError: a cell raised, the limit passed or the kernel died.
+    """
+    from nbclient import NotebookClient  # heavy
+    from nbclient.exceptions import CellExecutionError
+
+    with fleet.kernel(limit=limit, env=clean_environment(os.environ)) as kernel:
+        client = NotebookClient(
+            notebook,
+            kernel_name=KERNEL_NAME,
+            kernel_manager_class=manager_class(kernel),
+            resources={"metadata": {"path": str(directory)}},
+            record_timing=False,
+            store_widget_state=False,
+            coalesce_streams=True,
+        )
+        try:
+            with no_late_cleanup(client):
+                client.execute()
+        except CellExecutionError as error:
+            failed = [
+                cell.source
+                for cell in notebook.cells
+                if cell.cell_type == "code" and any(output.output_type == "error" for output in cell.outputs)
+            ]
+            cell = cell_named(failed[-1] if failed else "")
+            raise ConfigurationError(f"{error.ename} in {cell}: {one_line(error.evalue)}") from error
+        except Exception as error:  # nbclient's errors depend on where the kernel ended
+            why = one_line(str(error)) or type(error).__name__
+            if kernel.stopped:
+                why = "interrupted"
+            elif kernel.expired:
+                why = f"took longer than {limit:g} s"
+            raise ConfigurationError(why) from error
+
+
+def _prove(notebook: Any, expected: ExerciseState) -> None:
+    """Make sure that each exercise of an executed notebook is in this state.
+
+    Raises:
+        ConfigurationError: one is not; says what it shows instead.
+    """
+    for cell in exercise_cells(notebook):
+        shown: Any = next((output.data for output in cell.outputs if EXERCISE_MIMETYPE in output.get("data", {})), {})
+        if shown.get(EXERCISE_MIMETYPE, {}).get("state") != expected:
+            what = one_line(shown.get("text/plain", "")) or "no verdict at all"
+            raise ConfigurationError(f"{cell.id} is not {expected.value}; it shows: {what}")
+
+
+def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a rendering: without WORKBOOK_ settings, and with the same hashes every time."""
+    kept = {name: value for name, value in environ.items() if not name.startswith("WORKBOOK_")}
+    return kept | {"PYTHONHASHSEED": "0"}
+
+
+def settled(notebook: Any) -> Any:
+    """The executed notebook without anything that a further run would change."""
+    kept = {name: value for name, value in notebook.metadata.items() if name == EDITION}
+    kernel = {"display_name": "Python 3", "language": "python", "name": KERNEL_NAME}
+    settled = {"kernelspec": kernel, "language_info": {"name": "python"}} | kept
+    notebook.metadata = type(notebook.metadata)(settled)
+    count = 0
+    for cell in notebook.cells:
+        for name in ("execution", "papermill", "ExecuteTime", "trusted"):  # each run writes these anew
+            cell.metadata.pop(name, None)
+        if cell.cell_type != "code":
+            continue
+        ran = bool(cell.source.strip())
+        count += ran
+        cell.execution_count = count if ran else None
+        cell.outputs = list(without_widgets(cell.outputs)) if ran else []
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output.execution_count = count
+    return notebook

@@ -1,0 +1,575 @@
+"""Runs notebooks with papermill, two at a time, and writes the report of how each ended: page, JSON, JUnit, Markdown.
+
+Exit codes; when notebooks end differently, the highest wins:
+0 all is well, 1 a check failed, 2 usage or a parameter (nothing ran), 3 a notebook raised an error,
+4 the time limit passed, 5 a kernel died, 130 interrupted.
+"""
+
+import json
+import logging
+import os
+import shlex
+import sys
+import time
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from markupsafe import Markup
+from tqdm import tqdm
+
+from workbook.base.files import read_named, write_all, write_whole
+from workbook.base.junit import JUnitCase, JUnitSuite, junit
+from workbook.base.rules import sentence
+from workbook.base.secrecy import Secrets
+from workbook.base.terminal import visible
+from workbook.errors import ChecksFailedError, ConfigurationError, ExitCode, ParameterError
+from workbook.lessons.exercises.model import EXERCISE_MIMETYPE
+from workbook.lessons.lesson import CHECK_MIMETYPE
+from workbook.lessons.parameters import Parameters, Source
+from workbook.tools.commands import make_folder
+from workbook.tools.commands.runner import cell_named, harmless, notebooks_dir, one_line, select
+from workbook.tools.commands.runner.kernel import KERNEL_NAME, Fleet, Kernel, manager_class
+from workbook.views.templates import fill, page
+
+# What a run of notebooks leaves behind: a page for people, Markdown for a CI's summary, and two files for programs.
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """How a notebook's run ended.
+
+    Attributes:
+        exit_code: what the process returns for it.
+        why: what happened, in one line; empty when all is well.
+    """
+
+    exit_code: ExitCode
+    why: str = ""
+
+    @property
+    def status(self) -> str:
+        """Its word in a report: ok, check-failed, error, time-limit, kernel-died or interrupted."""
+        if self.exit_code == ExitCode.FAILED:
+            return "check-failed"
+        return self.exit_code.name.lower().replace("_", "-")
+
+
+def raised(error: str, message: str, source: str = "") -> RunOutcome:
+    """A cell raised an error, and the cells after it did not run.
+
+    Args:
+        error: the error's class name.
+        message: its message, one line.
+        source: the cell's code; empty when no cell was at fault.
+    """
+    where = f" in {cell_named(source)}" if source.strip() else ""
+    return RunOutcome(ExitCode.ERROR, f"{error}{where}: {message}")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """A check as the executed notebook holds it."""
+
+    name: str
+    passed: bool
+    rule: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One reason why a notebook failed, as its reader should see it.
+
+    Attributes:
+        what: the check that failed, or what happened.
+        rule: of the check, if it has one.
+        code: of the cell.
+        picture: the HTML of the last thing that the notebook showed until then; empty when it showed none.
+    """
+
+    what: str
+    rule: str | None = None
+    code: str = ""
+    picture: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookRun:
+    """One notebook's run.
+
+    Attributes:
+        name: the notebook's file name without its suffix.
+        outcome: how it ended.
+        seconds: real time from before its kernel started until after it ended.
+        checks: in the order of the notebook.
+        exercises: how far each is, by id: `untouched`, `wrong` or `done`. They never decide the exit code.
+        written: whether the report holds the executed notebook.
+        failures: why it failed, in the order of the notebook.
+    """
+
+    name: str
+    outcome: RunOutcome
+    seconds: float
+    checks: tuple[CheckResult, ...] = ()
+    exercises: Mapping[str, str] = field(default_factory=dict)
+    written: bool = False
+    failures: tuple[Failure, ...] = ()
+
+    def __str__(self) -> str:
+        passed = sum(check.passed for check in self.checks)
+        failed = "; ".join(check.name for check in self.checks if not check.passed)
+        why = ": ".join(filter(None, (self.outcome.why, failed)))
+        line = f"{self.outcome.status:<12} {self.name}  {self.seconds:.1f} s  {passed}/{len(self.checks)} checks"
+        if self.exercises:
+            line += f"  {[*self.exercises.values()].count('done')}/{len(self.exercises)} exercises"
+        return f"{line}  {why}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One run of several notebooks.
+
+    Attributes:
+        runs: one for each notebook, in their order.
+        parameters: the given parameters, as plain values.
+        seconds: real time of the whole.
+        interrupted: Ctrl-C ended it.
+        again: the options that repeat it for one notebook.
+    """
+
+    runs: tuple[NotebookRun, ...]
+    parameters: Mapping[str, Any]
+    seconds: float
+    interrupted: bool = False
+    again: str = ""
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What the process should return; the worst notebook decides."""
+        codes = [run.outcome.exit_code for run in self.runs]
+        return ExitCode.INTERRUPTED if self.interrupted else max(codes, default=ExitCode.OK)
+
+    @property
+    def rules(self) -> dict[str, dict[str, bool]]:
+        """By each rule that a check shows: whether it held, by the notebook and the name of the check."""
+        shown: dict[str, dict[str, bool]] = {}
+        for run in self.runs:
+            for check in run.checks:
+                if check.rule:
+                    shown.setdefault(check.rule, {})[f"{run.name}: {check.name}"] = check.passed
+        return dict(sorted(shown.items()))
+
+    @property
+    def headline(self) -> str:
+        """How it ended, in a sentence."""
+        ended = [run.outcome.exit_code for run in self.runs]
+        if not any(ended):
+            checks = sum(len(run.checks) for run in self.runs)
+            held = f"{checks} of {checks} checks hold" if checks else "there was no check"
+            return f"No notebook failed: {len(ended)} of {len(ended)} ran to the end, and {held}."
+        open_ones = ended.count(ExitCode.INTERRUPTED)
+        failed = f"{len(ended) - ended.count(ExitCode.OK) - open_ones} of {len(ended)} notebooks failed"
+        return f"{failed}; {open_ones} did not finish, because the run was interrupted." if open_ones else f"{failed}."
+
+    def as_dict(self) -> dict[str, Any]:
+        """The content of run.json, version 1.
+
+        {"version": 1, "exit_code": 0, "interrupted": false, "seconds": 9.1, "parameters": {"seed": 7},
+         "notebooks": [{"name": "01_activation_data", "status": "ok", "seconds": 3.2,
+                        "file": "01_activation_data.ipynb", "error": null,
+                        "checks": [{"name": "the button is shown", "passed": true, "rule": "A-CAN-1"}],
+                        "exercises": {"01.1": "untouched"}}],
+         "rules": {"A-CAN-1": {"01_activation_data: the button is shown": true}}}
+
+        `status` is ok, check-failed, error, time-limit, kernel-died or interrupted; `error` is one line or null.
+        """
+        return {
+            "version": 1,
+            "exit_code": self.exit_code,
+            "interrupted": self.interrupted,
+            "seconds": round(self.seconds, 3),
+            "parameters": dict(self.parameters),
+            "notebooks": [
+                {
+                    "name": run.name,
+                    "status": run.outcome.status,
+                    "seconds": round(run.seconds, 3),
+                    "file": f"{run.name}.ipynb" if run.written else None,
+                    "error": run.outcome.why or None,
+                    "checks": [asdict(check) for check in run.checks],
+                    "exercises": dict(run.exercises),
+                }
+                for run in self.runs
+            ],
+            "rules": self.rules,
+        }
+
+    def to_junit(self) -> str:
+        """A suite for each notebook, with a case for its execution, each check and each exercise; and one of the rules.
+
+        An exercise that is not done is skipped: it decides no exit code. A rule holds when each check of it does.
+        """
+        not_done = {"untouched": "not begun", "wrong": "answered, and not right yet"}
+        suites = []
+        for run in self.runs:
+            ended = run.outcome.exit_code in (ExitCode.OK, ExitCode.FAILED)
+            cases = [JUnitCase("execution", run.name, run.seconds, None if ended else "error", run.outcome.why)]
+            for check in run.checks:
+                name = f"{check.name} ({check.rule})" if check.rule else check.name
+                cases.append(JUnitCase(name, run.name, 0.0, None if check.passed else "failure", check.name))
+            for name, state in run.exercises.items():
+                why = not_done.get(state, "it cannot be read")
+                cases.append(JUnitCase(f"exercise {name}", run.name, 0.0, None if state == "done" else "skipped", why))
+            suites.append(JUnitSuite(run.name, tuple(cases), run.seconds))
+        rules = []
+        for rule, checks in self.rules.items():
+            failed = "; ".join(name for name, passed in checks.items() if not passed)
+            told = failed or "; ".join(checks)
+            rules.append(JUnitCase(rule, "rules", 0.0, "failure" if failed else None, failed, sentence(rule) or told))
+        return junit("workbook", [*suites, *([JUnitSuite("rules", tuple(rules), 0.0)] if rules else [])], self.seconds)
+
+    def _shown(self) -> dict[str, Any]:
+        """What the page and the Markdown say."""
+        return {
+            "title": self.headline,
+            "report": self,
+            "failed": [run for run in self.runs if run.failures],
+            "sentence": sentence,
+            "harmless": lambda html: Markup(harmless(html)),  # noqa: S704  # the page's policy lets nothing in it act
+        }
+
+    def write(self, directory: Path, secrets: Secrets, summary: Path | None = None) -> None:
+        """Write index.html, run.md, run.json and junit.xml, all or none of them, without the key.
+
+        Args:
+            directory: receives them.
+            secrets: removes the key.
+            summary: a file of the CI that the Markdown is added to.
+
+        Raises:
+            ConfigurationError: the directory or the file is missing or not writable.
+        """
+        markdown = fill("run.md", **self._shown())
+        texts = {
+            "run.json": json.dumps(self.as_dict(), ensure_ascii=False, indent=1) + "\n",
+            "junit.xml": self.to_junit(),
+            "run.md": markdown,
+            "index.html": page("run.html", **self._shown()),
+        }
+        try:
+            # half a pair of surrogates, which a name may hold, is no text that a file can hold
+            write_all(
+                {
+                    directory / name: secrets.scrub(text).encode("utf-8", "replace").decode()
+                    for name, text in texts.items()
+                }
+            )
+            if summary is not None:
+                with summary.open("a", encoding="utf-8") as file:
+                    file.write(secrets.scrub(markdown))
+        except OSError as error:
+            raise ConfigurationError(f"The report cannot be written: {error.strerror}.") from error
+
+
+def read_checks(text: str) -> Iterator[CheckResult]:
+    """The checks in an executed notebook's outputs, each name once; one that cannot be read counts as failed.
+
+    The last cell of a lesson leaves those that no cell showed, too.
+    """
+    shown: set[str] = set()
+    for left in _left_behind(text, CHECK_MIMETYPE):
+        of_lesson = left.get("checks") if isinstance(left, dict) else None
+        for check in map(_check_of, [left] if of_lesson is None else of_lesson):
+            if of_lesson is None or check.name not in shown:
+                yield check
+            shown.add(check.name)
+
+
+def _check_of(fact: Any) -> CheckResult:
+    match fact:
+        case {"name": str(name), "passed": bool(passed), "rule": (str() | None) as rule}:
+            return CheckResult(name, passed, rule)
+        case _:
+            return CheckResult("a check that cannot be read", passed=False)
+
+
+def read_exercises(text: str) -> dict[str, str]:
+    """How far each exercise is in an executed notebook, by id."""
+    found = _left_behind(text, EXERCISE_MIMETYPE)
+    return {
+        str(left["id"]): str(left["state"])
+        for left in found
+        if isinstance(left, dict) and {"id", "state"} <= left.keys()
+    }
+
+
+def _left_behind(text: str, mimetype: str) -> Iterator[Any]:
+    """What the outputs of an executed notebook hold under this media type, in order."""
+    for cell in json.loads(text)["cells"] if text else ():
+        for output in cell.get("outputs", ()):
+            if mimetype in output.get("data", {}):
+                yield output["data"][mimetype]
+
+
+def read_failures(text: str, outcome: RunOutcome, checks: tuple[CheckResult, ...]) -> Iterator[Failure]:
+    """Why the executed notebook failed: what ended it, then each check that does not hold."""
+    cells = [cell for cell in (json.loads(text)["cells"] if text else ()) if cell["cell_type"] == "code"]
+    sources = ["".join(cell["source"]) for cell in cells]
+
+    def failure(what: str, rule: str | None, at: int) -> Failure:
+        pictures = [html for cell in cells[: at + 1] if (html := _picture(cell))]
+        return Failure(what, rule, sources[at] if cells else "", pictures[-1] if pictures else "")
+
+    if outcome.exit_code not in (ExitCode.OK, ExitCode.FAILED, ExitCode.INTERRUPTED):
+        begun = [at for at, cell in enumerate(cells) if cell["metadata"].get("papermill", {}).get("start_time")]
+        yield failure(outcome.why, None, begun[-1] if begun else 0)
+    elif outcome.exit_code == ExitCode.FAILED and all(check.passed for check in checks):
+        yield failure(outcome.why, None, -1)  # of a check that no cell showed
+    for check in checks:
+        if not check.passed:
+            named = (at for at, cell in enumerate(cells) if check.name in json.dumps(cell, ensure_ascii=False))
+            yield failure(check.name, check.rule, next(named, -1))
+
+
+def _picture(cell: Any) -> str:
+    """The HTML of the last thing that the cell showed besides verdicts; empty when it showed nothing."""
+    shown = [output["data"] for output in cell["outputs"] if "text/html" in output.get("data", {})]
+    verdicts = {CHECK_MIMETYPE, EXERCISE_MIMETYPE}
+    return "".join(next((data["text/html"] for data in reversed(shown) if not verdicts & data.keys()), ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is the same for every notebook of one run.
+
+    Attributes:
+        report: the directory that receives the executed notebooks.
+        parameters: plain values to inject where a notebook declares them.
+        limit: seconds that one notebook may take as a whole.
+        secrets: removes the key from what is written.
+        fleet: owns the kernels.
+    """
+
+    report: Path
+    parameters: Mapping[str, Any]
+    limit: float
+    secrets: Secrets
+    fleet: Fleet
+
+
+def declared_parameters(notebook: Path) -> frozenset[str]:
+    """The names that the notebook's parameters cell assigns.
+
+    Raises:
+        Exception: whatever papermill raises for a file that is no notebook.
+    """
+    import papermill  # 1.3 s
+
+    return frozenset(papermill.inspect_notebook(_literal(notebook)))
+
+
+def run_notebook(notebook: Path, job: Job) -> NotebookRun:
+    """Run one notebook; every way to end is an outcome, never an exception."""
+    begun = time.monotonic()
+    checks: tuple[CheckResult, ...] = ()
+    exercises: Mapping[str, str] = {}
+    text, written = "", False
+    try:
+        with TemporaryDirectory(prefix="workbook-") as scratch, job.fleet.kernel(limit=job.limit) as kernel:
+            executed = Path(scratch) / notebook.name
+            outcome = _execute(notebook, executed, job, kernel)
+            text = executed.read_text("utf-8") if executed.exists() else ""
+        checks, exercises = tuple(read_checks(text)), read_exercises(text)
+        if job.secrets.found_in(text):
+            checks = (*checks, CheckResult("no key in the executed notebook", passed=False))
+        written = _keep(text := job.secrets.scrub(text), job.report / notebook.name)
+    except OSError as error:  # a full disk, a directory that became read-only
+        outcome = raised(type(error).__name__, f"the executed notebook cannot be written: {error.strerror}")
+    if outcome.exit_code == ExitCode.OK and not all(check.passed for check in checks):
+        outcome = RunOutcome(ExitCode.FAILED, "a check failed")
+    failures = tuple(read_failures(text if written else "", outcome, checks))
+    return NotebookRun(notebook.stem, outcome, time.monotonic() - begun, checks, exercises, written, failures)
+
+
+def _execute(notebook: Path, executed: Path, job: Job, kernel: Kernel) -> RunOutcome:
+    import papermill  # 1.3 s
+
+    logging.getLogger("papermill").setLevel(logging.CRITICAL)
+    try:
+        declared = declared_parameters(notebook)
+        papermill.execute_notebook(
+            _literal(notebook),
+            _literal(executed),
+            parameters={name: value for name, value in job.parameters.items() if name in declared},
+            kernel_name=KERNEL_NAME,
+            language="python",
+            progress_bar=False,
+            kernel_manager_class=manager_class(kernel),
+            # papermill's own `cwd` would change this whole process's directory
+            resources={"metadata": {"path": str(notebook.parent)}},
+        )
+    except Exception as error:  # noqa: BLE001  # papermill documents none; each kind becomes an outcome
+        return _outcome_of(error, kernel, job.secrets)
+    # after `sys.exit(0)` in a cell papermill says that the notebook is complete
+    cells = json.loads(executed.read_text("utf-8"))["cells"]
+    if any(cell["metadata"].get("papermill", {}).get("exception") for cell in cells):
+        return raised("SystemExit", "a cell ended the notebook early")
+    return RunOutcome(ExitCode.OK)
+
+
+def _literal(path: Path) -> str:
+    """The path with braces doubled: papermill would fill in parameters between single ones."""
+    return str(path).replace("{", "{{").replace("}", "}}")
+
+
+def _outcome_of(error: Exception, kernel: Kernel, secrets: Secrets) -> RunOutcome:
+    from nbclient.exceptions import DeadKernelError  # heavy
+    from papermill.exceptions import PapermillExecutionError  # heavy
+
+    if kernel.stopped:
+        return RunOutcome(ExitCode.INTERRUPTED, "interrupted")
+    if kernel.expired:
+        why = f"took longer than {kernel.limit or 0.0:g} s; its kernel was killed (--time-limit allows more)"
+        return RunOutcome(ExitCode.TIME_LIMIT, why)
+    if isinstance(error, DeadKernelError) or "Kernel died" in str(error):
+        why = "its kernel died (out of memory, or a cell ended the process)"
+        return RunOutcome(ExitCode.KERNEL_DIED, why)
+    # scrubbed before it is cut: half a key would not be recognised
+    if isinstance(error, PapermillExecutionError):
+        if error.ename == ChecksFailedError.__name__:
+            return RunOutcome(ExitCode.FAILED, one_line(secrets.scrub(error.evalue)))
+        return raised(error.ename, one_line(secrets.scrub(error.evalue)), secrets.scrub(error.source))
+    return raised(type(error).__name__, one_line(secrets.scrub(str(error))))
+
+
+def _keep(text: str, path: Path) -> bool:
+    """Write the executed notebook, if there is one; without it, no copy of an earlier run stays either."""
+    path.unlink(missing_ok=True)
+    try:
+        notebook = json.loads(text)
+    except ValueError:  # nothing ran, or removing the key broke the file's structure
+        return False
+    # papermill notes where the two files were; a report says nothing about the machine
+    notebook["metadata"].get("papermill", {}).update(input_path=path.name, output_path=path.name)
+    write_whole(path, json.dumps(notebook, indent=1) + "\n")
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What to run.
+
+    Attributes:
+        names: of the notebooks; all when empty.
+        given: the parameters: text from the command line, or values from a file.
+        out: the report's directory; it is made when it is missing.
+        notebooks: their directory; None looks in the usual places.
+        limit: seconds that one notebook may take as a whole.
+        environ: holds the key that must not be written, and where a CI's summary is.
+    """
+
+    names: Sequence[str] = ()
+    given: Mapping[str, Any] = field(default_factory=dict)
+    out: Path = Path("report")
+    notebooks: Path | None = None
+    limit: float = 300.0
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+
+def run(request: RunRequest) -> Report:
+    """Run the notebooks and write the report; Ctrl-C ends the kernels and leaves a partial report.
+
+    Raises:
+        ParameterError: a name or a parameter is wrong; nothing ran.
+        ConfigurationError: there are no notebooks, or the report's directory cannot be used.
+    """
+    directory = notebooks_dir(request.notebooks)
+    chosen = select(request.names, directory)
+    parameters = _parameters(request.given, chosen, directory)
+    if not 0 < request.limit < float("inf"):
+        raise ParameterError("--time-limit must be a number of seconds above 0.")
+    if request.out.resolve() == directory:
+        raise ConfigurationError("--out is the notebooks' own directory; the run would overwrite them.")
+    make_folder(
+        request.out, "run.json", "junit.xml", "run.md", "index.html"
+    )  # an old verdict must not survive a crash of this run
+
+    secrets = Secrets.of_environment(request.environ)
+    job = Job(request.out.resolve(), parameters, request.limit, secrets, Fleet())
+    begun = time.monotonic()
+    ended: dict[str, NotebookRun] = {}
+    interrupted = False
+    with tqdm(total=len(chosen), unit="notebook", leave=False, disable=None) as bar:  # None: only on a terminal
+
+        def done(result: NotebookRun) -> None:
+            ended[result.name] = result
+            bar.update()
+            bar.write(visible(secrets.scrub(str(result)), "\n"), file=sys.stderr)
+
+        try:
+            # the longest first: a lesson that tests a back end or an app waits for its time limits
+            longest_first = sorted(chosen, key=lambda path: b"wb.conform(" not in path.read_bytes())
+            job.fleet.each(lambda notebook: run_notebook(notebook, job), longest_first, done)
+        except KeyboardInterrupt:
+            interrupted = True
+    stopped = RunOutcome(ExitCode.INTERRUPTED, "interrupted")
+    runs = tuple(ended.get(path.stem, NotebookRun(path.stem, stopped, 0.0)) for path in chosen)
+    report = Report(runs, parameters, time.monotonic() - begun, interrupted, _again(request))
+    summary = request.environ.get("GITHUB_STEP_SUMMARY")
+    report.write(job.report, secrets, Path(summary) if summary else None)
+    return report
+
+
+def _again(request: RunRequest) -> str:
+    """The options that repeat this run for one notebook; of an absolute path they have the last name only."""
+    words = [word for name, value in request.given.items() for word in ("-p", f"{name}={value}")]
+    if (folder := request.notebooks) is not None:
+        words += ["--notebooks", folder.name if folder.is_absolute() else str(folder)]
+    words += ["--time-limit", f"{request.limit:g}"] if request.limit != RunRequest().limit else []
+    return shlex.join(words)
+
+
+def parameters_in(file: Path) -> dict[str, Any]:
+    """The parameters in a file of TOML, JSON or YAML, by the end of its name.
+
+    Raises:
+        ConfigurationError: it cannot be read, or does not hold names with values.
+    """
+    from papermill.iorw import read_yaml_file  # heavy; JSON is YAML, too
+
+    again = "-f takes a .toml, .json, .yaml or .yml file with a value for each name, such as seed = 9 in TOML."
+    content = read_named(file, 1_048_576, again)
+    try:
+        found = tomllib.loads(content.decode()) if file.suffix == ".toml" else read_yaml_file(str(file))
+    except Exception as error:  # papermill documents none
+        raise ConfigurationError(f"{file.name} cannot be read: {one_line(str(error))}. {again}") from error
+    if not isinstance(found, dict):
+        raise ConfigurationError(f"{file.name} holds no names with values. {again}")
+    return {str(name): value for name, value in found.items()}
+
+
+def _parameters(given: Mapping[str, Any], chosen: Sequence[Path], directory: Path) -> dict[str, Any]:
+    """The given parameters as plain values; what every notebook would refuse is refused here, once."""
+    parameters = Parameters.from_strings(given)
+    values = parameters.as_papermill()
+    if (file := parameters.sdk_output_file) is not None:
+        if not Path(file).is_file():
+            raise ParameterError(f"sdk_output_file: there is no file {file!r}.")
+        # a relative path starts at the current directory; the kernel's own directory is that of the notebooks
+        values["sdk_output_file"] = os.path.relpath(file, directory)
+    if parameters.source is Source.API:
+        from workbook.lessons.session import Session  # brings the HTTP client
+
+        Session(parameters).client.close()  # raises when the address or the key is missing or wrong
+    declared: set[str] = set()
+    for path in chosen if given else ():
+        try:
+            declared |= declared_parameters(path)
+        except Exception as error:
+            raise ConfigurationError(f"{path.name} cannot be read: {one_line(str(error))}") from error
+    for name in sorted(set(given) - declared):
+        raise ParameterError(f"None of {', '.join(path.stem for path in chosen)} has the parameter {name}.")
+    return {name: value for name, value in values.items() if name in given}

@@ -1,0 +1,731 @@
+"""The cases of `workbook conform app`: what cardholder, phone and back end do, and what must come of it."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any, Literal, TypeAlias
+
+from pydantic.alias_generators import to_snake
+
+from workbook.base.values import quoted
+from workbook.flows import messages as m
+from workbook.flows.messages import Event
+from workbook.flows.trace import Record
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, VARIANTS_A
+from workbook.simulation.phones import CAN_PROVISION_FAILURES, CANCELED, PROVISION_FAILURES
+from workbook.tools.conform.app.phone import WRONG_ANSWERS, Arrival, Device
+from workbook.tools.conform.back_end.judging import all_of
+from workbook.tools.conform.back_end.model import GET, POST
+from workbook.tools.harness.logs import LogLine
+from workbook.tools.harness.model import Case, Miss, Root
+
+# What the page may say of its button.
+SHOWN, DISABLED, HIDDEN, ABSENT = "shown", "disabled", "hidden", "absent"
+# Where an app can be held besides the back end's GET and POST: before each answers.
+ON_PHONE = WALLET, ASKING = "wallet", "canProvision"
+# Seconds that the wallet waits (REL-5). An app waits no longer than that for its back end (assumed).
+WALLET_WAITS = 20.0
+
+
+# What a cardholder, a phone and a back end do. Data only; `run.AppStage` carries it out.
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """The cardholder acts: openCardPage, tapAdd, closeCardPage, rotate, processDeath."""
+
+    what: str
+    card: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Note what the page shows now, under this name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Wait until nothing is under way and the page no longer changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfPlace:
+    """A step about one place where an app can be held: GET, POST or one of `ON_PHONE`."""
+
+    where: str
+
+
+class Hold(OfPlace):
+    """From here on the answer to GET, POST or canProvision, or the wallet, waits."""
+
+
+class Reached(OfPlace):
+    """Wait until something is held there."""
+
+
+class Outlast(OfPlace):
+    """Hold GET or POST until the app has given it up, or for as long as the wallet waits."""
+
+
+class Release(OfPlace):
+    """What is held there goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """From here on the back end answers like this; an empty name ends that."""
+
+    operation: str
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SetPhone:
+    """From here on the phone has these facts; see `simulation.phones.PhoneA`."""
+
+    facts: Mapping[str, Any]
+
+
+AppStep: TypeAlias = Do | Look | Settle | Hold | Reached | Outlast | Release | Fail | SetPhone
+
+OPEN, TAP, CLOSE, ROTATE, DIE = map(Do, ("openCardPage", "tapAdd", "closeCardPage", "rotate", "processDeath"))
+SETTLE = Settle()
+OPENED = (OPEN, SETTLE, Look("opened"))
+ADDED = (*OPENED, TAP, SETTLE, Look("after"))
+
+
+@dataclass(slots=True)
+class AppSeen:
+    """Everything that one case saw; `run.AppStage` fills it in.
+
+    Attributes:
+        cards: the ids of the case's cards.
+        looks: what the page showed, by the name of each look: its button and its message.
+        device: the phone, with the trace of all calls.
+        arrivals: the requests at the back end.
+        threw: what the app's own code threw, out of an action or uncaught elsewhere, in words.
+        hosts: every host and port that the app's process asked for.
+        back_end: host and port of the back end.
+        reports: how many card configuration issues the app says it reported in this case; None where it cannot say.
+        log: what the process printed meanwhile.
+        session: what the app was given to present.
+        unreached: where the attempt should have been held but never arrived; empty where it arrived.
+        blocked: which function of the adapter was not answered while something was held, in words; empty where none.
+        earlier: every sdkInput that the back end gave in the cases before.
+    """
+
+    cards: tuple[str, ...]
+    looks: dict[str, tuple[str, str]]
+    device: Device
+    arrivals: tuple[Arrival, ...] = ()
+    threw: list[str] = field(default_factory=list)
+    hosts: set[str] = field(default_factory=set)
+    back_end: str = ""
+    reports: int | None = None
+    log: tuple[LogLine, ...] = field(default=(), repr=False)
+    session: str = field(default="", repr=False)
+    unreached: str = ""
+    blocked: str = ""
+    earlier: frozenset[str] = field(default=frozenset(), repr=False)
+
+    def button(self, look: str) -> str:
+        """The button at that look."""
+        return self.looks.get(look, (ABSENT, ""))[0]
+
+    def message(self, look: str) -> str:
+        """What the page says at that look."""
+        return self.looks.get(look, ("", ""))[1]
+
+    def came(self, operation: str) -> list[Arrival]:
+        """The requests of one operation."""
+        return [arrival for arrival in self.arrivals if arrival.operation == operation]
+
+    def happened(self, *events: type[Event]) -> list[Record]:
+        """The records of these events on the phone."""
+        return self.device.trace.select(*events)
+
+
+AppJudge: TypeAlias = Callable[[AppSeen], Iterator[Miss]]
+
+
+# What a case is about.
+AppGroup: TypeAlias = Literal[
+    "screen", "form", "fidelity", "concurrency", "recovery", "secrecy", "life", "isolation", "faults"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AppCase(Case[AppSeen]):
+    """One case in front of an app, with a name like `app.screen.hidden-when-in-wallet`.
+
+    Attributes:
+        steps: what happens.
+        variant: the only SDK variant that it is for; empty for both.
+        asks: it needs the app to count its reports.
+        reads: it needs the app to hand over what its page says.
+    """
+
+    steps: tuple[AppStep, ...] = field(default=(), repr=False)
+    variant: str = ""
+    asks: bool = False
+    reads: bool = False
+
+
+def app_case(  # noqa: PLR0917 - a row of a table
+    group: AppGroup,
+    name: str,
+    says: str,
+    rule: str,
+    steps: tuple[AppStep, ...],
+    judge: AppJudge,
+    **needs: Any,
+) -> AppCase:
+    """One row of a table of cases; `name` is without `app.` and its group, `needs` are the last fields of `AppCase`.
+
+    If the app hung or threw, or did not get as far as the case needs, its judge is not asked.
+    """
+
+    def judged(seen: AppSeen) -> Iterator[Miss]:
+        strays = [arrival for arrival in seen.arrivals if not arrival.operation]
+        if seen.blocked:
+            yield Miss("a main thread that waits for nothing", seen.blocked, SUSPEND, rule="APP-7", root=Root.NO_ANSWER)
+        elif seen.threw:
+            ends = "It ends the app. If the call outlived its page, end it with the page; else catch what it throws."
+            yield from in_order(seen)
+            for text in seen.threw:
+                todo = NO_MAIN if "MainDispatchers" in text else ends
+                yield Miss("no exception in the app", text, todo, harms=True)
+        elif strays and not seen.came(GET):
+            sent = f"{strays[0].request.method} {strays[0].request.target}"
+            todo = "Write the app's own route as path of [get] in app.toml, with {id} where the card's id is."
+            yield Miss("a GET on the route that app.toml names", f"{sent} came", todo, root=Root.PLAIN_CALL)
+        elif seen.unreached == GET:
+            yield NO_GET
+        elif seen.unreached:
+            yield never_came(seen.unreached)
+        else:
+            yield from judge(seen)
+
+    return AppCase(f"app.{group}.{name}", says, rule, group, judged, steps=steps, **needs)
+
+
+# The judges.
+
+ATTEMPTS = (m.ProvisionCalled, m.ProvisionWithProviderCalled)
+GUARD = "Disable the button in the tap itself, before anything suspends, and enable it when the attempt is over."
+SUSPEND = (
+    "Nothing may wait on the main thread: no runBlocking, no blocking HTTP call, no latch. Call your back end on "
+    "another dispatcher, in fetchOpc too, the SDK in a coroutine. If only the adapter waits, let it return at once."
+)
+NO_MAIN = (
+    "A plain JVM has no Dispatchers.Main: give your core another dispatcher, or set it with kotlinx-coroutines-test, "
+    "whose jar belongs to `libraries` of [kotlin]."
+)
+AS_IT_IS = "Hand it on as it is."
+LIMIT = "Give each call of your back end one time limit: above the back end's own, below the wallet's 20 s."
+PRESENT = "Return the activity of this moment, not the first one, which a rotation has ended."
+# The miss of an app that keeps activation data beyond its page.
+KEPT = Miss(
+    "the sdkInput of this page's own GET",
+    "create got one that an earlier page was given",
+    "Fetch activation data each time the page opens, and keep it nowhere.",
+    rule="REL-7",
+    root=Root.OLD_ANSWER,
+)
+NO_GET = Miss("a GET each time a page opens", "none came", KEPT.todo, root=Root.OLD_ANSWER)
+
+
+def button_is(look: str, *allowed: str, todo: str) -> AppJudge:
+    """At this look, the button is one of these."""
+
+    def judge(seen: AppSeen) -> Iterator[Miss]:
+        if (now := seen.button(look)) not in allowed:
+            yield Miss(f"a button that is {' or '.join(allowed)}", f"it is {now}", todo)
+
+    return judge
+
+
+def never_came(what: str) -> Miss:
+    """The miss of an app that did not come as far as the case needs."""
+    todo = "Its cause is in another case: look at app.form first, then at app.fidelity."
+    return Miss(f"an attempt that comes as far as its {what}", "it did not", todo, harms=True, root=Root.FOLLOWS)
+
+
+def set_up_once(seen: AppSeen) -> Iterator[Miss]:
+    """A page has one SDK client, also after a rotation. A second one fails where the attempt under way is harmed."""
+    todo = (
+        "GET and create belong to the opening of a page, once. Keep the CardProvisioning where a rotation does not end "
+        "it (a view model); on a return to the page ask canProvision again."
+    )
+    for what, made in (("call of create", len(seen.happened(m.CreateCalled))), ("GET", len(seen.came(GET)))):
+        if made > 1:
+            harms = len(seen.happened(*ATTEMPTS)) > 1 or seen.button("rotated") == SHOWN
+            yield Miss(f"one {what} for a page", f"{made} were made", todo, rule="APP-2",
+                       harms=harms, root=Root.OLD_ANSWER if harms else Root.CASE)  # fmt: skip
+            return
+
+
+def one_attempt(seen: AppSeen) -> Iterator[Miss]:
+    """One call of provision, no more and no fewer."""
+    if (calls := len(seen.happened(*ATTEMPTS))) != 1:
+        yield Miss("1 call of provision", f"{calls} were made", GUARD)
+
+
+def in_order(seen: AppSeen) -> Iterator[Miss]:
+    """No call came in an order that the document does not show."""
+    for sentence in seen.device.refused:
+        yield Miss("calls in the document's order", sentence, "Call the SDK in the order of the flow.", rule="FLOW-2")
+
+
+def given(call: type[Event], operation: str, expected: str, observed: str, todo: str) -> AppJudge:
+    """Each such call carries an sdkInput that this operation gave in this case."""
+
+    def judge(seen: AppSeen) -> Iterator[Miss]:
+        texts = {arrival.given for arrival in seen.came(operation)}
+        for _record, called in seen.device.trace.seen(call):
+            if (text := opaque_text(getattr(called, "sdk_input", ""))) not in texts:
+                yield KEPT if text in seen.earlier else Miss(expected, observed, todo)
+
+    return judge
+
+
+def at_least_one(call: type[Event], expected: str, observed: str, todo: str) -> AppJudge:
+    """Such a call was made."""
+    return lambda seen: iter(() if seen.happened(call) else (Miss(expected, observed, todo),))
+
+
+def posts_unchanged(seen: AppSeen) -> Iterator[Miss]:
+    """Each POST that came carries the sdkOutput that the SDK made, for its card."""
+    trace = seen.device.trace
+    outputs = [
+        *((call.sdk_output, call.payment_instrument_id) for _record, call in trace.seen(m.FetchOpcCalled)),
+        *((call.sdk_output, call.payment_instrument_id) for _record, call in trace.seen(m.SdkOutputCreated)),
+    ]
+    made = {opaque_text(output): card for output, card in outputs}
+    for arrival in seen.came(POST):
+        if arrival.sdk_output not in made:
+            yield Miss("a POST with the SDK's sdkOutput, byte for byte", "it carries another text", AS_IT_IS)
+        elif arrival.card != made[arrival.sdk_output]:
+            todo = "Send it for the paymentInstrumentId that the SDK gives with it."
+            yield Miss(f"a POST for {made[arrival.sdk_output]}", f"it is for {arrival.card}", todo, rule="APP-3",
+                       root=Root.WRONG_CARD)  # fmt: skip
+
+
+def output_unchanged(seen: AppSeen) -> Iterator[Miss]:
+    """A POST came, and each is as it should be."""
+    yield from posts_unchanged(seen)
+    if not seen.came(POST):
+        yield Miss("a POST", "none came", "Have the OpcProvider ask the back end.")
+
+
+def called_once(seen: AppSeen) -> Iterator[Miss]:
+    """The one tap of a case called provision no more than once."""
+    todo = "Call provision once for each tap. After a failure enable the button: the next attempt is the cardholder's."
+    if (calls := len(seen.happened(*ATTEMPTS))) > 1:
+        yield Miss("1 call of provision for one tap", f"{calls} were made", todo, rule="REL-1")
+
+
+def post_once(seen: AppSeen) -> Iterator[Miss]:
+    """The one tap of a case began one attempt, which sent its POST once, whatever became of it."""
+    todo = "Turn repeats off in your HTTP library for this call, and let the cardholder tap again."
+    if not seen.came(POST):
+        yield never_came(POST)
+    yield from called_once(seen)
+    if len(seen.came(POST)) > max(1, len(seen.happened(*ATTEMPTS))):
+        yield Miss("one POST", f"{len(seen.came(POST))} came", todo, rule="REL-1")
+
+
+def not_added(seen: AppSeen) -> Iterator[Miss]:
+    """If no attempt succeeded: why the last one failed or none began."""
+    if seen.happened(m.ProvisionSuccess):
+        return
+    todo = "Add a card first: app.form and app.fidelity say what is in the way."
+    observed = "no call of provision was made"
+    for record in seen.happened(m.ProvisionFailure, m.ProviderFailed, m.OpcFailed):
+        observed = f"{record.message.says}: {getattr(record.message, 'why', '')}"
+        todo = PRESENT if "activityProvider" in observed else todo
+    yield Miss("a card that was added", observed, todo, root=Root.CASE if todo == PRESENT else Root.FOLLOWS)
+
+
+def first_of(*judges: AppJudge) -> AppJudge:
+    """The misses of the first judge that has any: what the others miss follows from them."""
+    return lambda seen: iter(next(filter(None, (tuple(judge(seen)) for judge in judges)), ()))
+
+
+def once_added(judge: AppJudge) -> AppJudge:
+    """The judge's misses if a card was added; else why none was."""
+    return first_of(not_added, judge)
+
+
+def in_wallet(card: int) -> AppJudge:
+    """This card, and no other, ended in the wallet."""
+
+    def judge(seen: AppSeen) -> Iterator[Miss]:
+        if seen.device.phone.cards != {seen.cards[card]}:
+            there, todo = ", ".join(sorted(seen.device.phone.cards)), "Keep each page's card with its own client."
+            yield Miss(f"{seen.cards[card]} in the wallet", f"{there} in it", todo, root=Root.WRONG_CARD)
+
+    return once_added(judge)
+
+
+def ended_with_process(seen: AppSeen) -> Iterator[Miss]:
+    """All of the ended process stopped; else it is the adapter's fault."""
+    if seen.happened(m.ProvisionSuccess):
+        todo = "In processDeath() of your adapter, cancel everything that the app has begun."
+        yield Miss("an attempt that ends with its process", "it went on and added the card", todo)
+
+
+def get_each_opening(seen: AppSeen) -> Iterator[Miss]:
+    """One GET for each time that the page was opened."""
+    if len(seen.came(GET)) < 2:
+        yield NO_GET
+
+
+def late_get_unused(seen: AppSeen) -> Iterator[Miss]:
+    """No call of create uses a GET's answer that comes after the wallet's limit."""
+    for record in seen.happened(m.CreateCalled):
+        if seen.device.began + record.at - seen.came(GET)[0].at > WALLET_WAITS:
+            yield Miss("a GET that the app has given up by then", "create was called with its late answer", LIMIT)
+
+
+def nothing_before_tap(seen: AppSeen) -> Iterator[Miss]:
+    """Opening the page begins no attempt."""
+    for record in seen.happened(*ATTEMPTS, m.CreateSdkOutputCalled):
+        yield Miss(
+            "no attempt before a tap", f"{record.message.says} was called", "Begin it in the tap.", root=Root.PLAIN_CALL
+        )
+    if seen.came(POST):
+        yield Miss("no POST before a tap", "one came", "Send it when the SDK has made an sdkOutput.")
+
+
+def provider_ended(seen: AppSeen) -> Iterator[Miss]:
+    """The provider ended with its page, while the back end still held the POST."""
+    ended = [seen.device.began + record.at for record in seen.happened(m.OpcFailed)]
+    answered = [arrival.answered or inf for arrival in seen.came(POST) if arrival.status]  # else the app cut it
+    two_steps = seen.happened(m.SdkOutputCreated) and not seen.happened(m.ProvisionCalled)  # the second never came
+    if not two_steps and (not ended or max(ended) > min(answered, default=inf)):
+        todo = "Let fetchOpc suspend cancellably, and run the attempt in the page's scope."
+        yield Miss("fetchOpc to end with its scope", "it still ran afterwards", todo, noted=True)
+
+
+def reported(seen: AppSeen) -> Iterator[Miss]:
+    """The app reported the card configuration issue; one that did not ask after its success could not see it."""
+    if not seen.reports:
+        todo = "Report it to the operator's contact, so that the scheme's card configuration is verified."
+        asked = asked_after_success(seen)
+        todo = todo if asked else f"Ask canProvision once more after a success; where it says yes: {todo}"
+        yield Miss("a report: CanBeProvisioned for a card that was just added", "none was made", todo, noted=not asked)
+
+
+def not_reported(seen: AppSeen) -> Iterator[Miss]:
+    """The app reported nothing."""
+    if seen.reports:
+        todo = "Report CanBeProvisioned for a card that is in the wallet, and nothing else."
+        yield Miss("no report: the card is configured as it should be", f"{seen.reports} came", todo)
+
+
+def not_deprecated(seen: AppSeen) -> Iterator[Miss]:
+    """No call that 0.4.0 deprecates."""
+    for record in seen.happened(m.CreateSdkOutputCalled, m.ProvisionCalled):
+        todo = "Remove createSdkOutput, implement OpcProvider, and call the new provision (A-MIG-1)."
+        yield Miss("no deprecated call", f"{record.message.says} was called", todo)
+
+
+def two_steps(seen: AppSeen) -> Iterator[Miss]:
+    """createSdkOutput, the POST, provision, in this order."""
+    made = [record.at for record in seen.happened(m.SdkOutputCreated)]
+    used = [record.at for record in seen.happened(m.ProvisionCalled)]
+    if not made or not used or not seen.came(POST) or made[0] > used[0]:
+        yield Miss("createSdkOutput(), the POST, provision(sdkInput)", "another order", "Follow the flow (FLOW-1).")
+
+
+def activity_there(seen: AppSeen) -> Iterator[Miss]:
+    """The activityProvider returned an activity."""
+    for _record, failure in seen.device.trace.seen(m.ProvisionFailure):
+        if "activityProvider" in failure.why:
+            yield Miss("an activity from the activityProvider", failure.why, PRESENT)
+
+
+def own_back_end_only(seen: AppSeen) -> Iterator[Miss]:
+    """The app's process talks to its back end and to nobody else."""
+    for host in sorted(seen.hosts - {seen.back_end}):
+        yield Miss("calls of the back end only", f"the app asked for {host}", "Only your back end calls the HTTP API.")
+    for arrival in seen.arrivals:
+        if arrival.request.header("x-api-key") is not None:
+            yield Miss("no API key in the app", "a request carried x-api-key", "Keep the key on your back end.")
+
+
+# The first characters of a value that a log is searched for: logs cut values. All simulated data begins with
+# the same 48, so only a longer piece says which kind of value it is.
+CUT = (56, 24)
+
+
+def kinds(seen: AppSeen, text: str) -> set[str]:
+    """Which secret values of the case this text holds."""
+    values: Mapping[str, list[str | None]] = {
+        "sdkInput": [arrival.given for arrival in seen.arrivals],
+        "sdkOutput": [arrival.sdk_output for arrival in seen.arrivals],
+        "session": [seen.session],
+    }
+    found = ({kind for kind in values if any(one and one[:cut] in text for one in values[kind])} for cut in CUT)
+    return next(filter(None, found), set())
+
+
+def silent(what: str) -> AppJudge:
+    """The log holds none of these values."""
+
+    def judge(seen: AppSeen) -> Iterator[Miss]:
+        for line in seen.log:
+            if what in kinds(seen, line.text):
+                todo = "Log where a value came from and its length, never the value."
+                yield Miss(f"no {what} in the log", f"it is there (line {line.number} of {line.file})", todo,
+                           noted=what == "session")  # fmt: skip
+                return
+
+    return judge
+
+
+# The looks of `TOLD` after an attempt that failed.
+FAILED = ("failed", "without OPC data")
+
+
+def cancel_is_no_failure(seen: AppSeen) -> Iterator[Miss]:
+    """After a cancel the page does not say what it says after a failure, nor a word for one (English only)."""
+    text = seen.message("cancelled")
+    if text and (text in map(seen.message, FAILED) or re.search(r"(?i)error|fail|wrong|unable|sorry", text)):
+        todo = f"Tell {CANCELED} from the other names: enable the button, and say nothing."
+        yield Miss("no failure told after a cancel", "the page says that the attempt failed", todo)
+
+
+def failure_told(seen: AppSeen) -> Iterator[Miss]:
+    """After a failure the page says something that it says neither before nor after a success."""
+    tell_apart = "Say after a failure that nothing was added, and after a success that the card was."
+    for look in FAILED:
+        if seen.message(look) in {"", seen.message("opened")}:
+            yield Miss("a word about the failure", f"none ({look})", "Say that the card was not added.")
+        elif seen.message(look) == seen.message("added"):
+            yield Miss("a word about the failure", f"the same as after a success ({look})", tell_apart)
+
+
+def nothing_technical(seen: AppSeen) -> Iterator[Miss]:
+    """No value, and no name or number of the code or the back end, is on the page."""
+    names = "|".join(name for name in PROVISION_FAILURES if re.search("[a-z][A-Z]", name))  # not a word such as Error
+    names += r"|\w+(?:Exception|Result)|[A-Z]+(?:_[A-Z0-9]+)+|null"
+    technical = rf"\b(?:{names})\b|https?://|[{{}}]|(?i:\b(?:http|status|code)\W*\d+)"
+    for look, (_button, text) in seen.looks.items():
+        todo = "Say what the cardholder can do, in words of yours; log the rest."
+        for kind in sorted(kinds(seen, text)):
+            yield Miss(f"no {kind} on the page", f"it is there ({look})", todo, harms=True)
+        if found := re.search(technical, text):
+            yield Miss("nothing technical on the page", f"it says {quoted(found[0])} ({look})", todo)
+
+
+def get_failure_told(seen: AppSeen) -> Iterator[Miss]:
+    """After a GET that failed the page says a sentence, or offers to try again: there is no button to tap."""
+    if not seen.message("opened"):
+        todo = "Say that the card cannot be added now, and offer a button that asks anew."
+        yield Miss("a sentence or a way to try again", "the page says nothing", todo)
+
+
+def asked_after_success(seen: AppSeen) -> bool:
+    """Whether the page that added the card asked canProvision again."""
+    opened = [arrival.at - seen.device.began for arrival in seen.came(GET)]
+    (added, *_) = (record.at for record in seen.happened(m.ProvisionSuccess))
+    return any(added < record.at < max(opened, default=0) for record in seen.happened(m.CanProvisionCalled))
+
+
+def offered_where_asked(seen: AppSeen) -> Iterator[Miss]:
+    """Shown after each CanBeProvisioned; an app may hide its button after a success without asking again."""
+    for look in ("after", "opened") if asked_after_success(seen) else ("opened",):
+        yield from button_is(look, SHOWN, todo=SHOW)(seen)
+
+
+def opaque_text(value: Any) -> str:
+    """The text of opaque data, wrapped or bare."""
+    return str(getattr(value, "text", value))
+
+
+# The cases. A row is: group, name, what it requires, rule, steps, judge.
+
+CREATED = all_of(
+    given(m.CreateCalled, GET, "create with the GET's sdkInput, byte for byte", "create got another text", AS_IT_IS),
+    at_least_one(m.CreateCalled, "a call of create", "none was made", "Call create with the GET's sdkInput."),
+)
+RECEIVED = all_of(
+    given(m.OpcReceived, POST, "the POST's sdkInput, byte for byte", "the SDK got another text", AS_IT_IS),
+    at_least_one(m.OpcReceived, "OPC data for the SDK", "it got none", "Return the POST's sdkInput."),
+)
+# Only texts that the back end gave reach create and the SDK.
+ONLY_GIVEN = all_of(*(
+    given(call, operation, "only calls with an sdkInput from the back end",
+          f"{where} got a text that the back end never gave",
+          "Take a 200 with a filled sdkInput for a success, and everything else for a failure.")
+    for where, call, operation in (("create", m.CreateCalled, GET), ("the SDK", m.OpcReceived, POST))
+))  # fmt: skip
+SHOW = "Show the button when canProvision answers CanBeProvisioned, and only then."
+FOLLOW = "Leave the attempt alone on a rotation, and let the page that is made anew follow it to its end."
+AGAIN = "Show the button enabled again after any Failure: nothing was added, and only a Success hides it."
+OWN_STATE = "Begin each page with a state of its own: nothing of an earlier page may be on it."
+FAILED_ONCE = all_of(in_order, post_once, button_is("after", SHOWN, todo=AGAIN))
+HELD_POST = (*OPENED, Hold(POST), TAP, Reached(POST), Look("held"))
+NOT_SHOWN = (HIDDEN, ABSENT)
+NOT_OFFERED = (*NOT_SHOWN, DISABLED)
+TRY = (*OPENED, TAP, SETTLE)
+# Four attempts, each on a page opened anew: cancelled, failed, without OPC data, and one that adds the card.
+TOLD = (
+    *(SetPhone({"provision_failure": CANCELED}), *TRY, Look("cancelled"), CLOSE),
+    *(SetPhone({"provision_failure": "InternalError"}), *TRY, Look("failed"), CLOSE),
+    *(SetPhone({"provision_failure": None}), Fail(POST, "500"), *TRY, Look("without OPC data"), CLOSE),
+    *(Fail(POST), *TRY, Look("added")),
+)
+
+ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
+    ("screen", "shown-when-possible", "CanBeProvisioned shows the button.", "A-CAN-1", OPENED,
+     button_is("opened", SHOWN, todo=SHOW)),
+    ("screen", "hidden-when-in-wallet", "AlreadyExistsInWallet hides the button.", "A-CAN-2",
+     (OPEN, SETTLE, TAP, SETTLE, CLOSE, OPEN, SETTLE, Look("opened")),
+     once_added(button_is("opened", *NOT_SHOWN, todo=SHOW))),
+    ("screen", "not-shown-while-asking", "Before canProvision has answered, no button can be pressed.", "FLOW-2",
+     (Hold(GET), Hold(ASKING), OPEN, Reached(GET), Look("fetching"), Release(GET), Reached(ASKING), SETTLE,
+      Look("asking"), Release(ASKING), SETTLE),
+     all_of(*(button_is(look, *NOT_OFFERED, todo=SHOW) for look in ("fetching", "asking")))),
+    ("screen", "hidden-without-wallet", "After WalletPayNotSupported no button is offered (assumed).", "APP-1",
+     (SetPhone({"wallet_pay_supported": False}), *OPENED),
+     all_of(in_order, button_is("opened", *NOT_OFFERED, todo=SHOW))),
+    ("screen", "hidden-on-invalid-sdk-input", "After InvalidSdkInput no button is offered (assumed).", "APP-1",
+     (SetPhone({"takes_sdk_input": False}), *OPENED),
+     all_of(in_order, button_is("opened", *NOT_OFFERED, todo=SHOW))),
+    ("screen", "hidden-after-success", "A card that was added is not offered again.", "A-CAN-2", ADDED,
+     all_of(in_order, once_added(button_is("after", *NOT_SHOWN, todo="Ask canProvision once more after a success.")))),
+    ("screen", "offered-while-possible", "CanBeProvisioned shows the button, also for a card that was just added.",
+     "A-CAN-1", (SetPhone({"scheme_configured": False}), *ADDED, CLOSE, *OPENED), once_added(offered_where_asked)),
+    ("form", "one-get-before-create", "create gets the sdkInput of the GET, unchanged.", "API-10", OPENED,
+     all_of(CREATED, in_order)),
+    ("form", "nothing-before-tap", "The page begins no attempt by itself.", "A-PROV-2", OPENED,
+     nothing_before_tap),
+    ("form", "adds-the-card", "A tap adds the card.", "A-PROV-3", ADDED,
+     all_of(in_order, first_of(called_once, in_wallet(0)))),
+    ("form", "activity", "The activityProvider returns the activity of this moment (assumed).", "APP-3",
+     (*OPENED, ROTATE, SETTLE, TAP, SETTLE), activity_there),
+    ("fidelity", "output-unchanged", "The POST carries the SDK's sdkOutput, byte for byte, for its card.", "API-7",
+     ADDED, output_unchanged),
+    ("fidelity", "opc-unchanged", "The SDK gets the POST's sdkInput, byte for byte.", "A-OPC-1", ADDED,
+     RECEIVED),
+    ("concurrency", "disabled-at-once", "The button is disabled while the back end is asked.", "A-BTN-1",
+     (*HELD_POST, Release(POST), SETTLE), button_is("held", DISABLED, HIDDEN, todo=GUARD)),
+    ("concurrency", "disabled-in-the-wallet", "The button is disabled while the wallet provisions.", "A-BTN-1",
+     (*OPENED, Hold(WALLET), TAP, Reached(WALLET), Look("held"), Release(WALLET), SETTLE),
+     button_is("held", DISABLED, HIDDEN, todo=GUARD)),
+    ("concurrency", "quick-taps", "Five quick taps make one attempt.", "A-BTN-1",
+     (*OPENED, *(TAP,) * 5, SETTLE), one_attempt),
+    ("concurrency", "taps-during-attempt", "Taps while the attempt runs begin no other.", "A-BTN-1",
+     (*HELD_POST, TAP, TAP, Release(POST), SETTLE), one_attempt),
+    ("concurrency", "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
+     set_up_once),
+    ("recovery", "enabled-after-failure", "After a failure the button can be pressed again.", "A-BTN-1",
+     (SetPhone({"provision_failure": "InternalError"}), *ADDED), FAILED_ONCE),
+    ("recovery", "enabled-after-cancel", "After the cardholder has cancelled, the button can be pressed again.",
+     "A-BTN-1", (SetPhone({"provision_failure": CANCELED}), *ADDED), FAILED_ONCE),
+    ("recovery", "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again.", "A-BTN-1",
+     (Fail(POST, "500"), *ADDED), FAILED_ONCE),
+    ("recovery", "adds-after-failure", "A tap after a failure adds the card.", "A-PROV-3",
+     (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), all_of(in_order, in_wallet(0))),
+    ("recovery", "offered-after-get-failure", "A page that is opened again asks again.", "API-10",
+     (Fail(GET, "503"), OPEN, SETTLE, CLOSE, Fail(GET), *OPENED),
+     all_of(in_order, button_is("opened", SHOWN, todo=SHOW))),
+    ("recovery", "post-not-repeated", "A POST whose connection was cut is not sent again by itself.", "REL-1",
+     (Fail(POST, "connection cut"), *ADDED),
+     post_once),
+    ("recovery", "post-not-repeated-after-503", "A POST that was answered with 503 is not sent again by itself.",
+     "REL-1", (Fail(POST, "503"), *ADDED), post_once),
+    ("secrecy", "no-sdk-input-in-log", "The app's log contains no sdkInput.", "REL-3", ADDED, silent("sdkInput")),
+    ("secrecy", "no-sdk-output-in-log", "The app's log contains no sdkOutput.", "REL-3", ADDED,
+     silent("sdkOutput")),
+    ("secrecy", "no-session-in-log", "The app's log contains no session.", "REL-4", ADDED, silent("session")),
+    ("secrecy", "no-value-in-log-after-failure", "The log of a failure contains no sdkOutput.", "REL-3",
+     (Fail(POST, "500"), *ADDED), silent("sdkOutput")),
+    ("secrecy", "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED,
+     own_back_end_only),
+    ("life", "rotation", "A rotation leaves the page as it is (assumed).", "APP-2",
+     (*OPENED, ROTATE, SETTLE, Look("after")), all_of(in_order, set_up_once, button_is("after", SHOWN, todo=SHOW))),
+    ("life", "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled.", "A-BTN-1",
+     (*HELD_POST, ROTATE, SETTLE, Look("rotated"), TAP, Release(POST), SETTLE, Look("after")),
+     all_of(in_order, first_of(set_up_once, button_is("rotated", DISABLED, HIDDEN, todo=FOLLOW), one_attempt, post_once,
+                               once_added(button_is("after", *NOT_SHOWN, todo=FOLLOW))))),
+    ("life", "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
+     (*OPENED, CLOSE, OPEN, SETTLE, Look("after")),
+     all_of(in_order, get_each_opening, button_is("after", SHOWN, todo=SHOW))),
+    ("life", "closed-during-attempt", "A page that is closed ends its fetchOpc (assumed).", "APP-2",
+     (*HELD_POST, CLOSE, SETTLE, Release(POST), SETTLE), all_of(in_order, post_once, provider_ended)),
+    ("life", "process-death", "After the process has ended, the page works again (assumed).", "APP-2",
+     (*HELD_POST, DIE, Release(POST), OPEN, SETTLE, Look("after")),
+     all_of(in_order, post_once, first_of(ended_with_process, button_is("after", SHOWN, todo=SHOW)))),
+    ("isolation", "second-card", "Another card's page adds that card (assumed).", "APP-3",
+     (*OPENED, CLOSE, Hold(GET), Do("openCardPage", 1), Reached(GET), Look("fetching"), Release(GET), SETTLE, TAP,
+      SETTLE),
+     all_of(in_order, first_of(posts_unchanged, in_wallet(1)),
+            button_is("fetching", *NOT_OFFERED, todo=OWN_STATE))),
+]  # fmt: skip
+
+
+def _cases() -> Iterator[AppCase]:
+    for row in ROWS:
+        yield app_case(*row)
+    for name in WRONG_ANSWERS:
+        told = name.lower().replace(" ", "-")
+        says = f"A POST that ends with {name!r} is a failure, and gives the SDK nothing."
+        judge = all_of(ONLY_GIVEN, FAILED_ONCE)
+        yield app_case("faults", f"post-{told}", says, "REL-6", (Fail(POST, name), *ADDED), judge)
+        says = f"A GET that ends with {name!r} is a failure, and offers no button."
+        judge = all_of(in_order, ONLY_GIVEN, button_is("opened", *NOT_OFFERED, todo=SHOW))
+        yield app_case("faults", f"get-{told}", says, "REL-6", (Fail(GET, name), *OPENED), judge)
+    yield app_case("faults", "post-never-answered", "A POST without an answer is given up within 20 s (assumed).",
+                   "REL-5", (*HELD_POST, Outlast(POST), SETTLE, Look("late"), Release(POST), SETTLE),
+                   all_of(in_order, post_once, button_is("late", SHOWN, todo=LIMIT)))  # fmt: skip
+    yield app_case("faults", "get-never-answered", "A GET without an answer is given up within 20 s (assumed).",
+                   "REL-5", (Hold(GET), OPEN, Reached(GET), Outlast(GET), Release(GET), SETTLE),
+                   all_of(in_order, late_get_unused))  # fmt: skip
+    hidden = all_of(in_order, button_is("opened", *NOT_OFFERED, todo=SHOW))
+    for name, outcome in CAN_PROVISION_FAILURES.items():
+        told = to_snake(name).replace("_", "-")
+        having = [variant for variant, one in VARIANTS_A.items() if type(outcome) not in one.facts.lacks]
+        yield app_case("screen", f"hidden-on-{told}", f"After {name} no button is offered (assumed).", "APP-1",
+                       (SetPhone({"can_provision": outcome}), *OPENED), hidden,
+                       variant=having[0] if len(having) == 1 else "")  # fmt: skip
+    yield app_case("form", "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,
+                   variant=A_FROM_0_4_0.name)  # fmt: skip
+    told_rows: list[tuple[AppGroup, str, str, str, AppJudge]] = [
+        ("screen", "cancel-is-no-failure", "A cardholder who cancelled is told of no failure (assumed).", "APP-4",
+         cancel_is_no_failure),
+        ("screen", "failure-told", "A cardholder is told that an attempt failed (assumed).", "APP-4", failure_told),
+        ("screen", "nothing-technical", "The page shows no value, and no name of the code (assumed).", "APP-6",
+         nothing_technical),
+    ]  # fmt: skip
+    for group, name, says, rule, judge in told_rows:
+        yield app_case(group, name, says, rule, TOLD, all_of(in_order, once_added(judge)), reads=True)
+    yield app_case(
+        "screen",
+        "get-failure-told",
+        "A page whose GET failed says so, or offers to try again (assumed).",
+        "APP-9",
+        (Fail(POST, "500"), *TRY, Look("failed"), CLOSE, Fail(POST), Fail(GET, "503"), *OPENED),
+        get_failure_told,
+        reads=True,
+    )  # the failed attempt shows whether the adapter hands texts over
+    yield app_case("form", "two-steps", "Before 0.4.0 a tap makes createSdkOutput, the POST and provision.",
+                   "A-PROV-1", ADDED, two_steps, variant=A_BEFORE_0_4_0.name)  # fmt: skip
+    yield app_case("screen", "reported", "CanBeProvisioned for a card that was just added is reported.", "A-CAN-6",
+                   (SetPhone({"scheme_configured": False}), *ADDED, CLOSE, *OPENED), once_added(reported),
+                   asks=True)  # fmt: skip
+    for name, says, steps in (
+        ("not-reported-when-opened", "CanBeProvisioned for a card that is not in the wallet is no issue.", OPENED),
+        ("not-reported-when-added", "A card that was added, and is found in the wallet, is no issue.", ADDED),
+    ):
+        yield app_case("screen", name, says, "A-CAN-6", steps, not_reported, asks=True)
+
+
+# Every case by its name.
+APP_CASES: Mapping[str, AppCase] = {case.name: case for case in _cases()}

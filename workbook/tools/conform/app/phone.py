@@ -1,0 +1,662 @@
+"""`workbook phone`: the phone that an app's SDK stand-in calls, one device for each client, in real time.
+
+The same table as everywhere else decides what may come when, and the same simulated SDK (`SdkA`) answers. Here the app
+acts: it calls from another process, and several calls may run at once. So each call is a coroutine that steps the
+table, waits as long as the SDK takes, and steps it again. When the SDK asks the app for something, the question leaves
+as the answer of one exchange, and the app's reply comes with the next.
+
+The phones' protocol, and the back end behind each app, are served on loopback. A run has one key. Each client (`hello`)
+has a world and a device of its own, so two apps never mix; its back end is at an address of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import secrets
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import count
+from time import monotonic
+from typing import Any
+from urllib.parse import unquote
+
+from jsonpointer import JsonPointer
+
+from workbook.base.values import choice, lookup, quoted
+from workbook.errors import OpaqueDataError, OutOfOrderError, ParameterError, WorkbookError
+from workbook.flows import messages as m
+from workbook.flows.machine import Machine
+from workbook.flows.messages import Command, Event
+from workbook.flows.platform_a import State
+from workbook.flows.trace import Kind, Record, Trace
+from workbook.flows.variants import VARIANTS_A, VariantA, variant_a
+from workbook.play.back_end import TRY_LATER, BackEnd
+from workbook.play.platform_a import CardAddress, opaque
+from workbook.simulation.http import JSON_HEADERS, Ending, Request, Response, Wire
+from workbook.simulation.phones import NUMBERS, PHONES_A, PhoneA
+from workbook.simulation.sdks import SdkA
+from workbook.simulation.seal import HardSeal
+from workbook.simulation.service import DirectApi, Service
+from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_CARDS, World
+from workbook.tools.conform.app import protocol as p
+from workbook.tools.conform.back_end.model import GET, POST, RAW, SURFACE, Surface
+from workbook.tools.conform.back_end.phone import text_at
+from workbook.tools.mockserver.server import LEAVING, Server, base_url, is_own_host, listening
+
+PhoneReply = dict[str, Any]
+
+
+class Device:
+    """One phone, with everything that one client did on it.
+
+    Args:
+        client: its name.
+        variant: of the SDK.
+        phone: its facts; the next call sees what is changed in them.
+        seed: of the simulated service whose data its SDK opens.
+        pace: multiplies the SDK's seconds; 0 answers at once.
+
+    Attributes:
+        trace: every call, outcome and wait so far, in seconds since the device began.
+        refused: each call that the table did not allow, as a sentence.
+        held: by place, an event that its calls wait for: "wallet", and "canProvision" before its answer.
+        waiting: by place, how many calls wait there.
+        log: called with each step as a line.
+        began: the moment that the trace's seconds count from, in seconds of the monotonic clock.
+    """
+
+    def __init__(
+        self, client: str, variant: VariantA, phone: PhoneA | None = None, *, seed: int = 7, pace: float = 1.0
+    ) -> None:
+        self.client, self.seed, self.pace = client, seed, pace
+        self.variant = replace(variant, guarded=False)  # whether its button is guarded is for the app to show
+        self.phone = phone or PhoneA(number=next(NUMBERS))
+        self.trace = Trace(f"Your app {client} on platform A, SDK {variant.name.replace('-', ' ')}")
+        self.refused: list[str] = []
+        self.held: dict[str, asyncio.Event] = {}
+        self.waiting: Counter[str] = Counter()
+        self.log: Callable[[str], None] = lambda _line: None
+        self.began = monotonic()
+        self._numbers, self._turns = count(1), count(1)
+        self._made: dict[int, _Provisioning] = {}
+        self._asked: dict[int, _Call] = {}
+        self._calls = 0
+
+    @property
+    def under_way(self) -> tuple[str, ...]:
+        """The calls that wait for the app."""
+        return tuple(call.says for call in self._asked.values())
+
+    def process_ended(self) -> None:
+        """The app's process is gone: note what was under way, and forget what was in its memory."""
+        for says in self.under_way:
+            self.note(m.Noted(f"{says} was under way when the app's process ended"))
+        for call in self._asked.values():
+            call.task.cancel()
+        self._asked.clear()
+        self._made.clear()
+
+    def note(self, event: Event) -> None:
+        """Put into the trace what is no step of a table."""
+        kind = Kind(event.kind) if isinstance(event, m.Aside) else Kind.EVENT
+        self.record(kind, event, "", "", event.rules)
+
+    def record(
+        self, kind: Kind, message: m.Message, before: str, after: str, rules: tuple[str, ...], **more: Any
+    ) -> None:
+        """Put one step into the trace, at its time."""
+        step = Record(monotonic() - self.began, kind, message, before, after, rules, **more)
+        self.trace.append(step)
+        self.log(f"{self.client}  {step.at:8.3f} s  {message.sender} -> {message.receiver}: {message.says}")
+
+    async def answer(self, call: p.PhoneRequest) -> PhoneReply:
+        """What comes of one call.
+
+        Raises:
+            OutOfOrderError: the table does not allow it now, or it names what is not there.
+        """
+        self._calls += 1
+        try:
+            return await self._answer(call)
+        except OutOfOrderError as error:
+            self.refused.append(str(error))
+            raise
+        finally:
+            self._calls -= 1
+
+    async def _answer(self, call: p.PhoneRequest) -> PhoneReply:
+        match call:
+            case p.Create():
+                made = _Provisioning(self)
+                reply = await _Call(made, m.CreateCalled(opaque(call.sdk_input))).begin()
+                if reply["outcome"] == "Success":
+                    reply["provisioning"] = number = next(self._numbers)
+                    self._made[number] = made
+            case p.CanProvision():
+                reply = await _Call(self._of(call), m.CanProvisionCalled()).begin()
+            case p.CreateSdkOutput():
+                reply = await _Call(self._of(call), m.CreateSdkOutputCalled(), m.AddTapped()).begin()
+            case p.ProvisionWithProvider():
+                with_provider = m.ProvisionWithProviderCalled(call.card_display_name, _address(call))
+                reply = await _Call(self._of(call), with_provider, m.AddTapped()).begin()
+            case p.Provision():
+                opc = opaque(call.sdk_input)
+                provision = m.ProvisionCalled(opc, call.card_display_name, _address(call))
+                reply = await _Call(self._of(call), provision, m.OpcReceived(opc)).begin()
+            case p.Turn():
+                if (waiting := self._asked.pop(call.turn, None)) is None:
+                    why = f"Nothing waits for turn {call.turn}: it was answered, or the app's process began anew."
+                    raise OutOfOrderError(why)
+                reply = await waiting.go_on(call)
+            case _:
+                raise OutOfOrderError(f"{type(call).__name__} is no call of a device.")
+        return reply
+
+    def _of(self, call: p.OfOne) -> _Provisioning:
+        if call.provisioning not in self._made:
+            again = "One that an earlier process of the app made is gone: call create again."
+            raise OutOfOrderError(f"No CardProvisioning {call.provisioning} is on this phone. {again}")
+        return self._made[call.provisioning]
+
+    async def pause(self, place: str) -> None:
+        """Wait while this place is held."""
+        if (held := self.held.get(place)) is not None:
+            self.waiting[place] += 1
+            await held.wait()
+            self.waiting[place] -= 1
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call is being answered, or the app was asked for something."""
+        return bool(self._calls or self._asked)
+
+    def turn_of(self, call: _Call) -> int:
+        """A number under which the app answers what this call asks for."""
+        turn = next(self._turns)
+        self._asked[turn] = call
+        return turn
+
+
+class _Provisioning:
+    """One CardProvisioning: the table's state, and the simulated SDK behind it; all its attempts share both."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.machine: Machine = device.variant.machine
+        self.state: StrEnum = State.FETCHED
+        self.sdk = SdkA(device.phone, HardSeal(device.seed), device.variant.facts)
+        self.sdk.seen = device.note
+        self.attempts = 0
+
+
+class _Call:
+    """A call of the app, and what follows from it: a task of its own, which stops where it asks the app for something.
+
+    Several calls of one CardProvisioning may be under way.
+
+    Args:
+        of: the CardProvisioning.
+        call: the call.
+        first: what the app saw before it, where the table waits for that: the tap on Add, or the POST's answer.
+    """
+
+    task: asyncio.Task[None]
+
+    def __init__(self, of: _Provisioning, call: Event, first: Event | None = None) -> None:
+        self.says = call.says
+        self._of, self._call, self._first = of, call, first
+        self._attempt = of.attempts
+        self._next: asyncio.Future[PhoneReply] = asyncio.get_running_loop().create_future()
+        self._answer: asyncio.Future[p.Turn] = asyncio.get_running_loop().create_future()
+
+    async def begin(self) -> PhoneReply:
+        """Run until it asks or ends; returns what it asks for, or the outcome.
+
+        Raises:
+            OutOfOrderError: the table does not allow it; nothing has changed.
+        """
+        self.task = asyncio.create_task(self._run())
+        return await asyncio.shield(self._next)  # a client that has gone ends no task
+
+    async def go_on(self, answer: p.Turn) -> PhoneReply:
+        """Give it the app's answer, and run until it asks again or ends."""
+        self._next = asyncio.get_running_loop().create_future()
+        self._answer.set_result(answer)
+        return await asyncio.shield(self._next)
+
+    async def _ask(self, **what: Any) -> p.Turn:
+        """Ask the app, and wait for its answer."""
+        self._answer = asyncio.get_running_loop().create_future()
+        self._next.set_result(what | {"turn": self._of.device.turn_of(self)})
+        return await self._answer
+
+    async def _run(self) -> None:
+        try:
+            reply = _reply(await self._outcome())
+        except Exception as error:  # noqa: BLE001 - it is raised again where the answer is waited for
+            self._next.set_exception(error)
+        else:
+            self._next.set_result(reply)  # the current future: `go_on` replaces the earlier one
+
+    async def _outcome(self) -> Event:
+        of, call, first, allowed = self._of, self._call, self._first, self._of.machine.allowed
+        after = of.state
+        if first is not None and type(first) in allowed(of.state):
+            after = of.machine.step(of.state, first).state
+        else:
+            first = None
+        if type(call) not in allowed(after):
+            calls = (event.says for event in allowed(of.state) if (event.sender, event.receiver) == (m.APP, m.SDK))
+            may = ", ".join(calls) or "nothing"
+            raise OutOfOrderError(f"{call.says} cannot be called in state {of.state.value!r}. Possible now: {may}.")
+        if first is not None:
+            self._step(first)
+        return await self._happen(call)
+
+    async def _happen(self, event: Event) -> Event:
+        """Step the table, carry out what the SDK has to do, and return the last outcome."""
+        sdk = self._of.sdk
+        for command in self._step(event):
+            if isinstance(command, m.FetchOpc):
+                return await self._happen(await self._fetch_opc(command))
+            if type(command) in sdk.answers:
+                if isinstance(command, m.Provision | m.ReturnOpc):
+                    await self._wallet_begins()
+                if isinstance(command, m.AskCanProvision):
+                    await self._of.device.pause("canProvision")
+                seconds, outcome = sdk.answer(command)
+                await asyncio.sleep(seconds * self._of.device.pace)
+                return await self._happen(outcome)
+        return event
+
+    def _step(self, event: Event) -> tuple[Command, ...]:
+        of = self._of
+        before = of.state
+        of.state, commands, row = of.machine.step(before, event)
+        if isinstance(event, m.AddTapped):
+            of.attempts += 1
+            self._attempt = of.attempts
+        more = {"attempt": self._attempt, "deprecated": row.deprecated, "source": row.event_source}
+        of.device.record(Kind.EVENT, event, before, of.state, row.rules, **more)
+        return commands
+
+    async def _fetch_opc(self, command: m.FetchOpc) -> Event:
+        answer = await self._ask(
+            ask="fetchOpc", paymentInstrumentId=command.payment_instrument_id, sdkOutput=command.sdk_output.text
+        )
+        match answer:
+            case p.Opc():
+                return m.OpcReceived(opaque(answer.sdk_input))
+            case p.NoOpc():
+                return m.ProviderFailed(f"fetchOpc threw {answer.threw}")
+            case _:
+                return m.OpcFailed("the app's scope was cancelled while fetchOpc ran")
+
+    async def _wallet_begins(self) -> None:
+        """Ask the app for the activity above which the wallet shows itself; then wait while the wallet is held."""
+        answer = await self._ask(ask="activity")
+        there = isinstance(answer, p.Activity) and answer.there
+        self._of.sdk.activity_provider = lambda: "the app's activity" if there else None
+        await self._of.device.pause("wallet")
+
+
+def _reply(event: Event) -> PhoneReply:
+    """An outcome of the SDK as the protocol writes it."""
+    match event:
+        case m.CreateSuccess() | m.ProvisionSuccess():
+            return {"outcome": "Success"}
+        case m.SdkOutputCreated():
+            return {"outcome": "Success", "sdkOutput": event.sdk_output.text}
+        case m.SdkOutputFailed():
+            return {"outcome": "Failure", "message": event.why}
+        case m.ProvisionFailure():
+            return {"outcome": "Failure", "name": event.reason, "message": event.why}
+        case m.WalletPayNotSupported() | m.InvalidSdkInput():
+            return {"outcome": type(event).__name__}
+        case _:
+            return p.outcome_fields(event)
+
+
+def _address(call: p.Provision | p.ProvisionWithProvider) -> CardAddress:
+    return CardAddress(**{name: getattr(call, name) for name in CardAddress.__slots__})
+
+
+# The issuer's back end behind an app. The document does not show how an app speaks to it: the routes are the
+# integrator's own (`Surface`), so one configuration serves `workbook conform`, which tests the back end, and `workbook
+# conform app`, which plays it.
+
+
+@dataclass(frozen=True, slots=True)
+class WrongAnswer:
+    """What the back end answers instead of the sdkInput. All of it is made up: the integrator decides the contract.
+
+    Attributes:
+        status: of the answer.
+        body: of the answer; None for one with `sdk_input` at its place.
+        sdk_input: None or a text.
+        ending: how its bytes end.
+    """
+
+    status: int = 200
+    body: bytes | None = None
+    sdk_input: str | None = None
+    ending: Ending = Ending.WHOLE
+
+
+# Every way in which the back end fails, by its name. Where the body is cut, the cut is in the sdkInput.
+WRONG_ANSWERS: Mapping[str, WrongAnswer] = {
+    **{
+        str(status): WrongAnswer(status, json.dumps({"error": TRY_LATER}).encode())
+        for status in (401, 403, 404, 500, 502, 503)
+    },
+    "empty body": WrongAnswer(body=b""),
+    "no sdkInput": WrongAnswer(body=b"{}"),
+    "sdkInput null": WrongAnswer(),
+    "sdkInput empty": WrongAnswer(sdk_input=""),
+    "no JSON": WrongAnswer(body=b"<html>Please log in.</html>"),
+    "connection cut": WrongAnswer(body=b"", ending=Ending.RESET),
+    "cut in the middle": WrongAnswer(sdk_input="SIMULATED" * 9, ending=Ending.TRUNCATED),
+}
+
+
+@dataclass(slots=True)
+class Arrival:
+    """One request of the app.
+
+    Attributes:
+        at: when it arrived, in seconds of the monotonic clock.
+        operation: GET or POST; empty where it is neither.
+        card: the id in it.
+        request: as it came.
+        sdk_output: what the POST carries; None where it carries none.
+        answered: when its answer left; None while it is held.
+        status: of the answer.
+        given: the sdkInput of the answer; None where there is none.
+        session: whether the session was presented.
+        leaving: set once the app no longer waits for the answer; None where there is no network.
+    """
+
+    at: float
+    operation: str
+    card: str
+    request: Request = field(repr=False)
+    sdk_output: str | None = field(default=None, repr=False)
+    answered: float | None = None
+    status: int | None = None
+    given: str | None = field(default=None, repr=False)
+    session: bool = False
+    leaving: asyncio.Event | None = field(default=None, repr=False)
+
+
+class PlayedBackEnd:
+    """The back end of one app.
+
+    Args:
+        surface: its two operations.
+        seed: of the simulated service behind it.
+        session: what the app has to present in the header `authorization`; empty where it presents nothing.
+
+    Attributes:
+        arrivals: every request so far.
+        failing: by operation, the name of what it does wrong, one of `WRONG_ANSWERS`.
+        held: by operation, an event that an answer waits for.
+    """
+
+    def __init__(self, surface: Surface, *, seed: int = 7, session: str = "") -> None:
+        self.arrivals: list[Arrival] = []
+        self.failing: dict[str, str] = {}
+        self.held: dict[str, asyncio.Event] = {}
+        self._operations = {GET: surface.get, POST: surface.post}
+        self._session = session
+        service = Service(World(seed=seed))
+        service.seal = HardSeal(seed)
+        self._relay = BackEnd(DirectApi(service))
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request waits for its answer."""
+        return any(arrival.answered is None for arrival in self.arrivals)
+
+    def fail(self, operation: str, how: str) -> None:
+        """From here on answer this operation with one of `WRONG_ANSWERS`; an empty text ends that.
+
+        Raises:
+            ParameterError: there is no such answer.
+        """
+        self.failing.pop(operation, None)
+        if how:
+            lookup("answer", how, WRONG_ANSWERS)
+            self.failing[operation] = how
+
+    def waiting(self, operation: str) -> bool:
+        """Whether a request of this operation waits for its answer."""
+        return any(arrival.answered is None for arrival in self.came(operation))
+
+    def left(self, operation: str) -> bool:
+        """Whether the app has stopped waiting for every answer of this operation."""
+        return all(arrival.leaving is not None and arrival.leaving.is_set() for arrival in self.came(operation))
+
+    def came(self, operation: str) -> list[Arrival]:
+        """The requests of one operation."""
+        return [arrival for arrival in self.arrivals if arrival.operation == operation]
+
+    async def respond(self, request: Request) -> Response:
+        """The answer to one request of the app; its target is without the back end's own prefix."""
+        arrival = self._read(request)
+        arrival.leaving = LEAVING.get()
+        self.arrivals.append(arrival)
+        try:
+            if (held := self.held.get(arrival.operation)) is not None:
+                await held.wait()
+            answer = self._answer(arrival)
+            arrival.status = answer.status
+            return answer
+        finally:
+            arrival.answered = monotonic()
+
+    def _answer(self, arrival: Arrival) -> Response:
+        if arrival.operation in self.failing:
+            wrong = WRONG_ANSWERS[self.failing[arrival.operation]]
+            body = self._body(arrival, wrong.sdk_input) if wrong.body is None else wrong.body
+            return answered(wrong.status, body, wrong.ending)
+        if not arrival.operation:
+            why = "The app's back end has no such route. Is the surface configured as the app calls it?"
+            return answered(404, {"error": why})
+        if self._session and not arrival.session:
+            return answered(401, {"error": "The app presented no session."})
+        try:
+            if arrival.operation == GET:
+                arrival.given = self._relay.get(arrival.card).text
+            else:
+                arrival.given = self._relay.post(arrival.card, arrival.sdk_output or "").text
+        except OpaqueDataError:
+            return answered(400, {"error": "There is no sdkOutput at its place in the body."})
+        except WorkbookError:
+            unknown = f"No card {quoted(arrival.card)} is simulated. These are: {', '.join(SIMULATED_CARDS)}."
+            known = arrival.card in SIMULATED_CARDS
+            return answered(502 if known else 404, {"error": TRY_LATER if known else unknown})
+        return answered(200, self._body(arrival, arrival.given))
+
+    def _body(self, arrival: Arrival, sdk_input: str | None) -> bytes:
+        """The answer's body, with this sdkInput where the surface has it."""
+        place = self._operations[arrival.operation].sdk_input
+        if place == RAW:
+            return (sdk_input or "").encode()
+        document: Any = sdk_input
+        for part in reversed(JsonPointer(place).parts):
+            document = {part: document}
+        return json.dumps(document).encode()
+
+    def _read(self, request: Request) -> Arrival:
+        path = request.target.partition("?")[0]
+        session = (request.header("authorization") or "").removeprefix("Bearer ") == self._session
+        for name, operation in self._operations.items():
+            before, _id, after = operation.path.partition("{id}")
+            inner = path.removeprefix(before).removesuffix(after)
+            fits = path == before + inner + after and inner and "/" not in inner
+            if request.method == operation.method and (fits if _id else path == before):
+                card = unquote(inner) if _id else text_at(operation.id, request.body) or ""
+                raw = operation.sdk_output == RAW
+                output = request.body.decode("utf-8", "replace") if raw else text_at(operation.sdk_output, request.body)
+                return Arrival(monotonic(), name, card, request, sdk_output=output, session=session)
+        return Arrival(monotonic(), "", "", request, session=session)
+
+
+def answered(status: int, body: bytes | Mapping[str, Any], ending: Ending = Ending.WHOLE) -> Response:
+    """An answer of what the workbook plays for an app."""
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Response(status, JSON_HEADERS, content, "the document shows no back end of an app", Wire(ending=ending))
+
+
+@dataclass
+class Client:
+    """One app in front of the phone: its device, its back end, and who plays its cardholder.
+
+    Attributes:
+        device: the phone.
+        back_end: the issuer's back end behind the app.
+        prefix: where that back end is, below the server's address.
+        on_next: takes what the app's process did, and returns its next action; None where a person plays.
+    """
+
+    device: Device
+    back_end: PlayedBackEnd
+    prefix: str
+    on_next: Callable[[p.Next], Awaitable[PhoneReply]] | None = field(default=None, repr=False)
+
+
+@dataclass(eq=False, repr=False)
+class PhoneServer:
+    """The phones of a run, and the back ends of their apps.
+
+    Args:
+        surface: the routes of the back end that each app calls.
+        phone: makes the phone of a new client; an ordinary one by default.
+        pace: multiplies the SDK's seconds.
+        seed: of everything simulated.
+        log: called with each line about what happens.
+
+    Attributes:
+        key: what each call has to carry.
+        clients: by their names.
+        on_hello: called with each new client, before its next call is read.
+    """
+
+    surface: Surface = SURFACE
+    phone: Callable[[], PhoneA] = PhoneA
+    pace: float = field(default=1.0, kw_only=True)
+    seed: int = field(default=7, kw_only=True)
+    log: Callable[[str], None] | None = field(default=None, kw_only=True)
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(18), init=False)
+    clients: dict[str, Client] = field(default_factory=dict, init=False)
+    url: str = field(default="", init=False)
+    on_hello: Callable[[Client], None] = field(default=lambda _client: None, kw_only=True)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The environment variables by which the stand-in finds this server, and the ids of all cards."""
+        cards = ",".join(INSTRUMENT_IDS)
+        return {"WORKBOOK_PHONE_URL": self.url, "WORKBOOK_PHONE_KEY": self.key, "WORKBOOK_PHONE_CARDS": cards}
+
+    @asynccontextmanager
+    async def serving(self, port: int = 0) -> AsyncIterator[None]:
+        """Serve in this event loop for as long as the block lasts; `url` says where.
+
+        Raises:
+            ConfigurationError: the port is taken.
+        """
+        server, ready = Server(self.respond, most_body=p.LONGEST_MESSAGE), asyncio.Event()
+        with listening("127.0.0.1", port) as listener:
+            server.listen(listener)
+            self.url = base_url(listener)
+            task = asyncio.create_task(server.serve(ready.set))
+            await ready.wait()
+            try:
+                yield
+            finally:
+                for client in self.clients.values():
+                    client.device.process_ended()
+                server.stop()
+                await task
+
+    async def respond(self, request: Request) -> Response:
+        """The answer to a call of the protocol, or to a request of an app to its back end."""
+        if not is_own_host(request):
+            return answered(403, {"error": "This server is for this machine only."})
+        if request.target.startswith("/back-end/"):
+            return await self._back_end(request)
+        try:
+            return answered(200, await self._called(request))
+        except ParameterError as error:
+            return answered(400, {"error": str(error)})
+        except OutOfOrderError as error:
+            return answered(409, {"error": str(error)})
+        except WorkbookError as error:
+            return answered(401, {"error": str(error)})
+
+    async def _called(self, request: Request) -> PhoneReply:
+        prefix = f"/phone/v{p.PROTOCOL_VERSION}/"
+        if request.method != "POST" or not request.target.startswith(prefix):
+            raise ParameterError(f"Each call is a POST to {prefix} and the name of the call; this request is not.")
+        if not hmac.compare_digest((request.header("x-workbook-key") or "").encode(), self.key.encode()):
+            raise WorkbookError("The header x-workbook-key has to carry the key that `workbook phone` printed.")
+        call = p.read(request.target.removeprefix(prefix).partition("?")[0], request.body)
+        if isinstance(call, p.Hello):
+            return self._hello(call)
+        client = lookup("client", call.client, self.clients)
+        match call:
+            case p.UsePhone():
+                card = call.card or INSTRUMENT_IDS[0]
+                client.device.phone = replace(lookup("phone", call.name, PHONES_A)(card), number=next(NUMBERS))
+                return {}
+            case p.UseBackEnd():
+                client.back_end.fail(choice("operation", call.operation, (GET, POST)), call.fails)
+                return {}
+            case p.Next():
+                if client.on_next is None:
+                    raise OutOfOrderError("A person plays the cardholder here. `workbook conform app` drives an app.")
+                return await client.on_next(call)
+            case _:
+                return await client.device.answer(call)
+
+    def _hello(self, call: p.Hello) -> PhoneReply:
+        """A process begins: it keeps the phone of its client, if there is one, and its memory is new."""
+        if call.protocol != p.PROTOCOL_VERSION:
+            raise ParameterError(
+                f"This workbook speaks version {p.PROTOCOL_VERSION} of the protocol, and the stand-in speaks "
+                f"{call.protocol}. Write its files again: workbook native kotlin DIR."
+            )
+        if call.platform != "A":
+            raise ParameterError(
+                "Platform B's calls are not served: its apps are in Swift, and there is no stand-in for them here yet. "
+                "Only platform A is served."
+            )
+        variant = variant_a(call.variant)
+        if (client := self.clients.get(call.client)) is None:
+            if len(self.clients) >= 1_000:  # each keeps its trace and its requests
+                raise OutOfOrderError("This phone has 1,000 clients, which is the most. Start `workbook phone` anew.")
+            client = self.clients[call.client] = self.new(call.client, variant.name)
+            self.on_hello(client)
+        else:
+            client.device.process_ended()
+        return {"variant": variant.name, "backEnd": f"{self.url}{client.prefix}"}
+
+    def new(self, name: str, variant: str, number: int = 1, *, session: str = "") -> Client:
+        """A client with a new phone and a new back end, which demands this session."""
+        device = Device(name, VARIANTS_A[variant], self.phone(), seed=self.seed, pace=self.pace)
+        device.log = self.log or device.log
+        back_end = PlayedBackEnd(self.surface, seed=self.seed, session=session)
+        return Client(device, back_end, f"/back-end/{name}/{number}")
+
+    async def _back_end(self, request: Request) -> Response:
+        """Route a request of an app to the back end of its client."""
+        for client in self.clients.values():
+            if request.target.startswith(f"{client.prefix}/"):
+                inner = request.target.removeprefix(client.prefix)
+                return await client.back_end.respond(replace(request, target=inner))
+        return answered(404, {"error": "No app has its back end here, or the case that it belonged to is over."})

@@ -1,0 +1,828 @@
+"""The configuration of a run: read from `back-end.toml`, checked, and told in words.
+
+A form says which tables and keys there are and what each may hold. The reader then checks what a form cannot know:
+files, environment variables, and whether several values fit together. Both report every mistake at once, and never
+repeat a value that may be a secret. `understood` describes a configuration in words, without secrets.
+"""
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from jsonpointer import JsonPointer, JsonPointerException
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
+
+from workbook.api.net import Origin, wrong_origin
+from workbook.api.protocol import encode_id
+from workbook.base import forms
+from workbook.base.secrecy import FromEnvironment, is_weak, suspect_header
+from workbook.base.values import HIGHEST_PORT, did_you_mean, quoted
+from workbook.errors import ConfigurationError
+from workbook.simulation.scenario import load as load_scenario
+from workbook.simulation.scenario import scenarios
+from workbook.tools.conform.back_end import model
+from workbook.tools.conform.back_end.model import (
+    BOUND,
+    CALLED,
+    CALLS_PYTHON,
+    RAW,
+    RECOVERY,
+    Cardholder,
+    RelayGroup,
+    Surface,
+    Target,
+)
+from workbook.tools.conform.back_end.phone import request_document, trusting_context
+from workbook.tools.harness.selection import Baseline, Known
+
+CONFIG_EXAMPLE = "`workbook conform init` writes an example."
+# The name of the log that holds what a start command prints.
+PRINTED = "command-output.log"
+NO_VALUE = (
+    'a secret does not belong in this file. Write { env = "NAME" }, and set that variable where the workbook runs.'
+)
+
+# The values of single keys.
+
+
+def _url(url: str) -> str:
+    if why := wrong_origin(url):
+        raise forms.refused(f"it {why}. Allowed: http://host[:port][/prefix], or https.")
+    return url
+
+
+def _path(path: str) -> str:
+    if not path.startswith("/") or path.startswith("//"):
+        raise forms.refused("a path begins with one slash; base_url has the host.")
+    if re.search(r"[^!-~]|[\\#]", path) or len(path) > 1000:
+        raise forms.refused("a path is printable ASCII without blanks, # and \\, such as /cards/{id}/activation-data.")
+    if foreign := re.search(r":[A-Za-z_]\w*|<[^<>/]*>|\$\{?\w+\}?|\*", path):  # a placeholder of a web framework
+        raise forms.refused(
+            f"{quoted(foreign[0])} is no placeholder here. Write {{id}}, such as /cards/{{id}}/provision."
+        )
+    if odd := [part for part in re.findall(r"\{[^{}]*\}|[{}]", path) if part != "{id}"]:
+        raise forms.refused(f"{quoted(odd[0])} is not a placeholder. {did_you_mean(odd[0], ['{id}'])}")
+    if any(part.lower().replace("%2e", ".") in (".", "..") for part in re.split("[/?]", path)):
+        raise forms.refused("a path has no dot segments.")
+    return path
+
+
+def _pointer(pointer: str) -> str:
+    try:
+        if not JsonPointer(pointer).parts:
+            raise ValueError(pointer)
+    except JsonPointerException as error:
+        raise ValueError(pointer) from error
+    return pointer
+
+
+def overlap(place: str, other: str) -> bool:
+    """Whether one of two places in a body is inside the other."""
+    return RAW in (place, other) or f"{place}/".startswith(f"{other}/") or f"{other}/".startswith(f"{place}/")
+
+
+def _header_name(name: str) -> str:
+    # RFC 9110 allows a token. Headers that the HTTP library writes itself cannot be set, because two of one kind make a
+    # request that each server reads in its own way.
+    written = {"host", "content-length", "transfer-encoding", "connection"}
+    if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", name) or name.lower() in written:
+        raise forms.refused("it is not the name of a header that may be set.")
+    return name
+
+
+def is_header_value(text: str) -> bool:
+    """Whether a header can carry this text: printable ASCII, not empty, no outer blanks."""
+    return 0 < len(text) <= 1000 and text.isascii() and text.isprintable() and text == text.strip()
+
+
+def _unreserved(name: str) -> str:
+    if name in {"PATH", "HOME", "PYTHONPATH", "LD_PRELOAD", "LD_LIBRARY_PATH"}:
+        raise forms.refused(f"{name} means something else to every program. Choose another name.")
+    return name
+
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+Url = Annotated[str, AfterValidator(_url), forms.Says("an address in quotes", hidden=True)]
+PathTemplate = Annotated[
+    str, AfterValidator(_path), forms.Says("a path in quotes, such as /cards/{id}/activation-data")
+]
+Pointer = Annotated[str, AfterValidator(_pointer), forms.Says('a JSON pointer such as "/cardId"')]
+ValuePlace = Annotated[
+    str,
+    AfterValidator(lambda value: value if value == RAW else _pointer(value)),
+    forms.Says(f'a JSON pointer such as "/sdkInput", or "{RAW}"'),
+]
+CardId = Annotated[forms.Text, AfterValidator(lambda card: encode_id(card) and card)]
+CardIds = Annotated[
+    list[CardId],
+    Field(min_length=1),
+    AfterValidator(forms.distinct),
+    forms.Says("a list of ids, each once", hidden=True),
+]
+Variable = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}\z"),
+    forms.Says('the name of an environment variable, such as "API_URL"', hidden=True),
+]
+ExportName = Annotated[Variable, AfterValidator(_unreserved)]
+Prefix = Annotated[
+    str,
+    Field(pattern=r"^([ -~]{0,20}|[A-Za-z0-9_.-]{1,60}=)\z"),
+    forms.Says(
+        'what comes before the value, such as "Bearer " or "sid=": at most 20 characters, or a cookie\'s name and =',
+        hidden=True,
+    ),
+]
+HeaderName = Annotated[str, AfterValidator(_header_name)]
+Seconds = Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False), forms.Says("seconds from 0.1 to 3600")]
+
+
+class SecretForm(forms.Form):
+    """A value from the environment."""
+
+    env: Variable
+    prefix: Prefix = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_no_text(cls, value: object) -> object:
+        if isinstance(value, str):
+            raise forms.refused(NO_VALUE)
+        return value
+
+
+@dataclass(frozen=True)
+class _Suspect:
+    """A header's value that may be a secret."""
+
+    why: str
+
+
+def _suspected(headers: object) -> object:
+    """Mark each value that may be a secret: the check of a value does not see the header's name."""
+    if not isinstance(headers, dict):
+        return headers
+    return {
+        name: _Suspect(why) if isinstance(value, str) and (why := suspect_header(name, value)) else value
+        for name, value in headers.items()
+    }
+
+
+def _header_value(value: object) -> str | SecretForm:
+    match value:
+        case _Suspect():
+            raise forms.refused(f"{value.why}; {NO_VALUE}")
+        case dict():
+            return SecretForm.model_validate(value)
+        case str() if is_header_value(value):
+            return value
+        case _:
+            raise forms.refused('give printable text, or { env = "NAME" }.')
+
+
+Headers = Annotated[
+    dict[HeaderName, Annotated[str | SecretForm, PlainValidator(_header_value)]], BeforeValidator(_suspected)
+]
+
+# The tables. Every key has a default that means "not given", so a table with one wrong key can be read without it, and
+# the rest is checked in the same pass: an author with five mistakes hears of all five.
+
+
+class GetForm(forms.Form):
+    """`[get]`: the call that hands out the GET's sdkInput."""
+
+    method: Method = "GET"
+    path: PathTemplate = ""
+    id: Pointer = ""
+    sdk_input: ValuePlace = ""
+
+
+class PostForm(GetForm):
+    """`[post]`: the call that takes the sdkOutput."""
+
+    sdk_output: ValuePlace = ""
+
+
+class PlatformForm(forms.Form):
+    """What is different for a platform's app."""
+
+    get: GetForm = GetForm()
+    post: PostForm = PostForm()
+    headers: Headers = Field(default_factory=dict)
+
+
+class PlatformAForm(PlatformForm):
+    """`[platform_a]`."""
+
+    encoding: Literal["text"] = "text"
+
+
+class PlatformBForm(PlatformForm):
+    """`[platform_b]`."""
+
+    encoding: Literal["base64", "bytes"] = "base64"
+
+
+class CardForm(forms.Form):
+    """A card whose payment instrument has another id, or that has a session of its own."""
+
+    id: CardId
+    instrument: CardId = ""
+    session: dict[HeaderName, SecretForm] = Field(default_factory=dict)
+
+
+Card = Annotated[CardForm, BeforeValidator(lambda card: {"id": card} if isinstance(card, str) else card)]
+
+
+def _each_card_once(cards: list[CardForm]) -> list[CardForm]:
+    forms.distinct([card.id for card in cards])
+    forms.distinct([card.instrument or card.id for card in cards])
+    return cards
+
+
+class CardholderForm(forms.Form):
+    """`[[cardholder]]`."""
+
+    name: forms.Text = ""
+    cards: Annotated[
+        list[Card],
+        Field(min_length=1),
+        AfterValidator(_each_card_once),
+        forms.Says('a list of payment instrument ids, each once, or of { id = "c1", instrument = "PI1" }', hidden=True),
+    ] = Field(default_factory=list)
+    session: dict[HeaderName, SecretForm] = Field(default_factory=dict)
+
+
+class RunTimeouts(forms.Form):
+    """`[timeouts]`: how long the workbook waits, in seconds.
+
+    Attributes:
+        answer: for an answer of the back end.
+        recovery: after an API fault, until the back end must work again.
+        pace: at least so long between two calls.
+        first_call: for the first request at the mock API, where a person sets the values.
+        start: until the back end listens, where a command starts it.
+        whole: for all cases together.
+    """
+
+    answer: Annotated[
+        float,
+        Field(ge=0.1, le=BOUND, allow_inf_nan=False),
+        forms.Says(f"seconds from 0.1 to {BOUND:g}, because the wallet waits {BOUND:g} s (X-ENTRIES-3)"),
+    ] = BOUND
+    recovery: Annotated[float, Field(ge=0, le=120, allow_inf_nan=False), forms.Says("seconds from 0 to 120")] = RECOVERY
+    pace: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False), forms.Says("seconds from 0 to 60")] = 0.0
+    first_call: Seconds = 120.0
+    start: Seconds = 30.0
+    whole: Seconds = 900.0
+
+
+class Api(forms.Form):
+    """`[api]`: the mock API that the back end calls.
+
+    Attributes:
+        port: where it listens; 0 takes any free one.
+        profile: `spec`, or `field` with what is publicly known besides.
+        seed: of all values that it makes up.
+        key: where the API key is that the back end gets; None makes a fresh one.
+        tls: it has a certificate, and at times one that a client must refuse.
+    """
+
+    port: Annotated[
+        int, Field(ge=0, le=HIGHEST_PORT), forms.Says(f"a port from 0 to {HIGHEST_PORT}; 0 takes any free one")
+    ] = 0
+    profile: Literal["spec", "field"] = "spec"
+    seed: forms.Seed = 7
+    key: SecretForm | None = None
+    tls: forms.Flag = False
+
+
+class Exports(forms.Form):
+    """`[export]`: the names under which the back end gets the API's address, its key and the file of its authority."""
+
+    url: ExportName = "API_URL"
+    key: ExportName = "API_KEY"
+    ca: ExportName = "API_CA_FILE"
+
+    def values(self, url: str, key: str, ca_file: Path | None = None) -> dict[str, str]:
+        """The exported values by their names; there is an authority only with TLS."""
+        return {self.url: url, self.key: key} | ({self.ca: str(ca_file)} if ca_file else {})
+
+
+class BackEndStart(forms.Form):
+    """`[start]`: how the back end gets the exported values; with neither command nor hook, a person sets them.
+
+    Attributes:
+        command: a shell command that starts it, with the values in its environment; empty for none.
+        folder: where the command runs, from the file's own folder.
+        hook: a URL that the values are posted to as JSON; empty for none.
+        proxy: whether the command's environment names a proxy, to see that the API's requests do not go there.
+    """
+
+    command: Annotated[str, Field(pattern=r"\S"), forms.Says("a command line in quotes", hidden=True)] = ""
+    folder: forms.Text = "."
+    hook: Url = ""
+    proxy: forms.Flag = True
+
+
+class GroupsForm(forms.Form):
+    """`[groups]`: false leaves the group's cases out."""
+
+    form: forms.Flag = True
+    fidelity: forms.Flag = True
+    secrecy: forms.Flag = True
+    isolation: forms.Flag = True
+    faults: forms.Flag = True
+    budget: forms.Flag = True
+    concurrency: forms.Flag = True
+    recovery: forms.Flag = True
+
+
+class BackEndForm(forms.Form):
+    """The whole file."""
+
+    base_url: Url = ""
+    adapter: Annotated[
+        str,
+        Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*\z"),
+        forms.Says('a module and an object in it, such as "my_back_end:adapter"'),
+    ] = ""
+    platforms: Annotated[
+        list[Literal["A", "B"]], Field(min_length=1), forms.Says('a list of "A", "B" or both', hidden=True)
+    ] = Field(default=["A", "B"])
+    ca_file: forms.Text = ""
+    failures: Literal["status", "body"] = "status"
+    scenario: forms.Text = ""
+    logs: forms.Texts = Field(default_factory=list)
+    get: GetForm = GetForm()
+    post: PostForm = PostForm()
+    platform_a: PlatformAForm = PlatformAForm()
+    platform_b: PlatformBForm = PlatformBForm()
+    headers: Headers = Field(default_factory=dict)
+    cardholder: list[CardholderForm] = Field(default_factory=list)
+    timeouts: RunTimeouts = RunTimeouts()
+    groups: GroupsForm = GroupsForm()
+    api: Api = Api()
+    export: Exports = Exports()
+    start: BackEndStart = BackEndStart()
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The configuration of a run. Everything but the target has a default: `Config(target)`.
+
+    Attributes:
+        target: the back end.
+        api: the API's side.
+        exports: the names under which the back end gets the address and the key.
+        start: how it gets them.
+        timeouts: how long the workbook waits.
+        key: the API key that the back end gets; None makes a fresh one.
+        file: the path of the file as it was given; empty where there is none.
+        adapter: the name of a Python adapter that is not loaded yet; empty for none.
+        folder: of the file: the adapter's module is there; the current one where there is no file.
+    """
+
+    target: Target
+    api: Api = field(default_factory=Api)
+    exports: Exports = field(default_factory=Exports)
+    start: BackEndStart = field(default_factory=BackEndStart)
+    timeouts: RunTimeouts = field(default_factory=RunTimeouts)
+    key: str | None = field(default=None, repr=False)
+    file: str = ""
+    adapter: str = ""
+    folder: Path = Path()
+
+    @property
+    def instruments(self) -> tuple[str, ...]:
+        """The payment instruments of all cardholders' cards."""
+        return tuple(self.target.instrument(card) for owner in self.target.cardholders for card in owner.cards)
+
+    @property
+    def start_folder(self) -> Path:
+        """Where the start command runs."""
+        return self.folder / self.start.folder
+
+    @property
+    def expected(self) -> Target:
+        """The back end as it will run: what a start command prints is one of its logs, and a proxy is named to it."""
+        if not self.start.command:
+            return self.target
+        return replace(self.target, logs=(*self.target.logs, Path(PRINTED)), proxied=self.start.proxy)
+
+
+def load_config(path: Path, environ: Mapping[str, str] = os.environ) -> Config:
+    """Read the configuration in this file.
+
+    Args:
+        path: of the file.
+        environ: holds the secrets that the file names.
+
+    Raises:
+        BadConfigurationError: it has mistakes; holds every one, each with its label.
+    """
+    return parse_config(forms.read_toml(path, CONFIG_EXAMPLE), path, environ)
+
+
+def parse_config(document: Mapping[str, Any], path: Path, environ: Mapping[str, str]) -> Config:
+    """Read the configuration in a document that came from `path`.
+
+    Raises:
+        BadConfigurationError: it has mistakes.
+    """
+    mistakes = forms.Mistakes()
+    if "status" in document:  # a key that an issuer may try for status(), and that the document rules out
+        mistakes.add(
+            ("status", ""),
+            "leave it out. status() has 100 ms, too little for a network call, so it reads the sdkInput that the app "
+            "stored (X-STATUS-3); your back end has no part in it.",
+        )
+        document = {key: value for key, value in document.items() if key != "status"}
+    reader = _Reader(forms.read_form(BackEndForm, document, mistakes), path.parent, environ, mistakes)
+    config = reader.config(str(path))
+    mistakes.raise_for(path.name)
+    return config
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """One reading of the file: makes a `Config` of what is right, and notes what is wrong.
+
+    Attributes:
+        form: what the file says, without the values that the form refused.
+        folder: the file's; its paths are relative to it.
+        environ: holds the secrets.
+        mistakes: what is wrong so far.
+    """
+
+    form: BackEndForm
+    folder: Path
+    environ: Mapping[str, str]
+    mistakes: forms.Mistakes
+
+    def config(self, file: str) -> Config:
+        form = self.form
+        self._one_way()
+        logs, ca_file = self._files()
+        target = Target(
+            form.base_url.rstrip("/") or f"{CALLS_PYTHON}{form.adapter}",
+            self._surfaces(),
+            self._cardholders(),
+            form.timeouts.answer,
+            logs,
+            frozenset(RelayGroup(name) for name, wanted in form.groups if not wanted),
+            ca_file=ca_file,
+            recovery=form.timeouts.recovery,
+            failures=form.failures,
+            instruments={
+                card.id: card.instrument for table in form.cardholder for card in table.cards if card.instrument
+            },
+            api_tls=form.api.tls,
+            pace=form.timeouts.pace,
+        )
+        key, folder = self._api_side(), self.folder.absolute()
+        return Config(target, form.api, form.export, form.start, form.timeouts, key, file, form.adapter, folder)
+
+    def _one_way(self) -> None:
+        """The back end is reached over HTTP or through an adapter: exactly one of them."""
+        form, given = self.form, self.form.model_fields_set
+        if not form.adapter:
+            if not form.base_url and not self.mistakes.within("adapter"):
+                self.mistakes.add(("base_url",), "it is missing. Give the address of your back end, or an adapter.")
+            return
+        for key in ("base_url", "get", "post", "headers", "ca_file", "failures"):
+            if key in given:
+                self.mistakes.add((key,), "it is for HTTP, but the file names an adapter. Leave one of them out.")
+        if "start" in given:
+            self.mistakes.add(("start", ""), "the adapter runs in this process, so there is nothing to start.")
+        module = form.adapter.partition(":")[0].partition(".")[0]
+        own = (self.folder / f"{module}.py", self.folder / module)
+        if not any(path.exists() for path in own) and find_spec(module) is None:
+            what = f"there is no module {module!r:.60} in the file's folder, and none is installed."
+            self.mistakes.add(("adapter",), what)
+
+    def _surfaces(self) -> dict[str, Surface]:
+        """What the back end offers each platform's app."""
+        form = self.form
+        surfaces = {}
+        for letter, key, own in (("A", "platform_a", form.platform_a), ("B", "platform_b", form.platform_b)):
+            if letter in form.platforms:
+                surfaces[f"platform {letter}"] = self._surface(key, own)
+            elif key in form.model_fields_set:
+                self.mistakes.add((key, ""), f'it is there, but platforms does not name "{letter}".')
+        return surfaces
+
+    def _surface(self, key: str, own: PlatformAForm | PlatformBForm) -> Surface:
+        form, decoded = self.form, own.encoding == "bytes"
+        if form.adapter:
+            return Surface(CALLED.get, CALLED.post, decoded)
+        get = self._operation("get", "GET", form.get, own.get, key)
+        post = self._operation("post", "POST", form.post, own.post, key)
+        if not post.sdk_output:
+            what = 'it is missing. Give a JSON pointer such as "/sdkOutput", or "raw".'
+            self._missing(key, "post", "sdk_output", what)
+        elif post.id and post.sdk_output == RAW:
+            self.mistakes.add(("post", "id"), "the whole body is the sdkOutput. Write {id} in the path instead.")
+        elif post.id and overlap(post.id, post.sdk_output):
+            self.mistakes.add(("post", "id"), "it overlaps with sdk_output. Give each its own place.")
+        if decoded and {get.sdk_input, post.sdk_input, post.sdk_output} != {RAW}:
+            what = f'JSON cannot hold bytes. Give "raw" for sdk_input and sdk_output, in [{key}.get] and [{key}.post].'
+            self.mistakes.add((key, "encoding"), what)
+        headers = dict(self._headers(("headers",), form.headers)) | dict(self._headers((key, "headers"), own.headers))
+        for name, operation in (("get", get), ("post", post)):
+            places = [place for place in (operation.id, operation.sdk_output) if place not in (None, RAW)]
+            if re.search(r"'\d+': ", str(request_document(dict.fromkeys(places, "")))):
+                what = (
+                    "a list in its body has an item that neither the id nor the sdkOutput fills. Call your back end "
+                    'through an adapter: adapter = "my_back_end:adapter".'
+                )
+                self._missing(key, name, "id", what)
+        return Surface(get, post, decoded, tuple(headers.items()))
+
+    def _operation(
+        self, name: str, method: str, common: GetForm, own: GetForm, platform: str
+    ) -> model.BackEndOperation:
+        """An operation from the common table and what is different on this platform."""
+        # What the platform's own table leaves out comes from the common one. `exclude_unset` tells a key that is absent
+        # from one that repeats its default.
+        given = {"method": method, "path": ""} | common.model_dump(exclude_unset=True)
+        if "{id}" in own.path:
+            given.pop("id", None)  # the common table's: it goes with the common path, which this one replaces
+        operation = model.BackEndOperation(**given | own.model_dump(exclude_unset=True))
+        in_path, in_body = "{id}" in operation.path, operation.id is not None
+        if not operation.path:
+            self._missing(platform, name, "path", "it is missing. Give the path below base_url.")
+        elif in_path and in_body:
+            self.mistakes.add((name, ""), "the instrument's id is in the path and in the body. Choose one.")
+        elif not in_path and not in_body and not self.mistakes.within(name, "id"):
+            what = "it has no place for the instrument's id. Write {id} in the path, or give id a JSON pointer."
+            self._missing(platform, name, "path", what)
+        return operation
+
+    def _missing(self, platform: str, operation: str, key: str, what: str) -> None:
+        """Report that an operation lacks a key, unless its platform's table has a wrong value for it."""
+        if not self.mistakes.within(platform, operation, key) and not self.mistakes.covers(platform, operation):
+            self.mistakes.add((operation, key), what)
+
+    def _secret(self, place: forms.Place, secret: SecretForm) -> str | None:
+        """A secret from the environment; None, and a mistake, where there is none."""
+        value = self.environ.get(secret.env)
+        if not value:
+            what = f"the environment variable {secret.env} is not set. Set it, and run again."
+        elif not is_header_value(value):
+            what = f"a header cannot carry the value of {secret.env}: it takes printable ASCII without outer blanks."
+        elif is_weak(value):
+            what = (
+                f"the value of {secret.env} is a plain word or an address, which any report holds, "
+                "so no report could hide it. Give another one, with letters and digits."
+            )
+        else:
+            return FromEnvironment(f"{secret.prefix}{value}")
+        self.mistakes.add((*place, "env"), what)
+        return None
+
+    def _headers(self, place: forms.Place, headers: Mapping[str, str | SecretForm]) -> Iterator[tuple[str, str]]:
+        for name, value in headers.items():
+            text = self._secret((*place, name), value) if isinstance(value, SecretForm) else value
+            if text is not None:
+                yield name.lower(), text
+
+    def _cardholders(self) -> tuple[Cardholder, ...]:
+        """The cardholders, in the file's order."""
+        tables, scenario = self.form.cardholder, self._scenario_cards()
+        if not tables and "scenario" not in self.form.model_fields_set and not self.mistakes.within("scenario"):
+            self.mistakes.add(("cardholder",), "it is missing. Give a [[cardholder]] with cards, or a scenario.")
+        if not tables and scenario:
+            return (Cardholder("the cardholder", scenario),)
+        # A card of two cardholders would make every case about isolation pass for the wrong reason, and a request of
+        # the back end would belong to two cases at once.
+        owners: dict[tuple[str, str], int] = {}
+        cardholders = []
+        for at, table in enumerate(tables):
+            ids = [("cards", word) for card in table.cards for word in {card.id, card.instrument or card.id}]
+            for key, value in [("name", table.name), *ids]:
+                if value and owners.setdefault((key, value), at) != at:
+                    what = f"{value!r:.60} is [[cardholder]] {owners[key, value] + 1}'s already. Give each its own."
+                    self.mistakes.add(("cardholder", at, key), what)
+            if not table.name:
+                self.mistakes.add(("cardholder", at, "name"), "it is missing.")
+            if not table.cards and not self.form.scenario:
+                what = "it is missing. Give the ids of this cardholder's cards."
+                self.mistakes.add(("cardholder", at, "cards"), what)
+            session = tuple(self._headers(("cardholder", at, "session"), table.session))
+            own = {
+                card.id: tuple(self._headers(("cardholder", at, "cards", number, "session"), card.session))
+                for number, card in enumerate(table.cards)
+                if card.session
+            }
+            cards = tuple(card.id for card in table.cards) or scenario
+            cardholders.append(Cardholder(table.name, cards, session, own))
+        return tuple(cardholders)
+
+    def _scenario_cards(self) -> tuple[str, ...]:
+        """The cards of the scenario that the API answers for."""
+        name, tables = self.form.scenario, self.form.cardholder
+        if not name:
+            return ()
+        if len(tables) > 1 or any(table.cards for table in tables):
+            self.mistakes.add(("scenario",), "its cards belong to one cardholder. Leave it out where you name cards.")
+            return ()
+        try:
+            instruments = load_scenario(name if name in scenarios() else self.folder / name).instruments
+        except ConfigurationError as error:
+            self.mistakes.add(("scenario",), str(error))
+            return ()
+        cards = tuple(instrument.id for instrument in instruments if instrument.active)
+        if not cards:
+            self.mistakes.add(("scenario",), "it has no card that the API answers for.")
+        return cards
+
+    def _api_side(self) -> str | None:
+        """The API's key; and how the back end gets the API's address and key is checked."""
+        api, names, start = self.form.api, self.form.export, self.form.start
+        key = None if api.key is None else self._secret(("api", "key"), api.key)
+        if key is not None and (len(key) < 16 or " " in key):
+            # a shorter key could occur in ordinary text, and no case could say that it leaked
+            self.mistakes.add(("api", "key", "env"), "a key has at least 16 characters and no blank.")
+        if len({names.url, names.key, names.ca}) < 3:
+            self.mistakes.add(("export", ""), "two values have the same name. Give each its own.")
+        if start.command and start.hook:
+            self.mistakes.add(("start", ""), "give a command or a hook, not both.")
+        if not (folder := self.folder / start.folder).is_dir():
+            self.mistakes.add(("start", "folder"), f"there is no folder {str(folder)!r:.100}.")
+        return key
+
+    def _files(self) -> tuple[tuple[Path, ...], Path | None]:
+        """The log files, which the back end may create later, and the file of certificates to trust besides."""
+        form, logs = self.form, tuple(self.folder / name for name in self.form.logs)
+        for path in logs:
+            if (path.exists() and not path.is_file()) or not path.parent.is_dir():
+                self.mistakes.add(("logs",), f"{str(path)!r:.100} is not a file in an existing folder.")
+            elif path.exists() and not os.access(path, os.R_OK):
+                what = f"{str(path)!r:.100} cannot be read. Let the workbook's user read it, or leave it out."
+                self.mistakes.add(("logs",), what)
+        if not form.ca_file:
+            return logs, None
+        ca_file = self.folder.absolute() / form.ca_file
+        if form.base_url and not form.base_url.startswith("https:"):
+            what = "base_url is without TLS. Let it begin with https://, or leave ca_file out."
+            self.mistakes.add(("ca_file",), what)
+        if ca_file.exists() and not ca_file.is_file():  # a pipe would block for ever
+            self.mistakes.add(("ca_file",), f"{str(ca_file)!r:.100} is not a regular file.")
+            return logs, None
+        try:
+            trusting_context(ca_file)
+        except ConfigurationError as error:
+            self.mistakes.add(("ca_file",), str(error).removeprefix("ca_file: "))
+        return logs, ca_file
+
+
+# The configuration in words: what `workbook conform --check-config` prints. A file can be in order and still not mean
+# what its author thinks, and to find that out by a run takes minutes.
+
+
+def understood(config: Config) -> str:
+    """The whole configuration in words, one line for each thing, without secrets."""
+    return "\n".join(_lines(config))
+
+
+def _lines(config: Config) -> Iterator[str]:
+    target = config.target
+    yield f"Back end: {target.base_url}"
+    if target.over_http and not Origin.of(target.base_url).is_local:
+        yield "  It runs on another machine, and the mock API listens on this one only: the back end needs a tunnel."
+    for platform, surface in target.surfaces.items():
+        yield f"App of {platform}:"
+        yield from (f"  {line}" for line in _surface(platform, surface, adapter=bool(config.adapter)))
+    if target.over_http and not config.adapter:
+        failures = (
+            'a status outside 2xx; with failures = "body" a 200 may report a failure in its body'
+            if target.failures == model.BY_STATUS
+            else "a status outside 2xx, or a 200 whose body has no sdkInput and has error, errors, failure or reason, "
+            "or has ok, success or successful = false"
+        )
+        yield f"The back end reports a failure by {failures}."
+    for cardholder in target.cardholders:
+        count, names = len(cardholder.cards), ", ".join(cardholder.cards[:3])
+        cards = f"{count} {'card' if count == 1 else 'cards'} ({names}{' and more' if count > 3 else ''})"
+        headers = ", ".join(name for name, _value in cardholder.session)
+        of_cards = "a session for each card" if cardholder.sessions else "no session"
+        with_ = f"a session in {headers}" if headers else of_cards
+        yield f"Cardholder {cardholder.name!r}: {cards}, {with_}."
+    if target.ca_file is not None:
+        yield f"Certificates in {target.ca_file} are trusted, besides those that this machine trusts."
+    if target.instruments:
+        count = len(target.instruments)
+        yield f"{count} {'card has' if count == 1 else 'cards have'} another id at the API."
+    if target.pace:
+        yield f"At least {target.pace:g} s pass between two calls."
+    yield f"An answer must arrive within {target.bound:g} s."
+    yield f"After an API fault, the back end has {target.recovery:g} s until it must work again."
+    printed = ["what the start command prints"] if config.start.command else []
+    yield f"Logs to scan: {', '.join([*map(str, target.logs), *printed]) or 'none'}."
+    runs = ", ".join(group for group in RelayGroup if group not in target.without)
+    left_out = f" Left out: {', '.join(sorted(target.without))}." if target.without else ""
+    yield f"{'Groups that run' if left_out else 'All groups run'}: {runs or 'none'}.{left_out}"
+    yield from _api(config)
+
+
+def _api(config: Config) -> Iterator[str]:
+    api, start = config.api, config.start
+    port = f"port {api.port}" if api.port else "any free port"
+    key = "the key from the environment" if config.key else "a fresh key"
+    scheme = "https" if api.tls else "http"
+    yield f"Mock API: {scheme} on {port} of this machine, profile {api.profile}, seed {api.seed}, {key}."
+    names = f"{config.exports.url} (address, which ends before /bcl/v2) and {config.exports.key} (key)"
+    if api.tls:
+        names = f"{config.exports.ca} (authority), {names}"
+    if config.adapter:
+        yield f"The adapter gets {names} as environment variables when it is imported."
+    elif start.command:
+        yield f"A command in {config.start_folder} starts the back end, with {names} in its environment."
+        if start.proxy:
+            yield "  That environment also names a proxy, to see that no request for the API goes there."
+        if missing := no_program(start.command, config.start_folder):
+            yield f"  There is no program {missing!r:.60} on the PATH; the shell may not find it either."
+    elif start.hook:
+        yield f"The workbook posts {names} as JSON to {start.hook}."
+    else:
+        yield f"You give the back end {names}; the run starts with its first call."
+
+
+def _surface(platform: str, surface: Surface, *, adapter: bool) -> Iterator[str]:
+    text = "the API's text" if platform == "platform A" else "the API's base64 text"
+    form = "the bytes themselves" if surface.decoded else text
+    if adapter:
+        yield f"get(card, session) and post(card, session, sdk_output), with {form}."
+        return
+    for name, operation in (("GET", surface.get), ("POST", surface.post)):
+        request = [f"the id at {operation.id}"] if operation.id else []
+        request += [f"the sdkOutput {_place(operation.sdk_output)}"] if operation.sdk_output else []
+        answer = f"the answer has the sdkInput {_place(operation.sdk_input)}"
+        yield f"{name}: {operation.method} {operation.path}, {' and '.join(request) or 'no body'}; {answer}."
+    yield f"Opaque data is {form}."
+    if surface.headers:
+        yield f"Headers of every call: {', '.join(name for name, _value in surface.headers)}."
+
+
+def _place(pointer: str) -> str:
+    return "as the whole body" if pointer == RAW else f"at {pointer}"
+
+
+def no_program(command: str, folder: Path) -> str:
+    """The first word of a command, where it names no program; empty where it does, or where only a shell could tell."""
+    try:
+        first = next(iter(shlex.split(command)), "")
+    except ValueError:
+        return ""
+    shell = r"!|\.|:|\[\[?|alias|cd|command|eval|exec|export|if|for|set|source|test|time|trap|ulimit|umask|until|while"
+    if not first or re.fullmatch(shell, first) or re.search(r"[=$`(){}*?~;&|<>]", first):
+        return ""
+    return "" if shutil.which(folder / first if "/" in first else first) else first
+
+
+# The baseline: known failures.
+
+
+class KnownForm(forms.Form):
+    """`[[known]]` in a baseline."""
+
+    case: Annotated[str, Field(pattern=r"\S"), forms.Says("the name of a case", hidden=True)]
+    comment: Annotated[
+        str, Field(pattern=r"\S"), forms.Says("a text that says why it fails, and what is done about it", hidden=True)
+    ]
+    expires: Annotated[date | None, forms.Says("a day without quotes, such as 2030-12-31", hidden=True)] = None
+
+
+class BaselineForm(forms.Form):
+    """A baseline."""
+
+    known: list[KnownForm] = Field(default_factory=list)
+    cases: Annotated[list[str], forms.Says("names of cases, as --write-baseline writes them")] = Field(
+        default_factory=list
+    )
+
+
+def load_baseline(path: Path) -> Baseline:
+    """Read the known failures in this file, and the cases that were taken in.
+
+    Raises:
+        BadConfigurationError: it has mistakes; holds every one, each with its label.
+    """
+    mistakes = forms.Mistakes()
+    text = forms.read_toml(path, "A baseline has entries under [[known]], each with a case and a comment.")
+    form = forms.read_form(BaselineForm, text, mistakes)
+    cases = [entry.case for entry in form.known]
+    for at, case in enumerate(cases):
+        if case in cases[:at]:
+            mistakes.add(("known", at, "case"), "an earlier entry has it already. Keep one.")
+    mistakes.raise_for(path.name)
+    known = tuple(Known(entry.case, entry.comment, entry.expires) for entry in form.known)
+    return Baseline(known, frozenset(form.cases))

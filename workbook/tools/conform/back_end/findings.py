@@ -1,0 +1,320 @@
+"""What a run shows beyond its single cases: a plain call that does not work, and what many failures have in common."""
+
+import json
+import re
+from bisect import bisect
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any
+from urllib.parse import quote
+
+from jsonpointer import escape
+
+from workbook.api.redaction import Redaction
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
+from workbook.tools.conform.back_end import model
+from workbook.tools.conform.back_end.case_runner import (
+    CONFIRMED,
+    NO_PLAIN_CALL,
+    ONE_LANE,
+    OWN_429,
+    CaseRunner,
+    platform_names,
+)
+from workbook.tools.conform.back_end.judging import (
+    AFRESH,
+    HAND_ON,
+    MORE_TIME,
+    SIDE_BY_SIDE,
+    all_of,
+    fails_unasked,
+    outcome,
+)
+from workbook.tools.conform.back_end.model import (
+    GET,
+    RAW,
+    SUCCESS,
+    Broke,
+    CaseScript,
+    PhoneCall,
+    RelayGroup,
+    RelayResult,
+    Seen,
+)
+from workbook.tools.conform.back_end.phone import UNPACKED
+from workbook.tools.harness.model import Root, RunFinding, Verdict
+from workbook.tools.mockserver.journal import operation_of
+
+# The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
+
+PLAIN_ATTEMPT = model.relay_case(
+    RelayGroup.FORM, "plain.attempt", "One attempt, with nothing wrong anywhere.", "API-10", all_of(),
+    model.ATTEMPT_ALONE,
+)  # fmt: skip
+FIRST_CALL = replace(PLAIN_ATTEMPT, name="relay.plain.call", script=CaseScript((model.AppCall(GET),), alone=True))
+# What to check where a back end answers with this status and asks the API nothing.
+HINTS = {
+    401: "Is the session valid, and what comes before it (prefix)?",
+    403: "Is the session valid, and does the card belong to that cardholder?",
+    404: "Is the path right, and does the back end know the card?",
+    405: "Is the method right?",
+}
+# What to check where no connection was made.
+NO_CONNECTION = {
+    Broke.REFUSED: "Does the back end listen at {url}?",
+    Broke.UNTRUSTED: (
+        "base_url has to name the host that the certificate is for. If a CA of your own signed the certificate, give "
+        "the CA's certificate with ca_file."
+    ),
+    Broke.NO_TLS: "Does something without TLS listen there? Then base_url must begin with http://.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PlainFailure:
+    """A plain call that does not work.
+
+    Attributes:
+        operation: GET or POST.
+        apps: the platforms whose app makes it.
+        why: how it failed and what to check, in sentences.
+        by_configuration: the configuration seems to be wrong, so the back end cannot be judged with it.
+    """
+
+    operation: str
+    apps: tuple[str, ...]
+    why: str
+    by_configuration: bool
+
+    def finding(self, results: Iterable[RelayResult]) -> RunFinding:
+        """This failure for a report, with advice from the cases about the call's form."""
+        results = list(results)
+        advice = []
+        for result in results:
+            script = result.case.script  # list cases (several cards) give no advice
+            form = result.case.group is RelayGroup.FORM and result.verdict in CONFIRMED and script.cards == 1
+            if form and self.operation in script.operations:
+                own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
+                advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON, MORE_TIME)]
+        untested = tuple(result.case.name for result in results if result.why == NO_PLAIN_CALL)
+        mend = "Mend this first, because nearly every case makes this call; the cases of group form check the request."
+        return RunFinding(Root.PLAIN_CALL, str(self), " ".join(dict.fromkeys(advice)) or mend, untested)
+
+    def __str__(self) -> str:
+        return f"The plain {self.operation} of the app of {platform_names(self.apps)} does not work: {self.why}"
+
+
+async def plain_attempt(runner: CaseRunner) -> tuple[tuple[PlainFailure, ...], bool]:
+    """One attempt with each platform's app, and another one where that fails: a back end may be slow at first.
+
+    Returns:
+        What does not work, and whether anything reached the API or succeeded.
+    """
+    target, apps_of = runner.target, dict[model.Surface, list[str]]()
+    for app, surface in target.surfaces.items():
+        apps_of.setdefault(surface, []).append(app)
+    failures, alive = list[PlainFailure](), False
+    for apps in apps_of.values():
+        for _ in range(2):
+            seen = await runner.run(PLAIN_ATTEMPT, target.cardholders[0].cards[:1], apps[0])
+            if all(call.succeeded for call in seen.calls):
+                break
+        alive = alive or bool(seen.arrived) or any(call.succeeded for call in seen.calls)
+        failures += [
+            PlainFailure(call.operation, tuple(apps), " ".join(why_not(call, seen, target.base_url)),
+                         _by_configuration(call, seen))
+            for call in seen.calls if not call.succeeded
+        ]  # fmt: skip
+    runner.plain_works = not failures
+    return tuple(failures), alive
+
+
+async def first_call(runner: CaseRunner) -> Seen:
+    """One GET with the first platform's app."""
+    target = runner.target
+    return await runner.run(FIRST_CALL, target.cardholders[0].cards[:1], next(iter(target.surfaces)))
+
+
+def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
+    """Why a plain call did not succeed, and what to check, in sentences."""
+    yield re.sub(r", after [0-9.]+ s\Z", "", outcome(call)) + "."
+    if call.broke in NO_CONNECTION:
+        yield NO_CONNECTION[call.broke].format(url=base_url)
+        return
+    requests = seen.during(call)
+    headers = {name.lower(): value for name, value in call.headers}
+    expected = f"{BEFORE_ID}{quote(call.instrument, safe='')}{AFTER_ID}"
+    if not requests:
+        yield "No request reached the API."
+        if call.status in HINTS:
+            yield HINTS[call.status]
+    elif (came := requests[-1].request).method != call.operation or came.target != expected:
+        yield from _at_another_path(call, came, expected)
+    else:
+        status, source = requests[-1].response.status, requests[-1].response.basis
+        yield f"A request reached the API, which answered with status {status} ({source})."
+        in_its_request = {
+            400: 'Is the body {"sdkOutput": ...}, with nothing beside it?',
+            401: "Does it send x-api-key with the key that it was given?",
+            415: "Does it send content-type: application/json?",
+            422: 'Is the body {"sdkOutput": ...}, with the very text that the app sent?',
+        }
+        yield from filter(None, [in_its_request.get(status)])
+    if call.status in {301, 302, 303, 307, 308}:
+        yield "The back end redirects, and the workbook follows no redirect. Configure the address to which it leads."
+    if call.broke in (Broke.LOST, Broke.NO_HTTP) and base_url.startswith("http:") and not requests:
+        yield "Does something else listen there? Or does the back end speak TLS? Then base_url must begin with https://."
+    if call.status in SUCCESS and call.value is None:
+        place = place_of({request.given for request in requests if request.given}, call.body)
+        if place is not None:
+            yield f'The API\'s sdkInput is at another place of the answer: sdk_input = "{place}"?'
+        else:
+            kind = headers.get("content-type", "nothing")[:40]
+            yield f"Is sdk_input right? The answer says content-type {kind!r}."
+    if call.value is None and headers.get("content-encoding", "identity").lower() not in UNPACKED:
+        yield f"Its content-encoding {headers['content-encoding'][:20]!r} is none that the phone asked for."
+
+
+def _at_another_path(call: PhoneCall, came: Request, expected: str) -> Iterator[str]:
+    rule_id = "API-1" if call.operation == GET else "API-2"
+    redaction = Redaction()
+    arrived = f"{redaction.method(came.method)} {redaction.target(came.target, call.instrument)}"
+    yield f"The document has {call.operation} {expected} ({rule_id}), and {arrived} arrived."
+    if operation_of(came.method, came.target)[1] not in (None, call.instrument):
+        yield "The id was changed: pass it on unchanged."
+    elif came.target.replace("/bcl/v2", "") == expected.replace("/bcl/v2", ""):
+        yield "The address that it is given ends before /bcl/v2, which stands in the path once."
+
+
+def place_of(values: Collection[str], body: bytes) -> str | None:
+    """Where in an answer one of these values is: a JSON pointer, or `raw` for the whole body; None for nowhere."""
+    text = body.decode("utf-8", "replace")
+    if text in values:
+        return RAW
+    return next((pointer for pointer, value in texts_of(body).items() if value in values), None)
+
+
+def texts_of(body: bytes) -> dict[str, str]:
+    """Every text in a JSON body by its JSON pointer; none where it is no JSON."""
+    try:
+        return dict(texts_in(json.loads(body)))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def texts_in(document: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in a JSON document, each after its JSON pointer."""
+    if isinstance(document, str):
+        yield pointer, document
+    items = (
+        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+    )
+    for name, inner in items:
+        yield from texts_in(inner, f"{pointer}/{escape(str(name))}")
+
+
+def _by_configuration(call: PhoneCall, seen: Seen) -> bool:
+    """Whether it is the configuration that does not fit: the address, the path, the session, or the pointer."""
+    requests = seen.during(call)
+    if not requests:
+        return call.broke in NO_CONNECTION or call.status in HINTS
+    given = {request.given for request in requests if request.given}
+    return call.status in SUCCESS and call.value is None and place_of(given, call.body) is not None
+
+
+# What many failures have in common.
+
+GIVE_BACK = (
+    f"Look first at what this case and those that ran with it left behind: a connection, a lock, a thread. {AFRESH}"
+)
+
+
+def common_causes(
+    results: Iterable[RelayResult], gone: str = "", ended: str = "", requests: Sequence[model.Arrived] = ()
+) -> Iterator[RunFinding]:
+    """What explains many results at once.
+
+    Args:
+        results: of the whole run.
+        gone: since when the back end no longer answers, in words; empty while it does.
+        ended: how its command ended, in words.
+        requests: all that arrived at the API, in their order.
+    """
+    results = list(results)
+    if limited := tuple(result.case.name for result in results if OWN_429 in result.why):
+        cases = "one case" if len(limited) == 1 else f"{len(limited)} cases"
+        says = f"Your back end answered 429 itself in {cases}, and asked the API nothing."
+        todo = (
+            "Lift its limit for the sessions of the test, or set a pace, the least seconds between two calls: "
+            "[timeouts] pace in the configuration."
+        )
+        yield RunFinding(Root.LIMIT, says, todo, limited)
+    if waited := tuple(result.case.name for result in results if result.why == ONE_LANE):
+        same = (result.case.name for result in results if any(miss.todo == SIDE_BY_SIDE for miss in result.misses))
+        yield RunFinding(Root.CONCURRENCY, ONE_LANE, SIDE_BY_SIDE, (*same, *waited))
+    if gone:
+        untested = tuple(result.case.name for result in results if gone in result.why)
+        yield RunFinding(Root.NO_ANSWER, f"{gone} {ended}".strip(), GIVE_BACK, untested)
+    elif finding := _open_breaker(results, requests) or _collapse(results):
+        yield finding
+
+
+def _refused_in_a_row(results: Iterable[RelayResult], asked: Sequence[float]) -> list[list[tuple[PhoneCall, str]]]:
+    """Calls that were refused at once, and nothing was asked between them; each with the name of its case."""
+    between = dict[int, list[tuple[PhoneCall, str]]]()  # by the number of requests before them
+    for result in results:
+        for seen in (part.seen for part in result.each if part.seen and result.verdict in CONFIRMED):
+            for call in seen.calls:
+                if call.tamper is None and fails_unasked(call, seen):
+                    between.setdefault(bisect(asked, call.began), []).append((call, result.case.name))
+    return list(between.values())
+
+
+def _worked_last(call: PhoneCall, requests: Iterable[model.Arrived]) -> bool:
+    """Whether the API's last answer for a call's card, and that to the same operation, was as it should be."""
+    of_card = [one for one in requests if one.instrument == call.instrument and one.at < call.began]
+    same = [one for one in of_card if one.operation == call.operation]
+    return all(one.given is not None and not one.response.fault for one in (*of_card[-1:], *same[-1:]))
+
+
+def _open_breaker(results: Sequence[RelayResult], requests: Sequence[model.Arrived]) -> RunFinding | None:
+    """A while in which the back end refused every call at once, and asked the API nothing, whatever the card."""
+    asked = sorted(request.at for request in requests)
+    refused = _refused_in_a_row(results, asked)
+    longest = sorted((call for call, _name in max(refused, key=len, default=[])), key=attrgetter("began"))
+    seconds = longest[-1].began - longest[0].began if longest else 0.0
+    # fewer, for a moment, or for cards of which a failure may have been kept, may have other causes (assumed)
+    if (
+        len(longest) < 10
+        or seconds < 1
+        or len({call.instrument for call in longest if _worked_last(call, requests)}) < 2
+    ):
+        return None
+    again = bisect(asked, longest[0].began) < len(asked)
+    until = "; then it asked again" if again else ", to the end of the run"
+    says = (
+        f"For {seconds:.0f} s your back end refused {len(longest)} calls in a row at once, whatever the card, and "
+        f"asked the API nothing{until}. A circuit breaker that is open does so"
+        f"{'' if again else ', and so does a connection that broke and is never opened anew'}."
+    )
+    close = (
+        "Let one failed call keep no other cardholder waiting: count only calls without an answer and answers with a "
+        "5xx, and let a call through again after a second. Where your breaker is meant to stay open so long, give its "
+        "seconds as [timeouts] recovery, or a shorter time in the back end under test."
+    )
+    cases = (name for calls in refused for _call, name in calls)
+    return RunFinding(Root.NO_ANSWER, says, close if again else AFRESH, tuple(dict.fromkeys(cases)))
+
+
+def _collapse(results: Sequence[RelayResult]) -> RunFinding | None:
+    """A moment since which no call succeeded, although earlier calls did."""
+    ran = sorted((began, at) for at, result in enumerate(results) if (began := result.began) is not None)
+    in_time = [results[at] for _began, at in ran]
+    successes = [at for at, result in enumerate(in_time) if any(call.succeeded for call in result.calls)]
+    since = [result for result in in_time[successes[-1] + 1 :] if result.verdict in CONFIRMED] if successes else []
+    if len(since) < 5:  # fewer failures in a row may have several causes (assumed)
+        return None
+    first = next((result for result in since if result.verdict is Verdict.FAIL), since[0])
+    says = f"Since about {first.case.name} no call has succeeded; {len(since)} cases failed."
+    return RunFinding(Root.NO_ANSWER, says, GIVE_BACK, tuple(result.case.name for result in since))

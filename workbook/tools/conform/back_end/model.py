@@ -1,0 +1,840 @@
+"""The cases for a back end: the script of a case, the back end under test, and what both of its sides saw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from enum import StrEnum, unique
+from functools import cache
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from workbook.api.opaque import json_text
+from workbook.api.redaction import Redaction
+from workbook.base.secrecy import MASK, SHORTEST, SecretKind, secret_values
+from workbook.simulation.faults import FAULTS
+from workbook.simulation.http import Headers, Request, Response
+from workbook.tools.harness.logs import LogLine
+from workbook.tools.harness.model import Case, CaseResult, Miss, ReportedExchange, ReportedMessage
+
+Judge: TypeAlias = Callable[["Seen"], Iterator["Miss"]]
+# Makes a value from a canary, a text that no other case has; or makes one id from another id.
+Maker: TypeAlias = Callable[[str], str]
+# Changes the path and the body of a call before it leaves the phone: what a careless app may send.
+Tamper: TypeAlias = Callable[[str, "bytes | None", "PhoneCall"], "tuple[str, bytes | None]"]
+
+# The two operations: the phone asks the back end for them, and the back end asks the API.
+GET, POST = "GET", "POST"
+
+
+@unique
+class RelayGroup(StrEnum):
+    """What a case is about. A configuration can leave out whole groups."""
+
+    FORM = "form"
+    FIDELITY = "fidelity"
+    SECRECY = "secrecy"
+    ISOLATION = "isolation"
+    FAULTS = "faults"
+    BUDGET = "budget"
+    CONCURRENCY = "concurrency"
+    RECOVERY = "recovery"
+
+
+@unique
+class Need(StrEnum):
+    """What a case requires. Each value ends the sentence "the configuration names no ..."; brackets hold the key."""
+
+    PLATFORM_A = "platform A"
+    PLATFORM_B = "platform B"
+    SESSIONS = "session ([[cardholder]] session)"
+    TWO_CARDHOLDERS = "second [[cardholder]]"
+    SEVERAL_CARDS = "second card of the first cardholder ([[cardholder]] cards)"
+    LOGS = "log files (logs, at the top of the file)"
+    HTTP = "back end that is reached over HTTP (base_url)"
+    JSON_BODY = "POST with the sdkOutput in a JSON body ([post] sdk_output)"
+    API_TLS = "certificate of the API ([api] tls = true)"
+    PROXY = "proxy in the environment of a start command ([start] command, proxy = true)"
+    ID_LOWER_CASE = "card whose id has lower-case letters"
+    ID_DIGITS = "card whose id has digits only"
+    ID_ESCAPED = "card whose id has a character that a path must escape"
+
+
+@dataclass(frozen=True, slots=True)
+class RelayCase(Case["Seen"]):
+    """One case for a back end, with a name like `relay.post.sdk-input-byte-exact`.
+
+    Attributes:
+        script: what the phone and the API do.
+        needs: what must be configured. A platform among them is the one whose app makes the calls.
+    """
+
+    script: CaseScript = field(repr=False, kw_only=True)
+    needs: frozenset[Need] = field(default=frozenset(), kw_only=True)
+
+    @property
+    def platform(self) -> str | None:
+        """The platform whose app makes the calls; None where either platform will do."""
+        return next((need.value for need in (Need.PLATFORM_A, Need.PLATFORM_B) if need in self.needs), None)
+
+    @property
+    def runs_by_itself(self) -> bool:
+        """Whether the case makes calls of its own; a case that judges the whole run makes none."""
+        return not self.script.judges_run
+
+
+def relay_case(  # noqa: PLR0917 - a row of a table
+    group: RelayGroup, name: str, says: str, rule: str, judge: Judge, script: CaseScript, *needs: Need
+) -> RelayCase:
+    """One row of a table of cases; `name` is without `relay.`."""
+    return RelayCase(f"relay.{name}", says, rule, group, judge, script=script, needs=frozenset(needs))
+
+
+# The script of a case: the phone's calls, and what the API answers meanwhile. Data only; CaseRunner carries it out.
+
+
+@unique
+class Manner(StrEnum):
+    """How the phone sends a call. HTTP allows all of these, and all mean the same."""
+
+    PLAIN = ""
+    CHUNKED = "a body in chunks"
+    UPPER_CASE = "header names in capitals"
+    CLOSING = "a connection of its own"
+    UNPACKED = "no encoding of the answer"
+    EXPECTING = "a body announced with Expect"
+    WITH_CHARSET = "a content-type that names its charset"
+
+
+@dataclass(frozen=True, slots=True)
+class AppCall:
+    """The phone makes one call.
+
+    Attributes:
+        operation: GET or POST.
+        card: index of the card among the case's cards.
+        cardholder: index of the cardholder whose session is presented; -1 for no session, -2 for a forged session.
+        output: for a POST, makes the sdkOutput; None takes one from the SDK stand-in.
+        cancel: seconds after which the phone gives up; None waits for the answer.
+        own: `card` is an index among that cardholder's own cards instead.
+        instrument: makes the requested id from the card's id; None requests the card's id.
+        manner: how the call is sent.
+        tamper: changes the path and the body; None sends what the app would.
+    """
+
+    operation: str
+    card: int = 0
+    cardholder: int = 0
+    output: Maker | None = field(default=None, repr=False)
+    cancel: float | None = None
+    own: bool = False
+    instrument: Maker | None = field(default=None, repr=False)
+    manner: Manner = Manner.PLAIN
+    tamper: Tamper | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Several calls at the same time."""
+
+    steps: tuple[AppCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Wait. Requests that the back end makes without a call arrive meanwhile.
+
+    Attributes:
+        seconds: None for as long as the configuration allows the back end to recover from a fault.
+    """
+
+    seconds: float | None = None
+
+
+@unique
+class Identity(StrEnum):
+    """The certificate with which the API presents itself. A client that verifies it accepts the first only."""
+
+    OWN = "its own"
+    OTHER_AUTHORITY = "of an authority that nobody trusts"
+    EXPIRED = "that has expired"
+    OTHER_HOST = "for another host"
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """From here on the API has this certificate, at the same address; None takes it away: connections are refused."""
+
+    identity: Identity | None = Identity.OWN
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the API answers for one of the case's cards, instead of its own answer.
+
+    Attributes:
+        operation: GET or POST.
+        card: index of the card among the case's cards.
+        value: makes the sdkInput of a plain 200; None keeps the API's own answer.
+        more: fields to add or replace.
+        fault: one of `simulation.faults.FAULTS`; None for none.
+        moment: whether the fault comes `before` or `after` the API has done its work.
+        settings: parameters of the fault.
+        nth: applies to the n-th such request only, from 1; None for all of them.
+        share: sets the fault's seconds, as a share of the seconds within which the back end has to answer. Below 1 the
+            back end must wait; the delay is then at most half of the back end's own limit.
+        packed: compresses a plain 200 with gzip where the request accepts that, as a gateway may do.
+        chunked: sends a plain 200 in chunks, without a content-length, as a gateway may do.
+        cookie: sets a cookie with a plain 200, as a gateway may do (assumed: the document shows no cookie).
+    """
+
+    operation: str
+    card: int = 0
+    value: Maker | None = field(default=None, repr=False)
+    more: Mapping[str, Any] = field(default_factory=dict)
+    fault: str | None = None
+    moment: str = "before"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    nth: int | None = None
+    share: float | None = None
+    packed: bool = False
+    chunked: bool = False
+    cookie: bool = False
+
+    def within(self, bound: float, limit: float = float("inf")) -> Order:
+        """The same order with `share` resolved.
+
+        Args:
+            bound: seconds within which the back end has to answer.
+            limit: seconds after which it gives up one request to the API.
+        """
+        if self.share is None:
+            return self
+        seconds = self.share * bound if self.share >= 1 else min(self.share * bound, limit / 2)
+        return replace(self, settings={**self.settings, "seconds": seconds}, share=None)
+
+
+@dataclass(frozen=True, slots=True)
+class SetOrders:
+    """Replace the orders in force from here on; without orders the API answers as it should."""
+
+    orders: tuple[Order, ...] = ()
+
+
+ScriptStep: TypeAlias = AppCall | Together | Rest | Present | SetOrders
+
+
+@dataclass(frozen=True, slots=True)
+class CaseScript:
+    """What happens in a case.
+
+    Attributes:
+        steps: in their order.
+        orders: in force from the beginning until a `SetOrders`.
+        cards: how many payment instruments the case needs, all of the first cardholder.
+        alone: no other case may run at the same time.
+        judges_run: the case makes no calls; it judges the whole run after everything else, once the back end has ended.
+    """
+
+    steps: tuple[ScriptStep, ...]
+    orders: tuple[Order, ...] = ()
+    cards: int = 1
+    alone: bool = False
+    judges_run: bool = False
+
+    @property
+    def calls(self) -> tuple[AppCall, ...]:
+        """Every call that the phone makes."""
+        return tuple(call for step in self.steps for call in calls_of(step))
+
+    @property
+    def operations(self) -> frozenset[str]:
+        """The operations of these calls."""
+        return frozenset(call.operation for call in self.calls)
+
+    @property
+    def every_order(self) -> tuple[Order, ...]:
+        """The orders of the whole script."""
+        later = (order for step in self.steps if isinstance(step, SetOrders) for order in step.orders)
+        return (*self.orders, *later)
+
+    @property
+    def faulty(self) -> bool:
+        """Whether the API fails or is away at some time."""
+        away = any(isinstance(step, Present) for step in self.steps)
+        return away or any(order.fault for order in self.every_order)
+
+    @property
+    def stalls(self) -> bool:
+        """Whether the API stalls the first call. The stall lasts as long as the back end waits."""
+        return any(order.fault and FAULTS[order.fault].endless for order in self.orders)
+
+    @property
+    def slow(self) -> bool:
+        """Whether the API is slow, but not slower than the back end's own limit. That limit has to be known."""
+        return any(order.share is not None and order.share < 1 for order in self.every_order)
+
+
+def calls_of(step: ScriptStep) -> tuple[AppCall, ...]:
+    """The calls of one step."""
+    return step.steps if isinstance(step, Together) else (step,) if isinstance(step, AppCall) else ()
+
+
+def both(**post: Any) -> tuple[AppCall, AppCall]:
+    """The GET and the POST of one attempt; `post` are fields of the POST."""
+    return AppCall(GET), AppCall(POST, **post)
+
+
+# One attempt with nothing wrong anywhere.
+ATTEMPT = CaseScript(both())
+# The same with nothing else going on: whatever arrives at the API, at a wrong path, too, belongs to it.
+ATTEMPT_ALONE = CaseScript(both(), alone=True)
+# The API goes away, and comes back as it was.
+AWAY, BACK = Present(None), Present()
+# So many GETs for one card that each worker of a pool has made one.
+EACH_WORKER = (Together((AppCall(GET),) * 6),) * 16
+
+
+# The back end under test as the phone sees it: where its two operations are, and where values are placed in them.
+#
+# The document does not specify this side. It is the integrator's own, so all of it is configuration.
+
+PLATFORMS = ("platform A", "platform B")
+# Prefix of `Target.base_url` for a back end that an adapter calls.
+CALLS_PYTHON = "python:"
+# Instead of a JSON pointer: the body is the value itself.
+RAW = "raw"
+# Seconds that the wallet waits (wallet). A later answer counts as none.
+BOUND = 20.0
+# Seconds in which a back end notices that a kept connection is gone. A circuit breaker takes longer.
+RECOVERY = 0.05
+# How a back end reports a failure: with a status outside 2xx, or with a field of the answer's body.
+BY_STATUS, IN_BODY = "status", "body"
+
+AdapterValue: TypeAlias = str | bytes | None
+
+
+class Adapter(Protocol):
+    """The callables of a back end in Python. A value is the API's text, or bytes where the configuration says so."""
+
+    def get(self, card: str, session: Mapping[str, str]) -> AdapterValue:
+        """The sdkInput of the GET."""
+        ...
+
+    def post(self, card: str, session: Mapping[str, str], sdk_output: Any) -> AdapterValue:
+        """The sdkInput of the POST."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BackEndOperation:
+    """One of the back end's two operations.
+
+    Attributes:
+        method: such as POST.
+        path: below the base URL; `{id}` is replaced by the payment instrument id, percent-encoded.
+        id: JSON pointer to the id in the request's body; None where the id is in the path.
+        sdk_output: JSON pointer, or `raw`; None for the operation that takes none.
+        sdk_input: JSON pointer into the answer, or `raw`.
+    """
+
+    method: str
+    path: str
+    id: str | None = None
+    sdk_output: str | None = None
+    sdk_input: str = "/sdkInput"
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """What the back end offers the app of one platform.
+
+    Attributes:
+        get: returns the GET's sdkInput.
+        post: exchanges an sdkOutput for the POST's sdkInput.
+        decoded: bytes travel instead of the API's base64 text; platform B, with `raw` or an adapter.
+        headers: sent with each call; their values are kept out of repr.
+    """
+
+    get: BackEndOperation
+    post: BackEndOperation
+    decoded: bool = False
+    headers: Headers = field(default=(), repr=False)
+
+
+# The surface of the sample back ends.
+SURFACE = Surface(
+    BackEndOperation("GET", "/cards/{id}/activation-data"),
+    BackEndOperation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput"),
+)
+# The surface of a back end that an adapter calls: it has no paths.
+CALLED = Surface(BackEndOperation("GET", ""), BackEndOperation("POST", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Cardholder:
+    """A cardholder with cards and a session.
+
+    Attributes:
+        name: for reports.
+        cards: ids of the cards, as the app knows them.
+        session: headers that present the session; empty where the back end has no sessions. `{id}` in a value is
+            replaced by the card's id.
+        sessions: the headers for single cards, where a session belongs to one card.
+    """
+
+    name: str
+    cards: tuple[str, ...]
+    session: Headers = field(default=(), repr=False)
+    sessions: Mapping[str, Headers] = field(default_factory=dict, repr=False)
+
+    def session_for(self, card: str) -> Headers:
+        """The headers that present the session in a call for this card."""
+        if card in self.sessions:
+            return self.sessions[card]
+        return tuple((name, value.replace("{id}", card)) for name, value in self.session)
+
+
+# How an id is written decides what a back end can do to it on its way: case, leading zeros, escapes.
+
+# The pattern of each shape. An id that matches several has the first shape.
+SHAPES: Mapping[Need, re.Pattern[str]] = {
+    Need.ID_ESCAPED: re.compile(r".*[^A-Za-z0-9._~-]", re.DOTALL),
+    Need.ID_DIGITS: re.compile(r"[0-9]+\Z"),
+    Need.ID_LOWER_CASE: re.compile(r".*[a-z]", re.DOTALL),
+}
+
+
+@cache
+def shape_of(card: str) -> Need | None:
+    """The shape of an id; None for an ordinary one."""
+    return next((shape for shape, pattern in SHAPES.items() if pattern.match(card)), None)
+
+
+def ordinary(cards: Iterable[str], at_the_api: Callable[[str], str], enough: int = 6) -> tuple[str, ...]:
+    """The cards that all cases share: those of the commonest shape if there are `enough` for every case, else all.
+
+    A back end that harms ids of one shape then fails the case of that shape, and not whatever case had the card. The
+    shape that counts is that of the id `at_the_api`.
+    """
+    by_shape: dict[Need | None, list[str]] = {}
+    for card in (cards := tuple(cards)):
+        by_shape.setdefault(shape_of(at_the_api(card)), []).append(card)
+    commonest = max(by_shape.values(), key=len, default=[])
+    return tuple(commonest) if len(commonest) >= enough else cards
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The back end under test.
+
+    Attributes:
+        base_url: without a slash at the end.
+        surfaces: what it offers each platform's app.
+        cardholders: at least one.
+        bound: seconds within which it has to answer.
+        logs: log files that it writes, to be scanned.
+        without: groups of cases that are left out.
+        adapter: is called instead of HTTP; `base_url` then is a name only.
+        ca_file: certificates that are trusted for TLS besides the machine's own.
+        recovery: seconds after a fault of the API within which the back end need not work again.
+        failures: how the back end reports a failure: by `status`, or in the `body` of any answer.
+        instruments: the payment instrument's id for each card whose id differs at the API; no other card is in it.
+        api_tls: the API has a certificate, which the back end has to verify.
+        proxied: the back end's environment names a proxy, which is not for the API's requests.
+        pace: least seconds between two calls, for a back end that limits how often it is called; 0 for no pace.
+    """
+
+    base_url: str
+    surfaces: Mapping[str, Surface]
+    cardholders: tuple[Cardholder, ...]
+    bound: float = BOUND
+    logs: tuple[Path, ...] = ()
+    without: frozenset[RelayGroup] = frozenset()
+    adapter: Adapter | None = field(default=None, repr=False)
+    ca_file: Path | None = None
+    recovery: float = RECOVERY
+    failures: str = BY_STATUS
+    instruments: Mapping[str, str] = field(default_factory=dict)
+    api_tls: bool = False
+    proxied: bool = False
+    pace: float = 0.0
+
+    def instrument(self, card: str) -> str:
+        """The payment instrument's id at the API, of a card that the app asks for."""
+        return self.instruments.get(card, card)
+
+    @property
+    def over_http(self) -> bool:
+        """Whether it is reached over HTTP. An adapter may be configured and not be loaded yet."""
+        return self.adapter is None and not self.base_url.startswith(CALLS_PYTHON)
+
+    @property
+    def recovers_late(self) -> bool:
+        """Whether it may refuse calls for a while after a fault, as a circuit breaker does, whatever the card."""
+        return self.recovery > RECOVERY
+
+    def session_secrets(self) -> tuple[str, ...]:
+        """Every configured header value that is a secret, without the ids in it. No report may contain one."""
+        presented = {
+            value.replace("{id}", id_)
+            for cardholder in self.cardholders
+            for headers in (cardholder.session, *cardholder.sessions.values())
+            for value in secret_values(headers)
+            for id_ in (*cardholder.cards, "{id}")
+        }
+        presented |= {value for surface in self.surfaces.values() for value in secret_values(surface.headers)}
+        # A session may name its card. The id is no secret: if reports hid it, none of their paths could be read.
+        ids = {id_ for one in self.cardholders for card in one.cards for id_ in (card, self.instrument(card))}
+        parts = (part for value in sorted(presented) for part in without_ids(value, ids))
+        return tuple(dict.fromkeys(part for part in parts if part not in ids))
+
+
+def without_ids(value: str, ids: Collection[str]) -> list[str]:
+    """The parts of a session's value that are left where no configured id, and no long part of one, is in it."""
+    for id_ in ids:
+        found = SequenceMatcher(None, value, id_, autojunk=False).find_longest_match()
+        if found.size >= SHORTEST:
+            rest = value[: found.a], value[found.a + found.size :]
+            return [part for each in rest if each for part in without_ids(each, ids)]
+    return [value]
+
+
+# What a case saw: each call on the phone's side and each request on the API's side, raw.
+#
+# Opaque data and the key are in here as they travelled, because judging compares bytes. None of it has a repr, and
+# reports take it through `report.Redaction` only.
+
+SUCCESS = range(200, 300)
+
+
+@unique
+class Broke(StrEnum):
+    """Why a call has no answer."""
+
+    NO = ""
+    REFUSED = "no connection could be made"
+    LOST = "the connection broke before the answer was complete"
+    LATE = "no answer came in time"
+    CANCELLED = "the phone gave up, as the case has it"
+    NO_HTTP = "what came is no valid HTTP"
+    HUGE = "the answer was larger than anything that could be one"
+    SPOILT = "the answer could not be unpacked as its content-encoding says"
+    UNTRUSTED = "the back end's certificate does not hold"
+    NO_TLS = "no TLS connection could be made"
+
+
+@dataclass(slots=True)
+class PhoneCall:
+    """One call of the phone: the request, then the answer.
+
+    The phone fills in the second part as it becomes known, because a time limit may end a call at any point.
+
+    Attributes:
+        number: place among the case's calls, from 1.
+        operation: GET or POST.
+        cardholder: name of the cardholder whose session is presented.
+        instrument: id of the payment instrument, as the API knows it.
+        sent: the sdkOutput that the phone hands over; None on the GET.
+        began: when it began, in seconds of the monotonic clock.
+        ended: when it ended, on the same clock.
+        status: of the answer; None where none came.
+        headers: of the answer.
+        body: of the answer, unpacked.
+        value: the sdkInput at its configured place; None where there is none.
+        broke: why there is no answer.
+        why: more about that, in words without a secret.
+        request: as it left the phone, with everything that HTTP adds; None where it never left.
+        partial: of an answer that broke off or came too late, the headers and the beginning of the body.
+        session: headers that present the session.
+        cancel: seconds after which the phone gives up; None waits for the answer.
+        manner: how the call is sent.
+        card: the id that the app asks for; empty where it is the instrument's.
+        other: id of a card that is another cardholder's; empty where there is none.
+        tamper: changes the path and the body; None sends what the app would.
+    """
+
+    number: int
+    operation: str
+    cardholder: str
+    instrument: str
+    sent: str | None = field(default=None, repr=False)
+    began: float = 0.0
+    ended: float = 0.0
+    status: int | None = None
+    headers: Headers = field(default=(), repr=False)
+    body: bytes = field(default=b"", repr=False)
+    value: str | None = field(default=None, repr=False)
+    broke: Broke = Broke.NO
+    why: str = ""
+    request: Request | None = field(default=None, repr=False)
+    partial: bytes = field(default=b"", repr=False)
+    session: Headers = field(default=(), repr=False)
+    cancel: float | None = None
+    manner: Manner = Manner.PLAIN
+    card: str = ""
+    other: str = ""
+    tamper: Tamper | None = field(default=None, repr=False)
+
+    @property
+    def asked_for(self) -> str:
+        """The id that the app asks for."""
+        return self.card or self.instrument
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.ended - self.began
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the app would take it for a success: a status of 2xx and an sdkInput that is not empty."""
+        return self.status in SUCCESS and bool(self.value)
+
+    @property
+    def reported_success(self) -> bool:
+        """Whether the status is 2xx, sdkInput or not."""
+        return self.status in SUCCESS
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """One request that reached the API, and its answer.
+
+    Attributes:
+        number: place among all requests of the run, from 1.
+        at: when it arrived, on the same clock as a call.
+        request: as it came.
+        response: as it was given.
+        operation: GET or POST where it is one of the API's two operations, else empty.
+        instrument: the payment instrument, percent-decoded; empty where the path is another.
+        given: the sdkInput of the answer; None where there was none.
+        elsewhere: it came to the other origin, where a redirect pointed.
+    """
+
+    number: int
+    at: float
+    request: Request = field(repr=False)
+    response: Response = field(repr=False)
+    operation: str = ""
+    instrument: str = ""
+    given: str | None = field(default=None, repr=False)
+    elsewhere: bool = False
+
+    @property
+    def sdk_output(self) -> str | None:
+        """The sdkOutput in the body; None where there is none."""
+        return json_text(self.request.body, "sdkOutput")
+
+
+@unique
+class Exposed(StrEnum):
+    """A secret that was found where it must not be."""
+
+    KEY = "the key"
+    HOST = "the API's address"
+    SESSION = "the cardholder's session"
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """One place where a secret was found, never the secret itself.
+
+    Attributes:
+        secret: which.
+        case: name of the case that was running; empty where that is unknown.
+        where: in words, such as `an answer with status 504`.
+    """
+
+    secret: Exposed
+    case: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Misdelivered:
+    """One opaque value that went to another card.
+
+    Attributes:
+        case: name of the case that was running.
+        call: the phone's call that received another card's sdkInput, or that sent the sdkOutput.
+        request: the API's request whose answer gave the sdkInput, or in which the sdkOutput arrived.
+        what: `sdkInput` or `sdkOutput`.
+    """
+
+    case: str
+    call: PhoneCall
+    request: Arrived
+    what: str
+
+    def __str__(self) -> str:
+        own, other = self.call.instrument, self.request.instrument
+        if self.what == "sdkInput":
+            return f"the phone's {self.call.operation} for {own} got the sdkInput that the API gave for {other}"
+        return f"the sdkOutput that the phone sent for {own} reached the API for {other}"
+
+
+@dataclass(frozen=True, slots=True)
+class WholeRun:
+    """What a case sees only if it judges the whole run.
+
+    Attributes:
+        answers: how many answers to the phone were scanned.
+        requests: how many requests at the API were scanned.
+        exposures: what the scan found.
+        values: opaque data of the run: pairs of a payment instrument and the beginning of a value.
+        missing_logs: names of configured log files that were never written.
+        proxied: how many connections to the API went through the proxy that the back end's environment names.
+        misdelivered: opaque values that went to another card.
+    """
+
+    answers: int = 0
+    requests: int = 0
+    exposures: tuple[Exposure, ...] = ()
+    values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    missing_logs: tuple[str, ...] = ()
+    proxied: int = 0
+    misdelivered: tuple[Misdelivered, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Everything that one case saw.
+
+    Attributes:
+        calls: the phone's side, in the order in which the calls began.
+        arrived: the API's side, in the order of arrival.
+        log: the lines that the back end wrote into its log files; only for a case that needs them.
+        key: the API key that the back end was given.
+        host: the API's host and port that the back end was given.
+        bound: seconds within which the back end has to answer.
+        recovery: seconds that the back end was given to recover from a fault.
+        failures: how the back end reports a failure: by `status`, or in the `body` of any answer.
+        run: the whole run; empty unless the case judges that.
+        extension: the back end serves platform B, whose extension has to list its entries within 20 seconds.
+        limit: seconds after which the back end gives up one request to the API; infinite where that is unknown.
+        left_open: connections to the API that were opened during the case and are still open at its end.
+    """
+
+    calls: tuple[PhoneCall, ...]
+    arrived: tuple[Arrived, ...]
+    log: Iterable[LogLine] = field(default=(), repr=False)
+    key: str = field(default="", repr=False)
+    host: str = ""
+    bound: float = BOUND
+    recovery: float = 0.0
+    failures: str = BY_STATUS
+    run: WholeRun = WholeRun()
+    extension: bool = False
+    limit: float = float("inf")
+    left_open: int = 0
+
+    def asked(self, operation: str) -> tuple[PhoneCall, ...]:
+        """The phone's calls of one operation."""
+        return tuple(call for call in self.calls if call.operation == operation)
+
+    def came(self, operation: str) -> tuple[Arrived, ...]:
+        """The requests of one operation that reached the API."""
+        return tuple(request for request in self.arrived if request.operation == operation and not request.elsewhere)
+
+    def during(self, call: PhoneCall) -> tuple[Arrived, ...]:
+        """The requests that reached the API while the phone waited for this call."""
+        return tuple(request for request in self.arrived if call.began <= request.at <= call.ended)
+
+    @property
+    def strays(self) -> tuple[Arrived, ...]:
+        """The requests at the API that are neither of the two operations."""
+        return tuple(request for request in self.arrived if not request.operation and not request.elsewhere)
+
+    def opaque(self) -> Iterator[tuple[str, str]]:
+        """Pairs of a payment instrument and an opaque value: every value of this case, in either direction."""
+        yield from ((call.instrument, call.sent) for call in self.calls if call.sent)
+        yield from ((request.instrument, request.given) for request in self.arrived if request.given)
+
+    @property
+    def began(self) -> float | None:
+        """When the first call began, on the run's clock; None where none was made."""
+        return min((call.began for call in self.calls), default=None)
+
+    @property
+    def first(self) -> float:
+        """When the case's exchanges began, on the run's clock: a report counts from there."""
+        return min([call.began for call in self.calls] + [arrived.at for arrived in self.arrived], default=0.0)
+
+    def secrets(self) -> Iterator[tuple[SecretKind, str]]:
+        """The key, and every opaque value."""
+        yield SecretKind.KEY, self.key
+        yield from ((SecretKind.OPAQUE, value) for _card, value in self.opaque())
+
+    def exchanges(self, platform: str, redaction: Redaction) -> list[ReportedExchange]:
+        """Both sides in the order of time; a call comes before the request that follows from it."""
+
+        def at(moment: float) -> float:
+            return round(moment - self.first, 4)
+
+        def message(of: Request | Response | PhoneCall, body: Callable[[bytes], Any]) -> ReportedMessage:
+            return ReportedMessage(redaction.headers(self._marked(of.headers)), body(of.body), len(of.body))
+
+        exchanges = []
+        for call in self.calls:
+            request = call.request or Request(call.operation, "", ())
+            exchanges.append(
+                ReportedExchange(
+                    side="phone",
+                    at=at(call.began),
+                    ended=at(call.ended),
+                    method=redaction.method(request.method),
+                    path=redaction.target(request.target, call.asked_for),
+                    who=redaction.text(call.cardholder),
+                    request=message(request, redaction.request_body),
+                    status=call.status,
+                    answer=None if call.status is None else message(call, redaction.request_body),
+                    ending=redaction.text(": ".join(filter(None, (call.broke.value, call.why)))),
+                    platform=platform,
+                    operation=call.operation,
+                )
+            )
+        for arrived in self.arrived:
+            request, response = arrived.request, arrived.response
+            fault = FAULTS[response.fault].sentence.rstrip(".") if response.fault in FAULTS else response.fault
+            source = response.basis.rpartition(f"fault: {response.fault}; ")[2]
+            exchanges.append(
+                ReportedExchange(
+                    side="API",
+                    at=at(arrived.at),
+                    ended=None,
+                    method=redaction.method(request.method),
+                    path=redaction.target(request.target),
+                    who="",
+                    request=message(request, redaction.request_body),
+                    status=response.status,
+                    answer=message(response, redaction.answer_body),
+                    ending=f"fault: {fault}; {source}" if fault else "" if response.status in SUCCESS else source,
+                    elsewhere=arrived.elsewhere,
+                    platform=platform,
+                    operation=arrived.operation,
+                )
+            )
+        return sorted(exchanges, key=attrgetter("at"))
+
+    def _marked(self, headers: Headers) -> Iterator[tuple[str, str]]:
+        """The headers with a mark in place of an API key: it says only whether the key is the right one."""
+        for name, value in headers:
+            mark = MASK if value == self.key else f"[another value, {len(value)} characters]"
+            yield name, mark if name.lower() == "x-api-key" else value
+
+
+@dataclass(frozen=True, slots=True)
+class RelayResult(CaseResult):
+    """How a case for a back end ended; `seen` holds both of its sides, and is None where no call was made."""
+
+    case: RelayCase
+    seen: Seen | None = None
+
+    @property
+    def calls(self) -> tuple[PhoneCall, ...]:
+        """The phone's calls, with every app."""
+        return tuple(call for part in self.each if part.seen for call in part.seen.calls)

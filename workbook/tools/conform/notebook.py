@@ -1,0 +1,160 @@
+"""Your own code judged in a notebook: `wb.conform` judges a back end or an app."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Any
+
+from workbook.base.files import sample
+from workbook.base.forms import read_toml
+from workbook.errors import ParameterError
+from workbook.tools.conform.back_end import session
+from workbook.tools.conform.back_end.api_side import MockApi
+from workbook.tools.conform.back_end.cases import CASES
+from workbook.tools.conform.back_end.config import CONFIG_EXAMPLE, Api, Config, Exports, load_config
+from workbook.tools.conform.back_end.model import PLATFORMS, SURFACE, Cardholder, Need, RelayCase, Target
+from workbook.tools.conform.back_end.session import RunOptions, exported, surroundings
+from workbook.tools.harness.notebook import Result, cell_progress
+from workbook.tools.harness.report import RunRecord
+from workbook.tools.harness.selection import Baseline, chosen
+from workbook.views.table import Table, table
+
+# The reference relay of the sample files, or a class derived from it, runs in this process. Every limit is shorter than
+# the real one, so that a lesson does not wait: the relay gives up after 1.5 s instead of 8, the wallet after 3.5 s
+# instead of 20.
+
+RELAY_CARDS = tuple(f"PIRELAY{number:018d}" for number in range(1, 29))
+# Ids that a careless back end changes on their way: by their case, as numbers, by escaping.
+ODD_CARDS = ("pirelay-in-small-letters", "000123456789012345", "PI RELAY:7+%")
+# The cards of each session.
+RELAY_SESSIONS = {"session-of-ann-7d1f": [*RELAY_CARDS[:26], *ODD_CARDS], "session-of-bob-93c2": list(RELAY_CARDS[26:])}
+
+_spec: Any = spec_from_file_location("workbook_sample_reference", sample("back_ends/reference.py"))
+_reference = module_from_spec(_spec)
+sys.modules[_spec.name] = _reference
+_spec.loader.exec_module(_reference)
+# The relay worth copying. A derived class can break it, or mend what is broken.
+Relay: Any = _reference.Relay
+# What its operations raise: a status, and a sentence for the app.
+Refused: Any = _reference.Refused
+
+
+def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> RunRecord:
+    """Run a relay of this class, and cases against it.
+
+    Args:
+        kind: a class with the constructor of the reference relay.
+        only: names, groups and globs of cases; all by default.
+        seed: of all generated data.
+        known: known failures: the name of each case with a comment.
+
+    Raises:
+        ParameterError: `kind` is no class of a relay, or a pattern fits no case.
+    """
+    if not (isinstance(kind, type) and issubclass(kind, Relay)):
+        raise ParameterError(f"{kind!r:.60} is no relay. Give a class: class Mine(Relay): ...")
+    options = RunOptions(chosen(CASES, only), baseline=Baseline.of(known), only=only)
+    with TemporaryDirectory(prefix="workbook-relay-") as folder, mock_api(options.cases, seed=seed) as api:
+        log = Path(folder) / "relay.log"
+        with relay_running(kind, api, log) as address:
+            config = Config(target(address, log, tls=api.ca_file is not None), Api(seed=seed))
+            record = session.conform(config, options, api=api, progress=cell_progress())
+    about = replace(record.about, target=kind.__name__, base_url="in this process")  # the address is gone already
+    return replace(record, about=about)
+
+
+def mock_api(cases: Iterable[RelayCase], *, key: str | None = None, seed: int = 7) -> MockApi:
+    """The API for these cases, with a certificate where one of them is about that."""
+    tls = any(Need.API_TLS in case.needs for case in cases)
+    return MockApi((*RELAY_CARDS, *ODD_CARDS), key=key, seed=seed, tls=tls)
+
+
+@contextmanager
+def relay_running(kind: Any, api: MockApi, log: Path, *, handler: Any = None, deadline: float = 1.5) -> Iterator[str]:
+    """The address of a relay that runs in this process for the block.
+
+    Args:
+        kind: its class.
+        api: the API that it asks.
+        log: the only file that its log is written to.
+        handler: the HTTP in front of it; the reference's by default.
+        deadline: of the relay for a whole call, in seconds.
+    """
+    logger, file = logging.getLogger("relay"), logging.FileHandler(log)
+    with ExitStack() as undo:
+        undo.callback(file.close)
+        undo.callback(setattr, logger, "propagate", logger.propagate)
+        undo.callback(logger.setLevel, logger.level)
+        undo.callback(logger.removeHandler, file)
+        logger.addHandler(file)
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+        with exported(surroundings(api, proxy=True) | Exports().values(api.url, api.key, api.ca_file)):
+            relay = kind(api.url, api.key, RELAY_SESSIONS, deadline=deadline)
+        undo.callback(relay.api.close)
+        server = _reference.serve(relay, handler=handler or _reference.Handler)
+        undo.callback(server.socket.close)
+        thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        undo.callback(thread.join)
+        undo.callback(server.shutdown)
+        yield f"http://127.0.0.1:{server.server_port}"
+
+
+def target(address: str, log: Path, *, tls: bool = False) -> Target:
+    """The configuration of such a relay. A `back-end.toml` would say the same."""
+    cardholders = tuple(
+        Cardholder(session[:14], tuple(cards), (("authorization", f"Bearer {session}"),))
+        for session, cards in RELAY_SESSIONS.items()
+    )
+    return Target(address, dict.fromkeys(PLATFORMS, SURFACE), cardholders, 3.5, (log,), api_tls=tls, proxied=True)
+
+
+def case_table(*patterns: str) -> Table:
+    """The cases that these names, groups or globs select; all cases without any.
+
+    Raises:
+        ParameterError: a pattern selects no case.
+    """
+    rows = ((case.name, f"{case.rule} ({case.rests_on.level})", case.says) for case in chosen(CASES, patterns))
+    return table("What is asked", ("case", "rule", "in a sentence"), rows)
+
+
+def conform(what: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> Result:
+    """Judge a back end between a simulated phone and a simulated API, or an app on a simulated phone, case by case.
+
+    Args:
+        what: a class of a relay, run in this process; the path of a `back-end.toml`, which says where yours is; or the
+            path of an `app.toml`, which says how your app is started or compiled.
+        only: names, groups and globs of cases; none means all.
+        seed: of everything that the run makes up.
+        known: known failures: the name of each case with a comment.
+
+    Returns:
+        The result: it shows itself, and has `failed`, `case`, `changes`, `write` and `exit_code`.
+
+    Raises:
+        ParameterError: `what` is neither a relay's class nor a file, or a pattern matches no case.
+        ConfigurationError: the file has mistakes; each is named.
+
+    Example:
+        >>> import workbook as wb
+        >>> wb.conform(wb.Relay, "relay.get.path").exit_code
+        0
+    """
+    if isinstance(what, str | Path) and "name" in read_toml(Path(what), CONFIG_EXAMPLE):  # only an app's file has one
+        from workbook.tools.conform.app.run import judge_app  # its cases are loaded only for an app
+
+        return Result(*judge_app(Path(what), only, cell_progress(), seed=seed, known=known))
+    if isinstance(what, str | Path):
+        options = RunOptions(chosen(CASES, only), baseline=Baseline.of(known), only=only)
+        return Result(session.conform(load_config(Path(what)), options, progress=cell_progress()))
+    return Result(judge(what, *only, seed=seed, known=known))

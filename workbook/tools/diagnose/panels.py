@@ -1,0 +1,216 @@
+"""Two panels to paste into, which say what a symptom or a value means; and a player of the catalogue's rows.
+
+A symptom or a log leads to its causes; an opaque value to its layers. Nothing that is pasted is stored or sent.
+"""
+
+import json
+import os
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.base.files import read_regular, sample
+from workbook.base.secrecy import Secrets
+from workbook.base.values import flag, of_type, whole
+from workbook.checks import diagnosis
+from workbook.checks.diagnosis import MOST_SHOWN, CatalogueRow, Diagnosis
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.lessons.incidents import play_row
+from workbook.lessons.plays.run import Run
+from workbook.lessons.session import session
+from workbook.lessons.tools import tool
+from workbook.lessons.widgets.chooser import Paste
+from workbook.simulation.ecc_v2 import answer, wallet_request
+from workbook.tools.diagnose import inspector
+from workbook.tools.diagnose.inspector import Inspection
+from workbook.tools.harness.notebook import Result
+from workbook.views.html import joined, tag, trusted
+from workbook.views.table import PRE, Snapshot, facts, paragraph, preformatted, statement
+
+
+class DiagnosisPanel(Paste):
+    """A symptom, and what it points to."""
+
+    ask = "What do you see? Paste a code, an outcome's name, an error body, a sentence, or a log from the tap on."
+
+    @property
+    def found(self) -> Diagnosis:
+        """What the text points to.
+
+        Raises:
+            ParameterError: nothing was given yet.
+        """
+        return diagnosis.diagnose(self._value)
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The numbers of the rows that fit, most likely first: at most three; none if the text fits no row."""
+        return tuple(one.row.number for one in self.found.likely[:MOST_SHOWN])
+
+    def message(self, row: int | None = None) -> str:
+        """The message to send to whoever has to act, with what they need; empty if you do.
+
+        Args:
+            row: the number of the row; None takes the likeliest.
+
+        Raises:
+            ParameterError: there is no such row, or the symptom is not known and no row was named.
+        """
+        return self.found.message(self._row(row))
+
+    def reproduce(self, row: int | None = None) -> Any:
+        """Play the row, as `workbook diagnose --reproduce` does.
+
+        Args:
+            row: its number; None takes the likeliest.
+
+        Raises:
+            ParameterError: there is no such row, or no software can play it.
+        """
+        return reproduce(self._row(row).number)
+
+    def read(self) -> Snapshot:
+        """How sure it is, the question where two rows are close, and each likely row with the message to send."""
+        found, scrub = self.found, Secrets.of_environment(os.environ).scrub
+        if not found.likely:
+            return statement(scrub(str(found)))
+        parts = [paragraph(scrub(words)) for words in (found.level, found.question) if words]
+        for number, likely in enumerate(found.likely[:MOST_SHOWN], 1):
+            rows = [(name, scrub(words)) for name, words in found.described(likely)]
+            parts.append(trusted(facts(f"{number}. {likely.row.title}", rows).html()))
+            if message := found.message(likely.row):
+                parts.append(tag("pre", scrub(message), title="one click selects it", style=f"{PRE};user-select:all"))
+        return Snapshot(scrub(str(found)), joined(tag("div", *parts)))
+
+    def _row(self, number: int | None) -> CatalogueRow:
+        if number is not None:
+            return diagnosis.row(number)
+        if not self.found.likely:
+            raise ParameterError(f"This belongs to no row, so name one, from 1 to {len(diagnosis.catalogue())}.")
+        return self.found.likely[0].row
+
+
+def diagnose(symptom: str | Path | Run = "") -> DiagnosisPanel:
+    """A panel that finds the likely causes of what you see, whose job it is, and the message to send.
+
+    Live, it has a field to paste into; what is pasted is neither stored nor sent.
+
+    Args:
+        symptom: a code, an outcome's name, an error body, a sentence or a log; the path of a log file; a run, whose
+            findings and trace are read; or the number of a row.
+
+    Returns:
+        The panel: it shows itself, and has `rows`, `message()`, `reproduce()` and `found`.
+
+    Raises:
+        ConfigurationError: the file cannot be read.
+
+    Example:
+        >>> import workbook as wb
+        >>> wb.diagnose("provision failed, status 15009").rows
+        (15,)
+    """
+    match symptom:
+        case Path():
+            try:
+                text = read_regular(symptom, diagnosis.LARGEST_LOG).decode("utf-8", "replace")
+            except OSError as error:
+                raise ConfigurationError(f"Cannot read {str(symptom)!r}: {error.strerror}. Name a log file.") from None
+        case Run():
+            text = "\n".join(
+                [*(f"{one.level} {one.rule} {one.text}" for one in symptom.findings), symptom.trace.to_jsonl()]
+            )
+        case _:
+            of_type("symptom", symptom, str, "a text, a Path or a run, such as '15009'")
+            text = symptom
+    return DiagnosisPanel(text)
+
+
+class InspectionPanel(Paste):
+    """An opaque value, and what it is."""
+
+    ask = "Paste an sdkInput or sdkOutput, or the JSON body around it."
+    option = "show the values that are no card data"
+
+    def __init__(self, value: str | bytes, seed: int, *, show: bool) -> None:
+        super().__init__(value, ticked=show)
+        self.seed = seed
+
+    @property
+    def found(self) -> Inspection:
+        """What the value is.
+
+        Raises:
+            ParameterError: nothing was given yet.
+        """
+        return inspector.inspect(self._value, show=self._ticked, seed=self.seed)
+
+    def read(self) -> Snapshot:
+        """What it is, each wrong layer, who takes it, the fields and the steps."""
+        text = Secrets.of_environment(os.environ).scrub(str(self.found))
+        return Snapshot(text, preformatted(text))
+
+
+def inspect(value: str | bytes = "", *, show: bool = False, seed: int = 7) -> InspectionPanel:
+    """A panel that says what an sdkInput or sdkOutput is, which layer is wrong and where, and which platform takes it.
+
+    Live, it has a field to paste into; what is pasted is neither stored nor sent. Of the fields inside it shows names,
+    kinds and lengths: the values are card data (REL-3).
+
+    Args:
+        value: the text, platform B's bytes, or the JSON body around it.
+        show: also the values of the fields that hold no card data.
+        seed: of the simulator, for data that it made.
+
+    Returns:
+        The panel: it shows itself, and has `found`.
+
+    Example:
+        >>> import workbook as wb
+        >>> wb.inspect(wb.session().activation_data()).found.is_good
+        True
+    """
+    if isinstance(value, SdkInput | SdkOutput):
+        value = value.text
+    of_type("value", value, str | bytes, "the text, or platform B's bytes")
+    flag("show", show)
+    whole("seed", seed, least=0, most=2**32 - 1)
+    return InspectionPanel(value, seed, show=show)
+
+
+def reproduce(number: int) -> Run | Result | InspectionPanel:
+    """Play the row with this number: as a run, as a judged project with the mistake, or as an inspected value.
+
+    Everything is as it should be, but for the row's cause.
+
+    Raises:
+        ParameterError: there is no such row, or no software can play it.
+    """
+    found = diagnosis.row(number)
+    if not found.play:
+        can = ", ".join(str(one) for one in sorted(row.number for row in diagnosis.catalogue() if row.play))
+        raise ParameterError(f"Row {number} cannot be played: no software here can cause it. These rows can: {can}.")
+    opened = session()
+    verb, *settings = found.play
+    match verb:
+        case "wrapped_key":
+            return _wrapped_key(opened.payment_instrument_id, opened.parameters.seed)
+        case "project":
+            return _mistaken(*settings)
+    run: Run = play_row(found, opened)
+    return run
+
+
+def _mistaken(name: str, file: str, old: str, new: str) -> Result:
+    """A sample project with one edit."""
+    files = tool("texts_of")(sample(f"projects/{name}"))
+    judged: Result = tool("project")(files | {file: files[file].replace(old, new)})
+    return judged
+
+
+def _wrapped_key(card: str, seed: int) -> InspectionPanel:
+    """The POST's sdkInput for platform B, with its key under the name that another scheme uses."""
+    fields = answer(wallet_request(seed, 1).fields(), seed, card, 1)
+    fields["wrappedKey"] = fields.pop("ephemeralPublicKey")
+    return inspect(b64encode(json.dumps(fields).encode()).decode(), seed=seed)

@@ -1,0 +1,453 @@
+"""The control API: what a test in any language asks of the mock server over HTTP; and the live page, which shows it.
+
+The control API has a token of its own: the right to call the operator's API is not the right to read its journal.
+Without the token every request gets the same answer, which tells nothing of what there is. The same calls exist in
+Python, without HTTP: the methods of `MockServer`, by the same names. No API key is part of any request or answer: a
+world is named by its short public name, such as w1.
+
+Every endpoint is a row of `ENDPOINTS`. Two take time, `wait` and `events`: they leave the event loop free, and end when
+their task is cancelled.
+
+The live page shows each request as it arrives, with the reason of each refusal, redacted. The page itself is public and
+says nothing: it holds no entry and no token. Its script reads the control token from the address's fragment, which a
+browser sends to nobody, and asks the control API for the events with it. So whatever guards the control API guards the
+page.
+"""
+
+import hmac
+import json
+import re
+import secrets
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Iterable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from workbook.api.protocol import API_PATH
+from workbook.api.snippets import snippets
+from workbook.base.rules import sentence
+from workbook.base.values import did_you_mean
+from workbook.errors import ConfigurationError, WorkbookError
+from workbook.simulation.http import JSON_HEADERS, MAX_BODY, PHRASES, Request, Response
+from workbook.simulation.scenario import load, parse, scenarios
+from workbook.tools.mockserver.journal import LOST, Entry, Match, as_dict
+from workbook.tools.mockserver.mock import MockServer
+from workbook.tools.mockserver.notifications import from_control
+from workbook.tools.mockserver.verification import from_json
+
+# The basis of every answer of the control API: it is ours, not the operator's.
+BASIS = "workbook: control"
+
+# Faults or expectations in one request.
+MOST_LISTED = 1_000
+# The fields of `Match`, by which entries can be chosen.
+FILTERS = ("method", "instrument", "status", "after")
+
+
+class Denied(Exception):  # an answer on its way out, not an error of ours  # noqa: N818
+    """The request is refused: holds the status, the sentence for `detail`, and headers."""
+
+    def __init__(self, status: int, detail: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.headers = headers
+
+
+# Reading a request. Nothing that was sent is repeated, except a misspelt keyword in an expectation.
+
+
+def _query(text: str, known: tuple[str, ...]) -> dict[str, str]:
+    """The parameters of a query, each once."""
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text), max_num_fields=20)
+    except ValueError:
+        raise Denied(400, "The query is not a list of name=value.") from None
+    _only("parameter", (name for name, _value in pairs), known)
+    if len(dict(pairs)) != len(pairs):
+        raise Denied(400, "A parameter stands in the query twice.")
+    return dict(pairs)
+
+
+def _only(what: str, names: Iterable[str], known: tuple[str, ...]) -> None:
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name[:40], known) if known else f"There is no {what} here."
+            raise Denied(400, f"A {what} is not known here. {hint}")
+
+
+def _is(value: object, *kinds: type) -> bool:
+    """Whether it is of one of these kinds; true and false are no numbers."""
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def _number(what: str, text: str) -> int:
+    """A number of a query or a header, of 9 digits at most."""
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise Denied(400, f"The {what} is a whole number.")
+    return int(text)
+
+
+# Where the control API is served; the operator's API has no such path.
+PREFIX = "/workbook/control/"
+# Where the live page is; the operator's API has no such path.
+LIVE_PAGE = "/workbook/"
+
+
+class ControlCall(NamedTuple):
+    """A request that may be carried out: its token was right, and there is such an endpoint."""
+
+    server: MockServer
+    query: dict[str, str]
+    request: Request
+
+    @property
+    def world(self) -> str:
+        """The name of the world that is meant."""
+        return self.server.worlds.named(self.query.get("world")).name
+
+    def document(self) -> Any:
+        """The body as JSON values."""
+        body = self.request.body
+        if len(body) > MAX_BODY:
+            raise Denied(413, f"The body is larger than {MAX_BODY} bytes.")
+        try:
+            return json.loads(body.decode("utf-8"))
+        except json.JSONDecodeError as error:
+            message = f"The body is not JSON: {error.msg}, line {error.lineno}, column {error.colno}."
+            raise Denied(400, message) from None
+        except (ValueError, RecursionError):
+            raise Denied(
+                400, "The body is not JSON: it is no UTF-8, nested too deep, or has too long a number."
+            ) from None
+
+    def fields(self, known: tuple[str, ...]) -> dict[str, Any]:
+        """The fields of the object in the body, which may be only these."""
+        document = self.document()
+        if not isinstance(document, dict):
+            raise Denied(400, f"The body is a JSON object. Its fields: {', '.join(known)}.")
+        _only("field", document, known)
+        return document
+
+
+def answered(value: object) -> Response:
+    """These JSON values as an answer."""
+    return Response(200, JSON_HEADERS, json.dumps(value).encode(), BASIS)
+
+
+def _index(call: ControlCall) -> Response:
+    endpoints = [
+        {"method": row.method, "path": PREFIX + row.name, "does": row.does, "query": row.query, "body": row.body}
+        for row in ENDPOINTS
+    ]
+    instruments = {name: [*call.server.worlds.named(name).world.instruments] for name in call.server.journals}
+    gets = {
+        name: snippets("GET", API_PATH.format(id=ids[0]), sends=False)["curl"]
+        for name, ids in instruments.items()
+        if ids
+    }
+    return answered({"worlds": [*instruments], "gets": gets, "endpoints": endpoints})
+
+
+def _journal(call: ControlCall) -> Response:
+    selected: dict[str, Any] = {name: call.query[name] for name in FILTERS if name in call.query}
+    selected |= {name: _number(name, selected[name]) for name in ("status", "after") if name in selected}
+    journal, matching = call.server.journal(call.world), Match(**selected)
+    accepts = (call.request.header("accept") or "").lower()
+    lines = "application/x-ndjson", "application/jsonl", "application/json-lines"
+    asked = call.query.get("format") or ("jsonl" if any(media_type in accepts for media_type in lines) else "json")
+    match asked:
+        case "jsonl":
+            return Response(200, (("content-type", lines[0]),), journal.to_jsonl(matching).encode(), BASIS)
+        case "har":
+            return answered(journal.to_har(matching))
+        case "json":
+            entries = [as_dict(entry) for entry in journal.entries(matching)]
+            return answered({"count": journal.count, "dropped": journal.dropped, "entries": entries})
+        case other:
+            raise Denied(400, f"There is no such format. {did_you_mean(other[:40], ('har', 'json', 'jsonl'))}")
+
+
+async def _wait(call: ControlCall) -> Response:
+    """Wait for an entry. That nothing came is an answer, not an error: the client decides what it means."""
+    said = call.fields((*FILTERS, "timeout"))
+    timeout = said.pop("timeout", 10.0)
+    if not _is(timeout, int, float) or not 0 <= timeout <= 30:  # most clients and proxies wait longer
+        raise Denied(400, "The timeout is a number of seconds from 0 to 30.")
+    for name, kind in (("method", str), ("instrument", str), ("status", int), ("after", int)):
+        if name in said and not _is(said[name], kind):
+            raise Denied(400, f"The {name} is {'a text' if kind is str else 'a whole number'}.")
+    entry = await call.server.journal(call.world).wait_async(Match(**said), timeout)
+    return answered({"found": entry is not None, "entry": None if entry is None else as_dict(entry)})
+
+
+async def _events(call: ControlCall) -> Response:
+    """The entries after a number, as server-sent events; where there is none, wait for one."""
+    journal = call.server.journal(call.world)
+    # A browser that asks again sends the header.
+    text = call.query.get("after") or call.request.header("last-event-id") or "0"
+    number = _number("number of the last event (after, or last-event-id)", text)
+    later = Match(after=number if number <= journal.count else 0)  # after a reset the numbers begin again
+    await journal.wait_async(later, 25.0)  # seconds, and the reader asks again
+    lines = (
+        f"id: {entry.number}\ndata: {json.dumps(_event(entry, journal.now()))}\n\n" for entry in journal.entries(later)
+    )
+    headers = (("content-type", "text/event-stream"), ("cache-control", "no-store"))
+    return Response(200, headers, "".join(lines).encode() or b": nothing yet\n\n", "workbook: live page")
+
+
+def _event(entry: Entry, now: float) -> dict[str, Any]:
+    """One entry as the page shows it, redacted: the journal's values, the reason, the rules, and code to copy.
+
+    Its age in seconds is for the clock of the page's reader: a journal has none.
+    """
+    values = as_dict(entry)
+    why = refusal(values["basis"], values["status"], values["fault"], values["responseBody"])
+    named = dict.fromkeys(re.findall(r"\b[A-Z]+(?:-[A-Z]+)*-\d+\b", f"{values['basis']} {why}"))
+    copies = entry.operation and snippets(values["method"], values["target"], sends=bool(values["bodyLength"]))
+    return values | {
+        "age": now - entry.arrived,
+        "why": why,
+        "lost": values["ending"] in LOST,
+        "rules": {rule_id: text for rule_id in named if (text := sentence(rule_id))},
+        "copies": copies or {},
+    }
+
+
+def refusal(basis: str, status: int | None, fault: str, body: Any) -> str:
+    """Why a request did not get what it asked for: the fault that was played, or our own sentence; else empty.
+
+    Args:
+        basis: what the answer rests on; a part of the sentence.
+        status: the answer's.
+        fault: the name of the fault that was played, empty for none.
+        body: the answer's, as JSON values.
+    """
+    if fault:  # a faulted body has nothing that could be shown
+        return basis[basis.index("fault: ") :]
+    if status == 200:
+        unkept = re.search(r"API-4; (a GET with \w+ content-type): (\w+)", basis)
+        return f"{unkept[1]} is answered ({unkept[2]}): application/json belongs there (API-4)" if unkept else ""
+    return f"{body['detail']} ({basis})" if isinstance(body, dict) and "detail" in body else ""
+
+
+def _verify(call: ControlCall) -> Response:
+    listed = call.fields(("expectations",)).get("expectations")
+    if not isinstance(listed, list) or not 0 < len(listed) <= MOST_LISTED:
+        raise Denied(400, f'The body is an object such as {{"expectations": [...]}}, with 1 to {MOST_LISTED} of them.')
+    outcomes = call.server.verify(*map(from_json, listed), world=call.world)
+    passed = all(outcome.passed for outcome in outcomes)
+    return answered({"passed": passed, "outcomes": [outcome._asdict() for outcome in outcomes]})
+
+
+def _reset(call: ControlCall) -> Response:
+    call.server.reset(call.world)
+    return answered({"world": call.world, "reset": True})
+
+
+def _faults(call: ControlCall) -> Response:
+    name, tables = call.world, call.document()
+    if (
+        not isinstance(tables, list)
+        or len(tables) > MOST_LISTED
+        or not all(isinstance(table, dict) for table in tables)
+    ):
+        raise Denied(400, f"The body is a list of at most {MOST_LISTED} objects, each a planned fault.")
+    call.server.faults(*tables, world=name)
+    return answered({"world": name, "faults": len(tables)})
+
+
+def _scenario(call: ControlCall) -> Response:
+    """Open one of the package's scenarios by its name, or a TOML document: over HTTP no file is read."""
+    name, said = call.world, call.fields(("name", "toml"))
+    values = [*said.values()]
+    if len(values) != 1 or not isinstance(values[0], str) or not values[0]:
+        raise Denied(400, "The body is an object with one text: either name or toml.")
+    text = values[0]
+    if "toml" in said:
+        opened = parse(text.encode("utf-8", "replace"), name="yours", file="the request")
+    elif not re.fullmatch("[A-Za-z0-9_-]{1,60}", text):
+        raise Denied(400, "A scenario's name is made of letters, digits, - and _.")
+    elif text not in scenarios():
+        raise ConfigurationError(f"There is no scenario of that name. {did_you_mean(text[:40], scenarios())}")
+    else:
+        opened = load(text)
+    call.server.scenario(opened, world=name)
+    return answered({"world": name, "scenario": "from TOML" if "toml" in said else text})
+
+
+def _notify(call: ControlCall) -> Response:
+    said = call.fields(("event", "paymentInstrumentId", "decision", "status"))
+    return answered({"number": from_control(call.server.notifier, said)})
+
+
+class Endpoint(NamedTuple):
+    """One thing that can be asked for.
+
+    Attributes:
+        method: GET, POST or PUT.
+        name: the path under `PREFIX`.
+        does: what it does, in a sentence.
+        handler: does it, and answers at once or later.
+        query: the parameters that its query may have.
+        body: an example of its body; empty where it takes none.
+    """
+
+    method: str
+    name: str
+    does: str
+    handler: Callable[[ControlCall], Response | Awaitable[Response]]
+    query: tuple[str, ...] = ("world",)
+    body: str = ""
+
+
+# Everything that can be asked for; the index is this table, and each body in it can be sent as it stands.
+ENDPOINTS = (
+    Endpoint("GET", "", "Lists the worlds and what can be asked for.", _index, query=()),
+    Endpoint(
+        "GET",
+        "journal",
+        "The requests so far; format is json, jsonl or har.",
+        _journal,
+        query=("world", *FILTERS, "format"),
+    ),
+    Endpoint(
+        "POST",
+        "wait",
+        "Waits for a request; timeout in seconds, 30 at most.",
+        _wait,
+        body='{"method": "POST", "timeout": 5}',
+    ),
+    Endpoint("GET", "events", "Each request as a server-sent event; waits for one.", _events, query=("world", "after")),
+    Endpoint(
+        "POST",
+        "verify",
+        "Judges the journal.",
+        _verify,
+        body='{"expectations": [{"expect": "exactly", "count": 1, "operation": "GET", "before": "POST"}]}',
+    ),
+    Endpoint("POST", "reset", "Puts the world back to its beginning, with an empty journal.", _reset),
+    Endpoint("POST", "faults", "Plans faults.", _faults, body='[{"fault": "reset"}]'),
+    Endpoint(
+        "POST",
+        "notify",
+        "Sends a notification to the URL of --notify; returns its number.",
+        _notify,
+        query=(),
+        body='{"event": "networkToken.updated", "paymentInstrumentId": "PI1", "status": "suspended"}',
+    ),
+    Endpoint(
+        "PUT",
+        "scenario",
+        'Opens a scenario by its name, or from a TOML document as {"toml": "..."}.',
+        _scenario,
+        body='{"name": "class-room"}',
+    ),
+)
+
+
+class Control:
+    """The control API of one mock server.
+
+    Args:
+        server: the mock server.
+        token: every request has to carry it; 16 printable ASCII characters or more, no blanks. None makes a fresh one.
+
+    Raises:
+        ConfigurationError: the token is too short, or cannot stand in a header.
+    """
+
+    def __init__(self, server: MockServer, token: str | None = None) -> None:
+        self.server = server
+        self.token = checked_token(secrets.token_urlsafe(24) if token is None else token)
+
+    def __repr__(self) -> str:
+        return f"Control({len(self.server.worlds)} worlds)"
+
+    async def respond(self, request: Request) -> Response:
+        """The answer; waiting, for 30 seconds at most, blocks nothing else."""
+        try:
+            endpoint, call = self._routed(request)
+            answer = endpoint.handler(call)
+            return answer if isinstance(answer, Response) else await answer
+        except (Denied, WorkbookError) as error:
+            return problem(error, BASIS)
+
+    def _routed(self, request: Request) -> tuple[Endpoint, ControlCall]:
+        """Check the token, find the endpoint, and read the query, in this order; no word of the request is repeated."""
+        if not bears(request, self.token):
+            wanted = "Send the control token of this mock server in the header authorization: Bearer TOKEN."
+            raise Denied(401, wanted, (("www-authenticate", "Bearer"),))
+        path, _mark, query = request.target.partition("?")
+        name = f"{path}/".removeprefix(PREFIX).strip("/") if f"{path}/".startswith(PREFIX) else path[:40]
+        known = {endpoint.method: endpoint for endpoint in ENDPOINTS if endpoint.name == name}
+        if not known:
+            names = [endpoint.name for endpoint in ENDPOINTS if endpoint.name]
+            raise Denied(404, f"There is no such endpoint under {PREFIX}. {did_you_mean(name[:40], names)}")
+        endpoint = known.get(request.method)
+        if endpoint is None:
+            raise Denied(405, f"This endpoint takes {', '.join(known)}.", (("allow", ", ".join(known)),))
+        return endpoint, ControlCall(self.server, _query(query, endpoint.query), request)
+
+
+def checked_token(token: str) -> str:
+    """A token that can stand in a header and is long enough.
+
+    Raises:
+        ConfigurationError: it is not.
+    """
+    if re.fullmatch("[!-~]{16,}", token) is None:
+        message = "A token is 16 printable ASCII characters or more, without blanks."
+        raise ConfigurationError(f"{message} The one given is not repeated here.")
+    return token
+
+
+def bears(request: Request, token: str) -> bool:
+    """Whether the request carries this token; how long the look takes tells nothing of it."""
+    scheme, _blank, said = (request.header("authorization") or "").partition(" ")
+    return hmac.compare_digest(said.strip().encode("utf-8", "replace"), token.encode()) and scheme.lower() == "bearer"
+
+
+def problem(error: Denied | WorkbookError, basis: str) -> Response:
+    """Why it was not done, in the form of the API's own problems; an error of the package becomes a 400."""
+    denied = error if isinstance(error, Denied) else Denied(400, str(error))
+    told = {
+        "type": "about:blank",
+        "title": PHRASES[denied.status],
+        "status": denied.status,
+        "detail": str(denied),
+    }
+    return Response(denied.status, JSON_HEADERS + denied.headers, json.dumps(told).encode(), basis)
+
+
+@cache
+def scripted_page(stem: Path, basis: str) -> Response:
+    """The page of `STEM.html`, with `STEM.js` and `STEM.css` put into it.
+
+    It may use its own script and style, by their hashes, and connect to its server only.
+    """
+    html, script, style = (stem.with_suffix(f".{kind}").read_text("utf-8") for kind in ("html", "js", "css"))
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    headers = (
+        ("content-type", "text/html; charset=utf-8"),
+        ("content-security-policy", policy),
+        ("referrer-policy", "no-referrer"),
+        ("x-content-type-options", "nosniff"),
+        ("cache-control", "no-store"),
+    )
+    filled = html.replace("/*style*/", style).replace("/*script*/", script)
+    return Response(200, headers, filled.encode(), basis)
+
+
+def live_page() -> Response:
+    """The live page."""
+    return scripted_page(Path(__file__).with_name("live"), "workbook: live page")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,178 @@
+"""What `workbook serve` does: a mock server on its sockets, what it announces, and one log line for each request."""
+
+import json
+import shlex
+from collections.abc import Awaitable, Iterable, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from workbook.base.terminal import say
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response
+from workbook.simulation.world import World
+from workbook.tools.mockserver import server as http
+from workbook.tools.mockserver.control import LIVE_PAGE, PREFIX, Control, live_page, refusal
+from workbook.tools.mockserver.journal import REDACTED, scrubbed_target, secrets_of
+from workbook.tools.mockserver.mock import MockServer, fresh_output
+from workbook.tools.mockserver.notifications import Notifier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """How to serve.
+
+    Attributes:
+        host: a loopback address, unless `allow_remote`.
+        port: 0 takes any free one; TLS always takes another free one.
+        as_json: print one line of JSON.
+        seed: of everything that the service makes up; None takes the scenario's.
+        quiet: log no requests.
+        scenario: a scenario's name or file.
+        state: a file that keeps the worlds over a restart.
+        tls: serve https as well, with a throw-away certificate.
+        control: serve the control API as well.
+        basis: test mode: every answer says in a header what it rests on.
+        allow_remote: accept connections from other machines.
+        notify: a URL of the integrator's for the operator's notifications; empty sends none.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    as_json: bool = False
+    seed: int | None = None
+    quiet: bool = False
+    scenario: str = "default"
+    state: Path | None = None
+    tls: bool = False
+    control: bool = False
+    basis: bool = False
+    allow_remote: bool = False
+    notify: str = ""
+
+
+def serve_api(options: ServeOptions | None = None) -> int:
+    """Serve until Ctrl-C, SIGTERM or SIGHUP; returns the exit code.
+
+    What a client needs is printed first, and then one line for each request goes to stderr.
+
+    Raises:
+        ConfigurationError: an address cannot be had, or a file is invalid.
+    """
+    options = options or ServeOptions()
+    with ExitStack() as stack:
+        opened, addresses = http.listeners(
+            stack, options.host, options.port, tls=options.tls, allow_remote=options.allow_remote
+        )
+        mock = MockServer(
+            options.scenario, seed=options.seed, state=options.state, names=[options.host], basis_header=options.basis
+        )
+        stack.enter_context(closing(mock))
+        if options.notify:
+            told = (lambda _line: None) if options.quiet else http.print_log
+            mock.notifier = stack.enter_context(closing(Notifier(options.notify, told)))
+        simulated, control, control_path = http.answering(mock), Control(mock), PREFIX.rstrip("/")
+
+        def answer(request: Request) -> http.AnyAnswer | Awaitable[http.AnyAnswer]:
+            controlled = options.control and http.is_own_host(
+                request, [options.host]
+            )  # another host gets the mock's 421
+            if controlled and request.target.startswith(control_path):
+                return control.respond(request)
+            if controlled and request.method == "GET" and request.target in (LIVE_PAGE, LIVE_PAGE.rstrip("/")):
+                return live_page()
+            return simulated(request)
+
+        def log(request: Request, response: http.AnyAnswer, seconds: float) -> None:
+            if not isinstance(response, Response):
+                return
+            if not options.quiet:
+                http.print_log(log_line(request, response, seconds, mock.worlds.keys))
+            if mock.notifier is not None:
+                mock.notifier.exchanged(request, response)
+
+        server = http.Server(answer, None if options.quiet and mock.notifier is None else log)
+        for listener, certificate in opened:
+            server.listen(listener, certificate)
+        if options.control:
+            base = addresses["base_url"]
+            addresses |= {"control_url": f"{base}{PREFIX}", "control_token": control.token}
+            addresses |= {"live_page": f"{base}{LIVE_PAGE}#{control.token}"}
+
+        def announce() -> None:
+            values = announcement(mock.world, addresses, mock.keys)
+            if options.allow_remote and not http.is_loopback(options.host):
+                http.print_log(
+                    f"Warning: everybody who can reach {options.host} can use this server. "
+                    "Its data is simulated, but its control API is real."
+                )
+            say(json.dumps(values) if options.as_json else announcement_text(values, mock.world))
+
+        http.run_until_signal(server, announce)
+    return 0
+
+
+def log_line(request: Request, response: Response, seconds: float, keys: Iterable[str]) -> str:
+    """What is logged of a request: no header, no body, no query, and no key.
+
+    A path is shown without long segments or control characters: opaque data may be where an id belongs. The line ends
+    with the fault that was played, or why the request was refused, and what that rests on.
+    """
+    known = secrets_of(request, keys)
+    path = scrubbed_target(request.target.partition("?")[0], known)
+    shown = _shown(path)
+    status = "no answer" if response.wire.ending in UNANSWERED else response.status
+    told = None if response.fault or response.status == 200 else json.loads(response.body)
+    why = refusal(response.basis, response.status, response.fault, told)
+    why = f"  {known.scrub(why)}" if why else ""
+    return f"{request.method} {shown} {status} {seconds * 1000:.1f} ms{why}"
+
+
+@lru_cache(maxsize=256)  # most requests are for a few instruments
+def _shown(path: str) -> str:
+    return REDACTED.target(path)[:300]
+
+
+def announcement(world: World, addresses: Mapping[str, str], keys: Mapping[str, str]) -> dict[str, Any]:
+    """Everything that a client needs, as plain values: addresses, keys, and an sdkOutput for each active card.
+
+    A back end that is tried out has no phone, so nothing would make the sdkOutput that its POST needs.
+
+    Args:
+        world: what the first key opens.
+        addresses: more values, such as `base_url`.
+        keys: credential's name to key.
+    """
+    active = [instrument for instrument in world.instruments.values() if instrument.active]
+    return {
+        **addresses,
+        "api_key": next(iter(keys.values())),
+        **({"api_keys": dict(keys)} if len(keys) > 1 else {}),
+        "payment_instrument_ids": list(world.instruments),
+        "sdk_outputs": {card.id: fresh_output(card.id, seed=world.seed, world=world) for card in active},
+    }
+
+
+def announcement_text(values: Mapping[str, Any], world: World) -> str:
+    """The same for a person, with both calls as commands to paste into a terminal."""
+    lines = []
+    for name, value in values.items():
+        if isinstance(value, str):
+            lines.append(f"{name}: {value}")
+        elif isinstance(value, list):
+            lines.append(f"{name}: {' '.join(value)}")
+        elif name == "api_keys":
+            lines.append(f"{name}: {', '.join(f'{credential} {key}' for credential, key in value.items())}")
+    if values["sdk_outputs"]:
+        instrument, output = next(iter(values["sdk_outputs"].items()))
+        url = f"{values['base_url']}{BEFORE_ID}{instrument}{AFTER_ID}"
+        curl = ["curl", "-H", f"x-api-key: {values['api_key']}", "-H", "content-type: application/json"]
+        seed = "" if world.seed == World().seed else f" --seed {world.seed}"
+        scenario = f" --scenario {world.name}" if instrument not in World().instruments else ""
+        lines += [
+            f"\nThe GET:\n{shlex.join([*curl, url])}",
+            f"\nThe POST:\n{shlex.join([*curl, '--data', json.dumps({'sdkOutput': output}), url])}",
+            f"\nAn sdkOutput can be exchanged once (assumed, GAP-3). For another: workbook sdk-output{seed}{scenario}",
+        ]
+    return "\n".join([*lines, "Simulated data only. Stop with Ctrl-C.\n"])

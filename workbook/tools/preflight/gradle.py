@@ -1,0 +1,448 @@
+"""Reads Gradle's files: build scripts in Kotlin and Groovy, version catalogs, properties.
+
+Both languages write a build as statements: words, strings and a block in braces. This reads exactly that, and runs
+nothing. What a script computes stays unknown, and no case judges it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain, product
+from typing import Any, TypeAlias
+
+from workbook.tools.preflight.project import File, Project, rows, table
+
+# Coordinate and version of each library, by the name that a script uses; a bundle has several libraries.
+Catalog: TypeAlias = Mapping[str, tuple[tuple[str, str], ...]]
+BUILD_SCRIPTS = ("*.gradle", "*.gradle.kts")
+# The folder of a plugin that the project makes for its own modules.
+MAKES_PLUGINS = re.compile(r"(^|/)(build-?logic|buildSrc|[\w-]*plugins?)/", re.IGNORECASE)
+# What only the block of an app or a library for the phone has; each may be the only one there.
+OF_MOBILE = frozenset({"defaultConfig", "compileSdk", "compileSdkVersion", "namespace", "productFlavors"})
+# Words before the name of a variable that only its script sees.
+DECLARING = frozenset({"val", "def", "var", "const", "final", "private", "internal", "String"})
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement, such as `minSdk = 26` or `debug { ... }`.
+
+    Attributes:
+        words: names and numbers, in their order.
+        strings: the texts in quotes, in their order.
+        line: where it begins, from 1.
+        block: the statements in its braces.
+    """
+
+    words: tuple[str, ...]
+    strings: tuple[str, ...]
+    line: int
+    block: tuple[Statement, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the statement sets or calls: for `getByName("debug")`, `debug`."""
+        if self.words[0] in {"getByName", "create", "named", "register", "maybeCreate"} and self.strings:
+            return self.strings[0]
+        return self.words[0].rpartition(".")[2].strip("`")
+
+    @property
+    def value(self) -> str:
+        """What it is set to, as text."""
+        return self.strings[0] if self.strings else self.words[1] if len(self.words) > 1 else ""
+
+    def all_below(self, without: Container[str] = ()) -> Iterator[Statement]:
+        """Every statement in its block, however deep, except those with one of these names, and their blocks."""
+        waiting = [*reversed(self.block)]
+        while waiting:
+            if (inner := waiting.pop()).name not in without:
+                yield inner
+                waiting += reversed(inner.block)
+
+    def below(self, *names: str) -> Iterator[Statement]:
+        """Every statement below with one of these names."""
+        return (inner for inner in self.all_below() if inner.name in names)
+
+
+@dataclass(slots=True)
+class _OpenBlock:
+    """A block that is being read: its statements so far, and the parts of the next one."""
+
+    found: list[Statement] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    strings: list[str] = field(default_factory=list)
+    inner: tuple[Statement, ...] = ()
+    line: int = 0
+    brackets: int = 0
+
+    def end(self) -> None:
+        """The statement ends. Braces without a word before them are no block of their own."""
+        if self.words:
+            self.found.append(Statement(tuple(self.words), tuple(self.strings), self.line, self.inner))
+        else:
+            self.found += self.inner
+        self.words, self.strings, self.inner = [], [], ()
+
+
+def read_script(text: str) -> Statement:
+    """The script as one statement, whose block is all that is in it; never raises, whatever the text is.
+
+    A string or a comment that is not closed ends with its line, or with the file, so no text is read twice. The end of
+    a line ends a statement unless a brace or `else` follows. Characters beyond the first 1,048,576 are not read.
+    """
+    tokens = re.finditer(
+        r"(?P<skip>//[^\n]*|/\*.*?(?:\*/|\Z)|[ \t\r]+|\\\n|[\n;][ \t\r]*(?=\{|else\b))"
+        r'|(?P<string>"""(.*?)(?:"""|\Z)|\'\'\'(.*?)(?:\'\'\'|\Z)|"((?:\\.|[^"\\\n])*+)(?:"|(?=\n)|\\?\Z)'
+        r"|'((?:\\.|[^'\\\n])*+)(?:'|(?=\n)|\\?\Z))|(?P<word>[\w`$][\w.`$-]*)|(?P<mark>.|\n)",
+        text[:1_048_576],
+        re.DOTALL,
+    )
+    line, opened = 1, [_OpenBlock()]
+    for token in tokens:
+        block = opened[-1]
+        match token.lastgroup, token[0]:
+            case "word", word:
+                block.line = block.line if block.words else line
+                block.words.append(word)
+            case "string", _:
+                block.strings.append(next(inner for inner in token.groups()[2:6] if inner is not None))
+            case "mark", "{":
+                opened.append(_OpenBlock())
+            case "mark", "}" if len(opened) > 1:
+                _close(opened)
+            case "mark", "(" | "[":
+                block.brackets += 1
+            case "mark", ")" | "]":
+                block.brackets = max(block.brackets - 1, 0)
+            case "mark", "\n" | ";" if not block.brackets:
+                block.end()
+        line += token[0].count("\n")
+    while len(opened) > 1:
+        _close(opened)
+    opened[0].end()
+    return Statement(("script",), (), 1, tuple(opened[0].found))
+
+
+def _close(opened: list[_OpenBlock]) -> None:
+    """The innermost block ends. One that is more than 40 deep is read as empty: no build is written like that."""
+    closed = opened.pop()
+    closed.end()
+    if len(opened) <= 40:
+        opened[-1].inner += tuple(closed.found)
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """One dependency: `group:name`, its version (empty where it is unknown), the configuration, and its place."""
+
+    coordinate: str
+    version: str
+    configuration: str
+    file: File
+    line: int
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One build variant, and the application id that it is built with."""
+
+    name: str
+    application_id: str
+
+
+@dataclass(frozen=True)
+class Module:
+    """One build script.
+
+    Attributes:
+        file: the script.
+        root: the whole script as one statement.
+        names: what names stand for: the script's own first, then the project's properties and variables.
+        catalog: the libraries of the version catalog.
+    """
+
+    file: File
+    root: Statement
+    names: Mapping[str, str]
+    catalog: Catalog
+
+    @property
+    def is_mobile(self) -> bool:
+        """Whether an app or a library for the phone is built here."""
+        return bool(self._mobile)
+
+    @property
+    def is_server(self) -> bool:
+        """Whether a program for a server is built here: what is in it may know address and key of the API."""
+        kinds = re.compile(
+            r"^application$|(^|\.)(war|boot|server|back-?end)$|spring|ktor|micronaut|quarkus|javalin|http4k|vertx"
+        )
+        plugins = any(kinds.search(text) for text in self._plugins())
+        libraries = re.compile(r"ktor-server|spring-boot|micronaut|quarkus|javalin|http4k|vertx")
+        return not self.is_mobile and (plugins or any(libraries.search(one.coordinate) for one in self.dependencies()))
+
+    @property
+    def uses(self) -> set[str]:
+        """The folders of the modules of the same project that it depends on, as far as it names them."""
+        entries = [inner for block in self.root.below("dependencies") for inner in block.all_below()]
+        named = [text for entry in entries for text in entry.strings if text.startswith(":")]
+        named += [word[9:] for entry in entries for word in entry.words if word.startswith("projects.")]
+        return {re.sub(r"\W", "", text.lower()) for text in named}
+
+    @property
+    def is_app(self) -> bool:
+        """Whether an app is built here: it has an application id, or applies the plugin for one."""
+        return (self.is_mobile and any(self.root.below("applicationId"))) or self.has_plugin("application")
+
+    @property
+    def _mobile(self) -> tuple[Statement, ...]:
+        """What configures the build of an app or a library, whatever the platform's block is called."""
+        own = (entry.block for entry in self.root.block)
+        return tuple(inner for block in own if any(part.name in OF_MOBILE for part in block) for inner in block)
+
+    def _plugins(self) -> Iterator[str]:
+        """The id of each plugin that is applied; of the catalog's, its alias and its id."""
+        inner = (entry for block in self.root.below("plugins") for entry in block.block)
+        applied = (*inner, *self.root.below("apply", "maven-publish"))
+        for entry in (entry for entry in applied if "false" not in entry.words):
+            for text in (*entry.strings, *entry.words):
+                yield text.strip("`")
+                yield from (coordinate for coordinate, _version in self.catalog.get(_dotted(text), ()))
+
+    def has_plugin(self, *endings: str) -> bool:
+        """Whether a plugin is applied whose id, or whose alias in the catalog, ends in one of these words."""
+        ids = (text for text in self._plugins() if "." in text or "-" in text)
+        return any(re.split(r"[.\s]", text)[-1].lower().endswith(endings) for text in ids)
+
+    def resolved(self, text: str) -> str:
+        """A text with the names in it replaced; empty where one is unknown."""
+        variable = re.compile(r"\$\{?([\w.]*)\}?")
+        known = {name: self.names.get(name, self.names.get(name.rpartition(".")[2])) for name in variable.findall(text)}
+        return "" if None in known.values() else variable.sub(lambda match: known[match[1]] or "", text)
+
+    def _named(self, word: str) -> str:
+        """What a name without quotes stands for, by its part after the last dot; empty where it is unknown."""
+        return self.names.get(word.rpartition(".")[2], "")
+
+    def dependencies(self) -> Iterator[Dependency]:
+        """Every dependency of the script that names a group and a name."""
+        for entry in (inner for block in self.root.below("dependencies") for inner in block.block):
+            for coordinate, version in self._coordinates(entry):
+                yield Dependency(coordinate, version, entry.words[0], self.file, entry.line)
+
+    def _coordinates(self, entry: Statement) -> Iterator[tuple[str, str]]:
+        """What a statement depends on: `group:name` and the version of each, however the statement writes them."""
+        if entry.words[1:3] == ("group", "name") and len(entry.strings) > 1:
+            group, name, *rest = map(self.resolved, entry.strings)
+            version = self._named(entry.words[4]) if len(entry.words) > 4 else ""  # `version: tap`
+            yield f"{group}:{name}", version or (rest[0] if rest and entry.words[3:4] == ("version",) else "")
+        elif entry.strings and entry.strings[0].count(":") in {1, 2, 3}:
+            group, name, *rest = entry.strings[0].split(":")
+            version = self.resolved(rest[0].partition("@")[0]) if rest else ""
+            if not version and len(entry.words) > 1:  # "group:name:" + version
+                version = self._named(entry.words[-1])
+            yield f"{self.resolved(group) or group}:{name}", version
+        for word in entry.words[1:]:
+            yield from self.catalog.get(_dotted(word), ())
+
+    def level(self, *names: str) -> tuple[int, int] | None:
+        """A number of the main configuration, such as minSdk, and its line; None where the script does not say it."""
+        for entry in self.root.below(*names):
+            text = entry.value
+            number = text if text.isdigit() else self._named(text)
+            if not number and "libs.versions" in text:
+                number = self.names.get(text.removesuffix(".get").rpartition("versions.")[2], "")
+            if re.fullmatch("[0-9]{1,9}", number):
+                return int(number), entry.line
+        return None
+
+    def variants(self) -> list[Variant]:
+        """Every build variant with its application id; none where the id is computed."""
+        default = [entry for entry in self._mobile if entry.name == "defaultConfig"][:1]
+        dimensions: dict[str, list[Statement]] = {}
+        for flavor in (entry for block in self._mobile if block.name == "productFlavors" for entry in block.block):
+            if flavor.block:
+                dimensions.setdefault(_of(flavor, "dimension"), []).append(flavor)
+        found = []
+        for flavors in product(*dimensions.values()):  # one of each dimension; one empty choice without any
+            identity = next((text for part in (*flavors, *default) if (text := _of(part, "applicationId"))), "")
+            suffixes = "".join(_of(part, "applicationIdSuffix") for part in (*default, *flavors))
+            for kind, suffix in self._build_types().items():
+                words = [flavor.name for flavor in flavors] + [kind]
+                name = words[0] + "".join(f"{word[:1].upper()}{word[1:]}" for word in words[1:])
+                resolved = self.resolved(identity + suffixes + suffix)
+                if identity and resolved:
+                    found.append(Variant(name, resolved))
+        return found
+
+    def _build_types(self) -> dict[str, str]:
+        """The suffix of the application id by build type; debug and release are there in any case."""
+        suffixes = {"debug": "", "release": ""}
+        for entry in (inner for part in self._mobile if part.name == "buildTypes" for inner in part.block):
+            if entry.block or entry.words[0] in {"create", "register", "getByName", "named"}:
+                copied = [inner.value.rpartition(".")[2] for inner in entry.block if inner.name == "initWith"][:1]
+                inherited = suffixes.get(copied[0], "") if copied else ""
+                suffixes[entry.name] = _of(entry, "applicationIdSuffix") or inherited
+        return suffixes
+
+
+def _of(block: Statement, name: str) -> str:
+    """What a name is set to directly in a block: empty where it is not, an unknown name where it is computed."""
+    for entry in block.block:
+        if entry.name == name:
+            literal = entry.strings[0] if len(entry.words) == 1 and len(entry.strings) == 1 else ""
+            return literal or (f"${entry.value}" if len(entry.words) == 2 and not entry.strings else "${}")
+    return ""
+
+
+@dataclass(frozen=True)
+class Build:
+    """All build scripts of a project."""
+
+    modules: tuple[Module, ...] = ()
+    settings: tuple[Module, ...] = ()
+    # The classes of the plugins that the project itself makes, read as scripts: what they set holds in its modules.
+    conventions: tuple[Module, ...] = ()
+    # Files that cannot be read, and why.
+    broken: tuple[tuple[File, str], ...] = ()
+
+    @property
+    def apps(self) -> list[Module]:
+        """The modules that build an app."""
+        return [module for module in self.modules if module.is_app and module.is_mobile]
+
+    def is_of_server(self, file: File) -> bool:
+        """Whether a file belongs to a module for a server, or to one that only such a module uses."""
+        owners = [module for module in self.modules if file.name.startswith(_folder(module))]
+        owner = max(owners, key=lambda module: len(_folder(module)), default=None)
+        if owner is None or owner.is_mobile or owner.is_server:
+            return owner is not None and owner.is_server
+        name = re.sub(r"\W", "", _folder(owner).lower())
+        users = [module for module in self.modules if name and name in module.uses]
+        return bool(users) and all(module.is_server for module in users)
+
+    def level(self, module: Module, name: str) -> tuple[File, int, int] | None:
+        """A number of an app's configuration with its place: of the app's script, else of the project's own plugins."""
+        scripts = (other for other in self.modules if MAKES_PLUGINS.search(other.file.name))
+        for one in (module, *scripts, *self.conventions):
+            if found := one.level(name, f"{name}Version"):
+                return one.file, found[1], found[0]
+        return None
+
+    def dependencies(self) -> Iterator[Dependency]:
+        """The dependencies of every module."""
+        for module in self.modules:
+            yield from module.dependencies()
+
+    def repositories(self) -> Iterator[tuple[Module, Statement]]:
+        """Every repository for what the app needs: none to publish to, and none for the plugins that build it."""
+        own = (one for one in (*self.settings, *self.modules) if not MAKES_PLUGINS.search(one.file.name))
+        for module in own:
+            for block in module.root.all_below({"publishing", "uploadArchives", "pluginManagement", "buildscript"}):
+                if block.name == "repositories":
+                    yield from ((module, entry) for entry in block.block)
+
+
+def _folder(module: Module) -> str:
+    folder = module.file.name.rpartition("/")[0]
+    return f"{folder}/" if folder else ""
+
+
+def read_build(project: Project) -> Build:
+    """Read every build script, version catalog and `gradle.properties`, and the plugins that the project makes."""
+    names: dict[str, str] = {}
+    for file in project.named("gradle.properties"):
+        pairs = (line.partition("=") for line in file.text.splitlines() if not line.lstrip().startswith("#"))
+        names |= {key.strip(): value.strip() for key, mark, value in pairs if mark}
+    catalog: dict[str, tuple[tuple[str, str], ...]] = {}
+    broken = [(file, file.no_text) for file in project.named("gradle.properties", *BUILD_SCRIPTS) if file.no_text]
+    for file in project.named("*.versions.toml"):
+        try:
+            libraries, versions = _catalog(file)
+        except (ValueError, RecursionError) as error:
+            broken.append((file, file.no_text or f"no TOML: {error!s:.200}"))
+        else:
+            catalog |= libraries
+            names |= versions
+    read = [(file, read_script(file.text)) for file in project.named(*BUILD_SCRIPTS)]
+    for entry in (entry for _file, root in read for entry in root.block):
+        names |= _assigned(entry) if entry.words[0] not in DECLARING or "extra" in entry.words else {}
+    modules: list[Module] = []
+    settings: list[Module] = []
+    own_plugins = [file for file in project.named("*.kt", "*.java", "*.groovy") if MAKES_PLUGINS.search(file.name)]
+    conventions = [(file, read_script(file.text)) for file in own_plugins if "Sdk" in file.text]
+    for entry in (entry for _file, root in conventions for entry in root.all_below()):
+        names |= _assigned(entry)
+    for file, root in read:
+        # what only this script sees: a name at its top wins over one in a block
+        own = {name: text for entry in (*root.all_below(), *root.block) for name, text in _assigned(entry).items()}
+        kind = settings if file.path.name.startswith("settings.") else modules
+        kind.append(Module(file, root, names | own, catalog))
+    plugins = tuple(Module(file, root, names, catalog) for file, root in conventions)
+    return Build(tuple(modules), tuple(settings), plugins, tuple(broken))
+
+
+def _assigned(entry: Statement) -> dict[str, str]:
+    """The variables that a statement sets: `val x = "1"`, `String x = '1'`, `ext.x = "1"`, `ext { x = "1" }`."""
+    if entry.words[0] in {"ext", "buildscript", "extra"}:
+        return {name: text for inner in entry.block for name, text in (_assigned(inner) or _set(inner)).items()}
+    if entry.words[0] in DECLARING:
+        name, *more = [word for word in entry.words if word not in DECLARING | {"by", "extra"}] or [""]
+        if len(more) + len(entry.strings) == 1:  # one text, or one word; anything else is computed, or a map
+            return {name: (*entry.strings, *more)[0]}
+        return dict(zip(more, entry.strings, strict=True)) if len(more) == len(entry.strings) else {}
+    return _set(entry) if entry.words[0].startswith(("ext.", "project.ext.")) else {}
+
+
+def _set(entry: Statement) -> dict[str, str]:
+    if entry.block or not entry.value:
+        return {}
+    listed = dict(zip(entry.words[1:], entry.strings, strict=False))  # versions = [sdk: "1", library: "2"]
+    return listed if len(entry.strings) > 1 and listed else {entry.name: entry.value}
+
+
+def _catalog(file: File) -> tuple[Catalog, dict[str, str]]:
+    """A version catalog's libraries and bundles, and its versions, by their names in a script.
+
+    Raises:
+        ValueError: it is no TOML.
+    """
+    content = tomllib.loads(file.text)
+    versions = {_dotted(name): _version(value) for name, value in table(content.get("versions")).items()}
+    libraries: dict[str, tuple[tuple[str, str], ...]] = {}
+    for alias, listed in table(content.get("libraries")).items():
+        short = dict(zip(("group", "name", "version"), str(listed).split(":"), strict=False))
+        entry = listed if isinstance(listed, dict) else short
+        coordinate = str(entry.get("module") or f"{entry.get('group', '')}:{entry.get('name', '')}")
+        version = entry.get("version", "")
+        reference = table(version).get("ref")
+        known = _version(version) if reference is None else versions.get(_dotted(str(reference)), "")
+        libraries[f"libs.{_dotted(alias)}"] = ((coordinate, known),)
+    for alias, listed in table(content.get("plugins")).items():
+        identity = listed.get("id", "") if isinstance(listed, dict) else str(listed).partition(":")[0]
+        libraries[f"libs.plugins.{_dotted(alias)}"] = ((str(identity), ""),)
+    for alias, members in table(content.get("bundles")).items():
+        listed = [libraries.get(f"libs.{_dotted(str(member))}", ()) for member in rows(members)]
+        libraries[f"libs.bundles.{_dotted(alias)}"] = tuple(chain.from_iterable(listed))
+    return libraries, versions
+
+
+def _dotted(alias: str) -> str:
+    """A name of the catalog as a script writes it."""
+    return re.sub("[-_]", ".", alias)
+
+
+def _version(value: Any) -> str:
+    """A catalog's version; of a table, its `strictly`, `require` or `prefer`."""
+    if isinstance(value, dict):
+        value = value.get("strictly") or value.get("require") or value.get("prefer") or ""
+    return str(value)
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The numbers of a version, for comparing; none where it is unknown or a range."""
+    match = re.match(r"\d{1,9}(\.\d{1,9})*", version)
+    return tuple(map(int, match[0].split("."))) if match and "+" not in version and "," not in version else ()

@@ -1,0 +1,176 @@
+"""Reads a project, judges it by every case, and makes a record as `workbook conform` does, and its SARIF form."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from time import monotonic
+
+from workbook.base.files import read_named
+from workbook.base.rules import Owner
+from workbook.base.terminal import visible
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.tools.harness.model import CaseResult, Verdict, gravest
+from workbook.tools.harness.report import About, RunRecord, concluded
+from workbook.tools.harness.sarif import LEVELS
+from workbook.tools.harness.selection import Options
+from workbook.tools.preflight.gradle import Dependency, read_build
+from workbook.tools.preflight.judges import PREFLIGHT_CASES
+from workbook.tools.preflight.model import Facts, Part, PreflightCase, ProjectA
+from workbook.tools.preflight.platform_b import read_platform_b
+from workbook.tools.preflight.project import LARGEST_FILE, Project, about_provisioning, read_project, read_sources
+from workbook.tools.preflight.signing import SigningCertificate, read_certificates, read_sent
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight(Options[PreflightCase]):
+    """What to read, and what to judge.
+
+    Attributes:
+        paths: folders of the project, or single files.
+        sdk: the SDK's coordinate `group:name` or its package's name; by default recognised by its name.
+        library: the same for the private library.
+        signing: files that hold certificates.
+        password: of a PKCS#12 keystore.
+        machine: whose certificates they are.
+        sent: the request that was sent for allowlisting.
+        repository: the local repository with the private library.
+        environment: the back end's environment, one NAME=VALUE on a line.
+    """
+
+    paths: tuple[Path, ...]
+    cases: Sequence[PreflightCase] = field(default_factory=lambda: tuple(PREFLIGHT_CASES.values()), kw_only=True)
+    command: str = field(default="workbook preflight", kw_only=True)
+    sdk: str = ""
+    library: str = ""
+    signing: tuple[Path, ...] = ()
+    password: str = field(default="", repr=False)
+    machine: str = ""
+    sent: Path | None = None
+    repository: Path | None = None
+    environment: Path | None = None
+
+
+def read_facts(run: Preflight) -> Facts:
+    """Read everything that the cases judge.
+
+    Raises:
+        ConfigurationError: a named file cannot be read, or is of no known form.
+    """
+    project = read_project(run.paths)
+    # how the SDK and the private library are recognised where the user names neither
+    sdk = re.escape(run.sdk) or r"card-?provisioning"
+    library = re.escape(run.library) or r"tap-?and-?pay|push-?provisioning-?(library|client)"
+    environment = None if run.environment is None else read_environment(run.environment)
+    if run.repository is not None and not run.repository.is_dir():
+        raise ParameterError(
+            f"--repository {str(run.repository)!r} is no folder. Name a local repository, as ~/.m2 is."
+        )
+    return Facts(
+        project=project,
+        a=_platform_a(project, sdk, library),
+        b=read_platform_b(project, run.sdk),
+        certificates=named_certificates(run),
+        sent=None if run.sent is None else read_sent(run.sent),
+        repository=run.repository,
+        library=library.rpartition(":")[2],
+        environment=environment,
+        environment_file="" if run.environment is None else run.environment.name,
+    )
+
+
+def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
+    build = read_build(project)
+    java = (file for file in project.named("*.java") if not file.is_test and not build.is_of_server(file))
+    found = list(build.dependencies())
+
+    def like(pattern: str) -> tuple[Dependency, ...]:
+        return tuple(entry for entry in found if re.search(pattern, entry.coordinate, re.IGNORECASE))
+
+    private = like(library)
+    return ProjectA(
+        build,
+        read_sources(project, "*.kt", lambda file: not build.is_of_server(file)),
+        tuple(entry for entry in like(sdk) if entry not in private),
+        private,
+        tuple(about_provisioning(java)),
+    )
+
+
+def named_certificates(run: Preflight) -> tuple[SigningCertificate, ...]:
+    """The certificates in every file that the user named."""
+    return tuple(cert for path in run.signing for cert in read_certificates(path, run.password, run.machine))
+
+
+def read_environment(path: Path) -> dict[str, tuple[str, int]]:
+    """The names of an environment file, each with its value and its line; the values are secrets.
+
+    Raises:
+        ConfigurationError: it cannot be read, or has no such line.
+    """
+    again = "Name the file with a line for each setting."
+    text = read_named(path, LARGEST_FILE, again).decode("utf-8-sig", "replace")
+    setting = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$")
+    lines = ((match, number) for number, line in enumerate(text.splitlines(), 1) if (match := setting.match(line)))
+    found = {match[1]: (match[2].strip("\"'"), number) for match, number in lines}
+    if not found or "\0" in text:
+        raise ConfigurationError(f"{str(path)!r} cannot be read: it is no text with NAME=VALUE lines. {again}")
+    return found
+
+
+def preflight(run: Preflight) -> RunRecord:
+    """Judge a project; the record is ready for the reports of `workbook conform`.
+
+    Raises:
+        ConfigurationError: a path does not exist, or what it names cannot be read.
+    """
+    began = monotonic()
+    facts = read_facts(run)
+    results = [_judged(case, facts) for case in run.cases]
+    something = facts.a.is_there or facts.b.is_there or facts.unread
+    trouble = "" if something else (
+        "Nothing here is about provisioning: no SDK, no extension point, no entitlement. Name the project's folder, "
+        "and the SDK with --sdk if its name is unusual."
+    )  # fmt: skip
+    about = partial(
+        About,
+        target=", ".join(path.name or str(path) for path in run.paths),
+        base_url="project files",
+        seed=0,
+        config=str(run.paths[0]),
+        trouble=trouble,
+        program="workbook preflight",
+    )
+    return concluded(about, began, results, PREFLIGHT_CASES, run, secrets=sorted(facts.secrets))
+
+
+def _judged(case: PreflightCase, facts: Facts) -> CaseResult:
+    missing = next((part for part in case.parts if not part.is_in(facts)), None)
+    unseen = "" if missing in {Part.PLATFORM_A, Part.PLATFORM_B, Part.EXTENSION} else case.unseen(facts)
+    if missing is not None:
+        unseen = missing.missing if missing.is_somewhere else unseen if facts.b.is_there else ""
+        unseen = facts.b.unread_lists if missing is Part.EXTENSION else unseen
+        verdict = Verdict.NOT_LOOKED_AT if unseen else Verdict.NOT_APPLICABLE
+        return CaseResult(case, verdict, why=unseen or missing.missing)
+    misses = tuple(dict.fromkeys(case.judge(facts)))
+    if unseen and not misses:
+        return CaseResult(case, Verdict.NOT_LOOKED_AT, why=unseen)
+    return CaseResult(case, gravest(misses, case.rule), misses, why="" if misses else facts.evidence(case.name))
+
+
+def finding_lines(done: RunRecord) -> list[str]:
+    """What was found, the gravest first, a line each: place, verdict, expected and observed, who acts, what to do."""
+    lines = []
+    found = [(case, miss) for case in done.cases if case.verdict in LEVELS for miss in case.misses]
+    for case, miss in sorted(found, key=lambda one: one[1].verdict().gravity):
+        verdict = case.verdict if case.verdict is Verdict.KNOWN else miss.verdict()
+        place = f"{miss.place}: " if miss.place else ""
+        more = f"; {miss.see}" if miss.see else ""
+        who = "" if case.owner is Owner.NOBODY else f", for {case.owner.in_a_sentence}"
+        lines.append(visible(f"{place}{verdict} {miss.rule}{who}: expected {miss.expected}, observed "
+                                 f"{miss.observed}. {miss.todo} [{case.name}{more}]"))  # fmt: skip
+    unseen: dict[str, list[str]] = {}
+    for case in done.ended(Verdict.NOT_LOOKED_AT):
+        unseen.setdefault(case.why, []).append(case.name)
+    return lines + [visible(f"{Verdict.NOT_LOOKED_AT}: {why} [{', '.join(names)}]") for why, names in unseen.items()]

@@ -1,0 +1,389 @@
+"""The matrix of a sweep: the product of the values that each platform knows, pruned by the file's conditions.
+
+A combination is a mapping of a dimension's name to its value, both text, and so is what is drawn for it, such as the
+seconds of its GET. `spec` writes one on a line, and `from_spec` reads that line.
+"""
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from importlib import import_module
+from itertools import count
+from math import gcd, prod
+from pathlib import Path
+from random import Random
+from statistics import NormalDist
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, create_model
+
+from workbook.base.forms import Form, Mistakes, Place, Says, quoted_toml, read_form, read_toml
+from workbook.base.values import did_you_mean, lookup
+from workbook.errors import ParameterError
+from workbook.flows.messages import LIMITS
+from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B
+from workbook.play.back_end import BACK_ENDS
+from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS
+from workbook.play.platform_b import APPS_B
+from workbook.simulation.faults import FAULTS
+from workbook.simulation.phones import PHONES_A, PHONES_B, WALLETS
+
+# The value of each dimension that its platform has, by the dimension's name; and the seconds that were drawn.
+Combination = dict[str, str]
+
+
+def _each(*values: str) -> Mapping[str, Sequence[str]]:
+    return dict.fromkeys(("a", "b", "wallet"), values)
+
+
+# Each dimension with its values on each platform, the ordinary one first; without values: seconds that are drawn.
+#
+# From `back_end` to `handler` it is a choice of the integrator's, and what it adds to the ordinary ones can be a
+# failure. The latencies and durations of a matrix, and its seeds, are not in it.
+DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({
+    "platform": {each: (each,) for each in ("a", "b", "wallet")},
+    "variant": {"a": [*VARIANTS_A][::-1], "b": [*VARIANTS_B][::-1], "wallet": [*VARIANTS_B][::-1]},
+    "surface": {"wallet": SURFACES},
+    "phone": {"a": [*PHONES_A], "b": [*PHONES_B], "wallet": [*WALLETS]},
+    "card": _each("first", "second", "third", "inactive", "suspended", "closed", "bankAccount", "unknown",
+                  "of another wallet"),
+    "cards": {"wallet": [str(number) for number in range(1, 31)]},
+    "fault": _each(*FAULTS),
+    "operation": _each("GET", "POST"),
+    "moment": _each("before", "after"),
+    "latency": _each("usual"),
+    "durations": {"wallet": ["usual"]},
+    "taps": {"a": ["1", "2", "3"]},
+    "seed": _each("7"),
+    "back_end": _each(*BACK_ENDS),
+    "guarded": {"a": ["yes", "no"]},
+    "app": {"a": ["good"], "b": [*APPS_B]},
+    "authorization": {"wallet": [*AUTHORIZATIONS]},
+    "handler": {"wallet": [*HANDLERS]},
+    "get": {}, "post": {}, **{call.partition("_add_")[0]: {} for call in LIMITS if call != "provision"},
+})  # fmt: skip
+
+
+@cache
+def choices() -> list[str]:
+    """The dimensions that the integrator decides."""
+    names = [*DIMENSIONS]
+    return names[names.index("back_end") : names.index("handler") + 1]
+
+
+@cache
+def drawn() -> list[str]:
+    """The names of what is drawn, in seconds."""
+    return [name for name, values in DIMENSIONS.items() if not values]
+
+
+@cache
+def ordinary(platform: str) -> Mapping[str, str]:
+    """The combination of ordinary values on this platform."""
+    return {name: values[platform][0] for name, values in DIMENSIONS.items() if platform in values}
+
+
+# The latency of a back end of the integrator's own, as it was measured.
+OWN_BACK_END = "your back end"
+
+
+def spec(combination: Mapping[str, str]) -> str:
+    """The combination on one line, without its ordinary values."""
+    usual = ordinary(combination["platform"])
+    told = {n: v for n, v in combination.items() if n == "platform" or (v and v != usual.get(n))}
+    if told.get("latency") and "get" in told:  # its figures say all
+        del told["latency"]
+    return " ".join(f"{name}={shlex.quote(value)}" for name, value in told.items() if name != "durations")
+
+
+def from_spec(line: str) -> Combination:
+    """The combination of a line; what it leaves out is ordinary.
+
+    Raises:
+        ParameterError: it is no such line, or a name or a value is unknown.
+    """
+    example = "Write such as platform=a fault='503 that says 500' operation=POST."
+    try:
+        told = dict(word.partition("=")[::2] for word in shlex.split(str(line)))
+    except ValueError as error:
+        raise ParameterError(f"This is no combination: {error}. {example}") from None
+    if told.get("platform") not in DIMENSIONS["platform"]:
+        raise ParameterError(f"A combination needs a platform: a, b or wallet. {example}")
+    for name, value in told.items():
+        known = lookup("dimension", name, DIMENSIONS).get(told["platform"], ())
+        written = r"\d{1,4}(\.\d+)?" if name in drawn() else {"seed": r"\d{1,10}"}.get(name, r"[\w.]+:\w+")
+        free = name in (*drawn(), "seed", "app", "handler") and re.fullmatch(written, value)
+        if value not in known and not free:
+            raise ParameterError(f"{name} is {value[:60]!r}. {did_you_mean(value, known or ['seconds, such as 1.5'])}")
+    return {**ordinary(told["platform"]), **told}
+
+
+# The file.
+
+
+class LatencyForm(Form):
+    """How long a GET and a POST take: the seconds that half of them, and 99 of 100, do not exceed."""
+
+    median: Annotated[float, Field(gt=0, le=600), Says("seconds above 0, at most 600")]
+    p99: Annotated[float, Field(gt=0, le=600), Says("seconds above the median, at most 600")]
+
+
+def _once(values: list[Any]) -> list[Any]:
+    if not values or len(set(map(str, values))) < len(values):
+        raise ValueError
+    return values
+
+
+Values = Annotated[
+    Literal["all"] | Annotated[list[str | int], AfterValidator(_once)], Says('"all", or a list of values, each once')
+]
+MatrixForm = create_model(  # type: ignore[call-overload]  # its fields are made from a table
+    "MatrixForm",
+    __base__=Form,
+    chunk=(Annotated[int, Field(ge=1, le=100_000), Says("the rows of a file, from 1 to 100000")], 1000),
+    seeds=(Annotated[int, Field(ge=1, le=1_000_000), Says("how many seeds, from 1 to 1000000")], 0),
+    latencies=(dict[str, LatencyForm], Field(default_factory=dict)),
+    without=(list[dict[str, str | int | list[str | int]]], Field(default_factory=list)),
+    **{
+        name: (Values | None, None)
+        for name, values in DIMENSIONS.items()
+        if values and name not in ("seed", "durations")
+    },
+)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Everything that decides the rows of a sweep.
+
+    Attributes:
+        axes: for each platform the values of each of its dimensions, the last dimension changing fastest.
+        latencies: median and 99th percentile in seconds, by name.
+        durations: recorded seconds of each call of the handler, by name.
+        measured: seconds that a GET and a POST of the integrator's own back end took, by platform; empty without one.
+        without: what is left out: for each dimension that a condition names, its values.
+        chunk: combinations of the product in a file.
+        limit: combinations that are taken of the product, spread over all of it; 0 for all.
+        patience: seconds of real time after which code of the integrator's own counts as hanging.
+    """
+
+    axes: Mapping[str, Mapping[str, Sequence[str]]]
+    latencies: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    durations: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+    measured: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+    without: Sequence[Mapping[str, Sequence[str]]] = ()
+    chunk: int = 1000
+    limit: int = 0
+    patience: float = 2.0
+
+    @property
+    def product(self) -> int:
+        """How many combinations the product has, those left out included."""
+        return sum(prod(map(len, axes.values())) for axes in self.axes.values())
+
+    @property
+    def digest(self) -> str:
+        """What distinguishes it from any other matrix."""
+        return sha256(json.dumps(vars(self)).encode()).hexdigest()
+
+    def numbers(self) -> Iterator[int]:
+        """The numbers of the combinations that are played, in the order of their rows."""
+        if not self.limit or self.limit >= self.product:
+            before = 0
+            for axes in self.axes.values():
+                yield from (before + number for number in self._walked([*axes.items()], 0, {}))
+                before += prod(map(len, axes.values()))
+            return
+        # A limit takes every n-th of the product, where n has no divisor in common with it: none comes twice, and the
+        # golden section spreads them evenly.
+        near = int(self.product * 0.6180339887)
+        step = next(n for n in count(max(near, 1)) if gcd(n, self.product) == 1)
+        for at in range(self.limit):
+            c = self.combination(at * step % self.product)
+            if not any(self._is_left_out(c, name) for name in c):
+                yield at * step % self.product
+
+    def _walked(self, axes: Sequence[tuple[str, Sequence[str]]], number: int, c: Combination) -> Iterator[int]:
+        """The numbers below these axes; a branch that is left out is left at once."""
+        if not axes:
+            yield number
+            return
+        (name, values), *rest = axes
+        for at, value in enumerate(values):
+            c[name] = value
+            if not self._is_left_out(c, name):
+                yield from self._walked(rest, number * len(values) + at, c)
+            del c[name]
+
+    def _is_left_out(self, c: Combination, name: str) -> bool:
+        """Whether a condition that names this dimension is met, or it repeats an earlier one in other words."""
+        if name == "moment" and (FAULTS[c["fault"]].harmless and c[name] != "before"):
+            return True
+        if name == "operation" and c["fault"] == "200" and c[name] != "GET":
+            return True
+        mistake = APPS_B.get(c[name], {}) if name == "app" and c["variant"] == "earlier" else {}
+        if "calls" in mistake or "keeps_watch_availability" in mistake:
+            return True  # the earlier variant knows no watch
+        return any(name in each and all(c.get(n) in vs for n, vs in each.items()) for each in self.without)
+
+    def combination(self, number: int) -> Combination:
+        """The combination with this number, with what is drawn for it."""
+        axes: Mapping[str, Sequence[str]] = {}
+        for axes in self.axes.values():
+            if number < (size := prod(map(len, axes.values()))):
+                break
+            number -= size
+        found: Combination = {}
+        for name in [*axes][::-1]:
+            number, at = divmod(number, len(axes[name]))
+            found[name] = axes[name][at]
+        combination = {name: found[name] for name in axes}
+        return combination | self._drawn(combination)
+
+    def _drawn(self, combination: Combination) -> Combination:
+        """What the seed draws in these surroundings, in whole milliseconds."""
+        latency, durations = combination["latency"], combination.get("durations", "usual")
+        if latency == durations == "usual":
+            return {}
+        # All choices of the integrator's meet the same figures: only the surroundings decide.
+        apart = [value for name, value in combination.items() if name not in choices()]
+        random = Random(" ".join([combination["seed"], *apart]))  # noqa: S311  # no secret
+        seconds: dict[str, float] = {}
+        if latency == OWN_BACK_END:
+            own = self.measured[combination["platform"]]
+            seconds |= {name: random.choice(took) for name, took in own.items()}
+        elif latency != "usual":
+            median, p99 = self.latencies[latency]
+            for name in ("get", "post"):
+                deviations = NormalDist().inv_cdf(random.random() or 0.5) / NormalDist().inv_cdf(0.99)
+                seconds[name] = min(600.0, median * (p99 / median) ** deviations)
+        if durations != "usual":
+            seconds |= {call: random.choice(took) for call, took in self.durations[durations].items()}
+        return {name: repr(round(value, 3)) for name, value in seconds.items()}
+
+
+def read_matrix(
+    path: Path | None,
+    *,
+    app: str = "",
+    handler: str = "",
+    durations: Mapping[str, Mapping[str, Sequence[float]]] = MappingProxyType({}),
+    measured: Mapping[str, Mapping[str, Sequence[float]]] = MappingProxyType({}),
+    limit: int = 0,
+    patience: float = 2.0,
+) -> Matrix:
+    """The matrix of a file; the workbook's own without one.
+
+    Args:
+        path: of the file.
+        app: code of the integrator's own, as `module:name`: a fetchOpc, or a class of delegates.
+        handler: a handler of the integrator's own, as `module:Class`.
+        durations: recorded seconds, as `Matrix` has them.
+        measured: as `Matrix` has them; they are one more latency of each platform that they name.
+        limit: as `Matrix` has it.
+        patience: as `Matrix` has it.
+
+    Raises:
+        BadConfigurationError: the file has mistakes.
+        ParameterError: the matrix has no combination, or too many.
+    """
+    example = "`workbook sweep --print` prints a matrix to begin with."
+    file = path or Path(__file__).with_name("matrix.toml")
+    document = read_toml(file, example)
+    mistakes = Mistakes()
+    form = read_form(MatrixForm, document, mistakes)
+    axes = _axes(form, mistakes)
+    if durations and "wallet" in axes:
+        axes["wallet"]["durations"] = [*durations]
+    for platform in measured.keys() & axes.keys():
+        axes[platform]["latency"] = [*axes[platform]["latency"], OWN_BACK_END]
+    without = [
+        {name: _values(values, axes, name, (at, name), mistakes) for name, values in condition.items()}
+        for at, condition in enumerate(form.without)
+    ]
+    for name, each in form.latencies.items():
+        if each.p99 < each.median:
+            mistakes.add(("latencies", name, "p99"), f"it is {each.p99:g}; give seconds above the median.")
+    mistakes.raise_for(file.name)
+    own = [("app", "b" if isinstance(imported("--app", app), type) else "a", app)] if app else []
+    own += [("handler", "wallet", handler)] if handler and imported("--handler", handler) else []
+    if own:  # of the other platforms no row would tell anything about this code
+        usual = {platform: {n: [v] for n, v in ordinary(platform).items()} for _name, platform, _code in own}
+        axes = {platform: {**axes.get(platform, usual[platform]), name: [code]} for name, platform, code in own}
+    latencies = {name: (each.median, each.p99) for name, each in form.latencies.items()}
+    return _playable(Matrix(axes, latencies, dict(durations), dict(measured), without, form.chunk, limit, patience))
+
+
+def _axes(form: Any, mistakes: Mistakes) -> dict[str, dict[str, Sequence[str]]]:
+    """The values of each dimension on each platform; a platform that knows none of them takes its ordinary one."""
+    chosen = form.platform if isinstance(form.platform, list) else [*DIMENSIONS["platform"]]
+    axes: dict[str, dict[str, Sequence[str]]] = {
+        each: {name: [value] for name, value in ordinary(each).items()}
+        for each in chosen
+        if each in DIMENSIONS["platform"]
+    }
+    for name, given in form:
+        if name not in DIMENSIONS or given is None:
+            continue
+        texts = [str(value) for value in given]
+        more = ["usual", *form.latencies] if name == "latency" else []
+        known = {each: [*dict.fromkeys([*values, *more])] for each, values in DIMENSIONS[name].items()}
+        words = {word for values in known.values() for word in values}
+        for value in texts if given != "all" else ():
+            if value not in words:
+                mistakes.add((name,), f"it cannot be {quoted_toml(value)}. {did_you_mean(value, words)}")
+        for platform, mine in axes.items():
+            if values := [value for value in known.get(platform, ()) if given == "all" or value in texts]:
+                mine[name] = values
+    if form.seeds:
+        axes = {platform: mine | {"seed": [*map(str, range(1, form.seeds + 1))]} for platform, mine in axes.items()}
+    return axes
+
+
+def _values(given: Any, axes: Mapping[str, Any], name: str, place: Place, mistakes: Mistakes) -> Sequence[str]:
+    """The values that a condition names; one that begins with `not ` stands for all but itself."""
+    named = [str(value) for value in (given if isinstance(given, list) else [given])]
+    known = [*dict.fromkeys(value for mine in axes.values() for value in mine.get(name, ()))]
+    if not DIMENSIONS.get(name):
+        words = [each for each, values in DIMENSIONS.items() if values]
+        mistakes.add(("without", *place), f"there is no such dimension. {did_you_mean(name, words)}")
+    elif wrong := [value for value in named if value.removeprefix("not ") not in known]:
+        mistakes.add(("without", *place), f"it names {quoted_toml(wrong[0])}. {did_you_mean(wrong[0], known)}")
+    found = {word for value in named for word in ([value] if value in known else {*known} - {value[4:]})}
+    return [value for value in known if value in found]
+
+
+def imported(option: str, name: str) -> Any:
+    """What `module:name` names; the current folder is searched, too.
+
+    Raises:
+        ParameterError: there is no such thing.
+    """
+    module, _, attribute = name.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        return getattr(import_module(module), attribute)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # importing runs the integrator's code
+        why = f"{type(error).__name__}: {error}"[:200]
+        raise ParameterError(f"{option} {name[:60]!r} cannot be imported ({why}). Give MODULE:NAME.") from None
+
+
+def _playable(matrix: Matrix) -> Matrix:
+    """The matrix, if it has combinations and not too many."""
+    if (matrix.limit or matrix.product) > 10_000_000:
+        raise ParameterError(
+            f"The product has {matrix.product:,} combinations, and a sweep takes at most 10,000,000. Name fewer values "
+            "in the matrix, or take a part that is spread over all of it: --limit 100000."
+        )
+    if next(matrix.numbers(), None) is None:
+        raise ParameterError(
+            f"The matrix leaves all of its {matrix.product:,} combinations out. Take a condition out of [[without]]."
+        )
+    return matrix

@@ -1,0 +1,273 @@
+"""Plays the combinations of a sweep, and makes a row of each.
+
+A failure is what the integrator's choices add: a finding, or a card that is not added, where the ordinary choices have
+none in the same surroundings. So a fault of the API is no failure of an app that stands it as well as can be.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache, lru_cache, wraps
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from workbook.checks import Severity, check
+from workbook.checks.own_code import API_ERRORS
+from workbook.checks.timing.verdict import LimitVerdict, judge_trace
+from workbook.flows.trace import Trace
+from workbook.flows.variants import VARIANTS_A, VARIANTS_B
+from workbook.lessons.plays.run import Run, run_of, screen_of
+from workbook.play.back_end import BackEnd, Network, back_end_over, simulated_back_end
+from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS
+from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.own_code import TIMED, exception_words, within
+from workbook.play.platform_a import AppA, PlatformARun
+from workbook.play.platform_b import PlatformBRun, app_named
+from workbook.simulation.faults import FaultPlan, Planned, fault
+from workbook.simulation.phones import NEVER_OPENED, PHONES_A, PHONES_B, WALLETS, PhoneB
+from workbook.simulation.service import CLIENT_LIMITS, Service
+from workbook.simulation.world import SIMULATED_CARDS, Instrument, World
+from workbook.tools.sweep.matrix import DIMENSIONS, Combination, choices, drawn, from_spec, imported, ordinary, spec
+
+Loop = PlatformARun | PlatformBRun | WalletApp
+# The kind of failure of code after which there is nobody to say more.
+EXITED = "It ended the process, as os._exit or a crash of a library does."
+# The columns of a row: the combination's number and values, and what came of it.
+Row = dict[str, Any]
+
+
+@lru_cache(maxsize=256)
+def _world(card: str, cards: int, seed: int) -> tuple[World, tuple[str, ...]]:
+    """What the API knows, and the ids of the cardholder's cards, the one that is added first."""
+    ids = [f"PISIMULATED{number:014d}" for number in range(1, max(cards, 3) + 1)]
+    first = ids.pop({"second": 1, "third": 2}.get(card, 0))
+    held = (first, *ids[: cards - 1])
+    known = dict(SIMULATED_CARDS) | {each: Instrument(each, last_four=each[-4:]) for each in held}
+    if card in ("inactive", "suspended", "closed"):
+        known[first] = replace(known[first], status=card)
+    elif card == "bankAccount":
+        known[first] = replace(known[first], type=card)
+    elif card == "of another wallet":
+        known[first] = replace(known[first], supported_wallets=())
+    elif card == "unknown":
+        del known[first]
+    return World(MappingProxyType(known), seed=seed), held
+
+
+def _back_end(c: Combination, world: World, card: str, phone: Any) -> BackEnd:
+    """The back end of a combination; one that has nothing to stand is called without HTTP, which is faster."""
+    takes = {"GET": phone.latencies.get, "POST": phone.latencies.post}
+    limits, faulted = CLIENT_LIMITS.timeouts, c["fault"] != "200"
+    if c["back_end"] == "good" and not faulted and takes["GET"] < limits.get and takes["POST"] < limits.read:
+        return simulated_back_end(world)
+    planned = [Planned(fault(c["fault"]), c["operation"], card, 1, None, c["moment"])] if faulted else []  # type: ignore[arg-type]
+    return back_end_over(c["back_end"], Network(Service(world, FaultPlan(planned, int(c["seed"]))), takes))
+
+
+def _in_time(patience: float, code: Callable[..., Any]) -> Callable[..., Any]:
+    """The integrator's code, stopped after so many seconds of real time; it takes what `code` takes."""
+
+    @wraps(code)
+    def bounded(*given: Any, **named: Any) -> Any:
+        return within(patience, code, *given, **named)
+
+    return bounded
+
+
+class TimedWallet(WalletApp):
+    """A wallet app whose handler takes recorded seconds for each call."""
+
+    took: Mapping[str, float] = MappingProxyType({})
+
+    def _call_handler(self, name: str, *given: Any, **named: Any) -> None:
+        if (seconds := self.took.get(name.partition("_add_")[0])) is not None:
+            self.phone.latencies = replace(self.phone.latencies, handler=seconds)
+        super()._call_handler(name, *given, **named)
+
+
+def loop_of(c: Combination, patience: float = 9.0) -> tuple[Loop, str]:
+    """The loop of a combination, before its first step, and the id of the card that is added.
+
+    Args:
+        c: the combination.
+        patience: see `Matrix`.
+
+    Raises:
+        ParameterError: the SDK cannot call code of the integrator's own.
+    """
+    platform, seed = c["platform"], int(c["seed"])
+    world, cards = _world(c["card"], int(c.get("cards", "1")), seed)
+    table: Mapping[str, Callable[[str], Any]] = {"a": PHONES_A, "b": PHONES_B, "wallet": WALLETS}[platform]
+    phone = table[c["phone"]](cards[0])
+    if "get" in c or "post" in c:
+        seconds = {name: float(c[name]) for name in ("get", "post") if name in c}
+        phone.latencies = replace(phone.latencies, **seconds)
+    back_end = _back_end(c, world, cards[0], phone)
+    if platform == "a":
+        variant = VARIANTS_A[c["variant"]]
+        variant = variant if c["guarded"] == "yes" else replace(variant, guarded=False)
+        fetch_opc = _in_time(patience, imported("app", c["app"])) if ":" in c["app"] else None
+        app = AppA(fetch_opc=fetch_opc)
+        return PlatformARun(variant, cards[0], phone=phone, app=app, back_end=back_end, seed=seed), cards[0]
+    phone.seed = seed
+    flow = VARIANTS_B[c["variant"]]
+    if platform == "b":
+        delegate = _bounded(imported("app", c["app"]), patience)() if ":" in c["app"] else None
+        flow, app_b = app_named("good" if delegate else c["app"], flow, delegate)
+        return PlatformBRun(flow, cards[0], phone=phone, app=app_b, back_end=back_end), cards[0]
+    if c["phone"] != NEVER_OPENED:
+        _open(phone, cards, world)
+    handler = _bounded(imported("handler", c["handler"]), patience) if ":" in c["handler"] else HANDLERS[c["handler"]]
+    wallet = TimedWallet(
+        handler,
+        flow,
+        surface=c["surface"],
+        phone=phone,
+        authorization=AUTHORIZATIONS[c["authorization"]],
+        cards=cards,
+        back_end=back_end,
+    )
+    wallet.took = {name: float(c[name]) for name in drawn() if name in c}
+    return wallet, cards[0]
+
+
+def _open(phone: PhoneB, cards: tuple[str, ...], world: World) -> None:
+    """The cardholder opens each card's page, so that the app saves its sdkInput (X-CACHE-1)."""
+    for card in cards:
+        PlatformBRun(payment_instrument_id=card, phone=phone, back_end=simulated_back_end(world)).open()
+
+
+@cache
+def _bounded(kind: type, patience: float) -> type:
+    """The integrator's class, each of its own methods stopped after so many seconds; one class for all combinations."""
+    own = {
+        name: _in_time(patience, code)
+        for name, code in vars(kind).items()
+        if inspect.isfunction(code) and name[0] != "_"
+    }
+    return type(kind.__name__, (kind,), {**own, "__module__": kind.__module__})
+
+
+def walk(loop: Loop, c: Combination) -> None:
+    """Play the loop of a combination to its end: the cardholder goes on as far as possible."""
+    token = TIMED.set(False)
+    try:
+        if isinstance(loop, PlatformARun) and c["taps"] != "1":
+            loop.open()
+            if loop.button == "shown":
+                loop.tap(int(c["taps"]))
+        else:
+            loop.walk()
+    finally:
+        TIMED.reset(token)
+
+
+class Outcome(NamedTuple):
+    """What came of a combination.
+
+    Attributes:
+        state: of the flow at its end.
+        added: the card is on the phone or on the watch.
+        found: what the checks find that has to be done something about, each in words that repeat no figure.
+        took: seconds of each call of the handler, by name.
+        late: a call of the handler was over its limit.
+        ended: virtual seconds until the end.
+    """
+
+    state: str
+    added: bool = False
+    found: tuple[str, ...] = ()
+    took: Mapping[str, float] = MappingProxyType({})
+    late: bool = False
+    ended: float = 0.0
+
+
+def outcome(c: Combination, patience: float = 9.0) -> Outcome:
+    """Play a combination and check its trace; code that cannot be played is an outcome, too."""
+    try:
+        loop, card = loop_of(c, patience)
+        walk(loop, c)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # the integrator's code may raise anything
+        return Outcome("broke off", found=(f"it raised {exception_words(error)}",))
+    watch = getattr(loop.phone, "watch", None)
+    added = card in loop.phone.cards or (watch is not None and card in watch.cards)
+    judged = judge_trace(loop.trace) if isinstance(loop, WalletApp) else []
+    took = {each.limit.call.partition("_add_")[0]: each.spread.worst for each in judged}
+    late = any(each.verdict is LimitVerdict.FAIL for each in judged)
+    told = Outcome(str(loop.state), added, (*_found(loop.trace),), took, late, loop.trace[-1].at)
+    vars(loop).clear()  # its parts refer to it: else thousands of objects would wait for the collector
+    return told
+
+
+def _found(trace: Trace) -> Iterator[str]:
+    for finding in check(trace):
+        if finding.level is not Severity.NOTE:
+            failed = re.search(r"Your (?:fetchOpc|provision)\(\) failed: (\w+)", finding.text)
+            if failed and failed[1] in API_ERRORS:
+                continue  # the app hands on a failure of the API as a failure, as well as it can be done
+            # two rows with other seconds or another card show the same kind
+            text = re.sub(r"(?<=Error): (GET|POST) .*?(?=\. [\w.]+, line |$)", "", finding.text)
+            text = re.sub(r"\b\d[\d.,]*(?= (s|ms|µs|%)\b)", "…", re.sub(r"PISIMULATED\d+", "the card", text))
+            yield f"{finding.rule}: {text}"
+
+
+class Player:
+    """Plays combinations of one matrix; those that share their surroundings are compared with one reference."""
+
+    def __init__(self, patience: float) -> None:
+        self.patience = patience
+        self._reference = "", Outcome("")
+
+    def failures(self, c: Combination, mine: Outcome) -> tuple[str, ...]:
+        """What the integrator's choices add in these surroundings, a kind of failure each."""
+        usual = ordinary(c["platform"])
+        good = {name: usual.get(name, value) if name in choices() else value for name, value in c.items()}
+        if good == c:
+            return ()
+        surroundings = spec(good)
+        if self._reference[0] != surroundings:
+            self._reference = surroundings, outcome(good)
+        reference = self._reference[1]
+        new = tuple(dict.fromkeys(kind for kind in mine.found if kind not in reference.found))
+        lost = reference.added and not mine.added
+        return new or ((f"The card is not added: {mine.state!r} in place of {reference.state!r}.",) if lost else ())
+
+    def row(self, number: int, c: Combination) -> Row:
+        """The row of a combination."""
+        mine = outcome(c, self.patience)
+        return row_of(number, c, mine, self.failures(c, mine))
+
+
+def row_of(number: int, c: Combination, mine: Outcome, failures: tuple[str, ...]) -> Row:
+    """A row from its parts; several findings or failures are lines of one cell."""
+    return {
+        "number": number,
+        **{name: c.get(name, "") for name, values in DIMENSIONS.items() if values},
+        **{name: float(c[name]) if name in c else None for name in ("get", "post")},
+        **{f"{name}_took": mine.took.get(name) for name in drawn()[2:]},
+        "outcome": mine.state,
+        "added": mine.added,
+        "late": mine.late,
+        "ended": mine.ended,
+        "found": "\n".join(mine.found),
+        "failure": "\n".join(failures),
+    }
+
+
+def texts() -> list[str]:
+    """The columns of a row that are text."""
+    return [*(name for name, values in DIMENSIONS.items() if values), "outcome", "found", "failure"]
+
+
+def replayed(line: str) -> Run:
+    """One combination as a run for a notebook, from the line that `workbook sweep` printed.
+
+    Raises:
+        ParameterError: it is no such line, or a name or a value is unknown.
+    """
+    combination = from_spec(line)
+    loop, card = loop_of(combination)
+    before = screen_of(loop.phone, combination.get("surface", "phone"))
+    walk(loop, combination)
+    return run_of(loop, before, card)
