@@ -6,8 +6,6 @@
 import gc
 import os
 import signal
-import sys
-from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zlib import crc32
@@ -32,10 +30,6 @@ LONGEST = (
 CELLS = set()
 """The ids of the notebooks' cells that were run."""
 
-PROBES_STAY = 10**9
-"""Times that slipcover's probe of a line is met before it is taken out: never while a test runs, which would stop for a
-tenth of a second. They are taken out between two tests: see `pytest_runtest_logfinish`."""
-
 # A script's background job ignores Ctrl-C, and one of nohup a closed terminal: every program that a test starts and
 # ends with such a signal would inherit that.
 ENDING = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL, signal.SIGTERM: signal.SIG_DFL}
@@ -49,11 +43,6 @@ settings.register_profile(
 )
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=10_000)
 settings.register_profile("quick", settings.get_profile("default"), max_examples=10)
-
-
-def watcher():
-    """Slipcover in a worker; None where nothing watches."""
-    return getattr(sys.modules.get("slipcover.pytest_plugin"), "_slipcover_instance", None)
 
 
 def terse(interactor):
@@ -76,11 +65,8 @@ def pytest_configure(config):
             del os.environ[name]
     quick = config.getoption("markexpr") == "not slow"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick" if quick else "default"))
-    if hasattr(config, "workerinput"):  # slipcover watches this process, and none that a test starts
-        os.environ.pop("SLIPCOVER_ENABLED", None)
+    if hasattr(config, "workerinput"):
         terse(next(each for each in config.pluginmanager.get_plugins() if hasattr(each, "sendevent")))
-        if watching := watcher():
-            watching.d_miss_threshold = PROBES_STAY
     else:  # the workers share what Kotlin's compiler made, and leave it to nobody
         cache = TemporaryDirectory(prefix="workbook-tests-")
         config.add_cleanup(cache.cleanup)
@@ -121,15 +107,9 @@ def pytest_collection_finish(session):
 
 
 def pytest_sessionstart():
-    from workbook.play import own_code  # not before slipcover watches
+    from workbook.play import own_code
 
     own_code.NOTICEABLE = 60.0  # on a busy machine no run finds that its code took long, but in the test about that
-
-
-def pytest_runtest_logfinish(done=count(1)):  # noqa: B008 - one count for the session
-    """Takes slipcover's probes out of the lines that were met, after 1, 2, 4, 8 ... tests."""
-    if (number := next(done)) & (number - 1) == 0 and (watching := watcher()):
-        watching.deinstrument_seen()
 
 
 @pytest.hookimpl(trylast=True)
@@ -148,7 +128,6 @@ def pytest_runtest_logreport(report):
 @pytest.hookimpl(wrapper=True)
 def pytest_sessionfinish(session):
     """A cell needs the cells before it: where one has failed, --last-failed runs all of its notebook."""
-    os.environ["SLIPCOVER_ENABLED"] = "1"  # where it watched, it now writes down what it saw
     result = yield  # which also writes down what failed
     cache = getattr(session.config, "cache", None)
     if cache and not hasattr(session.config, "workerinput"):

@@ -125,9 +125,7 @@ def slow_killer(path, text, tests):
         copy = Path(folder) / "project"
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache"))
         (copy / path).write_text(text, "utf-8")
-        # Nothing watches which lines are met. The copy comes before the project that is installed.
-        watching = [name for name in os.environ if name.startswith("SLIPCOVER_")]
-        environment = {**os.environ, **dict.fromkeys(watching, ""), "PYTHONPATH": str(copy)}
+        environment = {**os.environ, "PYTHONPATH": str(copy)}  # it comes before the project that is installed
         bounded = ["timeout", "--kill-after=10", str(10 * SECONDS)]  # it also ends what pytest has started
         command = [*bounded, sys.executable, *["-m", "pytest", "-q", "-x", "-n", "2", "-m", "slow"]]
         command += [f"tests/{one}" for one in tests]
