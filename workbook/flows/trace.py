@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, KeysView
+from collections.abc import Iterator, KeysView
 from dataclasses import fields
 from enum import StrEnum
 from functools import cache
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.base.files import needs_lab
@@ -137,9 +137,6 @@ class Trace:
     # An event log: pictures, findings and verdicts are functions of it and keep no state of their own. So no two of
     # them can disagree about a run, and two runs are the same if their logs are.
 
-    # Draws a trace for a notebook. The top floor sets it, because pictures read traces and not the reverse.
-    drawing: ClassVar[Callable[[Trace], dict[str, Any]] | None] = None
-
     def __init__(self, title: str = "trace", records: list[Record] | None = None) -> None:
         self.title = title
         self._records = [] if records is None else records  # not a copy: a loop goes on to append to its own list
@@ -162,10 +159,6 @@ class Trace:
     def __getitem__(self, index: int | slice) -> Record | list[Record]:
         """The record at `index`, or a list of them."""
         return self._records[index]
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """A trace draws itself as its sequence diagram, where a session has brought the drawing; else in words."""
-        return {"text/plain": repr(self)} if Trace.drawing is None else Trace.drawing(self)
 
     def append(self, record: Record) -> None:
         """Add one record; nothing is ever changed or removed."""

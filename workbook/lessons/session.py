@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -22,6 +23,7 @@ from workbook.base.secrecy import MASK
 from workbook.base.values import choice, flag, lookup, quoted
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows import messages as m
+from workbook.flows.trace import Trace
 from workbook.flows.variants import variant_a, variant_b
 from workbook.lessons.lesson import LEDGER
 from workbook.lessons.parameters import Parameters, Source, parameter_names
@@ -36,6 +38,7 @@ from workbook.simulation.http import Request
 from workbook.simulation.service import CANNED, ORIGIN, CannedService, DirectApi, Service
 from workbook.simulation.world import SIMULATED_KEY, Credential, Instrument, World
 from workbook.views.lines import status
+from workbook.views.sequence import sequence
 from workbook.views.table import Snapshot, Table, clean, facts, snapshot, table
 
 if TYPE_CHECKING:
@@ -457,7 +460,16 @@ def session(settings: dict[str, Any] | None = None, /, **parameters: Any) -> Ses
         raise
     if settings is not None:
         LEDGER.begin(strict=opened.parameters.strict)
+    draw_traces(getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)())
     return opened
+
+
+def draw_traces(shell: Any) -> None:
+    """Let a notebook's shell show a trace as its sequence diagram; without a shell there is nothing to do."""
+    # The trace cannot do this itself, because pictures read traces and not the reverse.
+    if shell is not None:
+        formatter = shell.display_formatter.mimebundle_formatter
+        formatter.for_type(Trace, lambda trace, **_: sequence(trace)._repr_mimebundle_())
 
 
 class NoSession:

@@ -6,13 +6,16 @@ from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
 from html import escape
+from types import SimpleNamespace
 
 import pytest
+from IPython.core.formatters import DisplayFormatter
 
 import workbook as wb
 from workbook.api.opaque import SdkInput
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.lessons.plays.run import RUN_MIMETYPE, WAYS_TO_ADD, from_json, to_json
+from workbook.lessons.session import draw_traces
 from workbook.lessons.widgets.panels import film_of
 from workbook.simulation.faults import FAULTS
 from workbook.views.exchange import Exchange
@@ -119,9 +122,11 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path):
 
 
 def test_a_trace_in_a_notebook_draws_itself():
-    """Views lie above flows: what draws a trace is put in place where a session's runs are."""
-    bundle = wb.session().platform_a.play().trace._repr_mimebundle_()
-    assert "opens the card" in bundle["text/plain"]
+    shell = SimpleNamespace(display_formatter=DisplayFormatter())
+    draw_traces(shell)
+    drawn, _metadata = shell.display_formatter.format(RUNS["A"].trace)
+    assert "opens the card" in drawn["text/plain"]
+    assert "<svg" in drawn["text/html"]
 
 
 def test_what_a_notebook_shows_carries_the_run():

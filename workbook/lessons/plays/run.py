@@ -40,7 +40,6 @@ from workbook.views.film import film
 from workbook.views.findings import run_views
 from workbook.views.html import POLICY, Markup, View, joined, tag, trusted
 from workbook.views.screen import Screen
-from workbook.views.sequence import sequence
 from workbook.views.table import Snapshot, Stack, Table, facts, paragraph, table
 
 if TYPE_CHECKING:
@@ -175,9 +174,6 @@ class Run:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return self._view()._repr_mimebundle_() | recording(self)
 
-
-# A trace draws itself in a notebook. It cannot import its picture, because pictures read traces.
-Trace.drawing = staticmethod(lambda trace: sequence(trace)._repr_mimebundle_())
 
 # Whatever plays a flow.
 AnyLoop: TypeAlias = PlatformARun | PlatformBRun | WalletApp
