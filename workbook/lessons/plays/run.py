@@ -448,7 +448,7 @@ def page_of(title: str, main: Markup, end: Markup, style: str) -> str:
     from workbook.views.templates import fill  # loaded when a page is made
 
     allowed = policy() if end else POLICY
-    return fill("played.html", policy=allowed, title=title, style=style, main=main, end=end)
+    return fill("lessons/plays/played.html", policy=allowed, title=title, style=style, main=main, end=end)
 
 
 # Plays one fault of the API, on one platform, in front of one back end, and reads what came of it.

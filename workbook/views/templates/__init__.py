@@ -1,4 +1,4 @@
-"""Fills the package's Jinja2 templates. Each kind of file escapes every value, unless `safe` marks it.
+"""Fills Jinja2 templates, each of which lies beside its caller. Every value is escaped, unless `safe` marks it.
 
 .html    autoescape; characters that XML cannot hold become U+FFFD
 .md      no value is markup, and each stays on one line
@@ -20,7 +20,9 @@ from workbook.views.html import POLICY, joined
 from workbook.views.paint import DARK, LIGHT, PHONE_DARK, PHONE_LIGHT, variables
 from workbook.views.table import clean
 
+# The page that all reports extend lies here. Other templates are named from the package: `tools/sweep/sweep.html`.
 TEMPLATES = Path(__file__).parent
+PACKAGE = TEMPLATES.parents[1]
 # The colours of a page, light and dark, as in every picture of the workbook.
 COLOURS: tuple[Mapping[str, str], Mapping[str, str]] = (
     {**LIGHT, "good": PHONE_LIGHT["good"]},
@@ -31,7 +33,7 @@ LONGEST_PARAGRAPH = 2000
 
 
 def fill(template: str, /, **values: object) -> str:
-    """The text of the template of this name with these values."""
+    """The text of a template with these values. It is named by its path from the package: `tools/sweep/sweep.md`."""
     return environment(PurePath(template).suffix).get_template(template).render(values)
 
 
@@ -82,7 +84,7 @@ def environment(suffix: str) -> Environment:
         ".pyt": repr,
     }
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([TEMPLATES, PACKAGE]),
         autoescape=select_autoescape(("html",), default_for_string=True),
         finalize=finalize[suffix],
         undefined=StrictUndefined,

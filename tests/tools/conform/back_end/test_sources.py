@@ -23,8 +23,9 @@ MODULES = [
     *(ROOT / "tools/commands" / f"{name}.py" for name in ("conform", "serving")),
 ]
 TEMPLATES = sorted(
-    path for path in (ROOT / "views" / "templates").iterdir() if path.suffix in {".md", ".html", ".toml"}
+    path for path in ROOT.rglob("*") if path.suffix in {".md", ".html", ".toml"} and "{{" in path.read_text("utf-8")
 )
+"""Wherever they lie: each is beside its caller."""
 SOURCE = re.compile(rf"\b({'|'.join(basis for basis in Basis if basis is not Basis.SPEC)})\b")
 TAG = re.compile(rf"\([^()]*{SOURCE.pattern}[^()]*\)|\b[A-Z]+(-[A-Z]+)*-\d+\b|\bRFC \d+")
 """A source's tag in brackets, a rule's id, or the standard."""
