@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 CI = bool(os.environ.get("CI"))
-KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERYTHING", "WORKBOOK_HTTP_LIBRARY"}
+KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERYTHING"}
 """A tester's own switches; what else begins so would be a setting from outside."""
 
 ROOT = Path(__file__).parents[1]

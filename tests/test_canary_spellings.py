@@ -13,12 +13,12 @@ from dataclasses import replace
 from math import ceil
 from urllib.parse import quote
 
+import httpx
 import pytest
 from ran import MISS, arrived, call, recorded, result, seen
 
 from workbook.api.client import ActivationDataClient
 from workbook.api.exchange import RetryPolicy
-from workbook.api.net import httpx
 from workbook.api.opaque import MARK, SdkInput
 from workbook.base.secrecy import Secrets
 from workbook.errors import ActivationDataError, ConfigurationError

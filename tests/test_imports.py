@@ -32,10 +32,14 @@ lines above its own and itself, for types and inside functions too, so no tool i
 
 OWNERS = {
     "anywidget": {"lessons"},
-    "httpx": {"api/net.py"},
-    "httpcore": {"api/net.py"},
-    "httpx2": {"api/net.py"},
-    "httpcore2": {"api/net.py"},
+    "httpx": {
+        "api",
+        "simulation/transport.py",
+        "play/back_end.py",
+        "tools/mockserver/notifications.py",
+        "tools/conform/back_end/phone.py",
+    },
+    "httpcore": {"api/net.py", "tools/proxy/upstream.py"},
     "ipywidgets": {"lessons", "tools/conform/app/panel.py", "tools/harness/notebook.py"},
     "numpy": {"checks/timing/planner.py"},
     "pandas": {"flows/trace.py", "checks/timing/recorded.py", "tools/sweep/summary.py"},

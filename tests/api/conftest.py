@@ -7,10 +7,10 @@ import threading
 import time
 
 import anyio
+import httpx
 import pytest
 
 from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy
-from workbook.api.net import httpx
 
 KEY = "canary-KEY-0123456789"
 OUTPUT = "canary-sdk-output"

@@ -7,10 +7,10 @@ import threading
 import traceback
 
 import anyio
+import httpx
 import pytest
 
 from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, SdkInput, Timeouts
-from workbook.api.net import httpx
 from workbook.errors import (
     ApiStatusError,
     ConfigurationError,

@@ -139,8 +139,6 @@ def asynchronous(url, method, **limits):
             try:
                 return await (client.get(ID) if method == "GET" else client.post(ID, OUTPUT))
             finally:
-                for _turn in range(10):  # httpx2 leaves it to the loop to close a broken-off body
-                    await asyncio.sleep(0)
                 assert asyncio.all_tasks() == {asyncio.current_task()}
 
     return anyio.run(ask)

@@ -8,10 +8,10 @@ import threading
 import time
 import traceback
 
+import httpx
 import pytest
 
 from workbook import ActivationDataClient, RetryPolicy, Timeouts
-from workbook.api.net import httpx
 from workbook.errors import (
     ActivationDataError,
     ApiStatusError,

@@ -4,9 +4,10 @@ import ssl
 import threading
 import time
 
+import httpcore
 import pytest
 
-from workbook.api.net import DeadlineBackend, DeadlineStream, DeadlineTransport, Expiry, httpcore
+from workbook.api.net import DeadlineBackend, DeadlineStream, DeadlineTransport, Expiry
 
 
 class Inner(httpcore.NetworkStream):

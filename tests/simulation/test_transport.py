@@ -1,10 +1,10 @@
 """The same service by three ways gives the same results and the same errors."""
 
 import anyio
+import httpx
 import pytest
 
 from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, Timeouts
-from workbook.api.net import httpx
 from workbook.api.opaque import SdkOutput
 from workbook.errors import ActivationDataError, ApiStatusError, DeadlineError, MaybeSentError
 from workbook.simulation.faults import FAULTS, FaultPlan, Planned

@@ -17,9 +17,10 @@ from threading import Lock
 from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast
 
 import anyio
+import httpx
 
 from workbook.api import exchange, protocol
-from workbook.api.net import DeadlineTransport, Expiry, GuardedTransport, httpx
+from workbook.api.net import DeadlineTransport, Expiry, GuardedTransport
 from workbook.api.opaque import SdkOutput
 from workbook.base.secrecy import MISSING, Secret, without_live_keys
 from workbook.base.values import did_you_mean

@@ -1,15 +1,9 @@
-"""The way to a server: the HTTP library, where a request may go, and when every wait of it ends.
-
-Every HTTP client takes the names `httpx` and `httpcore` from this module: httpx, or its successor httpx2 with
-`WORKBOOK_HTTP_LIBRARY=httpx2` in the environment. So the choice is made once for a process, and a transport that is
-handed to a client is of the library that the client uses.
-"""
+"""The way to a server: where a request may go, and when every wait of it ends."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-import os
 import re
 import socket
 import ssl
@@ -21,30 +15,15 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 from urllib.parse import urlsplit
 
 import anyio
+import httpcore
+import httpx
 
 from workbook.api.protocol import literal, wrong_url
 from workbook.errors import ConfigurationError
-
-CHOSEN: Final = os.environ.get("WORKBOOK_HTTP_LIBRARY") or "httpx"
-
-if CHOSEN not in ("httpx", "httpx2"):
-    raise ConfigurationError(f"WORKBOOK_HTTP_LIBRARY is {CHOSEN!r:.40}. Allowed: httpx, httpx2.")
-if TYPE_CHECKING or CHOSEN == "httpx":
-    import httpcore
-    import httpx
-else:
-    try:
-        import httpcore2 as httpcore
-        import httpx2 as httpx
-    except ModuleNotFoundError as missing:
-        message = f"WORKBOOK_HTTP_LIBRARY is httpx2, and {missing.name} is not installed: pip install httpx2"
-        raise ConfigurationError(message) from None
-
-__all__ = ["httpcore", "httpx"]
 
 Address: TypeAlias = IPv4Address | IPv6Address
 # Looks up a host's addresses; may block, and raises OSError where there is none.

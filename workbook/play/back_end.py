@@ -531,7 +531,8 @@ class OwnBackEnd:
     def __init__(self, kind: Any, line: Network) -> None:
         self._line = line
         if _is_relay(kind):
-            from workbook.api.net import httpx
+            import httpx
+
             from workbook.simulation.transport import SimulatedTransport
 
             transport = SimulatedTransport(line, pause=line.pause)

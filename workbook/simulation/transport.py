@@ -6,8 +6,9 @@ the read timeout raises that timeout at once, and a shorter one is only passed t
 
 from collections.abc import AsyncIterator, Callable, Iterator
 
+import httpx
+
 from workbook.api.exchange import FailureKind
-from workbook.api.net import httpx
 from workbook.simulation.http import AT_ONCE, UNANSWERED, Request, Responder, Response
 from workbook.simulation.service import FAILED_AS, Service
 

@@ -8,10 +8,10 @@ import ssl
 import threading
 import time
 
+import httpcore
 import pytest
 import requests
 
-from workbook.api.net import httpcore
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.faults import FAULTS, FaultKind, FaultPlan, Planned, fault
 from workbook.simulation.http import Response

@@ -111,7 +111,9 @@ class Notifier:
             self._thread.join(max(until - monotonic(), 0.0))
 
     def _deliver(self) -> None:
-        from workbook.api.net import DeadlineTransport, Expiry, httpx  # loaded with the first of them
+        import httpx  # loaded with the first of them
+
+        from workbook.api.net import DeadlineTransport, Expiry
 
         with httpx.Client(transport=DeadlineTransport(ssl.create_default_context()), follow_redirects=False) as client:
             while (notification := self._waiting.get()) is not None:

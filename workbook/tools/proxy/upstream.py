@@ -16,7 +16,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
-from workbook.api.net import Address, GuardedBackend, Origin, Resolve, httpcore, inner, tls_error
+import httpcore
+
+from workbook.api.net import Address, GuardedBackend, Origin, Resolve, inner, tls_error
 from workbook.api.protocol import check_base_url, literal
 from workbook.base.files import read_regular
 from workbook.errors import ConfigurationError, ParameterError

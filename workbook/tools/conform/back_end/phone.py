@@ -24,9 +24,10 @@ from time import monotonic
 from typing import Any, TypeAlias, cast
 from urllib.parse import quote
 
+import httpx
 from jsonpointer import JsonPointer, JsonPointerException
 
-from workbook.api.net import Origin, Resolve, httpx, tls_error
+from workbook.api.net import Origin, Resolve, tls_error
 from workbook.api.protocol import BodyReader, CallProblem
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ResponseTooLargeError
