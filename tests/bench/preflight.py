@@ -34,7 +34,6 @@ from sample_projects import good_project
 
 from workbook.checks.diagnosis import diagnose
 from workbook.errors import WorkbookError
-from workbook.simulation.ecc_v2 import answer, wallet_request
 from workbook.tools.diagnose.inspector import inspect
 from workbook.tools.preflight import run as preflight_run
 from workbook.tools.preflight.gradle import read_script
@@ -94,9 +93,9 @@ def parsers(folder: Path) -> list[Parser]:
     of = {ending: [file.content for name, file in files.items() if name.endswith(ending)] for ending in
           (".kts", ".toml", "plist", ".entitlements", ".pbxproj")}  # fmt: skip
     binary = [plistlib.dumps(plistlib.loads(one), fmt=plistlib.FMT_BINARY) for one in of["plist"]]
-    request = wallet_request(7, 1).fields()
-    opaque = [json.dumps({"simulated": "not card data", "kind": "output", **fields}).encode() for fields in
-              (request, answer(request, 7, "PI1", 1), {"supportedWallets": ["w"], "lastFour": "4242"})]  # fmt: skip
+    simulated = {"simulated": "not card data", "kind": "output"}
+    more = {"certificates": ["AAAA"], "nonce": "BBBB"}, {"supportedWallets": ["w"], "lastFour": "4242"}
+    opaque = [json.dumps(simulated | fields).encode() for fields in more]
     scratch = folder / "input"
 
     def in_file(read: Callable[[Path], object]) -> Callable[[bytes], object]:

@@ -198,8 +198,7 @@ class PhoneB:
         number: distinguishes its sdkOutputs from those of other phones in front of the same service.
         outputs: how many sdkOutputs its SDK has made, so that no two are alike.
         seed: of the simulated service whose data its SDK can open.
-        profile: `spec` answers canAddCardDetails with canAddCard alone; `field` adds the two places (sdk-b, GAP-4), and
-            gives sdkOutput and the answer to it the structure of ECC V2 (inferred).
+        profile: `spec` answers canAddCardDetails with canAddCard alone; `field` adds the two places (sdk-b, GAP-4).
 
     Raises:
         ParameterError: `adds_to`, `ends_with`, `entitled` or `profile` names what does not exist, or another fact

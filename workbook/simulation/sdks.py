@@ -12,8 +12,6 @@ from workbook.errors import SdkError
 from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
 from workbook.flows.variants import FactsA
-from workbook.simulation import ecc_v2
-from workbook.simulation.ecc_v2 import WalletRequest
 from workbook.simulation.phones import NOT_ALLOWLISTED, NOTHING, THROWN_BY_START, PhoneA, PhoneB
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 
@@ -415,21 +413,11 @@ def wrong_with(seal: Seal, sdk_input: object, payment_instrument_id: str, attemp
             return "it belongs to another payment instrument"
         case Genuine() as data if data.claims["attempt"] != attempt:
             return f"it answers attempt {data.claims['attempt']}, and this is attempt {attempt}"
-        case Genuine(claims) if "activationData" in claims:
-            return ecc_v2.why_not_opened(claims, seal.seed) or None
     return None
 
 
-def next_output(
-    phone: PhoneB, seal: Seal, payment_instrument_id: str, request: WalletRequest | None = None
-) -> SdkOutput:
-    """Another sdkOutput of this phone; the phone counts them, so that no two are alike.
-
-    In the profile `field` it has the structure of ECC V2 (inferred). In the extension its values are those of
-    `request`, which the wallet gave the handler; in the app the wallet gives the SDK its own.
-    """
+def next_output(phone: PhoneB, seal: Seal, payment_instrument_id: str) -> SdkOutput:
+    """Another sdkOutput of this phone; the phone counts them, so that no two are alike."""
     phone.outputs += 1
-    which: dict[str, Any] = {"attempt": phone.outputs, "phone": phone.number}
-    if phone.profile == "field":
-        which |= (request or ecc_v2.wallet_request(seal.seed, phone.outputs)).fields()
+    which = {"attempt": phone.outputs, "phone": phone.number}
     return SdkOutput(seal.close(Content.OUTPUT, payment_instrument_id, phone.outputs, **which))

@@ -27,7 +27,6 @@ from workbook.api.exchange import FailureKind, Options
 from workbook.api.opaque import SdkOutput
 from workbook.base.values import lookup
 from workbook.errors import DeadlineError, MaybeSentError
-from workbook.simulation import ecc_v2
 from workbook.simulation.contract import CONTRACTS, JSON, SPEC, Broken, Contract, Document, KeyPlace, Operation, written
 from workbook.simulation.faults import Chance, FaultPlan
 from workbook.simulation.http import AFTER_ID, AT_ONCE, BEFORE_ID, JSON_HEADERS, Ending, Request, Response
@@ -407,8 +406,8 @@ class Service:
         memory, digest = self.memory[instrument.id], output_digest(sdk_output)
         if digest in memory.used:
             raise Refused(Broken.USED, "This sdkOutput was exchanged already. Make a new one for each attempt.")
-        more = {"attempt": int(claims.get("attempt", 0)), **self._for_the_wallet(claims, instrument, memory)}
-        text = self.seal.close(Content.OPC, instrument.id, memory.opcs + 1, **more)
+        attempt = int(claims.get("attempt", 0))
+        text = self.seal.close(Content.OPC, instrument.id, memory.opcs + 1, attempt=attempt)
         return self._success(text, basis), partial(memory.issue_opc, digest)
 
     def _read(self, request: Request, operation: Operation, instrument: Instrument, basis: str) -> Decided:
@@ -442,16 +441,6 @@ class Service:
                 raise Refused(Broken.OUTPUT, "The sdkOutput belongs to another payment instrument.")
             case Genuine(claims):
                 return claims
-
-    def _for_the_wallet(self, claims: dict[str, Any], instrument: Instrument, memory: Memory) -> dict[str, str]:
-        """The fields that only the wallet opens; none for an sdkOutput without its certificates (profile `spec`)."""
-        if "certificates" not in claims:
-            return {}
-        try:
-            return ecc_v2.answer(claims, self.seal.seed, instrument.id, memory.opcs + 1)
-        except ValueError as error:
-            sentence = f"The sdkOutput cannot be used: {error or 'a field of it is no base64'}."
-            raise Refused(Broken.OUTPUT, sentence) from None
 
     def _success(self, sdk_input: str, basis: str) -> Response:
         return Response(200, JSON_HEADERS, f'{self._before}{sdk_input}"}}'.encode(), basis)  # base64 needs no escaping

@@ -20,7 +20,6 @@ from workbook.errors import ParameterError, SdkError
 from workbook.flows import messages as m
 from workbook.play.back_end import BackEnd
 from workbook.play.own_code import BACK_END_WAIT, check_callable, watched
-from workbook.simulation.ecc_v2 import WalletRequest
 from workbook.simulation.phones import PhoneB
 from workbook.simulation.sdks import CURRENT, OUR_CASE, Call, activation_data, current, next_output, wrong_with
 from workbook.simulation.seal import Genuine, Seal
@@ -278,8 +277,7 @@ class ExtensionProvisioningService:
         if identifier not in [card.payment_instrument_id for card in self._cards]:
             raise self._threw("invalidSDKInput", "no sdkInput of this service has this identifier")
         self._check_delegate(delegate, "provision", ("payment_instrument_id", "sdk_output"))
-        given = WalletRequest(certificate_chain, nonce, nonce_signature)
-        output = next_output(self._call.phone, self._seal, identifier, given)
+        output = next_output(self._call.phone, self._seal, identifier)
         attempt = self._call.phone.outputs
         self._call.seen(m.ExtensionProvisionCalled(identifier, output))
         try:

@@ -21,7 +21,6 @@ from workbook.play.extension import handler as surroundings
 from workbook.play.extension.handler import AddPaymentPassRequest, ExtensionStatus, PassEntry
 from workbook.play.loop import Loop
 from workbook.play.own_code import exception_words, misspelt, own_failures, relayed, watched
-from workbook.simulation.ecc_v2 import wallet_request
 from workbook.simulation.phones import A_PHONE_B, PhoneB
 from workbook.simulation.sdks import Call, Reply, under_way, wrong_with
 from workbook.simulation.seal import Seal
@@ -384,15 +383,11 @@ class WalletApp(Loop):
     @property
     def _given(self) -> dict[str, Any]:
         """What the wallet gives for the latest request, besides the identifier (X-GEN-1)."""
-        certificates: Sequence[bytes] = (b"simulated leaf certificate", b"simulated intermediate certificate")
-        nonce, signature = f"simulated nonce {self._nonces}".encode(), b"simulated signature"
-        if self.phone.profile == "field":
-            certificates, nonce, signature = wallet_request(self.phone.seed, self._nonces)
         return {
             "configuration": "the platform's add-payment-pass configuration",
-            "certificate_chain": certificates,
-            "nonce": nonce,
-            "nonce_signature": signature,
+            "certificate_chain": (b"simulated leaf certificate", b"simulated intermediate certificate"),
+            "nonce": f"simulated nonce {self._nonces}".encode(),
+            "nonce_signature": b"simulated signature",
         }
 
     ports: ClassVar = {

@@ -28,9 +28,6 @@ def add_to(commands: Any) -> None:
 
     parser = add(commands, "sdk-output", sdk_output, "print a fresh sdkOutput, good for one POST to `workbook serve`")
     parser.add_argument("id", nargs="?", metavar="ID", help="of the payment instrument; default: the first one")
-    parser.add_argument(
-        "--platform", choices=["a", "b"], default="a", help="the platform that it is from; default: %(default)s"
-    )
     _add_world(parser, "the one that the server was started with", "the seed that the server was started with")
 
     parser = add(commands, "openapi", openapi, "print the OpenAPI document of the simulated API, as JSON")
@@ -124,7 +121,7 @@ def sdk_output(options: argparse.Namespace) -> int:
 
     world = load(options.scenario).world(seed=checked_seed(options.seed))
     instrument = next(iter(world.instruments)) if options.id is None else options.id
-    say(fresh_output(instrument, seed=world.seed, world=world, platform=options.platform))
+    say(fresh_output(instrument, seed=world.seed, world=world))
     return ExitCode.OK
 
 

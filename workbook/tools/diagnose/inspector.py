@@ -1,29 +1,25 @@
 """What an opaque string is: an sdkInput or sdkOutput, which layer is wrong and where, and which platform takes it.
 
 The value is peeled from the outside: a body around it, quotes, line breaks, base64, JSON. Each wrong layer is named as
-in `CARRIED`, and undone, so that what is inside is still recognised. Then the fields of platform B's
-structure are followed step by step, as the wallet's scheme ECC V2 is inferred to work. Nothing is sent or kept. Of the
-fields inside only names, kinds and lengths are shown (REL-3); what the simulator made and sealed may be shown whole.
+in `CARRIED`, and undone, so that what is inside is still recognised. Of data that the simulator made, the seal is
+checked. Nothing is sent or kept. Of the fields inside only names, kinds and lengths are shown (REL-3).
 """
 
 import base64
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
 from workbook.api.opaque import LAYERS, MARK, decode_strictly, json_object, wrong_layer
 from workbook.base.terminal import visible
-from workbook.errors import ConfigurationError, ParameterError
-from workbook.simulation.ecc_v2 import Unwrap, follow
-from workbook.simulation.seal import Damaged, Seal
+from workbook.errors import ParameterError
+from workbook.simulation.seal import Damaged, Genuine, Seal
 
 # Bytes of a value; real ones have a few thousand (assumed).
 LARGEST_VALUE = 1_048_576
-ECC_V2_REQUEST = "platform B's sdkOutput (inferred)"
-ECC_V2_ANSWER = "the POST's sdkInput of platform B (inferred)"
 UNKNOWN_KIND = "no structure that is known"
 
 
@@ -61,8 +57,7 @@ class Inspection:
         wrong: the wrong layers from the outside in; none for a good value.
         takes: which platform takes it: text, bytes, output text or output bytes; empty for none.
         fields: what is inside: each name, with the kind and length of its value.
-        steps: the steps from the fields to what is in them, up to the first wrong one; empty except for platform B's
-            structure and the simulator's data.
+        seal: of the simulator's data, what its seal shows; None for other data.
     """
 
     kind: str
@@ -71,17 +66,12 @@ class Inspection:
     wrong: tuple[WrongLayer, ...]
     takes: str
     fields: Mapping[str, str]
-    steps: tuple[Unwrap, ...] = ()
+    seal: Genuine | Damaged | None = None
 
     @property
     def is_good(self) -> bool:
         """Whether it is something known, with no layer and no step wrong."""
-        return (
-            bool(self.takes)
-            and not self.wrong
-            and self.kind != UNKNOWN_KIND
-            and not any(one.wrong for one in self.steps)
-        )
+        return bool(self.takes) and not self.wrong and self.kind != UNKNOWN_KIND and not isinstance(self.seal, Damaged)
 
     def __str__(self) -> str:
         around = f", in the field {self.body} of a JSON body" if self.body else ""
@@ -95,9 +85,10 @@ class Inspection:
         }
         lines.append(f"who takes it {who.get(self.takes, 'neither platform takes it like this')}")
         lines += [f"  {name}: {value}" for name, value in self.fields.items()]
-        for step in self.steps:
-            lines.append(f"{'wrong step ' if step.wrong else 'step       '}  {step.name}: {step.says} ({step.source})")
-            lines += [f"             {step.shown}"] if step.shown else []
+        if isinstance(self.seal, Damaged):
+            lines.append(f"wrong seal   {self.seal.why} (was it made with another --seed?)")
+        elif self.seal is not None:
+            lines.append("seal         made by the simulator, and not changed since")
         return "\n".join(lines)
 
 
@@ -106,8 +97,8 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
 
     Args:
         value: the text, or platform B's bytes; the one line break that a pipe adds is ignored.
-        show: add the values of the fields that hold no card data, and the result of each step of the simulator's data.
-        seed: of the simulator, for data that it made: the seal and the simulated wallet's key come from it.
+        show: add the values of the fields that hold no card data.
+        seed: of the simulator, for data that it made: the seal comes from it.
 
     Raises:
         ParameterError: it is empty, or larger than 1 MiB.
@@ -132,23 +123,10 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
     described = {
         visible(_masked(str(name))[:40]): _described(name, inside, show=show) for name, inside in fields.items()
     }
-    steps = tuple(_steps(content, fields, seed, show=show))
+    simulated = fields.get("simulated") == MARK
+    seal = Seal(seed).open(base64.b64encode(content).decode("ascii")) if simulated else None
     shown = dict([*described.items()][:40])  # characters of a name, and fields
-    return Inspection(_kind(fields), len(inner), body, tuple(wrong), takes, shown, steps)
-
-
-def _steps(content: bytes, fields: Mapping[str, Any], seed: int, *, show: bool) -> Iterator[Unwrap]:
-    """The seal of the simulator's data, and the steps through platform B's structure."""
-    sealed = Seal(seed).open(base64.b64encode(content).decode("ascii")) if fields.get("simulated") == MARK else None
-    if isinstance(sealed, Damaged):  # anybody can copy the mark: what follows is looked at, and not shown
-        yield Unwrap("seal", f"{sealed.why} (was it made with another --seed than {seed}?)", "assumed", wrong=True)
-    elif sealed is not None:
-        yield Unwrap("seal", f"made by the simulator with the seed {seed}, and not changed since", "assumed")
-    try:
-        for step in follow(fields, seed) if _kind(fields) in {ECC_V2_REQUEST, ECC_V2_ANSWER} else ():
-            yield step if show and sealed is not None and not isinstance(sealed, Damaged) else step._replace(shown="")
-    except ConfigurationError as error:
-        yield Unwrap("inside", str(error), "inferred")
+    return Inspection(_kind(fields), len(inner), body, tuple(wrong), takes, shown, seal)
 
 
 def _in_body(data: bytes) -> tuple[str, bytes]:
@@ -328,8 +306,8 @@ def _kind(fields: Mapping[str, Any]) -> str:
     """What the fields say that the value is."""
     kinds = {
         "the GET's sdkInput (sdk-a, sdk-b)": {"paymentInstrumentId", "supportedWallets", "lastFour", "brand"},
-        ECC_V2_REQUEST: {"certificates", "nonce", "nonceSignature"},
-        ECC_V2_ANSWER: {"activationData", "encryptedPassData", "ephemeralPublicKey"},
+        "platform B's sdkOutput (inferred)": {"certificates", "nonce", "nonceSignature"},
+        "the POST's sdkInput of platform B (inferred)": {"activationData", "encryptedPassData", "ephemeralPublicKey"},
         "data of the simulator": {"simulated", "kind"},
     }  # a value of a kind has at least half of the kind's fields
     shares = {kind: len(names & fields.keys()) / len(names) for kind, names in kinds.items()}

@@ -3,9 +3,7 @@
 A symptom or a log leads to its causes; an opaque value to its layers. Nothing that is pasted is stored or sent.
 """
 
-import json
 import os
-from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,6 @@ from workbook.lessons.plays.run import Run
 from workbook.lessons.session import session
 from workbook.lessons.tools import tool
 from workbook.lessons.widgets.chooser import Paste
-from workbook.simulation.ecc_v2 import answer, wallet_request
 from workbook.tools.diagnose import inspector
 from workbook.tools.diagnose.inspector import Inspection
 from workbook.tools.harness.notebook import Result
@@ -147,7 +144,7 @@ class InspectionPanel(Paste):
         return inspector.inspect(self._value, show=self._ticked, seed=self.seed)
 
     def read(self) -> Snapshot:
-        """What it is, each wrong layer, who takes it, the fields and the steps."""
+        """What it is, each wrong layer, who takes it, the fields and the seal."""
         text = Secrets.of_environment(os.environ).scrub(str(self.found))
         return Snapshot(text, preformatted(text))
 
@@ -194,8 +191,6 @@ def reproduce(number: int) -> Run | Result | InspectionPanel:
     opened = session()
     verb, *settings = found.play
     match verb:
-        case "wrapped_key":
-            return _wrapped_key(opened.payment_instrument_id, opened.parameters.seed)
         case "project":
             return _mistaken(*settings)
     run: Run = play_row(found, opened)
@@ -207,10 +202,3 @@ def _mistaken(name: str, file: str, old: str, new: str) -> Result:
     files = tool("texts_of")(sample(f"projects/{name}"))
     judged: Result = tool("project")(files | {file: files[file].replace(old, new)})
     return judged
-
-
-def _wrapped_key(card: str, seed: int) -> InspectionPanel:
-    """The POST's sdkInput for platform B, with its key under the name that another scheme uses."""
-    fields = answer(wallet_request(seed, 1).fields(), seed, card, 1)
-    fields["wrappedKey"] = fields.pop("ephemeralPublicKey")
-    return inspect(b64encode(json.dumps(fields).encode()).decode(), seed=seed)

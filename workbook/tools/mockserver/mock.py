@@ -21,9 +21,9 @@ from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0, PROFILES
 from workbook.simulation.contract import SPEC, Broken, Problem
 from workbook.simulation.http import BASIS_HEADER, JSON_HEADERS, Request, Response
-from workbook.simulation.phones import PhoneA, PhoneB
+from workbook.simulation.phones import PhoneA
 from workbook.simulation.scenario import Scenario, load, plan
-from workbook.simulation.sdks import SdkA, next_output
+from workbook.simulation.sdks import SdkA
 from workbook.simulation.service import DirectApi, Service, all_keys_in
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
 from workbook.tools.mockserver import state as stored
@@ -485,9 +485,7 @@ class MockServer(AbstractContextManager["MockServer"]):
         self.worlds.open(self.worlds.key_of(self.worlds.named(world)), what, seed=self._seed)
 
 
-def fresh_output(
-    payment_instrument_id: str = INSTRUMENT_IDS[0], *, seed: int = 7, world: World | None = None, platform: str = "a"
-) -> str:
+def fresh_output(payment_instrument_id: str = INSTRUMENT_IDS[0], *, seed: int = 7, world: World | None = None) -> str:
     """An sdkOutput that the simulated SDK makes now: no two are equal, and each is good for one POST.
 
     A server recognises it by its seed, so it can be made in another process than the server's.
@@ -496,7 +494,6 @@ def fresh_output(
         payment_instrument_id: one of the world's.
         seed: the seed of the server that it is for.
         world: has the instruments; None takes the default one.
-        platform: whose SDK makes it; that of `b`, in a world of the profile `field`, has the structure of ECC V2.
 
     Raises:
         ParameterError: no instrument has this id.
@@ -507,9 +504,6 @@ def fresh_output(
         raise ParameterError(f"No payment instrument {payment_instrument_id[:40]!r}. {hint}")
     service = Service(world)
     serial = secrets.choice(range(1_000_000, 1_000_000_000))  # no two collide, and each is short enough to be shown
-    if platform == "b":
-        phone = PhoneB(outputs=serial, seed=seed, profile=world.profile)
-        return next_output(phone, service.seal, payment_instrument_id).text
     sdk = SdkA(PhoneA(outputs=serial), service.seal, A_FROM_0_4_0.facts)
     sdk.answer(m.CreateProvisioning(DirectApi(service).get(payment_instrument_id).sdk_input))
     _seconds, event = sdk.answer(m.CreateSdkOutput())
