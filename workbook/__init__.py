@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from workbook.lessons.lesson import expect as expect
     from workbook.lessons.plays.run import Run as Run
     from workbook.lessons.session import session as session
-    from workbook.lessons.widgets.builder import build as build
     from workbook.lessons.widgets.chooser import choose as choose
     from workbook.lessons.widgets.planner import planner as planner
     from workbook.play.extension.handler import AuthorizationProvider as AuthorizationProvider

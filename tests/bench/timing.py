@@ -38,15 +38,6 @@ def planner():
         print(f"planner, {name:<31} {CALLS / took:>12,.0f} calls/s   {took / bare:.2f} of drawing alone")
 
 
-def searches():
-    """Answers against a simulation of a million calls."""
-    plan = Plan(LATENCY, retries=1)
-    whole = statistics.median(seconds(plan.simulate) for _ in range(3))
-    for name, search in {"timeout_for": plan.timeout_for, "cards_for": plan.cards_for}.items():
-        took = statistics.median(seconds(search) for _ in range(3))
-        print(f"planner, {name:<31} {took * 1e3:>9,.0f} ms   {took / whole:.2f} of simulating {CALLS:,} calls")
-
-
 def busy():
     until = time.perf_counter_ns() + int(LIMIT * 1e9)
     while time.perf_counter_ns() < until:
@@ -68,5 +59,4 @@ def error():
 
 if __name__ == "__main__":
     planner()
-    searches()
     error()

@@ -33,7 +33,6 @@ CELLS = {
         "class Mine(wb.ReferenceHandler):\n    def status(self):\n        print('asked')\n        return self.cache\n\n"
         "wb.session().wallet.live(handler=Mine)"
     ),
-    "builder": "from workbook.lessons.widgets.builder import build\nbuild()",
 }
 PLANNER = "wb.planner()"
 CHOOSER = "from workbook.lessons.widgets.chooser import Chooser\nChooser(wb.session().platform_a.play, taps=[1, 2])"
@@ -451,17 +450,14 @@ def test_the_keyboard_alone_will_do_and_the_notebook_takes_no_key(panel):
     assert (page.locator(".jp-Cell").count(), taps(stage)) == (cells, 1)
 
 
-def test_the_builders_lists_keep_their_keys(panel):
-    page, cells = panel("builder").page, panel("builder").page.locator(".jp-Cell").count()
-    flow = page.get_by_label("flow", exact=True)
-    flow.focus()
+def test_a_choosers_list_keeps_its_keys(notebook):
+    cells, taps = notebook.locator(".jp-Cell").count(), notebook.get_by_label("taps", exact=True)
+    taps.focus()
     for pressed in ("a", "b", "d", "d", "Escape", "b"):
-        page.keyboard.press(pressed)
-    assert page.locator(".jp-Cell").count() == cells
-    flow.select_option("platform B")
-    page.get_by_label("phone", exact=True).select_option("with a watch")
-    panel("builder").locator(".wb-call", has_text='session.platform_b.live(phone="with a watch")').wait_for()
-    picture(page, "panels-builder")
+        notebook.keyboard.press(pressed)
+    assert notebook.locator(".jp-Cell").count() == cells
+    taps.select_option("2")
+    notebook.get_by_text("platform_a.play(taps=2)").first.wait_for()
 
 
 def test_two_views_of_one_panel_have_places_of_their_own_and_both_get_the_answer(panel):

@@ -112,7 +112,6 @@ def _part(thing: Any, part: str, title: str) -> Any:
 # Every table that can be looked up: the module and the function that make it, loaded when it is asked for.
 LOOK_UPS = {
     "advice": ("workbook.views.findings", "advice_table"),
-    "agreement": ("workbook.lessons.widgets.planner", "agreement"),
     "answers": ("workbook.lessons.session", "answers"),
     "back ends": ("workbook.lessons.plays.run", "back_end_table"),
     "cases": ("workbook.lessons.tools", "case_table"),
@@ -130,12 +129,11 @@ def table(name: str, *args: Any, **choices: Any) -> View:
     """A table to look something up.
 
     Args:
-        name: `advice` (what a good back end does about a failure), `agreement` (of a plan with the simulated wallet;
-            give a latency), `answers` (wrong answers to a GET), `back ends`,
+        name: `advice` (what a good back end does about a failure), `answers` (wrong answers to a GET), `back ends`,
             `cases` (of `conform`; patterns select some), `fault outcomes` (choice: `moment`), `faults`,
             `retries` (and limits), `sources` (what is real with each),
             `time limits`, `variants` (of platform B; choice: `profile`) or `variants of platform A`.
-        args: the patterns of `cases`, or the latency of `agreement`.
+        args: the patterns of `cases`.
         choices: as named above.
 
     Raises:

@@ -82,20 +82,18 @@ def test_none_over_says_what_cannot_be_excluded():
     found = judge_durations([0.01] * 50, "status")
     assert (
         found.finding
-        == "none of 50 over 100 ms; up to 7.1 % cannot be excluded (0.1 % takes 3,688 calls with none over)"
+        == "none of 50 over 100 ms; up to 7.1 % cannot be excluded (0.1 % takes 3,838 calls with none over)"
     )
-    assert judge_durations([0.01] * 3688, "status").finding.endswith("up to 0.1 % cannot be excluded")
-    assert judge_durations([0.01], "status", target=0).finding.endswith("up to 97.5 % cannot be excluded")
-
-
-def test_so_many_calls_with_none_over_really_are_enough():
-    assert judge_durations([0.01] * 3688, "status").high <= 0.001 < judge_durations([0.01] * 3687, "status").high
+    enough = judge_durations([0.01] * 3838, "status")
+    assert enough.finding.endswith("up to 0.1 % cannot be excluded")
+    assert enough.high <= 0.001 < judge_durations([0.01] * 3837, "status").high
+    assert judge_durations([0.01], "status", target=0).finding.endswith("up to 79 % cannot be excluded")
 
 
 def test_some_over_says_between_which_shares_the_truth_lies():
     found = judge_durations([0.01] * 197 + [0.2] * 3, "status", label="build 0042, cold")
     assert found.text.splitlines() == [
-        "FAIL  status, build 0042, cold: 3 of 200 over 100 ms: 1.5 % (0.31 % to 4.3 % with 95 % confidence)",
+        "FAIL  status, build 0042, cold: 3 of 200 over 100 ms: 1.5 % (0.51 % to 4.3 % with 95 % confidence)",
         "      median 10 ms, 99th percentile 200 ms, worst 200 ms; X-STATUS-3 (spec)",
         "      missed means: the app is not listed in the wallet (wallet)",
         "      Read the sdkInput that the app put into secure storage (X-CACHE-1), make no network call in status(),",

@@ -7,7 +7,6 @@ from IPython.utils.capture import capture_output
 
 from workbook.lessons.plays.run import PANELS
 from workbook.lessons.session import session
-from workbook.lessons.widgets.builder import build
 from workbook.lessons.widgets.chooser import Chooser
 from workbook.lessons.widgets.panels import WAKE, Live, Panels
 from workbook.lessons.widgets.stage import stage
@@ -59,7 +58,6 @@ EVERYTHING = {
     "chooser": lambda: Chooser(SESSION.platform_a.play, taps=[1, 2]),
     "panels": lambda: Panels(SESSION.platform_a.play(), *PANELS),
     "stage": lambda: stage("from the wallet"),
-    "builder": build,
 }
 
 

@@ -11,24 +11,23 @@ as one that runs alone. A network that is down for all of them at once is worse 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf, log, ulp
 from statistics import NormalDist
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workbook.base.values import choice, durations, number, quoted, whole
 from workbook.checks.timing.verdict import (
-    CONFIDENCE,
+    EDGES,
     INNER,
     TARGET,
     Judgement,
     Spread,
-    chance_of_at_least,
     counted_bins,
     interval,
     percent,
@@ -48,23 +47,11 @@ Where = NDArray[np.intp] | slice
 LatencySource = Callable[[int, int, Where], Floats]
 
 
-# How long one GET takes: a distribution of latencies, from the reader's own numbers.
+# How long one GET takes: a distribution of latencies in seconds, from the reader's own numbers.
 #
 # A log-normal has the long tail that networks show and needs two numbers that every dashboard has. Resampling
 # takes recorded latencies as they are and knows nothing that they do not hold: no GET is ever slower than the
 # slowest recorded one.
-
-
-class Latency(Protocol):
-    """A distribution of the seconds that one GET takes; each GET is drawn independently of all others."""
-
-    def draw(self, rng: np.random.Generator, shape: int | tuple[int, ...]) -> NDArray[np.float64]:
-        """An array of latencies in seconds."""
-        ...
-
-    def cdf(self, seconds: float) -> float:
-        """The chance that one GET takes at most this long."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +81,7 @@ class LogNormal:
         for name, value in (("median", median), ("p99", p99), ("sigma", sigma)):
             object.__setattr__(self, name, value)
 
-    def draw(self, rng: np.random.Generator, shape: int | tuple[int, ...]) -> NDArray[np.float64]:
+    def draw(self, rng: np.random.Generator, shape: int | tuple[int, ...]) -> Floats:
         """An array of latencies in seconds."""
         drawn = rng.standard_normal(shape)
         drawn *= self.sigma
@@ -127,7 +114,7 @@ class Resampled:
         first, last = self.durations[0], self.durations[-1]
         return f"Resampled({len(self.durations)} durations from {span(first)} to {span(last)})"
 
-    def draw(self, rng: np.random.Generator, shape: int | tuple[int, ...]) -> NDArray[np.float64]:
+    def draw(self, rng: np.random.Generator, shape: int | tuple[int, ...]) -> Floats:
         """An array of latencies in seconds."""
         return np.asarray(self.durations)[rng.integers(len(self.durations), size=shape)]
 
@@ -136,6 +123,9 @@ class Resampled:
         return bisect_right(self.durations, seconds) / len(self.durations)
 
 
+Latency: TypeAlias = LogNormal | Resampled
+# The steps, in seconds, in which a timeout is advised.
+STEP = 0.1
 # How the cards' GETs are made.
 GETS = ("one by one", "concurrent")
 
@@ -168,7 +158,7 @@ class Plan:
     call: str = "pass_entries"
 
     def __post_init__(self) -> None:
-        if not (callable(getattr(self.latency, "draw", None)) and callable(getattr(self.latency, "cdf", None))):
+        if not isinstance(self.latency, LogNormal | Resampled):
             raise ParameterError(
                 f"latency is {quoted(self.latency)}. Give LogNormal(median=…, p99=…), in seconds; "
                 "for measured durations use Plan.measured([…])."
@@ -204,7 +194,7 @@ class Plan:
         return replace(limit_of(self.call), seconds=self.limit)
 
     def __repr__(self) -> str:
-        return f"Plan: {self.words}\nNext: .chance(), .simulate(), .advice(), .timeout_for(share), .cards_for(share)."
+        return f"Plan: {self.words}\nNext: .chance(), .simulate(), .advice()."
 
     @property
     def words(self) -> str:
@@ -230,30 +220,32 @@ class Plan:
         Raises:
             ParameterError: `calls` is not 1 to 10,000,000, `seed` no whole number of 0 or more, `target` no share.
         """
-        target, rng = number("target", target, most=1), generator(seed)
-        total, lacking = np.empty(whole("calls", calls, least=1, most=10_000_000)), 0  # at most 80 MB
-        at_once = 1 << 15  # their arrays stay in a processor's cache
+        share_allowed = number("target", target, most=1)
+        rng = np.random.default_rng(whole("seed", seed, least=0, most=2**63 - 1))
+        total = np.empty(whole("calls", calls, least=1, most=10_000_000))  # at most 80 MB
+        lacking, at_once = 0, 1 << 15  # the arrays of so many calls stay in a processor's cache
+
+        def draw(_card: int, _attempt: int, where: Where) -> Floats:
+            return self.latency.draw(rng, len(piece) if isinstance(where, slice) else len(where))
+
         for start in range(0, calls, at_once):
             piece = total[start : start + at_once]
-            piece[:], cards = added(drawing(self.latency, rng, len(piece)), len(piece), self)
+            piece[:], cards = add_up(self, len(piece), draw)
             lacking += int(np.count_nonzero(cards))
         late = total > self.limit
         ranks = [rank(percentile, calls) for percentile in (50, 99, 100)]
         spread = Spread(*np.partition(total, ranks)[ranks].tolist())
         steps = np.searchsorted(INNER, total)  # to the left, as bisect_left does
-        bins = counted_bins(
-            *(
-                {at: int(count) for at, count in enumerate(np.bincount(part)) if count}
-                for part in (steps[~late], steps[late])
-            )
-        )
-        share = int(late.sum()) / calls
-        todo = " ".join(one.text for one in self.advice(share))
+        within, over = (np.bincount(part, minlength=len(EDGES) - 1).tolist() for part in (steps[~late], steps[late]))
+        bins = counted_bins(within, over)
+        missed = int(late.sum())
+        share = missed / calls
+        todo = " ".join(advice.text for advice in self.advice(share))
         if share <= TARGET:
             todo = "Nothing to do: at most one call in a thousand takes so long."
         elif not todo:
             todo = "No other choice in this plan helps: make each GET faster, or fetch for fewer cards."
-        judgement = Judgement(self.bound, self.words, calls, int(late.sum()), spread, bins, target=target, todo=todo)
+        judgement = Judgement(self.bound, self.words, calls, missed, spread, bins, target=share_allowed, todo=todo)
         return Estimate(self, seed, judgement, lacking)
 
     def chance(self, calls: int = 50_000) -> float:
@@ -308,53 +300,6 @@ class Plan:
         longer = fits is not None and (self.timeout is None or self.timeout > (fits.timeout or 0.0))
         return fits if longer else None
 
-    def timeout_for(self, target: float = TARGET, *, seed: int = 7) -> SearchResult:
-        """The largest timeout, in steps of 0.1 s up to the limit, that keeps the chance to miss at or under `target`.
-
-        Timeouts are tried from the largest down: with retries a larger timeout can be the better one, so halving
-        could skip the largest good one. A timeout is good when a closed form says so, or else when 200,000 simulated
-        calls do with 95 % confidence (fewer calls with many cards and retries: the answer says how many).
-
-        Raises:
-            ParameterError: `target` is no share, or `seed` no whole number of 0 or more.
-        """
-        target, trial = number("target", target, most=1), Trial(self, seed)
-        for steps in range(int(self.limit / STEP + 1e-9), 0, -1):
-            timeout = round(steps * STEP, 9)
-            candidate = replace(self, timeout=timeout)
-            if trial.keeps(candidate, target):
-                text = (
-                    f"{span(timeout)} is the largest timeout for which {_kept(self, target)}; at least one card is "
-                    f"then missing in {percent(chance_lacking(candidate))} of calls{_basis(trial.calls)}."
-                )
-                return SearchResult(timeout, trial.calls, text)
-        text = f"There is no timeout of {span(STEP)} or more for which {_kept(self, target)}{_basis(trial.calls)}."
-        todo = "Fetch the cards concurrently, or fewer of them, or with fewer retries."
-        return SearchResult(None, trial.calls, f"{text} {todo}")
-
-    def cards_for(self, target: float = TARGET, *, seed: int = 7) -> SearchResult:
-        """How many cards fit, 0 to 100, with the chance to miss at or under `target`; as sure as `timeout_for`.
-
-        Raises:
-            ParameterError: `target` is no share, or `seed` no whole number of 0 or more.
-        """
-        target, most = number("target", target, most=1), replace(self, cards=100)
-        totals_by_cards = after_each_card(drawing(self.latency, generator(seed), SEARCH_CALLS), SEARCH_CALLS, most)
-        calls, fits = 0, 0
-        for cards, (total, _lost) in enumerate(totals_by_cards, start=1):
-            candidate = replace(self, cards=cards)
-            exact = candidate.exact()
-            calls = SEARCH_CALLS if exact is None else calls
-            if not (_surely_kept(total, candidate, target) if exact is None else exact <= target):
-                break
-            fits = cards
-        more, fit = " or more" if fits == most.cards else "", "fits" if fits == 1 else "fit"
-        text = f"{times(fits, 'card')}{more} {fit}: with as many, {_kept(self, target)}"
-        if not fits:
-            limit = span(self.limit)
-            text = f"Not even one card fits: with one, the chance to miss {limit} is above {percent(target)}"
-        return SearchResult(fits, calls, f"{text}{_basis(calls)}.")
-
 
 @dataclass(frozen=True, slots=True)
 class PlanAdvice:
@@ -382,49 +327,18 @@ def _keeps_the_cards(plan: Plan) -> bool:
 # event-by-event simulation with the same latencies comes to the same total, to the last bit.
 
 
-def drawing(latency: Latency, rng: np.random.Generator, calls: int) -> LatencySource:
-    """Latencies of this number of calls, drawn when the simulation needs them."""
-
-    def source(_card: int, _attempt: int, where: Where) -> Floats:
-        return latency.draw(rng, calls if isinstance(where, slice) else len(where))
-
-    return source
-
-
-def totals(latencies: Floats, plan: Plan) -> tuple[Floats, Counts]:
-    """Each call's total in seconds, and how many cards it lacks.
-
-    `latencies` holds seconds, shaped (calls, cards, attempts): the plan's cards and 1 + retries attempts.
-
-    Raises:
-        ParameterError: it has another shape.
-    """
-    wanted = (plan.cards, plan.retries + 1)
-    if latencies.ndim != 3 or latencies.shape[1:] != wanted:  # calls, cards, attempts
-        raise ParameterError(f"latencies has the shape {latencies.shape}. Give (calls, {wanted[0]}, {wanted[1]}).")
-    return added(lambda card, attempt, where: latencies[where, card, attempt], len(latencies), plan)
-
-
-def added(latency: LatencySource, calls: int, plan: Plan) -> tuple[Floats, Counts]:
-    """The same for this number of calls; a latency is drawn only where an attempt is made."""
-    cards = list(after_each_card(latency, calls, plan))
-    return cards[-1][0], np.sum([lost for _total, lost in cards], axis=0, dtype=np.int64)
-
-
-def after_each_card(latency: LatencySource, calls: int, plan: Plan) -> Iterator[tuple[Floats, Flags]]:
-    """The calls' totals with one card, with two and so on, and which calls lack that card.
-
-    The array of totals is the same one each time: look at it before asking for the next.
-    """
+def add_up(plan: Plan, calls: int, latency: LatencySource) -> tuple[Floats, Counts]:
+    """Each call's total in seconds, and how many cards it lacks; a latency is asked for where an attempt is made."""
     start = np.full(calls, plan.overhead)
-    total = start.copy()
+    total, lacking = start.copy(), np.zeros(calls, dtype=np.int64)
     for card in range(plan.cards):
-        end, lost = _one_card(total if plan.gets == "one by one" else start, partial(latency, card), plan)
+        end, lost = _fetch(total if plan.gets == "one by one" else start, partial(latency, card), plan)
         np.maximum(total, end, out=total)
-        yield total, lost
+        lacking += lost
+    return total, lacking
 
 
-def _one_card(began: Floats, latency: Callable[[int, Where], Floats], plan: Plan) -> tuple[Floats, Flags]:
+def _fetch(began: Floats, latency: Callable[[int, Where], Floats], plan: Plan) -> tuple[Floats, Flags]:
     """When a card's GET that started at `began` is over, and whether its last attempt was given up."""
     timeout = inf if plan.timeout is None else plan.timeout
     took = latency(0, slice(None))
@@ -534,90 +448,3 @@ class Estimate:
 
     def __repr__(self) -> str:
         return self.text
-
-
-def generator(seed: int) -> np.random.Generator:
-    """A source of random numbers that is the same for the same seed.
-
-    Raises:
-        ParameterError: it is no whole number of 0 or more.
-    """
-    return np.random.default_rng(whole("seed", seed, least=0, most=2**63 - 1))
-
-
-# Which timeout, and how many cards: the searches among plans.
-#
-# A candidate is good when a closed form says so. Where there is none it is simulated, and good only when 95 %
-# confidence says so: an answer is then a little smaller than the truth, never larger by luck. All candidates
-# meet the same latencies, so that they differ by their plan alone.
-
-# How many simulated calls an answer rests on.
-SEARCH_CALLS = 200_000
-# At most, 8 bytes each; a plan that needs more rests on fewer calls.
-KEPT_LATENCIES = 20_000_000
-# The grid on which timeouts are looked for, in seconds.
-STEP = 0.1
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class SearchResult:
-    """What a search found.
-
-    Attributes:
-        value: seconds of the timeout or the number of cards; None when no timeout will do.
-        calls: how many simulated calls the answer rests on; 0 when closed forms were enough.
-        text: the answer in words.
-    """
-
-    value: float | None
-    calls: int
-    text: str
-
-    def __repr__(self) -> str:
-        return wrapped(self.text).replace("\n      ", "\n")
-
-
-class Trial:
-    """Candidates that all meet the same latencies, which are drawn when the first candidate needs them.
-
-    Attributes:
-        calls: how many simulated calls have been used; 0 while closed forms are enough.
-    """
-
-    def __init__(self, plan: Plan, seed: int) -> None:
-        self.calls = 0
-        self._plan, self._rng = plan, generator(seed)
-        self._latencies: Floats = np.empty(0)
-
-    def keeps(self, plan: Plan, target: float) -> bool:
-        """Whether the chance to miss is at or under the target."""
-        if (exact := plan.exact()) is not None:
-            return exact <= target
-        if not self.calls:
-            cards, attempts = self._plan.cards, self._plan.retries + 1
-            self.calls = min(SEARCH_CALLS, KEPT_LATENCIES // (cards * attempts))
-            # Drawn with the calls last and then turned: what is added up lies side by side in memory.
-            drawn_last = self._plan.latency.draw(self._rng, (cards, attempts, self.calls))
-            self._latencies = np.moveaxis(drawn_last, 2, 0)
-        for look in (5_000, 40_000):  # most candidates are far off, which a first look shows
-            over = _over(totals(self._latencies[:look], plan)[0], plan)
-            if chance_of_at_least(over, min(look, self.calls), target) < (1 - CONFIDENCE) / 2:
-                return False  # a chance at or under the target is excluded
-        return _surely_kept(totals(self._latencies, plan)[0], plan, target)
-
-
-def _surely_kept(total: Floats, plan: Plan, target: float) -> bool:
-    """So few calls are over that a chance above the target has been excluded."""
-    return 1 - chance_of_at_least(_over(total, plan) + 1, len(total), target) <= (1 - CONFIDENCE) / 2
-
-
-def _over(total: Floats, plan: Plan) -> int:
-    return int(np.count_nonzero(total > plan.limit))
-
-
-def _kept(plan: Plan, target: float) -> str:
-    return f"the chance to miss {span(plan.limit)} is at most {percent(target)}"
-
-
-def _basis(calls: int) -> str:
-    return f" ({times(calls, 'simulated call')}, 95 % confidence)" if calls else " (without simulating)"

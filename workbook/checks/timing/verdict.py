@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from math import ceil, exp, floor, lgamma, log, log1p, log10
+from math import ceil, floor, log10, sqrt
+from statistics import NormalDist
 from textwrap import wrap
 
 from workbook.base.values import durations as checked_durations
@@ -56,88 +56,32 @@ class Bin:
 
 def binned(durations: Iterable[float], seconds: float) -> tuple[Bin, ...]:
     """The steps that hold any duration, ascending; `seconds` is the limit."""
-    over, within = Counter[int](), Counter[int]()
-    for one in durations:
-        (over if one > seconds else within)[bisect_left(INNER, one)] += 1
+    within, over = [0] * (len(EDGES) - 1), [0] * (len(EDGES) - 1)
+    for duration in durations:
+        (over if duration > seconds else within)[bisect_left(INNER, duration)] += 1
     return counted_bins(within, over)
 
 
-def counted_bins(within: Mapping[int, int], over: Mapping[int, int]) -> tuple[Bin, ...]:
-    """The steps, from how many durations each has within the limit and over it, by the step's number."""
-    numbers = sorted({*within, *over})
-    return tuple(Bin(EDGES[at], EDGES[at + 1], within.get(at, 0) + over.get(at, 0), over.get(at, 0)) for at in numbers)
+def counted_bins(within: Sequence[int], over: Sequence[int]) -> tuple[Bin, ...]:
+    """The steps that hold any duration, from how many each step has within the limit and over it."""
+    counts = zip(EDGES[:-1], EDGES[1:], within, over, strict=True)
+    return tuple(Bin(low, high, inside + late, late) for low, high, inside, late in counts if inside + late)
 
-
-# The exact interval of a share (Clopper and Pearson, 1934), with the standard library alone.
-#
-# `over` of `count` were seen. The interval's lower end is the smallest true share that would still show as many
-# in more than 2.5 % of all series; its upper end is the same from the other side. With X binomial,
-#
-#     P(X >= over) = I_p(over, count - over + 1)
-#
-# is the regularised incomplete beta function. It grows with p, so its inverse is found by halving; its value
-# comes from the continued fraction of Numerical Recipes 6.4, evaluated by Lentz's method.
 
 CONFIDENCE = 0.95
+# How many standard deviations from the middle that confidence reaches, on both sides.
+_REACH = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 
-def interval(over: int, count: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Between which shares the true one lies, with this confidence, when `over` of `count` were seen.
+def interval(over: int, count: int) -> tuple[float, float]:
+    """Between which shares the true one lies, with 95 % confidence, when `over` of `count` were seen (Wilson, 1927).
 
     `count` is 1 or more and `over` between 0 and it; both ends are between 0 and 1 and contain `over / count`.
     """
-    tail = (1 - confidence) / 2
-    return _lowest(over, count, tail), 1 - _lowest(count - over, count, tail)
-
-
-def chance_of_at_least(over: int, count: int, share: float) -> float:
-    """The chance that `over` or more of `count` are over, where `share` is the chance that one is."""
-    if over <= 0 or share >= 1:
-        return 1.0
-    return 0.0 if share <= 0 else _beta(share, over, count - over + 1)
-
-
-def _lowest(over: int, count: int, tail: float) -> float:
-    """The share at which `over` or more of `count` have the chance `tail`; halved until no number lies between."""
-    if over == 0:
-        return 0.0
-    low, high = 0.0, over / count
-    while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if chance_of_at_least(over, count, middle) < tail else (low, middle)
-    return low
-
-
-def _beta(x: float, a: int, b: int) -> float:
-    """The regularised incomplete beta function; the fraction converges fast on the side of the mean only."""
-    if x > (a + 1) / (a + b + 2):
-        return 1 - _front(1 - x, x, b, a) * _fraction(1 - x, b, a) / b
-    return _front(x, 1 - x, a, b) * _fraction(x, a, b) / a
-
-
-def _front(x: float, rest: float, a: int, b: int) -> float:
-    logarithm = log1p(-x) if x < rest else log(rest)
-    return exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * logarithm)
-
-
-def _fraction(x: float, a: int, b: int) -> float:
-    """The continued fraction, two of its terms at each turn; it needs about the square root of a + b of them."""
-    c, d = 1.0, 1 / _kept(1 - (a + b) * x / (a + 1))
-    value, change, m = d, 2.0, 0
-    while abs(change - 1) > 4e-15:  # rounding alone may change it by 1e-15
-        m += 1
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        c, d = _kept(1 + even / c), 1 / _kept(1 + even * d)
-        value *= c * d
-        c, d = _kept(1 + odd / c), 1 / _kept(1 + odd * d)
-        change = c * d
-        value *= change
-    return value
-
-
-def _kept(number: float) -> float:
-    """The number; in the place of 0, by which the fraction would divide, a very small one."""
-    return number if abs(number) > 1e-300 else 1e-300
+    share, weight = over / count, _REACH**2 / count
+    middle = (share + weight / 2) / (1 + weight)
+    reach = sqrt(share * (1 - share) * weight + weight**2 / 4) / (1 + weight)
+    return max(0.0, min(middle - reach, share)), min(1.0, max(middle + reach, share))
 
 
 # What to do about a limit that is missed or nearly missed: one sentence for each call.
@@ -276,15 +220,16 @@ class Judgement:
     exact: bool = False
     target: float = TARGET
     todo: str | None = None
-    # The smallest true share that these calls allow, with 95 % confidence; None when exact.
-    low: float | None = field(init=False)
-    # The largest one; None when exact.
-    high: float | None = field(init=False)
 
-    def __post_init__(self) -> None:
-        low, high = (None, None) if self.exact else interval(self.over, self.count, CONFIDENCE)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+    @property
+    def low(self) -> float | None:
+        """The smallest true share that these calls allow, with 95 % confidence; None when exact."""
+        return None if self.exact else interval(self.over, self.count)[0]
+
+    @property
+    def high(self) -> float | None:
+        """The largest one; None when exact."""
+        return None if self.exact else interval(self.over, self.count)[1]
 
     @property
     def judgement(self) -> Judgement:
@@ -351,14 +296,14 @@ class Judgement:
         counted_over = f"{f'{self.over:,}' if self.over else 'none'} of {self.count:,} over {self.limit_text}"
         if self.exact:
             return f"{counted_over} (simulated: the same every time)"
-        low, high = self.low or 0.0, self.high or 0.0
+        low, high = interval(self.over, self.count)
         if self.over:
-            ends = percent(low), percent(high)
-            between = f"{ends[0]} to {ends[1]}" if ends[0] != ends[1] else "to the digits shown"
+            lowest, highest = percent(low), percent(high)
+            between = f"{lowest} to {highest}" if lowest != highest else "to the digits shown"
             return f"{counted_over}: {self.share_text} ({between} with 95 % confidence)"
         text = f"{counted_over}; up to {percent(high)} cannot be excluded"
         if 0 < self.target < high:
-            enough = ceil(log((1 - CONFIDENCE) / 2) / log1p(-self.target))
+            enough = ceil(_REACH**2 * (1 - self.target) / self.target)  # the least count whose `high` is the target
             text += f" ({percent(self.target)} takes {times(enough, 'call')} with none over)"
         return text
 
@@ -402,7 +347,7 @@ def judge_durations(
     """
     bound = limited(limit)
     ascending = sorted(checked_durations(durations))
-    over = sum(one > bound.seconds for one in ascending)
+    over = sum(duration > bound.seconds for duration in ascending)
     share = number("target", target, most=1)
     bins = binned(ascending, bound.seconds)
     return Judgement(bound, label, len(ascending), over, Spread.of(ascending), bins, exact, share)

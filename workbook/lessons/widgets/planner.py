@@ -1,27 +1,17 @@
-"""The planner as a panel: a slider for each choice, the histogram, the share that misses, and advice.
-
-And the proof that a plan agrees with the simulated wallet's clock.
-"""
+"""The planner as a panel: a slider for each choice, the histogram, the share that misses, and advice."""
 
 from typing import Any
 
 import ipywidgets
 
 from workbook.base.values import whole
-from workbook.checks.timing.planner import GETS, Latency, LogNormal, Plan, chance_lacking, generator, totals
+from workbook.checks.timing.planner import GETS, LogNormal, Plan, chance_lacking
 from workbook.checks.timing.verdict import percent, span
-from workbook.flows import messages as m
-from workbook.flows.trace import handler_calls
 from workbook.lessons.widgets.chooser import controls_above, literal, status
 from workbook.lessons.widgets.panels import Live
-from workbook.play.back_end import simulated_back_end
-from workbook.play.extension.handler import ExtensionProvisioningService, PassEntry, ReferenceHandler
-from workbook.play.extension.wallet_app import WalletApp
-from workbook.simulation.phones import LatenciesB, PhoneB
-from workbook.simulation.world import Instrument, World
 from workbook.views.durations import durations
 from workbook.views.html import tag, trusted
-from workbook.views.table import Snapshot, Table, facts, paragraph, preformatted
+from workbook.views.table import Snapshot, paragraph, preformatted
 
 # When a GET is given up, by its words on the slider.
 TIMEOUTS = {"never": None} | {span(half / 2): half / 2 for half in range(1, 41)}
@@ -147,59 +137,3 @@ def planner(  # noqa: PLR0917  # one choice each, in the order of the sentence
     whole("cards", cards, least=1, most=30)
     whole("retries", retries, least=0, most=5)
     return Planner(LogNormal(median, p99), cards=cards, gets=gets, timeout=timeout, retries=retries)
-
-
-def agreement(latency: Latency | None = None, *, cards: int = 10, calls: int = 100, seed: int = 7) -> Table:
-    """The same latencies through the plan and, call by call, through the simulated wallet.
-
-    Without a latency it takes the planner's: half of the GETs within 0.8 s, 99 in 100 within 6 s.
-
-    Raises:
-        ParameterError: one of these is not what it may be.
-    """
-    latency = latency or LogNormal(0.8, 6.0)
-    plans = {
-        "one by one": Plan(latency, cards=cards),
-        "concurrent": Plan(latency, cards=cards, gets="concurrent"),
-        "concurrent, 5 s for each GET": Plan(latency, cards=cards, gets="concurrent", timeout=5.0),
-    }
-    rows = {}
-    for name, plan in plans.items():
-        drawn = latency.draw(generator(seed), (calls, cards, 1))
-        planned, lost = totals(drawn, plan)
-        played = [played_call(plan, [float(get[0]) for get in call]) for call in drawn]
-        apart = max(abs(float(one) - seconds) for one, (seconds, _lost) in zip(planned, played, strict=True))
-        same = [int(one) for one in lost] == [missing for _seconds, missing in played]
-        within = "the same total to the microsecond" if apart < 1e-6 else f"up to {apart:.6f} s apart"
-        rows[name] = f"{within}; {'the same' if same else 'other'} cards missing"
-    return facts(f"{calls} calls of {cards} cards, planned and played", rows)
-
-
-def played_call(plan: Plan, gets: list[float]) -> tuple[float, int]:
-    """One call of pass_entries() under the wallet's clock: its seconds, and how many cards it lacks.
-
-    Args:
-        plan: how the handler fetches.
-        gets: how long each GET takes, in seconds, one for each card.
-    """
-
-    class Planned(ReferenceHandler):
-        def pass_entries(self) -> list[PassEntry]:
-            timeout = plan.timeout
-            if plan.gets == "concurrent":
-                fresh = self.back_end.get_all(self.cards, timeout=timeout)
-            else:
-                fresh = {card: self.back_end.get(card, timeout=timeout) for card in self.cards}
-            return ExtensionProvisioningService(sdk_inputs=list(fresh.values())).pass_entries(self) if fresh else []
-
-    ids = [f"PISIMULATED{number:014d}" for number in range(1, plan.cards + 1)]
-    world = World({card: Instrument(card) for card in ids})
-    network_only = LatenciesB(storage=0.0, service=0.0, handler=0.0, card_art=0.0)  # nothing else takes time
-    phone = PhoneB(latencies=network_only)
-    wallet = WalletApp(Planned, phone=phone, cards=ids, back_end=simulated_back_end(world), gets=gets)
-    phone.storage.save(ids[0], simulated_back_end(world).get(ids[0]).data)
-    wallet.open_list()
-    wallet.choose_app()
-    call = [call for call in handler_calls(wallet.trace) if call.name == "pass_entries"][-1]
-    made: Any = [record.message for record in call.did(m.ServiceMade)]
-    return call.seconds or 0.0, plan.cards - sum(len(each.cards) for each in made)
