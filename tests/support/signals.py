@@ -37,7 +37,7 @@ COMMANDS = {
     "run": (["run", "00", "--out", "out"], 8.0, {0, 130}),
     "render": (["render", "00", "--check"], 8.0, {0, 1, 130}),
     "export": (["export", "00", "01", "--out", "out"], 4.0, {0, 130}),
-    "serve": (["serve", "--port", "PORT", "--state", "state", "--quiet", "--tls"], 2.0, {0}),
+    "serve": (["serve", "--port", "PORT", "--journal", "journal", "--quiet", "--tls"], 2.0, {0}),
     "sdk-output": (["sdk-output"], 1.0, {0, 130}),
     "openapi": (["openapi"], 1.0, {0, 130}),
     "proxy": (["proxy", "--port", "PORT", "--to", "http://127.0.0.1:9", "--out", "out.jsonl", "--quiet"], 2.0, {0}),

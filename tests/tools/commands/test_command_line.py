@@ -94,22 +94,6 @@ def test_values_are_told_on_stdout_only_where_text_is_printed(what, words, value
     assert told == [values]
 
 
-def test_what_a_course_leaves_is_told_before_it_is_deleted(tmp_path, capsys):
-    copy = tmp_path / "copies" / "ann"
-    copy.mkdir(parents=True)
-    (copy / "progress.json").write_text("{}")
-    (copy / ".board.json").write_text("{}")
-    words = ["course", "end", "--folder", str(tmp_path / "copies"), "--history", str(tmp_path / "course.sqlite")]
-    assert cli.main(words) == 0
-    assert f"to be deleted (say --yes): {copy / '.board.json'}" in capsys.readouterr().out
-    assert (copy / ".board.json").exists()
-    assert cli.main([*words, "--yes", "--progress"]) == 0
-    printed = capsys.readouterr().out
-    assert f"deleted: {copy / 'progress.json'}" in printed
-    assert printed.endswith("What stays: each learner's own copy, its notebooks and answers.\n")
-    assert [*copy.iterdir()] == []
-
-
 def test_a_site_is_told_with_what_it_lacks_and_how_to_look_at_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         "workbook.tools.course.lite.build_site", lambda *_given: Site(47_000_000, {"06 cell-3": "Why."})

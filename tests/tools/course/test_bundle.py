@@ -1,11 +1,9 @@
 """A bundle holds what its target needs, says so when it does not, and is written whole or not at all."""
 
 import errno
-import io
 import json
 import subprocess
 import sys
-import tarfile
 import zipfile
 from importlib.util import find_spec
 
@@ -13,7 +11,7 @@ import pytest
 
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.tools.commands import cli
-from workbook.tools.course.bundle import Target, _zipped, check_bundle, make_bundle, missing
+from workbook.tools.course.bundle import Target, _zipped, make_bundle, missing
 
 WORLD = {
     "provisioning-workbook": ["alpha>=2; extra == 'lab'", "beta; sys_platform == 'win32' and extra == 'lab'", "core"],
@@ -193,49 +191,3 @@ def test_a_full_disk_leaves_the_old_bundle(wheels, tmp_path, monkeypatch):
         make_bundle(out, Target.of("macos", "3.11"), wheels["core"], print)
     assert out.read_bytes() == b"old"
     assert {path.name for path in tmp_path.iterdir()} == {"kept", "bundle.zip"}
-
-
-def bundled(path, change=lambda content: None):
-    """A small bundle at this path; `change` gets its files by name before they are written."""
-    content = {"wheels/a.whl": b"a", "start.sh": b"s"}
-    digests = {"wheels/a.whl": "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb",
-               "start.sh": "043a718774c572bd8a25adbeb1bfcd5c0256ae11cecf9f9c3f925d0e52beaf89"}  # fmt: skip
-    content["manifest.json"] = json.dumps({"platform": "linux", "python": "3.12", "files": digests}).encode()
-    change(content)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in content.items():
-            archive.writestr(f"workbook-linux/{name}", data)
-    return path
-
-
-def test_a_whole_bundle_says_what_it_is_for(tmp_path):
-    said = check_bundle(bundled(tmp_path / "a.zip"))
-    assert said == "3 files for linux and Python 3.12, all as its manifest says"
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (lambda content: content.update({"start.sh": b"other"}), "is damaged: start.sh. Make it again."),
-        (lambda content: content.pop("wheels/a.whl"), "is damaged: wheels/a.whl. Make it again."),
-        (lambda content: content.update({"more.exe": b""}), "is damaged: more.exe. Make it again."),
-        (lambda content: content.pop("manifest.json"), "it was cut off or changed, or is none"),
-        (lambda content: content.update({"manifest.json": b"[]"}), "it was cut off or changed, or is none"),
-    ],
-)
-def test_what_is_damaged_is_named(tmp_path, change, says):
-    with pytest.raises(ConfigurationError) as raised:
-        check_bundle(bundled(tmp_path / "a.zip", change))
-    assert says in str(raised.value)
-
-
-def test_what_was_cut_off_or_is_no_zip_is_refused(tmp_path):
-    whole = bundled(tmp_path / "a.zip").read_bytes()
-    tar = io.BytesIO()
-    tarfile.open(fileobj=tar, mode="w").close()
-    for data in (whole[: len(whole) // 2], b"", tar.getvalue(), whole.replace(b"start.sh", b"stolen!!", 1)):
-        (tmp_path / "b.zip").write_bytes(data)
-        with pytest.raises(ConfigurationError, match="is damaged: it was cut off or changed, or is none"):
-            check_bundle(tmp_path / "b.zip")
-    with pytest.raises(ConfigurationError, match="is damaged: No such file or directory"):
-        check_bundle(tmp_path / "none.zip")

@@ -1,9 +1,7 @@
 """The control API: nothing without its token, everything with it, and an explanation of whatever was asked wrongly."""
 
 import json
-from threading import Thread
 
-import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +13,6 @@ from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
 from workbook.tools.mockserver.control import ENDPOINTS, PREFIX, Control
 from workbook.tools.mockserver.mock import MockServer, Worlds
-from workbook.tools.mockserver.notifications import Notifier
 
 ID = INSTRUMENT_IDS[0]
 PATH = f"{BEFORE_ID}{ID}{AFTER_ID}"
@@ -48,7 +45,7 @@ class Stand:
         self.control = Control(self.server, TOKEN)
 
     def ask(self, method, name, body=None):
-        return anyio.run(self.control.respond, asked(method, name, body))
+        return self.control.respond(asked(method, name, body))
 
     def told(self, method, name, body=None, status=200):
         response = self.ask(method, name, body)
@@ -86,7 +83,7 @@ ANYTHING = [
     ("GET", ""),
     ("GET", "journal"),
     ("GET", f"journal?token={TOKEN}"),
-    ("POST", "wait"),
+    ("POST", "faults"),
     ("DELETE", "reset"),
     ("GET", "nothing"),
     ("GET", "../../bcl"),
@@ -95,18 +92,18 @@ ANYTHING = [
 
 @pytest.mark.parametrize("who", STRANGERS)
 def test_without_the_token_everything_is_answered_alike(stand, who):
-    answers = {anyio.run(stand.control.respond, asked(method, name, b"{", STRANGERS[who])) for method, name in ANYTHING}
+    answers = {stand.control.respond(asked(method, name, b"{", STRANGERS[who])) for method, name in ANYTHING}
     (response,) = answers
     assert response.status == 401
     assert dict(response.headers)["www-authenticate"] == "Bearer"
-    assert anyio.run(stand.control.respond, asked("GET", "", headers=STRANGERS[who])) == response
+    assert stand.control.respond(asked("GET", "", headers=STRANGERS[who])) == response
     assert TOKEN.encode() not in response.body
 
 
 def test_the_scheme_comes_in_any_case(stand):
     for scheme in ("Bearer", "bearer", "BEARER"):
         headers = (("AUTHORIZATION", f"{scheme} {TOKEN}"),)
-        assert anyio.run(stand.control.respond, asked("GET", "", headers=headers)).status == 200
+        assert stand.control.respond(asked("GET", "", headers=headers)).status == 200
 
 
 @pytest.mark.parametrize(
@@ -133,18 +130,16 @@ def test_the_index_lists_the_worlds_and_every_endpoint(stand):
         listed = [(one["method"], one["path"]) for one in told["endpoints"]]
         assert listed == [(one.method, PREFIX + one.name) for one in ENDPOINTS]
     without_slash = Request("GET", PREFIX.rstrip("/"), (BEARER,))
-    assert anyio.run(stand.control.respond, without_slash).status == 200
+    assert stand.control.respond(without_slash).status == 200
 
 
 def test_everything_in_the_index_can_be_asked_for_as_it_stands(stand):
     stand.second.respond(called(method="POST"))
-    stand.server.notifier = Notifier("http://127.0.0.1:1/nobody-listens-there")
     for one in stand.told("GET", "")["endpoints"]:
         assert one["does"].endswith(".")
         world = "?world=w2" if "world" in one["query"] else ""
         request = Request(one["method"], one["path"] + world, (BEARER,), one["body"].encode())
-        assert anyio.run(stand.control.respond, request).status == 200
-    stand.server.notifier.close()
+        assert stand.control.respond(request).status == 200
 
 
 @pytest.mark.parametrize("one", ENDPOINTS, ids=lambda one: f"{one.method} {one.name}")
@@ -157,10 +152,8 @@ def test_an_endpoint_knows_the_parameters_that_the_index_names_and_no_other(stan
 def test_what_is_not_there_is_answered_with_what_is(stand):
     assert "Did you mean 'journal'?" in stand.refused("GET", "jurnal", status=404)
     assert "Did you mean 'faults'?" in stand.refused("POST", "fault", status=404)
-    assert "Known: events, faults, journal, notify, reset, scenario, verify, wait." in stand.refused(
-        "GET", "zzz", status=404
-    )
-    elsewhere = anyio.run(stand.control.respond, Request("GET", PATH, (BEARER,)))
+    assert "Known: faults, journal, reset, scenario." in stand.refused("GET", "zzz", status=404)
+    elsewhere = stand.control.respond(Request("GET", PATH, (BEARER,)))
     assert elsewhere.status == 404
     response = stand.ask("GET", "reset")
     assert (response.status, dict(response.headers)["allow"]) == (405, "POST")
@@ -173,7 +166,7 @@ def test_a_world_is_meant_by_its_name_and_need_not_be_where_there_is_one(stand):
     assert "Known: nobody, w1, w2." in stand.refused("GET", "journal")
     assert "?world=name" in stand.refused("GET", f"journal?world={CANARY}")
     assert CANARY not in stand.refused("GET", f"journal?world={CANARY}")
-    assert anyio.run(Control(MockServer(), TOKEN).respond, asked("GET", "journal")).status == 200
+    assert Control(MockServer(), TOKEN).respond(asked("GET", "journal")).status == 200
 
 
 @pytest.mark.parametrize(
@@ -208,9 +201,10 @@ def test_the_journal_comes_as_json_as_lines_and_as_an_archive(stand):
     assert (told["count"], told["dropped"], [one["number"] for one in told["entries"]]) == (3, 0, [1, 2, 3])
     lines = stand.ask("GET", "journal?world=w2&format=jsonl")
     assert dict(lines.headers) == {"content-type": "application/x-ndjson"}
-    assert [json.loads(line) for line in lines.body.splitlines()] == told["entries"]
+    entries = [json.loads(line) for line in lines.body.splitlines()]
+    assert [one | entry for one, entry in zip(told["entries"], entries, strict=True)] == told["entries"]
     accepting = asked("GET", "journal?world=w2", headers=(BEARER, ("Accept", "application/x-ndjson")))
-    assert anyio.run(stand.control.respond, accepting) == lines
+    assert stand.control.respond(accepting) == lines
     har = stand.told("GET", "journal?world=w2&format=har")
     assert [one["_number"] for one in har["log"]["entries"]] == [1, 2, 3]
 
@@ -243,11 +237,8 @@ def test_no_answer_holds_a_key_or_card_data(stand):
     answers = [
         stand.ask("GET", ""),
         *(stand.ask("GET", f"journal?world=w1&format={form}") for form in ("json", "jsonl", "har")),
-        stand.ask("POST", "wait?world=w1", {"timeout": 0}),
-        stand.ask("POST", "verify?world=w1", {"expectations": [{"expect": "no repeated POST"}]}),
         stand.ask("POST", "reset?world=w1"),
-        stand.ask("POST", f"wait?world={CANARY}", {CARD: CANARY}),
-        stand.ask("POST", "wait?world=w1", {CARD: CANARY}),
+        stand.ask("POST", f"faults?world={CANARY}", {CARD: CANARY}),
         stand.ask("POST", f"{CARD}?{CANARY}={CANARY}", CARD.encode()),
         stand.ask("PUT", "scenario?world=w1", {"name": f"{CARD}/"}),
     ]
@@ -256,105 +247,11 @@ def test_no_answer_holds_a_key_or_card_data(stand):
     assert not any(secret.encode() in told for secret in (CANARY, CARD, TOKEN))
 
 
-# ---------------------------------------------------------------- waiting
-
-
-def test_what_is_there_is_found_at_once_and_what_is_not_is_no_error(stand):
-    stand.second.respond(called())
-    found = stand.told("POST", "wait?world=w2", {"method": "GET", "instrument": ID, "status": 200, "timeout": 0})
-    assert (found["found"], found["entry"]["number"]) == (True, 1)
-    missed = stand.told("POST", "wait?world=w2", {"after": 1, "timeout": 0.01})
-    assert missed == {"found": False, "entry": None}
-
-
-@pytest.mark.parametrize(
-    ("body", "told"),
-    [
-        ({"timeout": 31}, "from 0 to 30"),
-        ({"timeout": -1}, "from 0 to 30"),
-        ({"timeout": True}, "from 0 to 30"),
-        ({"timeout": "5"}, "from 0 to 30"),
-        (b'{"timeout": NaN}', "from 0 to 30"),
-        (b'{"timeout": Infinity}', "from 0 to 30"),
-        ({"status": "200"}, "The status is a whole number."),
-        ({"method": 7}, "The method is a text."),
-        ({"metod": "GET"}, "A field is not known here. Did you mean 'method'?"),
-        (["GET"], "The body is a JSON object. Its fields: method, instrument, status, after, timeout."),
-        (b"", "The body is not JSON: Expecting value, line 1, column 1."),
-        (b'{"timeout": 1,}', "The body is not JSON: "),
-        (b"\xff", "The body is not JSON: it is no UTF-8"),
-        (b"[" * 100_000, "nested too deep"),
-        (b"9" * 10_000, "too long a number"),
-    ],
-)
-def test_a_wrong_wish_is_explained(stand, body, told):
-    assert told in stand.refused("POST", "wait?world=w2", body)
-
-
 def test_a_body_that_is_too_large_is_not_read(stand):
-    stand.refused("POST", "wait?world=w2", b" " * (MAX_BODY + 1), status=413)
+    stand.refused("POST", "faults?world=w2", b" " * (MAX_BODY + 1), status=413)
 
 
-def test_a_waiting_thread_is_answered_when_the_request_comes(stand):
-    answers = []
-    body = {"method": "POST", "timeout": 30}
-    thread = Thread(target=lambda: answers.append(stand.told("POST", "wait?world=w2", body)))
-    thread.start()
-    while not stand.journals["w2"]._waiters:
-        pass
-    stand.second.respond(called())
-    stand.second.respond(called(method="POST", body=b"x"))
-    thread.join()
-    assert answers[0]["entry"]["number"] == 2
-
-
-@pytest.mark.slow
-def test_a_server_answers_others_while_many_wait(stand):
-    async def scene():
-        answers = []
-
-        async def wait():
-            answers.append(await stand.control.respond(asked("POST", "wait?world=w2", {"timeout": 30})))
-
-        async with anyio.create_task_group() as group:
-            for _ in range(100):
-                group.start_soon(wait)
-            await anyio.wait_all_tasks_blocked()
-            index = await stand.control.respond(asked("GET", ""))
-            assert (index.status, answers) == (200, [])
-            stand.second.respond(called())
-        assert [json.loads(one.body)["entry"]["number"] for one in answers] == [1] * 100
-        assert len(stand.journals["w2"]._waiters) == 0
-
-    anyio.run(scene)
-
-
-# ---------------------------------------------------------------- verify, reset, faults, scenario
-
-
-def test_a_journal_is_verified(stand):
-    stand.second.respond(called())
-    met = {"expect": "exactly", "count": 1, "operation": "GET", "instrument": ID}
-    told = stand.told("POST", "verify?world=w2", {"expectations": [met]})
-    outcome = {"passed": True, "sentence": f"exactly 1 GET for {ID}", "seen": "1 GET (#1)"}
-    assert told == {"passed": True, "outcomes": [outcome]}
-    told = stand.told("POST", "verify?world=w2", {"expectations": [met, {"expect": "none", "operation": "GET"}]})
-    assert (told["passed"], [one["passed"] for one in told["outcomes"]]) == (False, [True, False])
-
-
-@pytest.mark.parametrize(
-    ("body", "told"),
-    [
-        ({"expectations": []}, "with 1 to 1000 of them."),
-        ({}, "with 1 to 1000 of them."),
-        ({"expectations": [{"expect": "none", "operation": "GET"}] * 1001}, "with 1 to 1000 of them."),
-        ({"expectation": []}, "Did you mean 'expectations'?"),
-        ({"expectations": [{"expect": "exactely"}]}, "Did you mean 'exactly'?"),
-        ({"expectations": [7]}, "An expectation is an object such as"),
-    ],
-)
-def test_a_wrong_expectation_is_explained(stand, body, told):
-    assert told in stand.refused("POST", "verify?world=w2", body)
+# ---------------------------------------------------------------- reset, faults, scenario
 
 
 def test_a_reset_empties_the_journal_and_makes_the_world_anew(stand):
@@ -419,14 +316,11 @@ METHODS = st.sampled_from(["GET", "POST", "PUT", "DELETE"])
 
 
 @given(METHODS, NAMES, QUERIES, BODIES)
-def test_whatever_is_asked_is_answered_with_json_or_events(method, name, query, body):
+def test_whatever_is_asked_is_answered_with_json(method, name, query, body):
     server = MockServer()
     server.worlds.respond(called(next(iter(server.keys.values()))))
-    response = anyio.run(Control(server, TOKEN).respond, asked(method, name + query, body))
+    response = Control(server, TOKEN).respond(asked(method, name + query, body))
     assert isinstance(response, Response)
-    if ("content-type", "text/event-stream") in response.headers:
-        assert response.body.startswith(b"id: 1\ndata: {")
-        return
     document = json.loads(response.body)
     assert response.status == 200 or document["detail"]
 
@@ -435,27 +329,6 @@ def test_whatever_is_asked_is_answered_with_json_or_events(method, name, query, 
 def test_a_client_that_accepts_lines_gets_lines(stand, accept):
     stand.first.respond(called(CANARY))
     request = Request("GET", f"{PREFIX}journal?world=w1", (BEARER, ("accept", accept)))
-    response = anyio.run(stand.control.respond, request)
+    response = stand.control.respond(request)
     assert dict(response.headers)["content-type"] == "application/x-ndjson"
     assert len(response.body.splitlines()) == 1
-
-
-def test_events_are_kept_by_nobody_and_a_refusal_is_a_problem_of_no_special_type(stand):
-    stand.first.respond(called(CANARY))
-    events = stand.ask("GET", "events?world=w1")
-    assert events.headers == (("content-type", "text/event-stream"), ("cache-control", "no-store"))
-    assert events.basis == "workbook: live page"
-    refused = stand.told("GET", "journal?world=w1&format=xml", status=400)
-    assert [*refused] == ["type", "title", "status", "detail"]
-    assert (refused["type"], refused["title"], refused["status"]) == ("about:blank", "Bad Request", 400)
-
-
-def test_a_wait_without_a_timeout_is_one_of_ten_seconds(stand, monkeypatch):
-    waited = []
-
-    async def noted(_matching, seconds):
-        waited.append(seconds)
-
-    monkeypatch.setattr(stand.journals["w1"], "wait_async", noted)
-    assert stand.told("POST", "wait?world=w1", {}) == {"found": False, "entry": None}
-    assert waited == [10.0]

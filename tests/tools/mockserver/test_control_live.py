@@ -5,7 +5,6 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 
-import anyio
 import pytest
 
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
@@ -28,20 +27,18 @@ def call(mock, key=None, method="GET", body=b""):
     return answering(mock)(Request(method, PATH, (("x-api-key", key), ("content-type", "application/json")), body))
 
 
-def events(mock, query="", headers=()):
-    request = Request("GET", f"{PREFIX}events{query}", (("authorization", f"Bearer {TOKEN}"), *headers), b"")
-    answer = anyio.run(Control(mock, TOKEN).respond, request)
+def events(mock, query=""):
+    request = Request("GET", f"{PREFIX}journal{query}", (("authorization", f"Bearer {TOKEN}"),), b"")
+    answer = Control(mock, TOKEN).respond(request)
     assert answer.status == 200, answer.body
-    blocks = [block for block in answer.body.decode().split("\n\n") if block.startswith("id: ")]
-    return [json.loads(block.partition("\ndata: ")[2]) for block in blocks]
+    return json.loads(answer.body)["entries"]
 
 
-def test_every_request_is_an_event_in_order_and_after_a_number_only_the_later_ones(mock):
+def test_every_request_is_shown_in_order_and_after_a_number_only_the_later_ones(mock):
     for _ in range(3):
         call(mock)
     assert [event["number"] for event in events(mock)] == [1, 2, 3]
     assert [event["number"] for event in events(mock, "?after=2")] == [3]
-    assert [event["number"] for event in events(mock, headers=(("last-event-id", "2"),))] == [3]
 
 
 @pytest.mark.rule("API-4")
@@ -55,7 +52,7 @@ def test_a_refusal_has_its_reason_and_the_sentences_of_its_rules(mock):
 
 
 @pytest.mark.rule("REL-2", "REL-3")
-def test_no_key_and_no_opaque_data_is_in_an_event(mock):
+def test_no_key_and_no_opaque_data_is_shown(mock):
     key, card_data = next(iter(mock.keys.values())), "CANARYCARDDATA4929000000006Aa"
     call(mock, method="POST", body=json.dumps({"sdkOutput": card_data}).encode())
     text = json.dumps(events(mock))
@@ -76,25 +73,6 @@ def test_a_request_that_is_none_of_the_two_has_nothing_to_copy(mock):
     [other], [get] = events(mock, "?world=nobody"), events(mock, "?world=w1")
     assert other["copies"] == {}
     assert sorted(get["copies"]) == ["Kotlin", "Swift", "curl", "httpx"]
-
-
-@pytest.mark.parametrize("after", ["x", "-1", "1" * 12])
-def test_a_number_that_is_none_is_refused(mock, after):
-    request = Request("GET", f"{PREFIX}events?after={after}", (("authorization", f"Bearer {TOKEN}"),), b"")
-    assert anyio.run(Control(mock, TOKEN).respond, request).status == 400
-
-
-def test_after_a_reset_the_numbers_begin_again(mock):
-    for _ in range(3):
-        call(mock)
-    mock.reset()
-    call(mock)
-    assert [event["number"] for event in events(mock, "?after=3")] == [1]
-
-
-def test_without_the_token_there_are_no_events(mock):
-    call(mock)
-    assert anyio.run(Control(mock, TOKEN).respond, Request("GET", f"{PREFIX}events", (), b"")).status == 401
 
 
 def test_the_page_runs_its_own_script_and_style_and_holds_nothing_else():

@@ -1,6 +1,5 @@
 """The journal: each exchange once and byte for byte, never a key, bounded, and safe to show."""
 
-import asyncio
 import gc
 import json
 import re
@@ -11,7 +10,6 @@ from datetime import UTC, datetime
 from threading import Thread
 from urllib.parse import quote, urlsplit
 
-import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -537,76 +535,3 @@ def test_many_threads_leave_each_exchange_once():
     assert journal.count == len(journal) == 1_600
     assert [one.number for one in journal.entries()] == [*range(1, 1_601)]
     assert len({one.body for one in journal.entries()}) == 1_600
-
-
-def test_waiting_finds_what_is_there_and_gives_up_when_the_time_is_over():
-    journal = exchanged(get(), get())
-    assert journal.wait(Match("GET"), 0).number == 1
-    assert journal.wait(Match("GET", after=1), 0).number == 2
-    assert journal.wait(Match("POST"), 0) is None
-    assert journal.wait(Match("POST"), 0.01) is None
-    assert len(journal._waiters) == 0
-
-
-def waiters(journal, count):
-    """Block until so many wait."""
-    while len(journal._waiters) < count:
-        pass
-
-
-def test_a_waiting_thread_hears_of_the_next_fitting_request():
-    journal, found = Journal(), []
-    threads = [Thread(target=lambda: found.append(journal.wait(Match("POST"), 10))) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    waiters(journal, 3)
-    journal.reset()
-    journaled = Journaled(Service(), journal)
-    for request in (get(), get(), post(b"1"), post(b"2")):
-        journaled.respond(request)
-    for thread in threads:
-        thread.join()
-    assert [one.number for one in found] == [3, 3, 3]
-    assert len(journal._waiters) == 0
-
-
-def test_a_question_that_fails_is_its_askers_trouble():
-    journal = exchanged(get())
-    with pytest.raises(ZeroDivisionError):
-        journal.wait(lambda one: 1 / 0, 1)
-    assert len(journal._waiters) == 0
-    assert Journaled(Service(), journal).respond(get()).status == 200
-
-
-def test_a_coroutine_waits_without_holding_up_the_loop():
-    journal = Journal()
-    journaled = Journaled(Service(), journal)
-
-    async def ask():
-        waiting = asyncio.ensure_future(journal.wait_async(Match("POST"), 10))
-        await asyncio.sleep(0)
-        journaled.respond(get())
-        journaled.respond(post(b"x"))
-        assert (await waiting).number == 2
-        assert (await journal.wait_async(Match("POST"), 0)).number == 2
-        assert await journal.wait_async(Match("PUT"), 0) is None
-        assert await journal.wait_async(Match("PUT"), 0.01) is None
-        given_up = asyncio.ensure_future(journal.wait_async(Match("PUT"), 10))
-        await asyncio.sleep(0)
-        given_up.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await given_up
-        assert len(journal._waiters) == 0
-        assert journaled.respond(get()).status == 200
-
-    anyio.run(ask)
-
-
-def test_a_journal_goes_on_where_it_was():
-    before = exchanged(*[get()] * 5, limit=2, stopwatch=Ticks())
-    journal = Journal(2, stopwatch=Ticks())
-    journal.resume(before.entries(), before.count, 90.0)
-    assert (journal.count, journal.dropped, journal.entries()) == (5, 3, before.entries())
-    Journaled(Service(), journal).respond(get())
-    assert [one.number for one in journal.entries()] == [5, 6]
-    assert journal.entries()[-1].arrived > 90.0

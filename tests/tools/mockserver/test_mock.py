@@ -11,9 +11,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
-from threading import Thread
 
-import anyio
 import pytest
 import requests
 
@@ -27,7 +25,6 @@ from workbook.tools.mockserver.control import ENDPOINTS, PREFIX, Control
 from workbook.tools.mockserver.journal import Match
 from workbook.tools.mockserver.mock import MockServer, fresh_output
 from workbook.tools.mockserver.serve import announcement
-from workbook.tools.mockserver.verification import exactly
 
 ID = INSTRUMENT_IDS[0]
 PATH = f"{BEFORE_ID}{ID}{AFTER_ID}"
@@ -78,7 +75,7 @@ def asked(stand, method, what, body=None, token=None):
     control = Control(stand)
     headers = (("authorization", f"Bearer {token or control.token}"), ("content-type", "application/json"))
     data = b"" if body is None else json.dumps(body).encode()
-    return anyio.run(control.respond, Request(method, f"{PREFIX}{what}", headers, data))
+    return control.respond(Request(method, f"{PREFIX}{what}", headers, data))
 
 
 def test_faults_are_planned_played_and_reset_through_the_control_api():
@@ -114,8 +111,7 @@ def test_the_example_in_the_docstring_is_true():
 
 @pytest.mark.parametrize("world", ["w1", "w2"])
 def test_what_http_can_do_a_call_can_do_by_the_same_name(world):
-    # events: a page's form of the journal; notify: the notifier, which has the method, is there only with a URL
-    names = {one.name for one in ENDPOINTS if one.name} - {"events", "notify"}
+    names = {one.name for one in ENDPOINTS if one.name}
     assert {name for name in names if callable(getattr(MockServer, name))} == names
     over_http, by_call = MockServer("no-role"), MockServer("no-role")
     asked(over_http, "POST", f"faults?world={world}", [{"fault": "503 that says 500", "nth": 1}])
@@ -123,22 +119,28 @@ def test_what_http_can_do_a_call_can_do_by_the_same_name(world):
     for stand in (over_http, by_call):
         for key in stand.keys.values():
             get(stand, key)
-    assert by_call.wait(Match(status=503), 0, world=world).number == 1
-    told = json.loads(asked(over_http, "POST", f"wait?world={world}", {"status": 503, "timeout": 0}).body)
-    assert told["entry"]["number"] == 1
-    expected = {"expect": "exactly", "count": 1, "operation": "GET"}
-    told = json.loads(asked(over_http, "POST", f"verify?world={world}", {"expectations": [expected]}).body)
-    outcomes = by_call.verify(exactly(1, "GET"), world=world)
-    assert told["outcomes"] == [one._asdict() for one in outcomes]
+    told = json.loads(asked(over_http, "GET", f"journal?world={world}&status=503").body)
+    assert [entry["number"] for entry in told["entries"]] == [1]
+    assert [entry.number for entry in by_call.journal(world).entries(Match(status=503))] == [1]
     asked(over_http, "POST", f"reset?world={world}")
     by_call.reset(world)
     counts = [{name: one.count for name, one in stand.journals.items()} for stand in (over_http, by_call)]
     assert counts[0] == counts[1] == {"nobody": 0, "w1": 1, "w2": 1} | {world: 0}
 
 
+def test_a_journal_is_appended_to_a_file(tmp_path):
+    stand = MockServer(journal=tmp_path / "journal.jsonl")
+    get(stand)
+    get(stand, "another key")
+    stand.reset()
+    lines = [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
+    assert [(line["operation"], line["status"]) for line in lines] == [("GET", 200), ("GET", 401)]
+    assert next(iter(stand.keys.values())) not in (tmp_path / "journal.jsonl").read_text()
+
+
 def test_which_world_a_call_means_has_to_be_clear():
     stand = MockServer("no-role")
-    calls = (stand.journal, stand.wait, stand.verify, stand.reset, stand.faults, lambda: stand.scenario("default"))
+    calls = (stand.journal, stand.reset, stand.faults, lambda: stand.scenario("default"))
     for call in calls:
         with pytest.raises(ParameterError, match="Say which world is meant"):
             call()
@@ -158,48 +160,8 @@ def test_another_scenario_keeps_the_seed_that_the_stand_was_given():
     assert (stand.world.name, stand.world.seed) == ("class-room", 99)
 
 
-def test_a_wait_goes_on_over_a_reset_and_another_scenario():
-    stand, found = MockServer(), []
-    thread = Thread(target=lambda: found.append(stand.wait(Match(status=200), 30)))
-    thread.start()
-    while not len(stand.journal()._waiters):
-        pass
-    stand.reset()
-    stand.faults({"fault": "503 that says 500", "nth": 1})
-    stand.scenario("default")
-    stand.faults({"fault": "503 that says 500", "nth": 2})
-    get(stand)
-    thread.join()
-    assert (found[0].number, len(stand.journal())) == (1, 1)
-
-
-def test_a_reset_under_way_never_leaves_an_exchange_that_the_file_has_and_the_journal_has_not(tmp_path):
-    stand, done = MockServer(state=tmp_path / "kept"), []
-    thread = Thread(target=lambda: [*(asked(stand, "POST", "reset") for _ in range(20)), done.append(True)])
-    thread.start()
-    while not done:
-        get(stand)
-    thread.join()
-    before = stand.journal().to_jsonl()
-    stand.close()
-    with MockServer(state=tmp_path / "kept") as again:
-        assert again.journal().to_jsonl() == before
-
-
 def test_without_the_token_nothing_is_told():
     assert asked(MockServer(), "GET", "journal?world=w1", token="x" * 32).status == 401
-
-
-def test_a_state_file_keeps_keys_and_what_was_issued(tmp_path):
-    first = MockServer(state=tmp_path / "kept")
-    key = next(iter(first.keys.values()))
-    told = [json.loads(get(first).body)["sdkInput"]]
-    first.close()
-    second = MockServer("class-room", state=tmp_path / "kept")
-    assert list(second.keys.values()) == [key]
-    told.append(json.loads(get(second).body)["sdkInput"])
-    second.close()
-    assert len(set(told)) == 2
 
 
 def test_a_scenario_that_does_not_exist_is_explained():
@@ -283,69 +245,13 @@ def control(told, method, what, **named):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM], ids=["kill -9", "a clean stop"])
-def test_a_server_goes_on_where_it_was_killed(served, how):
-    options = ("--control", "--quiet", "--state", "kept", "--scenario", "no-role")
-    told, process = served(*options)
-    keys = list(told["api_keys"].values())
-
-    def asks(key=keys[0]):
-        return requests.get(told["base_url"] + PATH, headers={"x-api-key": key}, timeout=10).status_code
-
-    control(told, "POST", "faults?world=w1", json=[{"fault": "503 that says 500", "operation": "GET", "nth": 3}])
-    assert [asks(), asks(), asks(keys[1])] == [200, 200, 403]
-    before = {world: control(told, "GET", f"journal?world={world}&format=har").json() for world in ("w1", "w2")}
-    process.send_signal(how)
-    process.wait(timeout=10)
-    told, process = served(*options)
-    assert {world: control(told, "GET", f"journal?world={world}&format=har").json() for world in before} == before
-    assert [asks(), asks()] == [503, 200]
-    journal = control(told, "GET", "journal?world=w1").json()
-    times = [one[name] for one in journal["entries"] for name in ("arrived", "answered")]
-    assert ([one["number"] for one in journal["entries"]], times == sorted(times)) == ([1, 2, 3, 4], True)
-    assert (journal["count"], journal["dropped"]) == (4, 0)
-    control(told, "POST", "reset?world=w1")
-    process.send_signal(signal.SIGKILL)
-    process.wait(timeout=10)
-    told, _process = served(*options)
-    assert control(told, "GET", "journal?world=w1").json()["count"] == 0
-    assert [asks() for _ in range(3)] == [200, 200, 200]  # what was planned went with the reset
-
-
-@pytest.mark.slow
-def test_two_servers_do_not_share_a_state_file(served, tmp_path):
-    served("--state", "kept")
-    command = [sys.executable, "-m", "workbook", "serve", "--state", "kept"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=30)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Another process has the state file" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.slow
-def test_a_stop_ends_whoever_waits_for_a_request(served):
-    told, process = served("--control")
-    program = (
-        "import requests, sys; requests.post(sys.argv[1], json={'timeout': 30}, headers={'authorization': sys.argv[2]})"
-    )
-    arguments = [f"{told['control_url']}wait?world=w1", f"Bearer {told['control_token']}"]
-    waiting = subprocess.Popen([sys.executable, "-c", program, *arguments], stderr=subprocess.DEVNULL)
-    time.sleep(1.5)
-    process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=10)
-    waiting.wait(timeout=10)
-    assert (process.returncode, "Traceback" in errors) == (0, False)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "told"),
     [
         (["--scenario", "class-rom"], "Did you mean"),
         (["--host", "192.0.2.1"], "--allow-remote"),
-        (["--state", "."], "it is not a regular file"),
-        (["--state", "diary"], "is no state file"),
-        (["--state", "no/folder"], "No such file or directory"),
+        (["--journal", "."], "Cannot write the journal .: Is a directory."),
+        (["--journal", "no/folder"], "No such file or directory"),
         (["--seed", "-1"], "seed"),
     ],
 )

@@ -11,7 +11,6 @@ import pytest
 from workbook.simulation.http import Request, Response
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.mockserver.control import LIVE_PAGE, PREFIX
-from workbook.tools.mockserver.notifications import Notifier
 from workbook.tools.mockserver.serve import ServeOptions, serve_api
 
 PATH = f"/bcl/v2/paymentInstruments/{INSTRUMENT_IDS[0]}/networkTokenActivationData"
@@ -82,15 +81,6 @@ def test_each_of_several_keys_is_announced_with_its_name(served, tmp_path):
     assert [*values["api_keys"]] == ["a", "b"]
     assert values["api_key"] == values["api_keys"]["a"]
     assert re.search(r"^api_keys: a \S+, b \S+$", served(scenario=str(file))[0], re.MULTILINE)
-
-
-@pytest.mark.parametrize("quiet", [False, True])
-def test_a_quiet_server_notifies_as_well(served, monkeypatch, quiet):
-    told = []
-    monkeypatch.setattr(Notifier, "exchanged", lambda _self, *exchange: told.append(exchange))
-    _out, err, answers = served(KEYED, quiet=quiet, notify="http://127.0.0.1:9/")
-    assert [answer for _request, answer in told] == answers
-    assert ("networkTokenActivationData 200" in err) is not quiet
 
 
 def test_each_request_is_logged_without_its_key_unless_it_is_to_be_quiet(served):

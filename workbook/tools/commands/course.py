@@ -6,16 +6,14 @@ import shlex
 import sys
 from datetime import datetime
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from workbook.base.terminal import say
 from workbook.base.values import did_you_mean
-from workbook.errors import ConfigurationError, ExitCode, ParameterError
+from workbook.errors import ExitCode, ParameterError
 from workbook.tools.commands import add
-from workbook.tools.commands.notebooks import require_lab
 
 
 def add_to(commands: Any) -> None:
@@ -30,19 +28,6 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--start", metavar="HH:MM", default="00:00", help="when it begins; default: %(default)s")
     parser.add_argument("--out", type=Path, metavar="FILE.html", help="also write a page for the wall")
 
-    parser = add(commands, "course hub", hub, "make a room on this machine: a JupyterHub with a seat for each learner")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the room; again: what is there stays")
-    parser.add_argument("--seats", type=int, metavar="N", help="default: 30")
-    parser.add_argument("--host", help="the name or IPv4 address that learners open; default: this machine's address")
-    parser.add_argument("--port", type=int, help="of HTTPS; default: 8443")
-    parser.add_argument("--certificate", type=Path, metavar="FILE", help="PEM; default: made for the room")
-    parser.add_argument("--key", type=Path, metavar="FILE", help="of that certificate, PEM without a password")
-
-    parser = add(
-        commands, "course seat", seat, "what a hub starts for each learner: a copy of the lessons, and JupyterLab"
-    )
-    parser.add_argument("--lessons", type=Path, metavar="DIR", help="what to hand out; default: the workbook's own")
-
     parser = add(commands, "course bundle", bundle, "write a zip file that installs the workbook without a network")
     parser.add_argument("--out", type=Path, metavar="FILE.zip", required=True)
     here = {"win32": "windows", "darwin": "macos"}.get(sys.platform, "linux")
@@ -50,12 +35,6 @@ def add_to(commands: Any) -> None:
     here = "{}.{}".format(*sys.version_info)
     parser.add_argument("--python", metavar="3.N", default=here, help="of the learners; default: %(default)s")
     parser.add_argument("--wheel", type=Path, metavar="FILE.whl", help="the workbook's own; needed outside of a clone")
-
-    parser = add(commands, "course check", check, "look at this machine the evening before: what is short, what to do",
-                 "exit codes: 0 nothing is short; 1 something is; 2 usage")  # fmt: skip
-    parser.add_argument("--seats", type=int, metavar="N", help="learners at once on this machine; default: the hub's")
-    parser.add_argument("--hub", type=Path, metavar="DIR", help="the folder that `course hub` made")
-    parser.add_argument("--bundle", type=Path, metavar="FILE.zip", help="what `course bundle` made")
 
     tokens = """\
 Progress comes from the folder, and from whoever sends it with the learners' token. The tokens are made; to give
@@ -67,13 +46,14 @@ your own, set WORKBOOK_BOARD_TOKEN (learners) and WORKBOOK_BOARD_TRAINER_TOKEN. 
     parser.add_argument("--prefix", help="the path that it is below, such as /services/board/; default: /")
     parser.add_argument("--certificate", type=Path, metavar="FILE", help="PEM; default: made, where it is needed")
     parser.add_argument("--key", type=Path, metavar="FILE", help="its private key (PEM)")
-    ending = add(commands, "course end", end, "delete the seats' history, and every token and key of a course")
-    ending.add_argument("--progress", action="store_true", help="also the progress that each copy keeps")
-    ending.add_argument("--yes", action="store_true", help="delete; without it, say what would be deleted")
-    for each in (parser, ending):
-        each.add_argument("--folder", type=Path, metavar="DIR", help="where the learners' copies are")
-        each.add_argument("--history", type=Path, metavar="FILE", default=Path("board.sqlite"),
-                          help="what the board remembers; default: %(default)s")  # fmt: skip
+    parser.add_argument("--folder", type=Path, metavar="DIR", help="where the learners' copies are")
+    parser.add_argument(
+        "--history",
+        type=Path,
+        metavar="FILE",
+        default=Path("board.sqlite"),
+        help="what it remembers; default: %(default)s",
+    )
 
     text = "build a site with lessons 00 to 07 that run in a browser, where nothing can be installed"
     parser = add(commands, "course lite", lite, text)
@@ -120,53 +100,14 @@ def agenda(options: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def hub(options: argparse.Namespace) -> int:
-    """Make the room, and tell how to start it."""
-    require_lab("course hub")
-    if find_spec("jupyterhub") is None or find_spec("jupyterhub_idle_culler") is None:
-        from workbook.base.files import pip_line
-
-        raise ConfigurationError(f"`workbook course hub` needs JupyterHub, which is not installed: {pip_line('hub')}")
-    if (options.certificate is None) != (options.key is None):
-        raise ParameterError("A certificate and its key come together: give --certificate and --key, or neither.")
-    from workbook.tools.course.hub import make_room
-
-    os.umask(0o022)  # the seats' accounts read what is handed out; what is private says so itself
-    pair = None if options.certificate is None else (options.certificate, options.key)
-    say(make_room(options.out, seats=options.seats, host=options.host, port=options.port, certificate=pair))
-    return ExitCode.OK
-
-
-def seat(options: argparse.Namespace) -> NoReturn:
-    """Become the seat's server."""
-    require_lab("course seat")
-    from workbook.tools.course.hub import start_server
-
-    start_server(options.lessons)
-
-
 def bundle(options: argparse.Namespace) -> int:
     """Write a bundle."""
     from workbook.tools.course.bundle import Target, make_bundle
 
     make_bundle(options.out, Target.of(options.platform, options.python), options.wheel, say)
     size = options.out.stat().st_size / 1e6
-    say(f"{options.out}: {size:.0f} MB. Try it: workbook course check --bundle {options.out}")
+    say(f"{options.out}: {size:.0f} MB")
     return ExitCode.OK
-
-
-def check(options: argparse.Namespace) -> int:
-    """Look at the machine, line by line."""
-    from workbook.base.values import whole
-    from workbook.tools.commands.room import look_at_room
-
-    seats = None if options.seats is None else whole("--seats", options.seats, least=1, most=256)
-    short = 0
-    for each in look_at_room(seats, options.hub, options.bundle):
-        short += not each.ok
-        say(str(each))
-    say(f"Next: {'do what the lines with bad say' if short else 'nothing is short'}.")
-    return ExitCode.FAILED if short else ExitCode.OK
 
 
 def board(options: argparse.Namespace) -> int:
@@ -187,22 +128,6 @@ def board(options: argparse.Namespace) -> int:
         "history": options.history,
     }
     return serve_board(BoardOptions(**{name: value for name, value in said.items() if value is not None}))
-
-
-def end(options: argparse.Namespace) -> int:
-    """Delete what a course leaves, or say what that is."""
-    from workbook.tools.course.end import leavings
-
-    for path in leavings(options.folder, options.history, progress=options.progress):
-        try:
-            if options.yes:
-                path.unlink(missing_ok=True)  # a link itself, not what it leads to
-        except OSError as error:
-            raise ParameterError(f"{str(path)!r} cannot be deleted: {error.strerror}.") from None
-        say(f"{'deleted' if options.yes else 'to be deleted (say --yes)'}: {path}")
-    kept = "" if options.progress else " with its progress (to delete that, too: --progress)"
-    say(f"What stays: each learner's own copy, its notebooks and answers{kept}.")
-    return ExitCode.OK
 
 
 def lite(options: argparse.Namespace) -> int:

@@ -18,13 +18,12 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; default: %(default)s")
     _add_server(parser, "print the address, the key and sdkOutputs as JSON")
     _add_world(parser, "default: %(default)s", "for everything that the simulation makes up; default: the scenario's")
-    parser.add_argument("--state", type=Path, metavar="FILE", help="keep the data in this file over a restart")
+    parser.add_argument("--journal", type=Path, metavar="FILE", help="append each exchange to this file, redacted")
     parser.add_argument("--control", action="store_true", help="serve the control API as well, with a token of its own")
     parser.add_argument(
         "--basis", action="store_true", help="add the header x-workbook-basis: which rule or source each answer follows"
     )
     parser.add_argument("--allow-remote", action="store_true", help="accept requests from other machines")
-    parser.add_argument("--notify", default="", metavar="URL", help="send notifications (openapi) there, simulated")
 
     parser = add(commands, "sdk-output", sdk_output, "print a fresh sdkOutput, good for one POST to `workbook serve`")
     parser.add_argument("id", nargs="?", metavar="ID", help="of the payment instrument; default: the first one")

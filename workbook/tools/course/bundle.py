@@ -103,25 +103,6 @@ def missing(wheels: Iterable[Path], markers: Mapping[str, str]) -> list[str]:
     return sorted(lacking)
 
 
-def check_bundle(path: Path) -> str:
-    """What a bundle is for, once each file in it is as its manifest says.
-
-    Raises:
-        ConfigurationError: it was cut off or changed, or is none.
-    """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            sums = {name.partition("/")[2]: sha256(archive.read(name)).hexdigest() for name in archive.namelist()}
-            said = json.loads(archive.read(f"{archive.namelist()[0].partition('/')[0]}/manifest.json"))
-        wrong = {name for name, _ in sums.items() ^ said["files"].items()} - {"manifest.json"}
-        text = f"{len(sums)} files for {said['platform']} and Python {said['python']}, all as its manifest says"
-    except Exception as error:  # noqa: BLE001  # whatever zipfile, zlib and json make of a damaged file
-        wrong, text = {getattr(error, "strerror", None) or "it was cut off or changed, or is none"}, ""
-    if wrong:
-        raise ConfigurationError(f"{path} is damaged: {clean(', '.join(sorted(wrong)), 300)}. Make it again.")
-    return text
-
-
 def _own_wheel(given: Path | None, folder: Path) -> Path:
     """The workbook's own wheel, in this folder."""
     if given is not None:

@@ -1,1 +1,1 @@
-"""`workbook serve`: the simulated API on a socket, with its journal, control API and state file."""
+"""`workbook serve`: the simulated API on a socket, with its journal, control API and live page."""

@@ -5,12 +5,11 @@ Without the token every request gets the same answer, which tells nothing of wha
 Python, without HTTP: the methods of `MockServer`, by the same names. No API key is part of any request or answer: a
 world is named by its short public name, such as w1.
 
-Every endpoint is a row of `ENDPOINTS`. Two take time, `wait` and `events`: they leave the event loop free, and end when
-their task is cancelled.
+Every endpoint is a row of `ENDPOINTS`.
 
 The live page shows each request as it arrives, with the reason of each refusal, redacted. The page itself is public and
 says nothing: it holds no entry and no token. Its script reads the control token from the address's fragment, which a
-browser sends to nobody, and asks the control API for the events with it. So whatever guards the control API guards the
+browser sends to nobody, and asks the control API for the journal with it. So whatever guards the control API guards the
 page.
 """
 
@@ -19,7 +18,7 @@ import json
 import re
 import secrets
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -35,13 +34,11 @@ from workbook.simulation.http import JSON_HEADERS, MAX_BODY, PHRASES, Request, R
 from workbook.simulation.scenario import load, parse, scenarios
 from workbook.tools.mockserver.journal import LOST, Entry, Match, as_dict
 from workbook.tools.mockserver.mock import MockServer
-from workbook.tools.mockserver.notifications import from_control
-from workbook.tools.mockserver.verification import from_json
 
 # The basis of every answer of the control API: it is ours, not the operator's.
 BASIS = "workbook: control"
 
-# Faults or expectations in one request.
+# Faults in one request.
 MOST_LISTED = 1_000
 # The fields of `Match`, by which entries can be chosen.
 FILTERS = ("method", "instrument", "status", "after")
@@ -56,7 +53,7 @@ class Denied(Exception):  # an answer on its way out, not an error of ours  # no
         self.headers = headers
 
 
-# Reading a request. Nothing that was sent is repeated, except a misspelt keyword in an expectation.
+# Reading a request. Nothing that was sent is repeated.
 
 
 def _query(text: str, known: tuple[str, ...]) -> dict[str, str]:
@@ -76,11 +73,6 @@ def _only(what: str, names: Iterable[str], known: tuple[str, ...]) -> None:
         if name not in known:
             hint = did_you_mean(name[:40], known) if known else f"There is no {what} here."
             raise Denied(400, f"A {what} is not known here. {hint}")
-
-
-def _is(value: object, *kinds: type) -> bool:
-    """Whether it is of one of these kinds; true and false are no numbers."""
-    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def _number(what: str, text: str) -> int:
@@ -164,42 +156,14 @@ def _journal(call: ControlCall) -> Response:
         case "har":
             return answered(journal.to_har(matching))
         case "json":
-            entries = [as_dict(entry) for entry in journal.entries(matching)]
+            entries = [_shown(entry, journal.now()) for entry in journal.entries(matching)]
             return answered({"count": journal.count, "dropped": journal.dropped, "entries": entries})
         case other:
             raise Denied(400, f"There is no such format. {did_you_mean(other[:40], ('har', 'json', 'jsonl'))}")
 
 
-async def _wait(call: ControlCall) -> Response:
-    """Wait for an entry. That nothing came is an answer, not an error: the client decides what it means."""
-    said = call.fields((*FILTERS, "timeout"))
-    timeout = said.pop("timeout", 10.0)
-    if not _is(timeout, int, float) or not 0 <= timeout <= 30:  # most clients and proxies wait longer
-        raise Denied(400, "The timeout is a number of seconds from 0 to 30.")
-    for name, kind in (("method", str), ("instrument", str), ("status", int), ("after", int)):
-        if name in said and not _is(said[name], kind):
-            raise Denied(400, f"The {name} is {'a text' if kind is str else 'a whole number'}.")
-    entry = await call.server.journal(call.world).wait_async(Match(**said), timeout)
-    return answered({"found": entry is not None, "entry": None if entry is None else as_dict(entry)})
-
-
-async def _events(call: ControlCall) -> Response:
-    """The entries after a number, as server-sent events; where there is none, wait for one."""
-    journal = call.server.journal(call.world)
-    # A browser that asks again sends the header.
-    text = call.query.get("after") or call.request.header("last-event-id") or "0"
-    number = _number("number of the last event (after, or last-event-id)", text)
-    later = Match(after=number if number <= journal.count else 0)  # after a reset the numbers begin again
-    await journal.wait_async(later, 25.0)  # seconds, and the reader asks again
-    lines = (
-        f"id: {entry.number}\ndata: {json.dumps(_event(entry, journal.now()))}\n\n" for entry in journal.entries(later)
-    )
-    headers = (("content-type", "text/event-stream"), ("cache-control", "no-store"))
-    return Response(200, headers, "".join(lines).encode() or b": nothing yet\n\n", "workbook: live page")
-
-
-def _event(entry: Entry, now: float) -> dict[str, Any]:
-    """One entry as the page shows it, redacted: the journal's values, the reason, the rules, and code to copy.
+def _shown(entry: Entry, now: float) -> dict[str, Any]:
+    """One entry, redacted: the journal's values, the reason of a refusal, the rules, and code to copy.
 
     Its age in seconds is for the clock of the page's reader: a journal has none.
     """
@@ -231,15 +195,6 @@ def refusal(basis: str, status: int | None, fault: str, body: Any) -> str:
         unkept = re.search(r"API-4; (a GET with \w+ content-type): (\w+)", basis)
         return f"{unkept[1]} is answered ({unkept[2]}): application/json belongs there (API-4)" if unkept else ""
     return f"{body['detail']} ({basis})" if isinstance(body, dict) and "detail" in body else ""
-
-
-def _verify(call: ControlCall) -> Response:
-    listed = call.fields(("expectations",)).get("expectations")
-    if not isinstance(listed, list) or not 0 < len(listed) <= MOST_LISTED:
-        raise Denied(400, f'The body is an object such as {{"expectations": [...]}}, with 1 to {MOST_LISTED} of them.')
-    outcomes = call.server.verify(*map(from_json, listed), world=call.world)
-    passed = all(outcome.passed for outcome in outcomes)
-    return answered({"passed": passed, "outcomes": [outcome._asdict() for outcome in outcomes]})
 
 
 def _reset(call: ControlCall) -> Response:
@@ -278,11 +233,6 @@ def _scenario(call: ControlCall) -> Response:
     return answered({"world": name, "scenario": "from TOML" if "toml" in said else text})
 
 
-def _notify(call: ControlCall) -> Response:
-    said = call.fields(("event", "paymentInstrumentId", "decision", "status"))
-    return answered({"number": from_control(call.server.notifier, said)})
-
-
 class Endpoint(NamedTuple):
     """One thing that can be asked for.
 
@@ -290,7 +240,7 @@ class Endpoint(NamedTuple):
         method: GET, POST or PUT.
         name: the path under `PREFIX`.
         does: what it does, in a sentence.
-        handler: does it, and answers at once or later.
+        handler: does it, and answers.
         query: the parameters that its query may have.
         body: an example of its body; empty where it takes none.
     """
@@ -298,7 +248,7 @@ class Endpoint(NamedTuple):
     method: str
     name: str
     does: str
-    handler: Callable[[ControlCall], Response | Awaitable[Response]]
+    handler: Callable[[ControlCall], Response]
     query: tuple[str, ...] = ("world",)
     body: str = ""
 
@@ -313,31 +263,8 @@ ENDPOINTS = (
         _journal,
         query=("world", *FILTERS, "format"),
     ),
-    Endpoint(
-        "POST",
-        "wait",
-        "Waits for a request; timeout in seconds, 30 at most.",
-        _wait,
-        body='{"method": "POST", "timeout": 5}',
-    ),
-    Endpoint("GET", "events", "Each request as a server-sent event; waits for one.", _events, query=("world", "after")),
-    Endpoint(
-        "POST",
-        "verify",
-        "Judges the journal.",
-        _verify,
-        body='{"expectations": [{"expect": "exactly", "count": 1, "operation": "GET", "before": "POST"}]}',
-    ),
     Endpoint("POST", "reset", "Puts the world back to its beginning, with an empty journal.", _reset),
     Endpoint("POST", "faults", "Plans faults.", _faults, body='[{"fault": "reset"}]'),
-    Endpoint(
-        "POST",
-        "notify",
-        "Sends a notification to the URL of --notify; returns its number.",
-        _notify,
-        query=(),
-        body='{"event": "networkToken.updated", "paymentInstrumentId": "PI1", "status": "suspended"}',
-    ),
     Endpoint(
         "PUT",
         "scenario",
@@ -366,16 +293,15 @@ class Control:
     def __repr__(self) -> str:
         return f"Control({len(self.server.worlds)} worlds)"
 
-    async def respond(self, request: Request) -> Response:
-        """The answer; waiting, for 30 seconds at most, blocks nothing else."""
+    def respond(self, request: Request) -> Response:
+        """The answer to a request of the control API."""
         try:
-            endpoint, call = self._routed(request)
-            answer = endpoint.handler(call)
-            return answer if isinstance(answer, Response) else await answer
+            endpoint, call = self._route(request)
+            return endpoint.handler(call)
         except (Denied, WorkbookError) as error:
             return problem(error, BASIS)
 
-    def _routed(self, request: Request) -> tuple[Endpoint, ControlCall]:
+    def _route(self, request: Request) -> tuple[Endpoint, ControlCall]:
         """Check the token, find the endpoint, and read the query, in this order; no word of the request is repeated."""
         if not bears(request, self.token):
             wanted = "Send the control token of this mock server in the header authorization: Bearer TOKEN."

@@ -5,41 +5,28 @@ it never held. That one change is marked in `key_in`, because a key outside its 
 is kept, so that bodies can be compared; it leaves only through a `Redaction` (REL-3).
 
 It is bounded twice, by a number of entries and by the bytes that they hold, so that memory stays flat over a million
-requests; `count` goes on counting. Threads may write, read and wait at the same time.
-
-The journal of a world in a state file keeps only the redacted form of each entry (`PersistentEntry`), in memory too, so
-that it says the same before and after a restart.
+requests; `count` goes on counting. Threads may write and read at the same time.
 """
 
-import asyncio
 import json
 import re
-import secrets
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, InvalidStateError
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from hashlib import blake2b
-from itertools import chain, islice
+from itertools import chain
+from pathlib import Path
 from threading import RLock
 from time import monotonic
-from typing import Annotated, Any, Literal
+from typing import Any
 from urllib.parse import quote, unquote
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
-
-from workbook.api.redaction import Redaction, is_shown_whole, length_of, short
+from workbook.api.redaction import Redaction, length_of, short
 from workbook.base.secrecy import MASK, SECRET_HEADERS, SECRET_PARAMETERS, Secrets, secrets_in_request
-from workbook.errors import ParameterError
+from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, PHRASES, UNANSWERED, Headers, Request, Response
 from workbook.simulation.service import ORIGIN
-
-# Seconds, some thirty years: no journal is older.
-LATEST = 1e9
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -200,105 +187,6 @@ def operation_of(method: str, target: str) -> tuple[str | None, str | None]:
     return (method if method in ("GET", "POST") else None), unquote(instrument)
 
 
-# The redacted form of an entry, which is all that a state file holds of an exchange (REL-2, REL-3).
-#
-# A body may carry card data by mistake, and a disk remembers longer than a process. So an entry goes to disk as
-# `as_dict` shows it, and a body's bytes as their length and a keyed digest, by which two bodies can still be compared.
-#
-# A card number whose bank and last digits are known has a million candidates. Whoever reads the file could try them
-# all if the digest's key stood in it. So only a body of nothing but simulated data is digested with the world's salt,
-# which is in the file; any other one with a key that this process never writes. Bodies of two runs of the server then
-# cannot be compared, and `verify` says so.
-
-_RUN_KEY, _RUN = secrets.token_bytes(16), secrets.token_hex(4)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class PersistentEntry(Entry):
-    """A redacted entry; its headers and its target are shortened, its body is a `body_digest`.
-
-    Attributes:
-        text: the whole of it as JSON, as `as_dict` gives it.
-    """
-
-    text: str
-
-    @property
-    def size(self) -> int:
-        """Bytes of what is kept: the same in memory and in a file."""
-        return len(self.text) + len(self.body) + self._overhead
-
-    __repr__ = Entry.__repr__
-
-
-def body_digest(body: bytes, salt: bytes, *, shown_whole: bool) -> bytes:
-    """What is kept instead of a body: equal bodies have equal digests, and an empty one stays empty."""
-    if not body:
-        return b""
-    digest = blake2b(body, key=salt if shown_whole else _RUN_KEY, digest_size=16).hexdigest()
-    return f"[{len(body)} bytes, digest {digest}{'' if shown_whole else f' in run {_RUN}'}]".encode()
-
-
-def length_and_run(entry: Entry) -> tuple[int, str] | None:
-    """The length and the run of a body that can be compared only within one run of the server; else None."""
-    if not isinstance(entry, PersistentEntry):
-        return None
-    match = re.fullmatch(rb"\[([0-9]+) bytes, digest [0-9a-f]+ in run ([0-9a-f]+)\]", entry.body)
-    return (int(match[1]), match[2].decode()) if match else None
-
-
-Seconds = Annotated[float, Field(ge=-LATEST, le=LATEST, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=0, le=10**12)]
-
-
-class WrittenExchange(BaseModel):
-    """What a file says of an exchange, as `as_dict` gives it; the attributes are those of `Entry`.
-
-    Attributes:
-        body: redacted, as a JSON value.
-        body_length: bytes.
-        response_body: as `body`.
-        response_length: bytes.
-    """
-
-    model_config = ConfigDict(strict=True, frozen=True, alias_generator=to_camel)
-
-    number: Count
-    arrived: Seconds
-    answered: Seconds
-    method: str
-    target: str
-    operation: Literal["GET", "POST"] | None
-    instrument: str | None
-    headers: Headers
-    body: Any
-    body_length: Count
-    status: Annotated[int, Field(ge=0, le=999)] | None
-    response_headers: Headers
-    response_body: Any
-    response_length: Count
-    key_in: tuple[str, ...]
-
-
-class _WrittenEntry(WrittenExchange):
-    """What a state file says of an entry."""
-
-    basis: str
-    fault: str
-    ending: str
-
-
-def read_entry(text: str, body: str) -> PersistentEntry:
-    """The entry of this JSON, with the digest of its request's body.
-
-    Raises:
-        ValueError: it is no entry.
-    """
-    said = _WrittenEntry.model_validate_json(text)
-    kept = {name: value for name, value in said if name not in ("body_length", "response_length")}
-    return PersistentEntry(**{**kept, "body": body.encode("ascii"), "response_body": b"", "text": text})
-
-
 # Exports: plain values, JSON lines, HTTP archives, each without what a log must not hold.
 
 REDACTED = Redaction()
@@ -306,8 +194,6 @@ REDACTED = Redaction()
 
 def as_dict(entry: Entry, redaction: Redaction = REDACTED) -> dict[str, Any]:
     """One entry as plain JSON values, redacted; times in seconds, lengths in bytes."""
-    if isinstance(entry, PersistentEntry):
-        return dict(json.loads(entry.text))
     return {
         "number": entry.number,
         "arrived": round(entry.arrived, 6),
@@ -337,12 +223,6 @@ def _headers(headers: Headers, redaction: Redaction) -> list[list[str]]:
         [name, length_of(value) if line is None else line]
         for (name, line), (_name, value) in zip(shown, headers, strict=True)
     ]
-
-
-def persistent_entry(entry: Entry, salt: bytes) -> PersistentEntry:
-    """The redacted form of an entry, which may be written to a file."""
-    digest = body_digest(entry.body, salt, shown_whole=is_shown_whole(entry.body))
-    return read_entry(json.dumps(as_dict(entry)), digest.decode())
 
 
 # The journal as an HTTP archive (HAR 1.2), which browsers and proxies read; redacted in the same way.
@@ -453,26 +333,29 @@ class Journal:
         limit: how many of the latest entries it keeps, 1 or more.
         byte_limit: how many bytes they may hold together, roughly; the latest entry is kept whatever its size.
         stopwatch: seconds on any clock that never goes back; the journal's own second 0 is when it is made.
-
-    Attributes:
-        resets: how many resets there were.
+        file: where each entry is appended as a line of JSON, redacted; None keeps the journal in memory alone.
 
     Raises:
         ParameterError: the limit leaves no room for an entry.
+        ConfigurationError: the file cannot be written.
     """
 
     def __init__(
-        self, limit: int = 10_000, *, byte_limit: int = 64 * 1_048_576, stopwatch: Callable[[], float] = monotonic
+        self,
+        limit: int = 10_000,
+        *,
+        byte_limit: int = 64 * 1_048_576,
+        stopwatch: Callable[[], float] = monotonic,
+        file: Path | None = None,
     ) -> None:
         if limit < 1:
             raise ParameterError(f"A journal keeps 1 entry or more, not {limit}.")
         self._limit, self._byte_limit, self._stopwatch = limit, byte_limit, stopwatch
-        self._began = stopwatch()
+        self._began, self._file = stopwatch(), file
+        self._append_line("")
         self._lock = RLock()
         self._entries: deque[Entry] = deque()
-        self._size = self._count = self.resets = 0
-        self._salt = b""
-        self._waiters: dict[Future[Entry | None], Matching] = {}
+        self._size = self._count = 0
 
     def __repr__(self) -> str:
         return f"Journal({len(self)} of {self.count} entries)"
@@ -496,105 +379,46 @@ class Journal:
         return self._stopwatch() - self._began
 
     def record(self, arrived: float, request: Request, answer: Response | Exception, keys: Iterable[str] = ()) -> None:
-        """Keep one exchange; see `entry` for the arguments."""
-        with self._lock:
-            self.append(self.entry(arrived, request, answer, keys))
-
-    def entry(self, arrived: float, request: Request, answer: Response | Exception, keys: Iterable[str] = ()) -> Entry:
-        """The next entry, which `append` keeps.
+        """Keep one exchange, and drop the oldest where there is no room.
 
         Args:
             arrived: `now()` when the request arrived.
             request: as it arrived.
             answer: what was answered, or the error that was raised instead.
             keys: the API keys that may not stand anywhere in it; those in the request's own headers are known.
+
+        Raises:
+            ConfigurationError: the file cannot be written.
         """
-        whole = entry(self._count + 1, (arrived, self.now()), request, answer, keys)
-        return persistent_entry(whole, self._salt) if self._salt else whole
-
-    def append(self, latest: Entry) -> None:
-        """Keep an entry, drop the oldest where there is no room, and wake up those that wait for such an entry."""
         with self._lock:
-            self._keep(latest)
-            for future, matching in [*self._waiters.items()]:
-                _offer(future, matching, latest)
+            latest = entry(self._count + 1, (arrived, self.now()), request, answer, keys)
+            self._entries.append(latest)
+            self._count += 1
+            self._size += latest.size
+            while len(self._entries) > self._limit or (self._size > self._byte_limit and len(self._entries) > 1):
+                self._size -= self._entries.popleft().size
+            if self._file is not None:
+                self._append_line(f"{json.dumps(as_dict(latest))}\n")
 
-    def _keep(self, latest: Entry) -> None:
-        self._entries.append(latest)
-        self._count += 1
-        self._size += latest.size
-        while len(self._entries) > self._limit or (self._size > self._byte_limit and len(self._entries) > 1):
-            self._size -= self._entries.popleft().size
+    def _append_line(self, line: str) -> None:
+        if self._file is None:
+            return
+        try:
+            with self._file.open("a", encoding="ascii") as file:
+                file.write(line)
+        except OSError as error:
+            raise ConfigurationError(f"Cannot write the journal {self._file}: {error.strerror}.") from None
 
     def reset(self) -> None:
-        """Forget every entry and count from 1 again; those that wait go on waiting."""
+        """Forget every entry and count from 1 again; lines of the file stay."""
         with self._lock:
             self._entries.clear()
             self._size = self._count = 0
-            self.resets += 1
-
-    def persist(self, salt: bytes) -> None:
-        """Keep only the redacted form of each entry from now on; call it while the journal is empty."""
-        self._salt = salt
-
-    def resume(self, entries: Iterable[Entry], count: int, seconds: float) -> None:
-        """Go on where a journal was before a restart.
-
-        Args:
-            entries: what it kept, in the order in which it was recorded.
-            count: its `count`.
-            seconds: its `now()` when it was last written to the file; time goes on from there.
-        """
-        with self._lock:
-            for kept in entries:
-                self._keep(kept)
-            self._count = count
-            self._began = self._stopwatch() - seconds
-
-    def latest(self, number: int) -> list[Entry]:
-        """At most `number` latest entries, in the order in which they were recorded."""
-        with self._lock:
-            return [*islice(reversed(self._entries), max(0, number))][::-1]
 
     def entries(self, matching: Matching = ANY) -> tuple[Entry, ...]:
         """The kept entries that match, in the order of arrival."""
         with self._lock:
             return tuple(filter(matching, [*self._entries]))
-
-    def wait(self, matching: Matching, timeout: float) -> Entry | None:
-        """Block until an entry matches: the first there is, or the first to come.
-
-        Args:
-            matching: a `Match`, or any predicate of an entry.
-            timeout: seconds; 0 only looks.
-
-        Returns:
-            The entry, or None when the time was up.
-        """
-        with self._waiting(matching) as future, suppress(TimeoutError):
-            return future.result(timeout)
-        return None
-
-    async def wait_async(self, matching: Matching, timeout: float) -> Entry | None:  # as `wait`  # noqa: ASYNC109
-        """The same for a coroutine: it can be cancelled, and blocks neither a thread nor the event loop."""
-        with self._waiting(matching) as future, suppress(TimeoutError):
-            # With a timeout of 0, asyncio would give up before it passes on a result that is there already.
-            return future.result() if future.done() else await asyncio.wait_for(asyncio.wrap_future(future), timeout)
-        return None
-
-    @contextmanager
-    def _waiting(self, matching: Matching) -> Iterator[Future[Entry | None]]:
-        """A future for the first entry that matches; looking back and waiting begin in one step."""
-        future: Future[Entry | None] = Future()
-        with self._lock:
-            self._waiters[future] = matching
-            for kept in self._entries:
-                _offer(future, matching, kept)
-        try:
-            yield future
-        finally:
-            with self._lock:
-                del self._waiters[future]
 
     def to_jsonl(self, matching: Matching = ANY) -> str:
         """One JSON object a line, redacted (REL-2, REL-3); pure ASCII, so that no terminal obeys it."""
@@ -605,14 +429,3 @@ class Journal:
         creator = {"name": "provisioning-workbook", "version": "simulated"}
         entries = [_har(entry, epoch) for entry in self.entries(matching)]
         return {"log": {"version": "1.2", "creator": creator, "entries": entries}}
-
-
-def _offer(future: Future[Entry | None], matching: Matching, candidate: Entry) -> None:
-    """Fulfil the future with an entry that matches; it may be fulfilled or cancelled already."""
-    with suppress(InvalidStateError):
-        if not future.done():
-            try:
-                if matching(candidate):
-                    future.set_result(candidate)
-            except Exception as error:  # the predicate's defect is its caller's, not the server's  # noqa: BLE001
-                future.set_exception(error)

@@ -1,9 +1,10 @@
-// The live page: asks the control API for server-sent events, and adds each request to the list. Whatever a request
+// The live page: asks the control API for the journal, and adds each request to the list. Whatever a request
 // holds becomes text, never markup.
 
 const CONTROL = "/workbook/control/";
 const MOST = 1000; // requests in the list
 const NOBODY = "nobody"; // the journal of requests whose key opens no world
+const PAUSE = 500; // milliseconds until the journal is asked for again
 const AGAIN = 2000; // milliseconds until a lost server is asked again
 const at = (id) => document.getElementById(id);
 const [list, filter, world, state] = ["list", "filter", "world", "state"].map(at);
@@ -85,12 +86,6 @@ function add(entries) {
   sift();
 }
 
-/** The data and the ids of a stream's events. */
-function events(text) {
-  const blocks = text.split("\n\n").filter((block) => block.startsWith("id: "));
-  return blocks.map((block) => JSON.parse(block.slice(block.indexOf("\ndata: ") + 7)));
-}
-
 /** Shows the chosen world, and the requests whose key opens no world: those are refused, and somebody looks for them. */
 function choose() {
   reading += 1;
@@ -99,18 +94,23 @@ function choose() {
   for (const name of new Set([world.value, NOBODY])) read(name, reading);
 }
 
-/** Reads one world's events for as long as it is shown. */
+/** Asks for one world's new requests for as long as it is shown. */
 async function read(name, mine) {
   for (let after = 0; mine === reading; ) {
     try {
-      const answer = await control("events", { world: name, after });
+      const answer = await control("journal", { world: name, after });
       if (mine !== reading) return;
       if (answer.status === 401) return ask("The control token is not this server's.");
       if (!answer.ok) throw new Error(String(answer.status));
-      const came = events(await answer.text());
-      add(came);
-      after = came.length ? came.at(-1).number : after;
+      const { count, entries } = await answer.json();
+      if (count < after) {
+        after = 0; // after a reset the numbers begin again
+        continue;
+      }
+      add(entries);
+      after = count;
       state.textContent = "Live";
+      await new Promise((next) => setTimeout(next, PAUSE));
     } catch {
       state.textContent = "The server does not answer. It is asked again every 2 seconds.";
       await new Promise((next) => setTimeout(next, AGAIN));

@@ -1,67 +1,77 @@
-"""`wb.mock`: the simulated API as a server inside a test, and what a test asks of it.
+"""`wb.mock`: the simulated API as a server inside a test, and what it was asked.
 
-A `MockServer` has worlds by API key, their journals and a state file in one object. What the control API does over
-HTTP, it does in Python by the same names: journal, wait, verify, reset, faults, scenario. `Match` selects entries of a
-journal to wait for; `exactly`, `at_least`, `at_most`, `none`, `no_repeated_post` and `one_get_each` make expectations.
+A `MockServer` has worlds by API key and their journals. What the control API does over HTTP, it does in Python by the
+same names: journal, reset, faults, scenario. A journal's `entries()` are plain values to count and compare.
 """
 
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 from workbook.base.values import did_you_mean
-from workbook.errors import ConfigurationError, ParameterError, WorkbookError
+from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0, PROFILES
-from workbook.simulation.contract import SPEC, Broken, Problem
+from workbook.simulation.contract import SPEC, Problem
 from workbook.simulation.http import BASIS_HEADER, JSON_HEADERS, Request, Response
 from workbook.simulation.phones import PhoneA
 from workbook.simulation.scenario import Scenario, load, plan
 from workbook.simulation.sdks import SdkA
 from workbook.simulation.service import DirectApi, Service, all_keys_in
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
-from workbook.tools.mockserver import state as stored
-from workbook.tools.mockserver import verification
-from workbook.tools.mockserver.journal import ANY, Entry, Journal, Match, Matching
-from workbook.tools.mockserver.notifications import Notifier
+from workbook.tools.mockserver.journal import Entry, Journal, Match
 from workbook.tools.mockserver.server import LOOPBACK_HOSTS, host_name, is_own_host
-from workbook.tools.mockserver.verification import (
-    Expectation,
-    Outcome,
-    at_least,
-    at_most,
-    exactly,
-    no_repeated_post,
-    none,
-    one_get_each,
-)
 
-__all__ = [
-    "Entry",
-    "Expectation",
-    "Journal",
-    "Match",
-    "MockServer",
-    "Outcome",
-    "at_least",
-    "at_most",
-    "exactly",
-    "fresh_output",
-    "no_repeated_post",
-    "none",
-    "one_get_each",
-]
+__all__ = ["Entry", "Journal", "Match", "MockServer", "fresh_output"]
+
+# The `[[fault]]` tables of a scenario.
+Faults = tuple[dict[str, Any], ...]
+
+
+@dataclass(slots=True)
+class OpenWorld:
+    """One key's world, and everything that answers and remembers for it.
+
+    Attributes:
+        number: of its public name; 0 for nobody's.
+        world: its instruments, credential, seed, profile and latencies.
+        faults: the `[[fault]]` tables that it was opened with, which a reset plays again.
+        service: answers, and remembers.
+        journal: what was asked and answered.
+    """
+
+    number: int
+    world: World
+    faults: Faults
+    service: Service
+    journal: Journal
+
+    @classmethod
+    def fresh(cls, number: int, world: World, faults: Faults, journal: Journal) -> Self:
+        """A world at its beginning.
+
+        Raises:
+            ConfigurationError: a fault is invalid.
+        """
+        return cls(number, world, faults, Service(world, plan(faults, world.seed, where=world.name)), journal)
+
+    @property
+    def name(self) -> str:
+        """Its public name; "nobody" is the world of all requests whose key opens none."""
+        return f"w{self.number}" if self.number else "nobody"
+
 
 # Many simulated worlds behind one address: each API key opens its own, and none sees another.
 #
 # So one server serves a whole class. A world has its own service, and with it its own memory, seed and faults, and a
-# journal. Under a state file (`state`), an answer is given only after everything it changed is on the disk.
+# journal.
 #
 # A request without a key, or with one that opens nothing, is answered as a service without any credential answers it,
 # and journaled under the name "nobody". Worlds have short public names, "w1", "w2" and so on in the order in which they
@@ -71,45 +81,23 @@ __all__ = [
 
 
 class Worlds:
-    """Answers each request in the world that its key opens; close it where it has a state file.
+    """Answers each request in the world that its key opens.
 
     Args:
-        state: a file that keeps the worlds over a restart, see `state`; the worlds that are in it are opened.
         make_journal: makes the journal of each world.
         basis_header: test mode: every answer carries `BASIS_HEADER`.
-
-    Raises:
-        ConfigurationError: the file cannot be had, is something else, is damaged, or another process has it.
     """
 
-    def __init__(
-        self,
-        state: str | Path | None = None,
-        *,
-        make_journal: Callable[[], Journal] = Journal,
-        basis_header: bool = False,
-    ) -> None:
+    def __init__(self, *, make_journal: Callable[[], Journal] = Journal, basis_header: bool = False) -> None:
         self.basis_header = basis_header
         self._make_journal = make_journal
-        self._opened: dict[str, stored.OpenWorld] = {}
+        self._opened: dict[str, OpenWorld] = {}
         self._lock = RLock()
         journal = make_journal()
         self._nobody = {
-            profile: stored.OpenWorld.fresh(0, World(instruments={}, credentials={}, profile=profile), (), journal)
+            profile: OpenWorld.fresh(0, World(instruments={}, credentials={}, profile=profile), (), journal)
             for profile in PROFILES
         }
-        self._file = None if state is None else stored.StateFile(Path(state).absolute())
-        if self._file is not None:
-            try:
-                for number, parts in self._file.read().items():
-                    try:
-                        key, opened = stored.restored(number, parts, make_journal())
-                    except (*stored.MALFORMED, WorkbookError):
-                        raise self._file.damaged("a world in it cannot be read") from None
-                    self._opened[key] = opened
-            except BaseException:
-                self._file.close()
-                raise
 
     def __repr__(self) -> str:
         return f"Worlds({len(self)} keys)"
@@ -132,7 +120,7 @@ class Worlds:
             return {opened.name: opened.journal for opened in (self.nobody, *self._opened.values())}
 
     @property
-    def nobody(self) -> stored.OpenWorld:
+    def nobody(self) -> OpenWorld:
         """The world without any credential, for requests whose key opens none.
 
         It answers in the profile of the first world: a client that is refused sees how this server refuses.
@@ -140,24 +128,14 @@ class Worlds:
         profiles = (opened.world.profile for opened in self._opened.values())
         return self._nobody[next(profiles, PROFILES[0])]
 
-    def close(self) -> None:
-        """Release the state file; a request after that is answered with 500."""
-        if self._file is not None:
-            with self._lock:
-                self._file.close()
-
     # ------------------------------------------------------------ requests
 
     def respond(self, request: Request) -> Response:
-        """The answer of the world that the request's key opens, after all that it changed is on the disk.
-
-        If the disk refuses, the answer is a 500, although the service has done its part. What the service did is
-        written with the next request of that world. (The 500 is openapi; that it is the answer here is assumed.)
-        """
+        """The answer of the world that the request's key opens."""
         with self._lock:
             key = self.opener(request)
             opened = self.nobody if key is None else self._opened[key]
-            response = self._exchanged(opened, request)
+            response = self._exchange(opened, request)
         if self.basis_header:
             response = replace(response, headers=(*response.headers, (BASIS_HEADER, response.basis)))
         seconds = opened.world.latencies.get(request.method, 0.0)
@@ -166,29 +144,15 @@ class Worlds:
             response = replace(response, wire=wire)
         return response
 
-    def _exchanged(self, opened: stored.OpenWorld, request: Request) -> Response:
-        """The answer; the journal gets it only when it is on the disk."""
+    def _exchange(self, opened: OpenWorld, request: Request) -> Response:
+        """The answer, which the journal keeps."""
         journal, arrived = opened.journal, opened.journal.now()
         try:
             response = opened.service.respond(request)
         except Exception as error:
             journal.record(arrived, request, error, self._opened)
             raise
-        # The order matters: service, disk, journal. A crash before the write loses what no client was told; one after
-        # it loses nothing. A test that waits for an entry never gets an exchange that a crash could undo.
-        latest = journal.entry(arrived, request, response, self._opened)
-        if self._file is not None and opened.number:
-            try:
-                changes, saved = stored.unsaved(opened, latest)
-                self._file.write(changes)
-                opened.saved = saved
-            except ConfigurationError:
-                response = _refusal(
-                    SPEC.problems[Broken.OURS],
-                    "The state file cannot take the change of this request. Check the disk of the state file.",
-                )
-                latest = journal.entry(arrived, request, response, self._opened)
-        journal.append(latest)
+        journal.record(arrived, request, response, self._opened)
         return response
 
     def opener(self, request: Request) -> str | None:
@@ -203,7 +167,7 @@ class Worlds:
 
     # ------------------------------------------------------------ finding a world
 
-    def place(self, key: str) -> stored.OpenWorld:
+    def place(self, key: str) -> OpenWorld:
         """The world that this key opens.
 
         Raises:
@@ -214,7 +178,7 @@ class Worlds:
             raise ConfigurationError(f"No world has this key (it is not repeated here); there are {len(self)}.")
         return opened
 
-    def named(self, name: str | None = None) -> stored.OpenWorld:
+    def named(self, name: str | None = None) -> OpenWorld:
         """The world of this public name; None means the only one that has a key.
 
         Raises:
@@ -228,7 +192,7 @@ class Worlds:
             raise ParameterError(f"Say which world is meant (in a query, as ?world=name). {hint}")
         return worlds[name]
 
-    def key_of(self, opened: stored.OpenWorld) -> str:
+    def key_of(self, opened: OpenWorld) -> str:
         """The key that opens this world; it goes into no answer and no log (REL-2).
 
         Raises:
@@ -257,7 +221,7 @@ class Worlds:
 
         Raises:
             ConfigurationError: the key is no header value or is taken already; the scenario has no such credential; its
-                faults are invalid; or the state file cannot be written. Nothing was added.
+                faults are invalid. Nothing was added.
         """
         with self._lock:
             key = f"SIMULATED-{secrets.token_urlsafe(18)}" if key is None else key
@@ -267,12 +231,7 @@ class Worlds:
             if key in self._opened:
                 raise ConfigurationError("This key opens a world already (it is not repeated here). Choose another.")
             number = 1 + max((opened.number for opened in self._opened.values()), default=0)
-            salt = b"" if self._file is None else secrets.token_bytes(16)
-            journal = self._make_journal()
-            journal.persist(salt)
-            opened = stored.OpenWorld.fresh(number, *_meaning(what, key, credential, seed), journal, salt)
-            self._write(stored.beginning(key, opened))
-            opened.saved = stored.Saved(counts=opened.counts, resets=journal.resets)
+            opened = OpenWorld.fresh(number, *_meaning(what, key, credential, seed), self._make_journal())
             self._opened[key] = opened
             return key
 
@@ -296,41 +255,30 @@ class Worlds:
         Faults that were planned since are gone; the journal is empty.
 
         Raises:
-            ConfigurationError: the key opens none, or the state file cannot be written, and nothing changed.
+            ConfigurationError: the key opens none.
         """
         with self._lock:
             opened = self.place(key)
-            self._begin(key, opened.world, opened.own)
+            self._begin(key, opened.world, opened.faults)
 
-    def fault(self, key: str, faults: stored.Faults) -> None:
+    def fault(self, key: str, faults: Faults) -> None:
         """Play these `[[fault]]` tables in a world from now on, instead of its own; the world keeps its memory.
 
         Raises:
-            ConfigurationError: the key opens none, a table is invalid, or the state file cannot be written; nothing
-                changed.
+            ConfigurationError: the key opens none, or a table is invalid; nothing changed.
         """
         with self._lock:
             opened = self.place(key)
-            planned = plan(faults, opened.world.seed, where=opened.world.name)
-            self._write([stored.forget(opened.number, "plan"), stored.world_row(key, opened, faults)])
-            opened.service.plan, opened.faults = planned, faults
-            opened.saved = replace(opened.saved, counts=opened.counts)
+            opened.service.plan = plan(faults, opened.world.seed, where=opened.world.name)
 
-    def _begin(self, key: str, world: World, faults: stored.Faults) -> None:
+    def _begin(self, key: str, world: World, faults: Faults) -> None:
         """Put a world at its beginning in the place of the one that the key opens, with the same name and journal."""
         before = self.place(key)
-        opened = stored.OpenWorld.fresh(before.number, world, faults, before.journal, before.salt)
-        self._write(stored.beginning(key, opened))
+        self._opened[key] = OpenWorld.fresh(before.number, world, faults, before.journal)
         before.journal.reset()
-        opened.saved = stored.Saved(counts=opened.counts, resets=before.journal.resets)
-        self._opened[key] = opened
-
-    def _write(self, changes: list[stored.RowChange]) -> None:
-        if self._file is not None:
-            self._file.write(changes)
 
 
-def _meaning(what: Scenario | World, key: str, credential: str | None, seed: int | None) -> tuple[World, stored.Faults]:
+def _meaning(what: Scenario | World, key: str, credential: str | None, seed: int | None) -> tuple[World, Faults]:
     """The world that the key opens, and its faults."""
     if isinstance(what, Scenario):
         return what.world(api_key=key, credential=credential, seed=seed), what.faults
@@ -342,10 +290,10 @@ def _refusal(problem: Problem, detail: str) -> Response:
     return Response(problem.status, JSON_HEADERS, problem.body(detail), problem.basis)
 
 
-class MockServer(AbstractContextManager["MockServer"]):
+class MockServer:
     """A simulated API: a world for each of a scenario's credentials.
 
-    A test may use this object while a server serves it; one thread may wait while another asks:
+    A test may use this object while a server serves it:
 
     >>> import httpx
     >>> import workbook as wb
@@ -356,12 +304,8 @@ class MockServer(AbstractContextManager["MockServer"]):
     >>> with server.running() as url, httpx.Client(base_url=url, headers=key) as client:
     ...     [client.get(target).status_code for _ in range(3)]
     [200, 503, 200]
-    >>> server.wait(wb.mock.Match("GET", after=1)).fault
-    '503 that says 500'
-    >>> for outcome in server.verify(wb.mock.exactly(2, "GET").answered(200), wb.mock.no_repeated_post()):
-    ...     print(outcome)
-    ok: exactly 2 GET answered 200; seen: 2 GET (#1, #3).
-    ok: no POST sent twice with the same body (REL-1); seen: 0 POST, no two alike.
+    >>> [(entry.operation, entry.status, entry.fault) for entry in server.journal().entries()]
+    [('GET', 200, ''), ('GET', 503, '503 that says 500'), ('GET', 200, '')]
     >>> len(server.journal().to_har()["log"]["entries"])
     3
     >>> server.scenario("class-room")
@@ -374,17 +318,16 @@ class MockServer(AbstractContextManager["MockServer"]):
     Args:
         scenario: a scenario's name or file.
         seed: replaces the scenario's own, and that of each scenario opened later.
-        state: a file that keeps the worlds over a restart; the worlds in it are opened instead of the scenario.
+        journal: a file to which each exchange is appended as a line of JSON, redacted.
         names: host names that mean this server, besides loopback.
         basis_header: test mode: every answer says in a header what it rests on.
 
     Attributes:
         keys: credential's name to key.
         worlds: what answers.
-        notifier: sends the operator's notifications; None where nobody is notified.
 
     Raises:
-        ConfigurationError: the scenario or the state file is invalid.
+        ConfigurationError: the scenario is invalid, or the journal's file cannot be written.
     """
 
     def __init__(
@@ -392,20 +335,18 @@ class MockServer(AbstractContextManager["MockServer"]):
         scenario: str | Path = "default",
         *,
         seed: int | None = None,
-        state: Path | None = None,
+        journal: Path | None = None,
         names: Iterable[str] = (),
         basis_header: bool = False,
     ) -> None:
         self._seed = seed
         self._names = tuple(names)
-        self.notifier: Notifier | None = None
         chosen = load(scenario)
-        self.worlds = Worlds(state, basis_header=basis_header)
-        restored = {f"kept {number}": key for number, key in enumerate(self.worlds.keys, 1)}
-        self.keys: Mapping[str, str] = restored or self.worlds.add_each(chosen, seed=seed)
+        self.worlds = Worlds(make_journal=partial(Journal, file=journal), basis_header=basis_header)
+        self.keys: Mapping[str, str] = self.worlds.add_each(chosen, seed=seed)
 
     def __repr__(self) -> str:
-        following = "with server.running() as url; .keys, .faults(), .verify(), .journal()"
+        following = "with server.running() as url; .keys, .faults(), .journal()"
         return f"MockServer({self.worlds!r})\nNext: {following}."
 
     def running(self) -> AbstractContextManager[str]:
@@ -413,9 +354,6 @@ class MockServer(AbstractContextManager["MockServer"]):
         from workbook.tools.mockserver.server import running  # sockets and TLS, needed only here
 
         return running(self)
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
 
     @property
     def world(self) -> World:
@@ -430,10 +368,6 @@ class MockServer(AbstractContextManager["MockServer"]):
         detail = f"This server does not go by that name. Ask for {names}."
         return _refusal(Problem(421, "00_421", "Misdirected request", "assumed"), detail)
 
-    def close(self) -> None:
-        """Release the state file."""
-        self.worlds.close()
-
     @property
     def journals(self) -> Mapping[str, Journal]:
         """The worlds' journals by name; "nobody" has the requests whose key opens no world."""
@@ -443,20 +377,8 @@ class MockServer(AbstractContextManager["MockServer"]):
         """What a world was asked and what it answered; `to_har` and `to_jsonl` export it."""
         return self.worlds.named(world).journal
 
-    def wait(self, matching: Matching = ANY, timeout: float = 10.0, *, world: str | None = None) -> Entry | None:
-        """The first exchange that matches, past or to come; None when the time (seconds) was up."""
-        return self.journal(world).wait(matching, timeout)
-
-    def verify(self, *expectations: Expectation, world: str | None = None) -> list[Outcome]:
-        """The outcome of each expectation of a world's journal, in their order."""
-        return verification.verify(self.journal(world), *expectations)
-
     def reset(self, world: str | None = None) -> None:
-        """Make a world what it was at the start, with an empty journal.
-
-        Raises:
-            ConfigurationError: the state file cannot be written, and nothing changed.
-        """
+        """Make a world what it was at the start, with an empty journal."""
         opened = self.worlds.named(world)
         if opened is self.worlds.nobody:
             opened.journal.reset()
@@ -467,7 +389,7 @@ class MockServer(AbstractContextManager["MockServer"]):
         """Play these faults from now on, instead of the planned ones; each as a scenario's `[[fault]]` table.
 
         Raises:
-            ConfigurationError: a table is invalid; or as `reset`.
+            ConfigurationError: a table is invalid.
         """
         self.worlds.fault(self.worlds.key_of(self.worlds.named(world)), tables)
 
@@ -479,7 +401,7 @@ class MockServer(AbstractContextManager["MockServer"]):
             world: which; see above.
 
         Raises:
-            ConfigurationError: the scenario is invalid; or as `reset`.
+            ConfigurationError: the scenario is invalid.
         """
         what = scenario if isinstance(scenario, Scenario) else load(scenario)
         self.worlds.open(self.worlds.key_of(self.worlds.named(world)), what, seed=self._seed)

@@ -3,7 +3,7 @@
 import json
 import shlex
 from collections.abc import Awaitable, Iterable, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +16,6 @@ from workbook.tools.mockserver import server as http
 from workbook.tools.mockserver.control import LIVE_PAGE, PREFIX, Control, live_page, refusal
 from workbook.tools.mockserver.journal import REDACTED, scrubbed_target, secrets_of
 from workbook.tools.mockserver.mock import MockServer, fresh_output
-from workbook.tools.mockserver.notifications import Notifier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +29,11 @@ class ServeOptions:
         seed: of everything that the service makes up; None takes the scenario's.
         quiet: log no requests.
         scenario: a scenario's name or file.
-        state: a file that keeps the worlds over a restart.
+        journal: a file to which each exchange is appended, redacted; None keeps it in memory alone.
         tls: serve https as well, with a throw-away certificate.
         control: serve the control API as well.
         basis: test mode: every answer says in a header what it rests on.
         allow_remote: accept connections from other machines.
-        notify: a URL of the integrator's for the operator's notifications; empty sends none.
     """
 
     host: str = "127.0.0.1"
@@ -44,12 +42,11 @@ class ServeOptions:
     seed: int | None = None
     quiet: bool = False
     scenario: str = "default"
-    state: Path | None = None
+    journal: Path | None = None
     tls: bool = False
     control: bool = False
     basis: bool = False
     allow_remote: bool = False
-    notify: str = ""
 
 
 def serve_api(options: ServeOptions | None = None) -> int:
@@ -66,18 +63,17 @@ def serve_api(options: ServeOptions | None = None) -> int:
             stack, options.host, options.port, tls=options.tls, allow_remote=options.allow_remote
         )
         mock = MockServer(
-            options.scenario, seed=options.seed, state=options.state, names=[options.host], basis_header=options.basis
+            options.scenario,
+            seed=options.seed,
+            journal=options.journal,
+            names=[options.host],
+            basis_header=options.basis,
         )
-        stack.enter_context(closing(mock))
-        if options.notify:
-            told = (lambda _line: None) if options.quiet else http.print_log
-            mock.notifier = stack.enter_context(closing(Notifier(options.notify, told)))
         simulated, control, control_path = http.answering(mock), Control(mock), PREFIX.rstrip("/")
 
         def answer(request: Request) -> http.AnyAnswer | Awaitable[http.AnyAnswer]:
-            controlled = options.control and http.is_own_host(
-                request, [options.host]
-            )  # another host gets the mock's 421
+            # another host gets the mock's 421
+            controlled = options.control and http.is_own_host(request, [options.host])
             if controlled and request.target.startswith(control_path):
                 return control.respond(request)
             if controlled and request.method == "GET" and request.target in (LIVE_PAGE, LIVE_PAGE.rstrip("/")):
@@ -87,12 +83,9 @@ def serve_api(options: ServeOptions | None = None) -> int:
         def log(request: Request, response: http.AnyAnswer, seconds: float) -> None:
             if not isinstance(response, Response):
                 return
-            if not options.quiet:
-                http.print_log(log_line(request, response, seconds, mock.worlds.keys))
-            if mock.notifier is not None:
-                mock.notifier.exchanged(request, response)
+            http.print_log(log_line(request, response, seconds, mock.worlds.keys))
 
-        server = http.Server(answer, None if options.quiet and mock.notifier is None else log)
+        server = http.Server(answer, None if options.quiet else log)
         for listener, certificate in opened:
             server.listen(listener, certificate)
         if options.control:

@@ -19,9 +19,10 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
 
 from workbook.api.opaque import json_object, json_text, wrong_layer
 from workbook.api.protocol import BodyReader
@@ -29,8 +30,8 @@ from workbook.api.redaction import Redaction, length_of, refuse_constant
 from workbook.base.files import read_named
 from workbook.base.secrecy import MASK, Secrets, each_text, secrets_in_request
 from workbook.errors import ConfigurationError
-from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
-from workbook.tools.mockserver.journal import Seconds, WrittenExchange, as_dict, entry
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Headers, header_values
+from workbook.tools.mockserver.journal import as_dict, entry
 from workbook.tools.proxy.upstream import LOSSES, ProxyExchange
 
 # The shape of a body: field names and JSON types, and no value but those that are known to be harmless.
@@ -337,10 +338,18 @@ def is_head(line: bytes) -> bool:
 # A record read back: each line checked, and an unfinished last one left out with a note.
 
 
-class RecordedExchange(WrittenExchange):
-    """One exchange of a record: what the journal writes of it, and what a comparison needs besides.
+Seconds = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=10**12)]
+
+
+class RecordedExchange(BaseModel):
+    """One exchange of a record: what the journal writes of it (see `Entry`), and what a comparison needs besides.
 
     Attributes:
+        body: redacted, as a JSON value.
+        body_length: bytes.
+        response_body: as `body`.
+        response_length: bytes.
         line: of the file, from 1.
         run: of a proxy, from 1: names of keys and digests mean something within one run only.
         instrument: the payment instrument's id or pseudonym.
@@ -355,8 +364,24 @@ class RecordedExchange(WrittenExchange):
         response_layer: what was wrong with the sdkInput's text.
     """
 
+    model_config = ConfigDict(strict=True, frozen=True, alias_generator=to_camel)
+
     line: int = 0
     run: int = 0
+    number: Count
+    arrived: Seconds
+    answered: Seconds
+    method: str
+    target: str
+    operation: Literal["GET", "POST"] | None
+    instrument: str | None
+    headers: Headers
+    body: Any
+    body_length: Count
+    response_headers: Headers
+    response_body: Any
+    response_length: Count
+    key_in: tuple[str, ...]
     credential: str | None
     body_shape: Mapping[str, str]
     body_layer: str | None
