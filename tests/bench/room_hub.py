@@ -27,13 +27,13 @@ from uuid import uuid4
 import requests
 import websocket
 from jupyter_client.manager import start_new_kernel
+from workbook.tools.course.hub import make_room, read_room
 
 from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.editions import Edition, laid_out
 from workbook.lessons.exercises.judging import ExerciseState
 from workbook.lessons.exercises.model import lesson
 from workbook.lessons.exercises.progress import PROGRESS, Progress
-from workbook.tools.course.hub import make_room, read_room
 
 PORT = 18543
 
