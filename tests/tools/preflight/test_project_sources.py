@@ -1,6 +1,7 @@
 """Calls and types in Swift and Kotlin, whatever the text is."""
 
 import string
+import sys
 from collections import Counter
 from functools import partial
 from time import process_time
@@ -116,3 +117,18 @@ def test_a_function_of_a_file_that_holds_its_grammar_up_is_not_looked_for_there(
     assert sources.declares("held")
     assert [sources.declaring("held"), sources.declaring("held"), sources.naming("held")] == [[], [], []]
     assert [*sources.refused] == [file]
+
+
+@pytest.mark.rule("REL-2")
+def test_no_code_of_the_judged_project_runs(tmp_path, monkeypatch):
+    planted = "import os\nos.mkdir('ran')\n"
+    for name in ("tree_sitter", "tree_sitter_kotlin", "workbook", "encodings", "faulthandler", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text(planted)
+    (tmp_path / "Page.kt").write_text("class Page(val sdk: CardProvisioning)\n")
+    project._parser(".kt")  # this process has loaded the grammars before
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", ["", *sys.path])
+    monkeypatch.setattr(project, "_PARSED", set())
+    assert judged(tmp_path)["text.readable"].verdict is Verdict.PASS
+    assert not (tmp_path / "ran").exists()
+    assert project._PARSED

@@ -10,7 +10,6 @@ import os
 import secrets
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Callable, Mapping
@@ -22,6 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
+from workbook.base.children import python_command
 from workbook.base.terminal import end_with_parent
 from workbook.base.values import checked_port
 from workbook.errors import ConfigurationError
@@ -70,7 +70,7 @@ class Lab:
     def command(self, private: Path) -> list[str]:
         """The command line; `private` holds the settings."""
         return [
-            *(sys.executable, "-m", "jupyterlab"),
+            *python_command("-m", "jupyterlab"),
             # JupyterLab opens the browser itself: by a private file, so that no command line shows the token
             *([] if self.browser else ["--no-browser"]),
             f"--LabApp.default_url={self._page}",

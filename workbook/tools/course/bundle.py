@@ -25,6 +25,7 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from workbook.base.children import environment, python_command
 from workbook.base.files import INSTALLED, NOTEBOOKS
 from workbook.base.values import lookup, quoted
 from workbook.errors import ConfigurationError, ParameterError
@@ -138,8 +139,14 @@ def _download(pinned: list[str], folder: Path, target: Target) -> None:
 
 def _run(*words: str, each: Callable[[str], object] = len) -> None:
     """Run a module of this Python to its end; each line that it prints is given to `each`."""
-    command, said = [sys.executable, "-m", *words], list[str]()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:  # noqa: S603
+    said: list[str] = []
+    with subprocess.Popen(  # noqa: S603
+        python_command("-m", *words),
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
         for line in process.stdout or ():
             said.append(line)
             each(line)

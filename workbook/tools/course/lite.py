@@ -9,7 +9,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import tarfile
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from workbook.base.children import environment, python_command
 from workbook.base.files import FIXTURES, new_folder, pip_line
 from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.editions import Edition, lay_out
@@ -73,7 +73,7 @@ def build_site(out: Path, cache: Path | None = None, pyodide: Path | None = None
         names = write_lock(python)
         left_out = add_lessons(source / "files", without=() if "pandas" in names else ("needs-pandas",))
         _add_settings(source, names)
-        build = (sys.executable, "-m", "jupyterlite_core", "build", f"--lite-dir={source}", f"--output-dir={draft}")
+        build = python_command("-m", "jupyterlite_core", "build", f"--lite-dir={source}", f"--output-dir={draft}")
         _run("JupyterLite did not build the site", source, *build, "--apps=lab", "--no-sourcemaps")
         shutil.copy(Path(__file__).with_name("site.html"), draft / "index.html")
         return Site(sum(path.stat().st_size for path in draft.rglob("*") if path.is_file()), left_out)
@@ -116,7 +116,7 @@ def fetched_wheels(lock: Mapping[str, Any], cache: Path) -> list[Path]:
         with TemporaryDirectory(dir=cache) as scratch:
             what = f"Wheels for Pyodide are neither in the cache nor can pip fetch them ({', '.join(wanted)})"
             target = (f"--python-version={major}.{minor}", f"--platform=pyemscripten_{about['abi_version']}_wasm32")
-            pip = (sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", *target)
+            pip = python_command("-m", "pip", "download", "--no-deps", "--only-binary=:all:", *target)
             _run(what, Path(scratch), *pip, *(name.replace("-", "==") for name in wanted))
             for wheel in Path(scratch).glob("*.whl"):
                 wheel.replace(cache / wheel.name)
@@ -126,7 +126,7 @@ def fetched_wheels(lock: Mapping[str, Any], cache: Path) -> list[Path]:
 def _run(what: str, folder: Path, *command: str) -> None:
     """Run a program in a folder; the error says `what` failed, and the program's last line."""
     try:
-        subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)  # noqa: S603  # ours
+        subprocess.run(command, cwd=folder, env=environment(), check=True, capture_output=True, text=True)  # noqa: S603
     except FileNotFoundError:
         raise ConfigurationError(f"{what}: the program {command[0]} is not installed.") from None
     except subprocess.CalledProcessError as error:

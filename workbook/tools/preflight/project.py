@@ -30,6 +30,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbook.base.children import environment, python_command
 from workbook.base.files import pip_line, read_regular
 from workbook.errors import ConfigurationError, ParameterError
 
@@ -256,10 +257,10 @@ def too_long(files: Iterable[File], seconds: float = 5, most: int = 4) -> dict[F
         code = f"from workbook.tools.preflight.project import parse_each; parse_each({seconds})"
         texts = (b"%s %d\n%s" % (file.path.suffix.encode(), len(file.content), file.content) for file in waiting)
         ended = subprocess.run(  # noqa: S603
-            [sys.executable, "-c", code],
+            python_command("-c", code),
             input=b"".join(texts),
             capture_output=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            env={**environment(), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # "" is the current folder
             check=False,
         )
         parsed = min(ended.stdout.count(b"\n"), len(waiting))

@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
+from workbook.base.children import safe_path
 from workbook.base.files import write_whole
 from workbook.base.secrecy import Secrets
 from workbook.base.terminal import signals_held
@@ -81,7 +82,7 @@ class _Pool(ProcessPoolExecutor):
     """A pool whose processes are known to it as soon as they start, whatever interrupts that."""
 
     def submit(self, *words: Any, **named: Any) -> Future[Any]:
-        with signals_held():  # a process that nobody knows fails with a traceback when the pool is gone
+        with signals_held(), safe_path():  # a process that nobody knows fails with a traceback when the pool is gone
             return super().submit(*words, **named)
 
 

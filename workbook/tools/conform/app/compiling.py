@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
+from workbook.base.children import environment
 from workbook.base.files import FIXTURES, NATIVE, pip_line, write_all
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows.variants import A_FROM_0_4_0, variant_a
@@ -170,7 +171,7 @@ def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tupl
         files = [*map(str, sources), *(str(path) for path, _text in texts)]
         done = subprocess.run(  # noqa: S603 - the compiler, on files that the caller named
             tools.line(str(tools.compiler), compiler, *options, *files),
-            capture_output=True, text=True, check=False,
+            capture_output=True, text=True, check=False, env=environment(),
             timeout=300,  # seconds; a machine may be busy with other things (assumed)
         )  # fmt: skip
         if done.returncode:

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from workbook.api.net import Origin
+from workbook.base.children import environment
 from workbook.base.secrecy import KEY_VARIABLE, Secrets, session_secrets
 from workbook.base.terminal import end_with_parent, ending_signals
 from workbook.errors import WorkbookError
@@ -77,14 +78,12 @@ class StartCommand(AbstractContextManager["StartCommand"]):
 
     def start(self) -> None:
         """Start it."""
-        # The workbook's own variables hold a real API key, which no back end under test gets.
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("WORKBOOK_")}
         with self.output.open("wb") as output:
             self._process = subprocess.Popen(  # noqa: S602 - the configuration's own command, run as its author would
                 self.line,
                 shell=True,
                 cwd=self.folder,
-                env={**inherited, "PYTHONUNBUFFERED": "1", **self.values, **dict([self._mark.split("=")])},
+                env={**environment(), "PYTHONUNBUFFERED": "1", **self.values, **dict([self._mark.split("=")])},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
