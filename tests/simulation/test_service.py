@@ -203,6 +203,25 @@ def test_a_refusal_explains_itself_and_repeats_neither_the_key_nor_the_data():
     assert not any(SIMULATED_KEY in detail or "junk" in detail for detail in details)
 
 
+@pytest.mark.rule("REL-2", "REL-3")
+@pytest.mark.parametrize(
+    ("wrong", "asked"),
+    [
+        (PATH.replace("Instruments", "Instrument"), "Did you mean /paymentInstruments?"),
+        (PATH.replace("Token", "Tokne"), "Did you mean /networkTokenActivationData?"),
+        ("/canary/paymentInstrumentz/canary", "Did you mean /paymentInstruments?"),
+        ("/favicon.ico", "here. The path is"),
+        ("/paymentInstruments" * 100_000, "here. The path is"),
+    ],
+    ids=range(5),
+)
+def test_a_misspelt_word_of_the_path_is_named_and_nothing_is_repeated(wrong, asked):
+    answer = Service(WORLD).respond(get(wrong))
+    assert answer.status == 404
+    assert asked in json.loads(answer.body)["detail"]
+    assert b"canary" not in answer.body
+
+
 @pytest.mark.rule("API-15")
 def test_the_role_is_named_where_it_is_missing():
     response = Service(WORLD).respond(REFUSED["no role"][0])

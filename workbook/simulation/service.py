@@ -9,13 +9,11 @@ faults comes in between: a fault `before` prevents that change, and one `after` 
 """
 
 import json
-import re
 from base64 import b64decode
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from functools import cache, partial
 from hashlib import blake2b
 from itertools import count
@@ -25,7 +23,7 @@ from urllib.parse import parse_qsl, unquote
 from workbook.api import protocol
 from workbook.api.exchange import FailureKind, Options
 from workbook.api.opaque import SdkOutput
-from workbook.base.values import lookup
+from workbook.base.values import lookup, nearest
 from workbook.errors import DeadlineError, MaybeSentError
 from workbook.simulation.contract import CONTRACTS, JSON, SPEC, Broken, Contract, Document, KeyPlace, Operation, written
 from workbook.simulation.faults import Chance, FaultPlan
@@ -37,100 +35,15 @@ from workbook.simulation.world import ROLE, SIMULATED_KEY, Instrument, World
 Decided: TypeAlias = tuple[Response, Callable[[], None]]
 
 
-# Hints: what was nearly right about a request that matches no operation, in words that say how to correct it.
-#
-# The path is compared with the only one there is. The two fixed words in it are found, even misspelt, and the segments
-# before, between and after them are judged. The hint repeats only a segment that is nearly one of those words, so never
-# a secret, card data, an id or a query.
-
-ROOT, VERSION, NOUN, LAST = f"{BEFORE_ID}{AFTER_ID}".replace("//", "/").strip("/").split("/")
+# The words of the path that are the same in each request.
+FIXED_WORDS = f"{BEFORE_ID}{AFTER_ID}".replace("//", "/").strip("/").split("/")
 
 
-def hints(method: str, target: str) -> str:
-    """What was nearly right, as sentences; empty where nothing was.
-
-    They repeat at most 120 characters of the request, and nothing of its query or its id.
-
-    Args:
-        method: as it was sent.
-        target: the raw request target.
-    """
-    path = re.split(r"[?#]", target, maxsplit=1)[0]
-    path = re.sub(r"\A[A-Za-z][A-Za-z0-9+.-]*://[^/]*", "", path)  # a whole address is allowed as a target
-    segments = path.removeprefix("/").split("/")
-    if len(path) > 30 * 256 or len(segments) > 30:  # too long for a misspelling
-        return ""
-    places = range(len(segments))
-    noun = next((place for place in places if _alike(segments[place], NOUN)), None)
-    last = next((place for place in reversed(places) if _alike(segments[place], LAST)), None)
-    if noun is not None:
-        end = last if last is not None and last > noun else len(segments)
-        before, word, between = segments[:noun], segments[noun], segments[noun + 1 : end]
-    elif last is not None:
-        # The noun is unrecognisable: it was two segments before the last word, or directly after a correct prefix.
-        start = 2 if segments[:2] == [ROOT, VERSION] else max(last - 2, 0)
-        end, before, word, between = last, segments[:start], "", segments[max(last - 1, start) : last]
-    else:
-        return ""
-    after, has_last = segments[end + 1 :], end < len(segments)
-    notes = [*_prefix_hints(before), *_word_hints(word, NOUN, "The segment {} is missing.")]
-    ids = [segment for segment in between if segment]
-    if not ids:
-        notes.append(f"The id of the payment instrument is missing between /{NOUN}/ and /{LAST}.")
-    elif len(ids) > 1 and has_last:
-        notes.append("An id is one segment: a slash inside it is sent as %2F.")  # API-3
-    notes += _word_hints(segments[end] if has_last else "", LAST, "The path ends with {}, right after the id.")
-    if any(after):
-        notes.append(f"Nothing comes after /{LAST}.")
-    elif after:
-        notes.append("There is no slash at the end.")
-    if "" in (before + (between if ids else []) if has_last else before):
-        notes.append("A slash is doubled.")
-    if notes:
-        return " ".join(notes)
-    if method in ("GET", "POST"):
-        return ""
-    if (upper := method.strip().upper()) in ("GET", "POST"):
-        return f"Methods are written in capital letters. Did you mean {upper}?"
-    return "This path knows GET, which reads activation data, and POST, which exchanges an sdkOutput."
-
-
-def _alike(segment: str, word: str) -> bool:
-    """Whether one may be taken for the other.
-
-    The least likeness, from 0 to 1, is our choice: `networkTokens`, another resource of the real API (openapi), falls
-    below it. A segment of more than 40 characters is no misspelling.
-    """
-    matcher = SequenceMatcher(None, segment.lower(), word.lower(), autojunk=False)
-    return len(segment) <= 40 and matcher.ratio() >= 0.65
-
-
-def _prefix_hints(before: Sequence[str]) -> Iterator[str]:
-    """What is wrong with the segments before the noun."""
-    *above, last = [segment for segment in before if segment] or [""]
-    if [*above, last] == [ROOT, VERSION]:
-        return
-    if above in ([], [ROOT]) and last.lower() != VERSION and re.fullmatch(r"[vV]?\d{1,3}", last):
-        yield f"The version segment is {VERSION} (API-14): did you mean /{ROOT}/{VERSION}/...?"
-    elif [segment.lower() for segment in (*above, last)] == [ROOT, VERSION]:
-        yield f"The path is case-sensitive, did you mean /{ROOT}/{VERSION}/...?"
-    elif [*above, last][-2:] == [ROOT, VERSION]:
-        yield f"The path must begin with /{ROOT}/{VERSION}."
-    else:
-        yield f"The path starts with /{ROOT}/{VERSION}."
-
-
-def _word_hints(segment: str, word: str, missing: str) -> Iterator[str]:
-    """What is wrong with one of the fixed words; only a segment that is nearly it is repeated."""
-    if segment == word:
-        return
-    if not segment:
-        yield missing.format(f"/{word}")
-    elif segment.lower() == word.lower():
-        yield f"/{segment}: the path is case-sensitive, did you mean /{word}?"
-    else:
-        plain = re.fullmatch(r"[A-Za-z0-9_.-]+", segment)
-        yield f"/{segment}: did you mean /{word}?" if plain else f"Did you mean /{word}?"
+def misspelt_words(path: str) -> str:
+    """A question for each fixed word that a path nearly has; it repeats nothing of the path: a key may be in it."""
+    segments = path.split("/") if len(path) <= 1000 else []
+    words = [word for word in FIXED_WORDS if word not in segments and nearest(word, segments, 0.65)]
+    return " ".join(f"Did you mean /{word}?" for word in words)
 
 
 # Reading the operation, the API key and the body of a request, or what is wrong with them.
@@ -170,12 +83,11 @@ def route(request: Request, contract: Contract) -> tuple[Operation, str, str]:
     instrument_id = path.removeprefix(contract.before_id).removesuffix(contract.after_id)
     whole = f"{contract.before_id}{instrument_id}{contract.after_id}"
     if not instrument_id or "/" in instrument_id or path != whole:
-        sentences = ("There is nothing here.", hints(request.method, request.target), f"The path is {contract.path}.")
+        sentences = ("There is nothing here.", misspelt_words(path), f"The path is {contract.path}.")
         raise Refused(Broken.PATH, " ".join(filter(None, sentences)))
     operation = contract.operations.get(request.method)
     if operation is None:
-        known = f"This path knows {' and '.join(contract.operations)}."
-        raise Refused(Broken.METHOD, hints(request.method, request.target) or known)
+        raise Refused(Broken.METHOD, f"This path knows {' and '.join(contract.operations)}.")
     return operation, unquote(instrument_id), query
 
 
