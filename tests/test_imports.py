@@ -52,7 +52,6 @@ OWNERS = {
     "tree_sitter": {"tools/preflight/project.py"},
     "tree_sitter_kotlin": {"tools/preflight/project.py"},
     "tree_sitter_swift": {"tools/preflight/project.py"},
-    "cryptography": {"tools/preflight/signing.py"},
 }
 """The only places that may import these libraries: a package, or one module of it."""
 

@@ -28,10 +28,9 @@ from typing import NamedTuple
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "support"), str(Path(__file__).parents[2])]
 
-from cryptography.hazmat.primitives.serialization import Encoding
-from sample_certificates import debug_pair, forms
 from sample_projects import good_project
 
+from workbook.base.files import FIXTURES
 from workbook.checks.diagnosis import diagnose
 from workbook.errors import WorkbookError
 from workbook.tools.diagnose.inspector import inspect
@@ -111,8 +110,6 @@ def parsers(folder: Path) -> list[Parser]:
         name, _mark, content = data.partition(b"\0")
         return judge([file for file in files.values() if file.name.encode() != name], text(name)[:80], content)
 
-    pair = debug_pair()
-    signs = forms(pair, pair[1].public_bytes(Encoding.DER))
     return [
         Parser("build scripts", 18, of[".kts"] * 2 + of[".toml"], lambda data: read_script(text(data))),
         Parser("project files", 15, of[".pbxproj"], lambda data: read_old_plist(text(data))),
@@ -120,8 +117,8 @@ def parsers(folder: Path) -> list[Parser]:
         Parser("opaque data", 15, [*opaque, *map(b64encode, opaque)], inspect),
         Parser("symptoms and logs", 3, [b"15009 ApiException", b'{"status": 422, "errorCode": "30_031"}'],
                lambda data: diagnose(text(data))),
-        Parser("certificates, keystores, packages", 15, [*signs.values()],
-               in_file(lambda path: read_certificates(path, "secret-1"))),
+        Parser("signing reports", 15, [(FIXTURES / "projects" / "signing_report.txt").read_bytes()],
+               in_file(read_certificates)),
         Parser("requests for allowlisting", 5,
                [b'{"request": [{"applicationId": "a.b", "sha256": "%s"}]}' % (b"AB" * 32)], in_file(read_sent)),
         Parser("environments", 5, [b"API_BASE_URL=https://h\nexport API_KEY='k'\nTIMEOUT=5\n"],

@@ -12,7 +12,7 @@ HOMES = {
     "case_table": "conform.notebook",
     "conform": "conform.notebook",
     "first_miss": "conform.app.run",
-    "normalised": "preflight.signing",
+    "normalise": "preflight.signing",
     "play_core": "conform.app.run",
     "project": "preflight.notebook",
     "read_certificates": "preflight.signing",

@@ -112,7 +112,7 @@ def entries_to_send() -> Observed:
     ids = dict(result.variants)
     sent = {(row["applicationId"], row["sha256"]) for row in allowlist_request(result.variants, anns)}
     try:
-        tool("normalised")("5E:8F:16:06:2E:A3:CD:2C:4A:0D:54:78:76:BA:A6:F3:8C:AB:F6:25")
+        tool("normalise")("5E:8F:16:06:2E:A3:CD:2C:4A:0D:54:78:76:BA:A6:F3:8C:AB:F6:25")
         digest = "either"
     except ParameterError:
         digest = "SHA-256"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shlex
 import sys
 from collections.abc import Iterable
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 def add_to(commands: Any) -> None:
     """Add these commands to the parser."""
-    closing = "A keystore's password comes from WORKBOOK_KEYSTORE_PASSWORD. Nothing is changed, and nothing is sent."
+    closing = "Nothing is changed, and nothing is sent."
     codes = """\
 workbook preflight allowlist-request PATH... --signing FILE...    the values to send, for each build variant
 
@@ -61,7 +60,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="folders of the project")
     parser.add_argument(
         "--signing", nargs="+", action="extend", default=[], type=Path, metavar="FILE",
-        help="signing reports, certificates, keystores, signed packages",
+        help="texts of signing reports",
     )  # fmt: skip
     parser.add_argument("--machine", default="", metavar="NAME", help="the machine that made the certificates")
 
@@ -73,12 +72,10 @@ def _run(options: argparse.Namespace, **settings: Any) -> Preflight:
         ParameterError: no folder is named.
     """
     from workbook.tools.preflight.run import Preflight
-    from workbook.tools.preflight.signing import PASSWORD
 
     if not options.paths:
         raise ParameterError("Which project? Name its folder: workbook preflight PATH.")
-    password, signing = os.environ.get(PASSWORD, ""), tuple(options.signing)
-    return Preflight(tuple(options.paths), signing=signing, password=password, machine=options.machine, **settings)
+    return Preflight(tuple(options.paths), signing=tuple(options.signing), machine=options.machine, **settings)
 
 
 def preflight(options: argparse.Namespace) -> int:

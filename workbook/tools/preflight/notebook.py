@@ -48,13 +48,13 @@ class ProjectResult(Result):
         """The values to send for allowlisting: a row for each build variant and each certificate that may sign it.
 
         Args:
-            signing: signing reports, certificates, keystores or signed packages.
+            signing: the texts of signing reports.
             machine: whose certificates these are.
 
         Raises:
             ConfigurationError: a file cannot be read, or holds no fingerprint.
         """
-        certificates = [one for path in signing for one in read_certificates(Path(path), "", machine)]
+        certificates = [one for path in signing for one in read_certificates(Path(path), machine)]
         head = ("application id", "SHA-256", "variant", "signed on")
         rows = (
             (row["applicationId"], row["sha256"], row["variant"], row["machine"])
@@ -91,7 +91,7 @@ def project(
     Args:
         files: the project's folder; or the texts of its files by their names, such as `{"App/Info.plist": "..."}`.
         only: names, groups and globs of cases; none means all.
-        signing: signing reports, certificates, keystores or signed packages.
+        signing: the texts of signing reports.
         sent: the request that was sent for allowlisting, as JSON.
         repository: the local repository with the private library.
         known: known failures: the name of each case with a comment.

@@ -31,8 +31,7 @@ class Preflight(Options[PreflightCase]):
         paths: folders of the project, or single files.
         sdk: the SDK's coordinate `group:name` or its package's name; by default recognised by its name.
         library: the same for the private library.
-        signing: files that hold certificates.
-        password: of a PKCS#12 keystore.
+        signing: texts of signing reports.
         machine: whose certificates they are.
         sent: the request that was sent for allowlisting.
         repository: the local repository with the private library.
@@ -45,7 +44,6 @@ class Preflight(Options[PreflightCase]):
     sdk: str = ""
     library: str = ""
     signing: tuple[Path, ...] = ()
-    password: str = field(default="", repr=False)
     machine: str = ""
     sent: Path | None = None
     repository: Path | None = None
@@ -100,7 +98,7 @@ def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
 
 def named_certificates(run: Preflight) -> tuple[SigningCertificate, ...]:
     """The certificates in every file that the user named."""
-    return tuple(cert for path in run.signing for cert in read_certificates(path, run.password, run.machine))
+    return tuple(cert for path in run.signing for cert in read_certificates(path, run.machine))
 
 
 def read_environment(path: Path) -> dict[str, tuple[str, int]]:
