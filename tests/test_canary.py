@@ -64,5 +64,5 @@ def test_a_real_api_is_asked_and_the_notebooks_say_where_it_ends(report):
 def test_the_report_counts_every_check(report):
     out, _done = report
     told = json.loads((out / "run.json").read_text())
-    assert told["version"] == 1
+    assert told["format"] == 1
     assert (out / "junit.xml").read_text().count("<testcase") >= 8

@@ -27,7 +27,7 @@ from workbook.simulation.http import JSON_HEADERS, Request, Response
 from workbook.tools.commands import cli, doctor
 from workbook.tools.commands.runner.export import export
 from workbook.tools.commands.runner.run import CheckResult, NotebookRun, Report, raised
-from workbook.tools.harness.reports import reports
+from workbook.tools.harness.output import reports
 from workbook.tools.mockserver.journal import Journal
 from workbook.tools.mockserver.serve import log_line
 from workbook.tools.proxy.record import Lines

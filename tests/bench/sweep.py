@@ -123,7 +123,7 @@ def workers(folder, combinations):
     for number in ("1", "2"):
         out = Path(folder) / number
         subprocess.run([*command(matrix, out), "--workers", number], cwd=ROOT, stderr=subprocess.DEVNULL, check=False)
-        took.append(json.loads((out / "sweep.json").read_text())["rate"]["seconds"])
+        took.append(json.loads((out / "sweep.json").read_text())["details"]["rate"]["seconds"])
         shutil.rmtree(out)
     return f"{took[0] / took[1]:.2f} times", f"{took[0]:.1f} s and {took[1]:.1f} s"
 

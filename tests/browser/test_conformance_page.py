@@ -3,7 +3,7 @@
 import pytest
 from ran import NAMES, recorded
 
-from workbook.tools.harness.reports import write_reports
+from workbook.tools.harness.output import write_reports
 
 pytestmark = pytest.mark.browser
 

@@ -21,6 +21,7 @@ from xml.etree import ElementTree as ET
 
 from workbook.base.files import copy_lessons
 from workbook.lessons.exercises.progress import Progress
+from workbook.tools.harness.report import About, RunRecord, to_json
 
 ROOT = Path(__file__).parent.parent.parent
 MARK = "WORKBOOK_SIGNAL_TEST"
@@ -48,7 +49,6 @@ COMMANDS = {
     "phone": (["phone", "--port", "PORT", "--out", "out"], 2.0, {0}),
     "preflight": (["preflight", "lessons/fixtures/projects"], 2.0, {0, 1, 2, 130}),
     "compare": (["compare", "run.json", "run.json", "--out", "out.txt"], 1.0, {0, 130}),
-    "evidence": (["evidence", "--out", "out"], 1.0, {0, 130}),
     "diagnose": (["diagnose", "15009"], 1.0, {0, 1, 130}),
     "inspect": (["inspect", "record.jsonl"], 1.0, {0, 1, 130}),
     "doctor": (["doctor"], 4.0, {0, 1, 130}),
@@ -151,7 +151,7 @@ def wrong_after(name, seconds, sent, folder):
         configured = folder / FILE
         configured.write_text(configured.read_text("utf-8").replace("8655", port), "utf-8")
     (folder / "record.jsonl").write_text(RECORD, "utf-8")
-    (folder / "run.json").write_text('{"version": 1, "notebooks": []}', "utf-8")
+    (folder / "run.json").write_text(to_json(RunRecord(About(program="workbook run"), ())), "utf-8")
     command = [sys.executable, *PROGRAM, *(port if word == "PORT" else word for word in words)]
     over = threading.Event()
     if "PORT" in words and name != "lab":

@@ -13,8 +13,7 @@ from workbook.tools.conform.notebook import case_table
 from workbook.tools.harness.compare import compare
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.notebook import Result, case_view
-from workbook.tools.harness.report import record
-from workbook.tools.harness.results import of_record
+from workbook.tools.harness.record import record
 
 
 def recorded(*results):
@@ -102,7 +101,7 @@ def test_what_changed_is_what_compare_says_without_what_was_left_out():
     new = recorded(ran.result(ran.NAMES[0], Verdict.PASS), ran.result(ran.NAMES[1]))
     new = replace(new, about=replace(new.about, only=("some",)))
     shown = Result(old).changes(Result(new))
-    assert shown.title == compare(of_record(old), of_record(new)).headline
+    assert shown.title == compare(old, new).headline
     assert [row[:2] for row in shown.rows] == [("still failing", ran.NAMES[1]), ("fixed", ran.NAMES[0])]
 
 

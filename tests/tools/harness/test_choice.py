@@ -18,8 +18,9 @@ from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import load_baseline
 from workbook.tools.conform.back_end.model import RelayResult
 from workbook.tools.harness.model import Verdict
-from workbook.tools.harness.report import About, concluded, exit_code, headline
-from workbook.tools.harness.reports import to_json, to_junit
+from workbook.tools.harness.output import to_junit
+from workbook.tools.harness.record import concluded, exit_code
+from workbook.tools.harness.report import About, to_json
 from workbook.tools.harness.selection import (
     NEW_CASE,
     Baseline,
@@ -30,6 +31,7 @@ from workbook.tools.harness.selection import (
     chosen,
     new_baseline,
 )
+from workbook.tools.harness.summary import headline
 
 NAMES = list(CASES)
 ONE, TWO, *_ = CASES.values()

@@ -9,7 +9,7 @@ from ran import CARD, INPUT, KEY, MISS, OUTPUT, SECRETS, SESSION, recorded, resu
 
 from workbook.base.secrecy import SecretKind, Secrets
 from workbook.tools.harness.logs import LogLine, without_values
-from workbook.tools.harness.reports import reports
+from workbook.tools.harness.output import reports
 
 KNOWN = recorded(result()).secrets
 

@@ -8,10 +8,11 @@ from workbook.base.rules import Owner
 from workbook.errors import DefinitionError
 from workbook.tools.harness.compare import CaseChange, compare
 from workbook.tools.harness.model import Case, CaseResult, Miss, Verdict, gravest
-from workbook.tools.harness.report import About, by_group, headline, record
-from workbook.tools.harness.reports import from_json, to_html, to_json, to_junit, to_markdown
-from workbook.tools.harness.results import of_record
+from workbook.tools.harness.output import to_html, to_junit, to_markdown
+from workbook.tools.harness.record import record
+from workbook.tools.harness.report import About, from_json, to_json
 from workbook.tools.harness.selection import Baseline, Known, apply_baseline, chosen
+from workbook.tools.harness.summary import by_group, headline
 
 
 def case(name, group, least):
@@ -39,8 +40,8 @@ def test_cases_of_any_kind_are_chosen_judged_reported_and_compared():
     before, now = (record(judged(number), ABOUT) for number in (1, 5))
     assert headline(now) == "1 of 3 cases did not hold: 1 fail, 2 pass."
     assert by_group(now) == [("small", [0, 2]), ("large", [1, 0])]  # in the order of the cases
-    assert [(one.name, one.change) for one in compare(of_record(before), of_record(now)).changed] == [
-        ("number.large.ten", CaseChange.REASON), ("number.small.two", CaseChange.FIXED),
+    assert [(one.name, one.change) for one in compare(before, now).changed] == [
+        ("number.large.ten", CaseChange.STILL), ("number.small.two", CaseChange.FIXED),
     ]  # fmt: skip
     assert from_json(to_json(now)) == now
     assert all("number.large.ten" in form(now) for form in (to_html, to_junit, to_markdown))

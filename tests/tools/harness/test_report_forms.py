@@ -17,8 +17,9 @@ from ran import ABOUT, MISS, NAMES, arrived, call, of_each_verdict, recorded, re
 
 from workbook.tools.harness.model import Miss, Verdict
 from workbook.tools.harness.notebook import Result
-from workbook.tools.harness.report import first_lines, headline, telling, todos
-from workbook.tools.harness.reports import from_json, to_html, to_json, to_junit, to_markdown
+from workbook.tools.harness.output import to_html, to_junit, to_markdown
+from workbook.tools.harness.report import from_json, to_json
+from workbook.tools.harness.summary import first_lines, headline, telling, todos
 from workbook.views.html import POLICY
 from workbook.views.table import clean
 from workbook.views.templates import COLOURS, escaped
@@ -318,7 +319,7 @@ def test_the_markdown_fits_into_a_jobs_summary():
 def test_the_markdown_says_what_a_reader_needs():
     text = to_markdown(recorded(result(), stale=("an old entry",)))
     for words in ("# Conformance of a relay", "1 of 1 case did not hold", "| fidelity | 1 |", "## What to do first",
-                  "| ✗ fail | `relay.post.sdk-input-byte-exact` | API-11, must | the sdkInput as the API gave it |",
+                  "| ✗ fail | `relay.post.sdk-input-byte-exact` | API-11 (must) | the sdkInput as the API gave it |",
                   "- Stale: an old entry", "seed 7",
                   "`workbook conform back-end.toml --only relay.post.sdk-input-byte-exact --seed 7`"):  # fmt: skip
         assert words in text

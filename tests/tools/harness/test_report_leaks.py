@@ -19,8 +19,9 @@ from workbook.base.secrecy import SECRET_ENCODINGS, SecretKind, Secrets, session
 from workbook.errors import ConfigurationError, LeakError, WorkbookError
 from workbook.simulation.http import Request
 from workbook.tools.conform.back_end.model import Broke
-from workbook.tools.harness import reports as reports_module
-from workbook.tools.harness.reports import from_json, reports, to_json, write_reports
+from workbook.tools.harness import output
+from workbook.tools.harness.output import reports, write_reports
+from workbook.tools.harness.report import from_json, to_json
 
 ENCODED = {
     "plain": lambda text: text,
@@ -137,7 +138,7 @@ def test_the_error_says_what_was_found_and_how_it_stood_there(form, kind, tmp_pa
 
 
 def test_every_report_is_looked_at_and_not_the_json_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(reports_module, "FORMS", reports_module.FORMS | {"conform.md": lambda _record: f"key: {KEY}"})
+    monkeypatch.setattr(output, "FORMS", output.FORMS | {"conform.md": lambda _record: f"key: {KEY}"})
     with pytest.raises(LeakError, match=r"conform\.md would contain the API key \(plain\)"):
         write_reports(recorded(), tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.tools.harness.report import Values
+from workbook.tools.harness.summary import Values
 
 
 def value(digest, length=3, **more):

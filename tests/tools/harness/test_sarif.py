@@ -8,7 +8,7 @@ from ran import MISS, recorded
 from ran import result as ran
 
 from workbook.tools.harness.model import Verdict
-from workbook.tools.harness.reports import reports
+from workbook.tools.harness.output import reports
 from workbook.tools.harness.sarif import LEVELS, to_sarif
 
 

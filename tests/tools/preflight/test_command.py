@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbook.tools.commands.cli import main
-from workbook.tools.harness.reports import read_record
+from workbook.tools.harness.report import read_report
 from workbook.tools.preflight.judges import PREFLIGHT_CASES
 
 
@@ -47,7 +47,7 @@ def test_the_reports_are_those_of_conform_and_sarif_beside_them(platform_b, tmp_
     assert main(["preflight", str(platform_b), "--out", str(out)]) == 1
     assert sorted(path.name for path in out.iterdir()) == [
         "conform.html", "conform.json", "conform.md", "conform.xml", "preflight.sarif"]  # fmt: skip
-    (case,) = [case for case in read_record(out / "conform.json").cases if case.verdict == "fail"]
+    (case,) = [case for case in read_report(out / "conform.json").cases if case.verdict == "fail"]
     (miss,) = case.misses
     assert (miss.file, miss.line) == ("WalletUI/Info.plist", 11)
     run = json.loads((out / "preflight.sarif").read_text())["runs"][0]

@@ -334,7 +334,7 @@ def test_findings_are_ordered_by_what_they_say(found):
     ]
     told = as_text(drifted)
     assert told.index("contradicts the document (1)") < told.index("our assumption is wrong (1)")
-    said = json.loads(as_json(drifted))
+    said = json.loads(as_json(drifted))["details"]
     assert [one["kind"] for one in said["findings"]] == [finding.kind.value for finding in drifted.findings]
     assert said["findings"][2]["toml"] == '[[fault]] fault = "reset", operation = "GET", share = 0.0833'
 

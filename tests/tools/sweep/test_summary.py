@@ -22,7 +22,7 @@ def found(own_code, monkeypatch):
     def swept(**options):
         matrix, out = read_matrix(own_code / "matrix.toml", **options), own_code / "out"
         document = summarise(matrix, out, *sweep(matrix, out, workers=1))
-        assert json.loads((out / "sweep.json").read_text()) == document
+        assert json.loads((out / "sweep.json").read_text())["details"] == document
         return document["failures"]
 
     return swept
@@ -102,7 +102,7 @@ def test_shares_have_four_digits_and_durations_their_quantiles(own_code, found):
     values = [value for table in (shares, late) for value in table.to_numpy().flat if value == value]  # noqa: PLR0124  # no NaN
     assert values == [round(value, 4) for value in values]
     assert {0.3333, 0.6667} & {*values}
-    told = json.loads((own_code / "out" / "sweep.json").read_text())["durations"]["pass_entries"]
+    told = json.loads((own_code / "out" / "sweep.json").read_text())["details"]["durations"]["pass_entries"]
     took = frame["pass_entries_took"]
     assert told == {
         name: round(float(took.quantile(share)), 6) for name, share in
@@ -130,7 +130,7 @@ seed = "not 1"
     document = found(app="planted_code:planted")
     assert {kind["replay"].count("seed") for kind in document} == {0, 1}
     out = own_code / "out"
-    told = json.loads((out / "sweep.json").read_text())
+    told = json.loads((out / "sweep.json").read_text())["details"]
     told["rate"] = dict.fromkeys(told["rate"], "another one in each run")
     told["matrix"] = "of this file"
     golden("sweep", f"{json.dumps(told, indent=1, ensure_ascii=False)}\n{(out / 'summary.md').read_text()}")

@@ -74,7 +74,7 @@ def mended(mend: Callable[[dict[str, str]], Any], platform: str, *edits: Edit) -
     for case in judged(edited(platform)).record.cases:
         if case.verdict == "pass" and case.name not in passed:
             text = f"{case.name} finds nothing to judge any more: what it read is no longer in the files."
-            return Reason(case.rule.id, text, result)
+            return Reason(case.rule, text, result)
     return Observed(result)
 
 

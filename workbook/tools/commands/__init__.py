@@ -90,9 +90,9 @@ def read_baseline(options: argparse.Namespace) -> Baseline:
     if options.baseline is None:
         return Baseline()
     if options.baseline.suffix == ".json":
-        from workbook.tools.harness.reports import read_record
+        from workbook.tools.harness.report import read_report
 
-        record = read_record(options.baseline)
+        record = read_report(options.baseline)
         known = {case.name: f"It did not hold in {options.baseline} either." for case in record.ended(*COVERED)}
         return Baseline.of(known, (case.name for case in record.cases), kept=False)
     from workbook.tools.conform.back_end.config import load_baseline  # loads the forms of every file: 300 ms
@@ -123,7 +123,8 @@ def show(options: argparse.Namespace, record: RunRecord, lines: Iterable[str]) -
         for line in (*lines, *([f"reports in {options.out}"] if options.out else [])):
             say(line)
         return record.about.exit_code
-    from workbook.tools.harness.reports import to_json, to_junit
+    from workbook.tools.harness.output import to_junit
+    from workbook.tools.harness.report import to_json
     from workbook.tools.harness.sarif import to_sarif
 
     text = {"json": to_json, "junit": to_junit, "sarif": to_sarif}[options.format](record)

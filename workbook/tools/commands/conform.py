@@ -99,8 +99,7 @@ def run(options: argparse.Namespace) -> int:
     """Run cases, list them, or say what the configuration means or what would be run."""
     from workbook.tools.conform.back_end.cases import CASES
     from workbook.tools.conform.back_end.config import load_config, understood
-    from workbook.tools.harness.reports import read_record
-    from workbook.tools.harness.results import report_file
+    from workbook.tools.harness.report import read_report
     from workbook.tools.harness.selection import again, chosen
 
     cases = chosen(CASES, options.only)
@@ -108,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
         named = (case for pattern in options.only for case in chosen(CASES, [pattern]))
         cases = tuple({case.name: case for case in named}.values())
     if options.rerun_failed is not None:
-        names = {case.name for case in again(CASES, read_record(report_file(options.rerun_failed)).to_rerun)}
+        names = {case.name for case in again(CASES, read_report(options.rerun_failed).to_rerun)}
         cases = tuple(case for case in cases if case.name in names)
     if options.list:
         return list_cases(cases)
@@ -130,8 +129,8 @@ def app(options: argparse.Namespace) -> int:
     from workbook.tools.conform.app.cases import APP_CASES
     from workbook.tools.conform.app.run import AppRun, conform_app, of_file
     from workbook.tools.conform.back_end.session import Stopping
+    from workbook.tools.harness.output import write_reports
     from workbook.tools.harness.progress import Terminal
-    from workbook.tools.harness.reports import write_reports
     from workbook.tools.harness.selection import chosen
 
     checked_port(options.port)
@@ -177,8 +176,8 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[RelayCase], config: 
     """Run the cases and write the reports; the worst verdict decides the exit code."""
     from workbook.tools.conform.back_end.cases import CASES
     from workbook.tools.conform.back_end.session import RunOptions, Stopping, conform
+    from workbook.tools.harness.output import write_reports
     from workbook.tools.harness.progress import Terminal
-    from workbook.tools.harness.reports import write_reports
 
     if options.repeat < 1:
         raise ParameterError(f"--repeat is {options.repeat}. Give a whole number from 1.")
@@ -208,14 +207,15 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[RelayCase], config: 
 
 def _empty(out: Path) -> None:
     """Make the folder of the reports, and delete the old ones: an old verdict must not survive a crash of this run."""
-    from workbook.tools.harness.reports import FORMS, JSON_FILE
+    from workbook.tools.harness.output import FORMS
+    from workbook.tools.harness.report import JSON_FILE
 
     make_folder(out, JSON_FILE, *FORMS, "conform.sarif")
 
 
 def _show(options: argparse.Namespace, record: RunRecord) -> int:
     """Print how a run ended and what to do first; returns its exit code."""
-    from workbook.tools.harness.report import first_lines, headline
+    from workbook.tools.harness.summary import first_lines, headline
 
     advice = [*first_lines(record)]
     time = [f"Time: {record.about.time}."] if record.about.time else []

@@ -80,8 +80,8 @@ def _run(options: argparse.Namespace, **settings: Any) -> Preflight:
 
 def preflight(options: argparse.Namespace) -> int:
     """Judge, or list the cases."""
-    from workbook.tools.harness.report import headline
     from workbook.tools.harness.selection import chosen
+    from workbook.tools.harness.summary import headline
     from workbook.tools.preflight.judges import PREFLIGHT_CASES
     from workbook.tools.preflight.run import finding_lines, preflight
 
@@ -105,7 +105,7 @@ def preflight(options: argparse.Namespace) -> int:
     done = preflight(run)
     write_baseline(options, baseline, done, PREFLIGHT_CASES)
     if options.out is not None:
-        from workbook.tools.harness.reports import write_reports  # jinja2
+        from workbook.tools.harness.output import write_reports  # jinja2
 
         write_reports(done, options.out)
     lines = (*finding_lines(done), *done.about.stale, *filter(None, [done.about.trouble]), headline(done))

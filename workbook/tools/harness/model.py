@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
 from operator import attrgetter
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from workbook.api.redaction import Redaction
 from workbook.base.rules import Owner, Rule, rule
@@ -33,7 +33,7 @@ class Case(Generic[SeenT]):
         rule: the id of the rule that the case tests.
         group: what the case is about; one of the tool's groups.
         judge: yields each way in which what was seen breaks the rule.
-        owner: who acts where the case does not hold.
+        owner: who must fix a failure.
 
     Raises:
         DefinitionError: the name has another form.
@@ -63,50 +63,68 @@ class Case(Generic[SeenT]):
         return True
 
 
-# Verdicts: how a case ended, who has to act, and which verdict follows from the level of a broken rule.
-
-
 @unique
 class Verdict(StrEnum):
-    """How a case ended, the gravest first: of several parts or rounds of a case the gravest verdict counts.
+    """How a case ended, the gravest first: of several parts or rounds of a case the gravest verdict counts."""
 
-    Attributes:
-        mark: its symbol; reports show it beside the word.
-        owner: who acts on it.
-        meaning: the verdict in a sentence.
-        gravity: its place among all, from 0 for the gravest.
-    """
+    HARNESS_ERROR = "harness error"
+    FAIL = "fail"
+    FLAKY = "flaky"
+    WARN = "warn"
+    KNOWN = "known"
+    NOT_LOOKED_AT = "not looked at"
+    NOT_TESTABLE = "not testable"
+    NOTE = "note"
+    PASS = "pass"  # noqa: S105  # no password
+    NOT_APPLICABLE = "not applicable"
+    DISABLED = "disabled"
 
-    HARNESS_ERROR = (
-        "harness error",
-        "!",
-        Owner.WORKBOOK,
-        "The workbook itself failed; this says nothing about the back end.",
-    )
-    FAIL = "fail", "✗", Owner.YOU, "A rule that must be kept was not, or harm would follow."
-    FLAKY = "flaky", "≈", Owner.YOU, "It did not end the same way each time."
-    WARN = "warn", "▲", Owner.YOU, "A rule that should be kept was broken; harm need not follow."
-    KNOWN = "known", "◆", Owner.YOU, "It fails, and the baseline says so."
-    NOT_LOOKED_AT = (
-        "not looked at", "◌", Owner.YOU, "Nothing that was read or played shows whether it holds; --strict fails."
-    )  # fmt: skip
-    NOT_TESTABLE = "not testable", "○", Owner.YOU, "What the case needs is not there, so it was not judged."
-    NOTE = "note", "•", Owner.NOBODY, "Something was observed that no rule judges."
-    PASS = "pass", "✓", Owner.NOBODY, "The back end did what the rule asks for."
-    NOT_APPLICABLE = "not applicable", "-", Owner.NOBODY, "The case is about something that the back end does not have."
-    DISABLED = "disabled", "-", Owner.NOBODY, "The configuration leaves the case out."
+    @property
+    def mark(self) -> str:
+        """Its symbol; reports show it beside the word."""
+        return VERDICTS[self].mark
 
+    @property
+    def owner(self) -> Owner:
+        """Who acts on it."""
+        return VERDICTS[self].owner
+
+    @property
+    def meaning(self) -> str:
+        """The verdict in a sentence."""
+        return VERDICTS[self].meaning
+
+    @property
+    def gravity(self) -> int:
+        """Its place among all, from 0 for the gravest."""
+        return list(Verdict).index(self)
+
+
+class _AboutVerdict(NamedTuple):
     mark: str
     owner: Owner
     meaning: str
-    gravity: int
 
-    def __new__(cls, word: str, mark: str, owner: Owner, meaning: str) -> Self:
-        """The member whose value is `word`."""
-        verdict = str.__new__(cls, word)
-        verdict._value_, verdict.mark, verdict.owner, verdict.meaning = word, mark, owner, meaning
-        verdict.gravity = len(cls.__members__)
-        return verdict
+
+VERDICTS = {
+    Verdict.HARNESS_ERROR: _AboutVerdict(
+        "!", Owner.WORKBOOK, "The workbook itself failed; this says nothing about the back end."
+    ),
+    Verdict.FAIL: _AboutVerdict("✗", Owner.YOU, "A rule that must be kept was not, or harm would follow."),
+    Verdict.FLAKY: _AboutVerdict("≈", Owner.YOU, "It did not end the same way each time."),
+    Verdict.WARN: _AboutVerdict("▲", Owner.YOU, "A rule that should be kept was broken; harm need not follow."),
+    Verdict.KNOWN: _AboutVerdict("◆", Owner.YOU, "It fails, and the baseline says so."),
+    Verdict.NOT_LOOKED_AT: _AboutVerdict(
+        "◌", Owner.YOU, "Nothing that was read or played shows whether it holds; --strict fails."
+    ),
+    Verdict.NOT_TESTABLE: _AboutVerdict("○", Owner.YOU, "What the case needs is not there, so it was not judged."),
+    Verdict.NOTE: _AboutVerdict("•", Owner.NOBODY, "Something was observed that no rule judges."),
+    Verdict.PASS: _AboutVerdict("✓", Owner.NOBODY, "The back end did what the rule asks for."),
+    Verdict.NOT_APPLICABLE: _AboutVerdict(
+        "-", Owner.NOBODY, "The case is about something that the back end does not have."
+    ),
+    Verdict.DISABLED: _AboutVerdict("-", Owner.NOBODY, "The configuration leaves the case out."),
+}
 
 
 @unique
@@ -219,7 +237,23 @@ class ReportedMessage:
 
 @dataclass(frozen=True, slots=True)
 class ReportedExchange:
-    """One request and its answer, on one of the two sides; the head of `report` explains each field."""
+    """One request and its answer, on one of the two sides.
+
+    Attributes:
+        side: `phone` or `API`.
+        at: seconds since the case began.
+        ended: the same of its end; None if unknown.
+        method: of the request.
+        path: of the request, with its query.
+        who: whose session it has.
+        request: what was asked.
+        status: None without an answer.
+        answer: None without one.
+        ending: why there is no answer, or which fault the mock API played.
+        elsewhere: it went where a redirect pointed.
+        platform: whose app called.
+        operation: GET or POST of the API, whatever the method; empty for another request.
+    """
 
     side: str
     at: float

@@ -10,28 +10,18 @@ from typing import Any
 from workbook.base.values import lookup
 from workbook.tools.harness.compare import CaseChange, compare
 from workbook.tools.harness.model import CaseResult, ReportedExchange, ReportedMessage
+from workbook.tools.harness.output import to_html, write_reports
 from workbook.tools.harness.progress import RunProgress
-from workbook.tools.harness.report import (
-    PHONE,
-    CaseRecord,
-    RunRecord,
-    Values,
-    by_group,
-    counts,
-    headline,
-    timeless,
-    to_look_at,
-    todos,
-)
-from workbook.tools.harness.reports import to_html, write_reports
-from workbook.tools.harness.results import of_record
+from workbook.tools.harness.report import PHONE, CaseRecord, RunRecord, timeless
+from workbook.tools.harness.summary import Values, by_group, counts, headline, to_look_at, todos
 from workbook.views.html import View
 from workbook.views.table import Stack, Table, facts, statement, table
 
 
 def case_view(case: CaseRecord) -> Stack:
     """What the case expected, what it observed, and both sides in the order of time, with a table for each app."""
-    lines = [("the case", case.says), (f"{case.rule.id} ({case.rule.level})", case.rule.text)]
+    rule, _, text = case.rule_in_words.partition(": ")
+    lines = [("the case", case.says), (rule, text)]
     who = f"for {case.owner.in_a_sentence}"
     for miss in case.misses:
         lines += [("expected", miss.expected), ("observed", timeless(miss.observed)), (who, miss.todo)]
@@ -130,8 +120,9 @@ class Result(View):
 
     def changes(self, later: Result) -> Table:
         """What a later run has mended, broken, or left as it was; cases that it left out are only counted."""
-        comparison = compare(of_record(self.record), of_record(later.record))
-        changed = (case for case in comparison.changed if case.change is not CaseChange.NOT_RUN)
+        comparison = compare(self.record, later.record)
+        left_out = CaseChange.GONE if later.record.about.partial else None
+        changed = (case for case in comparison.changed if case.change is not left_out)
         rows = ((case.change, case.name, case.verdicts) for case in changed)
         return table(comparison.headline, ("change", "case", "verdict"), rows)
 
@@ -161,7 +152,7 @@ class Result(View):
         advice = [(todo.verdict.mark, todo.verdict, len(todo.cases), todo.text) for todo in todos(record)]
         views += _first_rows("What to do first", ("", "verdict", "cases", "what"), advice)
         unsettled = to_look_at(record)
-        missed = [(one.name, f"{one.verdict.mark} {one.verdict}", one.rule.id, _missed(one)) for one in unsettled]
+        missed = [(one.name, f"{one.verdict.mark} {one.verdict}", one.rule, _missed(one)) for one in unsettled]
         views += _first_rows("What did not hold", ("case", "verdict", "rule", "expected; observed"), missed)
         return Stack(tuple(views))
 

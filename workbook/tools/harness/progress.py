@@ -7,7 +7,8 @@ from typing import Any
 
 from workbook.base.terminal import say
 from workbook.tools.harness.model import CaseResult
-from workbook.tools.harness.report import SETTLED, UNSEEN
+from workbook.tools.harness.report import UNSEEN
+from workbook.tools.harness.summary import SETTLED
 
 
 class RunProgress:

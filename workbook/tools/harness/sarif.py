@@ -27,7 +27,7 @@ def to_sarif(done: RunRecord) -> str:
         {
             "id": case.name,
             "shortDescription": {"text": case.says},
-            "fullDescription": {"text": str(case.rule)},
+            "fullDescription": {"text": case.rule_in_words},
             "defaultConfiguration": {"level": "error" if case.verdict in FAILING else "note"},
         }
         for case in shown

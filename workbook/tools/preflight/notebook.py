@@ -11,9 +11,10 @@ from tempfile import TemporaryDirectory
 from workbook.base.values import of_type, quoted
 from workbook.errors import ParameterError
 from workbook.tools.harness.notebook import Result
-from workbook.tools.harness.report import RunRecord, headline
+from workbook.tools.harness.report import RunRecord
 from workbook.tools.harness.sarif import LEVELS
 from workbook.tools.harness.selection import Baseline, chosen
+from workbook.tools.harness.summary import headline
 from workbook.tools.preflight.gradle import read_build
 from workbook.tools.preflight.judges import PREFLIGHT_CASES
 from workbook.tools.preflight.project import read_project

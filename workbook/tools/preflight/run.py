@@ -12,7 +12,8 @@ from workbook.base.rules import Owner
 from workbook.base.terminal import visible
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.tools.harness.model import CaseResult, Verdict, gravest
-from workbook.tools.harness.report import About, RunRecord, concluded
+from workbook.tools.harness.record import concluded
+from workbook.tools.harness.report import About, RunRecord
 from workbook.tools.harness.sarif import LEVELS
 from workbook.tools.harness.selection import Options
 from workbook.tools.preflight.gradle import Dependency, read_build

@@ -33,7 +33,7 @@ from workbook.simulation.scenario import Scenario
 from workbook.simulation.seal import Content, Genuine, Seal, damaged
 from workbook.simulation.world import Instrument
 from workbook.tools.harness.model import Verdict
-from workbook.tools.harness.results import AnyReport, ReportedCase, ReportKind, timings
+from workbook.tools.harness.report import About, CaseRecord, RunRecord, to_json
 from workbook.tools.mockserver.mock import Worlds
 from workbook.tools.proxy.record import EMPTY_BODY, NOT_JSON, REDACTION, TWICE, ProxyRecord, RecordedExchange, shape
 from workbook.tools.proxy.upstream import LARGEST_ANSWER, LOSSES, ProxyFailure
@@ -70,28 +70,20 @@ def outcome_of(exchange: RecordedExchange) -> str:
     return FINE if kind == "string" else f"{FINE}, sdkInput {kind}"
 
 
-def of_recording(record: ProxyRecord) -> AnyReport:
-    """A recording as a report: a case for each operation and instrument, and one for how long each operation takes.
+def of_recording(record: ProxyRecord) -> RunRecord:
+    """A recording as a report, with a case for each operation and instrument.
 
     A case fails where an answer was anything but a 200 with an sdkInput. What is to no instrument is left out.
     """
     endings: dict[str, set[str]] = defaultdict(set)
-    took: dict[str, list[float]] = defaultdict(list)
     for each in record.exchanges:
         if each.operation is not None and each.instrument is not None:
-            word = outcome_of(each)
-            endings[f"{each.operation} {each.instrument}"].add(word)
-            if word == FINE and each.latency is not None:
-                took[f"{each.operation}, until an answer begins"].append(each.latency)
+            endings[f"{each.operation} {each.instrument}"].add(outcome_of(each))
     cases = []
     for name, words in sorted(endings.items()):
-        bad = tuple(LOSSES.get(word, word) for word in sorted(words - {FINE}))
-        cases.append(ReportedCase(name, Verdict.FAIL if bad else Verdict.PASS, bad))
-    failed = sum(case.verdict is Verdict.FAIL for case in cases)
-    headline = f"{len(record.exchanges)} exchanges; {failed} of {len(endings)} calls ended otherwise than with 200."
-    return AnyReport(
-        ReportKind.RECORDING, tuple(cases), headline, facts={"API": ", ".join(record.to)}, timed=timings(took)
-    )
+        bad = ", ".join(LOSSES.get(word, word) for word in sorted(words - {FINE}))
+        cases.append(CaseRecord(name, Verdict.FAIL if bad else Verdict.PASS, why=bad))
+    return RunRecord(About(program="workbook proxy", facts={"API": ", ".join(record.to)}), tuple(cases))
 
 
 def is_transient_outcome(word: str) -> bool:
@@ -840,10 +832,23 @@ def as_text(drift: Drift) -> str:
 
 
 def as_json(drift: Drift) -> str:
-    """The same as one line of JSON."""
+    """The same as a report, with a case for each difference: a figure that varies from record to record is a reason.
+
+    The scenario names what was tried: a difference that only one of two reports has was not there in the other.
+    """
+    cases = []
+    for finding in drift.findings:
+        setting = finding.setting
+        varies = setting is not None and (setting.table == "latencies" or setting.number)  # it counts, or measures
+        name = f"{setting.table} {setting.number or ''}".strip() if setting and varies else finding.real
+        verdict = Verdict.FAIL if finding.kind.startswith("contradicts") else Verdict.WARN
+        why = f"{finding.kind}: {finding.real}; the simulator: {finding.simulated}"
+        cases.append(CaseRecord(f"{finding.operation} {name}", verdict, why=why))
     findings = [
         asdict(finding) | {"toml": None if finding.setting is None else setting_line(finding.setting)}
         for finding in drift.findings
     ]
-    named = {"scenario": drift.scenario.name, "compared": drift.compared, "notes": drift.notes, "findings": findings}
-    return json.dumps(named)
+    scenario = drift.scenario.name
+    named = {"scenario": scenario, "compared": drift.compared, "notes": drift.notes, "findings": findings}
+    about = About(program="workbook drift", facts={"scenario": scenario}, tried=f"scenario {scenario}")
+    return to_json(RunRecord(about, tuple(cases), named))

@@ -5,7 +5,6 @@ drawn value made small, as long as it shows the kind. What is left is what the f
 """
 
 import io
-import json
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -14,6 +13,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from workbook.base.files import write_all
+from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.report import About, CaseRecord, RunRecord, to_json
 from workbook.tools.sweep.matrix import Combination, Matrix, drawn, ordinary, spec
 from workbook.tools.sweep.play import EXITED, Player, outcome, texts
 from workbook.tools.sweep.workers import apart
@@ -197,8 +198,21 @@ def summarise(matrix: Matrix, out: Path, played: int, seconds: float) -> dict[st
     written = {title: _written(table) for title, table in tables.items()}
     values = {"title": "A sweep", "document": document, "kinds": kinds, "tables": written, "pictures": pictures}
     write_all({
-        out / "sweep.json": json.dumps(document, ensure_ascii=False, indent=1) + "\n",
+        out / "sweep.json": to_json(_report(document)),
         out / "index.html": page("sweep.html", **values),
         out / "summary.md": fill("sweep.md", **values),
     })  # fmt: skip
     return document
+
+
+def _report(document: dict[str, Any]) -> RunRecord:
+    """The report: a case for each kind of failure. In another sweep of this matrix, a kind without a case passed."""
+    cases = []
+    for failure in document["failures"]:
+        smallest = ", ".join(f"{name} {value}" for name, value in failure["smallest"].items())
+        why = f"smallest combination: {smallest}" if smallest else ""
+        cases.append(CaseRecord(failure["kind"], Verdict.FAIL, why=why, times=failure["rows"]))
+    digest, rows = document["matrix"], str(document["rows"])
+    facts = {"matrix": digest[:12], "combinations": rows}
+    about = About(program="workbook sweep", facts=facts, tried=f"{digest} {rows}")
+    return RunRecord(about, tuple(cases), document)

@@ -150,8 +150,8 @@ def test_a_broken_file_is_an_error(finished):
 def test_the_worst_decides_and_the_files_say_the_same(finished):
     report, directory, _ = finished
     content = json.loads((directory.parent / "report" / "run.json").read_text())
-    assert content["exit_code"] == report.exit_code == 5
-    assert [each["status"] for each in content["notebooks"]] == [
+    assert content["about"]["exit_code"] == report.exit_code == 5
+    assert [each["status"] for each in content["details"]["notebooks"]] == [
         "ok",
         "check-failed",
         "error",

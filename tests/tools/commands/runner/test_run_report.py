@@ -18,6 +18,7 @@ from workbook.tools.commands.runner.run import (
     read_checks,
     read_failures,
 )
+from workbook.tools.harness.report import from_json, to_json
 
 EVIL = 'a "quoted" <b> & \x00\x1b[31m\ufffe name\ud800'
 RUNS = (
@@ -64,25 +65,22 @@ def test_the_line_of_a_notebook_counts_its_exercises():
     assert str(RUNS[0]) == "ok           00_ok  1.2 s  1/1 checks  1/3 exercises"
 
 
-def test_run_json_is_versioned():
-    content = Report(RUNS, {"seed": 9}, 8.0).as_dict()
-    assert {key: content[key] for key in ("version", "exit_code", "interrupted", "seconds", "parameters")} == {
-        "version": 1,
-        "exit_code": 4,
-        "interrupted": False,
-        "seconds": 8.0,
-        "parameters": {"seed": 9},
-    }
-    assert content["notebooks"][0] == {
+def test_run_json_is_a_report_with_a_case_for_each_execution_and_each_check():
+    record = from_json(to_json(Report(RUNS, {"seed": 9}, 8.0).as_record()))
+    about = record.about
+    assert (about.program, about.exit_code, about.seconds, about.partial) == ("workbook run", 4, 8.0, True)
+    assert about.facts == {"parameter seed": "9"}
+    assert [(case.name, case.verdict, case.rule, case.seconds) for case in record.cases[:2]] == [
+        ("00_ok", "pass", "", 1.25), ("00_ok: fine", "pass", "A-CAN-2", 0.0)]  # fmt: skip
+    assert record.details["parameters"] == {"seed": 9}
+    assert record.details["notebooks"][0] == {
         "name": "00_ok",
         "status": "ok",
-        "seconds": 1.25,
         "file": "00_ok.ipynb",
-        "error": None,
-        "checks": [{"name": "fine", "passed": True, "rule": "A-CAN-2"}],
         "exercises": {"00.1": "done", "00.2": "untouched", "00.3": "wrong"},
     }
-    assert content["notebooks"][3]["error"].startswith("took longer than 4 s")
+    (late,) = [case for case in record.cases if case.why.startswith("took longer than 4 s")]
+    assert (late.verdict, late.name in about.unfinished) == ("fail", True)
 
 
 def test_junit_is_well_formed_whatever_the_names_hold():
@@ -102,7 +100,7 @@ def test_what_is_written_holds_no_key(tmp_path):
     Report(runs, {"payment_instrument_id": "canary-0123456789"}, 1.0, interrupted=True).write(
         tmp_path, Secrets.of_keys(["canary-0123456789"])
     )
-    assert json.loads((tmp_path / "run.json").read_text())["exit_code"] == 130
+    assert json.loads((tmp_path / "run.json").read_text())["about"]["exit_code"] == 130
     assert not any("canary" in path.read_text() for path in tmp_path.iterdir())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "junit.xml", "run.json", "run.md"]
 

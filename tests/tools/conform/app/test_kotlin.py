@@ -23,8 +23,7 @@ from workbook.tools.conform.app.cases import APP_CASES
 from workbook.tools.conform.app.compiling import command, compiled, files_of, missing, standin
 from workbook.tools.conform.app.run import AppRun, conform_app, judge_app
 from workbook.tools.harness.model import Verdict
-from workbook.tools.harness.report import RunRecord
-from workbook.tools.harness.reports import from_json, to_json
+from workbook.tools.harness.report import RunRecord, from_json, to_json
 from workbook.tools.harness.selection import chosen
 
 slow = pytest.mark.slow

@@ -19,7 +19,7 @@ from workbook.tools.conform.app.run import AppForm, AppRun, conform_app, load_ap
 from workbook.tools.conform.back_end.config import BackEndForm, BaselineForm
 from workbook.tools.conform.back_end.model import SURFACE
 from workbook.tools.harness.model import Miss, Verdict
-from workbook.tools.harness.reports import from_json, to_json
+from workbook.tools.harness.report import from_json, to_json
 
 APP = Path(__file__).parents[3] / "support/python_app.py"
 

@@ -212,7 +212,7 @@ def test_values_by_hand_are_printed_and_the_first_call_is_waited_for(folder):
         (["init", "--force", "x.toml"], "There is no terminal for the questions. Use --defaults, then edit the file."),
         (["init", "--defaults"], "'back-end.toml' exists already. Give --force"),
         (["init", "--defualts"], "Did you mean '--defaults'? Try: workbook conform init --help"),
-        (["--rerun-failed", "back-end.toml"], "is no JSON"),
+        (["--rerun-failed", "back-end.toml"], "is not a report of this version"),
         (["--baseline", "back-end.toml"], "there is no such key. Known: cases, known."),
         (["--out", "back-end.toml"], "--out 'back-end.toml' cannot be used"),
     ],

@@ -20,8 +20,9 @@ from workbook.tools.conform.back_end.judging import AFRESH, SIDE_BY_SIDE
 from workbook.tools.conform.back_end.model import BackEndOperation, Broke, Cardholder, Surface, Target
 from workbook.tools.harness.model import Miss, Root, RunFinding, Verdict
 from workbook.tools.harness.notebook import Result
-from workbook.tools.harness.report import todos
-from workbook.tools.harness.reports import from_json, reports, to_json
+from workbook.tools.harness.output import reports
+from workbook.tools.harness.report import from_json, to_json
+from workbook.tools.harness.summary import todos
 
 URL = "http://127.0.0.1:9"
 LOST = {"status": 404, "headers": (), "body": b"", "value": None}

@@ -13,7 +13,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,7 +22,6 @@ from markupsafe import Markup
 from tqdm import tqdm
 
 from workbook.base.files import read_named, write_all, write_whole
-from workbook.base.junit import JUnitCase, JUnitSuite, junit
 from workbook.base.rules import sentence
 from workbook.base.secrecy import Secrets
 from workbook.base.terminal import visible
@@ -33,6 +32,9 @@ from workbook.lessons.parameters import Parameters, Source
 from workbook.tools.commands import make_folder
 from workbook.tools.commands.runner import cell_named, harmless, notebooks_dir, one_line, select
 from workbook.tools.commands.runner.kernel import KERNEL_NAME, Fleet, Kernel, manager_class
+from workbook.tools.harness.junit import JUnitCase, JUnitSuite, junit
+from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.report import About, CaseRecord, RunRecord, to_json
 from workbook.views.templates import fill, page
 
 # What a run of notebooks leaves behind: a page for people, Markdown for a CI's summary, and two files for programs.
@@ -174,38 +176,47 @@ class Report:
         failed = f"{len(ended) - ended.count(ExitCode.OK) - open_ones} of {len(ended)} notebooks failed"
         return f"{failed}; {open_ones} did not finish, because the run was interrupted." if open_ones else f"{failed}."
 
-    def as_dict(self) -> dict[str, Any]:
-        """The content of run.json, version 1.
+    def as_record(self) -> RunRecord:
+        """The content of run.json: a case for each notebook's execution and one for each check.
 
-        {"version": 1, "exit_code": 0, "interrupted": false, "seconds": 9.1, "parameters": {"seed": 7},
-         "notebooks": [{"name": "01_activation_data", "status": "ok", "seconds": 3.2,
-                        "file": "01_activation_data.ipynb", "error": null,
-                        "checks": [{"name": "the button is shown", "passed": true, "rule": "A-CAN-1"}],
-                        "exercises": {"01.1": "untouched"}}],
-         "rules": {"A-CAN-1": {"01_activation_data: the button is shown": true}}}
+        Exercises judge a learner, so they are no cases. The details:
 
-        `status` is ok, check-failed, error, time-limit, kernel-died or interrupted; `error` is one line or null.
+        {"parameters": {"seed": 7}, "rules": {"A-CAN-1": {"01_activation_data: the button is shown": true}},
+         "notebooks": [{"name": "01_activation_data", "status": "ok", "file": "01_activation_data.ipynb",
+                        "exercises": {"01.1": "untouched"}}]}
+
+        `status` is ok, check-failed, error, time-limit, kernel-died or interrupted.
         """
-        return {
-            "version": 1,
-            "exit_code": self.exit_code,
-            "interrupted": self.interrupted,
-            "seconds": round(self.seconds, 3),
-            "parameters": dict(self.parameters),
-            "notebooks": [
-                {
-                    "name": run.name,
-                    "status": run.outcome.status,
-                    "seconds": round(run.seconds, 3),
-                    "file": f"{run.name}.ipynb" if run.written else None,
-                    "error": run.outcome.why or None,
-                    "checks": [asdict(check) for check in run.checks],
-                    "exercises": dict(run.exercises),
-                }
-                for run in self.runs
-            ],
-            "rules": self.rules,
-        }
+        cases: list[CaseRecord] = []
+        unfinished: list[str] = []
+        for run in self.runs:
+            name, why, seconds = run.name, run.outcome.why, round(run.seconds, 3)
+            ended = run.outcome.exit_code in (ExitCode.OK, ExitCode.FAILED)
+            unfinished += [] if ended else [name]
+            verdict = Verdict.PASS if ended else Verdict.FAIL
+            cases.append(CaseRecord(name, verdict, group=name, why="" if ended else why, seconds=seconds))
+            for check in run.checks:
+                verdict = Verdict.PASS if check.passed else Verdict.FAIL
+                cases.append(CaseRecord(f"{name}: {check.name}", verdict, group=name, rule=check.rule or ""))
+        about = About(
+            program="workbook run",
+            seconds=round(self.seconds, 3),
+            exit_code=self.exit_code,
+            interrupted=self.interrupted,
+            unfinished=tuple(unfinished),
+            facts={f"parameter {name}": str(value) for name, value in sorted(self.parameters.items())},
+        )
+        notebooks = [
+            {
+                "name": run.name,
+                "status": run.outcome.status,
+                "file": f"{run.name}.ipynb" if run.written else None,
+                "exercises": dict(run.exercises),
+            }
+            for run in self.runs
+        ]
+        details = {"parameters": dict(self.parameters), "rules": self.rules, "notebooks": notebooks}
+        return RunRecord(about, tuple(cases), details)
 
     def to_junit(self) -> str:
         """A suite for each notebook, with a case for its execution, each check and each exercise; and one of the rules.
@@ -254,7 +265,7 @@ class Report:
         """
         markdown = fill("run.md", **self._shown())
         texts = {
-            "run.json": json.dumps(self.as_dict(), ensure_ascii=False, indent=1) + "\n",
+            "run.json": to_json(self.as_record()),
             "junit.xml": self.to_junit(),
             "run.md": markdown,
             "index.html": page("run.html", **self._shown()),

@@ -40,8 +40,8 @@ from workbook.tools.conform.back_end.session import StartCommand, Stopping
 from workbook.tools.harness.logs import LogLine, Logs
 from workbook.tools.harness.model import CaseResult, Miss, Verdict, gravest
 from workbook.tools.harness.progress import RunProgress
-from workbook.tools.harness.report import About, RunRecord, concluded
-from workbook.tools.harness.reports import read_record
+from workbook.tools.harness.record import concluded
+from workbook.tools.harness.report import About, RunRecord, read_report
 from workbook.tools.harness.selection import Baseline, Options, chosen
 
 # What the app's process calls itself.
@@ -417,7 +417,7 @@ def judge_app(
     cases = chosen(c.APP_CASES, only)
     stored = path.with_suffix(".json")
     if missing() and stored.is_file():
-        record = read_record(stored)
+        record = read_report(stored)
         by_name = {case.name: case for case in record.cases}
         kept = tuple(by_name[case.name] for case in cases if case.name in by_name)
         told = f"{missing()}. This is a stored run of the sample; changes of yours in its code are not seen."

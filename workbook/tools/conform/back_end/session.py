@@ -35,8 +35,10 @@ from workbook.tools.conform.back_end.model import POST, SUCCESS, Broke, PhoneCal
 from workbook.tools.conform.back_end.phone import OriginClient, listens, loaded
 from workbook.tools.harness.model import RunFinding, Verdict
 from workbook.tools.harness.progress import RunProgress
-from workbook.tools.harness.report import ADVICE_SHOWN, FAILING, About, CaseRecord, RunRecord, Todo, concluded, todos
+from workbook.tools.harness.record import concluded
+from workbook.tools.harness.report import FAILING, About, CaseRecord, RunRecord
 from workbook.tools.harness.selection import Options
+from workbook.tools.harness.summary import ADVICE_SHOWN, Todo, todos
 
 # How the back end gets the API's address and key: from a command that starts it, from a hook, or from a person.
 

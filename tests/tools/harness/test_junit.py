@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.base.junit import JUnitCase, JUnitSuite, junit
+from workbook.tools.harness.junit import JUnitCase, JUnitSuite, junit
 
 EXPECTED = """<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="all" tests="4" failures="1" errors="1" time="2.500">

@@ -20,176 +20,27 @@ In JUnit each group is a suite:
 An interrupted run contains only the cases that finished; each suite's `complete` is `false`.
 """
 
-import json
-import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import ErrorDetails
 
-from workbook.api.redaction import refuse_constant
-from workbook.base.files import read_named, write_all
-from workbook.base.forms import choices
-from workbook.base.junit import Ending, JUnitCase, JUnitSuite, junit
+from workbook.base.files import write_all
 from workbook.errors import ConfigurationError, ExitCode
-from workbook.tools.harness import report
+from workbook.tools.harness import summary
+from workbook.tools.harness.junit import Ending, JUnitCase, JUnitSuite, junit
 from workbook.tools.harness.model import ReportedExchange, Verdict
-from workbook.tools.harness.report import FORMAT, PHONE, UNSEEN, About, CaseRecord, RunRecord, counts, to_look_at, todos
+from workbook.tools.harness.report import JSON_FILE, PHONE, UNSEEN, CaseRecord, RunRecord, from_json, to_json
 from workbook.tools.harness.sarif import to_sarif
 from workbook.tools.harness.selection import is_new
+from workbook.tools.harness.summary import counts, to_look_at, todos
 from workbook.views.table import clean
-from workbook.views.templates import TEMPLATES, fill, page
-
-NAME_A_REPORT = "Name the conform.json of a run of `workbook conform`."
-_NAME = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+\Z")
-
-
-class _Document(BaseModel):
-    model_config = ConfigDict(strict=True, allow_inf_nan=False)
-
-    about: About
-    cases: tuple[CaseRecord, ...]
-
-
-def to_json(record: RunRecord) -> str:
-    """The record as JSON: ASCII only, keys in the order of the format, the same bytes for the same record.
-
-    Each field of a case and each exchange has a line. `json` indents in Python, which takes ten times as long.
-    """
-    counts = {verdict.value: len(record.ended(verdict)) for verdict in Verdict}
-    cases = []
-    for case in record.cases:
-        fields = {key: _encoded(value) for key, value in _fields(case).items() if key != "exchanges"}
-        exchanges = "[" + ",".join(f"\n  {_encoded(exchange)}" for exchange in case.exchanges) + "]"
-        lines = [f'"{key}": {fields.get(key, exchanges)}' for key in _fields(case)]
-        cases.append(" {" + ",\n  ".join(lines) + "}")
-    top = {"format": FORMAT, "about": record.about, "counts": counts}
-    lines, listed = [f'"{key}": {_encoded(value)}' for key, value in top.items()], ",\n".join(cases)
-    return _paired(",\n".join(["{" + lines[0], *lines[1:], f'"cases": [\n{listed}\n]}}'])) + "\n"
-
-
-def from_json(text: str, name: str = "The report") -> RunRecord:
-    """The record that this JSON describes.
-
-    Raises:
-        ConfigurationError: it is not JSON, of another format, or a value in it is wrong; says where.
-    """
-    try:
-        document = json.loads(text, parse_constant=refuse_constant)
-    except (ValueError, RecursionError) as error:
-        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise ConfigurationError(f"{name} is no JSON{where}. {NAME_A_REPORT}") from None
-    number = document.get("format") if isinstance(document, dict) else None
-    mistake = ""
-    if not isinstance(document, dict):
-        mistake = f"the file is {_kind(document)}; it has to be an object."
-    elif type(number) is not int:
-        mistake = f"it does not say its format; this workbook reads format {FORMAT}."
-    elif number != FORMAT:
-        newer = " Use the workbook that wrote it, or a newer one." * (number > FORMAT)
-        mistake = f"it is of format {str(number)[:20]}; this workbook reads format {FORMAT}.{newer}"
-    else:
-        try:
-            read = _Document.model_validate_json(_paired(text))
-        except ValidationError as error:
-            mistake = _sentence(error.errors(include_url=False)[0])
-        else:
-            mistake = next(_more_mistakes(read), "")
-    if mistake:
-        raise ConfigurationError(f"{name} is not the report of a run: {mistake} {NAME_A_REPORT}")
-    return RunRecord(read.about, read.cases)
-
-
-def read_record(path: Path) -> RunRecord:
-    """The record in this file.
-
-    Raises:
-        ConfigurationError: it cannot be read, or is no record.
-    """
-    try:
-        return from_json(read_named(path, 256 * 1_048_576, NAME_A_REPORT).decode(), repr(str(path)))
-    except UnicodeDecodeError:
-        raise ConfigurationError(f"{str(path)!r} is no text in UTF-8. {NAME_A_REPORT}") from None
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    """A dataclass as JSON writes it."""
-    return {field.name: getattr(value, field.name) for field in fields(value)}
-
-
-# JSON on one line.
-_encoded = json.JSONEncoder(allow_nan=False, default=_fields).encode
-
-
-def _paired(text: str) -> str:
-    """JSON with U+FFFD for each half of a surrogate pair: a back end may send one, and readers refuse it."""
-    # escapes in JSON: a backslash, a surrogate pair, and half a pair
-    escapes = r"(?i)\\\\|\\ud[89ab]\w\w\\ud[c-f]\w\w|\\ud[89a-f]\w\w"
-    return re.sub(escapes, lambda match: r"\ufffd" if len(match[0]) == len(r"\ud800") else match[0], text)
-
-
-def _sentence(details: ErrorDetails) -> str:
-    """What is wrong at one place of the file."""
-    place, value, kind = details["loc"], details.get("input"), details["type"]
-    if "headers" in place and len(place) > place.index("headers") + 2:
-        return f"{_where(place[: place.index('headers') + 2])} is no pair of a header's name and its value."
-    if kind == "missing":
-        return f"{_where(place[:-1])} has no {place[-1]!r}."
-    if kind in ("enum", "literal_error"):
-        return f"{_where(place)} is {str(value)[:40]!r}; it has to be one of: {', '.join(choices(details))}."
-    if kind == "json_invalid":
-        return "it is nested too deep."
-    wanted = {
-        "string_type": "text",
-        "bool_type": "true or false",
-        "int_type": "a whole number",
-        "int_from_float": "a whole number",
-        "float_type": "a number",
-        "finite_number": "a number of a usual size",
-        "tuple_type": "a list",
-    }
-    return f"{_where(place)} is {_kind(value)}; it has to be {wanted.get(kind, 'an object')}."
-
-
-def _more_mistakes(document: _Document) -> Iterator[str]:
-    """What a type cannot say: names, bodies, and that no two cases have one name."""
-    names: set[str] = set()
-    for at, name in enumerate(document.about.unfinished):
-        if not _NAME.match(name):
-            yield f"the file.about.unfinished[{at}] is no name of a case, such as relay.get.path."
-    for at, case in enumerate(document.cases):
-        if not _NAME.match(case.name):
-            yield f"the file.cases[{at}].name is no name of a case, such as relay.get.path."
-        if case.name in names:
-            yield f"two cases are called {case.name!r}."
-        names.add(case.name)
-        for number, exchange in enumerate(case.exchanges):
-            for side in ("request", "answer"):
-                message = getattr(exchange, side)
-                if message is not None and _is_deep(message.body):
-                    yield f"the file.cases[{at}].exchanges[{number}].{side}.body is nested too deep."
-
-
-def _is_deep(value: Any, room: int = 12) -> bool:
-    """Whether a body is nested deeper than `room`; the bodies that a run writes are less deep."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return room < 0 or any(_is_deep(item, room - 1) for item in inner)
-
-
-def _where(place: tuple[str | int, ...]) -> str:
-    return "the file" + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place)
-
-
-def _kind(value: Any) -> str:
-    kinds = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
-    return kinds.get(type(value), "a number")
+from workbook.views.templates import fill, page
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +62,9 @@ class PageRow:
 
 def to_html(record: RunRecord) -> str:
     """The page: it loads nothing; what to do comes first. Its policy allows only its own filter."""
-    about, script = record.about, (TEMPLATES / "conform.js").read_text(encoding="utf-8")
+    about, script = record.about, Path(__file__).with_name("conform.js").read_text(encoding="utf-8")
     return page(
-        "conform.html",
+        "tools/harness/conform.html",
         **_summary(record),
         title=f"Conformance of {about.target}",
         ending=ending(record),
@@ -228,11 +79,11 @@ def to_html(record: RunRecord) -> str:
             ("Exit code", about.exit_code),
         ],
         legs=_legs,
-        telling=report.telling,
+        telling=summary.telling,
         script=Markup(script),  # noqa: S704  # our own file
         digest=b64encode(sha256(script.encode()).digest()).decode(),
-        first=report.ADVICE_SHOWN,
-        Values=report.Values,
+        first=summary.ADVICE_SHOWN,
+        Values=summary.Values,
         most_shown=12,  # exchanges of a case; more of them are folded
         most_unfolded=3,  # cases that did not hold; the others show their names
         most_named=3,  # cases beside a piece of advice; more of them are folded
@@ -258,9 +109,11 @@ def to_markdown(record: RunRecord) -> str:
     """
     failed = [case for case in to_look_at(record) if case.verdict is not Verdict.NOT_TESTABLE]
     advice = {todo.text: number for number, todo in enumerate(todos(record), 1)}
-    number_of = {case.name: next((advice[miss.todo] for miss in case.misses if miss.todo in advice), "")
-                 for case in failed}  # fmt: skip
-    return fill("conform.md", **_summary(record), failed=failed, number_of=number_of, most=40, most_cases=200)
+    number_of = {}
+    for case in failed:
+        number_of[case.name] = next((advice[miss.todo] for miss in case.misses if miss.todo in advice), "")
+    values = {"failed": failed, "number_of": number_of, "most": 40, "most_cases": 200}
+    return fill("tools/harness/conform.md", **_summary(record), **values)
 
 
 def to_junit(record: RunRecord) -> str:
@@ -318,7 +171,6 @@ def write_reports(record: RunRecord, folder: Path) -> list[Path]:
     return [folder / name for name in texts]
 
 
-JSON_FILE = "conform.json"
 FORMS: Mapping[str, Callable[[RunRecord], str]] = {
     "conform.html": to_html,
     "conform.xml": to_junit,
@@ -330,9 +182,9 @@ def _summary(record: RunRecord) -> dict[str, Any]:
     """What both templates need."""
     return {
         "about": record.about,
-        "headline": report.headline(record),
+        "headline": summary.headline(record),
         "counts": counts(record),
-        "by_group": report.by_group(record),
+        "by_group": summary.by_group(record),
         "todos": todos(record),
     }
 
@@ -340,7 +192,7 @@ def _summary(record: RunRecord) -> dict[str, Any]:
 def _settled(record: RunRecord) -> list[tuple[str, dict[str, list[CaseRecord]]]]:
     """The cases that need no look, below a heading for each verdict, by group."""
     settled = []
-    for verdict, heading in report.SETTLED.items():
+    for verdict, heading in summary.SETTLED.items():
         groups: dict[str, list[CaseRecord]] = {}
         for case in record.ended(verdict):
             groups.setdefault(case.group, []).append(case)

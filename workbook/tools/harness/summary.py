@@ -1,0 +1,227 @@
+"""The summary of a run: how it ended, how many cases of each verdict, and what to do in which order."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Any
+
+from workbook.tools.harness.model import Miss, ReportedExchange, Root, Verdict
+from workbook.tools.harness.report import FAILING, JUDGED, PHONE, UNSEEN, CaseRecord, RunRecord
+from workbook.tools.harness.selection import is_new
+from workbook.views.table import clean
+
+# Pieces of advice that a terminal prints, and that a page shows with their exchanges.
+ADVICE_SHOWN = 3
+# Verdicts of cases that need no look, each with the heading above these cases.
+SETTLED = {
+    Verdict.PASS: "What passed",
+    Verdict.NOT_APPLICABLE: "What does not apply",
+    Verdict.DISABLED: "What the configuration leaves out",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """One piece of advice.
+
+    Attributes:
+        verdict: the gravest verdict of the cases that give it.
+        text: what to do.
+        cases: the names of those cases.
+        rules: the ids of the rules that were not kept.
+        root: where the failure that it mends comes from.
+        shown: the case whose exchanges show it; None where no case shows it.
+        miss: what that case expected and observed.
+    """
+
+    verdict: Verdict
+    text: str
+    cases: tuple[str, ...]
+    rules: tuple[str, ...]
+    root: Root = Root.CASE
+    shown: CaseRecord | None = None
+    miss: Miss | None = None
+
+
+def headline(record: RunRecord) -> str:
+    """How the run ended, in one to three sentences."""
+    total = _cases(len(record.cases))
+    failed = [case for case in record.cases if case.verdict in FAILING - {Verdict.KNOWN}]
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts(record))
+    if not record.cases:
+        sentences = ["No case finished."]
+    elif failed:
+        sentences = [f"{len(failed)} of {total} did not hold: {verdicts}."]
+        lenient = not record.about.strict and not any(finding.fails for finding in record.about.findings)
+        old = [case.verdict for case in failed if not is_new(case.why)]
+        if lenient and set(old) == {Verdict.WARN}:
+            sentences.append("There are warnings only; with --strict the run would fail.")
+    elif not any(case.verdict in JUDGED for case in record.cases):
+        sentences = [f"Nothing could be decided: {verdicts}."]
+    elif record.about.trouble or record.ended(Verdict.HARNESS_ERROR):
+        sentences = [f"Of {total} none failed, and some could not be decided: {verdicts}."]
+    else:
+        left = len(record.about.unfinished)
+        of_all = f"Of {_cases(len(record.cases) + left)} {len(record.cases)} finished" if left else total
+        sentences = [f"{of_all}, and none {'of these ' if left else ''}failed: {verdicts}."]
+    if fresh := sum(is_new(case.why) for case in record.cases):
+        sentences.append(f"{_cases(fresh).capitalize()} not in the baseline: new, so no failure until it is taken in.")
+    decided = any(case.verdict in JUDGED for case in record.cases)
+    looked_for = UNSEEN if decided else (Verdict.NOT_LOOKED_AT,)
+    if unseen := sum(not is_new(case.why) for case in record.ended(*looked_for)):
+        how = "which fails the run" if record.about.strict else "which fails the run with --strict"
+        sentences.append(f"{_cases(unseen).capitalize()} not looked at, {how}: the report says why.")
+    if stale := len(record.about.stale):
+        entries = "entry, which fails" if stale == 1 else "entries, which fail"
+        sentences.append(f"The baseline has {stale} stale {entries} the run.")
+    if left := len(record.about.unfinished):
+        sentences.append(f"The run was interrupted: {_cases(left)} did not finish.")
+    elif record.about.interrupted:
+        sentences.append("The run was interrupted.")
+    return " ".join(sentences)
+
+
+def _cases(count: int) -> str:
+    return f"{count} case" if count == 1 else f"{count} cases"
+
+
+def counts(record: RunRecord) -> list[tuple[Verdict, int]]:
+    """How many cases ended with each verdict that occurs, the gravest first."""
+    every = ((verdict, len(record.ended(verdict))) for verdict in Verdict)
+    return [(verdict, count) for verdict, count in every if count]
+
+
+def by_group(record: RunRecord) -> list[tuple[str, list[int]]]:
+    """For each group that occurs: how many of its cases ended with each verdict of `counts`."""
+    endings = Counter((case.group, case.verdict) for case in record.cases)
+    groups = dict.fromkeys(case.group for case in record.cases)
+    return [(group, [endings[group, verdict] for verdict, _count in counts(record)]) for group in groups]
+
+
+def to_look_at(record: RunRecord) -> list[CaseRecord]:
+    """The cases that need a look, the gravest first, otherwise in their order."""
+    unsettled = [case for case in record.cases if case.verdict not in SETTLED]
+    return sorted(unsettled, key=lambda case: case.verdict.gravity)
+
+
+def todos(record: RunRecord) -> list[Todo]:
+    """What to do: by root, because earlier roots explain later ones; then the gravest; then what mends most cases.
+
+    A finding of the whole run stands for the cases that could not be judged because of it.
+    """
+    findings = record.about.findings
+    found = []
+    for finding in findings:
+        verdict = Verdict.FAIL if finding.fails else Verdict.NOT_TESTABLE
+        found.append(Todo(verdict, f"{finding.says} {finding.todo}", finding.cases, (), finding.root))
+    explained = {name for finding in findings for name in finding.cases}
+    advice: dict[str, list[tuple[CaseRecord, Miss]]] = {}
+    for case in to_look_at(record):
+        if case.verdict is Verdict.NOTE or case.name in explained:
+            continue
+        misses = [miss for miss in case.misses if not miss.noted]
+        if not case.misses:
+            misses = [Miss("", "", case.why or case.verdict.meaning, case.rule)]
+        for miss in misses:
+            advice.setdefault(miss.todo, []).append((case, miss))
+    for text, sources in advice.items():
+        root = min((miss.root for _case, miss in sources), key=list(Root).index)
+        # of the cases that show it the first that does not wait for long, because a reader will run it again
+        nearest = (source for source in sources if source[1].root is root)
+        case, miss = min(nearest, key=lambda source: source[0].seconds > 5)
+        names, rules = ([case.name for case, _miss in sources], [miss.rule for _case, miss in sources if miss.rule])
+        unique = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(rules))
+        if root is Root.CONCURRENCY and len(unique[0]) < 3:  # one that mixes up calls fails many cases (assumed)
+            root = Root.FOLLOWS
+        found.append(Todo(sources[0][0].verdict, text, *unique, root, case, miss))
+    return sorted(
+        found,
+        key=lambda todo: (
+            todo.verdict in UNSEEN and todo.root is Root.CASE,  # what is not there explains nothing
+            list(Root).index(todo.root),
+            todo.verdict.gravity,
+            -len(todo.cases),
+        ),
+    )
+
+
+def telling(case: CaseRecord, most: int = 4) -> list[ReportedExchange]:
+    """The one call of a case that shows best why it failed, with the requests at the API that it led to; `most` of all.
+
+    That is the call during which the API played a fault, else the first that failed, else the last of the operation
+    that the case is named after.
+    """
+    calls = [exchange for exchange in case.exchanges if exchange.side == PHONE]
+    named = [call for call in calls if call.operation.lower() in case.name.split(".")] or calls
+
+    def requests(call: ReportedExchange) -> list[ReportedExchange]:
+        ended = call.at if call.ended is None else call.ended
+        others = (one for one in case.exchanges if one.side != PHONE and one.platform == call.platform)
+        return [one for one in others if call.at <= one.at <= ended]
+
+    faulted = (call for call in calls if any(request.ending for request in requests(call)))
+    failed = (call for call in calls if not 200 <= (call.status or 0) < 300)
+    call = next(faulted, None) or next(failed, None) or next(reversed(named), None)
+    # a value that reached another card has two exchanges: where it came from, and where it arrived
+    if call is None or len(case.exchanges) == 2:
+        return list(case.exchanges[:most])
+    return [call, *requests(call)][:most]
+
+
+def first_lines(record: RunRecord) -> Iterator[str]:
+    """What to do first, for a terminal: each advice with its cases, one example, and how to run that again."""
+    advice = todos(record)
+    for number, todo in enumerate(advice[:ADVICE_SHOWN], 1):
+        cases = f", {_cases(len(todo.cases))}" if todo.cases else ""
+        yield f"{number}. {todo.verdict.mark} {todo.verdict}{cases}: {clean(todo.text, 600)}"
+        if todo.shown is not None and todo.miss is not None and todo.miss.expected:
+            name, expected, observed = map(clean, (todo.shown.name, todo.miss.expected, todo.miss.observed))
+            yield f"   {name}: expected {expected}, observed {observed}"
+        if todo.shown is not None:
+            yield f"   {clean(todo.shown.unproven or todo.shown.reproduce, 600)}"
+    if len(advice) > ADVICE_SHOWN:
+        yield f"   … and {len(advice) - ADVICE_SHOWN} more; see conform.html"
+
+
+# A body as it may be shown: its shape as JSON. Words in the place of each value say which one it is and how long.
+
+
+class Values:
+    """Shows bodies, and gives equal values of one case the same letter."""
+
+    def __init__(self) -> None:
+        self._letters: dict[str, str] = {}
+
+    def text(self, body: Any) -> str:
+        """A body as JSON, with words in the place of its values."""
+        return "".join(text for text, _is_value in self.pieces(body))
+
+    def pieces(self, body: Any) -> Iterator[tuple[str, bool]]:
+        """The same in pieces; each says whether it stands in the place of a value."""
+        match body:
+            case {"length": int(length), **value} if "digest" in value or value.get("simulated") is True:
+                name, digest = "spoilt", value.get("digest")  # simulated data that was changed has no digest
+                if isinstance(digest, str):
+                    round_, place = divmod(len(self._letters), len(ascii_uppercase))
+                    name = "value " + self._letters.setdefault(digest, f"{ascii_uppercase[place]}{round_ or ''}")
+                if value.get("simulated"):
+                    kinds = {"activation": "activation data", "output": "sdkOutput", "opc": "OPC data"}
+                    name += f": simulated {kinds.get(str(value.get('kind')), 'data')}"
+                    name += f" #{value['serial']}" if "serial" in value else ""
+                yield f"⟨{name}, {length} characters⟩", True
+            case dict() | list():
+                begin, end = "{}" if isinstance(body, dict) else "[]"
+                yield begin, False
+                for place, item in enumerate(body):
+                    comma = ", " if place else ""
+                    if isinstance(body, dict):
+                        yield f"{comma}{json.dumps(item, ensure_ascii=False)}: ", False
+                        yield from self.pieces(body[item])
+                    else:
+                        yield comma, False
+                        yield from self.pieces(item)
+                yield end, False
+            case _:
+                yield json.dumps(body, ensure_ascii=False), False
