@@ -6,11 +6,9 @@ located.
 """
 
 import ctypes
-import gc
 import inspect
 import linecache
 import re
-import signal
 import sys
 import sysconfig
 import threading
@@ -38,12 +36,17 @@ NOTICEABLE = 0.3
 # it (8 s), and so little that the GET and the POST of one request fit into the wallet's 20 s (REL-5; assumed).
 BACK_END_WAIT = 9.0
 
+# Seconds in which code that has to stop may end. What then still runs is left behind.
+GRACE = 0.3
+
 # The back end of the run that called the integrator's code, so that its POST is in that run's trace and time.
 RELAY: ContextVar[Callable[[str, Any], SdkInput] | None] = ContextVar("relay", default=None)
 # The slow seconds that were counted already in calls inside the one under way.
 COUNTED: ContextVar[list[float]] = ContextVar("counted")
 # Whether real time counts. In a sweep it does not: a busy machine would make other rows.
 TIMED: ContextVar[bool] = ContextVar("timed", default=True)
+# When the time of the call under way is over, on the clock of `perf_counter`.
+DEADLINE: ContextVar[float] = ContextVar("deadline", default=inf)
 
 
 def check_callable(function: object, owner: str, name: str, arguments: tuple[str, ...]) -> None:
@@ -94,23 +97,27 @@ class StoppedError(WorkbookError):
 def within(seconds: float, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """What the integrator's `function` returns; what it may be is that of `completed`.
 
-    On the main thread of a Unix system a signal stops it; it then works in the next line that is Python's. On other
-    threads and systems it is left behind on a thread of its own. A browser's Python has neither: there it ends when it
-    ends. Code that is stuck inside a library in C, on the main thread, is stopped when that returns.
+    It runs on a thread of its own. What runs Python is stopped at its next line; what waits inside a call, or catches
+    every stop, is left behind on its thread. A browser's Python has no threads: there it ends when it ends.
 
     Raises:
         StoppedError: it had not ended after so many seconds of real time.
     """
-    stop: type[TookTooLong] = type("Stop", (TookTooLong,), {})  # calls inside this one have their own
+
+    class Stop(TookTooLong):
+        """Of this call alone: a call around it or inside it has its own."""
+
     work = partial(completed, function, *args, **named)
+    until = perf_counter() + seconds
+    if sys.platform == "emscripten" or until >= DEADLINE.get():  # the time of the call around it is over first
+        return work()
+    token = DEADLINE.set(until)
     try:
-        if sys.platform == "emscripten":
-            return work()
-        if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
-            return _until_the_alarm(seconds, work, stop)
-        return _on_a_thread(work, stop, seconds)
-    except stop as raised:
+        return _on_a_thread(work, Stop, until)
+    except Stop as raised:
         raise StoppedError(seconds, raised) from None
+    finally:
+        DEADLINE.reset(token)
 
 
 def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
@@ -167,55 +174,14 @@ def _fulfil(future: Future[Any], work: Callable[[], Any]) -> None:
         future.set_exception(error)
 
 
-def _until_the_alarm(seconds: float, work: Callable[[], Any], stop: type[TookTooLong]) -> Any:
-    """What `work` returns; raises `stop` in it when the time is over, and again every half second."""
-    left, every = signal.getitimer(signal.ITIMER_REAL)
-    if 0 < left <= seconds:  # the time of the call around this one is over first
-        return work()
-    rings, lines, armed, began, tracing = 0, 0, True, perf_counter(), sys.gettrace()
-
-    def ring(_number: int, frame: FrameType | None) -> None:
-        nonlocal rings, lines
-        rings, lines = rings + armed, rings
-        if rings > 1:  # an `except BaseException` took the last one: now a line after it raises, then one later
-            sys.settrace(insist)
-            while frame is not None and not _is_ours(frame):
-                frame.f_trace, frame = insist, frame.f_back
-        if armed:
-            raise stop
-
-    def insist(frame: FrameType, event: str, _value: object) -> Any:
-        nonlocal lines
-        if frame.f_code in {getattr(one, "__code__", None) for one in gc.callbacks}:
-            return None  # what is raised in a callback of the garbage collector is lost
-        lines -= event == "line" and not _is_ours(frame)
-        if armed and not lines:
-            raise stop
-        return insist
-
-    earlier, future = signal.signal(signal.SIGALRM, ring), Future[Any]()
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
-    try:  # in a generator: Python 3.11 takes an error for handled that was raised between two lines, but only in there
-        any(_fulfil(future, work) for _once in "1")  # type: ignore[func-returns-value]
-    finally:
-        armed = False  # first of all: an alarm that rings from here on does nothing
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        if rings > 1:
-            sys.settrace(tracing)
-        signal.signal(signal.SIGALRM, earlier or signal.SIG_DFL)
-        if left:
-            signal.setitimer(signal.ITIMER_REAL, max(left - (perf_counter() - began), 0.001), every)
-    return future.result()
-
-
 def _on_a_thread(
     work: Callable[[], Any],
     stop: type[TookTooLong],
-    seconds: float = inf,
-    cancel: Callable[[], None] = lambda: None,
+    until: float = inf,
+    cancel: Callable[[], None] | None = None,
 ) -> Any:
     """What `work` returns, on a thread of its own; one that has to stop and does not end at once is left behind."""
-    future, until = Future[Any](), perf_counter() + seconds
+    future = Future[Any]()
     thread = threading.Thread(target=_fulfil, args=(future, partial(copy_context().run, work)), daemon=True)
     thread.start()
     try:
@@ -226,13 +192,14 @@ def _on_a_thread(
         ident = thread.ident or 0
         frame = sys._current_frames().get(ident)  # noqa: SLF001  # the documented way
         line = _own_line(walk_stack(frame)) if frame else ""
-        cancel()
+        if cancel is not None:
+            cancel()
         if not wait([future], 0.1).done:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(stop))
-            wait([future], 0.3)
+            wait([future], GRACE if cancel else 2 * GRACE)  # a call inside, which is cancelled, ends first
         if isinstance(error, TookTooLong):
             ended = future.exception() if future.done() else None
-            error.left_behind = not future.done()
+            error.left_behind = not future.done() or getattr(ended, "left_behind", False)
             error.line = getattr(ended, "line", "") or own_line(ended or error) or line
         raise
     thread.join()
@@ -253,6 +220,7 @@ def watched(
     *args: Any,
     spend: Callable[[float], object] = lambda _seconds: None,
     seconds: float = BACK_END_WAIT,
+    owner: object = None,
 ) -> Any:
     """What the integrator's `function` returns, within the time that such a call has.
 
@@ -265,6 +233,7 @@ def watched(
         *args: what it is given.
         spend: lets so many seconds pass in the run.
         seconds: how long it may take where the wallet has no limit for `call`.
+        owner: whose code it is, an object or a class; by default the object whose method `function` is.
 
     Raises:
         StoppedError: its time was over.
@@ -284,7 +253,10 @@ def watched(
             around.extend([*inside, really])
 
     try:
-        returned = within(seconds if timed else 60.0, function, *args)
+        if _is_the_workbooks(owner or getattr(function, "__self__", None)):
+            returned = completed(function, *args)  # it ends by itself, and needs no thread
+        else:
+            returned = within(seconds if timed else 60.0, function, *args)
     except StoppedError as stopped:
         count("left behind" if stopped.left_behind else "stopped", stopped.line)
         raise
@@ -299,6 +271,12 @@ def watched(
         COUNTED.reset(token)
     count()
     return returned
+
+
+def _is_the_workbooks(owner: object) -> bool:
+    """Whether this is a class of the package, or an object of one."""
+    kind = owner if isinstance(owner, type) else type(owner)
+    return kind.__module__.startswith("workbook.")
 
 
 @contextmanager

@@ -273,7 +273,7 @@ class WalletApp(Loop):
 
         with under_way(call), relayed(self._posted):
             try:
-                returned = watched(name, call.seen, made_and_called, spend=call.spend)
+                returned = watched(name, call.seen, made_and_called, spend=call.spend, owner=self.handler)
                 event = answer(returned) or m.HandlerRaised(name, f"it returned {_kind(returned, name)}")
             except own_failures() as error:
                 event = m.HandlerRaised(name, exception_words(error))
@@ -340,7 +340,7 @@ class WalletApp(Loop):
             return view.view_did_appear()
 
         try:
-            watched("viewDidAppear", self.soon, appear, spend=spend)
+            watched("viewDidAppear", self.soon, appear, spend=spend, owner=provider)
         except own_failures() as error:
             return m.AuthorizationMissing(f"the authorization UI failed: {exception_words(error)}")
         except BaseException:
