@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-OWN = f"{PROJECT['name']}[dask,hub,kotlin,lab,lite,preflight,sweep]"
+OWN = f"{PROJECT['name']}[dask,hub,kotlin,lab,lite,preflight]"
 EVERY = [line for extra in EXTRAS.values() for line in extra]
 DECLARED = [Requirement(line) for line in (*PROJECT["dependencies"], *EVERY) if line != OWN]
 

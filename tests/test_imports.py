@@ -22,8 +22,7 @@ FLOORS = """
     lessons
     tools
     tools/harness tools/mockserver
-    tools/conform tools/preflight tools/proxy tools/course tools/diagnose
-    tools/sweep
+    tools/conform tools/preflight tools/proxy tools/sweep tools/course tools/diagnose
     tools/commands
     __main__
 """
@@ -31,6 +30,7 @@ FLOORS = """
 lines above its own and itself, for types and inside functions too, so no tool imports another of its line."""
 
 OWNERS = {
+    "distributed": {"tools/sweep/rows.py"},
     "anywidget": {"lessons"},
     "httpx": {
         "api",
@@ -42,11 +42,7 @@ OWNERS = {
     "httpcore": {"api/net.py", "tools/proxy/upstream.py"},
     "ipywidgets": {"lessons", "tools/conform/app/panel.py", "tools/harness/notebook.py"},
     "numpy": {"checks/timing/planner.py"},
-    "pandas": {"flows/trace.py", "checks/timing/recorded.py", "tools/sweep/summary.py"},
-    "pyarrow": {"tools/sweep"},
-    "matplotlib": {"tools/sweep/summary.py"},
-    "hypothesis": {"tools/sweep/summary.py"},
-    "distributed": {"tools/sweep/workers.py"},
+    "pandas": {"flows/trace.py", "checks/timing/recorded.py"},
     "papermill": {"tools/commands"},
     "httptools": {"tools/mockserver/server.py"},
     "tree_sitter": {"tools/preflight/project.py"},

@@ -1,4 +1,4 @@
-"""A sweep under load: killed, on Dask with workers killed, a million rows; and its figures in one run.
+"""A sweep under load: killed, on Dask with workers killed; and its figures in one run.
 
 python tests/bench/sweep.py [NAME ...] [--combinations N]
 """
@@ -7,7 +7,6 @@ import argparse
 import json
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -17,12 +16,12 @@ import time
 from pathlib import Path
 
 import psutil
+from distributed import LocalCluster
 
 from workbook.play.back_end import simulated_back_end
 from workbook.play.platform_a import PlatformARun
 from workbook.tools.sweep.matrix import read_matrix
-from workbook.tools.sweep.summary import summarise
-from workbook.tools.sweep.workers import chunk_file
+from workbook.tools.sweep.rows import play_chunk
 
 ROOT = Path(__file__).parents[2]
 SEED = 7
@@ -47,7 +46,7 @@ def command(matrix, out, *words):
 
 
 def rows(out):
-    return {path.name: path.read_bytes() for path in (out / "rows").iterdir()}
+    return {path.name: path.read_bytes() for path in (out / "rows").glob("[0-9]*")}
 
 
 def killed(folder, combinations):
@@ -79,16 +78,18 @@ def dask(folder, combinations):
     """On two Dask workers, one killed each 10 s: the same bytes as in processes."""
     matrix = of_size(folder, combinations)
     subprocess.run(command(matrix, Path(folder) / "whole"), cwd=ROOT, stderr=subprocess.DEVNULL, check=False)
-    process = subprocess.Popen(command(matrix, Path(folder) / "dask", "--dask"), cwd=ROOT, stderr=subprocess.DEVNULL)
     chance, kills = random.Random(SEED), 0
-    while process.poll() is None:
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            nannied = [child for child in psutil.Process(process.pid).children(recursive=True) if is_worker(child)]
-            if nannied:
-                os.kill(chance.choice(nannied).pid, signal.SIGKILL)
-                kills += 1
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        on_it = command(matrix, Path(folder) / "dask", "--scheduler", cluster.scheduler_address)
+        process = subprocess.Popen(on_it, cwd=ROOT, stderr=subprocess.DEVNULL)
+        while process.poll() is None:
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                nannied = [child for child in psutil.Process().children(recursive=True) if is_worker(child)]
+                if nannied:
+                    os.kill(chance.choice(nannied).pid, signal.SIGKILL)
+                    kills += 1
     assert rows(Path(folder) / "whole") == rows(Path(folder) / "dask"), "the files differ"
     return f"{len(rows(Path(folder) / 'dask'))} files the same", f"{kills} workers killed"
 
@@ -108,7 +109,7 @@ def rate(folder, _combinations):
     for at in range(5):
         some = numbers[at * 500 :][:500]
         began = time.perf_counter()
-        chunk_file(matrix, some)
+        play_chunk(matrix, some)
         ours = time.perf_counter() - began
         began = time.perf_counter()
         for _ in some:
@@ -128,24 +129,9 @@ def workers(folder, combinations):
     return f"{took[0] / took[1]:.2f} times", f"{took[0]:.1f} s and {took[1]:.1f} s"
 
 
-def million(folder, _combinations):
-    """A million rows summarised. Aim: 10 s and 2 GiB."""
-    matrix = read_matrix(of_size(folder, 104_000))
-    numbers, out = [*matrix.numbers()], Path(folder) / "out"
-    (out / "rows").mkdir(parents=True)
-    for at in range(1000):  # the rows of 20 real chunks, each with numbers of its own
-        if at < 20:
-            file = chunk_file(matrix, numbers[at * 5000 :][:1000])
-        (out / "rows" / f"{at:06}.parquet").write_bytes(file)
-    began = time.perf_counter()
-    document = summarise(matrix, out, 0, 0.0)
-    took, most = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return f"{took:.1f} s, {most:.2f} GiB", f"{document['rows']:,} rows, {len(document['failures'])} kinds of failure"
-
-
 def main():
     parser = argparse.ArgumentParser()
-    known = {each.__name__: each for each in (rate, workers, million, killed, dask)}
+    known = {each.__name__: each for each in (rate, workers, killed, dask)}
     parser.add_argument("names", nargs="*", choices=[*known, []])
     parser.add_argument("--combinations", type=int, default=20_000)
     options = parser.parse_args()

@@ -1,6 +1,7 @@
 """An integrator's own code with planted bugs, and the matrix in which they are to be found."""
 
 import sys
+from concurrent.futures import Executor, Future
 
 import pytest
 
@@ -82,3 +83,17 @@ def own_code(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path
     sys.modules.pop("planted_code", None)
+
+
+class ThisProcess(Executor):
+    """Plays chunks at once, without another process."""
+
+    def submit(self, work, *given):
+        future = Future()
+        future.set_result(work(*given))
+        return future
+
+
+@pytest.fixture
+def in_this_process():
+    return ThisProcess

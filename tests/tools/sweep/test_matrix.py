@@ -131,7 +131,13 @@ def test_too_many_are_counted_and_refused_and_a_limit_takes_a_part(matrix):
     text = "seeds = 1000000\nfault = 'all'\nphone = 'all'\ncard = 'all'\nback_end = 'all'\nmoment = 'all'"
     with pytest.raises(ParameterError, match=r"has \d{1,3}(,\d{3}){3,} combinations.*--limit 100000"):
         matrix(text)
-    assert 0 < len([*matrix(text, limit=500).numbers()]) <= 500
+    assert len([*matrix(text, limit=500).numbers()]) == 500
+
+
+def test_a_limit_counts_what_is_played():
+    assert len([*read_matrix(None, limit=300).numbers()]) == 300
+    everything = {*read_matrix(None).numbers()}
+    assert {*read_matrix(None, limit=len(everything) + 100).numbers()} == everything
 
 
 def test_code_that_cannot_be_imported_is_told():

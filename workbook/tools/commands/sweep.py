@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbook.base.terminal import say
-from workbook.errors import ConfigurationError, ExitCode, ParameterError
+from workbook.errors import ConfigurationError, ExitCode
 from workbook.tools.commands import add
 
 
@@ -27,34 +27,33 @@ Killed or stopped, the same command goes on where it was. Without a file it play
     parser.add_argument("matrix", nargs="?", type=Path, metavar="MATRIX.toml", help="the matrix")
     parser.add_argument("--print", action="store_true", dest="as_toml", help="print the workbook's own matrix")
     parser.add_argument("--out", type=Path, default=Path("sweep"), metavar="DIR", help="where rows and summary go")
-    parser.add_argument("--limit", type=int, default=0, metavar="N", help="take N combinations, spread over all")
+    parser.add_argument("--limit", type=int, default=0, metavar="N", help="play N combinations, spread over all")
     parser.add_argument("--app", default="", metavar="MODULE:NAME", help="your fetchOpc, or your delegate's class")
     parser.add_argument("--handler", dest="own", default="", metavar="MODULE:CLASS", help="your extension's handler")
     parser.add_argument("--durations", type=Path, metavar="FILE", help="recorded durations of the handler's calls")
     parser.add_argument("--patience", type=float, default=2.0, metavar="N", help="your code hangs after N seconds (2)")
-    parser.add_argument("--back-end", type=Path, metavar="FILE", help="measure your back end too: its back-end.toml")
-    parser.add_argument("--rate", type=float, default=10.0, metavar="N", help="its calls a second, at most (10)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="processes; one a core")
-    parser.add_argument("--dask", action="store_true", help="play on a Dask cluster of this machine")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="play on the Dask cluster of this scheduler")
 
 
 def sweep(options: argparse.Namespace) -> int:
     """Play, summarise, and say what failed."""
+    from importlib.util import find_spec
+
+    from workbook.base.files import pip_line
     from workbook.base.values import number, whole
     from workbook.tools.sweep import matrix as matrices
 
     if options.as_toml:
         say(Path(matrices.__file__).with_name("matrix.toml").read_text("utf-8"))
         return ExitCode.OK
-    _check_installed(options)
+    if options.scheduler and find_spec("distributed") is None:
+        raise ConfigurationError(f"--scheduler needs Dask, which is not installed: {pip_line('dask')}")
+    from workbook.tools.sweep.rows import open_cluster, open_pool, recorded, sweep
     from workbook.tools.sweep.summary import summarise
-    from workbook.tools.sweep.workers import recorded, sweep
 
     workers = whole("--workers", options.workers, least=1, most=256)
-    scheduler = options.scheduler or ("" if options.dask else None)
-    read = partial(
-        matrices.read_matrix,
+    matrix = matrices.read_matrix(
         options.matrix,
         app=options.app,
         handler=options.own,
@@ -62,42 +61,14 @@ def sweep(options: argparse.Namespace) -> int:
         limit=whole("--limit", options.limit, least=0, most=10_000_000),
         patience=number("--patience", options.patience, least=0.1, most=60, unit="seconds"),
     )
-    matrix = read()
-    if options.back_end:
-        from workbook.tools.sweep.workers import measured
-
-        options.out.mkdir(parents=True, exist_ok=True)
-        rate = number("--rate", options.rate, least=0.01, most=1000)
-        if (kept := options.out / "back-end.csv").exists():
-            say(f"The back end is not called: its seconds are in {kept}. To measure again, name a new --out.")
-        matrix = read(measured=measured(options.back_end, matrix, options.out, rate))
-    played, seconds = sweep(matrix, options.out, workers=workers, scheduler=scheduler)
+    open_executor = partial(open_cluster, options.scheduler) if options.scheduler else partial(open_pool, workers)
+    played, seconds = sweep(matrix, options.out, open_executor)
     document = summarise(matrix, options.out, played, seconds)
     for kind in document["failures"]:
         values = ", ".join(f"{name} = {value}" for name, value in kind["smallest"].items()) or "-"
         say(f"FAIL  {kind['kind']}")
-        say(f"      {kind['rows']} rows; smallest, which {kind['covers']} have: {values}\n      {kind['replay']}")
+        say(f"      {kind['rows']} rows; smallest: {values}\n      {kind['replay']}")
     count, rows = len(document["failures"]), document["rows"]
     kinds = "no failure" if not count else f"{count} {'kind' if count == 1 else 'kinds'} of failure"
     say(f"{kinds} in {rows:,} combinations; {played:,} played in {seconds:.0f} s; see {options.out / 'index.html'}")
     return ExitCode.FAILED if count else ExitCode.OK
-
-
-def _check_installed(options: argparse.Namespace) -> None:
-    """Make sure that what the sweep needs is there before anything is played.
-
-    Raises:
-        ConfigurationError: a package is missing; names the command that installs it.
-        ParameterError: two ways to play are named.
-    """
-    from importlib.util import find_spec
-
-    from workbook.base.files import pip_line
-
-    if options.dask and options.scheduler:
-        raise ParameterError("--dask starts a cluster, and --scheduler names one. Leave one of them out.")
-    needed = dict.fromkeys(("pandas", "matplotlib", "hypothesis"), "sweep")
-    needed |= {"distributed": "dask"} if options.dask or options.scheduler else {}
-    for package, extra in needed.items():
-        if find_spec(package) is None:
-            raise ConfigurationError(f"sweep needs the package {package}, which is not installed: {pip_line(extra)}")

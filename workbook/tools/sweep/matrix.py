@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
-from itertools import count
+from itertools import count, filterfalse, islice
 from math import gcd, prod
 from pathlib import Path
 from random import Random
@@ -89,10 +89,6 @@ def ordinary(platform: str) -> Mapping[str, str]:
     return {name: values[platform][0] for name, values in DIMENSIONS.items() if platform in values}
 
 
-# The latency of a back end of the integrator's own, as it was measured.
-OWN_BACK_END = "your back end"
-
-
 def spec(combination: Mapping[str, str]) -> str:
     """The combination on one line, without its ordinary values."""
     usual = ordinary(combination["platform"])
@@ -166,17 +162,15 @@ class Matrix:
         axes: for each platform the values of each of its dimensions, the last dimension changing fastest.
         latencies: median and 99th percentile in seconds, by name.
         durations: recorded seconds of each call of the handler, by name.
-        measured: seconds that a GET and a POST of the integrator's own back end took, by platform; empty without one.
         without: what is left out: for each dimension that a condition names, its values.
         chunk: combinations of the product in a file.
-        limit: combinations that are taken of the product, spread over all of it; 0 for all.
+        limit: how many combinations are played, spread over all of them; 0 for all.
         patience: seconds of real time after which code of the integrator's own counts as hanging.
     """
 
     axes: Mapping[str, Mapping[str, Sequence[str]]]
     latencies: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     durations: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
-    measured: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
     without: Sequence[Mapping[str, Sequence[str]]] = ()
     chunk: int = 1000
     limit: int = 0
@@ -197,19 +191,21 @@ class Matrix:
         if not self.limit or self.limit >= self.product:
             before = 0
             for axes in self.axes.values():
-                yield from (before + number for number in self._walked([*axes.items()], 0, {}))
+                yield from (before + number for number in self._walk([*axes.items()], 0, {}))
                 before += prod(map(len, axes.values()))
             return
         # A limit takes every n-th of the product, where n has no divisor in common with it: none comes twice, and the
-        # golden section spreads them evenly.
+        # golden section spreads them evenly. Those that are left out do not count.
         near = int(self.product * 0.6180339887)
         step = next(n for n in count(max(near, 1)) if gcd(n, self.product) == 1)
-        for at in range(self.limit):
-            c = self.combination(at * step % self.product)
-            if not any(self._is_left_out(c, name) for name in c):
-                yield at * step % self.product
+        spread = (at * step % self.product for at in range(self.product))
+        yield from islice(filterfalse(self._leaves_out, spread), self.limit)
 
-    def _walked(self, axes: Sequence[tuple[str, Sequence[str]]], number: int, c: Combination) -> Iterator[int]:
+    def _leaves_out(self, number: int) -> bool:
+        c = self.combination(number)
+        return any(self._is_left_out(c, name) for name in c)
+
+    def _walk(self, axes: Sequence[tuple[str, Sequence[str]]], number: int, c: Combination) -> Iterator[int]:
         """The numbers below these axes; a branch that is left out is left at once."""
         if not axes:
             yield number
@@ -218,7 +214,7 @@ class Matrix:
         for at, value in enumerate(values):
             c[name] = value
             if not self._is_left_out(c, name):
-                yield from self._walked(rest, number * len(values) + at, c)
+                yield from self._walk(rest, number * len(values) + at, c)
             del c[name]
 
     def _is_left_out(self, c: Combination, name: str) -> bool:
@@ -244,9 +240,9 @@ class Matrix:
             number, at = divmod(number, len(axes[name]))
             found[name] = axes[name][at]
         combination = {name: found[name] for name in axes}
-        return combination | self._drawn(combination)
+        return combination | self._draw(combination)
 
-    def _drawn(self, combination: Combination) -> Combination:
+    def _draw(self, combination: Combination) -> Combination:
         """What the seed draws in these surroundings, in whole milliseconds."""
         latency, durations = combination["latency"], combination.get("durations", "usual")
         if latency == durations == "usual":
@@ -255,10 +251,7 @@ class Matrix:
         apart = [value for name, value in combination.items() if name not in choices()]
         random = Random(" ".join([combination["seed"], *apart]))  # noqa: S311  # no secret
         seconds: dict[str, float] = {}
-        if latency == OWN_BACK_END:
-            own = self.measured[combination["platform"]]
-            seconds |= {name: random.choice(took) for name, took in own.items()}
-        elif latency != "usual":
+        if latency != "usual":
             median, p99 = self.latencies[latency]
             for name in ("get", "post"):
                 deviations = NormalDist().inv_cdf(random.random() or 0.5) / NormalDist().inv_cdf(0.99)
@@ -274,7 +267,6 @@ def read_matrix(
     app: str = "",
     handler: str = "",
     durations: Mapping[str, Mapping[str, Sequence[float]]] = MappingProxyType({}),
-    measured: Mapping[str, Mapping[str, Sequence[float]]] = MappingProxyType({}),
     limit: int = 0,
     patience: float = 2.0,
 ) -> Matrix:
@@ -285,7 +277,6 @@ def read_matrix(
         app: code of the integrator's own, as `module:name`: a fetchOpc, or a class of delegates.
         handler: a handler of the integrator's own, as `module:Class`.
         durations: recorded seconds, as `Matrix` has them.
-        measured: as `Matrix` has them; they are one more latency of each platform that they name.
         limit: as `Matrix` has it.
         patience: as `Matrix` has it.
 
@@ -301,8 +292,6 @@ def read_matrix(
     axes = _axes(form, mistakes)
     if durations and "wallet" in axes:
         axes["wallet"]["durations"] = [*durations]
-    for platform in measured.keys() & axes.keys():
-        axes[platform]["latency"] = [*axes[platform]["latency"], OWN_BACK_END]
     without = [
         {name: _values(values, axes, name, (at, name), mistakes) for name, values in condition.items()}
         for at, condition in enumerate(form.without)
@@ -317,7 +306,7 @@ def read_matrix(
         usual = {platform: {n: [v] for n, v in ordinary(platform).items()} for _name, platform, _code in own}
         axes = {platform: {**axes.get(platform, usual[platform]), name: [code]} for name, platform, code in own}
     latencies = {name: (each.median, each.p99) for name, each in form.latencies.items()}
-    return _playable(Matrix(axes, latencies, dict(durations), dict(measured), without, form.chunk, limit, patience))
+    return _playable(Matrix(axes, latencies, dict(durations), without, form.chunk, limit, patience))
 
 
 def _axes(form: Any, mistakes: Mistakes) -> dict[str, dict[str, Sequence[str]]]:

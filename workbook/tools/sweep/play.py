@@ -195,9 +195,7 @@ def outcome(c: Combination, patience: float = 9.0) -> Outcome:
     judged = judge_trace(loop.trace) if isinstance(loop, WalletApp) else []
     took = {each.limit.call.partition("_add_")[0]: each.spread.worst for each in judged}
     late = any(each.verdict is LimitVerdict.FAIL for each in judged)
-    told = Outcome(str(loop.state), added, (*_found(loop.trace),), took, late, loop.trace[-1].at)
-    vars(loop).clear()  # its parts refer to it: else thousands of objects would wait for the collector
-    return told
+    return Outcome(str(loop.state), added, (*_found(loop.trace),), took, late, loop.trace[-1].at)
 
 
 def _found(trace: Trace) -> Iterator[str]:

@@ -1,0 +1,129 @@
+"""The rows of a sweep are the same to the byte, whoever plays them and however often it was killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from workbook.errors import ConfigurationError
+from workbook.tools.sweep.matrix import read_matrix
+from workbook.tools.sweep.rows import open_cluster, open_pool, play_chunk, prepare_folder, read_rows, recorded, sweep
+
+ROOT = Path(__file__).parents[3]
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in (folder / "rows").iterdir()}
+
+
+def test_a_second_start_plays_what_is_missing_and_what_is_damaged(own_code, in_this_process, capsys):
+    matrix, out = read_matrix(own_code / "matrix.toml", app="planted_code:good"), own_code / "one"
+    assert sweep(matrix, out, in_this_process)[0] == 2 * 2 * 3 * 7
+    whole = files(out)
+    (out / "rows/000001.jsonl").unlink()
+    (out / "rows/000002.jsonl").write_bytes(whole["000002.jsonl"][:-9])
+    (out / "rows/000003.jsonl").write_bytes(whole["000002.jsonl"])
+    (out / "rows/000000.jsonl").write_text('[1]\n"foreign"\n')
+    assert sweep(matrix, out, in_this_process)[0] == 80
+    assert files(out) == whole
+    capsys.readouterr()
+    assert sweep(matrix, out, in_this_process)[0] == 0
+    assert "84/84 [" in capsys.readouterr().err
+    manifest = {"version": 2, "matrix": matrix.digest, "rows": 84, "chunk": 20}
+    assert json.loads((out / "manifest.json").read_text()) == manifest
+    rows = [*read_rows(out)]
+    assert [row["number"] for row in rows] == [*matrix.numbers()]
+    assert {row["failure"] for row in rows} == {""}
+
+
+def test_the_folder_of_another_matrix_is_refused(tmp_path):
+    matrix = read_matrix(None)
+    prepare_folder(matrix, tmp_path, 5)
+    prepare_folder(matrix, tmp_path, 5)
+    with pytest.raises(ConfigurationError, match="another matrix"):
+        prepare_folder(read_matrix(None, limit=9), tmp_path, 5)
+    (tmp_path / "manifest.json").write_text("{")
+    with pytest.raises(ConfigurationError, match="cannot be used"):
+        prepare_folder(matrix, tmp_path, 5)
+    with pytest.raises(ConfigurationError, match=r"^--out '.*manifest\.json' cannot be used: "):
+        prepare_folder(matrix, tmp_path / "manifest.json", 5)
+    (tmp_path / "manifest.json").unlink()
+    (tmp_path / "rows" / "notes.txt").write_text("mine")
+    with pytest.raises(ConfigurationError, match="another matrix"):
+        prepare_folder(matrix, tmp_path, 5)
+
+
+def test_recorded_durations_become_a_dimension(tmp_path):
+    file = tmp_path / "measured.csv"
+    file.write_text("call,duration_ms,device,build,cold\nstatus,150,phone,7,true\npass_entries,900,phone,7,true\n")
+    durations = recorded(file)
+    assert durations == {"build 7 on phone, cold": {"status": [0.15], "pass_entries": [0.9]}}
+    matrix = read_matrix(None, durations=durations)
+    combination = next(c for n in matrix.numbers() if (c := matrix.combination(n))["platform"] == "wallet")
+    assert combination["status"] == "0.15"
+
+
+@pytest.mark.slow
+def test_code_that_ends_its_process_costs_the_row_in_which_it_does(own_code):
+    matrix, out = read_matrix(own_code / "matrix.toml", app="planted_code:exits", limit=24), own_code / "out"
+    assert sweep(matrix, out, partial(open_pool, 2))[0] == 24
+    rows = [*read_rows(out)]
+    exited = [row for row in rows if row["outcome"] == "exited"]
+    assert {row["card"] for row in exited} == {"second"}
+    assert 0 < len(exited) < len(rows) == 24
+    assert {row["failure"] for row in exited} == {"It ended the process, as os._exit or a crash of a library does."}
+
+
+def test_code_that_hangs_or_exits_the_interpreter_becomes_a_row(own_code):
+    matrix = read_matrix(own_code / "matrix.toml", app="planted_code:hangs", patience=0.1)
+    second = [n for n in matrix.numbers() if matrix.combination(n)["card"] == "second"][:1]
+    (row,) = play_chunk(matrix, second)
+    assert "fetchOpc() had not ended" in row["failure"]
+    matrix = read_matrix(own_code / "matrix.toml", app="planted_code:Delegate")
+    earlier = [n for n in matrix.numbers() if matrix.combination(n)["variant"] == "earlier"][:1]
+    (row,) = play_chunk(matrix, earlier)
+    assert row["failure"] == "it raised SystemExit"
+
+
+@pytest.mark.slow
+def test_a_killed_sweep_goes_on_and_ends_in_the_same_bytes(own_code, in_this_process):
+    file, killed, whole = own_code / "matrix.toml", own_code / "killed", own_code / "whole"
+    matrix = read_matrix(file)
+    command = [sys.executable, "-m", "workbook", "sweep", str(file), "--out", str(killed), "--workers", "2"]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    until = monotonic() + 60
+    while not [*killed.glob("rows/0*")] and monotonic() < until:
+        sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = len([*killed.glob("rows/0*")])
+    sweep(matrix, whole, in_this_process)
+    assert 0 < done < len(files(whole))
+    assert 0 < sweep(matrix, killed, in_this_process)[0] < len([*matrix.numbers()])
+    for draft in killed.glob("rows/.*"):
+        draft.unlink()
+    assert files(killed) == files(whole)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("WORKBOOK_EVERYTHING" not in os.environ, reason="the nightly part `sweep` runs it: a Dask cluster")
+def test_a_cluster_makes_the_same_bytes(own_code, in_this_process):
+    from distributed import LocalCluster
+
+    matrix = read_matrix(own_code / "matrix.toml")
+    sweep(matrix, own_code / "here", in_this_process)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        sweep(matrix, own_code / "there", partial(open_cluster, cluster.scheduler_address))
+    assert files(own_code / "there") == files(own_code / "here")
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_not_there_is_told(own_code):
+    with pytest.raises(ConfigurationError, match=r"^No scheduler at 'tcp://127\.0\.0\.1:9': "):
+        sweep(read_matrix(own_code / "matrix.toml"), own_code / "out", partial(open_cluster, "tcp://127.0.0.1:9"))
