@@ -50,6 +50,19 @@ def sample(name: str) -> Path:
 
 
 @contextmanager
+def explain_failure(what: str, again: str = "") -> Iterator[None]:
+    """Raise our own error where the system refuses to read or write: `what` failed, the reason, and what to do next.
+
+    Raises:
+        ConfigurationError: the block raised an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise ConfigurationError(f"{what}: {error.strerror or error}. {again}".rstrip()) from None
+
+
+@contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
     """A draft beside a new folder; it becomes the folder if the block ends well, and is removed if not.
 
@@ -130,10 +143,8 @@ def read_named(path: Path, most: int, again: str) -> bytes:
     Raises:
         ConfigurationError: it cannot be read, or is larger than `most` bytes.
     """
-    try:
+    with explain_failure(f"Cannot read {str(path)!r}", again):
         content = read_regular(path, most)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot read {str(path)!r}: {error.strerror or error}. {again}") from None
     if len(content) > most:
         raise ConfigurationError(f"{str(path)!r} is larger than {most:,} bytes. {again}")
     return content

@@ -187,7 +187,7 @@ def test_a_full_disk_leaves_the_old_bundle(wheels, tmp_path, monkeypatch):
     monkeypatch.setattr("workbook.tools.course.bundle._download", lambda *_: None)
     monkeypatch.setattr("workbook.tools.course.bundle.missing", lambda *_: [])
     monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
-    with pytest.raises(ParameterError, match=r"cannot be written: No space left on device\."):
+    with pytest.raises(ConfigurationError, match=r"cannot be written: No space left on device\."):
         make_bundle(out, Target.of("macos", "3.11"), wheels["core"], print)
     assert out.read_bytes() == b"old"
     assert {path.name for path in tmp_path.iterdir()} == {"kept", "bundle.zip"}

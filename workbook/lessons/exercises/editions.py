@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from workbook.base.files import copy_lessons, new_folder, read_regular, write_all
+from workbook.base.files import copy_lessons, explain_failure, new_folder, read_regular, write_all
 from workbook.base.values import quoted
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.lessons.exercises.model import LESSONS, Exercise, all_exercises, exercise_named, lesson
@@ -164,15 +164,13 @@ def reset(folder: Path, what: str, source: Path) -> tuple[list[str], Path]:
     for name in names:
         fresh = copied(_read(originals[name]), Edition.LEARNER)
         texts[copy / name] = _text(_with_cells_of(one, _read(copy / name), fresh) if one else fresh)
-    try:
+    with explain_failure(f"Cannot write into {str(file.parent)!r}"):
         backups = _backed_up([path for path in texts if path.exists()], file.parent / "backups")
         shutil.copy2(file, backups / f"before-{file.name}")  # by its own name a board would read it
         write_all(texts)
         lessons = {name[:2] for name in names}
         ids = [one.id] if one else [each for each in all_exercises() if each[:2] in lessons]
         update(file, lambda progress: progress.reset(ids))
-    except OSError as error:
-        raise ConfigurationError(f"Cannot write into {str(file.parent)!r}: {error.strerror or error}.") from error
     return names, backups
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from workbook.base.files import write_whole
+from workbook.base.files import explain_failure, write_whole
 from workbook.base.values import lookup
 from workbook.checks import Finding, check
 from workbook.checks.api import DELEGATE_LIMIT, Advice, advice_for
@@ -142,10 +142,8 @@ class Run:
             ConfigurationError: the file cannot be written.
         """
         target, page = Path(path), saved_page(self.trace.title, played([self]), to_json(self))
-        try:
+        with explain_failure(f"Cannot write {str(target)!r}"):
             write_whole(target, page)
-        except OSError as error:
-            raise ConfigurationError(f"Cannot write {str(target)!r}: {error.strerror}.") from error
         return target
 
     @staticmethod

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from workbook.base.files import explain_failure
 from workbook.base.terminal import at_first_signal, say
 from workbook.errors import ExitCode, ParameterError
 
@@ -157,12 +158,10 @@ def make_folder(out: Path, *old: str) -> None:
     Raises:
         ParameterError: it cannot be made, or a file in it cannot be deleted.
     """
-    try:
+    with explain_failure(f"--out {str(out)!r} cannot be used"):
         out.mkdir(parents=True, exist_ok=True)
         for name in old:
             (out / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise ParameterError(f"--out {str(out)!r} cannot be used: {error.strerror}.") from None
 
 
 def end_like_ctrl_c() -> None:

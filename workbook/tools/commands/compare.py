@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbook.base.files import explain_failure
 from workbook.base.terminal import say
-from workbook.errors import ParameterError
 from workbook.tools.commands import add
 
 if TYPE_CHECKING:
@@ -51,9 +51,7 @@ def compare(options: argparse.Namespace) -> int:
     if options.out is None:
         say(made)
         return changes.exit_code
-    try:
+    with explain_failure(f"--out {str(options.out)!r} cannot be written"):
         write_whole(options.out, made)
-    except OSError as error:
-        raise ParameterError(f"--out {str(options.out)!r} cannot be written: {error.strerror}.") from None
     say(f"{changes.headline} See {options.out}")
     return changes.exit_code

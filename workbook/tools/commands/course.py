@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
+from workbook.base.files import explain_failure
 from workbook.base.terminal import say
 from workbook.base.values import did_you_mean
 from workbook.errors import ExitCode, ParameterError
@@ -92,10 +93,8 @@ def agenda(options: argparse.Namespace) -> int:
     plan = planned(options.minutes, options.audience, starts.hour * 60 + starts.minute)
     say(plan.text())
     if options.out is not None:
-        try:
+        with explain_failure(f"--out {str(options.out)!r} cannot be written"):
             write_whole(options.out, plan.html())
-        except OSError as error:
-            raise ParameterError(f"--out {str(options.out)!r} cannot be written: {error.strerror}.") from None
         say(f"For the wall: {options.out}")
     return ExitCode.OK
 

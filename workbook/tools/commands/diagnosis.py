@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from workbook.base.files import explain_failure
 from workbook.base.terminal import say
 from workbook.errors import ConfigurationError, ExitCode, ParameterError
 from workbook.tools.commands import add, checked_seed
@@ -87,10 +88,8 @@ def inspect(options: argparse.Namespace) -> int:
 
 
 def _piped(most: int) -> bytes:
-    try:
+    with explain_failure("Cannot read standard input"):
         return sys.stdin.buffer.read(most)
-    except OSError as error:  # such as a terminal that is gone
-        raise ConfigurationError(f"Cannot read standard input: {error.strerror}.") from None
 
 
 def _read(words: list[str], most: int) -> str:

@@ -26,7 +26,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from workbook.base.children import environment, python_command
-from workbook.base.files import INSTALLED, NOTEBOOKS
+from workbook.base.files import INSTALLED, NOTEBOOKS, explain_failure
 from workbook.base.values import lookup, quoted
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.views.table import clean
@@ -72,18 +72,18 @@ def make_bundle(out: Path, target: Target, wheel: Path | None, tell: Callable[[s
     """
     if out.is_dir() or (wheel is not None and not (wheel.suffix == ".whl" and wheel.is_file())):
         raise ParameterError(f"--out {str(out)!r} must not be a folder, and --wheel must be a wheel's file.")
-    try:
-        with TemporaryDirectory(prefix=".bundle-", dir=out.absolute().parent) as scratch:
-            wheels = Path(scratch) / "wheels"
-            wheels.mkdir()
-            pinned = _resolved(_own_wheel(wheel, wheels), target)
-            tell(f"{len(pinned)} packages for {target.platform} and Python {target.python}")
-            _download(pinned, wheels, target)
-            if lacking := missing(wheels.glob("*.whl"), target.markers):
-                raise ConfigurationError(f"The wheels are not complete: {'; '.join(lacking)}. Nothing was written.")
-            _zipped(sorted(wheels.glob("*.whl")), target, Path(scratch) / "zip").replace(out)
-    except OSError as error:
-        raise ParameterError(f"--out {str(out)!r} cannot be written: {error.strerror or error}.") from None
+    with (
+        explain_failure(f"--out {str(out)!r} cannot be written"),
+        TemporaryDirectory(prefix=".bundle-", dir=out.absolute().parent) as scratch,
+    ):
+        wheels = Path(scratch) / "wheels"
+        wheels.mkdir()
+        pinned = _resolved(_own_wheel(wheel, wheels), target)
+        tell(f"{len(pinned)} packages for {target.platform} and Python {target.python}")
+        _download(pinned, wheels, target)
+        if lacking := missing(wheels.glob("*.whl"), target.markers):
+            raise ConfigurationError(f"The wheels are not complete: {'; '.join(lacking)}. Nothing was written.")
+        _zipped(sorted(wheels.glob("*.whl")), target, Path(scratch) / "zip").replace(out)
 
 
 def missing(wheels: Iterable[Path], markers: Mapping[str, str]) -> list[str]:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.base.files import read_regular, sample
+from workbook.base.files import explain_failure, read_regular, sample
 from workbook.base.secrecy import Secrets
 from workbook.base.values import flag, of_type, whole
 from workbook.checks import diagnosis
 from workbook.checks.diagnosis import MOST_SHOWN, CatalogueRow, Diagnosis
-from workbook.errors import ConfigurationError, ParameterError
+from workbook.errors import ParameterError
 from workbook.lessons.incidents import play_row
 from workbook.lessons.plays.run import Run
 from workbook.lessons.session import session
@@ -110,10 +110,8 @@ def diagnose(symptom: str | Path | Run = "") -> DiagnosisPanel:
     """
     match symptom:
         case Path():
-            try:
+            with explain_failure(f"Cannot read {str(symptom)!r}", "Name a log file."):
                 text = read_regular(symptom, diagnosis.LARGEST_LOG).decode("utf-8", "replace")
-            except OSError as error:
-                raise ConfigurationError(f"Cannot read {str(symptom)!r}: {error.strerror}. Name a log file.") from None
         case Run():
             text = "\n".join(
                 [*(f"{one.level} {one.rule} {one.text}" for one in symptom.findings), symptom.trace.to_jsonl()]

@@ -30,8 +30,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from workbook.base.files import write_all
-from workbook.errors import ConfigurationError, ExitCode
+from workbook.base.files import explain_failure, write_all
+from workbook.errors import ExitCode
 from workbook.tools.harness import summary
 from workbook.tools.harness.junit import Ending, JUnitCase, JUnitSuite, junit
 from workbook.tools.harness.model import ReportedExchange, Verdict
@@ -163,11 +163,9 @@ def write_reports(record: RunRecord, folder: Path) -> list[Path]:
     """
     texts = reports(record)
     record.secrets.check(texts)
-    try:
+    with explain_failure(f"Cannot write the reports into {str(folder)!r}"):
         folder.mkdir(parents=True, exist_ok=True)
         write_all({folder / name: text for name, text in texts.items()})
-    except OSError as error:
-        raise ConfigurationError(f"Cannot write the reports into {str(folder)!r}: {error.strerror}.") from error
     return [folder / name for name in texts]
 
 

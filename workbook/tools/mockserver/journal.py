@@ -23,8 +23,9 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from workbook.api.redaction import Redaction, length_of, short
+from workbook.base.files import explain_failure
 from workbook.base.secrecy import MASK, SECRET_HEADERS, SECRET_PARAMETERS, Secrets, secrets_in_request
-from workbook.errors import ConfigurationError, ParameterError
+from workbook.errors import ParameterError
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, PHRASES, UNANSWERED, Headers, Request, Response
 from workbook.simulation.service import ORIGIN
 
@@ -403,11 +404,8 @@ class Journal:
     def _append_line(self, line: str) -> None:
         if self._file is None:
             return
-        try:
-            with self._file.open("a", encoding="ascii") as file:
-                file.write(line)
-        except OSError as error:
-            raise ConfigurationError(f"Cannot write the journal {self._file}: {error.strerror}.") from None
+        with explain_failure(f"Cannot write the journal {self._file}"), self._file.open("a", encoding="ascii") as file:
+            file.write(line)
 
     def reset(self) -> None:
         """Forget every entry and count from 1 again; lines of the file stay."""

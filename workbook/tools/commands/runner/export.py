@@ -15,7 +15,7 @@ from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
-from workbook.base.files import write_whole
+from workbook.base.files import explain_failure, write_whole
 from workbook.base.rules import sentence
 from workbook.base.secrecy import Secrets
 from workbook.errors import ConfigurationError, ParameterError
@@ -43,10 +43,8 @@ def export(notebooks: Sequence[Path], out: Path) -> list[Path]:
         raise ConfigurationError(
             f"Two notebooks are called {twice[0]!r:.60}: one page would overwrite the other. Export one."
         )
-    try:
+    with explain_failure(f"Cannot make the directory {str(out)!r}"):
         out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot make the directory {str(out)!r}: {error.strerror}.") from error
     secrets = Secrets.of_environment(os.environ)
     written = []
     for notebook in notebooks:
@@ -63,10 +61,8 @@ def export(notebooks: Sequence[Path], out: Path) -> list[Path]:
 
 def _written(out: Path, name: str, html: str) -> Path:
     target = out / f"{name}.html"
-    try:
+    with explain_failure(f"Cannot write {str(target)!r}"):
         write_whole(target, html)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot write {str(target)!r}: {error.strerror}.") from error
     return target
 
 

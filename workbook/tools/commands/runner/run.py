@@ -21,7 +21,7 @@ from typing import Any
 from markupsafe import Markup
 from tqdm import tqdm
 
-from workbook.base.files import read_named, write_all, write_whole
+from workbook.base.files import explain_failure, read_named, write_all, write_whole
 from workbook.base.rules import sentence
 from workbook.base.secrecy import Secrets
 from workbook.base.terminal import visible
@@ -270,7 +270,7 @@ class Report:
             "run.md": markdown,
             "index.html": page("run.html", **self._shown()),
         }
-        try:
+        with explain_failure("The report cannot be written"):
             # half a pair of surrogates, which a name may hold, is no text that a file can hold
             write_all(
                 {
@@ -281,8 +281,6 @@ class Report:
             if summary is not None:
                 with summary.open("a", encoding="utf-8") as file:
                     file.write(secrets.scrub(markdown))
-        except OSError as error:
-            raise ConfigurationError(f"The report cannot be written: {error.strerror}.") from error
 
 
 def read_checks(text: str) -> Iterator[CheckResult]:

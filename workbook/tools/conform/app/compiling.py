@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
 from workbook.base.children import environment
-from workbook.base.files import FIXTURES, NATIVE, pip_line, write_all
+from workbook.base.files import FIXTURES, NATIVE, explain_failure, pip_line, read_named, write_all
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows.variants import A_FROM_0_4_0, variant_a
 
@@ -55,11 +55,9 @@ def write_standin(folder: Path, variant: str, *, force: bool = False) -> list[Pa
     there = [path.name for path in texts if path.exists()]
     if there and not force:
         raise ParameterError(f"{', '.join(there)} in {str(folder)!r} would be overwritten. To overwrite, add --force.")
-    try:
+    with explain_failure(f"Cannot write into {str(folder)!r}"):
         folder.mkdir(parents=True, exist_ok=True)
         write_all(texts)
-    except OSError as error:
-        raise ParameterError(f"Cannot write into {str(folder)!r}: {error.strerror}.") from None
     return list(texts)
 
 
@@ -147,10 +145,8 @@ def compiled(files: Sequence[Path], variant: str = A_FROM_0_4_0.name, libraries:
     Raises:
         ConfigurationError: the extra is not installed, or the compiler found mistakes: names each with its line.
     """
-    try:
-        texts = tuple((path, path.read_text("utf-8")) for path in files)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot read {error.filename}: {error.strerror}.") from None
+    again = "Name a Kotlin file as UTF-8."
+    texts = tuple((path, read_named(path, 1_048_576, again).decode()) for path in files)
     return _compiled(texts, variant, tuple(libraries))
 
 
@@ -211,13 +207,9 @@ def cache_folder(keep: int = 20) -> Path:
         ConfigurationError: it cannot be written.
     """
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "provisioning-workbook" / "kotlin"
-    try:
+    with explain_failure(f"Cannot keep compiled classes in {str(folder)!r}", "Set XDG_CACHE_HOME to another folder."):
         folder.mkdir(parents=True, exist_ok=True)
         latest_first = sorted(folder.iterdir(), key=lambda path: -path.stat().st_mtime)
-    except OSError as error:
-        raise ConfigurationError(
-            f"Cannot keep compiled classes in {str(folder)!r}: {error.strerror}. Set XDG_CACHE_HOME to another folder."
-        ) from None
     for old in latest_first[keep:]:
         shutil.rmtree(old, ignore_errors=True)
     return folder
@@ -231,13 +223,11 @@ def for_cells(file: Path, variant: str = A_FROM_0_4_0.name) -> str:
     """
     later = variant == A_FROM_0_4_0.name  # the reference core is for this variant only, and needs Json.kt
     classes = compiled(files_of([REFERENCE_CORE, "Json.kt"], FIXTURES / "apps") if later else [], variant)
-    try:
+    with explain_failure(f"Cannot write {str(file)!r}"):
         file.parent.mkdir(parents=True, exist_ok=True)
         with ZipFile(file, "w") as jar:
             for path in sorted(classes.rglob("*.*")):
                 jar.write(path, path.relative_to(classes))
-    except OSError as error:
-        raise ConfigurationError(f"Cannot write {str(file)!r}: {error.strerror}.") from None
     needed = [file.absolute(), needed_toolchain().compiler]
     return "\n".join([*(f'@file:DependsOn("{path.as_posix()}")' for path in needed), "import provisioning.*"])
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from workbook.base.files import write_whole
+from workbook.base.files import explain_failure, write_whole
 from workbook.base.forms import Says, Text, mistake
 from workbook.base.secrecy import Secrets
 from workbook.errors import ConfigurationError, WorkbookError
@@ -219,10 +219,8 @@ def write_config(path: Path, text: str, *, over: bool = False) -> None:
         ConfigurationError: the file exists already, or it cannot be written.
     """
     free(path, over=over)
-    try:
+    with explain_failure(f"Cannot write {str(path)!r}"):
         write_whole(path, text)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot write {str(path)!r}: {error.strerror}.") from None
 
 
 def free(path: Path, *, over: bool = False) -> None:
