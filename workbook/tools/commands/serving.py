@@ -52,15 +52,13 @@ no free text of the API. Compare the record with the simulator: workbook drift R
     codes = """\
 exit codes:
   0  the simulator would answer the same
-  1  it would answer differently; each difference names the setting that removes it, where there is one
+  1  it would answer differently
   2  a wrong command line, or a file that cannot be used
 """
     parser = add(commands, "drift", drift, "compare a record of the real API with the simulator", codes)
     parser.add_argument("record", type=Path, metavar="RECORD", help="what workbook proxy wrote")
     parser.add_argument("--scenario", default="default", metavar="NAME|FILE", help="default: %(default)s")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print the findings as JSON")
-    form.add_argument("--toml", action="store_true", help="print the scenario that answers as the real API did")
+    parser.add_argument("--json", action="store_true", help="print the findings as a report")
 
     parser = add(commands, "native", native, "write the SDK stand-in's source files, for tests of your own app")
     parser.add_argument("language", choices=["kotlin"], help="the language of the files")
@@ -140,14 +138,13 @@ def proxy(options: argparse.Namespace) -> int:
 
 
 def drift(options: argparse.Namespace) -> int:
-    """Print the differences, or the scenario that removes them."""
+    """Print the differences."""
     from workbook.simulation.scenario import load
-    from workbook.tools.proxy.drift import as_json, as_text, drift, scenario_toml
+    from workbook.tools.proxy.drift import as_json, as_text, drift
     from workbook.tools.proxy.record import read_proxy_record
 
     result = drift(read_proxy_record(options.record), load(options.scenario))
-    text = scenario_toml(result) if options.toml else as_json(result) if options.json else as_text(result)
-    say(text)
+    say(as_json(result) if options.json else as_text(result))
     return ExitCode.FAILED if result.findings else ExitCode.OK
 
 
