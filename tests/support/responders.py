@@ -1,4 +1,4 @@
-"""Responders: one with a fixed answer, and one whose exchanges a journal keeps, as `Worlds` does for each world."""
+"""Responders: one with a fixed answer, and one whose exchanges a journal keeps, as in a mock server."""
 
 
 class Fixed:

@@ -256,8 +256,7 @@ def test_a_port_in_use_is_explained():
         with pytest.raises(ConfigurationError) as caught:
             listening("127.0.0.1", port)
     assert str(caught.value) == (
-        f"Cannot listen on 127.0.0.1 port {port}: another program listens there. "
-        "Choose another port, or 0 for any free one."
+        f"Cannot listen on 127.0.0.1 port {port}: Address already in use. Choose another port, or 0 for any free one."
     )
 
 
@@ -358,7 +357,7 @@ def test_serving_twice_on_one_port_is_refused_before_anything_is_printed():
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stdout == ""
-    assert f"ConfigurationError: Cannot listen on 127.0.0.1 port {port}: another program" in done.stderr
+    assert f"ConfigurationError: Cannot listen on 127.0.0.1 port {port}: Address already in use" in done.stderr
 
 
 # ---------------------------------------------------------------- an sdkOutput to post, and a log

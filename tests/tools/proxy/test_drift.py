@@ -12,7 +12,7 @@ from workbook.errors import ConfigurationError
 from workbook.simulation.http import JSON_HEADERS, Request, Response
 from workbook.simulation.scenario import load, parse
 from workbook.tools.commands import cli
-from workbook.tools.mockserver.mock import Worlds, fresh_output
+from workbook.tools.mockserver.mock import MockServer, fresh_output
 from workbook.tools.mockserver.server import running
 from workbook.tools.proxy.drift import DriftKind, as_json, as_text, drift
 from workbook.tools.proxy.record import Head, Recording, read_proxy_record
@@ -265,9 +265,9 @@ def test_findings_are_ordered_by_what_they_say(found):
 
 def recorded(scenario, path, before):
     """A back end at work: a server with this scenario, a proxy before it, and requests of every kind."""
-    worlds = Worlds()
-    keys = worlds.add_each(scenario)
-    with running(worlds) as api, before(api) as (url, kept), requests.Session() as session:
+    server = MockServer(None)
+    keys = {name: server.add(scenario, credential=name) for name in scenario.credentials}
+    with running(server) as api, before(api) as (url, kept), requests.Session() as session:
         session.trust_env = False
         world = scenario.world()
         for number in range(20):
@@ -370,12 +370,12 @@ def test_what_another_simulator_adds_to_its_answers_is_no_drift(found):
 
 
 def test_a_header_that_only_one_of_both_has_is_a_difference(found, monkeypatch):
-    answered = Worlds.respond
+    answered = MockServer.respond
 
-    def with_a_header(worlds, request):
-        answer = answered(worlds, request)
+    def with_a_header(server, request):
+        answer = answered(server, request)
         return replace(answer, headers=(*answer.headers, ("x-tier", "1")))
 
-    monkeypatch.setattr(Worlds, "respond", with_a_header)
+    monkeypatch.setattr(MockServer, "respond", with_a_header)
     finding = only(found(*GOOD))
     assert (finding.real, finding.simulated, finding.basis) == ("200 without the header x-tier", "with it", "assumed")

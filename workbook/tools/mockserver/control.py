@@ -18,7 +18,7 @@ import json
 import re
 import secrets
 from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -32,16 +32,18 @@ from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, WorkbookError
 from workbook.simulation.http import JSON_HEADERS, MAX_BODY, PHRASES, Request, Response
 from workbook.simulation.scenario import load, parse, scenarios
-from workbook.tools.mockserver.journal import LOST, Entry, Match, as_dict
-from workbook.tools.mockserver.mock import MockServer
+from workbook.tools.mockserver.journal import LOST, Entry, as_dict
+from workbook.tools.mockserver.mock import MockServer, OpenWorld
 
 # The basis of every answer of the control API: it is ours, not the operator's.
 BASIS = "workbook: control"
 
+# Where the control API is served; the operator's API has no such path.
+PREFIX = "/workbook/control/"
+# Where the live page is; the operator's API has no such path.
+LIVE_PAGE = "/workbook/"
 # Faults in one request.
-MOST_LISTED = 1_000
-# The fields of `Match`, by which entries can be chosen.
-FILTERS = ("method", "instrument", "status", "after")
+MOST_FAULTS = 1_000
 
 
 class Denied(Exception):  # an answer on its way out, not an error of ours  # noqa: N818
@@ -53,79 +55,38 @@ class Denied(Exception):  # an answer on its way out, not an error of ours  # no
         self.headers = headers
 
 
-# Reading a request. Nothing that was sent is repeated.
-
-
-def _query(text: str, known: tuple[str, ...]) -> dict[str, str]:
-    """The parameters of a query, each once."""
-    try:
-        pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text), max_num_fields=20)
-    except ValueError:
-        raise Denied(400, "The query is not a list of name=value.") from None
-    _only("parameter", (name for name, _value in pairs), known)
-    if len(dict(pairs)) != len(pairs):
-        raise Denied(400, "A parameter stands in the query twice.")
-    return dict(pairs)
-
-
-def _only(what: str, names: Iterable[str], known: tuple[str, ...]) -> None:
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name[:40], known) if known else f"There is no {what} here."
-            raise Denied(400, f"A {what} is not known here. {hint}")
-
-
-def _number(what: str, text: str) -> int:
-    """A number of a query or a header, of 9 digits at most."""
-    if not re.fullmatch("[0-9]{1,9}", text):
-        raise Denied(400, f"The {what} is a whole number.")
-    return int(text)
-
-
-# Where the control API is served; the operator's API has no such path.
-PREFIX = "/workbook/control/"
-# Where the live page is; the operator's API has no such path.
-LIVE_PAGE = "/workbook/"
-
-
 class ControlCall(NamedTuple):
-    """A request that may be carried out: its token was right, and there is such an endpoint."""
+    """A request that may be carried out: its token was right, and there is such an endpoint.
+
+    Attributes:
+        server: whose control API it is.
+        query: its parameters.
+        body: as it came.
+    """
 
     server: MockServer
     query: dict[str, str]
-    request: Request
+    body: bytes
 
     @property
-    def world(self) -> str:
-        """The name of the world that is meant."""
-        return self.server.worlds.named(self.query.get("world")).name
+    def world(self) -> OpenWorld:
+        """The world that is meant."""
+        return self.server.named(self.query.get("world"))
 
     def document(self) -> Any:
         """The body as JSON values."""
-        body = self.request.body
-        if len(body) > MAX_BODY:
+        if len(self.body) > MAX_BODY:
             raise Denied(413, f"The body is larger than {MAX_BODY} bytes.")
         try:
-            return json.loads(body.decode("utf-8"))
+            return json.loads(self.body)
         except json.JSONDecodeError as error:
-            message = f"The body is not JSON: {error.msg}, line {error.lineno}, column {error.colno}."
-            raise Denied(400, message) from None
+            raise Denied(400, f"The body is not JSON: {error}.") from None
         except (ValueError, RecursionError):
-            raise Denied(
-                400, "The body is not JSON: it is no UTF-8, nested too deep, or has too long a number."
-            ) from None
-
-    def fields(self, known: tuple[str, ...]) -> dict[str, Any]:
-        """The fields of the object in the body, which may be only these."""
-        document = self.document()
-        if not isinstance(document, dict):
-            raise Denied(400, f"The body is a JSON object. Its fields: {', '.join(known)}.")
-        _only("field", document, known)
-        return document
+            raise Denied(400, "The body is not JSON: it is no UTF-8, or nested too deep.") from None
 
 
-def answered(value: object) -> Response:
-    """These JSON values as an answer."""
+def as_json(value: object) -> Response:
+    """An answer with these JSON values."""
     return Response(200, JSON_HEADERS, json.dumps(value).encode(), BASIS)
 
 
@@ -134,30 +95,27 @@ def _index(call: ControlCall) -> Response:
         {"method": row.method, "path": PREFIX + row.name, "does": row.does, "query": row.query, "body": row.body}
         for row in ENDPOINTS
     ]
-    instruments = {name: [*call.server.worlds.named(name).world.instruments] for name in call.server.journals}
+    cards = {name: [*opened.world.instruments] for name, opened in call.server.worlds.items()}
     gets = {
-        name: snippets("GET", API_PATH.format(id=ids[0]), sends=False)["curl"]
-        for name, ids in instruments.items()
-        if ids
+        name: snippets("GET", API_PATH.format(id=ids[0]), sends=False)["curl"] for name, ids in cards.items() if ids
     }
-    return answered({"worlds": [*instruments], "gets": gets, "endpoints": endpoints})
+    return as_json({"worlds": [*cards], "gets": gets, "endpoints": endpoints})
 
 
 def _journal(call: ControlCall) -> Response:
-    selected: dict[str, Any] = {name: call.query[name] for name in FILTERS if name in call.query}
-    selected |= {name: _number(name, selected[name]) for name in ("status", "after") if name in selected}
-    journal, matching = call.server.journal(call.world), Match(**selected)
-    accepts = (call.request.header("accept") or "").lower()
-    lines = "application/x-ndjson", "application/jsonl", "application/json-lines"
-    asked = call.query.get("format") or ("jsonl" if any(media_type in accepts for media_type in lines) else "json")
-    match asked:
-        case "jsonl":
-            return Response(200, (("content-type", lines[0]),), journal.to_jsonl(matching).encode(), BASIS)
-        case "har":
-            return answered(journal.to_har(matching))
+    journal = call.world.journal
+    after = call.query.get("after", "0")
+    if not re.fullmatch("[0-9]{1,9}", after):
+        raise Denied(400, "The parameter after is the number of an entry.")
+    match call.query.get("format", "json"):
         case "json":
-            entries = [_shown(entry, journal.now()) for entry in journal.entries(matching)]
-            return answered({"count": journal.count, "dropped": journal.dropped, "entries": entries})
+            entries = [_shown(entry, journal.now()) for entry in journal.entries(int(after))]
+            return as_json({"count": journal.count, "dropped": journal.dropped, "entries": entries})
+        case "jsonl":
+            lines = journal.to_jsonl(int(after)).encode()
+            return Response(200, (("content-type", "application/x-ndjson"),), lines, BASIS)
+        case "har":
+            return as_json(journal.to_har(int(after)))
         case other:
             raise Denied(400, f"There is no such format. {did_you_mean(other[:40], ('har', 'json', 'jsonl'))}")
 
@@ -198,39 +156,35 @@ def refusal(basis: str, status: int | None, fault: str, body: Any) -> str:
 
 
 def _reset(call: ControlCall) -> Response:
-    call.server.reset(call.world)
-    return answered({"world": call.world, "reset": True})
+    call.world.reset()
+    return as_json({"world": call.world.name, "reset": True})
 
 
 def _faults(call: ControlCall) -> Response:
-    name, tables = call.world, call.document()
-    if (
-        not isinstance(tables, list)
-        or len(tables) > MOST_LISTED
-        or not all(isinstance(table, dict) for table in tables)
-    ):
-        raise Denied(400, f"The body is a list of at most {MOST_LISTED} objects, each a planned fault.")
-    call.server.faults(*tables, world=name)
-    return answered({"world": name, "faults": len(tables)})
+    tables = call.document()
+    is_list = isinstance(tables, list) and all(isinstance(table, dict) for table in tables)
+    if not is_list or len(tables) > MOST_FAULTS:
+        raise Denied(400, f"The body is a list of at most {MOST_FAULTS} objects, each a planned fault.")
+    call.world.play(tuple(tables))
+    return as_json({"world": call.world.name, "faults": len(tables)})
 
 
 def _scenario(call: ControlCall) -> Response:
     """Open one of the package's scenarios by its name, or a TOML document: over HTTP no file is read."""
-    name, said = call.world, call.fields(("name", "toml"))
-    values = [*said.values()]
-    if len(values) != 1 or not isinstance(values[0], str) or not values[0]:
-        raise Denied(400, "The body is an object with one text: either name or toml.")
-    text = values[0]
-    if "toml" in said:
-        opened = parse(text.encode("utf-8", "replace"), name="yours", file="the request")
-    elif not re.fullmatch("[A-Za-z0-9_-]{1,60}", text):
-        raise Denied(400, "A scenario's name is made of letters, digits, - and _.")
-    elif text not in scenarios():
-        raise ConfigurationError(f"There is no scenario of that name. {did_you_mean(text[:40], scenarios())}")
-    else:
-        opened = load(text)
-    call.server.scenario(opened, world=name)
-    return answered({"world": name, "scenario": "from TOML" if "toml" in said else text})
+    match call.document():
+        case {"name": str(name), **others} if not others:
+            if name not in scenarios():
+                hint = did_you_mean(name[:40], scenarios())
+                raise ConfigurationError(f"There is no scenario of that name. {hint}")
+            scenario = load(name)
+            source = name
+        case {"toml": str(text), **others} if not others:
+            scenario = parse(text.encode("utf-8", "replace"), name="yours", file="the request")
+            source = "from TOML"
+        case _:
+            raise Denied(400, "The body is an object with one text: either name or toml.")
+    call.server.scenario(scenario, world=call.world.name)
+    return as_json({"world": call.world.name, "scenario": source})
 
 
 class Endpoint(NamedTuple):
@@ -259,9 +213,9 @@ ENDPOINTS = (
     Endpoint(
         "GET",
         "journal",
-        "The requests so far; format is json, jsonl or har.",
+        "The requests so far, or those after a number; format is json, jsonl or har.",
         _journal,
-        query=("world", *FILTERS, "format"),
+        query=("world", "after", "format"),
     ),
     Endpoint("POST", "reset", "Puts the world back to its beginning, with an empty journal.", _reset),
     Endpoint("POST", "faults", "Plans faults.", _faults, body='[{"fault": "reset"}]'),
@@ -290,9 +244,6 @@ class Control:
         self.server = server
         self.token = checked_token(secrets.token_urlsafe(24) if token is None else token)
 
-    def __repr__(self) -> str:
-        return f"Control({len(self.server.worlds)} worlds)"
-
     def respond(self, request: Request) -> Response:
         """The answer to a request of the control API."""
         try:
@@ -307,15 +258,20 @@ class Control:
             wanted = "Send the control token of this mock server in the header authorization: Bearer TOKEN."
             raise Denied(401, wanted, (("www-authenticate", "Bearer"),))
         path, _mark, query = request.target.partition("?")
-        name = f"{path}/".removeprefix(PREFIX).strip("/") if f"{path}/".startswith(PREFIX) else path[:40]
-        known = {endpoint.method: endpoint for endpoint in ENDPOINTS if endpoint.name == name}
-        if not known:
+        name = f"{path}/".removeprefix(PREFIX).strip("/")
+        by_method = {endpoint.method: endpoint for endpoint in ENDPOINTS if endpoint.name == name}
+        if not by_method:
             names = [endpoint.name for endpoint in ENDPOINTS if endpoint.name]
             raise Denied(404, f"There is no such endpoint under {PREFIX}. {did_you_mean(name[:40], names)}")
-        endpoint = known.get(request.method)
-        if endpoint is None:
-            raise Denied(405, f"This endpoint takes {', '.join(known)}.", (("allow", ", ".join(known)),))
-        return endpoint, ControlCall(self.server, _query(query, endpoint.query), request)
+        if request.method not in by_method:
+            allowed = ", ".join(by_method)
+            raise Denied(405, f"This endpoint takes {allowed}.", (("allow", allowed),))
+        endpoint = by_method[request.method]
+        parameters = dict(parse_qsl(query, keep_blank_values=True))
+        for parameter in parameters.keys() - endpoint.query:
+            hint = did_you_mean(parameter[:40], endpoint.query) if endpoint.query else "It takes none."
+            raise Denied(400, f"This endpoint does not take such a parameter. {hint}")
+        return endpoint, ControlCall(self.server, parameters, request.body)
 
 
 def checked_token(token: str) -> str:

@@ -72,14 +72,13 @@ class Entry:
 
     @property
     def size(self) -> int:
-        """Bytes of what is kept, roughly: what a journal's limit counts."""
-        headers = sum(map(len, chain.from_iterable(self.headers + self.response_headers)))
-        return len(self.target) + headers + len(self.body) + len(self.response_body) + self._overhead
+        """Bytes of what is kept, roughly: what a journal's limit counts.
 
-    @property
-    def _overhead(self) -> int:
-        """Bytes that Python needs besides the characters: 170 for a header (two texts in a pair), 680 for the rest."""
-        return 170 * (len(self.headers) + len(self.response_headers) + 4)
+        Python needs 170 for a header besides its characters (two texts in a pair), and 680 for the rest.
+        """
+        headers = self.headers + self.response_headers
+        characters = len(self.target) + sum(map(len, chain.from_iterable(headers)))
+        return characters + len(self.body) + len(self.response_body) + 170 * (len(headers) + 4)
 
     def __repr__(self) -> str:
         what = self.operation or "other"
@@ -104,31 +103,28 @@ def entry(
     """
     known = secrets_of(request, keys)
     response = answer if isinstance(answer, Response) else Response(0, (), b"", f"no answer: {type(answer).__name__}")
-    method, target, body = request.method, _without_parameters(request.target), request.body
-    headers, response_headers = _without_secrets(request.headers), _without_secrets(response.headers)
-    response_body, key_in = response.body, dict.fromkeys(["target"] if target != request.target else [])
-    # Hardly any exchange has a key outside its header, so a search comes first; the heads hardly ever change.
-    heads = "\n".join((method, target, *chain.from_iterable(headers + response_headers)))
-    bodies = f"{body.decode('latin-1')}\n{response_body.decode('latin-1')}"
-    if _has_key(known, heads) or known.found_in(bodies):
-        before = (target, method, headers, body, (response_headers, response_body))
-        target, method = scrubbed_target(target, known), known.scrub(method)
-        headers, response_headers = (
-            tuple((known.scrub(name), known.scrub(value)) for name, value in pairs)
-            for pairs in (headers, response_headers)
-        )
-        body, response_body = known.scrub_bytes(body), known.scrub_bytes(response_body)
-        after = (target, method, headers, body, (response_headers, response_body))
-        places = ("target", "method", "headers", "body", "response")
-        key_in.update({place: None for place, *values in zip(places, before, after, strict=True) if len({*values}) > 1})
-    operation, instrument = operation_of(method, target)
+    target = _without_parameters(request.target)
+    parts: dict[str, Any] = {
+        "method": request.method,
+        "target": target,
+        "headers": _without_secrets(request.headers),
+        "body": request.body,
+        "response": (_without_secrets(response.headers), response.body),
+    }
+    scrubbed = parts
+    # Hardly any exchange has a key outside its header, so one quick search comes first.
+    if known.found_in(_text_of(parts.values())):
+        scrubbed = {place: _scrub(part, known) for place, part in parts.items()}
+        scrubbed["target"] = scrubbed_target(target, known)
+    key_in = [place for place in parts if scrubbed[place] != parts[place]]
+    if target != request.target and "target" not in key_in:
+        key_in.insert(0, "target")
+    response_headers, response_body = scrubbed.pop("response")
+    operation, instrument = operation_of(scrubbed["method"], scrubbed["target"])
     return Entry(
         number,
         *times,
-        method=method,
-        target=target,
-        headers=headers,
-        body=body,
+        **scrubbed,
         operation=operation,
         instrument=instrument,
         status=response.status if response is answer else None,
@@ -141,6 +137,28 @@ def entry(
     )
 
 
+def _text_of(value: Any) -> str:
+    """Everything in these parts of an exchange as one text, in which a key is looked for."""
+    match value:
+        case str():
+            return value
+        case bytes():
+            return value.decode("latin-1")
+        case _:
+            return "\n".join(map(_text_of, value))
+
+
+def _scrub(value: Any, known: Secrets) -> Any:
+    """The same part of an exchange without a key: a text, bytes, or a tuple of them."""
+    match value:
+        case str():
+            return known.scrub(value)
+        case bytes():
+            return known.scrub_bytes(value)
+        case _:
+            return tuple(_scrub(inner, known) for inner in value)
+
+
 def secrets_of(request: Request, keys: Iterable[str]) -> Secrets:
     """The secrets that no log or journal of a request may hold: these keys, and those in the request itself."""
     return _secrets(frozenset((*keys, *secrets_in_request(request.headers, request.target))))
@@ -149,11 +167,6 @@ def secrets_of(request: Request, keys: Iterable[str]) -> Secrets:
 @lru_cache(maxsize=16)  # a few worlds at a time
 def _secrets(keys: frozenset[str]) -> Secrets:
     return Secrets.of_keys(keys)
-
-
-@lru_cache(maxsize=64)
-def _has_key(known: Secrets, heads: str) -> bool:
-    return known.found_in(heads) is not None
 
 
 def _without_secrets(headers: Headers) -> Headers:
@@ -291,40 +304,9 @@ def _media_type(headers: list[list[str]]) -> str:
 
 # The journal itself.
 
-Matching = Callable[[Entry], bool]
-
 # The date that a HAR gives for second 0. It is made up: a journal measures durations and reads no wall clock, so that
 # an export is the same on every run. Give the time at which the journal was made to get real dates.
 SECOND_0 = datetime(2000, 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """Selects entries; None means any value. Call it with an entry.
-
-    Attributes:
-        method: as it was sent, such as GET; a request for another path counts as well.
-        instrument: a payment instrument id, percent-decoded.
-        status: the answer's.
-        after: only entries with a higher number; a reset starts the numbers again.
-    """
-
-    method: str | None = None
-    instrument: str | None = None
-    status: int | None = None
-    after: int = 0
-
-    def __call__(self, candidate: Entry) -> bool:
-        """Whether the entry is selected."""
-        return (
-            candidate.number > self.after
-            and self.method in (None, candidate.method)
-            and self.instrument in (None, candidate.instrument)
-            and self.status in (None, candidate.status)
-        )
-
-
-ANY = Match()
 
 
 class Journal:
@@ -351,12 +333,15 @@ class Journal:
     ) -> None:
         if limit < 1:
             raise ParameterError(f"A journal keeps 1 entry or more, not {limit}.")
-        self._limit, self._byte_limit, self._stopwatch = limit, byte_limit, stopwatch
-        self._began, self._file = stopwatch(), file
-        self._append_line("")
+        self._limit = limit
+        self._byte_limit = byte_limit
+        self._stopwatch = stopwatch
+        self._file = file
+        self._began = stopwatch()
         self._lock = RLock()
         self._entries: deque[Entry] = deque()
         self._size = self._count = 0
+        self._append()  # nothing yet: a file that cannot be written is refused here
 
     def __repr__(self) -> str:
         return f"Journal({len(self)} of {self.count} entries)"
@@ -398,14 +383,14 @@ class Journal:
             self._size += latest.size
             while len(self._entries) > self._limit or (self._size > self._byte_limit and len(self._entries) > 1):
                 self._size -= self._entries.popleft().size
-            if self._file is not None:
-                self._append_line(f"{json.dumps(as_dict(latest))}\n")
+            self._append(latest)
 
-    def _append_line(self, line: str) -> None:
+    def _append(self, *entries: Entry) -> None:
+        """Append these to the file, where there is one."""
         if self._file is None:
             return
         with explain_failure(f"Cannot write the journal {self._file}"), self._file.open("a", encoding="ascii") as file:
-            file.write(line)
+            file.writelines(f"{json.dumps(as_dict(entry))}\n" for entry in entries)
 
     def reset(self) -> None:
         """Forget every entry and count from 1 again; lines of the file stay."""
@@ -413,17 +398,17 @@ class Journal:
             self._entries.clear()
             self._size = self._count = 0
 
-    def entries(self, matching: Matching = ANY) -> tuple[Entry, ...]:
-        """The kept entries that match, in the order of arrival."""
+    def entries(self, after: int = 0) -> tuple[Entry, ...]:
+        """The kept entries in the order of arrival; with `after`, those with a higher number."""
         with self._lock:
-            return tuple(filter(matching, [*self._entries]))
+            return tuple(entry for entry in self._entries if entry.number > after)
 
-    def to_jsonl(self, matching: Matching = ANY) -> str:
+    def to_jsonl(self, after: int = 0) -> str:
         """One JSON object a line, redacted (REL-2, REL-3); pure ASCII, so that no terminal obeys it."""
-        return "".join(f"{json.dumps(as_dict(entry))}\n" for entry in self.entries(matching))
+        return "".join(f"{json.dumps(as_dict(entry))}\n" for entry in self.entries(after))
 
-    def to_har(self, matching: Matching = ANY, *, epoch: datetime = SECOND_0) -> dict[str, Any]:
+    def to_har(self, after: int = 0, *, epoch: datetime = SECOND_0) -> dict[str, Any]:
         """An HTTP archive (HAR 1.2) as plain JSON values, redacted alike; `epoch` is the date of second 0."""
         creator = {"name": "provisioning-workbook", "version": "simulated"}
-        entries = [_har(entry, epoch) for entry in self.entries(matching)]
+        entries = [_har(entry, epoch) for entry in self.entries(after)]
         return {"log": {"version": "1.2", "creator": creator, "entries": entries}}

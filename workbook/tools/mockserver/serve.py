@@ -2,15 +2,16 @@
 
 import json
 import shlex
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from workbook.api.protocol import API_PATH
 from workbook.base.terminal import say
-from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response
+from workbook.simulation.http import UNANSWERED, Request, Response
 from workbook.simulation.world import World
 from workbook.tools.mockserver import server as http
 from workbook.tools.mockserver.control import LIVE_PAGE, PREFIX, Control, live_page, refusal
@@ -69,21 +70,20 @@ def serve_api(options: ServeOptions | None = None) -> int:
             names=[options.host],
             basis_header=options.basis,
         )
-        simulated, control, control_path = http.answering(mock), Control(mock), PREFIX.rstrip("/")
+        simulated = http.answering(mock)
+        control = Control(mock)
 
-        def answer(request: Request) -> http.AnyAnswer | Awaitable[http.AnyAnswer]:
-            # another host gets the mock's 421
-            controlled = options.control and http.is_own_host(request, [options.host])
-            if controlled and request.target.startswith(control_path):
-                return control.respond(request)
-            if controlled and request.method == "GET" and request.target in (LIVE_PAGE, LIVE_PAGE.rstrip("/")):
-                return live_page()
+        def answer(request: Request) -> Response:
+            if options.control and http.is_own_host(request, [options.host]):  # another host gets the mock's 421
+                if request.target.startswith(PREFIX.rstrip("/")):
+                    return control.respond(request)
+                if request.method == "GET" and request.target in (LIVE_PAGE, LIVE_PAGE.rstrip("/")):
+                    return live_page()
             return simulated(request)
 
         def log(request: Request, response: http.AnyAnswer, seconds: float) -> None:
-            if not isinstance(response, Response):
-                return
-            http.print_log(log_line(request, response, seconds, mock.worlds.keys))
+            if isinstance(response, Response):
+                http.print_log(log_line(request, response, seconds, mock.keys.values()))
 
         server = http.Server(answer, None if options.quiet else log)
         for listener, certificate in opened:
@@ -149,17 +149,13 @@ def announcement(world: World, addresses: Mapping[str, str], keys: Mapping[str, 
 
 def announcement_text(values: Mapping[str, Any], world: World) -> str:
     """The same for a person, with both calls as commands to paste into a terminal."""
-    lines = []
-    for name, value in values.items():
-        if isinstance(value, str):
-            lines.append(f"{name}: {value}")
-        elif isinstance(value, list):
-            lines.append(f"{name}: {' '.join(value)}")
-        elif name == "api_keys":
-            lines.append(f"{name}: {', '.join(f'{credential} {key}' for credential, key in value.items())}")
-    if values["sdk_outputs"]:
-        instrument, output = next(iter(values["sdk_outputs"].items()))
-        url = f"{values['base_url']}{BEFORE_ID}{instrument}{AFTER_ID}"
+    shown = {**values, "payment_instrument_ids": " ".join(values["payment_instrument_ids"])}
+    if "api_keys" in shown:
+        shown["api_keys"] = ", ".join(f"{credential} {key}" for credential, key in values["api_keys"].items())
+    outputs = shown.pop("sdk_outputs")
+    lines = [f"{name}: {value}" for name, value in shown.items()]
+    for instrument, output in [*outputs.items()][:1]:
+        url = f"{values['base_url']}{API_PATH.format(id=instrument)}"
         curl = ["curl", "-H", f"x-api-key: {values['api_key']}", "-H", "content-type: application/json"]
         seed = "" if world.seed == World().seed else f" --seed {world.seed}"
         scenario = f" --scenario {world.name}" if instrument not in World().instruments else ""

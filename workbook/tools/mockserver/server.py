@@ -23,7 +23,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
-from functools import lru_cache
 from inspect import isawaitable
 from ipaddress import ip_address
 from itertools import chain
@@ -32,7 +31,7 @@ from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
-from time import perf_counter, time
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import httptools
@@ -78,28 +77,16 @@ Handler = Callable[[Request], AnyAnswer | Awaitable[AnyAnswer]]
 Log = Callable[[Request, AnyAnswer, float], None]
 
 
-@lru_cache
 def _status_line(status: int) -> str:
     return f"HTTP/1.1 {status} {PHRASES.get(status, '')}\r\n"
 
 
-@lru_cache(maxsize=1)
-def _date(second: int) -> str:
-    return formatdate(second, usegmt=True)
-
-
-@lru_cache(maxsize=64)  # an API answers with few different heads
-def _head_start(status: int, headers: tuple[tuple[str, str], ...]) -> tuple[str, bool]:
-    """The status line and these headers, and whether a Date is among them."""
-    lines = "".join([f"{name}: {value}\r\n" for name, value in headers])
-    return _status_line(status) + lines, any(name == "date" for name, _value in headers)
-
-
 def head(response: Response) -> str:
     """The status line and the headers; a Date is added where the answer has none of its own."""
-    start, dated = _head_start(response.status, response.headers)
-    name, value = response.wire.framing(response.body)
-    return f"{start}{name}: {value}\r\n" + ("" if dated else f"date: {_date(int(time()))}\r\n")
+    headers = [*response.headers, response.wire.framing(response.body)]
+    if not any(name == "date" for name, _value in headers):
+        headers.append(("date", formatdate(usegmt=True)))
+    return _status_line(response.status) + "".join([f"{name}: {value}\r\n" for name, value in headers])
 
 
 # How a connection works. httptools parses what arrives and calls the `on_...` methods; a complete request is queued.
@@ -563,14 +550,8 @@ def listening(host: str, port: int, *, allow_remote: bool = False) -> socket.soc
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            reason = "another program listens there"
-        elif error.errno is None:
-            reason = str(error)
-        elif error.errno < 0:  # of a look-up; Python's own text would be "Unknown error"
-            reason = "there is no such host"
-        else:
-            reason = os.strerror(error.errno)  # Python's own text repeats the address
+        of_system = error.errno is not None and error.errno > 0  # Python's own text repeats the address
+        reason = os.strerror(error.errno or 0) if of_system else "there is no such host"
         message = f"Cannot listen on {host} port {port}: {reason}. Choose another port, or 0 for any free one."
         raise ConfigurationError(message) from None
     # Without this, which connections inherit, a second small write waits 40 ms for an acknowledgement.
@@ -761,7 +742,7 @@ def running(
             yield base_url(listener, "http" if certificate is None else "https")
 
 
-def answering(responder: Responder) -> Handler:
+def answering(responder: Responder) -> Callable[[Request], Response]:
     """A handler that asks `responder`; the absolute form of a target (RFC 9112, 3.2.2) reaches it as its path."""
 
     def answer(request: Request) -> Response:

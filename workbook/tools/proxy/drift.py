@@ -26,7 +26,7 @@ from workbook.simulation.seal import Content, Genuine, Seal, damaged
 from workbook.simulation.world import Instrument
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.report import About, CaseRecord, RunRecord, to_json
-from workbook.tools.mockserver.mock import Worlds
+from workbook.tools.mockserver.mock import MockServer
 from workbook.tools.proxy.record import EMPTY_BODY, NOT_JSON, REDACTION, TWICE, ProxyRecord, RecordedExchange, shape
 from workbook.tools.proxy.upstream import LOSSES
 
@@ -119,7 +119,8 @@ class Replay:
                 seen.setdefault((exchange.run, exchange.credential), set()).add(word)
         self.scenario = replace(scenario, instruments=(*scenario.instruments, *map(Instrument, answered)))
         self._refused = {caller: min(words) for caller, words in seen.items() if words in ({"401"}, {"403"})}
-        self._worlds = Worlds()
+        self._server = MockServer(None)
+        self._keys: set[str] = set()
         self._seal = Seal(scenario.seed)
         self._own_seed = any(isinstance(self._seal.open(text), Genuine) for text in _texts(exchanges))
         self._outputs: dict[tuple[int, str | None, str], str] = {}
@@ -131,10 +132,10 @@ class Replay:
         if exchange.credential is not None:
             key = f"recorded-{exchange.run}-{exchange.credential}"
             name = self.credential(exchange)
-            if name is not None and key not in self._worlds:
-                self._worlds.add(self.scenario, key, credential=name)
+            if name is not None and key not in self._keys:
+                self._keys.add(self._server.add(self.scenario, key, credential=name))
         headers = tuple((name, key if name.lower() == "x-api-key" else value) for name, value in exchange.headers)
-        return self._worlds.respond(Request(exchange.method, exchange.target, headers, self._body(exchange)))
+        return self._server.respond(Request(exchange.method, exchange.target, headers, self._body(exchange)))
 
     def refused(self, exchange: RecordedExchange) -> str:
         """The status, 401 or 403, of every answer that this caller got; empty where it got others."""
