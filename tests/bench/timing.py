@@ -11,8 +11,9 @@ import time
 
 import numpy as np
 
-from workbook.checks.timing.measured import measure_calls
+from workbook.checks.timing.measured import measure
 from workbook.checks.timing.planner import LogNormal, Plan
+from workbook.play.extension.handler import ReferenceHandler
 
 LATENCY = LogNormal(median=0.6, p99=4.0)
 CALLS = 1_000_000
@@ -44,9 +45,14 @@ def busy():
         pass
 
 
+class Busy(ReferenceHandler):
+    def status(self):
+        busy()
+
+
 def error():
     """What `measure` reports beyond 100 ms, against the same waits timed by hand, in turn."""
-    found = measure_calls(lambda: busy, cold=20, warm=100, at_most=60.0)
+    found = measure(Busy, cold=20, warm=100, at_most=60.0)
     hand = [seconds(busy) for _ in range(100)]
     for name, took in {"cold": found.cold, "warm": found.warm, "by hand": hand}.items():
         beyond = sorted(one - LIMIT for one in took)

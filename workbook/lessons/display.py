@@ -9,7 +9,7 @@ from typing import Any
 from workbook.base.files import needs_lab
 from workbook.base.values import choice, lookup, quoted
 from workbook.checks import Finding, check
-from workbook.checks.timing.measured import HandlerTiming
+from workbook.checks.timing.measured import Measurement
 from workbook.checks.timing.verdict import judge_trace
 from workbook.errors import ParameterError
 from workbook.flows.trace import Trace
@@ -54,7 +54,7 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
     match thing:
         case Mapping():
             return facts(title or "Facts", thing)
-        case HandlerTiming():
+        case Measurement():
             from workbook.lessons.widgets.panels import Here
 
             return Here(thing)

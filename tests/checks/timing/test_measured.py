@@ -1,6 +1,5 @@
-"""Measuring, on a stopwatch that is told what time it is."""
+"""An integrator's handler in real time, with a stopwatch that only moves when a test says so."""
 
-import asyncio
 import gc
 import time
 from itertools import count
@@ -9,9 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.checks.timing.measured import Measurement, measure_calls
+from workbook.checks.timing import measured
+from workbook.checks.timing.measured import Timer, measure
 from workbook.checks.timing.verdict import LimitVerdict
 from workbook.errors import ParameterError
+from workbook.flows.variants import B_EARLIER
+from workbook.play.extension.handler import ReferenceHandler
+from workbook.play.extension.mistakes import HANDLERS, KeepsItInItsClass, NetworkInStatus, OneAfterTheOther
 
 MS = 1_000_000
 
@@ -20,7 +23,7 @@ class Watch:
     """A stopwatch that moves only when something takes time; reading it takes `cost` nanoseconds."""
 
     def __init__(self, cost=0, late=0.0):
-        self.now, self.cost, self.late, self.collected = 0, cost, late, 0
+        self.now, self.cost, self.late = 0, cost, late
 
     def __call__(self):
         self.now += self.cost
@@ -29,65 +32,43 @@ class Watch:
     def sleep(self, seconds):
         self.now += round((seconds + self.late) * 1e9)
 
-    def collect(self):
-        self.collected += 1
+    def handler(self, *milliseconds, errors=()):
+        """A handler whose calls take this long and end like this, the last one again and again; a class begins anew."""
+        errors = iter(errors)
 
-    def takes(self, *milliseconds, error=None):
-        """A `make` whose calls take this long one after the other, each time anew; the last one repeats."""
+        class Takes(ReferenceHandler):
+            def __init_subclass__(cls):
+                cls.numbers = count()
 
-        def make():
-            numbers = count()
-
-            def call():
-                self.now += int(milliseconds[min(next(numbers), len(milliseconds) - 1)] * MS)
-                if error is not None:
+            def status(handler):  # noqa: N805
+                self.now += int(milliseconds[min(next(handler.numbers), len(milliseconds) - 1)] * MS)
+                if (error := next(errors, None)) is not None:
                     raise error
 
-            return call
+            pass_entries = status
 
-        return make
+        return Takes
 
-    def measure(self, make, **given):
-        return measure_calls(make, stopwatch=self, sleep=self.sleep, collect=self.collect, **given)
+    def measure(self, handler, call="status", **given):
+        return measure(handler, call, stopwatch=self, sleep=self.sleep, **{"warm": 5, "cold": 3} | given)
 
 
-@pytest.mark.rule("X-STATUS-3")
-def test_cold_is_the_first_call_and_warm_are_those_after_it():
+@pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3")
+@pytest.mark.parametrize(
+    ("call", "took", "cold", "warm"),
+    [("status", (130, 20), "fail", "pass"), ("pass_entries", (20_000, 17_000), "warn", "warn")],
+)
+def test_cold_is_the_first_call_and_warm_are_those_after_it(call, took, cold, warm):
     watch = Watch()
-    found = watch.measure(watch.takes(130, 20), cold=3, warm=4)
-    assert found.cold == (0.13,) * 3
-    assert found.warm == (0.02,) * 4
-    cold, warm = found.judgements
-    assert (cold.name, cold.verdict) == ("status, cold", LimitVerdict.FAIL)
-    assert (warm.name, warm.verdict) == ("status, warm", LimitVerdict.PASS)
-    assert found.verdict is LimitVerdict.FAIL
-
-
-@pytest.mark.rule("X-ENTRIES-3")
-def test_entries_have_20_s():
-    watch = Watch()
-    found = watch.measure(watch.takes(20_000, 17_000), call="pass_entries", cold=1, warm=1, at_most=1000)
-    assert [one.verdict for one in found.judgements] == [LimitVerdict.WARN, LimitVerdict.WARN]
-    assert found.verdict is LimitVerdict.WARN
-
-
-def test_everything_is_made_anew_for_each_cold_call_and_once_for_all_warm_ones():
-    made, called = [], []
-
-    def make():
-        made.append(len(called))
-        return lambda: called.append(len(made))
-
-    Watch().measure(make, cold=3, warm=5)
-    assert len(made) == 4
-    assert called == [1, 2, 3, *[4] * 6]
+    found = watch.measure(watch.handler(*took), call, at_most=1000)
+    assert (found.cold, found.warm) == ((took[0] / 1000,) * 3, (took[1] / 1000,) * 5)
+    assert [(one.name, one.verdict) for one in found.judgements] == [(f"{call}, cold", cold), (f"{call}, warm", warm)]
+    assert (found.verdict, found.median) == (cold, took[1] / 1000)
 
 
 def test_the_text_says_all_of_it():
     watch = Watch(cost=40, late=0.00025)
-    found = watch.measure(watch.takes(12, 3), cold=2, warm=3)
-    assert repr(found) == found.text
-    assert found.text.splitlines() == [
+    assert repr(watch.measure(watch.handler(12, 3), cold=2, warm=3)).splitlines() == [
         "PASS  status, cold: none of 2 over 100 ms; up to 66 % cannot be excluded (0.1 % takes 3,838 calls with",
         "      none over)",
         "      median 12 ms, worst 12 ms; X-STATUS-3 (spec)",
@@ -96,19 +77,12 @@ def test_the_text_says_all_of_it():
         "      median 3 ms, worst 3 ms; X-STATUS-3 (spec)",
         "      the stopwatch itself takes 0.04 µs (99th percentile 0.04 µs); a sleep of 1 ms comes back 250 µs late",
         "      (99th percentile 250 µs)",
+        "      0 network calls in each status(), as its trace shows",
     ]
 
 
-@pytest.mark.slow
-def test_the_stopwatch_is_measured_first():
-    reads = []
-    found = measure_calls(
-        lambda: lambda: None, cold=1, warm=1, stopwatch=lambda: reads.append(0) or len(reads) * 10, sleep=id
-    )
-    assert (found.instrument.overhead.p50, found.instrument.overhead.worst) == (1e-8, 1e-8)
-    assert found.instrument.lateness.p50 == 0.0  # a sleep that comes back early is not late
-    # the start; a cold, a discarded and a warm call, and before each the time that is left
-    assert len(reads) == 1 + 2 * 1000 + 2 * 20 + 9
+def test_a_sleep_that_comes_back_early_is_not_late():
+    assert Timer(Watch(late=-0.0005), 1.0).instrument(Watch().sleep).lateness.p50 == 0.0
 
 
 @pytest.mark.parametrize(
@@ -117,127 +91,162 @@ def test_the_stopwatch_is_measured_first():
 )
 def test_it_stops_when_the_time_is_up_with_at_least_one_of_each(took, at_most, done):
     watch = Watch()
-    began = 20 * 0.001  # the sleeps of the stopwatch
-    found = watch.measure(watch.takes(took), cold=20, warm=20, at_most=at_most + began)
+    sleeps = 20 * 0.001  # of the stopwatch
+    found = watch.measure(watch.handler(took), cold=20, warm=20, at_most=at_most + sleeps)
     assert len(found.cold) in {done[0], done[0] + 1}
     assert len(found.warm) in {done[1] - 1, done[1]}
-    assert ("stopped early, the time was up: " in found.text) is (done != (20, 20))
-
-
-def test_stopping_early_says_how_many_were_done():
-    watch = Watch()
-    found = watch.measure(watch.takes(50_000), call="provision", cold=20, warm=200)
-    assert "stopped early, the time was up: 1 of 20 cold, 1 of 200 warm" in found.text
+    early = f"stopped early, the time was up: {len(found.cold)} of 20 cold, {len(found.warm)} of 20 warm"
+    assert (early in repr(found)) is (done != (20, 20))
 
 
 def test_a_call_that_raises_failed_however_quick_it_was():
     watch = Watch()
-    found = watch.measure(watch.takes(1, error=KeyError("secret")), cold=1, warm=2)
-    assert (found.failed, found.raised, found.verdict) == (3, (("KeyError", 3),), LimitVerdict.FAIL)
-    assert [one.verdict for one in found.judgements] == [LimitVerdict.PASS, LimitVerdict.PASS]
-    assert found.text.startswith("FAIL  3 of 3 calls raised: KeyError (3)\n      the stopwatch itself")
-    assert "secret" not in found.text
-    assert found.cold == (0.001,)
+    found = watch.measure(watch.handler(1, errors=[KeyError("CANARY")] * 4), cold=1, warm=2)
+    assert (found.raised, found.verdict, found.cold) == ((("KeyError", 3),), LimitVerdict.FAIL, (0.001,))
+    assert repr(found).startswith("FAIL  3 of 3 calls raised: KeyError (3)\n      the stopwatch itself")
+    assert "CANARY" not in repr(found)
 
 
-def test_different_errors_are_told_apart():
-    errors = iter([OSError(), ValueError(), None, OSError(), None])  # the third is discarded
-
-    def call():
-        error = next(errors)
-        if error:
-            raise error
-
-    found = Watch().measure(lambda: call, cold=2, warm=2)
-    assert found.raised == (("OSError", 2), ("ValueError", 1))
-
-
-def test_the_call_that_is_discarded_counts_in_nothing():
-    errors = iter([None, OSError(), None])
-
-    def call():
-        error = next(errors)
-        if error:
-            raise error
-
-    assert Watch().measure(lambda: call, cold=1, warm=1).raised == ()
+def test_errors_are_told_apart_and_the_call_that_is_discarded_counts_in_nothing():
+    watch, discarded = Watch(), TypeError()
+    errors = [OSError(), ValueError(), discarded, OSError(), None]
+    assert watch.measure(watch.handler(1, errors=errors), cold=2, warm=2).raised == (("OSError", 2), ("ValueError", 1))
 
 
 def test_what_stops_the_process_is_not_swallowed():
     watch = Watch()
     with pytest.raises(KeyboardInterrupt):
-        watch.measure(watch.takes(1, error=KeyboardInterrupt()))
+        watch.measure(watch.handler(1, errors=[KeyboardInterrupt()]))
 
 
-def test_the_garbage_is_collected_before_each_series_and_the_collector_stays_on():
-    seen, watch = [], Watch()
-    watch.measure(lambda: lambda: seen.append((gc.isenabled(), watch.collected)), cold=2, warm=2)
-    assert seen == [(True, 1), (True, 2), (True, 2), (True, 3), (True, 3)]
+def test_the_garbage_is_collected_before_each_series_and_the_collector_stays_on(monkeypatch):
+    collected, seen = [], []
+    monkeypatch.setattr(measured.gc, "collect", lambda: collected.append(1))
 
+    class Looks(ReferenceHandler):
+        def status(self):
+            seen.append((gc.isenabled(), len(collected)))
 
-def test_a_coroutine_that_nobody_ran_is_refused():
-    async def status():
-        raise AssertionError
-
-    with pytest.raises(ParameterError, match="The call returned a coroutine, which has not run"):
-        Watch().measure(lambda: status)
-    with pytest.raises(ParameterError, match=r"asyncio\.run"):
-        Watch().measure(lambda: Later)
-
-
-class Later:
-    """Awaitable, and there is nothing to close."""
-
-    def __await__(self):
-        raise AssertionError
-
-
-def test_a_coroutine_run_to_its_end_is_a_call():
-    async def status():
-        return {"requiresAuthentication": False}
-
-    assert Watch().measure(lambda: lambda: asyncio.run(status()), cold=1, warm=1).failed == 0
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"call": "statsu"}, "Did you mean 'status'?"),
-        ({"warm": 0}, "warm is 0. Give a whole number from 1 to 1,000,000."),
-        ({"cold": True}, "cold is True."),
-        ({"at_most": 0}, "at_most is 0. Give a finite number above 0."),
-        ({"target": -1}, "target is -1."),
-        ({"make": None}, "make is None. Give a function that makes a handler and returns a call of it."),
-        ({"make": lambda: 5}, "make returned 5. Return a function that performs one call of a fresh handler."),
-    ],
-)
-def test_nonsense_is_refused(given, told):
-    with pytest.raises(ParameterError) as caught:
-        Watch().measure(**{"make": Watch().takes(1)} | given)
-    assert told in str(caught.value)
+    Watch().measure(Looks, cold=2, warm=2)
+    assert seen == [(True, 1), (True, 2), (True, 3), (True, 4), (True, 4)]
 
 
 @given(st.lists(st.floats(0, 50), min_size=1, max_size=20), st.integers(1, 5), st.integers(1, 20))
 def test_whatever_the_calls_take_is_what_is_reported(milliseconds, cold, warm):
     watch = Watch()
-    found = watch.measure(watch.takes(*milliseconds), cold=cold, warm=warm, at_most=1e6)
-    exact = [int(one * MS) / 1e9 for one in milliseconds]
-    assert found.cold == (exact[0],) * cold
-    assert found.warm == tuple(exact[min(at, len(exact) - 1)] for at in range(1, warm + 1))
+    timer, took = Timer(watch, 60.0), [int(one * MS) for one in milliseconds]
 
+    def make():
+        numbers = count()
 
-@pytest.mark.slow
-def test_it_works_with_real_time_too():
-    found = measure_calls(lambda: lambda: sum(range(1000)), cold=2, warm=3)
-    assert isinstance(found, Measurement)
-    assert (len(found.cold), len(found.warm)) == (2, 3)
-    assert all(one > 0 for one in (*found.cold, *found.warm))
+        def call():
+            watch.now += took[min(next(numbers), len(took) - 1)]
+
+        return call
+
+    assert timer.series(make, cold, 1e6) == (took[0] / 1e9,) * cold
+    call = make()
+    assert timer.series(lambda: call, warm, 1e6) == tuple(took[min(at, len(took) - 1)] / 1e9 for at in range(warm))
 
 
 @pytest.mark.slow
 @pytest.mark.rule("X-STATUS-3")
-def test_a_call_that_hangs_is_stopped_when_the_time_is_up(monkeypatch):
-    monkeypatch.setattr("workbook.checks.timing.measured.NOTICEABLE", 0.05)
-    found = measure_calls(lambda: lambda: time.sleep(30), cold=1, warm=1, at_most=0.1, sleep=id)
-    assert found.raised == (("StoppedError", 2),)
-    assert found.verdict == "fail"
+def test_a_call_that_hangs_is_over_when_the_time_is_up(monkeypatch):
+    monkeypatch.setattr(measured, "NOTICEABLE", 0.05)
+
+    class Hangs(ReferenceHandler):
+        def status(self):
+            time.sleep(30)
+
+    found = measure(Hangs, cold=1, warm=1, at_most=0.1, sleep=id)
+    assert (found.raised, found.verdict) == ((("StoppedError", 2),), "fail")
+    assert min(found.cold + found.warm) > 0.09
+
+
+# The network, and what else a handler does, with a real wallet's calls.
+
+
+@pytest.mark.slow
+@pytest.mark.rule("X-STATUS-3", "X-CACHE-1", "X-ENTRIES-3", "API-12")
+@pytest.mark.parametrize(
+    ("handler", "call", "network", "calls", "verdict"),
+    [
+        (ReferenceHandler, "status", 0.25, 0, "pass"),
+        (NetworkInStatus, "status", 0.15, 1, "fail"),
+        (NetworkInStatus, "status", 0.001, 1, "pass"),
+        (ReferenceHandler, "pass_entries", 0.25, 3, "pass"),
+        (OneAfterTheOther, "pass_entries", 0.25, 3, "pass"),
+    ],
+)
+def test_network_calls_are_found_in_the_trace_and_really_waited_for(handler, call, network, calls, verdict):
+    found = Watch().measure(handler, call, network=network)
+    waits = 1 if handler is ReferenceHandler and calls else calls  # it makes all its GETs at once
+    assert (found.network_calls, found.verdict) == (calls, verdict)
+    assert found.median == pytest.approx(waits * network)
+    assert f"{calls} network call{'' if calls == 1 else 's'} in each {call}(), as its trace shows" in repr(found)
+
+
+@pytest.mark.slow
+def test_a_coroutine_function_is_run_to_its_end():
+    class Later(ReferenceHandler):
+        async def status(self):
+            self.back_end.get(self.cards[0])
+
+    assert Watch().measure(Later).median == pytest.approx(0.25)
+
+
+@pytest.mark.slow
+@pytest.mark.rule("X-HANDLER-1")
+def test_what_a_handler_keeps_in_its_class_is_gone_before_each_cold_call_and_never_in_the_class_itself():
+    KeepsItInItsClass.kept = None
+    before = len(KeepsItInItsClass.__subclasses__())
+    found = []
+
+    class Looks(KeepsItInItsClass):
+        def status(self):
+            found.append(type(self).kept is None)
+            return super().status()
+
+    measure(Looks, warm=2, cold=2, network=0.0)
+    assert found == [True, True, True, False, False]  # two cold calls, then the warm ones on what was made once
+    assert KeepsItInItsClass.kept is None
+    assert len(KeepsItInItsClass.__subclasses__()) == before + 1
+
+
+@pytest.mark.slow
+def test_the_earlier_variant_asks_for_card_art_by_brand():
+    asked = []
+
+    class Listens(ReferenceHandler):
+        def card_art(self, which):
+            asked.append(which)
+            return super().card_art(which)
+
+    Watch().measure(Listens, "pass_entries", variant=B_EARLIER)
+    assert set(asked) == {"example"}
+
+
+@pytest.mark.parametrize(
+    ("handler", "options", "told"),
+    [
+        (ReferenceHandler(None, None, None, ()), {}, "give your class itself"),
+        (int, {}, "give your class itself"),
+        (None, {}, "give your class itself"),
+        (ReferenceHandler, {"call": "generate"}, "call is 'generate'"),
+        (ReferenceHandler, {"call": None}, "call is None"),
+        (ReferenceHandler, {"network": -1}, "network"),
+        (ReferenceHandler, {"network": "fast"}, "network"),
+        (ReferenceHandler, {"warm": 0}, "warm is 0. Give a whole number from 1 to 1,000,000."),
+        (ReferenceHandler, {"cold": True}, "cold is True."),
+        (ReferenceHandler, {"at_most": 0}, "at_most is 0. Give a finite number above 0."),
+    ],
+)
+def test_what_cannot_be_measured_is_explained(handler, options, told):
+    with pytest.raises(ParameterError, match=told):
+        Watch().measure(handler, **({"call": "status"} | options))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HANDLERS)
+def test_every_handler_of_the_lessons_can_be_measured(name):
+    assert Watch().measure(HANDLERS[name], warm=1, cold=1).warm

@@ -17,23 +17,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from inspect import isawaitable
 
-from workbook.base.values import choice, number, quoted, whole
-from workbook.checks.timing.verdict import (
-    TARGET,
-    Judgement,
-    LimitVerdict,
-    Spread,
-    judge_durations,
-    span,
-    times,
-    wrapped,
-)
+from workbook.base.values import choice, number, whole
+from workbook.checks.timing.verdict import Judgement, LimitVerdict, Spread, judge_durations, span, times, wrapped
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.messages import Event, limit_of
-from workbook.flows.trace import CALLS
 from workbook.flows.variants import B_LATER, VariantB
 from workbook.play.back_end import simulated_back_end
 from workbook.play.extension.handler import ExtensionBackEnd, ExtensionHandler, Library, Storage
@@ -45,8 +34,8 @@ from workbook.simulation.world import INSTRUMENT_IDS, World
 
 # Performs one call with a fresh handler, to its end.
 TimedCall = Callable[[], object]
-# Makes everything anew and returns a call.
-Make = Callable[[], TimedCall]
+# The calls that can be made again and again, because they take no arguments.
+CALLS = ("status", "pass_entries", "remote_pass_entries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +60,7 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Measurement:
-    """What was measured of one call.
+    """How long a handler's call takes on this machine.
 
     Attributes:
         call: which call.
@@ -80,7 +69,7 @@ class Measurement:
         asked: how many cold and how many warm ones were wanted; fewer were done when the time was up.
         raised: the type of each error that calls raised, and its count; such a call failed, whatever its duration.
         instrument: how good the stopwatch is.
-        target: the share that may be over.
+        network_calls: how many network calls one call makes, as its trace has them.
     """
 
     call: str
@@ -89,151 +78,97 @@ class Measurement:
     asked: tuple[int, int]
     raised: tuple[tuple[str, int], ...]
     instrument: Stopwatch
-    target: float = TARGET
+    network_calls: int
 
     @property
     def judgements(self) -> tuple[Judgement, Judgement]:
         """One for the cold calls, one for the warm ones."""
-        series = (("cold", self.cold), ("warm", self.warm))
-        cold, warm = (judge_durations(took, self.call, label=label, target=self.target) for label, took in series)
-        return cold, warm
+        return (
+            judge_durations(self.cold, self.call, label="cold"),
+            judge_durations(self.warm, self.call, label="warm"),
+        )
 
     @property
-    def failed(self) -> int:
-        """How many calls raised an error."""
-        return sum(count for _name, count in self.raised)
+    def median(self) -> float:
+        """The median of the warm calls, in seconds."""
+        return self.judgements[1].spread.p50
 
     @property
     def verdict(self) -> LimitVerdict:
         """Fail when any call raised, else the worse of both judgements."""
-        found = {LimitVerdict.FAIL} if self.raised else {one.verdict for one in self.judgements}
-        return next(one for one in (LimitVerdict.FAIL, LimitVerdict.WARN, LimitVerdict.PASS) if one in found)
+        verdicts = {LimitVerdict.FAIL} if self.raised else {judgement.verdict for judgement in self.judgements}
+        return next(verdict for verdict in reversed(LimitVerdict) if verdict in verdicts)
 
     @property
-    def text(self) -> str:
-        """The measurement in words."""
-        judged = [] if self.raised else [one.text for one in self.judgements]
-        return "\n".join([*judged, self.facts])
+    def network(self) -> str:
+        """What the trace says of the network, in words."""
+        return f"{times(self.network_calls, 'network call')} in each {self.call}(), as its trace shows"
 
     @property
     def facts(self) -> str:
-        """What the judgements and their picture do not say: what was raised, whether all was done, the stopwatch."""
-        done = len(self.cold), len(self.warm)
-        early = f"stopped early, the time was up: {done[0]} of {self.asked[0]} cold, {done[1]} of {self.asked[1]} warm"
-        kinds = ", ".join(f"{name} ({count})" for name, count in self.raised)
-        raised = [f"FAIL  {self.failed} of {times(sum(done), 'call')} raised: {kinds}"] if self.raised else []
-        facts = wrapped(early if done != self.asked else "", self.instrument.text)
-        return "\n".join([*raised, f"      {facts}"])
+        """What the judgements and their picture do not say: errors, whether all was done, stopwatch, network."""
+        cold, warm = len(self.cold), len(self.warm)
+        lines = []
+        if self.raised:
+            count = sum(count for _name, count in self.raised)
+            kinds = ", ".join(f"{name} ({count})" for name, count in self.raised)
+            lines.append(f"FAIL  {count} of {times(cold + warm, 'call')} raised: {kinds}")
+        early = f"stopped early, the time was up: {cold} of {self.asked[0]} cold, {warm} of {self.asked[1]} warm"
+        facts = wrapped(early if (cold, warm) != self.asked else "", self.instrument.text, self.network)
+        return "\n".join([*lines, f"      {facts}"])
 
     def __repr__(self) -> str:
-        return self.text
-
-
-def measure_calls(
-    make: Make,
-    *,
-    call: str = "status",
-    warm: int = 200,
-    cold: int = 20,
-    at_most: float = 30.0,
-    target: float = TARGET,
-    stopwatch: Callable[[], int] = time.perf_counter_ns,
-    sleep: Callable[[float], None] = time.sleep,
-    collect: Callable[[], object] = gc.collect,
-) -> Measurement:
-    """Measure the integrator's handler, cold and warm.
-
-    `make` makes everything anew (the handler's class, the phone, its storage) and returns a function that performs
-    one call with a fresh handler, to its end. A cold call here is the first one after `make`: caches of the handler's
-    own are empty, while Python has its modules loaded and its code compiled. On a device a cold start also loads the
-    extension's process, which takes far longer than anything measured here: leave room for it.
-
-    `stopwatch` gives nanoseconds; it, `sleep` and `collect` are there for tests, which have no time to lose.
-
-    No new call begins after `at_most` seconds, or after half of them for the cold ones; at least one of each is made.
-    A call under way is stopped then, unless it is still within its limit, and counts as one that raised.
-
-    Raises:
-        ParameterError: a parameter is not what it may be, or the call returned a coroutine, which would not have run.
-    """
-    limit = limit_of(call)
-    asked = whole("cold", cold, least=1, most=1_000_000), whole("warm", warm, least=1, most=1_000_000)
-    seconds, target = number("at_most", at_most, above=True), number("target", target, most=1)
-    if not callable(make):
-        raise ParameterError(f"make is {quoted(make)}. Give a function that makes a handler and returns a call of it.")
-    timer = Timer(stopwatch, collect, max(limit.seconds, NOTICEABLE))
-    instrument = Stopwatch(timer.overhead(), timer.lateness(sleep))
-    cold_ones = timer.cold(make, asked[0], seconds / 2)
-    warm_ones = timer.warm(make, asked[1], seconds)
-    return Measurement(call, cold_ones, warm_ones, asked, tuple(sorted(timer.errors.items())), instrument, target)
+        judged = [] if self.raised else [judgement.text for judgement in self.judgements]
+        return "\n".join([*judged, self.facts])
 
 
 class Timer:
-    """A stopwatch with what it has seen.
+    """A stopwatch that times calls of the integrator's code.
+
+    Args:
+        stopwatch: gives nanoseconds.
+        least: seconds that each call has, even when the time is up.
 
     Attributes:
-        errors: how many calls raised an error, by its type.
+        errors: how many calls of a series raised an error, by its type.
     """
 
-    def __init__(self, stopwatch: Callable[[], int], collect: Callable[[], object], least: float) -> None:
+    def __init__(self, stopwatch: Callable[[], int], least: float) -> None:
         self.errors: Counter[str] = Counter()
-        self._stopwatch, self._collect, self._least = stopwatch, collect, least
+        self._stopwatch = stopwatch
+        self._least = least
         self._began = stopwatch()
 
-    def overhead(self) -> Spread:
-        """What timing nothing takes, a thousand times."""
-        return Spread.of(sorted(self._took(lambda: None) for _ in range(1000)))
+    def instrument(self, sleep: Callable[[float], None]) -> Stopwatch:
+        """How good the stopwatch is: timing nothing a thousand times, and twenty sleeps of 1 ms."""
+        nothing = (self._time(lambda: None) for _ in range(1000))
+        late = (max(self._time(lambda: sleep(0.001)) - 0.001, 0.0) for _ in range(20))
+        return Stopwatch(Spread.of(sorted(nothing)), Spread.of(sorted(late)))
 
-    def lateness(self, sleep: Callable[[float], None]) -> Spread:
-        """How late a sleep of 1 ms comes back, twenty times."""
-        took = (self._took(lambda: sleep(0.001)) for _ in range(20))
-        return Spread.of(sorted(max(seconds - 0.001, 0.0) for seconds in took))
+    def series(self, make: Callable[[], TimedCall], count: int, until: float) -> tuple[float, ...]:
+        """How long so many calls took; no new one begins after `until`, in seconds since the timer was made."""
+        took: list[float] = []
+        while len(took) < count and (not took or self._since(self._began) < until):
+            seconds, error = self.call(make(), until)
+            took.append(seconds)
+            if error:
+                self.errors[error] += 1
+        return tuple(took)
 
-    def cold(self, make: Make, count: int, until: float) -> tuple[float, ...]:
-        """First calls, each after everything was made anew."""
-        found: list[float] = []
-        while len(found) < count and (not found or self._since(self._began) < until):
-            call = _made(make)
-            self._collect()
-            found.append(self._call(call, until))
-        return tuple(found)
+    def call(self, call: TimedCall, until: float) -> tuple[float, str]:
+        """How long one call takes, and the type of its error; empty where it returned.
 
-    def warm(self, make: Make, count: int, until: float) -> tuple[float, ...]:
-        """Calls after a first one, all with what was made once."""
-        call, found, before = _made(make), list[float](), self.errors.copy()
-        self._call(call, until)
-        self.errors = before  # neither the time nor an error of the first one counts
-        self._collect()
-        while len(found) < count and (not found or self._since(self._began) < until):
-            found.append(self._call(call, until))
-        return tuple(found)
-
-    def _call(self, call: TimedCall, until: float) -> float:
-        """How long one call takes, whether it returns, raises, or is stopped because the time is up."""
-        result: object = None
-        took = 0.0
-
-        def timed() -> None:
-            nonlocal result, took
-            began = self._stopwatch()
-            try:
-                result = call()
-            finally:
-                took = self._since(began)
-
+        A call that is still under way at `until` is stopped, unless it is within its limit.
+        """
+        took: list[float] = []
+        left, began = until - self._since(self._began), self._stopwatch()
         try:
-            within(max(until - self._since(self._began), self._least), timed)
+            within(max(left, self._least), lambda: took.append(self._time(call)))
         except Exception as error:  # noqa: BLE001  # the integrator's code may raise anything; that it did is the finding
-            self.errors[type(error).__name__] += 1
-        if isawaitable(result):
-            getattr(result, "close", lambda: None)()  # else Python warns that it was never awaited
-            raise ParameterError(
-                "The call returned a coroutine, which has not run, so its time means nothing. "
-                "Return a function that runs it to its end, such as lambda: asyncio.run(handler.status())."
-            )
-        return took
+            return self._since(began), type(error).__name__
+        return took[0], ""
 
-    def _took(self, call: TimedCall) -> float:
+    def _time(self, call: TimedCall) -> float:
         began = self._stopwatch()
         call()
         return self._since(began)
@@ -241,39 +176,6 @@ class Timer:
     def _since(self, began: int) -> float:
         """Seconds since this moment of the stopwatch."""
         return (self._stopwatch() - began) / 1e9  # it gives nanoseconds
-
-
-def _made(make: Make) -> TimedCall:
-    call = make()
-    if callable(call):
-        return call
-    raise ParameterError(f"make returned {quoted(call)}. Return a function that performs one call of a fresh handler.")
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class HandlerTiming:
-    """How long a handler's call takes on this machine.
-
-    Attributes:
-        measurement: the figures.
-        network_calls: how many network calls one call makes, as its trace has them.
-    """
-
-    measurement: Measurement
-    network_calls: int
-
-    @property
-    def median(self) -> float:
-        """The median of the warm calls, in seconds."""
-        return self.measurement.judgements[1].spread.p50
-
-    @property
-    def network(self) -> str:
-        """What the trace says of the network, in words."""
-        return f"{times(self.network_calls, 'network call')} in each {self.measurement.call}(), as its trace shows"
-
-    def __repr__(self) -> str:
-        return f"{self.measurement.text}\n      {self.network}"
 
 
 def measure(
@@ -288,8 +190,12 @@ def measure(
     cards: Sequence[str] = INSTRUMENT_IDS,
     sleep: Callable[[float], None] = time.sleep,
     stopwatch: Callable[[], int] = time.perf_counter_ns,
-) -> HandlerTiming:
+) -> Measurement:
     """Measure your own handler here, cold and warm, with a new handler for each call (X-HANDLER-1).
+
+    A cold call here is the first one after everything was made anew: caches of the handler's own are empty, while
+    Python has its modules loaded and its code compiled. On a device a cold start also loads the extension's process,
+    which takes far longer than anything measured here: leave room for it.
 
     Args:
         handler: your class.
@@ -297,7 +203,8 @@ def measure(
         network: seconds that each GET takes.
         warm: how many warm calls to make.
         cold: how many cold ones: with everything made anew before each.
-        at_most: seconds after which no new call begins.
+        at_most: seconds after which no new call begins, half of them for the cold ones; at least one of each is made.
+            A call under way is stopped then, unless it is still within its limit, and counts as one that raised.
         variant: the SDK's variant.
         cards: the ids of the cardholder's payment instruments.
         sleep: waits; for tests.
@@ -306,16 +213,16 @@ def measure(
     Raises:
         ParameterError: an argument is not what it may be.
     """
-    without_arguments = ("status", "pass_entries", "remote_pass_entries")  # can be made again and again
-    choice("call", call, without_arguments)
+    choice("call", call, CALLS)
     if not isinstance(handler, type) or not callable(getattr(handler, call, None)):
-        needed = ", ".join(sorted(set(CALLS.values()) & set(without_arguments)))
-        raise ParameterError(f"handler is {handler!r:.60}; give your class itself, with the methods {needed}.")
-    waits = number("network", network)
-    latencies = LatenciesB(get=waits, post=waits, service=0.0, storage=0.0, handler=0.0, card_art=0.0)
+        methods = ", ".join(CALLS)
+        raise ParameterError(f"handler is {handler!r:.60}; give your class itself, with the methods {methods}.")
+    asked = whole("cold", cold, least=1, most=1_000_000), whole("warm", warm, least=1, most=1_000_000)
+    until, waits = number("at_most", at_most, above=True), number("network", network)
     events: list[Event] = []
+    latencies = LatenciesB(get=waits, post=waits, service=0.0, storage=0.0, handler=0.0, card_art=0.0)
 
-    def make() -> Callable[[], object]:
+    def make() -> TimedCall:
         """Make everything anew; the function returned performs one call with a fresh handler."""
         # A subclass made for this occasion: what a handler keeps in its class is empty again.
         kind = type(handler.__name__, (handler,), {})
@@ -331,11 +238,21 @@ def measure(
             with under_way(under):
                 return completed(getattr(kind(Storage(phone), back_end, Library(phone), tuple(cards)), call))
 
+        gc.collect()
         return once
 
     def pace(seconds: float) -> None:
         if seconds > 0:
             sleep(seconds)
 
-    found = measure_calls(make, call=call, warm=warm, cold=cold, at_most=at_most, sleep=sleep, stopwatch=stopwatch)
-    return HandlerTiming(found, sum(isinstance(event, m.BackEndAsked) for event in events))
+    timer = Timer(stopwatch, max(limit_of(call).seconds, NOTICEABLE))
+    instrument = timer.instrument(sleep)
+    took_cold = timer.series(make, asked[0], until / 2)
+    warm_call = make()
+    timer.call(warm_call, until)  # the first one is discarded
+    gc.collect()
+    took_warm = timer.series(lambda: warm_call, asked[1], until)
+    network_calls = sum(isinstance(event, m.BackEndAsked) for event in events)
+    return Measurement(
+        call, took_cold, took_warm, asked, tuple(sorted(timer.errors.items())), instrument, network_calls
+    )

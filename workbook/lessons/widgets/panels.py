@@ -14,7 +14,7 @@ import traitlets
 
 from workbook.base.values import choice
 from workbook.checks import check
-from workbook.checks.timing.measured import HandlerTiming
+from workbook.checks.timing.measured import Measurement
 from workbook.lessons.plays.run import COMPARED_PANELS, PANELS, AnyLoop, Run, browser_file, player_script, recording
 from workbook.views import durations as bars
 from workbook.views.compare import Comparison
@@ -258,15 +258,13 @@ class PageFrame(LiveOnly):
 class Here(LiveOnly):
     """A measurement of this machine."""
 
-    def __init__(self, timing: HandlerTiming) -> None:
-        self.timing = timing
+    def __init__(self, measured: Measurement) -> None:
+        self.measured = measured
         self.why = "The figures depend on the machine that runs this cell, so they are shown live and not stored."
-        self.sentence = f"Measured here: {timing.measurement.call}(). {timing.network}. {self.why}"
+        self.sentence = f"Measured here: {measured.call}(). {measured.network}. {self.why}"
 
     def make_widget(self) -> Any:
         """The picture, which has each verdict, and what no picture shows, as an ipywidgets HTML."""
-        measured = self.timing.measurement
-        picture = bars.durations(f"{measured.call}(), measured here", measured.judgements)
-        facts = preformatted(f"{measured.facts}\n      {self.timing.network}")
-        shown = joined(trusted(picture.html()), facts, paragraph(self.why))
+        picture = bars.durations(f"{self.measured.call}(), measured here", self.measured.judgements)
+        shown = joined(trusted(picture.html()), preformatted(self.measured.facts), paragraph(self.why))
         return ipywidgets.HTML(str(tag("div", shown, style="line-height:1.4")))
