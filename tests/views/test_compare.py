@@ -115,7 +115,3 @@ def test_runs_of_different_kinds_are_compared_by_what_both_have():
     assert {name for name, _first, _second in run.outcomes} <= {
         "ended", "add button", "card in the wallet", "took", "findings",
     }  # fmt: skip
-
-
-def test_the_page_and_the_text_shape_by_shape(pictures, lost):
-    pictures("comparison", [("text", lost.text()), ("page", lost.html())])

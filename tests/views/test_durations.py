@@ -218,8 +218,3 @@ def test_every_colour_in_the_style_sheet_is_one_of_the_palette():
 def _blend(one, other, share):
     mixed = (round(int(one[at : at + 2], 16) * share + int(other[at : at + 2], 16) * (1 - share)) for at in (1, 3, 5))
     return "#" + "".join(f"{channel:02x}" for channel in mixed)
-
-
-def test_each_page_shape_by_shape(pictures):
-    shown = {name: make() for name, make in PICTURES.items()}
-    pictures("durations_pages", ((name, f"{one.svg()}{one.html()}") for name, one in shown.items()))

@@ -107,8 +107,3 @@ def test_a_time_is_told_so_that_it_can_be_compared(seconds, told):
 def test_every_word_has_contrast(colours):
     for word in ("ink", "muted", "http", "refused"):
         assert contrast(colours[word], colours["ground"]) >= 4.5
-
-
-def test_the_page_shape_by_shape(pictures):
-    shown = timing(play(WALLET).film)
-    pictures("timing_page", [("timing", f"{shown.svg()}{shown.html()}")])

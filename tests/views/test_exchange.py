@@ -262,8 +262,3 @@ class Balanced(HTMLParser):
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
-
-
-def test_the_page_shape_by_shape(pictures):
-    lost = play(Script("platform B", fault="reset", operation="POST").then("tap", 0.8)).film
-    pictures("exchange_page", [("a lost POST", Exchange(lost).html())])

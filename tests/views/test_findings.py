@@ -61,10 +61,6 @@ def test_the_same_findings_give_the_same_view():
     assert repr(findings(several())) == repr(findings(reversed(list(several()))))
 
 
-def test_the_page_shape_by_shape(pictures):
-    pictures("findings_page", [("several", findings(several()).html()), ("none", findings([]).html())])
-
-
 def test_the_variants_of_platform_a_say_which_outcomes_and_which_failures_they_have(monkeypatch):
     earlier, later = VARIANTS_A.values()
     lacking = replace(earlier, facts=replace(earlier.facts, lacks_failures=("Timeout",)))

@@ -109,8 +109,3 @@ def test_the_words_are_as_they_were(golden, name, panel):
 def test_a_screen_behind_a_sheet_is_no_new_screen():
     one, other = (replace(APP, sheet=Sheet.FAILED, button=button) for button in ("shown", "disabled"))
     assert draw(one) == draw(other)
-
-
-def test_the_strip_shape_by_shape(pictures):
-    panels = [("platform A", "", "tap"), ("from the wallet", "app was opened", *FROM_WALLET)]
-    pictures("phone_strip", ((panel[0], KeyScreens(film(*panel)).html()) for panel in panels))

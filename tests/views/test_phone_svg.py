@@ -180,7 +180,3 @@ def test_the_words_on_a_card_have_contrast(look):
     ground = re.findall('<[^>]*fill="(#[0-9a-f]{6})"', look.shapes)[0]
     assert f'<rect fill="{ground}" width="240" height="152" rx="13"/>' in look.shapes
     assert contrast(look.words, ground) >= 4.5
-
-
-def test_each_picture_shape_by_shape(pictures):
-    pictures("phone", ((one.alt, "\n".join([one.svg, *map(str, one.controls)])) for one in map(draw, NAMED)))

@@ -166,11 +166,10 @@ def test_a_finding_leads_to_the_line_that_rests_on_its_rule():
     assert "no answer: reset" in shown.film.sequence.lines[lost].label
 
 
-def test_two_runs_compared_are_one_film_with_both_phones(pictures):
+def test_two_runs_compared_are_one_film_with_both_phones():
     session = wb.session()
     comparison = session.platform_a.play().compare(session.break_it("reset", "POST"))
     told = comparison_data(comparison)
-    pictures("player_data_of_two", [("two runs", json.dumps(told, indent=0, ensure_ascii=False))])
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     assert len(told["frames"]) == len(told["exchange"]["rows"]) == len(comparison.folded.lines)
     assert "first run" in told["screens"][0]["svg"]
@@ -178,9 +177,3 @@ def test_two_runs_compared_are_one_film_with_both_phones(pictures):
     assert "opens the card" in told["exchange"]["rows"][0]["detail"]
     for screen in told["screens"]:
         _harmless_svg(screen["svg"])
-
-
-def test_what_a_player_gets_word_by_word(pictures):
-    shown = play(Script("platform B", fault="reset", operation="POST").then("tap", 0.8))
-    told = player_data(shown.film, shown.findings)
-    pictures("player_data", [("a lost POST", json.dumps(told, indent=0, ensure_ascii=False))])

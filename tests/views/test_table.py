@@ -8,7 +8,7 @@ from workbook.errors import ParameterError
 from workbook.views.findings import show_rules
 from workbook.views.html import View
 from workbook.views.sequence import sequence
-from workbook.views.table import Code, Stack, facts, failure, snapshot, statement, table, width
+from workbook.views.table import facts, table, width
 
 
 def card():
@@ -81,9 +81,3 @@ def test_a_table_may_be_made_of_generators():
         yield 1, 2
 
     assert table("T", iter("ab"), rows()).rows == (("1", "2"),)
-
-
-def test_each_page_shape_by_shape(pictures):
-    shown = {"facts": card(), "rules": show_rules("A-CAN-2", "A-BTN-1"), "code": Code("a <b>", "a.kt")}
-    shown |= {"error": failure(KeyError(1)), "stack": Stack((statement("a <b>"), snapshot({"a": 1})))}
-    pictures("tables", ((name, one.html()) for name, one in shown.items()))
