@@ -1,9 +1,13 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import workbook as wb
+from workbook.flows import messages as m
 from workbook.flows.messages import Actor
+from workbook.flows.trace import Kind, Record
 from workbook.views.compare import ComparedStep, Mark, align
 from workbook.views.lines import ADDED, REMOVED, SequenceLine, Shape
 
@@ -44,7 +48,7 @@ def test_the_steps_before_the_difference_fold_and_the_others_are_marked(lost):
     *head, first = lost.text().partition("= ")[2].splitlines()[:1] or [""]
     assert head == []
     assert first.endswith("steps as in the first run")
-    assert {step.mark for step in lost.steps} >= {Mark.SAME, Mark.CHANGED, Mark.ONLY_FIRST}
+    assert {step.mark for step in lost.steps} >= {Mark.SAME, Mark.ONLY_FIRST, Mark.ONLY_SECOND}
 
 
 def test_each_step_that_differs_is_a_line_for_each_run_that_has_it(lost):
@@ -80,12 +84,15 @@ def test_html_has_every_step_of_both_runs(lost):
     assert lost.html().count("<tr>") == 1 + len(lost.steps) + 1 + len(lost.outcomes)
 
 
-def test_a_step_with_another_outcome_is_one_step():
-    assert marks(align([line("a"), line("ok")], [line("a"), line("no", failed=True)])) == "=~"
+def test_a_message_with_other_values_is_one_step_and_another_message_is_not():
+    first, second = (replace(line("GET"), detail=detail, record=record("GET", id_)) for detail, id_ in ("aa", "bb"))
+    other = replace(line("GET"), record=record("POST", "a"), receiver=Actor.API)
+    assert marks(align([first], [second])) == "~"
+    assert marks(align([first], [other])) == marks(align([line("a")], [line("b")])) == "-+"
 
 
-def test_another_step_is_not_taken_for_the_same():
-    assert marks(align([line("a")], [line("b")])) == "-+"
+def record(method, instrument):
+    return Record(0.0, Kind.EXCHANGE, m.ApiRequested(method, instrument), "", "", ())
 
 
 def test_a_step_at_another_time_is_the_same_step_and_the_block_says_so(flow):

@@ -3,14 +3,11 @@
 import re
 import sys
 from html import unescape
-from pathlib import Path
 
 import pytest
-from pygments.lexers.jvm import KotlinLexer
 
 from workbook.errors import ParameterError
 from workbook.play.extension.handler import ReferenceHandler
-from workbook.views import table
 from workbook.views.table import code, files
 
 
@@ -73,14 +70,3 @@ def test_several_files_stand_each_below_its_name(tmp_path):
     assert files([tmp_path / "a.swift", tmp_path / "b.swift"]).text() == (
         "a.swift\n\nlet name = a\n\nb.swift\n\nlet name = b"
     )
-
-
-KOTLIN = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.kt"))
-
-
-@pytest.mark.parametrize("file", KOTLIN, ids=lambda path: path.name)
-def test_kotlin_has_the_colours_that_pygments_gives_it(file, monkeypatch):
-    ours = code(file).html()
-    assert 'class="k"' in ours
-    monkeypatch.setattr(table, "_kotlin", lambda: KotlinLexer)
-    assert ours == code(file).html()

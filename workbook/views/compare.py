@@ -7,6 +7,7 @@ which message, which values. Its time is left out, because one late answer moves
 from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Series
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from enum import StrEnum
 from itertools import groupby
 from types import MappingProxyType
@@ -102,47 +103,23 @@ def _says(line: SequenceLine) -> tuple[object, ...]:
     return line.sender, line.receiver, line.shape, line.heading, line.detail, line.button
 
 
-def _agreement(a: SequenceLine, b: SequenceLine) -> int:
-    """The score of two lines: 3 if both say the same, 2 for one message with other values, 1 if one of them failed.
-
-    With 0 they are different steps.
-    """
-    if _says(a) == _says(b):
-        return 3
-    if (a.sender, a.receiver) != (b.sender, b.receiver):
-        return 0
-    if a.record and b.record and type(a.record.message) is type(b.record.message):
-        return 2
-    return int(a.failed != b.failed)
+def _step(line: SequenceLine) -> tuple[object, ...]:
+    """What makes two lines the same step, whatever their values: who says what to whom."""
+    message = line.heading if line.record is None else type(line.record.message)
+    return line.sender, line.receiver, message
 
 
 def align(first: Series[SequenceLine], second: Series[SequenceLine]) -> tuple[ComparedStep, ...]:
-    """The steps of two runs side by side, in the order of both: one of the alignments with the most agreement."""
-    # The longest common subsequence with weights, by the classic table: `best[i][j]` is the most agreement of the
-    # lines from i of the first with those from j of the second. A run has tens of lines, so the table is small.
-    points = [[_agreement(a, b) for b in second] for a in first]
-    best = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
-    for i in reversed(range(len(first))):
-        for j in reversed(range(len(second))):
-            both = points[i][j] and points[i][j] + best[i + 1][j + 1]
-            best[i][j] = max(both, best[i + 1][j], best[i][j + 1])
+    """The steps of two runs side by side, in the order of both."""
+    matcher = SequenceMatcher(None, [*map(_step, first)], [*map(_step, second)], autojunk=False)
     steps: list[ComparedStep] = []
-    i = j = 0
-    while i < len(first) and j < len(second):
-        if points[i][j] and best[i][j] == points[i][j] + best[i + 1][j + 1]:
-            steps.append(ComparedStep(first[i], second[j]))
-            i, j = i + 1, j + 1
-        elif best[i][j] == best[i + 1][j]:
-            steps.append(ComparedStep(first[i], None))
-            i += 1
+    for operation, begin, end, other_begin, other_end in matcher.get_opcodes():
+        if operation == "equal":
+            steps += map(ComparedStep, first[begin:end], second[other_begin:other_end])
         else:
-            steps.append(ComparedStep(None, second[j]))
-            j += 1
-    return (
-        *steps,
-        *(ComparedStep(line, None) for line in first[i:]),
-        *(ComparedStep(None, line) for line in second[j:]),
-    )
+            steps += (ComparedStep(line, None) for line in first[begin:end])
+            steps += (ComparedStep(None, line) for line in second[other_begin:other_end])
+    return tuple(steps)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -263,11 +240,9 @@ def folded(block: tuple[ComparedStep, ...]) -> Iterator[SequenceLine]:
     """The lines of a block: one note for many steps, else those of its one step, marked where only one run has them."""
     step = block[0]
     if step.mark is Mark.SAME and step.second:
-        alone = replace(step.second, attempt=0)
-        yield alone if len(block) == 1 else replace(
-            alone, shape=Shape.NOTE, label=_common(block), detail="", rules=(), failed=False, button="",
-            deprecated=False, record=None,
-        )  # fmt: skip
+        last = step.second
+        note = SequenceLine(last.at, Shape.NOTE, last.sender, last.receiver, _common(block), detail="", rules=())
+        yield replace(last, attempt=0) if len(block) == 1 else note
         return
     for line, mark in ((step.first, REMOVED), (step.second, ADDED)):
         if line is not None:
@@ -278,7 +253,7 @@ def _common(block: tuple[ComparedStep, ...]) -> str:
     """A block of common steps in words, and how much later they are in the second run."""
     pairs = [(step.first.at, step.second.at) for step in block if step.first and step.second]
     shifts = {round(after - before, 3) for before, after in pairs}
-    words = f"{len(block)} step{'s' * (len(block) > 1)} as in the first run"
+    words = f"{len(block)} step{'' if len(block) == 1 else 's'} as in the first run"
     if shifts == {0.0}:
         return words
     if len(shifts) > 1:

@@ -4,7 +4,6 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -242,10 +241,10 @@ def _coloured(source: str, name: str) -> Markup:
         from pygments.token import Comment, Keyword, Name, Number, String
     except ImportError:
         return joined(source)
-    suffix, options = name.rpartition(".")[2], {"stripnl": False, "ensurenl": False}
+    suffix = name.rpartition(".")[2]
     try:
         # by its language: a search by file names loads the languages of every package that has some, 7 MB in a kernel
-        lexer = _kotlin()(**options) if suffix in {"kt", "kts"} else get_lexer_by_name(suffix, **options)
+        lexer = get_lexer_by_name({"kt": "kotlin", "kts": "kotlin"}.get(suffix, suffix), stripnl=False, ensurenl=False)
     except ValueError:  # no language of this suffix
         return joined(source)
     tokens = lexer.get_tokens(source)
@@ -253,19 +252,6 @@ def _coloured(source: str, name: str) -> Markup:
     known = ((text, next((mark for group, mark in classes.items() if kind in group), "")) for kind, text in tokens)
     alike = ((mark, "".join(text for text, _mark in pieces)) for mark, pieces in groupby(known, key=itemgetter(1)))
     return joined(*(tag("span", text, class_=mark) if mark else text for mark, text in alike))
-
-
-@cache
-def _kotlin() -> Any:
-    """Pygments' class for Kotlin, whose pattern of a name, with every letter there is, takes 2 MB in a kernel."""
-    from pygments.lexers.jvm import KotlinLexer
-
-    def shorter(rule: Any) -> Any:
-        has_pattern = isinstance(rule, tuple) and isinstance(rule[0], str)
-        return (rule[0].replace(KotlinLexer.kt_id, r"([^\W\d]\w*|`[^`\n]+`)"), *rule[1:]) if has_pattern else rule
-
-    tokens = {state: [*map(shorter, rules)] for state, rules in KotlinLexer.tokens.items()}
-    return type("Kotlin", (KotlinLexer,), {"tokens": tokens})
 
 
 def code(thing: object) -> Code:
