@@ -105,8 +105,7 @@ def _says(line: SequenceLine) -> tuple[object, ...]:
 
 def _step(line: SequenceLine) -> tuple[object, ...]:
     """What makes two lines the same step, whatever their values: who says what to whom."""
-    message = line.heading if line.record is None else type(line.record.message)
-    return line.sender, line.receiver, message
+    return line.sender, line.receiver, line.label
 
 
 def align(first: Series[SequenceLine], second: Series[SequenceLine]) -> tuple[ComparedStep, ...]:
