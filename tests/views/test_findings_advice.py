@@ -4,7 +4,7 @@ import re
 
 from workbook.base.rules import rule
 from workbook.checks.api import REMEDIES
-from workbook.lessons.plays.run import fault_table
+from workbook.lessons.plays.faults import fault_table
 from workbook.lessons.session import outcomes, session
 from workbook.views.findings import advice_table, advised
 

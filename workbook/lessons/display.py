@@ -13,7 +13,8 @@ from workbook.checks.timing.measured import Measurement
 from workbook.checks.timing.verdict import judge_trace
 from workbook.errors import ParameterError
 from workbook.flows.trace import Trace
-from workbook.lessons.plays.run import PANELS, Run
+from workbook.lessons.plays.pages import PANELS
+from workbook.lessons.plays.run import Run
 from workbook.views.compare import Comparison
 from workbook.views.durations import budgets, durations
 from workbook.views.findings import advised, findings, run_views, show_rules
@@ -113,10 +114,10 @@ def _part(thing: Any, part: str, title: str) -> Any:
 LOOK_UPS = {
     "advice": ("workbook.views.findings", "advice_table"),
     "answers": ("workbook.lessons.session", "answers"),
-    "back ends": ("workbook.lessons.plays.run", "back_end_table"),
+    "back ends": ("workbook.lessons.plays.faults", "back_end_table"),
     "cases": ("workbook.lessons.tools", "case_table"),
     "fault outcomes": ("workbook.lessons.session", "outcomes"),
-    "faults": ("workbook.lessons.plays.run", "fault_table"),
+    "faults": ("workbook.lessons.plays.faults", "fault_table"),
     "retries": ("workbook.views.findings", "retries"),
     "sources": ("workbook.lessons.session", "sources"),
     "time limits": ("workbook.views.findings", "time_limits"),

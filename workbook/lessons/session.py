@@ -27,8 +27,9 @@ from workbook.flows.trace import Trace
 from workbook.flows.variants import variant_a, variant_b
 from workbook.lessons.lesson import LEDGER
 from workbook.lessons.parameters import Parameters, Source, parameter_names
+from workbook.lessons.plays.faults import PREDICTIONS, WAYS_TO_ADD, FaultRun, Prediction, fault_run, how_often
 from workbook.lessons.plays.platforms import PlatformA, PlatformB, Setup, Wallet
-from workbook.lessons.plays.run import PREDICTIONS, WAYS_TO_ADD, FaultRun, Prediction, Run, fault_run, how_often
+from workbook.lessons.plays.run import Run
 from workbook.lessons.tools import tool
 from workbook.play.back_end import BackEnd, Relayed, simulated_back_end
 from workbook.play.own_code import RELAY

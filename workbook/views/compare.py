@@ -4,13 +4,12 @@ The steps of both runs are aligned as two texts are in a diff, and a step is com
 which message, which values. Its time is left out, because one late answer moves all that follows.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as Series
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from itertools import groupby
-from types import MappingProxyType
 from typing import Any, Protocol
 
 from workbook.checks import Finding
@@ -132,7 +131,7 @@ class Comparison(View):
         outcomes: the lines of the runs' summaries that differ: name, first, second.
         steps: the aligned steps, in order.
         runs: the two runs.
-        recording: what a notebook's output carries beside text and HTML, so that an exported page can play it.
+        recording: makes what a notebook's output carries beside text and HTML, so that an exported page can play it.
     """
 
     title: str
@@ -141,7 +140,7 @@ class Comparison(View):
     outcomes: tuple[tuple[str, str, str], ...]
     steps: tuple[ComparedStep, ...]
     runs: tuple[Played, Played]
-    recording: Mapping[str, Any]
+    recording: "Callable[[Comparison], Mapping[str, Any]]"
 
     @property
     def blocks(self) -> tuple[tuple[ComparedStep, ...], ...]:
@@ -179,7 +178,7 @@ class Comparison(View):
         return tag("figure", *parts, style=f"margin:0;color:{INK}")
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return View._repr_mimebundle_(self) | dict(self.recording)
+        return View._repr_mimebundle_(self) | dict(self.recording(self))
 
     def _ends(self) -> Table:
         if not self.outcomes:
@@ -214,7 +213,9 @@ class Comparison(View):
         return tag("table", caption, tag("thead", head), tag("tbody", *rows), style=TABLE_STYLE)
 
 
-def compare(first: Played, second: Played, recording: Mapping[str, Any] = MappingProxyType({})) -> Comparison:
+def compare(
+    first: Played, second: Played, recording: Callable[[Comparison], Mapping[str, Any]] = lambda _comparison: {}
+) -> Comparison:
     """Two runs compared, the second with the first; see `Comparison` for the recording."""
     names = first.trace.title, second.trace.title
     title = f"{names[0]}, compared with {names[1]}"

@@ -10,7 +10,7 @@ from workbook.checks import Severity
 from workbook.checks.api import DELEGATE_LIMIT
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.lessons.plays.run import WAYS_TO_ADD
+from workbook.lessons.plays.faults import WAYS_TO_ADD
 from workbook.lessons.session import session
 from workbook.play.back_end import BACK_ENDS, TRY_LATER
 from workbook.simulation.faults import FAULTS, FaultKind

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.lessons.plays.run import PREDICTIONS, WAYS_TO_ADD
+from workbook.lessons.plays.faults import PREDICTIONS, WAYS_TO_ADD
 from workbook.lessons.session import session
 from workbook.lessons.widgets.chooser import Chooser
 from workbook.simulation.faults import FAULTS

@@ -4,7 +4,7 @@ import pytest
 
 from workbook.base.rules import rule
 from workbook.errors import ParameterError
-from workbook.lessons.plays.run import WAYS_TO_ADD, back_end_table, fault_table
+from workbook.lessons.plays.faults import WAYS_TO_ADD, back_end_table, fault_table
 from workbook.lessons.session import outcomes, session
 from workbook.play.back_end import BACK_ENDS
 from workbook.simulation.faults import FAULTS

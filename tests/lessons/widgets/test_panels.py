@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.lessons.plays.run import PANELS
+from workbook.lessons.plays.pages import PANELS
 from workbook.lessons.session import session
 from workbook.lessons.widgets.panels import Panels, film_of
 from workbook.play.platform_a import PlatformARun

@@ -5,7 +5,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from workbook.lessons.plays.run import PANELS
+from workbook.lessons.plays.pages import PANELS
 from workbook.lessons.session import session
 from workbook.lessons.widgets.chooser import Chooser
 from workbook.lessons.widgets.panels import WAKE, Live, Panels

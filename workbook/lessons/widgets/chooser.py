@@ -19,7 +19,7 @@ import ipywidgets
 
 from workbook.base.values import did_you_mean, quoted
 from workbook.errors import ParameterError
-from workbook.lessons.plays.run import browser_file
+from workbook.lessons.plays.pages import browser_file
 from workbook.lessons.widgets.panels import Live
 from workbook.views.html import Markup, joined, tag, trusted
 from workbook.views.table import Snapshot, above, failure, paragraph, preformatted, snapshot, statement

@@ -15,7 +15,8 @@ import traitlets
 from workbook.base.values import choice
 from workbook.checks import check
 from workbook.checks.timing.measured import Measurement
-from workbook.lessons.plays.run import COMPARED_PANELS, PANELS, AnyLoop, Run, browser_file, player_script, recording
+from workbook.lessons.plays.pages import COMPARED_PANELS, PANELS, browser_file, player_script, recording
+from workbook.lessons.plays.run import AnyLoop, Run
 from workbook.views import durations as bars
 from workbook.views.compare import Comparison
 from workbook.views.exchange import Exchange
@@ -67,7 +68,7 @@ class Live(ABC):
         """Make the live form."""
 
     def recording(self) -> dict[str, Any]:
-        """What is stored beside the snapshot, so that an exported page can play it; see `plays.run.recording`."""
+        """What is stored beside the snapshot, so that an exported page can play it; see `plays.pages.recording`."""
         return {}
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
@@ -222,7 +223,7 @@ class Compared(Live):
 
     def recording(self) -> dict[str, Any]:
         """Both runs."""
-        return {kind: {**runs, "panels": list(COMPARED_PANELS)} for kind, runs in self.comparison.recording.items()}
+        return recording(self.comparison)
 
     def make_widget(self) -> Player:
         """Both runs, to be played."""

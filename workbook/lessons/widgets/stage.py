@@ -15,7 +15,8 @@ from typing import Any
 from workbook.base.values import did_you_mean, lookup, quoted
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.lessons.plays.run import PANELS, ordinal, recording
+from workbook.lessons.plays.faults import ordinal
+from workbook.lessons.plays.pages import PANELS, recording
 from workbook.lessons.plays.script import FLOWS, Act, Play, Script, play
 from workbook.lessons.widgets.chooser import literal
 from workbook.lessons.widgets.panels import Live, Player

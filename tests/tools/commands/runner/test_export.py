@@ -12,7 +12,7 @@ from contrast import contrast
 
 import workbook as wb
 from workbook.errors import ConfigurationError
-from workbook.lessons.plays.run import RUN_MIMETYPE
+from workbook.lessons.plays.pages import RECORDING_MIMETYPE
 from workbook.lessons.widgets.panels import WAKE
 from workbook.lessons.widgets.stage import stage
 from workbook.tools.commands import cli
@@ -131,7 +131,7 @@ def test_a_stored_run_can_be_played_on_the_page_by_the_one_script_that_the_polic
     packed = re.search(r'id="wb-recordings">([^<]*)<', text)[1]
     [recording] = json.loads(gzip.decompress(b64decode(packed)))
     assert recording["player_data"]["title"] == RUN.trace.title
-    assert RUN_MIMETYPE not in text
+    assert RECORDING_MIMETYPE not in text
 
 
 @pytest.mark.slow
@@ -152,7 +152,7 @@ def test_what_needs_a_kernel_says_so(tmp_path):
 
 @pytest.mark.slow
 def test_a_run_of_another_version_stays_a_picture(tmp_path):
-    bundle = RUN._repr_mimebundle_() | {RUN_MIMETYPE: {"runs": [{"run": 0}], "panels": []}}
+    bundle = RUN._repr_mimebundle_() | {RECORDING_MIMETYPE: {"runs": [{"run": 0}], "panels": []}}
     text = page(written(tmp_path, code(bundle)))
     assert "data-recording=" not in text
     assert "How it ended" in text

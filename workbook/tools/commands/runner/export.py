@@ -18,8 +18,8 @@ from typing import Any
 from workbook.base.files import explain_failure, write_whole
 from workbook.base.rules import sentence
 from workbook.base.secrecy import Secrets
-from workbook.errors import ConfigurationError, ParameterError
-from workbook.lessons.plays.run import RUN_MIMETYPE, from_json, page_of, place, played, players
+from workbook.errors import ConfigurationError
+from workbook.lessons.plays.pages import RECORDING_MIMETYPE, page_of, place, players, unpack
 from workbook.lessons.widgets.panels import SNAPSHOT_STYLE, WAKE
 from workbook.lessons.widgets.stage import BY_HAND
 from workbook.tools.commands.runner import harmless, read_notebook, without_widgets
@@ -164,9 +164,8 @@ def _playable(output: Any, recordings: list[dict[str, Any]]) -> Any:
     html = trusted(stored.replace(f"<style>{SNAPSHOT_STYLE}</style>", ""))
     live = html != stored
     try:
-        recording = data.pop(RUN_MIMETYPE)
-        values = played([from_json(run) for run in recording["runs"]], recording["panels"])
-    except (LookupError, TypeError, ParameterError):  # none, or of another version: the still form stays
+        values = unpack(data.pop(RECORDING_MIMETYPE))
+    except (LookupError, TypeError, ValueError, OSError):  # none, or of another version: the still form stays
         choose = joined("To choose here, open the notebook with ", tag("code", "workbook lab"), ".")
         data["text/html"] = joined(html, tag("p", choose, class_="recorded")) if live else html
         return output

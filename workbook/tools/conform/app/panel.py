@@ -12,7 +12,8 @@ import ipywidgets
 from workbook.base.values import lookup, number, whole
 from workbook.flows.messages import Noted
 from workbook.flows.trace import Kind, Record, Trace
-from workbook.lessons.plays.run import PANELS, Run, screen_of
+from workbook.lessons.plays.pages import PANELS
+from workbook.lessons.plays.run import Run, screen_of
 from workbook.lessons.widgets.panels import LiveOnly, Player, film_of
 from workbook.play.platform_a import PlatformARun
 from workbook.simulation.phones import PHONES_A, PhoneA

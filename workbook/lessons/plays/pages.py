@@ -1,0 +1,121 @@
+"""Pages on which recorded runs are played without a kernel and without a network, each one file.
+
+The player is the one of the notebook: here its model is a recording that never answers. All runs of a page are one
+compressed text. The page's policy lets this one script run, by its hash, and lets nothing be loaded or sent.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.views.film import film
+from workbook.views.html import POLICY, Markup, joined, tag, trusted
+
+if TYPE_CHECKING:
+    from workbook.lessons.plays.run import Run
+    from workbook.views.compare import Comparison
+
+# The type under which a notebook's output carries a recording.
+RECORDING_MIMETYPE = "application/vnd.workbook.recording+json"
+# The panels that a player can show.
+PANELS = ("phone", "exchange", "states", "timing", "findings")
+# The panels of two runs that are compared.
+COMPARED_PANELS = ("phone", "exchange")
+
+
+def player_values(shown: Run | Comparison, panels: Sequence[str] = ()) -> dict[str, Any]:
+    """The player's values for one run, or for two that are compared; `panels` are those of one run."""
+    from workbook.views.compare import Comparison  # loaded when something is played
+    from workbook.views.player_data import comparison_data, player_data
+
+    if isinstance(shown, Comparison):
+        return {"player_data": comparison_data(shown), "panels": list(COMPARED_PANELS)}
+    data = player_data(film(shown.trace, shown.machine, shown.before), shown.findings)
+    return {"player_data": data, "panels": list(panels or PANELS)}
+
+
+def recording(shown: Run | Comparison, panels: Sequence[str] = ()) -> dict[str, Any]:
+    """What a notebook's output carries beside its text and its HTML, so that an exported page can play it.
+
+    It is redacted, as every view of a trace is.
+
+    Args:
+        shown: one run, or two that are compared.
+        panels: the panels of one run to show; empty for all.
+
+    Returns:
+        one entry of a bundle; `unpack` reads it.
+    """
+    text = json.dumps(player_values(shown, panels), ensure_ascii=False)
+    # bz2 and not gzip, whose bytes depend on the library behind Python: a stored output is the same everywhere
+    return {RECORDING_MIMETYPE: {"bz2": b64encode(bz2.compress(text.encode())).decode()}}
+
+
+def unpack(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The player's values that `recording` packed.
+
+    Raises:
+        LookupError, TypeError, ValueError, OSError: it is no recording, or one of another version.
+    """
+    values: dict[str, Any] = json.loads(bz2.decompress(b64decode(entry["bz2"])))
+    return values
+
+
+@cache
+def player_script(last: str = "") -> str:
+    """The player's JavaScript module, and the file that comes last in it."""
+    names = ("frames.js", "kernel.js", "parts.js", "exchange.js", "breaking.js", "player.js", *filter(None, [last]))
+    return "".join(browser_file(name) for name in names)
+
+
+def browser_file(name: str) -> str:
+    """The text of a file for the browser."""
+    return (Path(__file__).parent.parent / "widgets" / name).read_text("utf-8")
+
+
+def place(number: int, *, opened: bool = False) -> Markup:
+    """Where the player of this recording goes; unless `opened`, a button brings it."""
+    needed = tag("noscript", "This recording is played by a script in the page.")
+    return tag("div", needed, class_="wb-place", data_recording=number, data_opened="yes" if opened else None)
+
+
+def policy() -> str:
+    """The policy of a page with players: this script, by its hash, and nothing else."""
+    digest = b64encode(sha256(player_script("recorded.js").encode()).digest()).decode()
+    return f"{POLICY}; script-src 'sha256-{digest}'"
+
+
+def players(recordings: Sequence[Mapping[str, Any]]) -> Markup:
+    """The end of a page: the style, the recordings, and the script that brings the players to their places."""
+    packed = b64encode(gzip.compress(json.dumps(recordings, ensure_ascii=False).encode(), mtime=0)).decode()
+    return joined(
+        tag("style", trusted(browser_file("player.css"))),
+        tag("script", packed, type="text/plain", id="wb-recordings"),
+        tag("script", trusted(player_script("recorded.js")), type="module"),
+    )
+
+
+def saved_page(title: str, values: Mapping[str, Any]) -> str:
+    """A page, without a link, that plays one recording."""
+    main = joined(tag("h1", title), place(0, opened=True))
+    style = (
+        "body { max-width: 1600px; margin: 1rem auto; padding: 0 1rem; background: Canvas; color: CanvasText; }\n"
+        "h1 { font: 600 1.3rem system-ui, sans-serif; }"
+    )
+    return page_of(title, main, players([values]), style)
+
+
+def page_of(title: str, main: Markup, end: Markup, style: str) -> str:
+    """A page around its main part, with this style; `end` is empty, or what `players` returned."""
+    from workbook.views.templates import fill  # loaded when a page is made
+
+    allowed = policy() if end else POLICY
+    return fill("lessons/plays/played.html", policy=allowed, title=title, style=style, main=main, end=end)
