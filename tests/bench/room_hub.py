@@ -30,7 +30,7 @@ from jupyter_client.manager import start_new_kernel
 from workbook.tools.course.hub import make_room, read_room
 
 from workbook.errors import ConfigurationError
-from workbook.lessons.exercises.editions import Edition, laid_out
+from workbook.lessons.exercises.editions import Edition, fill_in
 from workbook.lessons.exercises.judging import ExerciseState
 from workbook.lessons.exercises.model import lesson
 from workbook.lessons.exercises.progress import PROGRESS, Progress
@@ -128,7 +128,7 @@ class Learner(threading.Thread):
                 return told["content"]["status"]
 
     def work(self):
-        cells = [cell for cell in laid_out(self.cells, Edition.SOLVED)["cells"] if cell["cell_type"] == "code"]
+        cells = [cell for cell in fill_in(self.cells, Edition.SOLVED)["cells"] if cell["cell_type"] == "code"]
         half = len(cells) // 2
         for at, cell in enumerate(cells):
             if at == half and self.victim:

@@ -17,7 +17,7 @@ from workbook.base.values import whole
 from workbook.checks.diagnosis import CatalogueRow, row
 from workbook.flows.trace import Kind, Record
 from workbook.lessons.exercises.asking import Feedback
-from workbook.lessons.exercises.judging import ExerciseState, Verdict, judged
+from workbook.lessons.exercises.judging import ExerciseState, Verdict, judge
 from workbook.lessons.exercises.lesson_11 import CAUSE_OF_ROW, IN_THE_LOG, acting, wrong_message
 from workbook.lessons.exercises.model import Exercise, ExerciseKind, Observed, Question, Reason
 from workbook.lessons.plays.run import Run
@@ -63,7 +63,7 @@ class Incident(View):
         Returns:
             The verdict, with `hint(1)` to `hint(3)`; `run` is what was played, once the answer is right.
         """
-        verdict = judged(self.exercise, (), {"cause": cause, "owner": owner})
+        verdict = judge(self.exercise, (), {"cause": cause, "owner": owner})
         if verdict.state is ExerciseState.DONE and self.exercise.asks["owner"].read(owner) != "you":
             times = re.findall(r"\d\d:\d\d:\d\d", self.log)
             time = next((time for time in times if time in str(message)), times[-1])

@@ -9,7 +9,7 @@ import pytest
 from workbook.base.files import NOTEBOOKS
 from workbook.errors import ConfigurationError
 from workbook.lessons.exercises import editions
-from workbook.lessons.exercises.editions import Edition, copied, lay_out, reset
+from workbook.lessons.exercises.editions import Edition, lay_out, make_edition, reset
 from workbook.lessons.exercises.judging import ExerciseState
 from workbook.lessons.exercises.model import exercise_named, lesson
 from workbook.lessons.exercises.progress import PROGRESS, Progress, update
@@ -51,7 +51,7 @@ def sources(laid):
 
 
 def test_a_learner_gets_the_skeleton_and_no_output_that_gives_an_answer_away():
-    laid = copied(LESSON, Edition.LEARNER)
+    laid = make_edition(LESSON, Edition.LEARNER)
     assert sources(laid) == {
         "a": "# Title",
         "b": "1 + 1",
@@ -64,7 +64,7 @@ def test_a_learner_gets_the_skeleton_and_no_output_that_gives_an_answer_away():
 
 
 def test_the_solved_edition_has_the_solution():
-    assert sources(copied(LESSON, Edition.SOLVED))["exercise-05-2"] == OWN.solution
+    assert sources(make_edition(LESSON, Edition.SOLVED))["exercise-05-2"] == OWN.solution
 
 
 def test_questions_are_a_table_below_the_task_and_say_the_same_choices_once():
@@ -82,7 +82,7 @@ def test_questions_are_a_table_below_the_task_and_say_the_same_choices_once():
 
 
 def test_an_instructor_also_gets_notes_mistakes_and_minutes():
-    laid = sources(copied(LESSON, Edition.INSTRUCTOR))
+    laid = sources(make_edition(LESSON, Edition.INSTRUCTOR))
     assert list(laid) == ["a", "notes-05", "b", "task-05-2", "exercise-05-2", "notes-05-2", "c"]
     assert f"| 05.2 | {OWN.title} | mend | {OWN.minutes} |" in laid["notes-05"]
     assert OWN.notes in laid["notes-05-2"]
@@ -118,7 +118,7 @@ def test_one_exercise_is_reset_after_a_backup_and_the_rest_stays(copy):
     update(file, lambda progress: progress.note("05.2", ExerciseState.DONE).note("05.3", ExerciseState.DONE))
     kept = file.read_text()
     before = mine.read_text()
-    assert reset(folder, "05.2", own) == (["05_lesson.ipynb"], folder / "backups" / "001")
+    assert reset(folder, "05.2", own) == (["05_lesson.ipynb"], folder / "backups")
     assert sources(json.loads(mine.read_text())) == {
         "a": "mine",
         "b": "mine",
@@ -126,12 +126,12 @@ def test_one_exercise_is_reset_after_a_backup_and_the_rest_stays(copy):
         "exercise-05-2": OWN.skeleton,
         "c": "mine",
     }
-    assert (folder / "backups" / "001" / "05_lesson.ipynb").read_text() == before
+    assert (folder / "backups" / "05_lesson.ipynb").read_text() == before
     assert {key: each.state for key, each in Progress.read(file).exercises.items()} == {
         "05.2": "untouched",
         "05.3": "done",
     }
-    assert (folder / "backups" / "001" / "before-progress.json").read_text() == kept
+    assert (folder / "backups" / "before-progress.json").read_text() == kept
 
 
 def test_a_lesson_and_all_are_reset_whole(copy):
@@ -140,11 +140,10 @@ def test_a_lesson_and_all_are_reset_whole(copy):
     for what, names in [("05", ["05_lesson.ipynb"]), ("all", ["05_lesson.ipynb", "06_other.ipynb"])]:
         for name in names:
             answered(folder / "notebooks" / name, what)
-        reset_names, backups = reset(folder / "notebooks", what, own)
-        assert reset_names == names
-        assert sorted(path.name for path in backups.iterdir()) == [*names, "before-progress.json"]
+        assert reset(folder / "notebooks", what, own) == (names, folder / "backups")
+        assert sorted(path.name for path in (folder / "backups").iterdir()) == [*names, "before-progress.json"]
         assert {path.name: path.read_text() for path in (folder / "notebooks").glob("*.ipynb")} == fresh
-    assert backups.name == "002"
+    assert '"all"' in (folder / "backups" / "05_lesson.ipynb").read_text(), "the latest reset's backup"
 
 
 def test_a_lesson_whose_file_is_gone_or_broken_comes_back(copy, capsys):
@@ -154,8 +153,8 @@ def test_a_lesson_whose_file_is_gone_or_broken_comes_back(copy, capsys):
     assert cli.main(["reset", "05.2", "--dir", str(folder)]) == 2
     assert "cannot be read as a notebook. Reset its lesson: workbook reset 05" in capsys.readouterr().err
     assert cli.main(["reset", "05", "--dir", str(folder)]) == 0
-    assert capsys.readouterr().out == f"Reset 05 in 05_lesson.ipynb. Backup: {folder / 'backups' / '001'}\n"
-    assert (folder / "backups" / "001" / "05_lesson.ipynb").read_text() == "{"
+    assert capsys.readouterr().out == f"Reset 05 in 05_lesson.ipynb. Backup: {folder / 'backups'}\n"
+    assert (folder / "backups" / "05_lesson.ipynb").read_text() == "{"
     mine.unlink()
     reset(folder, "05", own)
     assert sources(json.loads(mine.read_text()))["exercise-05-2"] == OWN.skeleton
@@ -207,7 +206,7 @@ def test_a_lesson_holds_its_exercises_in_order_as_the_tables_have_them(path):
     numbers = [own.id.replace(".", "-") for own in lesson(path.stem[:2]).values()]
     assert ids == [f"{part}-{number}" for number in numbers for part in ("task", "exercise")]
     stored = {each["id"]: "".join(each["source"]) for each in book["cells"]}
-    assert {each["id"]: "".join(each["source"]) for each in editions.laid_out(book)["cells"]} == stored
+    assert {each["id"]: "".join(each["source"]) for each in editions.fill_in(book)["cells"]} == stored
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
@@ -215,7 +214,7 @@ def test_a_copy_that_was_stopped_leaves_nothing(tmp_path, monkeypatch, error):
     def stop(*_):
         raise error
 
-    monkeypatch.setattr(editions, "copied", stop)
+    monkeypatch.setattr(editions, "make_edition", stop)
     with pytest.raises((KeyboardInterrupt, ConfigurationError)):
         lay_out(tmp_path / "copy")
     assert [*tmp_path.iterdir()] == []

@@ -4,7 +4,7 @@ import pytest
 
 from workbook.base.rules import rules
 from workbook.lessons.exercises.asking import Feedback
-from workbook.lessons.exercises.judging import ExerciseState, judged
+from workbook.lessons.exercises.judging import ExerciseState, judge
 from workbook.lessons.exercises.lesson_03 import provides_the_opc_data
 from workbook.lessons.exercises.model import ExerciseKind, all_exercises, answer_in
 
@@ -23,7 +23,7 @@ every = pytest.mark.parametrize(
 
 def verdict_on(exercise, cell):
     args, named = answer_in(cell)
-    return judged(exercise, args, named)
+    return judge(exercise, args, named, cell)
 
 
 @every
@@ -105,7 +105,7 @@ ODD = [
 def test_whatever_is_handed_in_gets_a_reason_and_raises_nothing(exercise):
     for odd in ODD:
         args, named = ((), dict.fromkeys(exercise.asks, odd)) if exercise.asks else ((odd,), {})
-        verdict = judged(exercise, args, named)
+        verdict = judge(exercise, args, named)
         assert verdict.state is not ExerciseState.DONE, odd
         assert verdict.reason.text
         shown = Feedback(exercise, verdict)

@@ -7,7 +7,7 @@ import pytest
 
 import workbook as wb
 from workbook.errors import ParameterError
-from workbook.lessons.exercises.judging import ExerciseState, judged
+from workbook.lessons.exercises.judging import ExerciseState, judge
 from workbook.lessons.exercises.model import Exercise, ExerciseKind, Observed, Reason, all_exercises, answer_in
 from workbook.play.own_code import completed
 
@@ -36,9 +36,9 @@ def calls(answer):
     return Observed() if answer(1) == 2 else Reason("API-1", "it is not 2.")
 
 
-def verdict(cell, judge=calls, seconds=10.0, **words):
+def verdict(cell, played=calls, seconds=10.0, **words):
     args, named = answer_in(cell)
-    return judged(exercise(judge, **words), args, named, seconds)
+    return judge(exercise(played, **words), args, named, cell, seconds)
 
 
 def test_a_right_answer_is_done_and_a_wrong_one_has_a_reason():
@@ -63,11 +63,11 @@ def test_what_is_to_be_mended_shows_its_symptom_untouched():
 
 @pytest.mark.parametrize("define", ["def f(x):", "async def f(x):"])
 def test_an_error_shows_the_learners_own_line(define):
-    def judge(answer):
+    def plays(answer):
         value = answer(1)
         return calls(lambda _x: asyncio.run(value) if asyncio.iscoroutine(value) else value)
 
-    said = verdict(f"{define}\n    y = 1\n    return x / 0\nwb.exercise('99.1', f)", judge).reason.text
+    said = verdict(f"{define}\n    y = 1\n    return x / 0\nwb.exercise('99.1', f)", plays).reason.text
     assert said == "your code raised ZeroDivisionError. Your cell, line 3: return x / 0"
 
 
@@ -175,7 +175,7 @@ def test_questions_are_compared_with_a_run(given, state, said):
     "order", ["51234", "5,1,2,3,4", "5 -> 1 -> 2 -> 3 -> 4", [5, 1, 2, 3, 4], ("5", "1", "2", "3", "4")]
 )
 def test_an_order_counts_however_its_numbers_are_separated(order):
-    assert judged(EXERCISES["02.3"], (order,), {}).state is ExerciseState.DONE
+    assert judge(EXERCISES["02.3"], (order,), {}).state is ExerciseState.DONE
 
 
 def test_no_list_of_choices_gives_the_right_one_away_by_its_place():
@@ -192,8 +192,8 @@ def test_a_truth_value_of_numpy_is_an_answer_and_is_judged_by_what_it_says():
     def natural(log):
         return all(call.verdict != "fail" for call in wb.judge(log)) and (log["cold"] & (log["call"] == "status")).any()
 
-    assert judged(EXERCISES["06.3"], (natural,), {}).state is ExerciseState.DONE
-    careless = judged(EXERCISES["06.3"], (lambda log: log["duration_ms"].max() < 100,), {})
+    assert judge(EXERCISES["06.3"], (natural,), {}).state is ExerciseState.DONE
+    careless = judge(EXERCISES["06.3"], (lambda log: log["duration_ms"].max() < 100,), {})
     assert str(careless.reason) == "X-STATUS-3: your gate stops a good build, with cold and warm calls on two phones."
 
 
@@ -201,7 +201,7 @@ def test_a_slip_in_the_code_is_not_blamed_on_the_answer():
     def read(answer):
         return answer.json()["sdkInput"] if answer.status_code == 200 else None
 
-    reason = str(judged(EXERCISES["01.2"], (read,), {}).reason)
+    reason = str(judge(EXERCISES["01.2"], (read,), {}).reason)
     assert reason.startswith("your function raised AttributeError: status_code. An answer has status, body and json().")
 
 
@@ -213,8 +213,8 @@ def test_a_class_that_cannot_be_made_is_told_why(lesson):
 
         post = fetch_opc = get
 
-    assert "TypeError: " in str(judged(EXERCISES[lesson], (MyBackEnd,), {}).reason)
-    assert "takes no arguments" in str(judged(EXERCISES[lesson], (MyBackEnd,), {}).reason)
+    assert "TypeError: " in str(judge(EXERCISES[lesson], (MyBackEnd,), {}).reason)
+    assert "takes no arguments" in str(judge(EXERCISES[lesson], (MyBackEnd,), {}).reason)
 
 
 def test_a_kind_of_every_name():
@@ -229,4 +229,4 @@ def test_an_answer_that_cannot_be_compared_is_an_answer():
         __hash__ = None
 
     odd = exercise(lambda answer: Reason("", "no"), skeleton="wb.exercise('99.1', ...)")
-    assert judged(odd, (Odd(),), {}).state is ExerciseState.WRONG
+    assert judge(odd, (Odd(),), {}).state is ExerciseState.WRONG

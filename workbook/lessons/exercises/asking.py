@@ -1,15 +1,16 @@
 """`wb.exercise`: hand in an answer and see what the judge says, or see how far all exercises are."""
 
+import inspect
+import linecache
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 from workbook.base.rules import rule
 from workbook.base.values import flag, whole
 from workbook.errors import ConfigurationError
-from workbook.lessons.exercises.judging import ExerciseState, Verdict, judged
+from workbook.lessons.exercises.judging import ExerciseState, Verdict, judge
 from workbook.lessons.exercises.model import EXERCISE_MIMETYPE, LESSONS, Exercise, ExerciseKind, exercise_named, lesson
 from workbook.lessons.exercises.progress import PROGRESS, Progress, not_reached, post, progress_file, update
 from workbook.views.html import View, joined, tag, trusted, unbroken
@@ -103,20 +104,18 @@ class Feedback(View):
         lines += [f"  {line}" for line in (self._sentence, self.unkept) if line]
         if not self.done:
             tried = ", _.solution" if self.tried else ""
-            lines.append(f"  Next: _.hint(1) to _.hint(3){tried}{', _.run' if self.run is not None else ''}.")
+            run = ", _.run" if self.run is not None else ""
+            hand = ", _.help()" if self.file else ""
+            lines.append(f"  Next: _.hint(1) to _.hint(3){tried}{run}{hand}.")
         elif self._predicted:
             lines.append("  Next: _.run.")
         return "\n".join(lines)
 
-    def html(self, *, folded: bool = True) -> str:
-        """The same; each hint opens the next one, and the last one opens the solution once something was tried.
-
-        With `folded=False` there are no hints: buttons show them.
-        """
+    def html(self) -> str:
+        """The same; each hint opens the next one, and the last one opens the solution once something was tried."""
         state = self.verdict.state
-        solution = self.done or (folded and self.tried)
-        below = [_folded("The solution", preformatted(self.solution))] if solution else []
-        if not self.done and folded:
+        below = [_folded("The solution", preformatted(self.solution))] if self.done or self.tried else []
+        if not self.done:
             for number, hint in reversed(list(enumerate(self.exercise.hints, 1))):
                 below = [_folded(f"Hint {number}", paragraph(hint), *below)]
         mark = tag("span", SIGN_OF_STATE[state], role="img", aria_label=state.value)
@@ -132,20 +131,10 @@ class Feedback(View):
         style = f"border-left:5px solid var(--jp-{edge});padding-left:0.6em;color:{INK}"
         return tag("div", head, *small, *below, style=style)
 
-    def recording(self) -> dict[str, Any]:
-        """What is left in the notebook for a runner."""
-        return {EXERCISE_MIMETYPE: {"id": self.exercise.id, "state": self.verdict.state.value}}
-
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return {"text/plain": self.text(), "text/html": self.html(), **self.recording()}
-
-    def _ipython_display_(self) -> None:
-        """In a learner's copy, with buttons."""
-        if self.file is None or find_spec("ipywidgets") is None or find_spec("anywidget") is None:
-            raise NotImplementedError  # IPython then shows the bundle, as the result of its cell
-        from workbook.lessons.exercises.helping import Helper  # needs the extra `lab`
-
-        Helper(self)._ipython_display_()
+        """The verdict, and what is left in the notebook for a runner."""
+        left = {"id": self.exercise.id, "state": self.verdict.state.value}
+        return {"text/plain": self.text(), "text/html": self.html(), EXERCISE_MIMETYPE: left}
 
 
 def _folded(summary: str, *inside: object) -> str:
@@ -178,7 +167,8 @@ def exercise(exercise_id: str = "", *answer: object, **answers: object) -> View:
     if not exercise_id and not answer and not answers:
         return how_far(file)
     chosen = exercise_named(exercise_id)
-    verdict = judged(chosen, answer, answers)
+    cell = "".join(linecache.getlines(inspect.stack(0)[1].filename))
+    verdict = judge(chosen, answer, answers, cell)
     state = verdict.state if answer or answers else ExerciseState.UNTOUCHED  # without an answer one may ask for help
     unkept = kept(file, lambda progress: progress.note(chosen.id, state, verdict.kind))
     return Feedback(chosen, verdict, unkept, file)

@@ -9,9 +9,7 @@ A learner's copy also has a file with the learner's progress: see `progress`.
 import json
 import re
 import shutil
-from collections.abc import Iterable
 from enum import StrEnum
-from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,7 +33,7 @@ class Edition(StrEnum):
     INSTRUCTOR = "instructor"
 
 
-def laid_out(notebook: Any, edition: Edition = Edition.LEARNER) -> Any:
+def fill_in(notebook: Any, edition: Edition = Edition.LEARNER) -> Any:
     """The notebook of nbformat 4, in JSON, with the exercises' cells as this edition has them; outputs stay."""
     cells: list[Any] = []
     for cell in notebook["cells"]:
@@ -108,9 +106,9 @@ def _in_cell(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())
 
 
-def copied(notebook: Any, edition: Edition) -> Any:
+def make_edition(notebook: Any, edition: Edition) -> Any:
     """The notebook for a copy: laid out, without the outputs that an exercise or the tag `answer` would give away."""
-    laid = laid_out(notebook, edition)
+    laid = fill_in(notebook, edition)
     laid["metadata"] = {**laid["metadata"], EDITION: edition.value}
     for cell in laid["cells"]:
         spoils = EXERCISE_CELL.fullmatch(cell.get("id", "")) or "answer" in cell["metadata"].get("tags", ())
@@ -127,14 +125,14 @@ def lay_out(folder: Path, edition: Edition = Edition.LEARNER) -> None:
     """
     with new_folder(folder) as draft:
         copy_lessons(draft)
-        texts = {path: _text(copied(_read(path), edition)) for path in (draft / "notebooks").glob("*.ipynb")}
+        texts = {path: _text(make_edition(_read(path), edition)) for path in (draft / "notebooks").glob("*.ipynb")}
         if edition is Edition.LEARNER:
             texts[draft / PROGRESS] = Progress.begun().text()
         write_all(texts)
 
 
 def reset(folder: Path, what: str, source: Path) -> tuple[list[str], Path]:
-    """Put an exercise, a lesson or all back as they were in `source`, after a backup.
+    """Put an exercise, a lesson or all back as they were in `source`; `backups` in the copy keeps what was.
 
     Args:
         folder: a learner's copy, or its folder of notebooks.
@@ -160,29 +158,22 @@ def reset(folder: Path, what: str, source: Path) -> tuple[list[str], Path]:
         raise ParameterError(
             f"There is no lesson {quoted(what)}. Name one such as 05, an exercise such as 05.1, or all."
         )
-    copy, texts = file.parent / "notebooks", {}
+    copy, backups, texts = file.parent / "notebooks", file.parent / "backups", {}
+    if backups.is_symlink():
+        raise ConfigurationError(f"{str(backups)!r} is a symbolic link. Remove it: the backups stay in the copy.")
     for name in names:
-        fresh = copied(_read(originals[name]), Edition.LEARNER)
+        fresh = make_edition(_read(originals[name]), Edition.LEARNER)
         texts[copy / name] = _text(_with_cells_of(one, _read(copy / name), fresh) if one else fresh)
     with explain_failure(f"Cannot write into {str(file.parent)!r}"):
-        backups = _backed_up([path for path in texts if path.exists()], file.parent / "backups")
+        backups.mkdir(exist_ok=True)
+        for path in filter(Path.exists, texts):
+            shutil.copy2(path, backups)
         shutil.copy2(file, backups / f"before-{file.name}")  # by its own name a board would read it
         write_all(texts)
         lessons = {name[:2] for name in names}
         ids = [one.id] if one else [each for each in all_exercises() if each[:2] in lessons]
         update(file, lambda progress: progress.reset(ids))
     return names, backups
-
-
-def _backed_up(paths: Iterable[Path], folder: Path) -> Path:
-    """Copies of these files in the first of `001`, `002` ... in this folder that does not exist yet."""
-    if folder.is_symlink():
-        raise ConfigurationError(f"{str(folder)!r} is a symbolic link. Remove it: the backups stay in the copy.")
-    backups = next(path for number in count(1) if not (path := folder / f"{number:03}").exists())
-    backups.mkdir(parents=True)
-    for path in paths:
-        shutil.copy2(path, backups)
-    return backups
 
 
 def _with_cells_of(exercise: Exercise, mine: Any, fresh: Any) -> Any:

@@ -1,10 +1,11 @@
 """Judging: the learner's answer is played, whatever it is, and nothing that it does gets out as an error."""
 
+import ast
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any, Final
 
 from workbook.base.values import quoted
@@ -41,26 +42,27 @@ class Verdict:
     kind: str = "answer"
 
 
-def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, object], seconds: float = 10.0) -> Verdict:
+def judge(
+    exercise: Exercise, args: tuple[object, ...], named: Mapping[str, object], cell: str = "", seconds: float = 10.0
+) -> Verdict:
     """Judge one answer; raises nothing but what stops the whole process.
 
     Args:
         exercise: what was asked.
         args: the answer, by position.
         named: the answers by name.
+        cell: the code of the cell that hands it in; the skeleton's is recognised.
         seconds: of real time that the answer may take; the longest judge takes about one.
     """
     named = {name: exercise.asks[name].read(value) if name in exercise.asks else value for name, value in named.items()}
     if slip := _slip(exercise, args, named):
         return Verdict(ExerciseState.WRONG, slip, kind="form")
-    untouched, kind = False, "answer"
+    untouched = all(value is ... for value in named.values()) if named else _is_skeleton(cell, exercise.skeleton)
+    if untouched and (exercise.asks or exercise.kind is not ExerciseKind.MEND):
+        return Verdict(ExerciseState.UNTOUCHED, Reason("", "change the cell, then run it."))
+    kind = "answer"
     try:
-        untouched = _same((args, dict(named)), answer_in(exercise.skeleton, OUR_CELL))
-        if untouched and (exercise.asks or exercise.kind is not ExerciseKind.MEND):
-            return Verdict(ExerciseState.UNTOUCHED, Reason("", "change the cell, then run it."))
-        if exercise.asks:
-            return _compared(exercise, named)
-        seen = within(seconds, exercise.judge, args[0])
+        seen = _compare(exercise, named) if exercise.asks else within(seconds, exercise.judge, args[0])
     except StoppedError as stopped:
         advice = stopped.line or "Look for a loop or a wait that never ends"
         kind, seen = "too slow", Reason("", f"your code had not ended after {seconds:g} s of real time. {advice}.")
@@ -125,7 +127,7 @@ def _wrong_kind(answer: Any, skeleton: Any, solution: Any) -> Reason | None:  # 
     return None
 
 
-def _compared(exercise: Exercise, named: Mapping[str, object]) -> Verdict:
+def _compare(exercise: Exercise, named: Mapping[str, object]) -> Reason | Observed:
     """The answers to questions beside what a run shows; the first wrong one gives the reason."""
     seen = exercise.judge()
     if isinstance(seen, Reason):
@@ -133,31 +135,13 @@ def _compared(exercise: Exercise, named: Mapping[str, object]) -> Verdict:
     for name, question in exercise.asks.items():
         if seen.facts[name] != named[name]:
             reason = question.why[named[name]]
-            told = Reason(reason.rule, f"{name}={named[name]!r}: {reason.text}")
-            return Verdict(ExerciseState.WRONG, told, kind=reason.rule or "answer")
-    return Verdict(ExerciseState.DONE, run=seen.run)
+            return Reason(reason.rule, f"{name}={named[name]!r}: {reason.text}")
+    return seen
 
 
-def _same(answer: object, skeleton: object) -> bool:
+def _is_skeleton(cell: str, skeleton: str) -> bool:
+    """Whether a cell still has the skeleton's code, in whatever layout."""
     try:
-        return bool(_shape(answer) == _shape(skeleton))
-    except Exception:  # noqa: BLE001  # a learner's own __eq__
+        return ast.dump(ast.parse(cell)) == ast.dump(ast.parse(skeleton))
+    except SyntaxError:  # such as a notebook's own command
         return False
-
-
-def _shape(value: Any) -> Any:  # noqa: PLR0911  # one for each kind of value
-    """An answer without its place and its layout: two shapes are equal when the same code was written."""
-    match value:
-        case FunctionType():
-            return _shape(value.__code__), _shape(value.__defaults__)
-        case CodeType():
-            return value.co_code, value.co_names, value.co_varnames, [_shape(part) for part in value.co_consts]
-        case type() if value.__module__ == "__main__":
-            return [(name, _shape(part)) for name, part in vars(value).items() if name[:2] != "__" or callable(part)]
-        case staticmethod() | classmethod():
-            return type(value), _shape(value.__func__)
-        case tuple() | list():
-            return [_shape(part) for part in value]
-        case dict():
-            return {name: _shape(part) for name, part in value.items()}
-    return value

@@ -5,20 +5,17 @@ reads, changes and replaces the file as a whole. So two kernels that write at on
 disk leaves the old file. The file has no text of the learner's: a wrong answer is counted by its kind.
 """
 
-import errno
 import os
 import re
 import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from itertools import count
 from pathlib import Path
 from threading import Lock, Thread
-from time import monotonic, sleep
-from typing import IO, Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import quote, urlsplit
 
 from pydantic import AwareDatetime, Field, ValidationError
@@ -205,60 +202,40 @@ def update(path: Path, change: Callable[[Progress], Progress]) -> str:
     Raises:
         OSError: it cannot be kept; the old file is as it was.
     """
-    with _alone(path):
-        told = ""
+    with _lock(path):
+        note = ""
         try:
             before = Progress.read(path)
         except FileNotFoundError:
             before = Progress.begun()
         except ConfigurationError:
-            before, aside = Progress.begun(), _free(path)
-            path.rename(aside)
-            told = f"{path.name} was damaged. It is now {aside.name}, and a new one begins."
+            before, aside = Progress.begun(), path.with_suffix(".damaged.json")  # a board does not read it
+            path.replace(aside)
+            note = f"{path.name} was damaged. It is now {aside.name}, and a new one begins."
         write_whole(path, change(before).text())
-    return told
-
-
-def _free(path: Path) -> Path:
-    """A name beside this file that is not used yet; a board does not read it."""
-    names = (path.with_name(f"{path.stem}.damaged-{number}{path.suffix}") for number in count(1))
-    return next(name for name in names if not name.exists())
+    return note
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """No other kernel of this copy writes meanwhile.
+def _lock(path: Path) -> Iterator[None]:
+    """No other kernel of this copy writes meanwhile; where there are no locks, as in a browser, nobody else is there.
 
     Raises:
-        OSError: the lock cannot be made, or somebody has held it for 5 s.
+        OSError: the file of the lock cannot be made.
     """
     with path.with_name(f".{path.name}.lock").open("ab") as lock:
-        until = monotonic() + 5
-        while not _locked(lock):
-            if monotonic() > until:
-                raise OSError(errno.EAGAIN, "another program holds it")
-            sleep(0.01)
+        with suppress(ImportError, AttributeError, OSError):  # a browser's kernel has an empty module of this name
+            if sys.platform == "win32":
+                import msvcrt
+
+                msvcrt.locking(lock.fileno(), msvcrt.LK_LOCK, 1)
+            else:
+                import fcntl
+
+                fcntl.flock(lock, fcntl.LOCK_EX)
         for draft in path.parent.glob(f".{path.name}.*.part"):  # of a kernel that was killed
             draft.unlink(missing_ok=True)
         yield  # a file that is closed is unlocked, by a kill as well
-
-
-def _locked(lock: IO[bytes]) -> bool:
-    """Whether the lock is ours; where there are no locks, as in a browser, it is: nobody else is there."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, AttributeError):  # a browser's kernel has an empty module of this name
-        return True
-    except OSError as error:
-        return error.errno not in {errno.EAGAIN, errno.EACCES, errno.EDEADLK}
-    return True
 
 
 # A learner's progress goes to the trainer's board in the background, where a room has one.

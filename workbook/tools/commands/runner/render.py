@@ -11,7 +11,7 @@ from typing import Any
 from workbook.base.files import write_whole
 from workbook.base.secrecy import Secrets
 from workbook.errors import ConfigurationError, ExitCode
-from workbook.lessons.exercises.editions import EDITION, Edition, exercise_cells, laid_out
+from workbook.lessons.exercises.editions import EDITION, Edition, exercise_cells, fill_in
 from workbook.lessons.exercises.judging import ExerciseState
 from workbook.lessons.exercises.model import EXERCISE_MIMETYPE
 from workbook.tools.commands.runner import cell_named, one_line, read_notebook, with_ids, without_widgets
@@ -129,12 +129,12 @@ def rendered_text(stored: bytes, directory: Path, fleet: Fleet, limit: float) ->
     notebook = read_notebook(stored)
     edition = notebook.metadata.get(EDITION)
     if edition is None:
-        notebook = nbformat.from_dict(laid_out(notebook))  # type: ignore[no-untyped-call]
+        notebook = nbformat.from_dict(fill_in(notebook))  # type: ignore[no-untyped-call]
     _execute(notebook, directory, fleet, limit)
     if edition != Edition.LEARNER:
         _prove(notebook, ExerciseState.UNTOUCHED if edition is None else ExerciseState.DONE)
     if edition is None and exercise_cells(notebook):
-        solved = nbformat.from_dict(laid_out(notebook, Edition.SOLVED))  # type: ignore[no-untyped-call]
+        solved = nbformat.from_dict(fill_in(notebook, Edition.SOLVED))  # type: ignore[no-untyped-call]
         _execute(solved, directory, fleet, limit)
         _prove(solved, ExerciseState.DONE)
     text: str = nbformat.writes(settled(notebook))  # type: ignore[no-untyped-call]
