@@ -20,8 +20,7 @@ from workbook.views.film import film
 from workbook.views.html import POLICY, Markup, joined, tag, trusted
 
 if TYPE_CHECKING:
-    from workbook.lessons.plays.run import Run
-    from workbook.views.compare import Comparison
+    from workbook.views.compare import Comparison, Played
 
 # The type under which a notebook's output carries a recording.
 RECORDING_MIMETYPE = "application/vnd.workbook.recording+json"
@@ -31,7 +30,7 @@ PANELS = ("phone", "exchange", "states", "timing", "findings")
 COMPARED_PANELS = ("phone", "exchange")
 
 
-def player_values(shown: Run | Comparison, panels: Sequence[str] = ()) -> dict[str, Any]:
+def player_values(shown: Played | Comparison, panels: Sequence[str] = ()) -> dict[str, Any]:
     """The player's values for one run, or for two that are compared; `panels` are those of one run."""
     from workbook.views.compare import Comparison  # loaded when something is played
     from workbook.views.player_data import comparison_data, player_data
@@ -42,7 +41,7 @@ def player_values(shown: Run | Comparison, panels: Sequence[str] = ()) -> dict[s
     return {"player_data": data, "panels": list(panels or PANELS)}
 
 
-def recording(shown: Run | Comparison, panels: Sequence[str] = ()) -> dict[str, Any]:
+def recording(shown: Played | Comparison, panels: Sequence[str] = ()) -> dict[str, Any]:
     """What a notebook's output carries beside its text and its HTML, so that an exported page can play it.
 
     It is redacted, as every view of a trace is.
