@@ -5,7 +5,7 @@ import re
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.lessons.exercises.lesson_11 import IN_THE_LOG, acting
+from workbook.lessons.exercises.judges_incidents import IN_THE_LOG, acting
 from workbook.lessons.incidents import CAUSES, row_of_incident
 from workbook.lessons.session import session
 

@@ -17,8 +17,8 @@ from workbook.base.values import whole
 from workbook.checks.diagnosis import CatalogueRow, row
 from workbook.flows.trace import Kind, Record
 from workbook.lessons.exercises.asking import Feedback
+from workbook.lessons.exercises.judges_incidents import CAUSE_OF_ROW, IN_THE_LOG, acting, wrong_message
 from workbook.lessons.exercises.judging import ExerciseState, Verdict, judge
-from workbook.lessons.exercises.lesson_11 import CAUSE_OF_ROW, IN_THE_LOG, acting, wrong_message
 from workbook.lessons.exercises.model import Exercise, ExerciseKind, Observed, Question, Reason
 from workbook.lessons.plays.run import Run
 from workbook.views.film import film

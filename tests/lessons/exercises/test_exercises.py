@@ -4,8 +4,8 @@ import pytest
 
 from workbook.base.rules import rules
 from workbook.lessons.exercises.asking import Feedback
+from workbook.lessons.exercises.judges_app import provides_the_opc_data
 from workbook.lessons.exercises.judging import ExerciseState, judge
-from workbook.lessons.exercises.lesson_03 import provides_the_opc_data
 from workbook.lessons.exercises.model import ExerciseKind, all_exercises, answer_in
 
 EXERCISES = all_exercises()

@@ -17,12 +17,13 @@ How to write one, for lesson 05:
        [exercise.asks]
        added = ["is the card in the wallet?", [true, "REL-1", "The answer to the POST is lost, so ..."], [false]]
 
-3. Write the judge in `lesson_05.py`, and name it in `judge`. A judge plays something and looks at the trace; it never
-   compares text or source. For `asks` it takes nothing, and returns `Observed(run, added=run.added, ...)`: the truth
-   comes from the run, and a test compares it with the right choices. For code it takes the learner's object and returns
-   a `Reason(rule, sentence)` where something is wrong, else `Observed(run)`. `first_finding(run)` is the reason that
-   the checks give. `wb.exercise` refuses an answer that has another signature than the solution. Whatever a judge
-   raises becomes a reason that shows the learner's own line; an endless loop ends after 10 s. No judge needs a `try`.
+3. Write the judge in `judges_wallet.py`, and name it in `judge`, as `wallet.late_status`. A judge plays something and
+   looks at the trace; it never compares text or source. For `asks` it takes nothing, and returns `Observed(run,
+   added=run.added, ...)`: the truth comes from the run, and a test compares it with the right choices. For code it
+   takes the learner's object and returns a `Reason(rule, sentence)` where something is wrong, else `Observed(run)`.
+   `first_finding(run)` is the reason that the checks give. `wb.exercise` refuses an answer that has another signature
+   than the solution. Whatever a judge raises becomes a reason that shows the learner's own line; an endless loop ends
+   after 10 s. No judge needs a `try`.
 4. A reason is one or two sentences: what *this* answer did, in the past tense, with the value or the time, then what
    must be. It names one rule; the rule's own sentence is added. Two different mistakes get two different reasons.
 5. Collect ten typical wrong first answers in `[[exercise.mistakes]]`: `what` in a few words, `says` (the reason as it

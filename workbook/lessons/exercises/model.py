@@ -1,4 +1,4 @@
-"""What an exercise is, and the tables that hold them: `lesson_NN.toml` for the words, `lesson_NN.py` for the judges."""
+"""What an exercise is, and what holds them: `lesson_NN.toml` the words, `judges_*.py` the judges."""
 
 from __future__ import annotations
 
@@ -195,13 +195,13 @@ class Exercise:
 def lesson(number: str) -> Mapping[str, Exercise]:
     """The exercises of a lesson by id, in its order."""
     tables = tomllib.loads(files(__package__).joinpath(f"lesson_{number}.toml").read_text("utf-8"))
-    judges = f"{__package__}.lesson_{number}"
-    return {table["id"]: Exercise.of(table, partial(_ask, judges, table["judge"])) for table in tables["exercise"]}
+    return {table["id"]: Exercise.of(table, partial(_ask, table["judge"])) for table in tables["exercise"]}
 
 
-def _ask(module: str, judge: str, *answer: object) -> Reason | Observed:
-    """What a judge says. Its module is loaded only now: laying out a lesson needs no judge."""
-    seen: Reason | Observed = getattr(import_module(module), judge)(*answer)
+def _ask(judge: str, *answer: object) -> Reason | Observed:
+    """What a judge says, such as `wallet.late_status`. Its module is loaded only now: no layout needs a judge."""
+    module, _, name = judge.partition(".")
+    seen: Reason | Observed = getattr(import_module(f"{__package__}.judges_{module}"), name)(*answer)
     return seen
 
 

@@ -1,4 +1,6 @@
-"""The judges of lesson 11: the incidents of a task are diagnosed, and a message is read as its receiver would."""
+"""Judges of lesson 11: the incidents of a task are diagnosed, and a message is read as its receiver would."""
+
+from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
