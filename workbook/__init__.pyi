@@ -34,6 +34,8 @@ from .simulation.phones import Watch as Watch
 from .tools.commands.doctor import examine as examine
 from .tools.conform.notebook import Relay as Relay
 from .tools.conform.notebook import conform as conform
+from .tools.conform.notebook import conform_app as conform_app
+from .tools.conform.notebook import conform_back_end as conform_back_end
 from .tools.diagnose.panels import diagnose as diagnose
 from .tools.diagnose.panels import inspect as inspect
 from .tools.mockserver import mock as mock

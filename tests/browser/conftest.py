@@ -34,8 +34,8 @@ def chromium():
 
 FEWER = {
     "wb.conform(wb.Relay, seed": 'wb.conform(wb.Relay, "form", seed',
-    'wb.conform("../fixtures/apps/reference.toml", seed': (
-        'wb.conform("../fixtures/apps/reference.toml", "app.screen.*", seed'
+    'wb.conform_app("../fixtures/apps/reference.toml", seed': (
+        'wb.conform_app("../fixtures/apps/reference.toml", "app.screen.*", seed'
     ),
     "len(good) > 200": "len(good) > 30",
     "len(good) > 60": "len(good) > 5",

@@ -99,7 +99,7 @@ answered for 3 s while the back end, the SDK or the wallet is held, something bl
 `apps/two_steps.toml` has the two steps of a tap.
 
 A `path` that is left out is the one above, which the run says. Keys that are not here (`method`, `id`, `sdk_input`)
-are those of a [back-end.toml](conform.md). In a notebook: `wb.conform("app.toml")`. The app sends its session in
+are those of a [back-end.toml](conform.md). In a notebook: `wb.conform_app("app.toml")`. The app sends its session in
 `authorization: Bearer SESSION`. All output of your process counts as its log. Verdicts, baseline, reports and
 exit codes are those of `workbook conform`, with `conform.sarif` for code hosts and `--format sarif` to print it;
 `--list` lists the cases. A case that says *(assumed)* rests on a

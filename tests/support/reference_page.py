@@ -33,7 +33,7 @@ GROUPS = {
         "Timeouts",
         "mock",
     ],
-    "Your own back end": ["conform", "Relay"],
+    "Your own back end": ["conform", "conform_back_end", "conform_app", "Relay"],
     "Before the build, and after a failure": ["project", "diagnose", "inspect"],
     "Time": ["measure", "read_durations", "judge", "Plan", "LogNormal", "planner"],
     "Files": ["sample"],

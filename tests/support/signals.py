@@ -44,7 +44,7 @@ COMMANDS = {
     "proxy": (["proxy", "--port", "PORT", "--to", "http://127.0.0.1:9", "--out", "out.jsonl", "--quiet"], 2.0, {0}),
     "drift": (["drift", "record.jsonl"], 1.0, {0, 1, 2, 130}),
     "conform": (["conform", FILE, "--out", "out", "--only", "relay.get.*"], 8.0, {0, 1, 2, 130}),
-    "conform init": (["conform", "init", "--defaults", "own.toml"], 1.0, {0, 130}),
+    "conform init": (["conform", "init"], 1.0, {0, 130}),
     "native": (["native", "kotlin", "files"], 1.0, {0, 130}),
     "phone": (["phone", "--port", "PORT", "--out", "out"], 2.0, {0}),
     "preflight": (["preflight", "lessons/fixtures/projects"], 2.0, {0, 1, 2, 130}),
@@ -147,9 +147,6 @@ def wrong_after(name, seconds, sent, folder):
     if name in {"conform", "reset"}:
         copy_lessons(folder / "lessons")
         (folder / "lessons" / "progress.json").write_text(Progress.begun().text())  # as `workbook new` leaves it
-    if name == "conform":
-        configured = folder / FILE
-        configured.write_text(configured.read_text("utf-8").replace("8655", port), "utf-8")
     (folder / "record.jsonl").write_text(RECORD, "utf-8")
     (folder / "run.json").write_text(to_json(RunRecord(About(program="workbook run"), ())), "utf-8")
     command = [sys.executable, *PROGRAM, *(port if word == "PORT" else word for word in words)]

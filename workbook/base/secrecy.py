@@ -2,8 +2,8 @@
 
 `SECRET_ENCODINGS` is the only list of spellings. The client, the runner, the journal, the proxy and conform all search
 through `Secrets`, so a new encoding is added in one row. Only conform's search for opaque data in a back end's logs
-reads the logs' encodings by itself (`relay/cases/secrecy.py`), because it looks for pieces of values that are in no
-list.
+reads the logs' encodings by itself (`tools/conform/back_end/cases/privacy.py`), because it looks for pieces of values
+that are in no list.
 
 A secret is found by its grams: short substrings of each spelling. Every run that is long enough to matter contains one
 that is looked up in the set of all grams; a hit is then extended in both directions. So a part of a long secret is

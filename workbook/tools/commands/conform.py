@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +35,7 @@ def add_to(commands: Any) -> None:
     """Add these commands to the parser."""
     words = """\
 workbook conform app        test your own app, on platform A
-workbook conform init       write a commented back-end.toml, from your answers
+workbook conform init       print a commented configuration: workbook conform init > back-end.toml
 
 """
     codes = """\
@@ -52,9 +51,12 @@ Secrets come from the environment; the configuration only names the variables.""
     for name in ("conform", "conform run"):
         parser = add(commands, name, run, "test your own back end from both sides", words + codes)
         parser.usage = "workbook conform [run] [CONFIG] [options]"
-        _add_config(parser, "config", "CONFIG")
+        default = Path("back-end.toml")
         parser.add_argument(
-            "--check-config", action="store_true", help="explain every mistake of CONFIG, or print what it means"
+            "config", nargs="?", type=Path, metavar="CONFIG", default=default, help="default: %(default)s"
+        )
+        parser.add_argument(
+            "--check-config", action="store_true", help="explain every mistake of CONFIG, or print it with the defaults"
         )
         parser.add_argument(
             "--dry-run", action="store_true", help="count the cases that would run, and explain the rest"
@@ -75,15 +77,7 @@ Secrets come from the environment; the configuration only names the variables.""
     _add_run(parser, "default: 7")
     parser.add_argument("--port", type=int, default=0, help="default: any free port, which is printed")
 
-    parser = add(commands, "conform init", init, "write a commented configuration, from your answers")
-    _add_config(parser, "file", "FILE")
-    parser.add_argument("--defaults", action="store_true", help="ask nothing")
-    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
-
-
-def _add_config(parser: argparse.ArgumentParser, name: str, metavar: str) -> None:
-    default = Path("back-end.toml")
-    parser.add_argument(name, nargs="?", type=Path, metavar=metavar, default=default, help="default: %(default)s")
+    add(commands, "conform init", init, "print a commented configuration: workbook conform init > back-end.toml")
 
 
 def _add_run(parser: argparse.ArgumentParser, seed: str) -> None:
@@ -98,7 +92,7 @@ def _add_run(parser: argparse.ArgumentParser, seed: str) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run cases, list them, or say what the configuration means or what would be run."""
     from workbook.tools.conform.back_end.cases import CASES
-    from workbook.tools.conform.back_end.config import load_config, understood
+    from workbook.tools.conform.back_end.config import as_toml, load_config
     from workbook.tools.harness.report import read_report
     from workbook.tools.harness.selection import again, chosen
 
@@ -118,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
     if seed is not None:
         config = replace(config, api=config.api.model_copy(update={"seed": seed}))
     if options.check_config:
-        say(understood(config))
+        say(as_toml(config).rstrip())
         return ExitCode.OK
     return _count(cases, config) if options.dry_run else _carry_out(options, cases, config)
 
@@ -237,30 +231,8 @@ def _command_line(options: argparse.Namespace) -> str:
     return shlex.join(words)
 
 
-def init(options: argparse.Namespace) -> int:
-    """Write a configuration, from answers or without asking."""
-    from getpass import getpass
-
-    from workbook.tools.conform.back_end.init import asked, free, text, tried, unset, usual, write_config
-
-    free(options.file, over=options.force)
-    if options.defaults:
-        answers = usual()
-    elif not sys.stdin.isatty():
-        raise ParameterError("There is no terminal for the questions. Use --defaults, then edit the file.")
-    else:
-        try:
-            answers = asked(input, say)
-            if input("Try these calls once, before the file is written (yes or no)? [yes] ").strip().lower() != "no":
-                asking = "The environment variable {} is not set. Its value for this trial, neither shown nor kept {}"
-                unknown = unset(answers, os.environ)
-                values = {name: getpass(asking.format(name, "(empty: no trial): ")) for name in unknown}
-                answers, lines = tried(answers, options.file, {**os.environ, **values})
-                say("\n".join(f"  {line}" for line in lines))
-        except EOFError:
-            raise ParameterError("The answers ended before the questions, so nothing is written.") from None
-    write_config(options.file, text(answers), over=options.force)
-    file = shlex.quote(str(options.file))
-    say(f"{options.file} is written. Read it, and then: workbook conform {file} --check-config")
-    say(f"For a first verdict within seconds: workbook conform {file} --only form")
+def init(_options: argparse.Namespace) -> int:
+    """Print a commented configuration."""
+    template = files("workbook.tools.conform.back_end") / "back-end.toml"
+    say(template.read_text("utf-8").rstrip())
     return ExitCode.OK

@@ -1,4 +1,4 @@
-"""Your own code judged in a notebook: `wb.conform` judges a back end or an app."""
+"""Your own code judged in a notebook: a back end in this process, your back end, or your app."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from threading import Thread
 from typing import Any
 
 from workbook.base.files import sample
-from workbook.base.forms import read_toml
 from workbook.errors import ParameterError
 from workbook.tools.conform.back_end import session
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.conform.back_end.config import CONFIG_EXAMPLE, Api, Config, Exports, load_config
+from workbook.tools.conform.back_end.config import Api, Config, Exports, load_config
 from workbook.tools.conform.back_end.model import PLATFORMS, SURFACE, Cardholder, Need, RelayCase, Target
 from workbook.tools.conform.back_end.session import RunOptions, exported, surroundings
 from workbook.tools.harness.notebook import Result, cell_progress
@@ -128,12 +127,11 @@ def case_table(*patterns: str) -> Table:
     return table("What is asked", ("case", "rule", "in a sentence"), rows)
 
 
-def conform(what: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> Result:
-    """Judge a back end between a simulated phone and a simulated API, or an app on a simulated phone, case by case.
+def conform(kind: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> Result:
+    """Judge a back end of a class, which runs in this process between a simulated phone and a simulated API.
 
     Args:
-        what: a class of a relay, run in this process; the path of a `back-end.toml`, which says where yours is; or the
-            path of an `app.toml`, which says how your app is started or compiled.
+        kind: `wb.Relay`, or a class derived from it.
         only: names, groups and globs of cases; none means all.
         seed: of everything that the run makes up.
         known: known failures: the name of each case with a comment.
@@ -142,19 +140,51 @@ def conform(what: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, st
         The result: it shows itself, and has `failed`, `case`, `changes`, `write` and `exit_code`.
 
     Raises:
-        ParameterError: `what` is neither a relay's class nor a file, or a pattern matches no case.
-        ConfigurationError: the file has mistakes; each is named.
+        ParameterError: `kind` is no class of a relay, or a pattern matches no case.
 
     Example:
         >>> import workbook as wb
         >>> wb.conform(wb.Relay, "relay.get.path").exit_code
         0
     """
-    if isinstance(what, str | Path) and "name" in read_toml(Path(what), CONFIG_EXAMPLE):  # only an app's file has one
-        from workbook.tools.conform.app.run import judge_app  # its cases are loaded only for an app
+    return Result(judge(kind, *only, seed=seed, known=known))
 
-        return Result(*judge_app(Path(what), only, cell_progress(), seed=seed, known=known))
-    if isinstance(what, str | Path):
-        options = RunOptions(chosen(CASES, only), baseline=Baseline.of(known), only=only)
-        return Result(session.conform(load_config(Path(what)), options, progress=cell_progress()))
-    return Result(judge(what, *only, seed=seed, known=known))
+
+def conform_back_end(path: str | Path, *only: str, known: Mapping[str, str] | None = None) -> Result:
+    """Judge your own back end, between a simulated phone and a simulated API.
+
+    Args:
+        path: of a `back-end.toml`, which says where your back end is and how it starts.
+        only: names, groups and globs of cases; none means all.
+        known: known failures: the name of each case with a comment.
+
+    Returns:
+        The result, as that of `wb.conform`.
+
+    Raises:
+        ParameterError: a pattern matches no case.
+        ConfigurationError: the file has mistakes; each is named.
+    """
+    options = RunOptions(chosen(CASES, only), baseline=Baseline.of(known), only=only)
+    return Result(session.conform(load_config(Path(path)), options, progress=cell_progress()))
+
+
+def conform_app(path: str | Path, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> Result:
+    """Judge your own app on a simulated phone, between a simulated SDK and a simulated back end.
+
+    Args:
+        path: of an `app.toml`, which says how your app is started or compiled.
+        only: names, groups and globs of cases; none means all.
+        seed: of everything that the run makes up.
+        known: known failures: the name of each case with a comment.
+
+    Returns:
+        The result, as that of `wb.conform`.
+
+    Raises:
+        ParameterError: a pattern matches no case.
+        ConfigurationError: the file has mistakes; each is named.
+    """
+    from workbook.tools.conform.app.run import judge_app  # its cases are loaded only for an app
+
+    return Result(*judge_app(Path(path), only, cell_progress(), seed=seed, known=known))

@@ -143,14 +143,14 @@ def test_a_program_needs_all_jars_on_its_path(compiler: Path) -> None:
 
 @pytest.mark.usefixtures("nothing_installed")
 def test_without_kotlin_a_sample_shows_its_stored_run_and_says_so() -> None:
-    good = wb.conform(APPS / "reference.toml")
+    good = wb.conform_app(APPS / "reference.toml")
     assert good.text().startswith("Kotlin's compiler and Java are not installed: pip install")
     says = "This is a stored run of the sample; changes of yours in its code are not seen."
     assert f"{says}\n\n{len(APP_CASES)} cases, and none failed: " in good.text()
     assert good.exit_code == 0
-    careless = wb.conform(APPS / "careless.toml", "app.faults.post-500")
+    careless = wb.conform_app(APPS / "careless.toml", "app.faults.post-500")
     assert careless.failed == ("app.faults.post-500",)
-    assert [row[:2] for row in careless.changes(wb.conform(APPS / "reference.toml", *careless.failed)).rows] == [
+    assert [row[:2] for row in careless.changes(wb.conform_app(APPS / "reference.toml", *careless.failed)).rows] == [
         ("fixed", "app.faults.post-500")
     ]
 
@@ -161,7 +161,7 @@ def test_the_stored_runs_are_what_the_lesson_shows() -> None:
     shown = {cell["id"]: "".join(cell["outputs"][-1]["data"]["text/plain"]) for cell in cells if cell.get("outputs")}
     failed = ("app.concurrency.disabled-at-once", "app.faults.post-500", "app.secrecy.no-sdk-output-in-log")
     for cell, name, only in (("cell-05", "reference", ()), ("cell-09", "careless", failed)):
-        assert wb.conform(APPS / f"{name}.toml", *only).text().endswith(shown[cell])
+        assert wb.conform_app(APPS / f"{name}.toml", *only).text().endswith(shown[cell])
 
 
 @pytest.mark.usefixtures("nothing_installed")
@@ -169,7 +169,7 @@ def test_without_kotlin_an_app_of_ones_own_is_told_what_to_install(tmp_path: Pat
     source(tmp_path, "class Mine")
     (tmp_path / "app.toml").write_text('name = "mine"\n[kotlin]\nsources = ["AddCard.kt"]\nmain = "MainKt"\n', "utf-8")
     with pytest.raises(ConfigurationError, match=r"Kotlin's compiler and Java are not installed: pip install .*kotlin"):
-        wb.conform(tmp_path / "app.toml")
+        wb.conform_app(tmp_path / "app.toml")
 
 
 def test_a_jar_for_cells_holds_the_classes_and_its_lines_name_all_that_is_needed(

@@ -18,22 +18,11 @@ from workbook.tools.harness.model import Verdict
 ROWS = {
     "values": ("Relay", "post.text-unicode post.bytes-alphabet get.sdk-input-number get.compressed get.chunked-answer"),
     "requests": ("Relay", "post.chunked-body post.expecting post.charset attempt.header-case attempt.no-encoding"),
-    "people": ("Relay", "post.same-by-another attempt.no-cookie-of-another post.kept-connection get.forged-session"),
     "cards": ("Relay", "list.kept-connection post.two-cardholders attempt.id-escaped get.id-cannot-change-path"),
     "failures": ("Relay", "get.api-away answer.labelled post.nothing-left-behind get.fault-redirect post.given-up"),
     "whole run": ("Relay", "get.path attempt.closed-connections log.no-key-ever answer.no-key-ever proxy.not-used"),
-    "a certificate": ("Relay", "tls.other-authority"),
-    "another path": ("OldPath", "get.path post.path"),
-    "a cookie": ("OneCookieJar", "attempt.no-cookie-of-another get.two-cardholders"),
-    "an answer kept": ("OneAnswerPerCard", "attempt.again post.reordered"),
-    "a refusal kept": ("KeepsRefusals", "get.fault-403 post.fault-422"),
-    "a key told": ("Debugging", "success.no-key success.no-host answer.no-key-ever"),
-    "a log": ("LogsHeadersOnFailure", "log.no-key log.no-key-on-failure log.no-key-ever"),
-    "a redirect": ("Follows", "get.redirect-not-followed post.redirect-not-followed"),
-    "a proxy": ("UsesTheProxy", "get.key-once proxy.not-used"),
     "another app": ("NoSessionOnB", "get.no-session post.no-session"),
     "a stall": ("Relay", "get.fault-stall-before-headers post.fault-stall-before-headers get.limit-headers"),
-    "a second try": ("TriesAgain", "post.fault-500-after post.fault-close"),
 }
 
 

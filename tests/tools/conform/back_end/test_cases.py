@@ -6,7 +6,6 @@ from time import monotonic
 from typing import get_args
 
 import pytest
-from case_rows import row
 from seen_values import CARD, FIRST, KEY, OTHER, OUTPUT, SECOND, attempt, call, dropped, request, seen
 
 from workbook.base.rules import rule
@@ -15,7 +14,7 @@ from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Response
 from workbook.tools.conform.app.cases import APP_CASES, AppGroup
 from workbook.tools.conform.back_end.cases import CASES, by_name
-from workbook.tools.conform.back_end.cases.fidelity import difference
+from workbook.tools.conform.back_end.cases.data import difference
 from workbook.tools.conform.back_end.model import (
     AWAY,
     GET,
@@ -404,8 +403,8 @@ def test_each_miss_word_for_word(golden):
     golden("misses", "\n".join(lines))
 
 
-def test_each_row_word_for_word(golden):
-    golden("cases", "\n".join(map(row, CASES.values())))
+def test_the_cases_and_the_rule_of_each(golden):
+    golden("cases", "\n".join(f"{case.name} {case.rule}" for case in CASES.values()))
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "relay.post.given-up"])

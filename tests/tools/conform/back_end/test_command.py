@@ -136,21 +136,6 @@ def test_ctrl_c_leaves_a_valid_partial_report_and_no_process(folder):
 
 
 @pytest.mark.slow
-def test_however_often_it_is_pressed_the_report_is_whole(folder):
-    process = start(folder, "--out", "partial")
-    assert process.stderr.readline()
-    for _ in range(20):
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        time.sleep(0.05)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, "The run was interrupted" in out) == (130, True), err
-    assert report(folder, "partial")["about"]["unfinished"]
-    assert {path.suffix for path in (folder[0] / "partial").iterdir()} == {
-        ".json", ".sarif", ".html", ".xml", ".md"}  # fmt: skip
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_while_the_back_end_starts_leaves_a_report_and_no_process(folder, number):
     path, told = folder[0] / "back-end.toml", folder[0] / "pid"
@@ -209,9 +194,7 @@ def test_values_by_hand_are_printed_and_the_first_call_is_waited_for(folder):
         (["--seed", "-1"], "seed is '-1'. Give a whole number"),
         (["nope.toml"], "nope.toml: 1 mistake.\n  there is no such file."),
         (["inti"], "Did you mean 'workbook conform init'?"),
-        (["init", "--force", "x.toml"], "There is no terminal for the questions. Use --defaults, then edit the file."),
-        (["init", "--defaults"], "'back-end.toml' exists already. Give --force"),
-        (["init", "--defualts"], "Did you mean '--defaults'? Try: workbook conform init --help"),
+        (["init", "--defaults"], "unrecognized arguments: --defaults"),
         (["--rerun-failed", "back-end.toml"], "is not a report of this version"),
         (["--baseline", "back-end.toml"], "there is no such key. Known: cases, known."),
         (["--out", "back-end.toml"], "--out 'back-end.toml' cannot be used"),
@@ -227,15 +210,15 @@ def test_what_is_not_in_order_ends_with_254(folder, monkeypatch, capsys, words, 
     assert shown.err.startswith("workbook: ")
 
 
-def test_check_config_tells_what_was_understood_or_every_mistake(folder, monkeypatch, capsys):
+def test_check_config_prints_the_configuration_or_every_mistake(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder[0])
     assert cli.main(["conform", "--check-config"]) == 254
     assert "[[cardholder]] 1 session authorization env: the environment variable ANN is" in capsys.readouterr().err
     monkeypatch.setenv("ANN", SESSION)
     assert cli.main(["conform", "run", "back-end.toml", "--check-config"]) == 0
     shown = capsys.readouterr().out
-    assert "Cardholder 'ann': 6 cards" in shown
-    assert "Logs to scan: what the start command prints." in shown
+    assert 'name = "ann"' in shown
+    assert "whole = 900.0" in shown
     assert SESSION not in shown
 
 
@@ -255,52 +238,12 @@ def test_the_cases_are_listed_and_a_dry_run_says_what_would_be_run(folder, monke
     assert [path.name for path in folder[0].iterdir()] == ["back-end.toml"]
 
 
-def test_init_writes_a_file_that_is_in_order(tmp_path, monkeypatch, capsys):
+def test_init_prints_a_file_that_is_in_order(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CARDHOLDER_SESSION", SESSION)
-    assert cli.main(["conform", "init", "--defaults"]) == 0
-    assert cli.main(["conform", "--check-config"]) == 0
-    assert "back-end.toml is written" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_init_asks_at_a_terminal(tmp_path):
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen([sys.executable, "-m", "workbook", "conform", "init"], cwd=tmp_path, stdin=theirs,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               env=os.environ | {"PYTHONPATH": str(ROOT), "CARDHOLDER_SESSION": SESSION})  # fmt: skip
-    os.write(ours, b"http://127.0.0.1:9000\n" + b"\n" * 30)
-    out, err = process.communicate(timeout=60)
-    os.close(ours)
-    os.close(theirs)
-    assert process.returncode == 0, err
-    assert "Where does your back end listen? [http://127.0.0.1:8080]" in out
-    assert 'base_url = "http://127.0.0.1:9000"' in (tmp_path / "back-end.toml").read_text()
-
-
-def test_init_asks_for_a_session_that_is_not_set_and_goes_on_without_one(tmp_path, monkeypatch, capsys):
-    asked = []
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CARDHOLDER_SESSION", raising=False)
-    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("builtins.input", lambda _prompt: "")
-    monkeypatch.setattr("getpass.getpass", lambda prompt: asked.append(prompt) or "")
     assert cli.main(["conform", "init"]) == 0
-    assert [prompt.partition(" is not set.")[0] for prompt in asked] == ["The environment variable CARDHOLDER_SESSION"]
-    assert "  Nothing was tried, because CARDHOLDER_SESSION is not set." in capsys.readouterr().out
-    assert (tmp_path / "back-end.toml").exists()
-
-
-def test_answers_that_end_too_soon_write_nothing(tmp_path, monkeypatch, capsys):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.stdin", Terminal("http://127.0.0.1:9000\n"))
-    assert cli.main(["conform", "init"]) == 254
-    assert "nothing is written" in capsys.readouterr().err
-    assert [*tmp_path.iterdir()] == []
+    (tmp_path / "back-end.toml").write_text(capsys.readouterr().out)
+    assert cli.main(["conform", "--check-config"]) == 0
 
 
 @pytest.mark.slow

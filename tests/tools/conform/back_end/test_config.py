@@ -1,11 +1,14 @@
-"""From a file to the back end that it means, and what was understood in words."""
+"""From a file to the back end that it means, and the file as it was read."""
 
+import re
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from workbook.base.forms import BadConfigurationError
-from workbook.tools.conform.back_end.config import Exports, load_baseline, load_config, no_program, understood
+from workbook.tools.conform.back_end.config import BackEndForm, Exports, as_toml, load_baseline, load_config
 from workbook.tools.conform.back_end.model import BackEndOperation, RelayGroup
 
 FULL = """
@@ -105,61 +108,36 @@ def test_a_secret_that_any_report_holds_is_refused(tmp_path, word):
         load_config(path, ENVIRON | {"ANN": word})
 
 
-def test_what_was_understood_is_told_in_words_and_without_a_secret(config):
-    words = understood(config)
-    for told in (
-        "https://relay.example:8443/v1",
-        "GET: POST /data, the id at /card/id; the answer has the sdkInput at /result/0/sdkInput.",
-        "the bytes themselves",
-        "Cardholder 'ann': 2 cards (A, B), a session in authorization, cookie.",
-        "Cardholder 'bob': 1 card (C), no session.",
-        "within 5 s",
-        "Left out: faults",
-        "http on port 4711 of this machine, profile field, seed 11, the key from the environment",
-        "UPSTREAM (address, which ends before /bcl/v2) and API_KEY (key)",
-    ):
-        assert told in words
-    assert not any(value in words or value in repr(config) for value in ENVIRON.values())
+def test_the_configuration_is_printed_as_it_was_read_with_the_defaults_and_without_a_secret(config):
+    text = as_toml(config)
+    read = tomllib.loads(text)
+    assert read["get"] == {"method": "POST", "path": "/data", "id": "/card/id", "sdk_input": "/result/0/sdkInput"}
+    assert read["platform_b"]["post"]["sdk_input"] == "raw"
+    assert read["cardholder"][0]["session"]["authorization"] == {"env": "ANN", "prefix": "Bearer "}
+    assert (read["timeouts"]["answer"], read["timeouts"]["pace"], read["groups"]["faults"]) == (5.0, 0.0, False)
+    assert read["export"] == {"url": "UPSTREAM", "key": "API_KEY", "ca": "API_CA_FILE", "port": "PORT"}
+    assert read["start"].keys() == {"folder", "hook", "proxy"}, "a secret may stand in a command"
+    assert not any(value in text or value in repr(config) for value in ENVIRON.values())
 
 
-def told_of(tmp_path, base_url="http://127.0.0.1:9", start=""):
+def test_the_template_is_in_order_and_explains_every_key_at_the_top():
+    template = files("workbook.tools.conform.back_end") / "back-end.toml"
+    config = load_config(template, {"CARDHOLDER_SESSION": "session-of-ann-7d1f"})
+    assert (config.target.base_url, len(config.target.cardholders[0].cards)) == ("http://127.0.0.1:8080", 6)
+    text = template.read_text("utf-8")
+    shown = (
+        re.search(rf"^(# )?(\[+{key}[].]|{key} = )|: {key} = ", text, re.MULTILINE) for key in BackEndForm.model_fields
+    )
+    assert all(shown)
+
+
+def test_port_0_is_a_free_port_that_the_command_gets(tmp_path):
     path = tmp_path / "back-end.toml"
-    path.write_text(f"""base_url = "{base_url}"
-[get]
-path = "/{{id}}"
-[post]
-path = "/{{id}}"
-sdk_output = "/o"
-[[cardholder]]
-name = "ann"
-cards = ["A"]
-{start}""")
-    return understood(load_config(path, {}))
-
-
-def test_each_platforms_opaque_data_is_what_the_api_has_there(tmp_path):
-    words = [line.strip() for line in told_of(tmp_path).splitlines() if "Opaque data" in line]
-    assert words == ["Opaque data is the API's text.", "Opaque data is the API's base64 text."]
-
-
-@pytest.mark.parametrize(
-    ("url", "told"),
-    [("http://127.0.0.1:9", False), ("http://localhost:9", False), ("http://[::1]:9", False),
-     ("https://relay.example", True), ("http://192.168.1.2:9", True)],
-)  # fmt: skip
-def test_a_back_end_on_another_machine_is_told(tmp_path, url, told):
-    assert ("It runs on another machine" in told_of(tmp_path, url)) is told
-
-
-@pytest.mark.parametrize(
-    ("command", "missing"),
-    [("pyhton relay.py", "pyhton"), ("./relay", "./relay"), ("sh run.sh", ""), ("exec nothing", ""),
-     ("A=1 nothing", ""), ("$RUN x", ""), ("'unfinished", ""), ("/bin/sh x", "")],
-)  # fmt: skip
-def test_a_command_whose_first_word_is_no_program_is_told(tmp_path, command, missing):
-    assert no_program(command, tmp_path) == missing
-    words = told_of(tmp_path, start=f'[start]\ncommand = "{command}"\n')
-    assert (f"There is no program {missing!r}" in words) is bool(missing)
+    path.write_text(FULL.replace(":8443/v1/", ":0/v1/"))
+    config = load_config(path, ENVIRON)
+    assert config.port > 0
+    assert config.target.base_url == f"https://relay.example:{config.port}/v1"
+    assert load_config(path, ENVIRON).form.base_url == "https://relay.example:0/v1/"
 
 
 def test_a_scenario_brings_the_cards_that_the_api_answers_for(tmp_path):
@@ -178,15 +156,6 @@ def test_one_platform_may_be_all(tmp_path):
     path = tmp_path / "back-end.toml"
     path.write_text(FULL.replace("logs =", 'platforms = ["B"]\nlogs ='))
     assert list(load_config(path, ENVIRON).target.surfaces) == ["platform B"]
-
-
-@pytest.mark.rule("REL-6")
-def test_how_a_failure_is_told_is_said_with_the_other_way(tmp_path):
-    assert 'by a status outside 2xx; with failures = "body" a 200' in told_of(tmp_path)
-    in_body = 'http://127.0.0.1:9"\nfailures = "body'
-    assert "or a 200 whose body has no sdkInput" in told_of(tmp_path, in_body)
-    with pytest.raises(BadConfigurationError, match="failures: it cannot be 'both'"):
-        told_of(tmp_path, 'http://127.0.0.1:9"\nfailures = "both')
 
 
 OWN_IDS = """
@@ -219,10 +188,6 @@ def test_a_card_may_have_another_id_at_the_api_and_a_session_of_its_own(tmp_path
     assert ann.session_for("c1") == (("authorization", "Bearer token-of-c1"), ("x-card", "c1"))
     assert ann.session_for("c2") == (("authorization", "token-2"),)
     assert (config.api.tls, target.api_tls, config.start.proxy, target.pace) == (True, True, False, 3.0)
-    told = understood(config)
-    assert "1 card has another id at the API." in told
-    assert "At least 3 s pass between two calls." in told
-    assert "API_CA_FILE (authority), API_URL (address, which ends before /bcl/v2) and API_KEY (key)" in told
     secrets = target.session_secrets()
     assert {"Bearer token-of-c1", "token-2"} <= set(secrets)
     assert not {"c0", "c1", "c2"} & set(secrets), "a report without its ids cannot be read"
@@ -258,41 +223,6 @@ def test_every_mistake_is_told_at_once(tmp_path):
     labels = [one.partition(":")[0] for one in caught.value.mistakes]
     assert {"base_url", "platforms", "[get] path", "[get] sdk_input", "[post] sdk_otput"} <= set(labels)
     assert "[[cardholder]] 1 session authorization" in labels
-
-
-ADAPTER = """
-adapter = "json:loads"
-scenario = "every-instrument-state"
-platforms = ["A"]
-[groups]
-budget = false
-[api]
-port = 4711
-"""
-HOOK = """
-base_url = "https://relay.example"
-failures = "body"
-[get]
-path = "/{id}"
-sdk_input = "raw"
-[post]
-path = "/{id}"
-sdk_output = "raw"
-[[cardholder]]
-name = "ann"
-cards = ["A", "B", "C", "D"]
-[start]
-hook = "http://127.0.0.1:9/start"
-"""
-
-
-def test_what_was_understood_word_for_word(tmp_path, golden):
-    environ = ENVIRON | {"OF_C2": "token-2", "OF_ANN": "token-of-{id}", "CARD": "{id}"}
-    words = []
-    for said in (FULL, OWN_IDS, ADAPTER, HOOK):
-        (tmp_path / "back-end.toml").write_text(said)
-        words.append(understood(load_config(tmp_path / "back-end.toml", environ)).replace(str(tmp_path), "."))
-    golden("understood", "\n\n".join(words))
 
 
 def test_a_known_failure_needs_its_case_and_a_comment(tmp_path):

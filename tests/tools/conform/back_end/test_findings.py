@@ -104,20 +104,18 @@ def at_the_api(status):
 
 
 def test_why_a_plain_call_fails_word_for_word(golden):
-    """Each status of the back end with each of the API, and each way to break off; over http and https."""
-    answers = [{"status": status, "body": b"", "value": None} for status in (200, 204, 401, 403, 404, 405, 502)]
-    answers += [{"status": status, "body": b"", "value": None} for status in (301, 302, 303, 304, 307, 308)]
+    answers = [{"status": status, "body": b"", "value": None} for status in (200, 302, 401, 403, 404, 405, 502)]
     answers += [{"status": None, "body": b"", "value": None, "broke": broke, "why": "a reason"} for broke in Broke]
     answers += [{"status": 200, "headers": (("Content-Encoding", "br"), ("Content-Type", "text/x")), "value": None}]
-    answers += [{"status": 200, "headers": (("Content-Encoding", "gzip"),), "value": None, "body": b"x"}]
     lines = {}
     for answer in answers:
         one = call(began=1.0, ended=2.0, **answer)
-        for requests in ([], *([at_the_api(status)] for status in (200, 400, 401, 415, 422, 500))):
-            for url in (URL, URL.replace("http", "https")):
-                what = [f"{one.status or one.broke.name}", *(str(each.response.status) for each in requests), url[:5]]
-                text = " ".join(why_not(one, seen(one, *requests), url))
-                lines.setdefault(text, " ".join(what))
+        for requests in (
+            [],
+            *([at_the_api(status)] for status in (200, 401, 422)[: 3 if "broke" not in answer else 1]),
+        ):
+            what = " ".join([f"{one.status or one.broke.name}", *(str(each.response.status) for each in requests)])
+            lines.setdefault(" ".join(why_not(one, seen(one, *requests), URL)), what)
     golden("plain_call", "\n".join(f"{what}: {text}" for text, what in lines.items()))
 
 

@@ -15,7 +15,7 @@ from workbook.errors import ConfigurationError
 from workbook.simulation.http import Response
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.conform.back_end.config import BackEndStart, Config, RunTimeouts, load_config, understood
+from workbook.tools.conform.back_end.config import BackEndStart, Config, RunTimeouts, load_config
 from workbook.tools.conform.back_end.model import BackEndOperation, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import trusting_context
 from workbook.tools.conform.back_end.session import RunOptions, conform
@@ -134,7 +134,6 @@ cards = ["A"]
     path.write_text(text)
     config = load_config(path, {})
     assert config.target.ca_file == authority[1]
-    assert str(authority[1]) in understood(config)
     for change, told in (
         (("https:", "http:"), "ca_file: base_url is without TLS."),
         (('"ca.pem"', '"no.pem"'), "No such file or directory. Give a file with certificates in PEM"),

@@ -12,7 +12,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import reference
-from ran import ABOUT, call, recorded, result, seen
 
 from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end import session
@@ -32,8 +31,8 @@ from workbook.tools.conform.back_end.model import (
     Surface,
     Target,
 )
-from workbook.tools.conform.back_end.session import RunOptions, Stopping, conform
-from workbook.tools.harness.model import Miss, Verdict
+from workbook.tools.conform.back_end.session import RunOptions, conform
+from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.selection import Baseline, Known, chosen
 
 CARDS = tuple(f"PICONFORM{number:016d}" for number in range(1, 7))
@@ -261,24 +260,6 @@ def test_a_baseline_covers_and_goes_stale():
     assert record.about.exit_code == 1
 
 
-@pytest.mark.slow
-@pytest.mark.rule("REL-2")
-def test_a_redirect_that_is_followed_is_seen():
-    class Careless(reference.Relay):
-        def client(self):
-            client = super().client()
-            client.follow_redirects = True
-            return client
-
-    with MockApi(CARDS) as side:
-        relay = Careless(side.url, side.key, {"session-of-ann-0001": list(CARDS)})
-        with served(reference.serve(relay)) as url:
-            options = RunOptions((CASES["relay.get.redirect-not-followed"], CASES["relay.post.redirect-not-followed"]))
-            record = run(url, mock=side, options=options)
-        relay.api.close()
-    assert [case.verdict for case in record.cases] == ["fail", "fail"]
-
-
 ADAPTER = """
 import httpx, os
 URL = os.environ["API_URL"] + "/bcl/v2/paymentInstruments/{}/networkTokenActivationData"
@@ -395,92 +376,6 @@ def test_a_back_end_with_ids_and_sessions_of_its_own_is_judged_as_any_other():
         relay.api.close()
     assert not record.ended(Verdict.FAIL, Verdict.WARN), [case.name for case in record.ended(Verdict.FAIL)]
     assert len(record.ended(Verdict.PASS)) > 30
-
-
-@pytest.mark.parametrize(("shown", "proven"), [(("One.", "Two."), True), (("One.",), False)])
-def test_one_try_has_to_show_each_advice_of_its_case_and_the_fourth_is_not_tried(monkeypatch, shown, proven):
-    names, tried = ("relay.get.path", "relay.get.no-query", "relay.post.path"), []
-
-    def misses(*todos):
-        return tuple(Miss("this", "that", todo) for todo in todos)
-
-    def once(_config, options, *_more):
-        tried.append(options.only)
-        return recorded(*(result(name, misses=misses(*shown)) for name in options.only))
-
-    monkeypatch.setattr(session, "_once", once)
-    every = [result(names[0], misses=misses("One.", "Two.")), result(names[1], misses=misses("Three."))]
-    record = recorded(*every, result(names[2], misses=misses("Four.")))
-    config = Config(target("http://127.0.0.1:9"))
-    done = session._proven(record, config, RunOptions(), Stopping(), time.monotonic())
-    assert tried.count((names[0],)) == 1
-    assert (names[2],) not in tried
-    assert (done.cases[0].unproven == "") is proven
-    assert done.cases[2].unproven == f"Not tried on a fresh start: {ABOUT.reproduce(names[2])}"
-
-
-def printed(monkeypatch, shows, *, late=False, **about):
-    """The case under the first advice, where a try fails only with what `shows` says; and the cases that were tried."""
-    tried, names = [], ("relay.get.path", "relay.get.no-query", "relay.post.path")
-    results = [
-        result(names[0], Verdict.PASS, seen=seen(call(began=1.0))),
-        *(result(name, seen=seen(call(began=began))) for name, began in ((names[1], 2.0), (names[2], 3.0))),
-    ]
-
-    def once(_config, options, *_more):
-        tried.append((options.only, options.in_order))
-        verdict = Verdict.FAIL if tried[-1] == shows else Verdict.PASS
-        return recorded(*(result(name, verdict) for name in options.only), **about)
-
-    monkeypatch.setattr(session, "_once", once)
-    if late:
-        monkeypatch.setattr(session, "monotonic", lambda: 110.0)
-    began = 0.0 if late else time.monotonic()
-    done = session._proven(recorded(*results), Config(target("http://127.0.0.1:9")), RunOptions(), Stopping(), began)
-    assert (done.cases[0].reproduce, done.cases[2].reproduce) == (ABOUT.reproduce(names[0]), "")
-    return done.cases[1], tried
-
-
-AFTER = ("relay.get.path", "relay.get.no-query")
-ALIKE = ("relay.get.no-query", "relay.post.path")
-
-
-@pytest.mark.parametrize(
-    ("shows", "words"),
-    [
-        ((("relay.get.no-query",), False), "--only relay.get.no-query --seed 7"),
-        ((ALIKE, False), f"--only {' '.join(ALIKE)} --seed 7"),
-        (
-            (("relay.get.path", "relay.get.no-query"), True),
-            "--in-order --only relay.get.path relay.get.no-query --seed 7",
-        ),
-    ],
-)
-def test_the_command_below_a_failure_has_shown_it_again(monkeypatch, shows, words):
-    case, tried = printed(monkeypatch, shows)
-    assert (case.reproduce, case.unproven) == (f"workbook conform back-end.toml {words}", "")
-    assert tried[-1] == shows
-
-
-def test_a_failure_that_no_try_shows_again_is_told_with_both_causes(monkeypatch):
-    case, tried = printed(monkeypatch, None)
-    assert len(tried) == 3
-    assert "an earlier case left something behind, or calls at the same time disturb one another" in case.unproven
-    assert case.unproven.endswith("workbook conform back-end.toml --in-order --only form --seed 7")
-
-
-def test_a_command_that_there_was_no_time_to_try_says_so(monkeypatch):
-    case, tried = printed(monkeypatch, None, late=True)
-    assert tried == []
-    assert case.unproven.startswith("Not tried on a fresh start, for want of time: workbook conform")
-
-
-@pytest.mark.parametrize("about", [{"interrupted": True}, {"trouble": "It did not start."}])
-def test_a_try_that_was_cut_off_says_nothing_about_a_failure(monkeypatch, about):
-    case, tried = printed(monkeypatch, None, **about)
-    assert len(tried) == 1
-    assert case.unproven.startswith("Not tried to its end on a fresh start: workbook conform")
-    assert case.unproven.endswith(about.get("trouble", "--seed 7"))
 
 
 @pytest.mark.slow

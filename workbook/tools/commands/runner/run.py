@@ -520,7 +520,7 @@ def run(request: RunRequest) -> Report:
 
         try:
             # the longest first: a lesson that tests a back end or an app waits for its time limits
-            longest_first = sorted(chosen, key=lambda path: b"wb.conform(" not in path.read_bytes())
+            longest_first = sorted(chosen, key=lambda path: b"wb.conform" not in path.read_bytes())
             job.fleet.each(lambda notebook: run_notebook(notebook, job), longest_first, done)
         except KeyboardInterrupt:
             interrupted = True

@@ -6,7 +6,7 @@ import asyncio
 import traceback
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from operator import attrgetter
@@ -69,8 +69,14 @@ async def run_cases(
 ) -> list[RelayResult]:
     """Run these cases; the results come in the order of the cases.
 
+    1. Cases in which the API stalls run together, one for each card, so that their common wait is paid once. Without
+       a card for each, the rest runs with the cases below.
+    2. Cases that disturb no other run in parallel, as many at once as there are cards.
+    3. A case that failed in parallel runs once more, alone; see `_Schedule.confirm`.
+    4. The others run alone, those that judge the whole run last.
+
     A case that does not say which platform's app calls is carried out with each app that the back end can tell apart,
-    and has to hold with all of them. Cases that judge the whole run come last.
+    and has to hold with all of them.
 
     Args:
         cases: which.
@@ -83,27 +89,17 @@ async def run_cases(
     """
     cases, schedule = list(cases), _Schedule(runner, on_result, repetition, broken_calls)
     ready = [case for case in cases if not schedule.left_out(case)]
-    shared = [] if in_order else [case for case in ready if not schedule.alone(case)]
-    # All at once: most of a case is waiting, and the card pool limits how many really run. The cases that wait for the
-    # back end's own limit wait together, from the beginning, so that they wait once and not once for each case.
+    shared = [] if in_order else [case for case in ready if not schedule.runs_alone(case)]
+    # what takes long comes last, because the run's time may be up before
+    long = () if in_order else (RelayGroup.FAULTS, RelayGroup.BUDGET, RelayGroup.CONCURRENCY)
+    alone = [case for case in ready if case not in shared]
+    alone.sort(key=lambda case: (case.script.judges_run, case.group in long))
     async with runner.watching():
-        stalls = [case for case in shared if case.script.stalls]
-        observe = any(case.script.slow for case in ready) and runner.limit == float("inf")
-        wait_side_by_side = asyncio.Event()
-
-        async def others() -> None:
-            await wait_side_by_side.wait()
-            await asyncio.gather(*(schedule.with_others(case) for case in shared if not case.script.stalls))
-
-        again, _none = await asyncio.gather(schedule.stalled(stalls, wait_side_by_side, observe=observe), others())
-        await schedule.stalled_again(again)
-        await schedule.confirm(shared)
-        # What takes long comes last, because the run's time may be up before.
-        long = () if in_order else (RelayGroup.FAULTS, RelayGroup.BUDGET, RelayGroup.CONCURRENCY)
-        alone = [case for case in ready if case not in shared]
-        alone.sort(key=lambda case: (case.script.judges_run, case.group in long))
+        failures, rest = await schedule.run_stalled([case for case in shared if case.script.stalls])
+        failures += await schedule.run_parallel([*rest, *(case for case in shared if not case.script.stalls)])
+        await schedule.confirm(failures)
         for case in alone:
-            schedule.keep(await schedule.by_itself(case))
+            schedule.keep(await schedule.run_alone(case))
     return [schedule.results[case.name] for case in cases]
 
 
@@ -119,7 +115,7 @@ ONE_LANE = "While one call waited for the API, the back end answered no other."
 
 
 class _Schedule:
-    """Runs the cases of one round, at the same time as others or alone, and keeps their results."""
+    """Runs the cases of one round, in parallel or alone, and keeps their results."""
 
     def __init__(
         self, runner: CaseRunner, on_result: OnResult, repetition: int, broken_calls: Collection[tuple[str, str]]
@@ -127,7 +123,6 @@ class _Schedule:
         self._runner, self._on_result, self._repetition = runner, on_result, repetition
         self._broken_calls, self._cards = broken_calls, _CardPool(runner.target)
         self.results = dict[str, RelayResult]()
-        self._failed = dict[str, RelayResult]()
         self._used = dict[tuple[str, str], Cards]()
 
     def keep(self, result: RelayResult) -> None:
@@ -144,115 +139,96 @@ class _Schedule:
             self.keep(result)
         return result is not None
 
-    def alone(self, case: RelayCase) -> bool:
+    def runs_alone(self, case: RelayCase) -> bool:
         """Whether no other case may run meanwhile.
 
         A circuit breaker that opens for one case is open for all. Where a case compares times, other calls disturb it.
         """
         script = case.script
-        return (
-            script.alone
-            or script.judges_run
-            or script.slow
-            or (script.faulty and not script.stalls and self._runner.target.recovers_late)
-        )
+        return script.alone or script.judges_run or script.slow or (script.faulty and self._runner.target.recovers_late)
 
-    async def by_itself(self, case: RelayCase) -> RelayResult:
+    async def run_alone(self, case: RelayCase) -> RelayResult:
         """Run a case while nothing else runs; again where this machine was too busy for its times to say anything."""
         runner = self._runner
+        if case.script.slow and runner.limit == float("inf"):
+            await self._run(OWN_LIMIT)
         for _try in range(TRIES):
             runner.lag = 0.0
-            result = combined([await self._with_app_of(case, app) for app in self._apps(case)])
-            timed = case.script.slow or _is_late(result, runner.target.bound)
+            result = combined([await self._run_with_app(case, app) for app in self._apps(case)])
+            timed = case.script.slow or any(
+                call.seconds > SLOW * runner.target.bound and not call.succeeded for call in result.calls
+            )
             if not (timed and runner.is_busy and result.verdict in CONFIRMED):
                 return result
         why = f"This machine was too busy in each of {TRIES} tries: the workbook itself was {runner.lag:.1f} s late."
         return replace(result, verdict=Verdict.NOT_TESTABLE, misses=(), why=why)
 
-    async def with_others(self, case: RelayCase) -> None:
-        """Run a case, with all its apps at the same time. A failure is kept only once it is confirmed."""
-        result = combined(await asyncio.gather(*(self._with_app_of(case, app) for app in self._apps(case))))
-        if result.verdict in CONFIRMED:
-            self._failed[case.name] = result
-        else:
-            self.keep(result)
+    async def run_parallel(self, cases: Iterable[RelayCase]) -> list[RelayResult]:
+        """Run cases in parallel, and keep what passes. Returns the failures, which are to be confirmed.
 
-    async def stalled(
-        self, cases: Sequence[RelayCase], side_by_side: asyncio.Event, *, observe: bool
-    ) -> list[RelayCase]:
-        """Run the cases whose first call the API stalls, all together. Returns those to be run again.
-
-        A back end may rightly refuse a call while it is busy with that card, so nothing is held against it here.
-
-        Args:
-            cases: which.
-            side_by_side: set as soon as other calls disturb none of these.
-            observe: also see how long the back end waits.
+        The card pool bounds how many run at once.
         """
-        parts = dict[str, list[RelayResult]]()
-        apps = [(case, app) for case in cases for app in self._apps(case)]
-        if observe:
-            apps.insert(0, (OWN_LIMIT, next(iter(self._runner.target.surfaces))))
-        if apps:
-            async with self._cards.lent(1) as cards:
-                for result in await self._runner.stalled(apps, cards, self._repetition, side_by_side):
-                    parts.setdefault(result.case.name, []).append(result)
-        side_by_side.set()
-        again = list[RelayCase]()
-        for case in cases:
-            results = parts.get(case.name, [])
-            whole = len(results) == len(self._apps(case))
-            if whole and combined(results).verdict in {Verdict.PASS, Verdict.NOTE}:
-                self.keep(combined(results))
-            elif whole and _waited(combined(results), self._runner.target.bound):  # to wait again shows no more
-                self._failed[case.name] = combined(results)
+
+        async def run(case: RelayCase) -> RelayResult:
+            result = await self._run(case)
+            if result.verdict not in CONFIRMED:
+                self.keep(result)
+            return result
+
+        results = await asyncio.gather(*map(run, cases))
+        return [result for result in results if result.verdict in CONFIRMED]
+
+    async def run_stalled(self, cases: Sequence[RelayCase]) -> tuple[list[RelayResult], Sequence[RelayCase]]:
+        """Run the cases in which the API stalls, one for each card.
+
+        Where the back end has fewer lanes than there are cards, calls wait for a lane as well as for the API. Their
+        cases then run again, as many at once as there are lanes; a single lane is a finding of its own.
+
+        Returns:
+            The failures, which are to be confirmed; and the cases that have not run, which any others may accompany.
+        """
+        first, rest = cases[: self._cards.size], cases[self._cards.size :]
+        results = await asyncio.gather(*map(self._run, first))
+        queued = [result for result in results if any(waited_for_a_lane(part.seen) for part in result.each)]
+        if self._runner.is_busy:
+            queued = []
+        decided = [result for result in results if result not in queued]
+        for result in decided:
+            if result.verdict not in CONFIRMED:
+                self.keep(result)
+        failures = [result for result in decided if result.verdict in CONFIRMED]
+        if not queued:
+            return failures, rest
+        lanes = max(1, sum(first_request(part.seen) is not None for result in decided for part in result.each))
+        waiting = [*(result.case for result in queued), *rest]
+        for start in range(0, len(waiting), lanes):
+            if lanes > 1:
+                failures += await self.run_parallel(waiting[start : start + lanes])
             else:
-                again.append(case)
-        return again
+                self.keep(RelayResult(waiting[start], Verdict.NOT_LOOKED_AT, why=ONE_LANE))
+        return failures, ()
 
-    async def stalled_again(self, cases: Sequence[RelayCase]) -> None:
-        """Run cases whose first call the API stalls, as many at once as the back end has lanes."""
-        lanes = 1 if self._runner.target.recovers_late else self._runner.lanes or len(cases)
-        if self._runner.lanes == 1:
-            for case in cases:
-                self.keep(RelayResult(case, Verdict.NOT_LOOKED_AT, why=ONE_LANE))
-            return
-        for at in range(0, len(cases), lanes or 1):
-            await asyncio.gather(*map(self.with_others, cases[at : at + lanes]))
+    async def confirm(self, failures: Iterable[RelayResult]) -> None:
+        """Run failed cases once more, alone, one for each advice, and keep that result.
 
-    async def confirm(self, cases: Iterable[RelayCase]) -> None:
-        """Run failed cases again, alone, one for each advice, and keep that result.
-
-        A back end that mixes up calls fails everywhere at once, so a failure under load proves nothing about this case.
+        A back end that mixes up calls fails everywhere at once, so a failure in parallel proves nothing about its case.
         """
-        runner, bound = self._runner, self._runner.target.bound
-        failed = [case for case in cases if case.name in self._failed]
-        # A busy machine makes calls late as well, and late calls fail by the back end's own limit. With fewer calls at
-        # once, only those that wait for one another fail again.
-        doubtful = [
-            case
-            for case in failed
-            if (_is_late(self._failed[case.name], bound) and not case.script.stalls)
-            or (runner.is_busy and not _is_misdelivered(self._failed[case.name]))
-        ]
-        for case in doubtful:
-            del self._failed[case.name]
-        runner.lag, began = 0.0, monotonic()
-        await asyncio.gather(*map(self.with_others, doubtful))
+        runner, bound, began = self._runner, self._runner.target.bound, monotonic()
         was_busy, fails_alone = runner.is_busy, dict[frozenset[str], bool]()
-        for case in [case for case in failed if case.name in self._failed]:
-            first = self._failed[case.name]
-            advice, slow = frozenset(miss.todo for miss in first.misses), _waited(first, bound)
+        for first in failures:
+            advice = frozenset(miss.todo for miss in first.misses)
+            slow = first.seconds > SLOW * bound  # to wait again costs more than it shows
             if fails_alone.get(advice) or runner.gone or runner.is_over or _is_held_by_the_api(first, bound):
                 self.keep(first)
             elif slow and advice in fails_alone:
                 self.keep(fails_only_with_others(first, bound))
             else:
-                second = await self.by_itself(case)
+                second = await self.run_alone(first.case)
                 fails_alone[advice] = second.verdict in CONFIRMED
-                stays = second.verdict in CONFIRMED or second.verdict is Verdict.NOT_TESTABLE
-                busy = was_busy and not _is_misdelivered(first)
-                self.keep(second if stays or busy else fails_only_with_others(first, bound))
+                counts = fails_alone[advice] or second.verdict is Verdict.NOT_TESTABLE
+                # a busy machine makes calls late, but it sends no value to another card
+                excused = was_busy and not _is_misdelivered(first)
+                self.keep(second if counts or excused else fails_only_with_others(first, bound))
         runner.repeated += monotonic() - began
 
     def _apps(self, case: RelayCase) -> list[str]:
@@ -261,16 +237,34 @@ class _Schedule:
             app for app in platforms(case, self._runner.target) if app not in broken or case.group is RelayGroup.FORM
         ]
 
-    async def _with_app_of(self, case: RelayCase, app: str) -> RelayResult:
+    async def _run(self, case: RelayCase) -> RelayResult:
+        """Run a case, with all its apps in parallel."""
+        return combined(await asyncio.gather(*(self._run_with_app(case, app) for app in self._apps(case))))
+
+    async def _run_with_app(self, case: RelayCase, app: str) -> RelayResult:
         """Run a case with one app. A confirmation uses the same cards again, because a back end may remember them."""
         target = self._runner.target
         shape = next((need for need in case.needs if need in model.SHAPES), None)
         cards_of = target.cardholders[0].cards
         of_shape = [card for card in cards_of if shape and model.shape_of(target.instrument(card)) is shape][:1]
         wanted = self._used.get((case.name, app), of_shape)
-        async with self._cards.lent(case.script.cards, of_first=self.alone(case), wanted=wanted) as cards:
+        async with self._cards.lent(case.script.cards, of_first=self.runs_alone(case), wanted=wanted) as cards:
             self._used[case.name, app] = cards
-            return await self._runner.judged(case, cards, app, self._repetition)
+            return await self._runner.judge(case, cards, app, self._repetition)
+
+
+def first_request(seen: Seen | None) -> model.Arrived | None:
+    """The request that a case's first call led to; None where none arrived during the call."""
+    return next(iter(seen.during(seen.calls[0])), None) if seen and seen.calls else None
+
+
+def waited_for_a_lane(seen: Seen | None) -> bool:
+    """Whether the request of a case's first call arrived late, or not at all: the call waited for other calls."""
+    if seen is None or not seen.calls:
+        return False
+    request, call = first_request(seen), seen.calls[0]
+    # with a free lane a request arrives within a second (assumed)
+    return (request.at if request else call.ended) - call.began > 1.0
 
 
 def fails_only_with_others(result: RelayResult, bound: float) -> RelayResult:
@@ -301,11 +295,6 @@ def fails_only_with_others(result: RelayResult, bound: float) -> RelayResult:
 def _is_misdelivered(result: RelayResult) -> bool:
     """Whether a value went to another card, which no busy machine explains."""
     return any(miss.root is Root.WRONG_CARD for miss in result.misses)
-
-
-def _waited(result: RelayResult, bound: float) -> bool:
-    """Whether a case took so long that its repetition costs more than it shows."""
-    return result.seconds > SLOW * bound
 
 
 def _is_held_by_the_api(result: RelayResult, bound: float) -> bool:
@@ -378,10 +367,14 @@ class _CardPool:
     """The cards. Each is lent to one case at a time, so a request for a card belongs to the case that has it.
 
     A case that names no cardholder gets any one of them, with that cardholder's cards.
+
+    Attributes:
+        size: how many cards any case may get.
     """
 
     def __init__(self, target: Target) -> None:
         self._target = target
+        self.size = sum(len(model.ordinary(one.cards, target.instrument, 3)) for one in target.cardholders)
         self._lent = set[str]()
         self._changed = asyncio.Condition()
 
@@ -547,23 +540,6 @@ SETTLE = 0.05
 FORGED = -2
 
 
-@dataclass(eq=False, slots=True)
-class _Stall:
-    """A case whose first call meets an API that stalls, with the app of one platform.
-
-    Attributes:
-        calls: made so far.
-        request: of the first call, once it has arrived at the API.
-    """
-
-    case: RelayCase
-    app: str
-    phone: Phone
-    canary: str
-    calls: list[PhoneCall] = field(default_factory=list)
-    request: model.Arrived | None = None
-
-
 class CaseRunner:
     """Runs single cases between the phone and the API, and keeps the state of the back end.
 
@@ -581,7 +557,6 @@ class CaseRunner:
         lag: seconds by which the workbook itself came late, while it was watched; set it to 0 before you measure.
         logs: the back end's log files, from their state when the runner is created.
         repeated: seconds in which cases that had failed were repeated.
-        lanes: how many calls the back end can have waiting for the API at once; 0 where no limit was seen.
         until: the moment on the monotonic clock after which no call is made.
         values: opaque data of all cases so far: pairs of a payment instrument and the beginning of a value.
         streak: for how long the back end has not answered.
@@ -598,9 +573,9 @@ class CaseRunner:
         self._sent, self._scanned = set[int](), 0
         self._tries = Counter[tuple[str, str]]()
         self._probing, self._pacing, self._next_call = asyncio.Lock(), asyncio.Lock(), 0.0
-        self.lag, self.repeated, self.lanes, self.until = 0.0, 0.0, 0, float("inf")
+        self.lag, self.repeated, self.until = 0.0, 0.0, float("inf")
 
-    async def judged(self, case: RelayCase, cards: tuple[str, ...], platform: str, repetition: int) -> RelayResult:
+    async def judge(self, case: RelayCase, cards: tuple[str, ...], platform: str, repetition: int) -> RelayResult:
         """Carry out a case with one platform's app, and judge what was seen.
 
         A case is not testable where the back end went away before all calls were made, or was gone for every call, or
@@ -624,16 +599,16 @@ class CaseRunner:
                 return replace(result, why=OWN_429)
             misses = tuple(case.judge(seen))
             if gravest(misses, case.rule) in CONFIRMED and not case.script.judges_run:
-                misses = self._explained(case, misses, seen)
+                misses = self._explain(case, misses, seen)
         except Exception as error:  # noqa: BLE001 - an error of ours is no verdict about a back end
             return replace(result, verdict=Verdict.HARNESS_ERROR, why=reason(error), seconds=monotonic() - began)
         return replace(result, verdict=gravest(misses, case.rule), misses=misses)
 
-    def _explained(self, case: RelayCase, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
+    def _explain(self, case: RelayCase, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
         """The misses, each with its root.
 
-        If the values show a cause, the misses of the case's own judges follow from it. If the plain call
-        works, a case fails for what is special about it.
+        A mixed-up value explains the case's other misses. Otherwise, if plain calls work, blame what this case does
+        differently.
         """
         shown = self._cards.of(seen.calls)
         if shown and all(call.tamper is not None for call in seen.calls):  # the case's own advice is nearer
@@ -661,105 +636,6 @@ class CaseRunner:
             return tuple(replace(miss, todo=nearer) if miss.todo in {WORK, ASK} else miss for miss in misses)
         return misses
 
-    async def stalled(
-        self,
-        cases: Iterable[tuple[RelayCase, str]],
-        cards: tuple[str, ...],
-        repetition: int,
-        side_by_side: asyncio.Event,
-    ) -> list[RelayResult]:
-        """Carry out, at the same time, cases whose first call meets a stalling API; each with one platform's app.
-
-        All are for one card, and no GET says which case it belongs to. So each call waits until the request of the one
-        before has arrived; a GET that is tried again gets the last stall's order. When all calls have ended, the API
-        answers as it should, and each case makes the calls that it has left. Once every call waits, or another card's
-        call works beside them, `side_by_side` is set, unless the back end needs time to recover.
-
-        Returns:
-            The results of the cases whose own request arrived. The others say nothing.
-        """
-        await self.settled()
-        began, before = monotonic(), len(self.upstream.arrived())
-        orders, stalls = dict[str, Order](), list[_Stall]()
-        try:
-            async with AsyncExitStack() as phones:
-                async with asyncio.TaskGroup() as group:
-                    for case, app in () if self.gone else cases:
-                        phone = await phones.enter_async_context(self._phone(self.target.surfaces[app]))
-                        stalls.append(stall := _Stall(case, app, phone, self._canary(case, app, repetition)))
-                        orders |= {order.operation: order for order in case.script.orders}
-                        self._order(tuple(orders.values()), cards, stall.canary)
-                        asked, arrived = monotonic(), await self._arrives(stall, cards, group)
-                        # What comes a second later may be an earlier call's next try, or have waited for its end.
-                        late = not arrived or monotonic() - asked > 1.0
-                        held = self._api.listener.under_way  # an earlier call may have been given up meanwhile
-                        if late and not self.is_busy and not await self._answers_beside(cards):
-                            stall.request = None
-                            self.lanes = max(1, held)
-                        if self.lanes or not arrived:
-                            break  # its request may still come, and would look like the next one's
-                    if not self.lanes and not self.target.recovers_late:
-                        side_by_side.set()
-                self._order((), cards, "")
-                self._learn_limit(stalls, before)
-                await asyncio.sleep(self.target.recovery)
-                if self.target.recovers_late and stalls:  # a circuit breaker may let one call through at first
-                    await self._finish(stalls[0], cards)
-                await asyncio.gather(*(self._finish(stall, cards) for stall in stalls))
-        finally:
-            self._order((), cards, "")
-        await asyncio.sleep(SETTLE)
-        results = [self._stall_result(stall, before, monotonic() - began) for stall in stalls if stall.request]
-        await self._probe(cards[0])
-        return results
-
-    async def _arrives(self, stall: _Stall, cards: tuple[str, ...], group: asyncio.TaskGroup) -> bool:
-        """Make the first call of a case, and wait until its request has arrived or the call has ended."""
-        call = await self._call_of(stall, cards)
-        since, until = len(self.upstream.arrived()), monotonic() + SLOW * self.target.bound
-        task = group.create_task(stall.phone.call(call))
-        while stall.request is None and not task.done() and monotonic() < until:
-            await asyncio.sleep(0.005)
-            came = self.upstream.arrived(since)
-            own = (r for r in came if r.instrument == call.instrument and r.operation == call.operation)
-            stall.request = next((r for r in own if r.sdk_output == call.sent), None)
-        return stall.request is not None or task.done()
-
-    async def _finish(self, stall: _Stall, cards: tuple[str, ...]) -> None:
-        """Make a case's remaining calls."""
-        while len(stall.calls) < len(stall.case.script.calls):
-            self.streak.count(stall.case.name, await stall.phone.call(await self._call_of(stall, cards)))
-
-    async def _call_of(self, stall: _Stall, cards: tuple[str, ...]) -> PhoneCall:
-        """The next call of a case, once it may be made."""
-        number = len(stall.calls)
-        call = self._call(number + 1, stall.case.script.calls[number], cards, stall.canary)
-        stall.calls.append(call)
-        self._cards.sends(stall.case.name, call)
-        await self._paced(1)
-        return call
-
-    def _learn_limit(self, stalls: Sequence[_Stall], before: int) -> None:
-        """Measure after how many seconds the back end gave up its request to the API, or made another one."""
-        firsts = [stall.request for stall in stalls if stall.request]
-        for request, call in ((stall.request, stall.calls[0]) for stall in stalls if stall.case is OWN_LIMIT):
-            if request is not None:
-                own = (r for r in self.upstream.arrived(before) if r.instrument == request.instrument)
-                again = (r.at for r in own if r.operation == GET and r not in firsts)
-                self.limit = min([call.ended, *again]) - request.at
-
-    def _stall_result(self, stall: _Stall, before: int, seconds: float) -> RelayResult:
-        """The result of a case, by the requests that are certainly its own: the first, and those with its values."""
-        sent, values = {call.sent for call in stall.calls} - {None}, {call.value for call in stall.calls} - {None, ""}
-        own = [
-            request
-            for request in self.upstream.arrived(before)
-            if request is stall.request or request.sdk_output in sent or request.given in values
-        ]
-        seen = self._scanned_case(stall.case, stall.calls, own, (), LogSpan())
-        misses = tuple(stall.case.judge(seen))
-        return RelayResult(stall.case, gravest(misses, stall.case.rule), misses, "", stall.app, seen, seconds)
-
     async def run(self, case: RelayCase, cards: Sequence[str], platform: str, repetition: int = 1) -> Seen:
         """Carry out a case with these cards, and return what both sides saw."""
         if case.script.judges_run:
@@ -783,9 +659,17 @@ class CaseRunner:
         own = tuple(self._own(before, cards, calls, alone=case.script.alone))
         log = LogSpan() if log_began is None else self.logs.since(log_began)
         left_open = len(self._api.listener.connections - connections)
-        seen = self._scanned_case(case, calls, own, self._api.elsewhere.arrived(before_elsewhere), log)
+        seen = self._scan(case, calls, own, self._api.elsewhere.arrived(before_elsewhere), log)
+        if OWN_LIMIT.script.orders[0] in case.script.orders:
+            self._learn_limit(seen)
         await self._probe(cards[0])
         return replace(seen, left_open=left_open)
+
+    def _learn_limit(self, seen: Seen) -> None:
+        """Measure after how many seconds the back end gave up a stalled request, or made another one."""
+        if request := first_request(seen):
+            again = (later.at for later in seen.during(seen.calls[0]) if later.at > request.at)
+            self.limit = min(self.limit, min([seen.calls[0].ended, *again]) - request.at)
 
     def _canary(self, case: RelayCase, platform: str, repetition: int) -> str:
         """A text that is in no other data; a case that is carried out again has values that were never used."""
@@ -793,7 +677,7 @@ class CaseRunner:
         text = f"{self._seed} {case.name} {platform} {repetition} {self._tries[case.name, platform]}"
         return f"canary-{blake2b(text.encode(), digest_size=9).hexdigest()}"
 
-    def _scanned_case(
+    def _scan(
         self,
         case: RelayCase,
         calls: Sequence[PhoneCall],
@@ -850,14 +734,6 @@ class CaseRunner:
         probe.session = ann.session_for(card)
         async with self._phone(surface) as phone:
             return (await phone.call(probe)).succeeded
-
-    async def _answers_beside(self, cards: Cards) -> bool:
-        """Whether a plain GET for another card is answered soon, where there is another card."""
-        other = next((card for card in self.target.cardholders[0].cards if card not in cards), "")
-        with suppress(TimeoutError):
-            async with asyncio.timeout(SLOW * self.target.bound if other else 0):
-                return await self._answers(next(iter(self.target.surfaces.values())), other)
-        return not other
 
     async def _probe(self, card: str) -> None:
         """Where no plain call has succeeded for a while, ask again with each app, and believe the answer."""

@@ -1,14 +1,13 @@
-"""The configuration of a run: read from `back-end.toml`, checked, and told in words.
+"""The configuration of a run: read from `back-end.toml` and checked.
 
 A form says which tables and keys there are and what each may hold. The reader then checks what a form cannot know:
 files, environment variables, and whether several values fit together. Both report every mistake at once, and never
-repeat a value that may be a secret. `understood` describes a configuration in words, without secrets.
+repeat a value that may be a secret. `as_toml` writes the configuration as it was read, with the defaults.
 """
 
 import os
 import re
-import shlex
-import shutil
+import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -16,10 +15,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import tomli_w
 from jsonpointer import JsonPointer, JsonPointerException
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
-from workbook.api.net import Origin, wrong_origin
+from workbook.api.net import wrong_origin
 from workbook.api.protocol import encode_id
 from workbook.base import forms
 from workbook.base.secrecy import FromEnvironment, is_weak, suspect_header
@@ -42,7 +42,7 @@ from workbook.tools.conform.back_end.model import (
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
 from workbook.tools.harness.selection import Baseline, Known
 
-CONFIG_EXAMPLE = "`workbook conform init` writes an example."
+CONFIG_EXAMPLE = "`workbook conform init` prints an example."
 # The name of the log that holds what a start command prints.
 PRINTED = "command-output.log"
 NO_VALUE = (
@@ -55,6 +55,16 @@ NO_VALUE = (
 def _url(url: str) -> str:
     if why := wrong_origin(url):
         raise forms.refused(f"it {why}. Allowed: http://host[:port][/prefix], or https.")
+    return url
+
+
+def _with_port(url: str, port: int) -> str:
+    """The URL with this port in the place of port 0."""
+    return re.sub(r"(?<=:)0(?=/|\Z)", str(port), url, count=1)
+
+
+def _base_url(url: str) -> str:
+    _url(_with_port(url, 1))
     return url
 
 
@@ -110,6 +120,7 @@ def _unreserved(name: str) -> str:
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Url = Annotated[str, AfterValidator(_url), forms.Says("an address in quotes", hidden=True)]
+BaseUrl = Annotated[str, AfterValidator(_base_url), forms.Says("an address in quotes", hidden=True)]
 PathTemplate = Annotated[
     str, AfterValidator(_path), forms.Says("a path in quotes, such as /cards/{id}/activation-data")
 ]
@@ -305,11 +316,19 @@ class Api(forms.Form):
 
 
 class Exports(forms.Form):
-    """`[export]`: the names under which the back end gets the API's address, its key and the file of its authority."""
+    """`[export]`: the names of the environment variables that the back end gets.
+
+    Attributes:
+        url: the API's address.
+        key: the API's key.
+        ca: the file of the API's authority; only with TLS.
+        port: where a start command has to listen; only where base_url has port 0.
+    """
 
     url: ExportName = "API_URL"
     key: ExportName = "API_KEY"
     ca: ExportName = "API_CA_FILE"
+    port: ExportName = "PORT"
 
     def values(self, url: str, key: str, ca_file: Path | None = None) -> dict[str, str]:
         """The exported values by their names; there is an authority only with TLS."""
@@ -348,7 +367,7 @@ class GroupsForm(forms.Form):
 class BackEndForm(forms.Form):
     """The whole file."""
 
-    base_url: Url = ""
+    base_url: BaseUrl = ""
     adapter: Annotated[
         str,
         Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*\z"),
@@ -388,6 +407,8 @@ class Config:
         file: the path of the file as it was given; empty where there is none.
         adapter: the name of a Python adapter that is not loaded yet; empty for none.
         folder: of the file: the adapter's module is there; the current one where there is no file.
+        port: the free port that was chosen for port 0 of base_url; 0 where none was.
+        form: the file as it was read.
     """
 
     target: Target
@@ -399,6 +420,8 @@ class Config:
     file: str = ""
     adapter: str = ""
     folder: Path = Path()
+    port: int = 0
+    form: BackEndForm = field(default_factory=BackEndForm, repr=False)
 
     @property
     def instruments(self) -> tuple[str, ...]:
@@ -471,8 +494,9 @@ class _Reader:
         form = self.form
         self._one_way()
         logs, ca_file = self._files()
+        port = self._free_port()
         target = Target(
-            form.base_url.rstrip("/") or f"{CALLS_PYTHON}{form.adapter}",
+            _with_port(form.base_url, port).rstrip("/") or f"{CALLS_PYTHON}{form.adapter}",
             self._surfaces(),
             self._cardholders(),
             form.timeouts.answer,
@@ -488,7 +512,19 @@ class _Reader:
             pace=form.timeouts.pace,
         )
         key, folder = self._api_side(), self.folder.absolute()
-        return Config(target, form.api, form.export, form.start, form.timeouts, key, file, form.adapter, folder)
+        return Config(
+            target, form.api, form.export, form.start, form.timeouts, key, file, form.adapter, folder, port, form
+        )
+
+    def _free_port(self) -> int:
+        """A free port where base_url has port 0, which only a start command can be told; else 0."""
+        if _with_port(self.form.base_url, 1) == self.form.base_url:
+            return 0
+        if not self.form.start.command:
+            what = "port 0 takes any free port, which only a command can be told. Give the port, or [start] command."
+            self.mistakes.add(("base_url",), what)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            return int(free.getsockname()[1])
 
     def _one_way(self) -> None:
         """The back end is reached over HTTP or through an adapter: exactly one of them."""
@@ -632,7 +668,8 @@ class _Reader:
         if not name:
             return ()
         if len(tables) > 1 or any(table.cards for table in tables):
-            self.mistakes.add(("scenario",), "its cards belong to one cardholder. Leave it out where you name cards.")
+            what = "a scenario and the cards of a [[cardholder]] exclude each other. Remove one."
+            self.mistakes.add(("scenario",), what)
             return ()
         try:
             instruments = load_scenario(name if name in scenarios() else self.folder / name).instruments
@@ -651,7 +688,7 @@ class _Reader:
         if key is not None and (len(key) < 16 or " " in key):
             # a shorter key could occur in ordinary text, and no case could say that it leaked
             self.mistakes.add(("api", "key", "env"), "a key has at least 16 characters and no blank.")
-        if len({names.url, names.key, names.ca}) < 3:
+        if len({names.url, names.key, names.ca, names.port}) < 4:
             self.mistakes.add(("export", ""), "two values have the same name. Give each its own.")
         if start.command and start.hook:
             self.mistakes.add(("start", ""), "give a command or a hook, not both.")
@@ -684,108 +721,18 @@ class _Reader:
         return logs, ca_file
 
 
-# The configuration in words: what `workbook conform --check-config` prints. A file can be in order and still not mean
-# what its author thinks, and to find that out by a run takes minutes.
+def as_toml(config: Config) -> str:
+    """The configuration as it was read, with the defaults. Of a secret it has the variable's name only.
 
-
-def understood(config: Config) -> str:
-    """The whole configuration in words, one line for each thing, without secrets."""
-    return "\n".join(_lines(config))
-
-
-def _lines(config: Config) -> Iterator[str]:
-    target = config.target
-    yield f"Back end: {target.base_url}"
-    if target.over_http and not Origin.of(target.base_url).is_local:
-        yield "  It runs on another machine, and the mock API listens on this one only: the back end needs a tunnel."
-    for platform, surface in target.surfaces.items():
-        yield f"App of {platform}:"
-        yield from (f"  {line}" for line in _surface(platform, surface, adapter=bool(config.adapter)))
-    if target.over_http and not config.adapter:
-        failures = (
-            'a status outside 2xx; with failures = "body" a 200 may report a failure in its body'
-            if target.failures == model.BY_STATUS
-            else "a status outside 2xx, or a 200 whose body has no sdkInput and has error, errors, failure or reason, "
-            "or has ok, success or successful = false"
-        )
-        yield f"The back end reports a failure by {failures}."
-    for cardholder in target.cardholders:
-        count, names = len(cardholder.cards), ", ".join(cardholder.cards[:3])
-        cards = f"{count} {'card' if count == 1 else 'cards'} ({names}{' and more' if count > 3 else ''})"
-        headers = ", ".join(name for name, _value in cardholder.session)
-        of_cards = "a session for each card" if cardholder.sessions else "no session"
-        with_ = f"a session in {headers}" if headers else of_cards
-        yield f"Cardholder {cardholder.name!r}: {cards}, {with_}."
-    if target.ca_file is not None:
-        yield f"Certificates in {target.ca_file} are trusted, besides those that this machine trusts."
-    if target.instruments:
-        count = len(target.instruments)
-        yield f"{count} {'card has' if count == 1 else 'cards have'} another id at the API."
-    if target.pace:
-        yield f"At least {target.pace:g} s pass between two calls."
-    yield f"An answer must arrive within {target.bound:g} s."
-    yield f"After an API fault, the back end has {target.recovery:g} s until it must work again."
-    printed = ["what the start command prints"] if config.start.command else []
-    yield f"Logs to scan: {', '.join([*map(str, target.logs), *printed]) or 'none'}."
-    runs = ", ".join(group for group in RelayGroup if group not in target.without)
-    left_out = f" Left out: {', '.join(sorted(target.without))}." if target.without else ""
-    yield f"{'Groups that run' if left_out else 'All groups run'}: {runs or 'none'}.{left_out}"
-    yield from _api(config)
-
-
-def _api(config: Config) -> Iterator[str]:
-    api, start = config.api, config.start
-    port = f"port {api.port}" if api.port else "any free port"
-    key = "the key from the environment" if config.key else "a fresh key"
-    scheme = "https" if api.tls else "http"
-    yield f"Mock API: {scheme} on {port} of this machine, profile {api.profile}, seed {api.seed}, {key}."
-    names = f"{config.exports.url} (address, which ends before /bcl/v2) and {config.exports.key} (key)"
-    if api.tls:
-        names = f"{config.exports.ca} (authority), {names}"
-    if config.adapter:
-        yield f"The adapter gets {names} as environment variables when it is imported."
-    elif start.command:
-        yield f"A command in {config.start_folder} starts the back end, with {names} in its environment."
-        if start.proxy:
-            yield "  That environment also names a proxy, to see that no request for the API goes there."
-        if missing := no_program(start.command, config.start_folder):
-            yield f"  There is no program {missing!r:.60} on the PATH; the shell may not find it either."
-    elif start.hook:
-        yield f"The workbook posts {names} as JSON to {start.hook}."
-    else:
-        yield f"You give the back end {names}; the run starts with its first call."
-
-
-def _surface(platform: str, surface: Surface, *, adapter: bool) -> Iterator[str]:
-    text = "the API's text" if platform == "platform A" else "the API's base64 text"
-    form = "the bytes themselves" if surface.decoded else text
-    if adapter:
-        yield f"get(card, session) and post(card, session, sdk_output), with {form}."
-        return
-    for name, operation in (("GET", surface.get), ("POST", surface.post)):
-        request = [f"the id at {operation.id}"] if operation.id else []
-        request += [f"the sdkOutput {_place(operation.sdk_output)}"] if operation.sdk_output else []
-        answer = f"the answer has the sdkInput {_place(operation.sdk_input)}"
-        yield f"{name}: {operation.method} {operation.path}, {' and '.join(request) or 'no body'}; {answer}."
-    yield f"Opaque data is {form}."
-    if surface.headers:
-        yield f"Headers of every call: {', '.join(name for name, _value in surface.headers)}."
-
-
-def _place(pointer: str) -> str:
-    return "as the whole body" if pointer == RAW else f"at {pointer}"
-
-
-def no_program(command: str, folder: Path) -> str:
-    """The first word of a command, where it names no program; empty where it does, or where only a shell could tell."""
-    try:
-        first = next(iter(shlex.split(command)), "")
-    except ValueError:
-        return ""
-    shell = r"!|\.|:|\[\[?|alias|cd|command|eval|exec|export|if|for|set|source|test|time|trap|ulimit|umask|until|while"
-    if not first or re.fullmatch(shell, first) or re.search(r"[=$`(){}*?~;&|<>]", first):
-        return ""
-    return "" if shutil.which(folder / first if "/" in first else first) else first
+    The start command is left out, because a secret may stand in it.
+    """
+    form = config.form
+    given = form.model_dump(mode="json", exclude_unset=True, warnings=False)
+    tables = {name: getattr(form, name) for name in ("timeouts", "groups", "api", "export", "start")}
+    whole = {
+        name: table.model_dump(mode="json", exclude_none=True, exclude={"command"}) for name, table in tables.items()
+    }
+    return tomli_w.dumps({"platforms": form.platforms, "failures": form.failures} | given | whole)
 
 
 # The baseline: known failures.

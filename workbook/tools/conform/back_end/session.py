@@ -27,7 +27,7 @@ from workbook.base.secrecy import KEY_VARIABLE, Secrets, session_secrets
 from workbook.base.terminal import end_with_parent, ending_signals
 from workbook.errors import WorkbookError
 from workbook.tools.conform.back_end.api_side import MockApi
-from workbook.tools.conform.back_end.case_runner import CONFIRMED, CaseRunner, Rounds, run_cases, without
+from workbook.tools.conform.back_end.case_runner import CaseRunner, Rounds, run_cases, without
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import PRINTED, Config
 from workbook.tools.conform.back_end.findings import PlainFailure, common_causes, first_call, plain_attempt
@@ -36,9 +36,8 @@ from workbook.tools.conform.back_end.phone import OriginClient, listens, loaded
 from workbook.tools.harness.model import RunFinding, Verdict
 from workbook.tools.harness.progress import RunProgress
 from workbook.tools.harness.record import concluded
-from workbook.tools.harness.report import FAILING, About, CaseRecord, RunRecord
+from workbook.tools.harness.report import About, RunRecord
 from workbook.tools.harness.selection import Options
-from workbook.tools.harness.summary import ADVICE_SHOWN, Todo, todos
 
 # How the back end gets the API's address and key: from a command that starts it, from a hook, or from a person.
 
@@ -229,6 +228,8 @@ class Launcher:
             self.target = replace(self.target, adapter=adapter)
         elif start.command and not self.known:
             values = surroundings(api, proxy=start.proxy) | self._values
+            if config.port:
+                values[config.exports.port] = str(config.port)
             self._command = stack.enter_context(StartCommand(start.command, config.start_folder, values, clean))
             self.target = replace(self.target, logs=(*self.target.logs, self._command.output), proxied=start.proxy)
 
@@ -427,21 +428,10 @@ def conform(
     Raises:
         ConfigurationError: a port is taken, an adapter cannot be loaded, or an address is never contacted.
     """
-    progress, options = progress or RunProgress(), options or RunOptions()
+    progress, options, settings = progress or RunProgress(), options or RunOptions(), config.api
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
-        began, record = monotonic(), _once(config, options, api, progress, stopping)
-        if api is None and config.start.command and options.repeat == 1:
-            record = _proven(record, config, options, stopping, began)
-    return record
-
-
-def _once(
-    config: Config, options: RunOptions, api: MockApi | None, progress: RunProgress, stopping: Stopping
-) -> RunRecord:
-    """One run, with a fresh start of the back end where the configuration says how."""
-    with ExitStack() as stack:
-        known, settings = api is not None, config.api
+        known = api is not None
         api = api or stack.enter_context(MockApi(config.instruments, **settings.model_dump() | {"key": config.key}))
         ours = filter(None, [os.environ.get(KEY_VARIABLE)])  # a start command may hold the real key too
         secrets = (api.key, *config.target.session_secrets(), *ours)
@@ -449,72 +439,6 @@ def _once(
         launcher = Launcher(config, api, progress, stack, clean, known=known)
         runner = CaseRunner(launcher.target, api, settings.seed)
         return _Run(config, options, runner, launcher, progress, clean).record(stopping, secrets)
-
-
-def _proven(record: RunRecord, config: Config, options: RunOptions, stopping: Stopping, began: float) -> RunRecord:
-    """The record with commands that were tried: each that a reader sees first is run on a fresh start of the back end.
-
-    Args:
-        record: of the run.
-        config: of the run.
-        options: of the run.
-        stopping: ends the tries.
-        began: when the run began.
-    """
-    tried, advice, first = dict[str, CaseRecord](), todos(record), monotonic()
-    shown = advice[:ADVICE_SHOWN]
-    # so that a run ends within a minute, or within two where the back end keeps the phone waiting for too long
-    late = any(todo.shown is not None and todo.shown.seconds > config.target.bound for todo in shown)
-    until = began + (100 if late else 58)
-    limits = config.timeouts.model_copy(update={"whole": 40.0})  # seconds for one try
-
-    def again(names: tuple[str, ...], *, in_order: bool) -> RunRecord:
-        few = replace(options, cases=[CASES[name] for name in names], only=names, in_order=in_order)
-        return _once(replace(config, timeouts=limits), few, None, RunProgress(), stopping)
-
-    for todo in advice:
-        case = todo.shown
-        if case is None or case.name in tried or not case.misses or case.verdict not in CONFIRMED:
-            continue
-        if not CASES[case.name].runs_by_itself:
-            continue
-        unproven = f"Not tried on a fresh start{', for want of time' * (todo in shown)}: {case.reproduce}"
-        same = {one.text for one in shown if one.shown is case}  # one try shows each advice of a case
-        for names, in_order in _ways(record, todo, case) if todo in shown else ():
-            if stopping.asked or monotonic() + case.seconds + 1 > until:
-                break
-            found = again(names, in_order=in_order)
-            if found.about.interrupted or found.about.trouble:
-                unproven = f"Not tried to its end on a fresh start: {case.reproduce} {found.about.trouble}".strip()
-                break
-            failed = [one for one in found.ended(*FAILING) if one.name == names[-1] or not in_order]
-            if same <= {miss.todo for one in failed for miss in one.misses}:
-                case, unproven = replace(case, reproduce=record.about.reproduce(*names, in_order=in_order)), ""
-                break
-            unproven = (
-                "It did not come again on a fresh start of the back end, neither alone nor with the cases around it. "
-                "Two causes are possible: an earlier case left something behind, or calls at the same time disturb one "
-                "another. What tells them apart is one case at a time: if it fails then, something was left behind. "
-                f"{record.about.reproduce(case.group, in_order=True)}"
-            )
-        tried[case.name] = replace(case, unproven=unproven)
-    spent = record.about.spent | {"tried on a fresh start": monotonic() - first}
-    about = replace(record.about, seconds=round(monotonic() - began, 3), spent=spent)
-    # A case that a reader finds below another one's advice has no command: its own was not tried.
-    listed = [replace(case, reproduce="") if case.verdict in FAILING else case for case in record.cases]
-    return replace(record, about=about, cases=tuple(tried.get(case.name, case) for case in listed))
-
-
-def _ways(record: RunRecord, todo: Todo, case: CaseRecord) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Which cases may show a failure again, and whether they run in this order: the likeliest first."""
-    began = case.began or 0.0
-    alike = tuple(name for name in todo.cases if CASES[name].runs_by_itself)[:6]
-    earlier = [one for one in record.cases if one.began is not None and one.began < began]
-    yield (case.name,), False
-    if len(alike) > 1:
-        yield alike, False
-    if last := max(earlier, key=lambda one: one.began or 0.0, default=None):
-        yield (last.name, case.name), True
 
 
 @dataclass
@@ -603,7 +527,9 @@ class _Run:
         broken = [(app, failure.operation) for failure in failures for app in failure.apps]
         # a run takes as long as it was told to, where the configuration or an option does
         if not (options.in_order or runner.target.pace or runner.target.recovers_late):
-            runner.until = monotonic() + 75 * options.repeat  # a call that was made by then may take another 25 s
+            # a call that was made by then may take another 25 s; with few cards the stalled cases wait more often
+            cards = len(self.config.instruments)
+            runner.until = monotonic() + 75 * options.repeat * max(1, 6 / cards)
         single = [case for case in options.cases if not case.script.judges_run]
         whole = [case for case in options.cases if case.script.judges_run]
         self.progress.begin(len(single) * options.repeat + len(whole))

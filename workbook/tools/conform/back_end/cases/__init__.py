@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from workbook.errors import DefinitionError
-from workbook.tools.conform.back_end.cases import faulted, fidelity, form, isolation, secrecy, timing
+from workbook.tools.conform.back_end.cases import data, failure, privacy
 from workbook.tools.conform.back_end.model import RelayCase
 
 
@@ -28,5 +28,5 @@ def by_name(cases: Iterable[RelayCase]) -> Mapping[str, RelayCase]:
 
 # In the order of reports.
 CASES: Mapping[str, RelayCase] = by_name(
-    case for part in (form, fidelity, secrecy, isolation, faulted, timing) for case in part.CASES
+    case for part in (data.FORM, data.FIDELITY, privacy.CASES, failure.CASES) for case in part
 )

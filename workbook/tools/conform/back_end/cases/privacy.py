@@ -1,0 +1,567 @@
+"""Who may see what: key, address and opaque data stay where they belong, and no call gets another card's data."""
+
+import base64
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from workbook.simulation.faults import FAULT_DETAIL
+from workbook.simulation.http import AFTER_ID
+from workbook.tools.conform.back_end import judging, model
+from workbook.tools.conform.back_end.judging import (
+    HAND_ON,
+    SHORTEST_PART,
+    WORK,
+    WORKS,
+    all_of,
+    answer_text,
+    answered,
+    each_request,
+    key_parts,
+    one_works,
+    outcome,
+    parts,
+    refuses,
+    works,
+)
+from workbook.tools.conform.back_end.model import (
+    ATTEMPT,
+    GET,
+    POST,
+    AppCall,
+    CaseScript,
+    Exposed,
+    Judge,
+    Need,
+    Order,
+    PhoneCall,
+    Rest,
+    Seen,
+    SetOrders,
+    Together,
+    both,
+)
+from workbook.tools.harness.model import Miss, Root
+
+# This many consecutive characters of opaque data cannot match by chance.
+LONGEST_OPAQUE = 24
+HIDE_KEY = "Keep the key in the back end: it goes into no answer, no header and no error."
+HIDE_ADDRESS = "Tell the app no addresses; the words of a library's exception hold them."
+
+
+def no_key(seen: Seen) -> Iterator[Miss]:
+    """The phone receives no part of the key."""
+    for call in seen.calls:
+        text = answer_text(call)
+        if key_parts(seen.key).found_in(text):
+            observed = f"{SHORTEST_PART} or more of its characters in a row in an answer"
+            yield Miss("no part of the key in an answer", observed, HIDE_KEY, root=Root.KEY)
+
+
+def no_host(seen: Seen) -> Iterator[Miss]:
+    """The phone receives neither the API's address nor its port, which the words of a library's error hold."""
+    port = re.compile(rf"\b{re.escape(seen.host.rpartition(':')[2])}\b")
+    for call in seen.calls:
+        text = answer_text(call)
+        if seen.host in text or port.search(text):
+            observed = f"the address in an answer with status {call.status}"
+            yield Miss("no answer with the API's address", observed, HIDE_ADDRESS, harms=True)
+
+
+def no_words(seen: Seen) -> Iterator[Miss]:
+    """No answer repeats what the API said, and none shows the code of the back end (REL-9)."""
+    todo = "Tell the app that it failed and when to try again; log the rest."
+    # words that only the API says, and a part of its path: whoever reads them sees behind the back end
+    of_the_api = (FAULT_DETAIL, "00_401", "00_500", "30_031", "<h1>502", AFTER_ID)
+    # how a stack trace begins, or what its lines look like; anchored to lines, so that it takes linear time
+    trace = r"(?m)Traceback \(most recent call last\)|^[ \t]+at (?:.+:\d+:\d+|\S+\(\w+\.java:\d+\))"
+    for call in seen.calls:
+        text = answer_text(call)
+        if words := [word for word in of_the_api if word in text]:
+            yield Miss("a neutral failure", f"the API's own words: {', '.join(words[:3])}", todo)
+        elif re.search(trace, text):
+            yield Miss("a neutral failure", "a stack trace", todo, harms=True)
+
+
+def nowhere(secret: Exposed, todo: str, *own: str) -> Judge:
+    """No answer of the run holds the secret; `own` cases look for it in their own answers, and are left out here."""
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        if not seen.run.answers:
+            yield Miss("an answer to look at", "the phone got none", WORK, root=Root.FOLLOWS)
+        exposures = [exposure for exposure in seen.run.exposures if exposure.secret is secret]
+        if others := [exposure for exposure in exposures if exposure.case not in own]:
+            more = f", and in {len(others) - 1} more of them" if others[1:] else ""
+            observed = f"{secret} in {others[0].where}, in {others[0].case}{more}"
+            root = Root.KEY if secret is Exposed.KEY else Root.CASE
+            yield Miss(f"no answer with {secret}", observed, todo, harms=True, root=root)
+
+    return judge
+
+
+def session_stays(seen: Seen) -> Iterator[Miss]:
+    """A session that reaches the API is only noted: no rule forbids that."""
+    if not seen.run.requests:
+        yield Miss("a request to look at", "none reached the API", WORK, root=Root.FOLLOWS)
+    places = Counter(exposure.where for exposure in seen.run.exposures if exposure.secret is Exposed.SESSION)
+    if places:
+        observed = ", ".join(f"it in {where} ({count} times)" for where, count in places.most_common(3))
+        todo = "Build each request to the API anew, without the app's headers: the session is for your back end alone."
+        yield Miss("no cardholder's session in a request", observed, todo, noted=True)
+
+
+def not_elsewhere(operation: str) -> Judge:
+    """Nothing goes where the redirect pointed: a request with the key breaks REL-2, one without it API-1 or API-2."""
+    todo = "Follow no redirect: the key would go along, and so would the sdkOutput."
+    address_rule = "API-1" if operation == GET else "API-2"
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        for arrived in seen.arrived:
+            if arrived.elsewhere and any(seen.key in value for _name, value in arrived.request.headers):
+                yield Miss("nothing at another origin", "a request with the key", todo, root=Root.KEY)
+            elif arrived.elsewhere:
+                yield Miss("nothing at another origin", "a request without the key", todo, address_rule)
+        if not seen.came(operation):
+            yield Miss(
+                f"a {operation} at the API, which redirects it",
+                "none",
+                WORK,
+                root=Root.FOLLOWS,
+            )
+
+    return judge
+
+
+def _in_the_log(seen: Seen, what: str, holds: Callable[[str], bool], todo: str) -> Iterator[Miss]:
+    """Counts the lines that hold it, and names the first. A very long line comes in several pieces."""
+    lines = list(dict.fromkeys((line.file, line.number) for line in seen.log if holds(line.text)))
+    if lines:
+        (file, number), more = lines[0], len(lines) - 1
+        others = f", and in {more} more {'line' if more == 1 else 'lines'}" if more else ""
+        observed = f"{what} in {file}, line {number}{others}"
+        yield Miss(f"no {what} in the log", observed, todo, file=file, line=number)
+
+
+def log_without_key(seen: Seen) -> Iterator[Miss]:
+    """No line of a log holds so much of the key that the rest could be guessed (REL-2)."""
+    todo = "Never log headers or settings whole; take x-api-key and the key out of whatever is logged."
+    yield from _in_the_log(seen, "part of the key", lambda text: key_parts(seen.key).found_in(text) is not None, todo)
+
+
+def log_without_opaque(seen: Seen) -> Iterator[Miss]:
+    """No line of a log holds opaque data, neither as it travels nor as the text or the bytes inside (REL-3)."""
+    # Each value is cut into every piece of a fixed length, and each line into the same: a lookup in a set for each
+    # position of a line takes linear time, however many values a run has.
+    values, length = (*seen.opaque(), *seen.run.values), LONGEST_OPAQUE
+    ids = re.compile("|".join(sorted({re.escape(id_) for id_, _value in values if id_}, key=len, reverse=True)) or "$")
+    pieces = {piece for _id, value in values for piece in telling_pieces(value, ids)}
+
+    def holds(line: str) -> bool:
+        texts = readings(line)
+        return any(text[at : at + length] in pieces for text in texts for at in range(len(text) - length + 1))
+
+    todo = "Log lengths, statuses and times; no body of the API or of the app."
+    yield from _in_the_log(seen, "opaque data", holds, todo)
+
+
+def readings(line: str) -> Iterator[str]:
+    """A line of a log, and what it says in hexadecimal or in base64. What precedes a value may look like either."""
+    yield line
+    # An encoded value may begin anywhere in a run, because other characters of the same alphabet may precede it. So
+    # the run is read from each position that gives other bytes: two in hexadecimal, four in base64.
+    for run in re.findall(r"[0-9a-fA-F]{48,}", line):
+        for at in range(2):
+            yield bytes.fromhex(run[at : len(run) - (len(run) - at) % 2]).decode("utf-8", "ignore")
+    for run in re.findall(r"[A-Za-z0-9+/_-]{32,}", line):
+        for at in range(4):
+            whole = run[at : len(run) - (len(run) - at) % 4]
+            yield base64.b64decode(whole, altchars=b"-_" if {"-", "_"} & set(whole) else None).decode("utf-8", "ignore")
+
+
+def telling_pieces(value: str, ids: re.Pattern[str]) -> Iterator[str]:
+    """Every piece of a value's beginning that gives it away, as it travels and as the text inside.
+
+    An id in that text is left out, because it may well be logged.
+    """
+    value = value[:200]
+    forms = [value]
+    try:
+        inside = base64.b64decode(value[: len(value) // 4 * 4], validate=True).decode("utf-8", "ignore")
+    except ValueError:
+        inside = ""
+    forms += ids.split(inside)
+    for form in forms:
+        for piece in parts(form, LONGEST_OPAQUE):
+            # a line of dashes gives nothing away
+            if len(piece) == LONGEST_OPAQUE and len(set(piece)) >= 4:
+                yield piece
+
+
+def logs_are_there(seen: Seen) -> Iterator[Miss]:
+    """A log that was never written was not scanned either."""
+    for name in seen.run.missing_logs:
+        todo = "Under `logs`, name the files that the back end writes, and no others."
+        yield Miss("the log files that the configuration names", f"there is no {name}", todo)
+
+
+def refuses_certificate(seen: Seen) -> Iterator[Miss]:
+    """No request leaves for an API whose certificate does not hold; before and after, everything works (REL-2)."""
+    todo = "Verify the certificate of the API, its authority, its date and its host, and never switch that off."
+    first, *bad, last = seen.calls
+    for call in bad:
+        if seen.during(call):
+            yield Miss("no request at all", f"a {call.operation} with the key went to whoever answered", todo)
+    yield from all_of(judging.no_success, answered)(replace(seen, calls=tuple(bad)))
+    yield from all_of(works(GET), judging.recovers)(replace(seen, calls=(first, last)))
+
+
+def not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
+    """HTTP libraries use the proxy of their environment unasked; without TLS it reads the key (REL-2)."""
+    if not seen.run.requests:
+        yield Miss("a request to look at", "none reached the API", WORK, root=Root.FOLLOWS)
+    if seen.run.proxied:
+        todo = (
+            "Keep the HTTP client from taking a proxy from the environment, for example by trust_env=False. If you "
+            "want the proxy, set [start] proxy = false."
+        )
+        yield Miss(
+            "no connection through the proxy of the environment",
+            f"{seen.run.proxied} connections went through it",
+            todo,
+        )
+
+
+# A back end says most when something fails, so every kind of failure is provoked before the answers are searched.
+
+# Answers that a careless back end passes on as they are, or as an exception's words.
+API_FAILS = CaseScript(tuple(
+    step for fault in ("401", "422", "500", "502", "redirect", "close", "sdkInput missing") for operation in (GET, POST)
+    for step in (model.SetOrders((model.Order(operation, fault=fault),)), AppCall(operation))
+))  # fmt: skip
+WHOLE_RUN = CaseScript((), judges_run=True)
+
+
+def _logged(script: CaseScript) -> CaseScript:
+    """The same with time enough to write a log. The cases that scan it run alone, so its lines belong to them."""
+    return CaseScript((*script.steps, Rest(0.2)), alone=True)
+
+
+# The rows with `WHOLE_RUN` run last, when the back end has ended and its logs are complete: they judge what no single
+# case saw.
+_secret = partial(model.relay_case, model.RelayGroup.SECRECY)
+SECRECY = (
+    _secret("success.no-key", "An answer holds no part of the key.", "REL-2", all_of(WORKS, no_key), ATTEMPT),
+    _secret("failure.no-key", "A failure holds no part of the key.", "REL-2", all_of(answered, no_key), API_FAILS),
+    _secret("success.no-host", "An answer does not hold the API's address.", "REL-9", all_of(WORKS, no_host), ATTEMPT),
+    _secret("failure.no-host", "A failure does not hold the API's address.", "REL-9",
+            all_of(answered, no_host), API_FAILS),
+    _secret("away.no-host", "While the API is away no answer holds its address.", "REL-9",
+            all_of(answered, no_host), CaseScript((model.AWAY, *both(), model.BACK), alone=True)),
+    _secret("failure.no-words", "A failure does not repeat the API's words.", "REL-9",
+            all_of(answered, no_words), API_FAILS),
+    *(_secret(f"{operation.lower()}.redirect-not-followed", f"A redirect of the {operation} is not followed.", "REL-2",
+              not_elsewhere(operation),
+              CaseScript(calls, (model.Order(operation, fault="redirect", settings={"status": 307}),), alone=True))
+      for operation, calls in ((GET, both()[:1]), (POST, both()))),
+    *(_secret(f"tls.{identity.name.lower().replace('_', '-')}",
+              f"Nothing is sent to an API that presents a certificate {identity.value}.", "REL-2", refuses_certificate,
+              CaseScript((AppCall(GET), model.Present(identity), *both(), model.BACK, Rest(), AppCall(GET)),
+                         alone=True), Need.API_TLS)
+      for identity in model.Identity if identity is not model.Identity.OWN),
+    _secret("log.no-key", "The log holds no part of the key.", "REL-2",
+            all_of(WORKS, log_without_key), _logged(ATTEMPT), Need.LOGS),
+    _secret("log.no-key-on-failure", "The log holds no part of the key when the API refuses.", "REL-2",
+            all_of(answered, log_without_key), _logged(API_FAILS), Need.LOGS),
+    _secret("log.no-opaque-data", "The log holds no opaque data.", "REL-3",
+            all_of(WORKS, log_without_opaque), _logged(ATTEMPT), Need.LOGS),
+    _secret("log.no-opaque-data-on-failure", "The log holds no opaque data when the API refuses.", "REL-3",
+            all_of(answered, log_without_opaque), _logged(API_FAILS), Need.LOGS),
+    _secret("log.no-key-ever", "Beyond the cases above, no line of the log holds part of the key.",
+            "REL-2", all_of(log_without_key, logs_are_there), WHOLE_RUN, Need.LOGS),
+    _secret("log.no-opaque-data-ever", "No other line of the log holds any opaque data of the whole run.", "REL-3",
+            all_of(log_without_opaque, logs_are_there), WHOLE_RUN, Need.LOGS),
+    _secret("answer.no-key-ever", "No other answer of the whole run holds part of the key.", "REL-2",
+            nowhere(Exposed.KEY, HIDE_KEY, "relay.success.no-key", "relay.failure.no-key"), WHOLE_RUN),
+    _secret("answer.no-host-ever", "No other answer of the whole run holds the API's address.", "REL-9",
+            nowhere(Exposed.HOST, HIDE_ADDRESS, "relay.success.no-host", "relay.failure.no-host", "relay.away.no-host"),
+            WHOLE_RUN),
+    _secret("upstream.no-session-ever", "No request at the API holds a cardholder's session; one that does is noted.",
+            "REL-4", session_stays, WHOLE_RUN, Need.SESSIONS),
+    _secret("proxy.not-used", "No request goes through the proxy that the environment names.", "REL-2",
+            not_through_the_proxy, WHOLE_RUN, Need.PROXY),
+)  # fmt: skip
+
+
+def own_only(seen: Seen) -> Iterator[Miss]:
+    """Each card's data reaches the calls for that card and no others."""
+    for call in seen.calls:
+        own = {arrived.given for arrived in seen.came(call.operation) if arrived.instrument == call.instrument}
+        if call.value and call.value not in own:
+            others = {arrived.given for arrived in seen.came(call.operation)}
+            todo = "Keep everything of a call in that call: no shared variable, no cache without the card in its key."
+            observed, todo = judging.source_of(call.value, seen), todo if call.value in others else HAND_ON
+            yield Miss("its own card's sdkInput", observed, todo, root=Root.FOLLOWS)
+    for arrived in seen.came(POST):
+        if arrived.sdk_output not in {call.sent for call in seen.calls if call.instrument == arrived.instrument}:
+            todo = "Keep everything of a call in that call: card and sdkOutput come from the same request."
+            yield Miss("the sdkOutput of the card in the path", "another card's", todo)
+
+
+def refused(seen: Seen) -> Iterator[Miss]:
+    """A call that is not entitled is refused, and the API is not even asked."""
+    todo = "Check session and card before the API is asked, and refuse."
+    for call in seen.calls:
+        if not refuses(call):
+            yield Miss("a refusal", outcome(call), todo)
+    for arrived in seen.arrived:
+        if arrived.operation:
+            yield Miss("no request at the API", f"a {arrived.request.method} reached the API", todo)
+
+
+def fresh(operation: str) -> model.Judge:
+    """No answer of the API is handed out a second time."""
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        values = [call.value for call in seen.asked(operation) if call.value]
+        if len(set(values)) < len(values):
+            yield Miss("a new sdkInput for each attempt", "the same twice", judging.ASK_AGAIN)
+        if not values:
+            yield Miss("a success", outcome(seen.calls[0]), WORK, root=Root.FOLLOWS)
+
+    return judge
+
+
+def asked_each_time(seen: Seen) -> Iterator[Miss]:
+    """An sdkOutput that comes again is answered by the API, or refused; no stored answer replaces the API's."""
+    lucky, came = [call for call in seen.asked(POST) if call.succeeded], seen.came(POST)
+    if not lucky:
+        yield Miss("a success", outcome(seen.asked(POST)[0]), WORK, root=Root.FOLLOWS)
+    elif len(lucky) > len(came):
+        todo = "Send each POST of the app on, or refuse it; keep nothing of the API's answers in the back end."
+        yield Miss(
+            f"{len(lucky)} POST requests at the API", f"{len(came)}, and an answer that came without the API", todo
+        )
+
+
+def not_cacheable(seen: Seen) -> Iterator[Miss]:
+    """No cache between back end and phone is allowed to keep an answer.
+
+    Only two directives allow that by themselves: they say for how many seconds.
+    """
+    fresh_for = r"(?<![a-z-])(?:s-maxage|max-age)\s*=\s*[\"']?0*([1-9][0-9]*)"
+    for call in seen.asked(GET):
+        headers = {name.lower(): value.lower() for name, value in call.headers}
+        kept = re.search(fresh_for, headers.get("cache-control", ""))
+        if kept and "no-store" not in headers["cache-control"]:
+            todo = (
+                "Say cache-control: no-store, or nothing about caching. A second attempt within that time gets the "
+                "first one's sdkInput out of the phone's own cache (RFC 9111), and your back end never hears of it."
+            )
+            # a cache that all cardholders share may then answer without asking who it is (RFC 9111, 3.5)
+            shared = re.search(r"\bpublic\b|\bs-maxage\b", headers["cache-control"]) is not None
+            observed = f"an answer that {'any cache' if shared else 'a phone'} may use again for {kept[1]} s"
+            yield Miss("an answer for one attempt", observed, todo, "REL-4" if shared else "")
+
+
+def own_data_each(seen: Seen) -> Iterator[Miss]:
+    """Two phones that ask at the same moment are two attempts, and each needs activation data of its own (REL-7)."""
+    values = [call.value for call in seen.calls if call.value]
+    if len(values) < len(seen.calls):
+        yield from works(GET)(seen)
+    elif len(set(values)) < len(values):
+        todo = "Ask the API for each call. Calls under way may share a public page, but never activation data."
+        yield Miss(
+            f"{len(values)} different sdkInputs", f"{len(set(values))}, shared by calls under way together", todo
+        )
+
+
+def nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:
+    """An sdkOutput that another cardholder sends is never answered with what the first one got (REL-4)."""
+    first, other = seen.asked(POST)
+    if not first.succeeded:
+        yield Miss("a success", outcome(first), WORK, root=Root.FOLLOWS)
+    elif other.value is not None and other.value == first.value:
+        todo = "Keep no answer of the API. If you keep anything, put the card and its owner into its key."
+        yield Miss("nothing of the first cardholder's card", "the sdkInput that the first cardholder got", todo)
+
+
+def cookies_stay(seen: Seen) -> Iterator[Miss]:
+    """A cookie that the API sets with one cardholder's data never comes with another's request (REL-7).
+
+    HTTP clients with a cookie jar send it with every later request, whoever that is for, so a gateway before the API
+    may take two cardholders for one.
+    """
+    todo = "Keep no cookie of the API: switch off the cookie jar of the HTTP client that all calls share."
+    given = {
+        value.partition(";")[0]: arrived.instrument
+        for arrived in seen.arrived
+        for name, value in arrived.response.headers
+        if name == "set-cookie"
+    }
+    if not given:
+        yield from each_request(GET)(seen)
+    for arrived in seen.arrived:
+        cookies = "; ".join(arrived.request.values("cookie"))
+        if any(cookie in cookies and owner != arrived.instrument for cookie, owner in given.items()):
+            observed = f"a {arrived.request.method} with another cardholder's cookie"
+            yield Miss("no cookie of another cardholder's exchange", observed, todo)
+            return
+
+
+def at_its_own_card(seen: Seen) -> Iterator[Miss]:
+    """Over the whole run, whatever a case is about: each value reaches the card that it was made for, and no other."""
+    if not seen.run.requests:
+        yield Miss("a request to look at", "none reached the API", WORK, root=Root.FOLLOWS)
+    if misdelivered := seen.run.misdelivered:
+        more = f"; {len(misdelivered) - 1} more values went astray" if misdelivered[1:] else ""
+        observed = f"in {misdelivered[0].case} {misdelivered[0]}{more}"
+        # what only a call with a second id shows follows from that case
+        alone = all(one.call.tamper is not None for one in misdelivered)
+        root = Root.FOLLOWS if alone else Root.WRONG_CARD
+        yield Miss("each value at its own card", observed, judging.OWN_CARD, root=root)
+
+
+def _same_value(canary: str) -> str:
+    """A value that is the same for every call of the case, and valid for either platform."""
+    return base64.b64encode(f"{canary.rpartition('-')[0]} of which there is one".encode()).decode()
+
+
+def other_value(value: Any) -> model.Tamper:
+    """Sends this value, of another type, in the place of the sdkOutput; `...` leaves the field out."""
+
+    def swapped(inner: Any, sent: str | None) -> Any:
+        if isinstance(inner, dict):
+            kept = {key: item for key, item in inner.items() if value is not ... or item != sent}
+            return {key: swapped(item, sent) for key, item in kept.items()}
+        if isinstance(inner, list):
+            return [swapped(item, sent) for item in inner if value is not ... or item != sent]
+        return value if inner == sent else inner
+
+    def tamper(path: str, body: bytes | None, call: PhoneCall) -> tuple[str, bytes | None]:
+        return path, json.dumps(swapped(json.loads(body or b"{}"), call.sent)).encode()
+
+    return tamper
+
+
+def _names_another(path: str, body: bytes | None, call: PhoneCall) -> tuple[str, bytes | None]:
+    """The call names its own card, and in further fields or in the query also another cardholder's card.
+
+    Frameworks that merge path, query and body into one set of parameters let one of them win after the check. The other
+    id comes before the app's own fields, in each object of the body: whoever looks beside the sdkOutput finds it.
+    """
+    # names under which a back end may look for a card's id, although its app sends none of them
+    names = ["id", "cardId", "card_id", "card", "paymentInstrumentId", "instrumentId", "instrument"]
+    if body is None or call.operation == GET:
+        path += f"{'&' if '?' in path else '?'}{urlencode(dict.fromkeys(names, call.other))}"
+    if body is None:
+        return path, body
+    document = json.loads(body)
+    names += re.findall(rf'"(\w+)"\s*:\s*{re.escape(json.dumps(call.asked_for))}', body.decode())
+
+    def named(inner: Any) -> Any:
+        if isinstance(inner, list):
+            return [named(item) for item in inner]
+        own = {name: named(item) for name, item in inner.items()} if isinstance(inner, dict) else None
+        return inner if own is None else {**dict.fromkeys(names, call.other), **own}
+
+    return path, json.dumps(named(document)).encode()
+
+
+def nothing_left_behind(seen: Seen) -> Iterator[Miss]:
+    """Nothing of an attempt that failed goes out with a later call, which has no sdkOutput of its own (REL-4)."""
+    todo = (
+        "Keep nothing of a failed attempt: clear what belongs to a thread, a worker or a connection, however it ends."
+    )
+    late = [call for call in seen.calls if call.tamper is not None]
+    for call in late:
+        if call.succeeded:
+            yield Miss("a refusal of a POST without an sdkOutput", outcome(call), todo, harms=True)
+    began = min((call.began for call in late), default=float("inf"))
+    if again := [one for one in seen.came(POST) if one.at >= began and one.sdk_output]:
+        observed = f"{len(again)} with the sdkOutput of an attempt that had failed before"
+        yield Miss("no POST at the API for calls without an sdkOutput", observed, todo, harms=True)
+    yield from each_request(POST)(seen)
+
+
+def no_other_card(seen: Seen) -> Iterator[Miss]:
+    """Whatever a call names besides, nothing is asked or answered for another cardholder's card (REL-4)."""
+    (call,) = seen.calls
+    todo = "Take the id from one place, check that the card is the cardholder's own, and use that very variable."
+    for arrived in seen.arrived:
+        if arrived.instrument and arrived.instrument != call.instrument:
+            yield Miss("a request for the cardholder's own card, or none", "one for another cardholder's card", todo)
+
+
+# Numbers of calls at the same time. A variable that two calls share shows only while both are under way: each of many
+# calls for few cards overtakes others many times. No value is used twice, so one at a wrong card gives itself away.
+CROWD = range(12)
+
+# A call that is not entitled must not reach the API either. So these cases run alone, and any request is a miss.
+_apart = partial(model.relay_case, model.RelayGroup.ISOLATION)
+ISOLATION = (
+    *(_apart(f"{operation.lower()}.crowd", f"Many {operation}s at once each get their own card's data.", "REL-4",
+             all_of(one_works(operation), own_only),
+             CaseScript((Together(tuple(AppCall(operation, card=number % 3) for number in CROWD)),), cards=3,
+                        alone=True),
+             Need.SEVERAL_CARDS)
+      for operation in (GET, POST)),
+    *(_apart(f"{operation.lower()}.two-cardholders", f"Two cardholders{whose} at once each get their own card's data.",
+             "REL-4", all_of(one_works(operation), own_only),
+             CaseScript((Together(tuple(AppCall(operation, cardholder=at % 2, own=True) for at in CROWD)),),
+                    alone=True), Need.TWO_CARDHOLDERS)
+      for operation, whose in ((GET, ""), (POST, "' POSTs"))),
+    *(_apart(f"{operation.lower()}.{who}", f"A {operation} with {words} is refused before the API is asked.", "REL-4",
+             all_of(refused, answered), CaseScript((AppCall(operation, cardholder=cardholder),), alone=True),
+             Need.SESSIONS, need)
+      for operation in (GET, POST) for who, words, cardholder, need in (
+           ("other-cardholder", "another cardholder's session", 1, Need.TWO_CARDHOLDERS),
+           ("no-session", "no session", -1, Need.SESSIONS),
+           ("forged-session", "a session that does not exist", -2, Need.SESSIONS),
+      )),
+    _apart("get.id-in-query", "A second id in the query of the GET never leads to another cardholder's card.", "REL-4",
+           all_of(no_other_card, answered), CaseScript((AppCall(GET, tamper=_names_another),), alone=True),
+           Need.HTTP, Need.TWO_CARDHOLDERS),
+    _apart("post.id-in-body", "A second id in the body of the POST never leads to another cardholder's card.", "REL-4",
+           all_of(no_other_card, answered), CaseScript((AppCall(POST, tamper=_names_another),), alone=True),
+           Need.JSON_BODY, Need.TWO_CARDHOLDERS),
+    # Several at once, so that each thread of a pool has a failed attempt behind it when the calls without one come.
+    _apart("post.nothing-left-behind", "After failed attempts a POST without an sdkOutput sends nothing of them.",
+           "REL-4", all_of(nothing_left_behind, answered),
+           CaseScript((*(step for fault in ("500", "close")
+                         for step in (SetOrders((Order(POST, fault=fault),)), Together((AppCall(POST),) * 6))),
+                       SetOrders(), Together((AppCall(POST, tamper=other_value(...)),) * 6)), alone=True),
+           Need.JSON_BODY),
+    _apart("post.same-by-another", "Another cardholder with the same sdkOutput gets nothing of the first card.",
+           "REL-4", nothing_kept_for_another,
+           CaseScript((*both(output=_same_value), AppCall(POST, cardholder=1, own=True, output=_same_value)),
+                      (Order(POST, value=_same_value),), alone=True), Need.TWO_CARDHOLDERS),
+    _apart("attempt.no-cookie-of-another", "A cookie of the API (assumed: the document shows none) never comes "
+           "back with another cardholder's call.", "REL-7", all_of(works(GET), cookies_stay),
+           CaseScript((*model.EACH_WORKER, *both(), Together((AppCall(GET, cardholder=1, own=True),) * 6),
+                       AppCall(POST, cardholder=1, own=True)),
+                      (Order(GET, cookie=True), Order(POST, cookie=True)), alone=True), Need.TWO_CARDHOLDERS),
+    _apart("get.at-once", "Two GETs for one card at the same moment each get their own data.", "REL-7", own_data_each,
+           CaseScript((Together((AppCall(GET), AppCall(GET))),),
+                      (Order(GET, fault="latency", settings={"seconds": 0.3}),))),
+    _apart("get.fresh", "Each GET of the app gets new activation data.", "REL-7", all_of(works(GET), fresh(GET)),
+           CaseScript((AppCall(GET), model.Rest(0.05), AppCall(GET)))),
+    _apart("get.not-cacheable", "No answer of the GET may be cached on its way to the phone.", "REL-7",
+           all_of(works(GET), not_cacheable), CaseScript((AppCall(GET),)), Need.HTTP),
+    _apart("get.fresh-after-failure", "After a failed attempt the app gets new data, not the last that worked.",
+           "REL-7", fresh(GET), CaseScript((AppCall(GET), SetOrders((Order(GET, fault="500"),)), AppCall(GET)))),
+    _apart("post.same-again", "An sdkOutput that is sent again is answered by the API, not from a store.", "REL-7",
+           asked_each_time,
+           CaseScript((*both(output=_same_value), AppCall(POST, output=_same_value)),
+                      (Order(POST, value=_same_value),))),
+    _apart("attempt.again", "A second attempt gets new data from the GET and from the POST.", "REL-7",
+           all_of(works(GET), works(POST), fresh(GET), fresh(POST)), CaseScript((*both(), *both()))),
+    _apart("run.own-card", "In the whole run no sdkInput and no sdkOutput goes to another card.", "REL-4",
+           at_its_own_card, CaseScript((), judges_run=True)),
+)  # fmt: skip
+
+CASES = (*SECRECY, *ISOLATION)
