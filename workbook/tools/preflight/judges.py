@@ -32,7 +32,7 @@ from workbook.tools.preflight.model import (
 from workbook.tools.preflight.platform_b import AUTHORIZATION, ISSUER, BuildTarget, expanded
 from workbook.tools.preflight.project import SourceCall, SourceFunction, line_of, names_in, read_project, text_of, walk
 from workbook.tools.preflight.signing import allowlist_request
-from workbook.tools.preflight.taps import bridges, open_ways, sdk_calls, second_tap
+from workbook.tools.preflight.button import is_bridge, open_calls, sdk_calls, second_tap
 from workbook.tools.preflight.traces import api_address, api_key, cleartext, matches
 
 if TYPE_CHECKING:
@@ -679,7 +679,7 @@ def _fetch_opc(facts: Facts) -> str:
 
 
 def _button(facts: Facts) -> str:
-    if any(bridges(call.source) for call in open_ways(facts)):
+    if any(is_bridge(call.source) for call in open_calls(facts)):
         return ("The button is in another language than Kotlin, which is only searched as text: see that a tap "
                 "disables it until provision is over.")  # fmt: skip
     none = "No Kotlin source that was read calls provision of platform A's SDK."

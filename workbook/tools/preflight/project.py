@@ -489,6 +489,11 @@ class SourceFile:
             waiting += ((child, kind, function) for child in reversed(node.named_children))
         return parts
 
+    @property
+    def functions(self) -> list[SourceFunction]:
+        """Its functions, whatever type they are in."""
+        return [function for named in self.parts.functions.values() for function in named]
+
     @cached_property
     def identifiers(self) -> frozenset[str]:
         """Every name in it, without comments and texts."""
