@@ -137,14 +137,18 @@ def _run_before(function: SourceFunction, end: int, suspending: frozenset[str]) 
         elif node.type in {"when_expression", "if_expression"} and node.end_byte > end:
             subject = [] if children[0].type == "when_entry" else children[:1]
             children = [*subject, *(child for child in children[len(subject) :] if child.end_byte > end)]
-        elif node.type == "call_expression" and node.end_byte <= end and children:
-            if SourceCall(function.source, node, None, None).name in suspending:
-                if not closed:
-                    return
-                resumed = closed  # a job beside this one waits
-                continue
+        elif node.end_byte <= end and _suspends(function.source, node, suspending):
+            if not closed:
+                return
+            resumed = closed  # a job beside this one waits
+            continue
         yield node
         waiting += ((child, closed) for child in reversed(children))
+
+
+def _suspends(source: SourceFile, node: Node, suspending: frozenset[str]) -> bool:
+    is_call = node.type == "call_expression" and bool(node.named_children)
+    return is_call and SourceCall(source, node, None, None).name in suspending
 
 
 def _write(

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from workbook.base.files import read_regular
 from workbook.base.rules import Owner
 from workbook.tools.harness.model import Miss
+from workbook.tools.preflight.button import is_bridge, open_calls, sdk_calls, second_tap
 from workbook.tools.preflight.gradle import Module, Statement, numbers
 from workbook.tools.preflight.model import (
     LATER_A,
@@ -32,7 +33,6 @@ from workbook.tools.preflight.model import (
 from workbook.tools.preflight.platform_b import AUTHORIZATION, ISSUER, BuildTarget, expanded
 from workbook.tools.preflight.project import SourceCall, SourceFunction, line_of, names_in, read_project, text_of, walk
 from workbook.tools.preflight.signing import allowlist_request
-from workbook.tools.preflight.button import is_bridge, open_calls, sdk_calls, second_tap
 from workbook.tools.preflight.traces import api_address, api_key, cleartext, matches
 
 if TYPE_CHECKING:
