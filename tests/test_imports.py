@@ -45,9 +45,9 @@ OWNERS = {
     "pandas": {"flows/trace.py", "checks/timing/recorded.py"},
     "papermill": {"tools/commands"},
     "httptools": {"tools/mockserver/server.py"},
-    "tree_sitter": {"tools/preflight/project.py"},
-    "tree_sitter_kotlin": {"tools/preflight/project.py"},
-    "tree_sitter_swift": {"tools/preflight/project.py"},
+    "tree_sitter": {"tools/preflight/parsing.py"},
+    "tree_sitter_kotlin": {"tools/preflight/parsing.py"},
+    "tree_sitter_swift": {"tools/preflight/parsing.py"},
 }
 """The only places that may import these libraries: a package, or one module of it."""
 

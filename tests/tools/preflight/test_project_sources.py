@@ -125,7 +125,7 @@ def test_no_code_of_the_judged_project_runs(tmp_path, monkeypatch):
     for name in ("tree_sitter", "tree_sitter_kotlin", "workbook", "encodings", "faulthandler", "sitecustomize"):
         (tmp_path / f"{name}.py").write_text(planted)
     (tmp_path / "Page.kt").write_text("class Page(val sdk: CardProvisioning)\n")
-    project._parser(".kt")  # this process has loaded the grammars before
+    project._parse(".kt", b"")  # this process has loaded the grammars before
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", ["", *sys.path])
     monkeypatch.setattr(project, "_PARSED", set())

@@ -8,7 +8,7 @@ import json
 import plistlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -40,45 +40,19 @@ def read_plist(content: bytes) -> dict[str, Any] | None:
 def read_old_plist(text: str) -> Any:
     """A property list in the old text form, as project files have it; None for anything else."""
     pattern = r'//[^\n]*|/\*.*?(?:\*/|\Z)|\s+|"(?:\\.|[^"\\])*+(?:"|\\?\Z)|[{}()=;,]|[^\s{}()=;,"]+'
-    tokens = re.findall(pattern, text, re.DOTALL)
+    as_json = {"{": "{", "}": "}", "(": "[", ")": "]", "=": ":", ";": ",", ",": ","}
+    parts: list[str] = []
+    for token in re.findall(pattern, text, re.DOTALL):
+        if token.isspace() or token[:2] in {"//", "/*"}:
+            continue
+        if token in {"}", ")"} and parts[-1:] == [","]:  # JSON has no comma behind the last entry
+            parts.pop()
+        unquoted = re.sub(r"\\(.)", r"\1", token[1:-1]) if token.startswith('"') else token
+        parts.append(as_json.get(token) or json.dumps(unquoted))
     try:
-        return _value([token for token in reversed(tokens) if not token.isspace() and token[:2] not in {"//", "/*"}])
-    except (IndexError, ValueError):
+        return json.loads("".join(parts))
+    except (ValueError, RecursionError):
         return None
-
-
-def _value(tokens: list[str], depth: int = 0) -> Any:
-    """The next value of these tokens, the next of which is the last in the list. No project file is 60 deep."""
-    if depth > 60:
-        raise ValueError("nested too deep")
-    match tokens.pop():
-        case "{":
-            found: dict[str, Any] = {}
-            while tokens[-1] != "}":
-                key = _unquoted(tokens.pop())
-                if tokens.pop() != "=":
-                    raise ValueError("no = behind a key")
-                found[key] = _value(tokens, depth + 1)
-                if tokens[-1] == ";":
-                    tokens.pop()
-            tokens.pop()
-            return found
-        case "(":
-            listed = []
-            while tokens[-1] != ")":
-                listed.append(_value(tokens, depth + 1))
-                if tokens[-1] == ",":
-                    tokens.pop()
-            tokens.pop()
-            return listed
-        case "}" | ")" | "=" | ";" | ",":
-            raise ValueError("no value")
-        case text:
-            return _unquoted(text)
-
-
-def _unquoted(token: str) -> str:
-    return re.sub(r"\\(.)", r"\1", token[1:-1]) if token.startswith('"') else token
 
 
 @dataclass(frozen=True)
@@ -407,12 +381,13 @@ def _packages(project: Project, package: str, broken: list[tuple[File, str]]) ->
         ("Podfile.lock", r"^  - \"?([\w-]+)(?:/[\w-]+)? \((\d[\w.-]*)\)"),
         ("Podfile", r"^[^#\n]*\bpod\s+['\"]([\w-]+)(?:/[\w-]+)?['\"]\s*,\s*['\"][~>=\s]*(\d[\w.-]*)['\"]"),
         ("Cartfile.resolved", r'"([^"]+)"\s+"v?(\d[\w.-]*)"'),
+        # `from: "2.0.0"`, and `.upToNextMajor(from: "2.0.0")`
+        ("Package.swift", r'\.package\([^()]*?url:\s*"([^"]*)"[^()]*?(?:\.\w+\([^()]*?)?"(\d[\w.-]*)"'),
     )
     for manifest, written in entries:
         for file in project.named(manifest):
             for match in re.finditer(written, file.text, re.MULTILINE):
-                if _is_sdk(package, _last(match[1]), match[1]):
-                    yield Package(_last(match[1]), match[2], file, file.text.count("\n", 0, match.start()) + 1)
+                yield from _if_sdk(package, match[1], match[2], file, match.start())
     for file in project.named("Package.resolved"):
         try:
             content = table(json.loads(file.text))
@@ -421,36 +396,25 @@ def _packages(project: Project, package: str, broken: list[tuple[File, str]]) ->
             continue
         for pin in map(table, rows((table(content.get("object")) or content).get("pins"))):
             name = str(pin.get("identity") or pin.get("package") or "")
-            location = str(pin.get("location") or pin.get("repositoryURL") or "")
-            if _is_sdk(package, name, location):
-                version = table(pin.get("state")).get("version")
-                yield Package(name, version if isinstance(version, str) else "", file, file.line(f'"{name}"'))
-    for file in project.named("Package.swift"):
-        # `from: "2.0.0"`, and `.upToNextMajor(from: "2.0.0")`
-        pattern = r'\.package\([^()]*?url:\s*"([^"]*)"[^()]*?(?:\.\w+\([^()]*?)?"(\d[\w.-]*)"'
-        for match in re.finditer(pattern, file.text):
-            if _is_sdk(package, _last(match[1]), match[1]):
-                line = file.text.count("\n", 0, match.start()) + 1
-                yield Package(_last(match[1]), match[2], file, line)
+            location = str(pin.get("location") or pin.get("repositoryURL") or name)
+            version = str(table(pin.get("state")).get("version") or "")
+            found = [*_if_sdk(package, location, version, file, 0), *_if_sdk(package, name, version, file, 0)]
+            yield from (replace(one, name=name, line=file.line(f'"{name}"')) for one in found[:1])
 
 
 def _references(file: File, objects: Mapping[str, Any], package: str) -> Iterator[Package]:
     """The SDK's package where a project file itself names it, with the lowest version that it takes."""
-    for entry in objects.values():
-        if isinstance(entry, dict) and entry.get("isa") == "XCRemoteSwiftPackageReference":
-            url, wanted = str(entry.get("repositoryURL", "")), entry.get("requirement")
-            if _is_sdk(package, _last(url), url) and isinstance(wanted, dict):
-                version = wanted.get("version") or wanted.get("minimumVersion") or ""
-                yield Package(_last(url), str(version), file, file.line(url))
+    for entry in map(table, objects.values()):
+        if entry.get("isa") == "XCRemoteSwiftPackageReference":
+            url, wanted = str(entry.get("repositoryURL", "")), table(entry.get("requirement"))
+            version = str(wanted.get("version") or wanted.get("minimumVersion") or "")
+            yield from _if_sdk(package, url, version, file, max(file.text.find(url), 0))
 
 
-def _is_sdk(package: str, name: str, location: str) -> bool:
-    """Whether this is the package that the user named, or one named as the SDK's usually is."""
-    if package:
-        return package.lower() in {name.lower(), location.lower().rstrip("/").removesuffix(".git")}
-    return re.search(r"card.?provisioning", f"{name}\n{location}", re.IGNORECASE) is not None
-
-
-def _last(url: str) -> str:
-    """A repository's own name."""
-    return url.rstrip("/").rpartition("/")[2].removesuffix(".git")
+def _if_sdk(package: str, location: str, version: str, file: File, place: int) -> Iterator[Package]:
+    """The package at a location if it is the one that the user named, or is named as the SDK's usually is."""
+    bare = location.rstrip("/").removesuffix(".git")
+    name = bare.rpartition("/")[2]
+    usual = re.search(r"card.?provisioning", location, re.IGNORECASE)
+    if package.lower() in {name.lower(), bare.lower()} if package else usual:
+        yield Package(name, version, file, file.text.count("\n", 0, place) + 1)

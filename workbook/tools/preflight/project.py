@@ -14,7 +14,6 @@ enough. So a child process parses each text first, and a text that takes it too 
 
 from __future__ import annotations
 
-import faulthandler
 import os
 import re
 import subprocess
@@ -33,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.base.children import environment, python_command
 from workbook.base.files import pip_line, read_regular
 from workbook.errors import ConfigurationError, ParameterError
+from workbook.tools.preflight import parsing
 
 if TYPE_CHECKING:  # an extra brings it
     from tree_sitter import Node
@@ -226,19 +226,6 @@ def rows(value: Any) -> list[Any]:
 NAME_KINDS = frozenset({"simple_identifier", "identifier", "type_identifier"})
 
 
-@cache
-def _parser(suffix: str) -> Callable[[bytes], Node]:
-    try:
-        import tree_sitter_kotlin
-        import tree_sitter_swift
-        from tree_sitter import Language, Parser
-    except ImportError:
-        raise ConfigurationError(f"Sources are read with their grammars: {pip_line('preflight')}") from None
-    grammar = tree_sitter_swift if suffix == ".swift" else tree_sitter_kotlin
-    parser = Parser(Language(grammar.language()))
-    return lambda content: parser.parse(content).root_node
-
-
 # The suffix and the digest of each text that a child process has parsed in time.
 _PARSED: set[tuple[str, bytes]] = set()
 
@@ -250,44 +237,38 @@ def too_long(files: Iterable[File], seconds: float = 5, most: int = 4) -> dict[F
         files: sources.
         seconds: for one file; no source that a person writes takes more than one.
         most: files that may take too long; those after them are not tried.
+
+    Raises:
+        ConfigurationError: the extra with the grammars is not installed.
     """
-    waiting = [file for file in files if _has_parser(file) and _digest(file) not in _PARSED]
+    waiting = [file for file in files if _digest(file) not in _PARSED]
     refused: dict[File, str] = {}
     while waiting and len(refused) < most:
-        code = f"from workbook.tools.preflight.project import parse_each; parse_each({seconds})"
+        _parse(".kt", b"")  # the extra is there
         texts = (b"%s %d\n%s" % (file.path.suffix.encode(), len(file.content), file.content) for file in waiting)
-        ended = subprocess.run(  # noqa: S603
-            python_command("-c", code),
+        child = subprocess.run(  # noqa: S603
+            python_command("-S", parsing.__file__, str(seconds)),
             input=b"".join(texts),
             capture_output=True,
             env={**environment(), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # "" is the current folder
             check=False,
         )
-        parsed = min(ended.stdout.count(b"\n"), len(waiting))
+        parsed = min(child.stdout.count(b"\n"), len(waiting))
         _PARSED.update(map(_digest, waiting[:parsed]))
         refused.update((file, f"its grammar did not parse it within {seconds:g} s") for file in waiting[parsed:][:1])
         waiting = waiting[parsed + 1 :]
     return refused | dict.fromkeys(waiting, f"not tried: the grammar parsed none of {most} other files in time")
 
 
-def _has_parser(file: File) -> bool:
-    return _parser(file.path.suffix) is not None
-
-
 def _digest(file: File) -> tuple[str, bytes]:
     return file.path.suffix, sha256(file.content).digest()
 
 
-def parse_each(seconds: float) -> None:
-    """In the child: parse each text of stdin, and say so on stdout; a parse that takes too long ends the process.
-
-    Before a text stands a line with its suffix and its length in bytes.
-    """
-    while head := sys.stdin.buffer.readline():
-        suffix, size = head.decode().split()
-        faulthandler.dump_traceback_later(seconds, exit=True)  # a thread of its own, which no grammar can hold up
-        _parser(suffix)(sys.stdin.buffer.read(int(size)))
-        os.write(1, b"\n")
+def _parse(suffix: str, content: bytes) -> Node:
+    try:
+        return parsing.parse(suffix, content)
+    except ImportError:
+        raise ConfigurationError(f"Sources are read with their grammars: {pip_line('preflight')}") from None
 
 
 def text_of(node: Node) -> str:
@@ -464,7 +445,7 @@ class SourceFile:
     @cached_property
     def root(self) -> Node:
         """Its tree."""
-        return _parser(self.file.path.suffix)(self.file.content)
+        return _parse(self.file.path.suffix, self.file.content)
 
     @cached_property
     def parts(self) -> Parts:
