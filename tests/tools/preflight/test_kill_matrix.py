@@ -6,7 +6,7 @@ import pytest
 from sample_projects import good_project, judged
 
 from workbook.tools.harness.model import Verdict
-from workbook.tools.preflight.judges import PREFLIGHT_CASES
+from workbook.tools.preflight.run import PREFLIGHT_CASES
 
 GRADLE, CATALOG, SETTINGS = "app/build.gradle.kts", "gradle/libs.versions.toml", "settings.gradle.kts"
 RULES = "app/proguard-rules.pro"

@@ -82,8 +82,7 @@ def preflight(options: argparse.Namespace) -> int:
     """Judge, or list the cases."""
     from workbook.tools.harness.selection import chosen
     from workbook.tools.harness.summary import headline
-    from workbook.tools.preflight.judges import PREFLIGHT_CASES
-    from workbook.tools.preflight.run import finding_lines, preflight
+    from workbook.tools.preflight.run import PREFLIGHT_CASES, finding_lines, preflight
 
     cases = chosen(PREFLIGHT_CASES, [_pattern(text, PREFLIGHT_CASES) for text in options.only])
     if options.list:

@@ -1,4 +1,4 @@
-"""Judges whether a second tap on the add button is kept away (A-BTN-1).
+"""Whether a second tap on the add button is kept away (A-BTN-1).
 
 A tap is followed backwards: the SDK's `provision`, the function with it, the functions that call that one. What these
 write before `provision` has to be asked: by a condition that leads there, or by what shows or enables the button.
@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from workbook.tools.harness.model import Miss
-from workbook.tools.preflight.model import Facts, miss_in
+from workbook.tools.preflight.model import Facts
 from workbook.tools.preflight.project import (
     NAME_KINDS,
     SourceCall,
@@ -43,16 +42,6 @@ def sdk_calls(kotlin: Sources) -> Iterator[SourceCall]:
         is_sdk = call.name == "provision" and bool(call.receiver) and len(call.arguments) == 3
         if is_sdk and (call.function is None or call.function.name != "fetchOpc"):
             yield call
-
-
-def second_tap(facts: Facts) -> Iterator[Miss]:
-    """A call of the SDK that a second tap reaches while an attempt is under way; one for each page."""
-    seen: set[tuple[SourceFile, str]] = set()
-    for call in open_calls(facts):
-        page = call.source, call.kind.name if call.kind else ""
-        if page not in seen and not is_bridge(call.source) and not facts.a.kotlin.unclear:
-            seen.add(page)
-            yield miss_in(call, "nothing that disables it")
 
 
 def open_calls(facts: Facts) -> Iterator[SourceCall]:

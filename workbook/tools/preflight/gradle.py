@@ -217,7 +217,7 @@ class Module:
         ids = (text for text in self._plugins() if "." in text or "-" in text)
         return any(re.split(r"[.\s]", text)[-1].lower().endswith(endings) for text in ids)
 
-    def resolved(self, text: str) -> str:
+    def resolve(self, text: str) -> str:
         """A text with the names in it replaced; empty where one is unknown."""
         variable = re.compile(r"\$\{?([\w.]*)\}?")
         known = {name: self.names.get(name, self.names.get(name.rpartition(".")[2])) for name in variable.findall(text)}
@@ -236,15 +236,15 @@ class Module:
     def _coordinates(self, entry: Statement) -> Iterator[tuple[str, str]]:
         """What a statement depends on: `group:name` and the version of each, however the statement writes them."""
         if entry.words[1:3] == ("group", "name") and len(entry.strings) > 1:
-            group, name, *rest = map(self.resolved, entry.strings)
+            group, name, *rest = map(self.resolve, entry.strings)
             version = self._named(entry.words[4]) if len(entry.words) > 4 else ""  # `version: tap`
             yield f"{group}:{name}", version or (rest[0] if rest and entry.words[3:4] == ("version",) else "")
         elif entry.strings and entry.strings[0].count(":") in {1, 2, 3}:
             group, name, *rest = entry.strings[0].split(":")
-            version = self.resolved(rest[0].partition("@")[0]) if rest else ""
+            version = self.resolve(rest[0].partition("@")[0]) if rest else ""
             if not version and len(entry.words) > 1:  # "group:name:" + version
                 version = self._named(entry.words[-1])
-            yield f"{self.resolved(group) or group}:{name}", version
+            yield f"{self.resolve(group) or group}:{name}", version
         for word in entry.words[1:]:
             yield from self.catalog.get(_dotted(word), ())
 
@@ -273,7 +273,7 @@ class Module:
             for kind, suffix in self._build_types().items():
                 words = [flavor.name for flavor in flavors] + [kind]
                 name = words[0] + "".join(f"{word[:1].upper()}{word[1:]}" for word in words[1:])
-                resolved = self.resolved(identity + suffixes + suffix)
+                resolved = self.resolve(identity + suffixes + suffix)
                 if identity and resolved:
                     found.append(Variant(name, resolved))
         return found

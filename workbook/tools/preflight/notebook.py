@@ -16,9 +16,8 @@ from workbook.tools.harness.sarif import LEVELS
 from workbook.tools.harness.selection import Baseline, chosen
 from workbook.tools.harness.summary import headline
 from workbook.tools.preflight.gradle import read_build
-from workbook.tools.preflight.judges import PREFLIGHT_CASES
 from workbook.tools.preflight.project import read_project
-from workbook.tools.preflight.run import Preflight, finding_lines, preflight
+from workbook.tools.preflight.run import PREFLIGHT_CASES, Preflight, finding_lines, preflight
 from workbook.tools.preflight.signing import allowlist_request, read_certificates
 from workbook.views.html import View
 from workbook.views.table import Snapshot, Stack, Table, statement, table

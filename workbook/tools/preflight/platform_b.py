@@ -126,14 +126,14 @@ class BuildTarget:
     def deployment(self) -> str:
         """The lowest version of the phone's system; empty where it is unknown."""
         named = re.compile(r"[A-Z]*PHONEOS_DEPLOYMENT_TARGET\Z")
-        found = (expanded(self.settings, value) for key, value in self.settings.items() if named.match(key))
+        found = (expand(self.settings, value) for key, value in self.settings.items() if named.match(key))
         return next((value for value in found if "$" not in value), "")
 
     @property
     def bundle_id(self) -> str:
         """Its bundle id; empty where it is unknown."""
         written = self.settings.get("PRODUCT_BUNDLE_IDENTIFIER") or (self.plist or {}).get("CFBundleIdentifier", "")
-        found = expanded(self.settings, str(written))
+        found = expand(self.settings, str(written))
         return "" if "$" in found else found
 
     @property
@@ -149,7 +149,7 @@ class BuildTarget:
         found: dict[str, set[str]] = {kind: set() for kind in kinds}
         for key, value in (self.entitlements or {}).items():
             for kind in (kind for kind, pattern in kinds.items() if re.search(pattern, key)):
-                texts = (expanded(self.settings, str(group)) for group in rows(value))
+                texts = (expand(self.settings, str(group)) for group in rows(value))
                 found[kind] |= {re.sub(r"\A\$[({]\w*Prefix[)}]", "", text) for text in texts}
         return found
 
@@ -280,7 +280,7 @@ def _generating(project: Project) -> str:
     return ""
 
 
-def expanded(settings: Mapping[str, str], text: str) -> str:
+def expand(settings: Mapping[str, str], text: str) -> str:
     """A setting with the variables in it replaced, at most eight deep; one that is unknown stays as it is."""
     for _depth in range(8):
         known = re.sub(r"\$[({](\w+)(?::\w+)?[)}]", lambda match: settings.get(match[1], match[0]), text[:2_000])
@@ -345,7 +345,7 @@ def _file(
     settings: Mapping[str, str], key: str, of: File, project: Project, broken: list[tuple[File, str]]
 ) -> File | None:
     """The file that a setting of a project file names; None where it names none, or one that is not there."""
-    text = expanded(settings, settings.get(key, "")).lstrip("/")
+    text = expand(settings, settings.get(key, "")).lstrip("/")
     if not text or "$" in text:
         return None
     found = project.at(of.path.parent.parent / text)

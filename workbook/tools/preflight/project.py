@@ -47,6 +47,7 @@ JVM = (".kt", ".java", ".xml", ".properties")
 SCRIPTS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte", ".html", ".env")
 # Endings of what ends up in an app, or configures it.
 IN_APPS = (*JVM, *SCRIPTS, ".dart", ".swift", ".m", ".mm", ".h", ".cs", ".plist", ".xcconfig", ".strings")
+COMMENT = re.compile(rb"(?<!:)//[^\n]*|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,18 @@ class File:
     def mentions(self, *words: bytes) -> bool:
         """Whether one of these words, in small letters, is in it; much faster than a pattern."""
         return any(word in self._small for word in words)
+
+    def matches(self, pattern: bytes, flags: int = re.IGNORECASE) -> Iterator[tuple[int, re.Match[bytes]]]:
+        """Each place where the pattern fits outside of comments, with its line, from 1."""
+        hashes = self.name.endswith((".properties", ".env", ".yaml"))
+        text = re.sub(rb"(?m)^\s*#[^\n]*", b"", self.content) if hashes else self.content
+        # the lines of a comment stay, so that the line of a finding is right
+        code = COMMENT.sub(lambda match: b"\n" * match[0].count(b"\n"), text)
+        line, place = 1, 0
+        for match in re.finditer(pattern, code, flags):
+            line += code.count(b"\n", place, match.start())
+            place = match.start()
+            yield line, match
 
     @property
     def is_test(self) -> bool:

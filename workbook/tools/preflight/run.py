@@ -1,7 +1,7 @@
 """Reads a project, judges it by every case, and makes a record as `workbook conform` does, and its SARIF form."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,12 +16,29 @@ from workbook.tools.harness.record import concluded
 from workbook.tools.harness.report import About, RunRecord
 from workbook.tools.harness.sarif import LEVELS
 from workbook.tools.harness.selection import Options
+from workbook.tools.preflight import cases_a, cases_b, cases_text
 from workbook.tools.preflight.gradle import Dependency, read_build
-from workbook.tools.preflight.judges import PREFLIGHT_CASES
-from workbook.tools.preflight.model import Facts, Part, PreflightCase, ProjectA
+from workbook.tools.preflight.model import (
+    EXTENSION,
+    PLATFORM_A,
+    PLATFORM_B,
+    Facts,
+    Part,
+    PreflightCase,
+    ProjectA,
+    Setting,
+)
 from workbook.tools.preflight.platform_b import read_platform_b
 from workbook.tools.preflight.project import LARGEST_FILE, Project, about_provisioning, read_project, read_sources
 from workbook.tools.preflight.signing import SigningCertificate, read_certificates, read_sent
+
+# Every case by its name, in the order of the modules' texts.
+PREFLIGHT_CASES: Mapping[str, PreflightCase] = {
+    case.name: case
+    for module in (cases_b, cases_a, cases_text)
+    for case in vars(module).values()
+    if isinstance(case, PreflightCase)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +119,8 @@ def named_certificates(run: Preflight) -> tuple[SigningCertificate, ...]:
     return tuple(cert for path in run.signing for cert in read_certificates(path, run.machine))
 
 
-def read_environment(path: Path) -> dict[str, tuple[str, int]]:
-    """The names of an environment file, each with its value and its line; the values are secrets.
+def read_environment(path: Path) -> tuple[Setting, ...]:
+    """The settings in an environment file; the values are secrets.
 
     Raises:
         ConfigurationError: it cannot be read, or has no such line.
@@ -112,10 +129,10 @@ def read_environment(path: Path) -> dict[str, tuple[str, int]]:
     text = read_named(path, LARGEST_FILE, again).decode("utf-8-sig", "replace")
     setting = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$")
     lines = ((match, number) for number, line in enumerate(text.splitlines(), 1) if (match := setting.match(line)))
-    found = {match[1]: (match[2].strip("\"'"), number) for match, number in lines}
-    if not found or "\0" in text:
+    settings = {match[1]: Setting(match[1], match[2].strip("\"'"), number) for match, number in lines}
+    if not settings or "\0" in text:
         raise ConfigurationError(f"{str(path)!r} cannot be read: it is no text with NAME=VALUE lines. {again}")
-    return found
+    return tuple(settings.values())
 
 
 def preflight(run: Preflight) -> RunRecord:
@@ -126,7 +143,7 @@ def preflight(run: Preflight) -> RunRecord:
     """
     began = monotonic()
     facts = read_facts(run)
-    results = [_judged(case, facts) for case in run.cases]
+    results = [_judge(case, facts) for case in run.cases]
     something = facts.a.is_there or facts.b.is_there or facts.unread
     trouble = "" if something else (
         "Nothing here is about provisioning: no SDK, no extension point, no entitlement. Name the project's folder, "
@@ -144,18 +161,27 @@ def preflight(run: Preflight) -> RunRecord:
     return concluded(about, began, results, PREFLIGHT_CASES, run, secrets=sorted(facts.secrets))
 
 
-def _judged(case: PreflightCase, facts: Facts) -> CaseResult:
+def _judge(case: PreflightCase, facts: Facts) -> CaseResult:
     missing = next((part for part in case.parts if not part.is_in(facts)), None)
-    unseen = "" if missing in {Part.PLATFORM_A, Part.PLATFORM_B, Part.EXTENSION} else case.unseen(facts)
     if missing is not None:
-        unseen = missing.missing if missing.is_somewhere else unseen if facts.b.is_there else ""
-        unseen = facts.b.unread_lists if missing is Part.EXTENSION else unseen
+        unseen = _why_unseen(case, missing, facts)
         verdict = Verdict.NOT_LOOKED_AT if unseen else Verdict.NOT_APPLICABLE
         return CaseResult(case, verdict, why=unseen or missing.missing)
     misses = tuple(dict.fromkeys(case.judge(facts)))
-    if unseen and not misses:
+    if misses:
+        return CaseResult(case, gravest(misses, case.rule), misses)
+    if unseen := case.unseen(facts):
         return CaseResult(case, Verdict.NOT_LOOKED_AT, why=unseen)
-    return CaseResult(case, gravest(misses, case.rule), misses, why="" if misses else facts.evidence(case.name))
+    return CaseResult(case, Verdict.PASS, why=facts.evidence(case.name))
+
+
+def _why_unseen(case: PreflightCase, missing: Part, facts: Facts) -> str:
+    """Why the part that is missing may be there all the same; empty where it is not."""
+    if missing.is_somewhere:
+        return missing.missing
+    if missing is EXTENSION:
+        return facts.b.unread_lists
+    return case.unseen(facts) if facts.b.is_there and missing not in {PLATFORM_A, PLATFORM_B} else ""
 
 
 def finding_lines(done: RunRecord) -> list[str]:

@@ -32,8 +32,8 @@ from workbook.tools.conform.back_end.model import (
     WholeRun,
 )
 from workbook.tools.harness.model import Verdict, gravest
-from workbook.tools.preflight.judges import PREFLIGHT_CASES
 from workbook.tools.preflight.model import PreflightGroup
+from workbook.tools.preflight.run import PREFLIGHT_CASES
 
 PASS, WARN, FAIL, NOTE = Verdict.PASS, Verdict.WARN, Verdict.FAIL, Verdict.NOTE
 STRAY = {"operation": ""}

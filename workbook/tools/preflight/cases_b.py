@@ -1,0 +1,501 @@
+"""The cases of platform B: property lists, entitlements, build settings, package versions, Swift."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from workbook.tools.harness.model import Miss
+from workbook.tools.preflight.gradle import numbers
+from workbook.tools.preflight.model import (
+    EXTENSION,
+    PLATFORM_B,
+    Facts,
+    Part,
+    Unseen,
+    case,
+    miss_at,
+    miss_in,
+    misses_unread,
+    why_unread,
+)
+from workbook.tools.preflight.platform_b import AUTHORIZATION, ISSUER, BuildTarget, expand
+from workbook.tools.preflight.project import SourceFunction, line_of, names_in, text_of, walk
+
+POINT, CLASS = "NSExtensionPointIdentifier", "NSExtensionPrincipalClass"
+CLASSES = {ISSUER: "ExtensionHandler", AUTHORIZATION: "AuthorizationProvider"}
+# What app and extension may share, and how a source names it.
+GROUPS = {
+    "an app group": rb'"(group\.[\w-]+\.[\w.-]+)"',
+    "a keychain group": rb'[aA]ccessGroup\b[^"\n]{0,40}"([\w.-]+)"',
+}
+# From this version on platform B's SDK has the later variant's operations (sdk-b).
+LATER_B = (2,)
+
+HANDLER = Part("No Swift source has a handler of the wallet's extension.", lambda facts: bool(facts.b.handlers))
+DELEGATE = Part("No Swift source has a delegate of the SDK.", lambda facts: any(facts.b.delegates("provision")))
+CARD_ART = Part("No Swift source has a delegate with cardArt.", lambda facts: any(facts.b.delegates("cardArt")))
+SDK_B = Part(
+    "The version of platform B's SDK is in no lock file, manifest and project file: name the package with --sdk.",
+    lambda facts: bool(facts.b.version) and facts.b.is_there,
+    is_somewhere=True,
+)
+
+
+# Why a case may have had nothing to judge: an empty text where what it judges was read.
+
+
+def _no_list(facts: Facts) -> str:
+    return facts.b.unread_lists
+
+
+def _no_swift(name: str = "") -> Unseen:
+    return lambda facts: why_unread("Swift", facts.b.swift, "Objective-C", facts.b.objc, name)
+
+
+def _no_handler(facts: Facts) -> str:
+    if not facts.b.handlers and not facts.b.of(ISSUER):
+        return ""
+    if (reason := _no_swift()(facts)) or facts.b.handlers:
+        return reason
+    return "No Swift source that was read has a handler of the issuer-provisioning extension."
+
+
+def _no_setting(wanted: Callable[[BuildTarget], object], what: str) -> Unseen:
+    """This is known of the app and of each extension."""
+
+    def why(facts: Facts) -> str:
+        targets = _embedding(facts)
+        if facts.b.generating or not targets:
+            return facts.b.generating or "No target of an app was read: name the folder with the project file."
+        unknown = next((target.label for target in targets if not wanted(target)), "")
+        return f"The {what} of {unknown} is in no file that was read: name the folder with it." if unknown else ""
+
+    return why
+
+
+# Targets.
+
+
+def _extensions(facts: Facts) -> list[BuildTarget]:
+    return facts.b.of(ISSUER, AUTHORIZATION)
+
+
+def _embedding(facts: Facts) -> list[BuildTarget]:
+    """App and extensions. Of several apps, only those that provision; a single app in any case."""
+    apps = facts.b.of("app")
+    provisioning = [app for app in apps if app.may_provision or any(_is_of(other, app) for other in _extensions(facts))]
+    if not provisioning and len({app.name for app in apps}) == 1:
+        provisioning = apps
+    return [*provisioning, *_extensions(facts)]
+
+
+def _is_of(extension: BuildTarget, app: BuildTarget) -> bool:
+    """Whether the extension's identifier begins with the app's, as the platform demands."""
+    return bool(app.bundle_id) and extension.bundle_id.startswith(f"{app.bundle_id}.")
+
+
+def _apps_of(target: BuildTarget, apps: list[BuildTarget]) -> list[BuildTarget]:
+    """The apps of a target's configuration; all of them where it has a configuration of its own."""
+    return [app for app in apps if app.configuration == target.configuration] or apps
+
+
+def _list_place(target: BuildTarget, text: str) -> tuple[str, int]:
+    """A target's property list, and the first line with this text."""
+    file = target.plist_file or target.file
+    return file.name, file.line(text)
+
+
+def _setting_place(facts: Facts, target: BuildTarget, ending: str) -> tuple[str, int]:
+    """The file and the line that say a build setting of a target, of which this is the name, or the end of it."""
+    value = next((text for name, text in target.settings.items() if name.endswith(ending)), "")
+    written = re.compile(rf'{ending}(\[[^]\n]*\])*\s*=\s*"?{re.escape(value)}')
+    for file in (target.file, *facts.project.named("*.xcconfig")):
+        if match := written.search(file.text):
+            return file.name, file.text.count("\n", 0, match.start()) + 1
+    return target.file.name, 1
+
+
+# Property lists.
+
+
+@case("plist.readable", "form", "X-PLIST-2", PLATFORM_B, unseen=_no_list)
+def check_readable(facts: Facts) -> Iterator[Miss]:
+    """Every property list and project file of a target can be read."""
+    yield from misses_unread(facts.b.broken)
+
+
+@case("plist.identifier", "form", "X-PLIST-1", EXTENSION, unseen=_no_list)
+def check_identifiers(facts: Facts) -> Iterator[Miss]:
+    """The extension points are spelt as the platform spells them."""
+    right = re.compile(r"com\.[a-z][a-z0-9-]*\.[A-Za-z][A-Za-z0-9]*\.issuer-provisioning(\.authorization)?")
+    for target in _extensions(facts):
+        if not target.points and target.plist is not None:
+            expected = f"{POINT} com.<platform>.<kit>.{target.role}"
+            observed = f"{target.extension.get(POINT, 'nothing')!s:.80}"
+            todo = f"Set {POINT} of {target.name}; its principal class says that it is one."
+            yield miss_at(*_list_place(target, POINT), expected, observed, todo, harms=True)
+        for _place, text in target.points:
+            if not right.fullmatch(text):
+                expected = "com.<platform>.<kit>.issuer-provisioning, or the same with .authorization"
+                todo = f"Correct the identifier of {target.name}, letter by letter."
+                yield miss_at(*_list_place(target, text), expected, f"{text:.80}", todo, harms=True)
+
+
+@case("plist.nesting", "form", "X-PLIST-2", EXTENSION, unseen=_no_list)
+def check_nesting(facts: Facts) -> Iterator[Miss]:
+    """The identifier is in NSExtension, under NSExtensionPointIdentifier."""
+    expected = f"NSExtension.{POINT}"
+    for target in _extensions(facts):
+        places = [place for place, _text in target.points]
+        if places and expected not in places:
+            todo = f"Put the identifier of {target.name} into the dictionary NSExtension, under {POINT}."
+            place = _list_place(target, places[0].rpartition(".")[2])
+            yield miss_at(*place, expected, places[0], todo, harms=True)
+
+
+@case("plist.principal-class", "form", "X-PLIST-3", EXTENSION, unseen=_no_list)
+def check_principal_classes(facts: Facts) -> Iterator[Miss]:
+    """Each extension names its own class, and the module.
+
+    The class is the document's, or one that a source declares.
+    """
+    for target in _extensions(facts):
+        if target.plist is not None and target.points:
+            yield from _check_principal_class(facts, target)
+
+
+def _check_principal_class(facts: Facts, target: BuildTarget) -> Iterator[Miss]:
+    usual = CLASSES[target.role]
+    expected = f"$(PRODUCT_MODULE_NAME).{usual}"
+    written = target.extension.get(CLASS)
+    if not isinstance(written, str) or not written:
+        by_storyboard = target.role == AUTHORIZATION and bool(target.extension.get("NSExtensionMainStoryboard"))
+        more = " A storyboard that makes the class may stand for it (assumed)." if by_storyboard else ""
+        todo, place = f"Set {CLASS} of {target.name}.{more}", _list_place(target, "NSExtension")
+        yield miss_at(*place, expected, "no principal class", todo, harms=True, noted=by_storyboard)
+        return
+    module, _dot, name = written.rpartition(".")
+    of_role = re.compile("IssuerProvisioning.*" + ("Handler" if target.role == ISSUER else "Authorization"))
+    declared = [kind for kind in facts.b.swift.types if any(map(of_role.search, kind.heads))]
+    if not module and not _declares(facts, name, plain=True):
+        todo = "Write the module in front of the class: the wallet loads it by its full name."
+    elif name in CLASSES.values() and name != usual:
+        todo = f"The two are mixed up: {target.name} has the class of one and the identifier of the other."
+    elif module != target.name and module in {other.name for other in facts.b.targets}:
+        todo = f"Name the module of {target.name}: the class is not looked for in {module}."
+    elif (declared or name != usual) and not _declares(facts, name):
+        todo = f"Name the class that {target.name} has: no source that was read declares {name:.80}."
+        if declared:
+            expected = f"$(PRODUCT_MODULE_NAME).{declared[0].name}, which {declared[0].source.file.name} has"
+    else:
+        return
+    yield miss_at(*_list_place(target, CLASS), expected, written, todo, harms=True)
+
+
+def _declares(facts: Facts, name: str, *, plain: bool = False) -> bool:
+    """Whether a source has a class of this name; `plain`: without a module, as in Objective-C or by `@objc(...)`."""
+    kinds = r"@objc\(|@implementation\s+" if plain else r"@objc\(|@implementation\s+|class\s+|typealias\s+"
+    declared = re.compile(rf"({kinds}){re.escape(name)}\b")
+    return any(declared.search(file.text) for file in facts.project.named("*.swift", "*.m", "*.mm"))
+
+
+@case("plist.bundle-id", "form", "GAP-8", EXTENSION, unseen=_no_setting(lambda target: target.bundle_id, "bundle id"))
+def check_bundle_ids(facts: Facts) -> Iterator[Miss]:
+    """The bundle id of each extension begins with the app's."""
+    for target in _extensions(facts):
+        apps = _apps_of(target, facts.b.of("app"))
+        ids = sorted({app.bundle_id for app in apps})
+        if target.bundle_id and ids and all(ids) and not any(_is_of(target, app) for app in apps):
+            expected = f"{ids[0]}.NAME, below the app's (assumed: the phone installs it only then)"
+            todo = f"Let the id of {target.name} begin with the app's and a dot."
+            place = _setting_place(facts, target, "PRODUCT_BUNDLE_IDENTIFIER")
+            yield miss_at(*place, expected, target.bundle_id, todo, harms=True)
+
+
+@case("plist.both-extensions", "form", "X-PLIST-1", EXTENSION, unseen=_no_list)
+def check_both_extensions(facts: Facts) -> Iterator[Miss]:
+    """There are both extensions."""
+    for role in (ISSUER, AUTHORIZATION):
+        if not facts.b.of(role) and not (facts.b.broken and facts.b.unread_lists):  # it may be the one that is broken
+            todo, place = "Add the target: the wallet needs both extensions.", _list_place(_extensions(facts)[0], "")
+            yield miss_at(*place, f"an extension com.<platform>.<kit>.{role}", "none", todo, harms=True)
+
+
+# Entitlements and build settings.
+
+
+@case(
+    "entitlement.provisioning",
+    "form",
+    "GAP-8",
+    PLATFORM_B,
+    unseen=_no_setting(lambda target: target.entitlements is not None, "entitlements file"),
+)
+def check_entitlements(facts: Facts) -> Iterator[Miss]:
+    """App and extensions have the provisioning entitlement."""
+    for target in _embedding(facts):
+        if target.entitlements is not None and not target.may_provision:
+            file = target.entitlements_file or target.plist_file or target.file
+            expected, observed = "the entitlement …payment-pass-provisioning", "the entitlement is missing (sdk-b)"
+            todo = f"Add it to the entitlements of {target.name}, and to its provisioning profile."
+            yield miss_at(file.name, 1, expected, observed, todo, harms=True)
+
+
+@case("entitlement.app-group", "form", "X-CACHE-1", EXTENSION, unseen=_no_list)
+def check_app_groups(facts: Facts) -> Iterator[Miss]:
+    """App and extension share an app group."""
+    apps = [target for target in _embedding(facts) if target.role == "app" and target.entitlements is not None]
+    groups = "one app group, or one keychain access group"
+    todo = f"Put app and extension into {groups}: the extension reads what the app saved."
+    for target in facts.b.of(ISSUER):
+        if target.entitlements is not None and apps:
+            same = _apps_of(target, apps)
+            app = next((app for app in same if _is_of(target, app)), same[0])
+            for kind, noted in _unshared(facts, target, app):
+                expected = f"{kind} of {app.name}: {', '.join(sorted(app.shared[kind])) or 'it is in none'}"
+                observed = ", ".join(sorted(target.shared[kind])) or f"{target.label} is in none"
+                yield miss_at((target.entitlements_file or target.file).name, 1, expected, observed, todo, noted=noted)
+    if any(target.entitlements is None for target in facts.b.targets):
+        return
+    for kind in GROUPS:
+        known = {group for target in facts.b.targets for group in target.shared[kind]}
+        for name, line, named in _groups_in_code(facts, kind) if known and "$" not in "".join(known) else ():
+            if not named.endswith(tuple(known)):
+                expected = f"{kind} of the entitlements: {', '.join(sorted(known))}"
+                yield miss_at(name, line, expected, named, todo)
+
+
+def _unshared(facts: Facts, target: BuildTarget, app: BuildTarget) -> Iterator[tuple[str, bool]]:
+    """The kinds of groups that should be shared and are not, and whether that is only noted.
+
+    Of two groups that differ, although one of the other kind is shared, only one that the code names is wrong.
+    """
+    shares = any(target.shared[kind] & app.shared[kind] for kind in GROUPS)
+    if not shares:
+        yield "an app group", False
+    for kind in GROUPS if shares else ():
+        inner, outer = target.shared[kind], app.shared[kind]
+        if inner and outer and not inner & outer:
+            yield kind, not any(_groups_in_code(facts, kind))
+
+
+def _groups_in_code(facts: Facts, kind: str) -> Iterator[tuple[str, int, str]]:
+    """Each place where a source of platform B names a group, and the group; of a keychain, the team is in front."""
+    for file in facts.app_files:
+        if file.name.endswith((".swift", ".m", ".mm")) and file.mentions(b"suitename", b"appgroup", b"accessgroup"):
+            for line, match in file.matches(GROUPS[kind], 0):
+                yield file.name, line, match[1].decode()
+
+
+@case(
+    "build.deployment-target",
+    "form",
+    "GAP-8",
+    PLATFORM_B,
+    unseen=_no_setting(lambda target: target.deployment, "deployment target"),
+)
+def check_deployment(facts: Facts) -> Iterator[Miss]:
+    """The deployment targets suit the SDK."""
+    works_from = {"app": "13.4", ISSUER: "14.0", AUTHORIZATION: "14.0"}  # (sdk-b)
+    apps = facts.b.of("app")
+    for target in (*apps, *_extensions(facts)):
+        version = numbers(target.deployment)
+        of_apps = [numbers(app.deployment) for app in apps if app.configuration == target.configuration]
+        if version and version < numbers(works_from[target.role]):
+            expected = f"{works_from[target.role]} or later (sdk-b)"
+            todo = "Raise the deployment target, or ask for the system's version before the code runs."
+        elif target.role != "app" and version and of_apps and all(of_apps) and version[0] > min(of_apps)[0] + 1:
+            # one release more than the app's is usual (assumed)
+            expected = "about the deployment target of the app"
+            todo = "On older phones the app runs and is not listed in the wallet: lower the extension's target."
+        else:
+            continue
+        place = _setting_place(facts, target, "PHONEOS_DEPLOYMENT_TARGET")
+        yield miss_at(*place, expected, f"{target.name}: {target.deployment}", todo, noted=True)
+
+
+@case(
+    "build.settings",
+    "form",
+    "APP-8",
+    PLATFORM_B,
+    unseen=_no_setting(lambda target: target.configuration, "build settings"),
+)
+def check_build_settings(facts: Facts) -> Iterator[Miss]:
+    """Architectures and Swift's version suit the SDK."""
+    arm64 = "arm64, which every phone with the SDK's system is (assumed)"
+    unfit = (
+        ("ARCHS", r"armv7", arm64),
+        ("VALID_ARCHS", r"armv7", arm64),
+        ("EXCLUDED_ARCHS", r"arm64(?!e)", "all but arm64, which every phone is (assumed)"),
+        ("SWIFT_VERSION", r"\A[1-4](\.|\Z)", "5 or later: the SDK's calls are async (assumed)"),
+    )
+    todo = "Take this setting out, or set what is expected."
+    for target in _embedding(facts):
+        for setting, pattern, expected in unfit:
+            value = expand(target.settings, target.settings.get(setting, ""))
+            if re.search(pattern, value):
+                yield miss_at(*_setting_place(facts, target, setting), expected, f"{setting} {value}", todo)
+
+
+@case("build.package-version", "form", "GAP-7", PLATFORM_B, SDK_B)
+def check_one_version(facts: Facts) -> Iterator[Miss]:
+    """Every file pins one version of the SDK."""
+    first, *others = [package for package in facts.b.packages if numbers(package.version)]
+    for package in others:
+        if numbers(package.version)[:1] != numbers(first.version)[:1]:
+            observed = f"{package.name} {package.version}, and {first.version} in {first.file.name}"
+            expected, todo = "one version of the SDK's package", "Pin one version everywhere."
+            yield miss_at(package.file.name, package.line, expected, observed, todo, noted=True)
+
+
+# Swift: the extension's handler.
+
+
+def _handler_functions(facts: Facts, name: str) -> Iterator[SourceFunction]:
+    """The functions of handlers with this name."""
+    return (function for handler in facts.b.handlers for function in handler.functions if function.name == name)
+
+
+@case("swift.status-network", "budget", "X-STATUS-3", HANDLER, unseen=_no_handler)
+def check_status_network(facts: Facts) -> Iterator[Miss]:
+    """status() makes no network call.
+
+    Neither does it through another function.
+    """
+    network = re.compile(r"URLSession|URLRequest|NWConnection|NSURL(Connection|Session)|AF|Alamofire|Moya(Provider)?"
+                         r"|(data|upload|download)Task")  # fmt: skip
+    for status in _handler_functions(facts, "status"):
+        for function in facts.b.swift.reach(status):
+            name = next(filter(network.fullmatch, names_in(function.node)), None)
+            if name is not None:
+                through = "" if function is status else f", through {function.name}()"
+                todo = "Use what the app saved: status() has 100 ms. passEntries() may call the back end."
+                yield miss_in(status, "no network call in status()", f"{name} in status(){through}", todo)
+                break
+
+
+@case("swift.remote-entries", "fidelity", "X-ENTRIES-2", HANDLER, unseen=_no_handler)
+def check_remote_entries(facts: Facts) -> Iterator[Miss]:
+    """remotePassEntries() asks for the watch's entries."""
+    for function in _handler_functions(facts, "remotePassEntries"):
+        calls = {call.name: call for call in function.calls}
+        if "passEntries" in calls and "remotePassEntries" not in calls:
+            todo = "Call remotePassEntries; passEntries offers the watch the phone's cards."
+            yield miss_in(calls["passEntries"], "remotePassEntries(withDelegate:)", "passEntries", todo)
+
+
+@case("swift.kept-service", "concurrency", "X-HANDLER-1", HANDLER, unseen=_no_handler)
+def check_kept_service(facts: Facts) -> Iterator[Miss]:
+    """The handler keeps no service."""
+    todo = "Make the service in each call: the wallet makes a new handler for each of them."
+    for handler in facts.b.handlers:
+        bodies = [part for part in handler.node.named_children if part.type == "class_body"][:1]
+        for node in (node for body in bodies for node in body.named_children):
+            if node.type != "property_declaration" or any(part.type == "computed_property" for part in node.children):
+                continue
+            makes_one = any(part.type in {"function_type", "lambda_literal"} for part in walk(node))
+            if "ExtensionProvisioningService" in names_in(node) and not makes_one:
+                expected, text = "no service in a property of the handler", text_of(node).splitlines()[0].strip()
+                yield miss_at(handler.source.file.name, line_of(node), expected, f"{text:.80}", todo)
+
+
+@case("swift.entries-unavailable", "faults", "X-STATUS-2", HANDLER, unseen=_no_handler)
+def check_unavailable(facts: Facts) -> Iterator[Miss]:
+    """status() reports a missing service."""
+    expected = "entriesUnavailableExtensionStatus, where the service cannot be initialised"
+    todo = "Return ExtensionProvisioningService.entriesUnavailableExtensionStatus from that branch."
+    for status in _handler_functions(facts, "status"):
+        names = {name for function in facts.b.swift.reach(status) for name in names_in(function.node)}
+        makes_own = any(call.name.endswith("ExtensionStatus") and call.name[0].isupper() for call in status.calls)
+        if "extensionStatus" in names and "entriesUnavailableExtensionStatus" not in names and not makes_own:
+            yield miss_in(status, expected, "nothing like it", todo)
+
+
+@case("swift.authentication-ui", "form", "X-STATUS-1", EXTENSION, unseen=_no_swift())
+def check_authentication(facts: Facts) -> Iterator[Miss]:
+    """An extension that requires authentication has a UI for it."""
+    if facts.b.of(AUTHORIZATION) or not facts.b.of(ISSUER) or (facts.b.broken and facts.b.unread_lists):
+        return
+    observed = "requiresAuthentication: true, and no such target"
+    todo = "Add the authorization UI extension, or return false."
+    for call in facts.b.swift.calls:
+        if call.name == "extensionStatus" and any("true" in text_of(argument) for argument in call.arguments):
+            yield miss_in(call, "an authorization UI extension", observed, todo)
+
+
+@case("swift.authorization", "fidelity", "X-AUTH-1", EXTENSION, unseen=_no_swift("canceled"))
+def check_authorization(facts: Facts) -> Iterator[Miss]:
+    """The authorization UI can report success."""
+    expected = "completionHandler(.authorized) on at least one path"
+    for kind in facts.b.swift.types:
+        if any("IssuerProvisioning" in head and "Authorization" in head for head in kind.heads):
+            names = set(names_in(kind.node))
+            if {"canceled", "completionHandler"} <= names and "authorized" not in names:
+                todo = "Report .authorized when the cardholder has authenticated."
+                yield miss_in(kind, expected, "only .canceled", todo)
+
+
+# Swift: what goes with the SDK's version.
+
+
+def _signature(name: str, labels: list[str]) -> str:
+    """A function as Swift names it: `name(label:label:)`."""
+    return f"{name}({':'.join([*labels, ''])})"
+
+
+@case("swift.delegate", "fidelity", "B-DEL-2", PLATFORM_B, DELEGATE, SDK_B, unseen=_no_swift())
+def check_delegates(facts: Facts) -> Iterator[Miss]:
+    """The delegates' provision is that of the SDK's version.
+
+    The order of the two arguments differs (sdk-b).
+    """
+    for of_extension, functions in facts.b.delegates("provision"):
+        wanted, rule = ["sdkOutput", "paymentInstrumentId"], "B-DEL-2"
+        if of_extension:
+            wanted, rule = ["paymentInstrumentId", "sdkOutput"], "X-DEL-1"
+        elif facts.b.version < LATER_B:
+            wanted, rule = ["sdkOutput"], "B-DEL-1"
+        if wanted not in [function.labels for function in functions]:
+            expected, observed = (_signature("provision", labels) for labels in (wanted, functions[0].labels))
+            todo = f"Take these arguments: SDK {facts.b.written_version} calls no other function (sdk-b)."
+            yield miss_in(functions[0], expected, observed, todo, rule=rule)
+
+
+@case("swift.card-art", "fidelity", "X-ART-1", PLATFORM_B, CARD_ART, SDK_B, unseen=_no_swift())
+def check_card_art(facts: Facts) -> Iterator[Miss]:
+    """CardArt is that of the SDK's version."""
+    wanted = "paymentInstrumentId" if facts.b.version >= LATER_B else "forBrand"
+    for _of_extension, functions in facts.b.delegates("cardArt"):
+        if [wanted] not in [function.labels for function in functions]:
+            expected, observed = (_signature("cardArt", labels) for labels in ([wanted], functions[0].labels))
+            asks = f"SDK {facts.b.written_version} asks for cardArt by {wanted} (sdk-b)"
+            todo = f"{asks}; without that function the wallet has no picture."
+            yield miss_in(functions[0], expected, observed, todo)
+
+
+@case("swift.can-add", "fidelity", "B-CAN-2", PLATFORM_B, SDK_B, unseen=_no_swift())
+def check_can_add(facts: Facts) -> Iterator[Miss]:
+    """The app asks with the call that the SDK's version has."""
+    later = facts.b.version >= LATER_B
+    wanted, other = ("canAddCardDetails", "canAddCard") if later else ("canAddCard", "canAddCardDetails")
+    for call in facts.b.swift.calls:
+        if call.name == other and call.receiver and not facts.b.swift.declares(other):
+            todo = f"SDK {facts.b.written_version} has {wanted} (sdk-b): call that."
+            yield miss_in(call, wanted, other, todo, rule="B-CAN-2" if later else "B-CAN-1")
+        elif call.name == "canAddCardDetails" and any(text_of(part).endswith("false") for part in call.arguments):
+            expected, observed = "isWatchActivated as WatchAvailability tells it", "false, whatever watch there is"
+            todo = "Await activate() of the one WatchAvailability, or the card is not offered for the watch."
+            yield miss_in(call, expected, observed, todo, rule="B-WATCH-1", noted=True)
+
+
+@case("swift.one-watch", "concurrency", "B-WATCH-2", PLATFORM_B, unseen=_no_swift())
+def check_one_watch(facts: Facts) -> Iterator[Miss]:
+    """One WatchAvailability is made."""
+    init = ("WatchAvailability", "init")
+    made = [call for call in facts.b.swift.calls if call.name == init[0] or (call.receiver, call.name) == init]
+    todo = "Share one instance: a second one takes over the phone's watch session (sdk-b)."
+    for call in made[1:]:
+        observed = f"one more than that at {made[0].source.file.name}:{line_of(made[0].node)}"
+        yield miss_in(call, "one WatchAvailability", observed, todo)
