@@ -3,7 +3,7 @@
     python tests/bench/room.py [--seconds 600] [--seats 30]
 
 Each seat sends one document after the other, each with one wrong answer more; a third of the seats write them into a
-folder instead. After each `kill -9` the board is started again, on the same history, and is asked for the room.
+folder instead. After each `kill -9` the board is started again, on the same folder, and is asked for the room.
 """
 
 import argparse
@@ -33,7 +33,7 @@ SOONEST, LATEST = 1.0, 8.0
 def board(folder):
     """A board on the folder's history: its process and the trainer's token."""
     command = [sys.executable, "-m", "workbook", "course", "board", "--folder", str(folder / "copies")]
-    command += ["--port", str(PORT), "--history", str(folder / "board.sqlite")]
+    command += ["--port", str(PORT), "--data", str(folder / "board")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process, re.search("#(.+)", process.stdout.readline())[1]
@@ -98,7 +98,7 @@ def main():
             copy.mkdir(parents=True)
         (folder / "copies").mkdir(exist_ok=True)
         with board(folder):
-            token = json.loads((folder / "board.join.json").read_text())["token"]
+            token = json.loads((folder / "board" / "join.json").read_text())["token"]
         seats = [Seat(f"seat-{n}", token, copy) for n, copy in enumerate(copies)]
         for seat in seats:
             seat.start()

@@ -23,7 +23,7 @@ def room(tmp_path):
     (tmp_path / "copies").mkdir()
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         address = process.stdout.readline().split()[-1]
-        join = json.loads((tmp_path / "board.join.json").read_text())
+        join = json.loads((tmp_path / "board/join.json").read_text())
 
         def send(seat, *args, **exercises):
             headers = {"Authorization": f"Bearer {join['token']}"}

@@ -55,7 +55,7 @@ COMMANDS = {
     "rules": (["rules"], 0.7, {0, 130}),
     "sweep": (["sweep", "--limit", "300", "--out", "out"], 6.0, {0, 1, 130}),
     "completion": (["completion", "bash"], 1.0, {0, 130}),
-    "course": (["course", "board", "--port", "PORT", "--history", "board.sqlite"], 2.0, {0, 130}),
+    "course": (["course", "board", "--port", "PORT", "--data", "board"], 2.0, {0, 130}),
     "course agenda": (["course", "agenda", "--minutes", "60"], 1.0, {0, 130}),
 }
 """The words of each command, the seconds in which a signal may come, and its documented exit codes: of an

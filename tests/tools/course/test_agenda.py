@@ -103,7 +103,7 @@ def test_the_answers_are_folded_away_from_the_wall():
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--minutes", "45"], "invalid choice: 45 (choose from 60, 90, 180)"),
+        (["--minutes", "45"], "--minutes: invalid choice"),
         (["--for", "managers"], "invalid choice: 'managers'"),
         (["--start", "25:00"], "--start '25:00' is no time of day, such as 09:30."),
         (["--out", "."], "--out '.' cannot be written: Is a directory."),

@@ -1,49 +1,106 @@
-"""The board over HTTP: two tokens, each with its own right; thirty seats at once; and a folder of files of any kind."""
+"""The board: who needs help comes first; two tokens, each with its own right; and progress files of any kind."""
 
 import json
 import os
 import re
-import threading
-from contextlib import closing, contextmanager
-from http.client import HTTPConnection
+from datetime import UTC, datetime
 from types import SimpleNamespace
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import pytest
+from cryptography import x509
 
 from tests.support.seats import NOON, progress, sent, work
 from workbook.errors import ConfigurationError
+from workbook.lessons.exercises.model import all_exercises
 from workbook.lessons.exercises.progress import BoardAddress, Progress, send
 from workbook.simulation.http import Request
 from workbook.tools.commands import cli
 from workbook.tools.course import board as board_module
-from workbook.tools.course.board import LARGEST_PROGRESS, Board, BoardOptions, History, copies, serve_board
-from workbook.tools.mockserver.server import Server, base_url, listening, on_thread
+from workbook.tools.course.board import LARGEST_PROGRESS, Board, overview, progress_files, serve_board, stuck
+from workbook.tools.mockserver.server import listening, on_thread
 
 LEARNERS, TRAINER = "learners-0123456789", "trainer-0123456789"
 
 
+def room(*documents):
+    return overview([Progress.of(json.dumps(document)) for document in documents], NOON)
+
+
+def test_raised_hands_come_first_the_longest_before_the_others_then_who_is_stuck():
+    seats = room(
+        progress("calm", "03.1", _03_1=work()),
+        progress("stuck", "03.1", _03_1=work(wrong={"A-CAN-2": 3})),
+        progress("asks", "03.1", hand=2, _03_1=work()),
+        progress("waits", "03.1", hand=9, _03_1=work()),
+    )["seats"]
+    assert [(row["seat"], row["hand"]) for row in seats] == [("waits", 9), ("asks", 2), ("stuck", -1), ("calm", -1)]
+    assert seats[2]["stuck"].startswith("wrong 3 times: A-CAN-2, canProvision returns")
+    assert seats[3] == {
+        "seat": "calm",
+        "exercise": f"03.1 {all_exercises()['03.1'].title}",
+        "since": 5,
+        "wrong": 0,
+        "solved": 0,
+        "of": len(all_exercises()),
+        "hand": -1,
+        "for": "",
+        "stuck": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("done", "meant", "why"),
+    [
+        ({"wrong": {"form": 3}}, 5, "wrong 3 times: form"),
+        ({"wrong": {"form": 2, "A-CAN-2": 2}}, 5, ""),
+        ({"wrong": {"form": 2, "A-CAN-2": 2, "API-4": 1}}, 5, "5 different wrong answers"),
+        ({"first": 10}, 5, "10 min, meant for 5"),
+        ({"first": 9.9}, 1, ""),  # never before ten minutes
+        ({"first": 19}, 10, ""),
+        ({"first": 19}, 9, "19 min, meant for 9"),
+        ({"first": 60, "passed": 3, "wrong": {"form": 9}}, 5, ""),
+    ],
+)
+def test_who_is_stuck(done, meant, why):
+    (standing,) = Progress.of(sent("owl", "03.1", _03_1=work(**done))).exercises.values()
+    assert stuck(standing, meant, NOON) == why
+    assert stuck(None, meant, NOON) == ""
+
+
+def test_what_costs_most_comes_first_with_its_most_frequent_wrong_answer():
+    costs = room(
+        progress("one", _03_1=work(minutes=4, wrong={"form": 1, "API-4": 1}), _00_1=work(minutes=7, passed=1)),
+        progress("two", _03_1=work(minutes=5.4, wrong={"API-4": 1}, passed=2), _99_9=work(minutes=1)),
+    )["costs"]
+    assert [(row["exercise"][:4], row["minutes"], row["seats"], row["solved"]) for row in costs] == [
+        ("03.1", 9, 2, 1),
+        ("00.1", 7, 1, 1),
+        ("99.9", 1, 1, 0),
+    ]
+    assert re.fullmatch(r"API-4, Both calls send .*\(2 times\)", costs[0]["wrong"])
+    assert costs[1]["wrong"] == ""
+
+
 @pytest.fixture
 def board(tmp_path):
-    with closing(History(tmp_path / "board.sqlite")) as history:
-        yield Board(history, {"token": LEARNERS, "address": "http://127.0.0.1:1/"}, TRAINER)
+    (tmp_path / "seats").mkdir()
+    return Board(tmp_path / "seats", {"token": LEARNERS, "address": "http://127.0.0.1:1/"}, TRAINER)
 
 
-def asked(board, method, target, token="", body=b""):
+def ask(board, method, target, token="", body=b""):
     headers = (("authorization", f"Bearer {token}"),) if token else ()
     answer = board.respond(Request(method, target, headers, body))
     return answer.status, json.loads(answer.body) if b"{" in answer.body[:1] else answer.body
 
 
 def test_learners_send_and_the_trainer_sees(board):
-    assert asked(board, "PUT", "/seats/owl", LEARNERS, sent("owl", "03.1", hand=3, _03_1=work())) == (
-        200,
-        {"newest": True},
-    )
-    status, room = asked(board, "GET", "/room", TRAINER)
-    assert status == 200
-    assert [row["seat"] for row in room["seats"]] == ["owl"]
-    assert room["seats"][0]["hand"] >= 0
+    assert ask(board, "PUT", "/seats/owl", LEARNERS, sent("owl", "03.1", hand=3, _03_1=work()))[0] == 200
+    assert ask(board, "PUT", f"/seats/{quote('Zoë 2')}", LEARNERS, sent("Zoë 2"))[0] == 200
+    status, shown = ask(board, "GET", "/room", TRAINER)
+    assert (status, [row["seat"] for row in shown["seats"]]) == (200, ["owl", "Zoë 2"])
+    status, page = ask(board, "GET", "/?again")
+    assert (status, b"owl" in page, TRAINER.encode() in page) == (200, False, False)
 
 
 @pytest.mark.parametrize(
@@ -51,173 +108,131 @@ def test_learners_send_and_the_trainer_sees(board):
     [
         ("GET", "/room", ""),
         ("GET", "/room", LEARNERS),
-        ("GET", "/room", f"{TRAINER} "[:-2]),
+        ("GET", "/room", TRAINER[:-1]),
         ("PUT", "/seats/owl", ""),
         ("PUT", "/seats/owl", TRAINER),
         ("PUT", "/seats/owl", "ü"),
     ],
 )
 def test_each_token_has_its_own_right(board, method, target, token):
-    status, told = asked(board, method, target, token, sent("owl"))
+    status, refusal = ask(board, method, target, token, sent("owl"))
     assert status == 401
-    assert "authorization: Bearer TOKEN" in told["detail"]
-    assert board.history.seats == {}
+    assert "authorization: Bearer TOKEN" in refusal["detail"]
+    assert board.room(NOON)["seats"] == []
 
 
 @pytest.mark.parametrize(
-    ("target", "body", "status", "says"),
+    ("asked", "body", "status", "says"),
     [
-        ("/seats/owl", b"{}", 400, "This is no progress"),
-        ("/seats/owl", b"[" * 60_000, 400, "This is no progress"),
-        ("/seats/owl", json.dumps(progress("owl") | {"code": "x = 1"}).encode(), 400, "code Extra inputs are not"),
-        ("/seats/owl", b"x" * (LARGEST_PROGRESS + 1), 413, "larger than 65,536 bytes"),
-        ("/seats/hawk", sent("owl"), 400, "another seat"),
-        ("/seats/", sent("owl"), 404, "PUT seats/NAME"),
-        ("/seats/<b>", sent("owl"), 400, "another seat"),
-        ("/elsewhere", sent("owl"), 404, "PUT seats/NAME"),
+        ("PUT /seats/owl", b"{}", 400, "This is no progress"),
+        ("PUT /seats/owl", b"[" * 60_000, 400, "This is no progress"),
+        ("PUT /seats/owl", json.dumps(progress("owl") | {"code": "x"}).encode(), 400, "code Extra inputs are not"),
+        ("PUT /seats/owl", b"x" * (LARGEST_PROGRESS + 1), 413, "larger than 65,536 bytes"),
+        ("PUT /seats/hawk", sent("owl"), 400, "another seat"),
+        ("PUT /seats/..%2Fowl", sent("../owl"), 400, "This is no progress"),
+        ("PUT /seats/", sent("owl"), 404, "PUT seats/NAME"),
+        ("PUT /elsewhere", sent("owl"), 404, "PUT seats/NAME"),
+        ("DELETE /seats/owl", b"", 404, "PUT seats/NAME"),
     ],
 )
-def test_all_else_is_refused_in_a_sentence(board, target, body, status, says):
-    got, told = asked(board, "PUT", target, LEARNERS, body)
-    assert (got, says in told["detail"]) == (status, True)
-    assert asked(board, "DELETE", "/seats/owl", LEARNERS)[0] == 404
+def test_all_else_is_refused_in_a_sentence(board, asked, body, status, says):
+    answered, refusal = ask(board, *asked.split(), LEARNERS, body)
+    assert (answered, says in refusal["detail"]) == (status, True)
+    assert [*board.sent.iterdir()] == []
 
 
 def test_no_more_seats_than_there_is_room_for(board):
     board.most_seats = 2
     for seat in ("owl", "hawk", "owl"):
-        assert asked(board, "PUT", f"/seats/{seat}", LEARNERS, sent(seat))[0] == 200
-    status, told = asked(board, "PUT", "/seats/kite", LEARNERS, sent("kite"))
-    assert (status, told["detail"]) == (403, "The board has 2 seats, and takes no more.")
+        assert ask(board, "PUT", f"/seats/{seat}", LEARNERS, sent(seat))[0] == 200
+    status, refusal = ask(board, "PUT", "/seats/kite", LEARNERS, sent("kite"))
+    assert (status, refusal["detail"]) == (403, "The board has 2 seats, and takes no more.")
 
 
-def test_what_cannot_be_written_is_not_acknowledged(board):
-    board.history.close()
-    status, told = asked(board, "PUT", "/seats/owl", LEARNERS, sent("owl"))
-    assert (status, told["detail"]) == (507, "The board cannot write its history. Send it again later.")
-    assert board.history.seats == {}
+def test_what_cannot_be_written_is_not_acknowledged(board, monkeypatch):
+    monkeypatch.setattr(board_module, "write_whole", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+    status, refusal = ask(board, "PUT", "/seats/owl", LEARNERS, sent("owl"))
+    assert (status, refusal["detail"]) == (507, "The board cannot keep this. Send it again later.")
+    assert board.room(NOON)["seats"] == []
 
 
-def test_the_page_says_nothing_and_lies_below_its_prefix(board):
-    board.prefix = "/services/board/"
-    board.history.keep(Progress.of(sent("owl")))
-    status, page = asked(board, "GET", "/services/board/?again")
-    assert (status, b"owl" in page, TRAINER.encode() in page) == (200, False, False)
-    assert asked(board, "GET", "/services/board/room", TRAINER)[0] == 200
-    assert asked(board, "GET", "/room", TRAINER)[0] == 404
+def test_the_newest_stays_whatever_comes_last(board):
+    old, new = sent("owl", _03_1=work(last=5)), sent("owl", _03_1=work(last=1, wrong={"form": 2}))
+    assert [board.take(content, "owl") for content in (old, new, old, new)] == [True, True, False, True]
+    assert board.take(sent("owl", "03.1", hand=0, _03_1=work(last=1)), "owl")  # a hand, without a new answer
+    assert board.room(NOON)["seats"][0]["hand"] == 0
+    (board.sent / "owl" / "progress.json").write_text("damaged")
+    assert board.take(old, "owl")
 
 
-def test_a_name_in_any_language_is_a_seat(board):
-    assert asked(board, "PUT", f"/seats/{quote('Zoë 2')}", LEARNERS, sent("Zoë 2"))[0] == 200
-
-
-def test_thirty_write_at_once_and_nothing_is_lost(board):
-    """Each seat sends ten documents, one after the other, over its own connection."""
-
-    def learner(seat):
-        with closing(HTTPConnection(place.hostname, place.port, timeout=30)) as connection:
-            for n in range(10):
-                body = sent(seat, _03_1=work(last=30 - n, wrong={"form": n}))
-                connection.request("PUT", f"/seats/{seat}", body, {"Authorization": f"Bearer {LEARNERS}"})
-                answer = connection.getresponse()
-                told.append((answer.status, json.loads(answer.read())))
-
-    told = []
-    server = Server(board.respond, most_body=LARGEST_PROGRESS)
-    with listening("127.0.0.1", 0) as listener:
-        server.listen(listener)
-        place = urlsplit(base_url(listener))
-        with on_thread(server):
-            threads = [threading.Thread(target=learner, args=[f"seat-{n}"]) for n in range(30)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-    assert told == [(200, {"newest": True})] * 300
-    assert {seat.exercises["03.1"].wrong["form"] for seat in board.history.seats.values()} == {9}
-    assert len(board.history.seats) == 30
-
-
-def test_only_what_has_changed_in_the_folder_is_read_and_what_is_wrong_is_said(board, tmp_path, monkeypatch):
-    folder = tmp_path / "copies"
-    for name in ("good", "garbage", "large", "link", "pipe", "tampered"):
-        (folder / "group" / name).mkdir(parents=True)
-    at = {path.name: path / "progress.json" for path in (folder / "group").iterdir()}
-    at["good"].write_bytes(sent("owl", _03_1=work()))
+def test_the_newest_of_a_folder_and_of_what_was_sent_is_shown_and_bad_files_are_named(board, tmp_path):
+    board.folder = tmp_path / "copies"
+    names = ("good", "garbage", "large", "link", "pipe", "tampered")
+    at = {name: board.folder / "group" / name / "progress.json" for name in names}
+    for path in at.values():
+        path.parent.mkdir(parents=True)
+    at["good"].write_bytes(sent("owl", _03_1=work(passed=2)))
     at["garbage"].write_bytes(b"\x00\x1b[31m")
     with at["large"].open("wb") as file:
         file.truncate(1_000_000_000)
     at["link"].symlink_to(at["good"])
     os.mkfifo(at["pipe"])
     at["tampered"].write_text(json.dumps(progress("hawk") | {"code": "print(1)"}))
-    board.look(folder)
-    assert [*board.history.seats] == ["owl"]
-    assert board.unread.keys() == {f"group/{name}" for name in ("garbage", "large", "link", "pipe", "tampered")}
-    assert "larger than 65,536 bytes" in board.unread["group/large"]
-    assert board.unread["group/link"] == board.unread["group/pipe"] == "it is no regular file"
-    assert "print" not in str(board.room(NOON)["unread"])
-
-    read = []
-    monkeypatch.setattr(
-        "workbook.tools.course.board.read_regular", lambda path, _most: read.append(path) or sent("owl")
-    )
-    for name in ("garbage", "large", "link", "pipe", "tampered"):
-        at[name].unlink()
-    board.look(folder)
-    assert (read, board.unread) == ([], {})
-    at["good"].write_bytes(sent("owl", _03_1=work(last=0)))
-    board.look(folder)
-    assert read == [at["good"]]
+    board.take(sent("owl", _03_1=work(last=5)), "owl")
+    board.take(sent("hawk", _03_1=work(last=5)), "hawk")
+    shown = board.room(NOON)
+    assert [(row["seat"], row["solved"]) for row in shown["seats"]] == [("hawk", 0), ("owl", 1)]
+    unread = dict(line.split(": ", 1) for line in shown["unread"])
+    assert unread.keys() == {f"group/{name}" for name in names[1:]}
+    assert "larger than 65,536 bytes" in unread["group/large"]
+    assert unread["group/link"] == unread["group/pipe"] == "it is not a regular file"
+    assert "print" not in str(unread)
 
 
 def test_a_copy_is_found_above_its_own_folders_and_no_link_is_followed(tmp_path):
-    for name in ("one/notebooks/deep", "rooms/two", ".hidden", "a/b/c/d/e"):
+    for name in ("one", "one/notebooks/deep", "rooms/two", ".hidden", "a/b/c/d", "a/b/c/e/f"):
         (tmp_path / name).mkdir(parents=True)
-    for name in ("one", "one/notebooks/deep", ".hidden", "a/b/c/d/e"):
         (tmp_path / name / "progress.json").touch()
-    (tmp_path / "rooms/two/.board.json").touch()
     (tmp_path / "circle").symlink_to(tmp_path)
-    assert [str(path.relative_to(tmp_path)) for path in copies(tmp_path)] == ["one", "rooms/two"]
+    found = [str(path.parent.relative_to(tmp_path)) for path in progress_files(tmp_path)]
+    assert found == ["a/b/c/d", "one", "rooms/two"]
 
 
-def test_what_a_trainer_may_type_wrongly_is_refused_in_a_sentence(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigurationError, match="There is no folder 'nowhere'"):
-        serve_board(BoardOptions(history=tmp_path / "b", folder=tmp_path.joinpath("nowhere").relative_to(tmp_path)))
-    with pytest.raises(ConfigurationError, match="16 printable ASCII characters") as refused:
-        serve_board(BoardOptions(history=tmp_path / "b", port=0, tokens=("with a blank in it", "")))
-    assert "with a blank" not in str(refused.value)
-    with listening("127.0.0.1", 0) as taken, pytest.raises(ConfigurationError, match="Address already in use"):
-        serve_board(BoardOptions(history=tmp_path / "b", port=taken.getsockname()[1]))
-    assert cli.main(["course", "board", "--certificate", "only.pem"]) == 2
-    assert "A certificate and its key come together" in capsys.readouterr().err
+def test_what_a_trainer_may_type_wrongly_is_refused_in_a_sentence(tmp_path, capsys):
+    assert cli.main(["course", "board", "--folder", str(tmp_path / "nowhere")]) == 2
+    assert "There is no folder" in capsys.readouterr().err
+    with listening("127.0.0.1", 0) as taken, pytest.raises(ConfigurationError, match="Choose another port"):
+        serve_board(tmp_path / "b", port=taken.getsockname()[1])
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigurationError, match=r"The folder .*file' cannot be used"):
+        serve_board(tmp_path / "file", port=0)
 
 
 def test_it_runs_with_its_own_certificate_and_goes_on_after_a_restart(tmp_path, monkeypatch, capsys):
     """On an address that is none of loopback; it is the one of loopback here."""
-    copy = tmp_path / "copies" / "owl"
-    copy.mkdir(parents=True)
-    (copy / "progress.json").write_bytes(sent("owl"))
+    data, joins, names = tmp_path / "board", [], iter(("hawk", "kite"))
 
     def run(server, ready):
-        join = json.loads((tmp_path / "board.join.json").read_text())
+        join = json.loads((data / "join.json").read_text())
         with on_thread(server):
             ready()
             send(BoardAddress(**join), Progress.of(sent(next(names))))  # as a kernel does
         joins.append(join)
 
-    monkeypatch.setattr("workbook.tools.course.board.is_loopback", lambda _host: False)
-    monkeypatch.setattr("workbook.tools.course.board.run_until_signal", run)
-    names, joins = iter(("hawk", "kite")), []
+    monkeypatch.setattr(board_module, "is_loopback", lambda _host: False)
+    monkeypatch.setattr(board_module, "run_until_signal", run)
     for _start in range(2):
-        serve_board(BoardOptions(history=tmp_path / "board.sqlite", folder=tmp_path / "copies", port=0, prefix="/b/"))
+        serve_board(data, port=0)
     assert joins[0]["token"] == joins[1]["token"]
     assert joins[0]["fingerprint"] == joins[1]["fingerprint"]
-    said = capsys.readouterr().out
-    assert len(re.findall("SHA-256: (?:[0-9A-F]{2}:){31}[0-9A-F]{2}\n", said)) == 2
-    assert re.search(r"The board, for you alone: https://127\.0\.0\.1:\d+/b/#\S{32}\n", said)
-    with closing(History(tmp_path / "board.sqlite")) as history:
-        assert set(history.seats) == {"owl", "hawk", "kite"}
+    output = capsys.readouterr().out
+    assert len(re.findall("SHA-256: (?:[0-9A-F]{2}:){31}[0-9A-F]{2}\n", output)) == 2
+    assert len(set(re.findall(r"The board, for you alone: https://127\.0\.0\.1:\d+/#(\S{32})\n", output))) == 1
+    assert sorted(path.name for path in (data / "seats").iterdir()) == ["hawk", "kite"]
+    assert [path.stat().st_mode & 0o077 for path in (data, data / "tokens", data / "127.0.0.1.pem")] == [0, 0, 0]
+    assert "PRIVATE" not in (data / "127.0.0.1.ca.pem").read_text()
+    certificate = x509.load_pem_x509_certificates((data / "127.0.0.1.pem").read_bytes())[0]
+    assert 700 < (certificate.not_valid_after_utc - datetime.now(UTC)).days < 825
 
 
 @pytest.mark.parametrize(
@@ -227,48 +242,16 @@ def test_it_runs_with_its_own_certificate_and_goes_on_after_a_restart(tmp_path, 
         ("::1", "http://[::1]:8765/"),
         ("0.0.0.0", "https://192.0.2.7:8765/"),
         ("::", "https://192.0.2.7:8765/"),
-        ("192.0.2.9", "https://192.0.2.9:8765/"),
+        ("2001:db8::9", "https://[2001:db8::9]:8765/"),
     ],
 )
 def test_the_address_that_learners_get_is_one_that_they_can_reach(tmp_path, monkeypatch, capsys, host, address):
-    @contextmanager
-    def elsewhere(*_given, **_named):
-        yield SimpleNamespace(getsockname=lambda: ("", 8765))
-
-    monkeypatch.setattr(board_module, "listening", elsewhere)
+    listener = SimpleNamespace(getsockname=lambda: ("", 8765), close=lambda: None)
+    monkeypatch.setattr(board_module, "listening", lambda *_given, **_named: listener)
     monkeypatch.setattr(board_module, "own_address", lambda: "192.0.2.7")
     monkeypatch.setattr(board_module, "run_until_signal", lambda _server, ready: ready())
-    serve_board(BoardOptions(history=tmp_path / "board.sqlite", host=host))
-    join = json.loads((tmp_path / "board.join.json").read_text())
+    serve_board(tmp_path / "board", host=host)
+    join = json.loads((tmp_path / "board" / "join.json").read_text())
     assert join["address"] == address
     assert ("fingerprint" in join) is address.startswith("https")
-    said = capsys.readouterr().out
-    assert re.match(rf"The board, for you alone: {re.escape(address)}#\S{{32}}\n", said)
-    assert said.endswith("at the top of each copy.\n0 seats are known. Stop with Ctrl-C.\n")
-
-
-@pytest.mark.parametrize(
-    ("argv", "environment", "expected"),
-    [
-        ([], {}, BoardOptions),
-        (["--port", "0"], {}, {"port": 0}),
-        (["--prefix", "x"], {}, {"prefix": "/x/"}),
-        ([], {"JUPYTERHUB_SERVICE_URL": "http://127.0.0.1:9", "JUPYTERHUB_SERVICE_PREFIX": "/services/board/"},
-         {"port": 9, "prefix": "/services/board/"}),
-        ([], {"WORKBOOK_BOARD_TOKEN": LEARNERS}, {"tokens": (LEARNERS, "")}),
-        (["--certificate", "c", "--key", "k"], {}, "given"),
-    ],
-)  # fmt: skip
-def test_where_it_listens_is_said_by_the_options_or_by_a_hub(argv, environment, expected, monkeypatch):
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    got = []
-    monkeypatch.setattr("workbook.tools.course.board.serve_board", lambda options: got.append(options) or 0)
-    assert cli.main(["course", "board", *argv]) == 0
-    (options,) = got
-    if expected == "given":
-        assert [str(path) for path in options.given] == ["c", "k"]
-    else:
-        said = {} if expected is BoardOptions else expected
-        assert {name: getattr(options, name) for name in said} == said
-        assert str(options.history) == "board.sqlite"
+    assert re.match(rf"The board, for you alone: {re.escape(address)}#\S{{32}}\n", capsys.readouterr().out)

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from hashlib import sha256
 from importlib.util import find_spec
 
 import pytest
@@ -94,7 +95,7 @@ def test_a_target_says_of_itself_what_its_python_does():
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--platform", "beos", "--out", "a.zip"], "invalid choice: 'beos' (choose from 'linux', 'macos', 'windows')"),
+        (["--platform", "beos", "--out", "a.zip"], "invalid choice: 'beos'"),
         (["--python", "3.9", "--out", "a.zip"], "--python is '3.9'. Give a version from 3.11 on, such as 3.12."),
         (["--out", "."], "--out '.' must not be a folder"),
         (["--out", "nowhere/a.zip"], "--out 'nowhere/a.zip' cannot be written: No such file or directory."),
@@ -150,9 +151,9 @@ def test_a_bundle_for_another_system_holds_that_systems_wheels_and_script(offlin
     assert set(content["requirements.txt"].decode().split()) == {f"./{name}" for name in files}
     assert b"py -3.12 -m venv env\r\n" in content["start.bat"]
     assert b"@PYTHON@" not in content["start.bat"]
-    assert json.loads(content["manifest.json"])["platform"] == "windows"
-    assert cli.main(["course", "check", "--bundle", str(out)]) == 0
-    assert "10 files for windows and Python 3.12, all as its manifest says" in capsys.readouterr().out
+    manifest = json.loads(content.pop("manifest.json"))
+    assert (manifest["platform"], manifest["python"]) == ("windows", "3.12")
+    assert manifest["files"] == {name: sha256(data).hexdigest() for name, data in content.items()}
 
 
 def test_the_script_of_other_systems_is_one_that_a_shell_reads(wheels, tmp_path):

@@ -1,14 +1,12 @@
 """`workbook course ...`: everything for a workshop."""
 
 import argparse
-import os
 import shlex
 import sys
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
-from urllib.parse import urlsplit
 
 from workbook.base.files import explain_failure
 from workbook.base.terminal import say
@@ -37,24 +35,13 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--python", metavar="3.N", default=here, help="of the learners; default: %(default)s")
     parser.add_argument("--wheel", type=Path, metavar="FILE.whl", help="the workbook's own; needed outside of a clone")
 
-    tokens = """\
-Progress comes from the folder, and from whoever sends it with the learners' token. The tokens are made; to give
-your own, set WORKBOOK_BOARD_TOKEN (learners) and WORKBOOK_BOARD_TRAINER_TOKEN. The manual: notebooks/reference/board.md
-"""
-    parser = add(commands, "course board", board, "show a trainer, live, where each seat is and who needs help", tokens)
-    parser.add_argument("--host", help="the address to listen on; https on any but loopback; default: 127.0.0.1")
-    parser.add_argument("--port", type=int, help="default: 8765")
-    parser.add_argument("--prefix", help="the path that it is below, such as /services/board/; default: /")
-    parser.add_argument("--certificate", type=Path, metavar="FILE", help="PEM; default: made, where it is needed")
-    parser.add_argument("--key", type=Path, metavar="FILE", help="its private key (PEM)")
+    text = "show a trainer, live, where each seat is and who needs help"
+    parser = add(commands, "course board", board, text, "The manual: notebooks/reference/board.md")
+    parser.add_argument("--host", default="127.0.0.1", help="https on any but loopback; default: %(default)s")
+    parser.add_argument("--port", type=int, default=8765, help="default: %(default)s")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="where the learners' copies are")
-    parser.add_argument(
-        "--history",
-        type=Path,
-        metavar="FILE",
-        default=Path("board.sqlite"),
-        help="what it remembers; default: %(default)s",
-    )
+    own = "what the board keeps: sent progress, tokens, certificate; default: %(default)s"
+    parser.add_argument("--data", type=Path, metavar="DIR", default=Path("board"), help=own)
 
     text = "build a site with lessons 00 to 07 that run in a browser, where nothing can be installed"
     parser = add(commands, "course lite", lite, text)
@@ -110,23 +97,10 @@ def bundle(options: argparse.Namespace) -> int:
 
 
 def board(options: argparse.Namespace) -> int:
-    """Run the board until Ctrl-C; a JupyterHub that started it says where, unless the options do."""
-    from workbook.tools.course.board import BoardOptions, serve_board  # asyncio, pydantic: 300 ms
+    """Run the board until Ctrl-C."""
+    from workbook.tools.course.board import serve_board  # asyncio, pydantic: 300 ms
 
-    if (options.certificate is None) != (options.key is None):
-        raise ParameterError("A certificate and its key come together: give --certificate and --key, or neither.")
-    hub = urlsplit(os.environ.get("JUPYTERHUB_SERVICE_URL", ""))
-    prefix = options.prefix or os.environ.get("JUPYTERHUB_SERVICE_PREFIX") or "/"
-    said = {
-        "host": options.host or hub.hostname,
-        "port": hub.port if options.port is None else options.port,
-        "given": options.certificate and (options.certificate, options.key),
-        "prefix": f"/{prefix.strip('/')}/".replace("//", "/"),
-        "tokens": tuple(os.environ.get(f"WORKBOOK_BOARD_{name}", "") for name in ("TOKEN", "TRAINER_TOKEN")),
-        "folder": options.folder,
-        "history": options.history,
-    }
-    return serve_board(BoardOptions(**{name: value for name, value in said.items() if value is not None}))
+    return serve_board(options.data, options.folder, options.host, options.port)
 
 
 def lite(options: argparse.Namespace) -> int:

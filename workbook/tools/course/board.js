@@ -15,13 +15,6 @@ function make(name, properties = {}, ...children) {
   return element;
 }
 
-function drawn(name, attributes, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-}
-
 function help(seat) {
   const hand = seat.hand < 0 ? "" : `Hand up for ${seat.hand} min${seat.for && !seat.exercise.startsWith(seat.for) ? `, at ${seat.for}` : ""}`;
   return [hand, seat.stuck].filter(Boolean).join("; ");
@@ -57,26 +50,6 @@ function table() {
   }
 }
 
-/** How many were solved by each minute of the last hours: a staircase from the first answer to now. */
-function curve({ before, minutes_ago: ago }) {
-  const [width, height, left, foot] = [360, 150, 34, 22];
-  const [span, most] = [Math.max(10, ago[0] ?? 0), Math.max(1, before + ago.length)];
-  const x = (minutes) => left + (1 - minutes / span) * (width - left - 4);
-  const y = (count) => height - foot - (count / most) * (height - foot - 14);
-  const steps = ago.map((minutes, n) => `H${x(minutes).toFixed(1)}V${y(before + n + 1).toFixed(1)}`).join("");
-  const text = (words, place) => drawn("text", place, words);
-  const label = `${before + ago.length} solved, ${ago.filter((minutes) => minutes < 10).length} of them in the last 10 minutes`;
-  return drawn(
-    "svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
-    drawn("line", { x1: left, x2: width, y1: y(0), y2: y(0) }),
-    drawn("path", { d: `M${left} ${y(before)}${steps}H${width - 4}` }),
-    text(String(before + ago.length), { x: 0, y: y(most) + 5 }),
-    text("0", { x: 0, y: y(0) }),
-    text(`${span} minutes ago`, { x: left, y: height - 4 }),
-    text("now", { x: width - 30, y: height - 4 }),
-  );
-}
-
 function cost(each) {
   const spent = `${each.minutes} min at ${each.seats} ${many(each.seats, "seat")}, ${each.solved} solved`;
   const wrong = each.wrong ? [make("p", { className: "short", title: each.wrong, textContent: `Mostly wrong: ${each.wrong}` })] : [];
@@ -109,7 +82,6 @@ function show() {
   at("unread").replaceChildren(...room.unread.map((text) => make("li", { textContent: text })));
   table();
   at("costs").replaceChildren(...room.costs.map(cost));
-  at("curve").replaceChildren(curve(room.solved));
   announce(seats);
 }
 
