@@ -31,7 +31,7 @@ from workbook.tools.harness.output import reports
 from workbook.tools.mockserver.journal import Journal
 from workbook.tools.mockserver.serve import log_line
 from workbook.tools.proxy.record import Lines
-from workbook.tools.proxy.upstream import ProxyExchange, ProxyReply
+from workbook.tools.proxy.upstream import ProxyReply
 
 KEY = "CANARY+7f3a/9c51=e0b2&4d68<KEY>'xyz~"
 ID = "PISIMULATED00000000000001"
@@ -165,7 +165,7 @@ def serve_log(spelled):
 
 def proxy_record(spelled):
     request, response = exchanged(spelled)
-    return list(Lines().line(ProxyExchange(request, ProxyReply(response, "Bad Request", None, 0.1), 0.0, 0.1), 0.0))
+    return list(Lines().line(request, ProxyReply(response, "Bad Request"), (0.0, 0.1)))
 
 
 def conform_reports(spelled):

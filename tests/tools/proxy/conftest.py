@@ -4,12 +4,14 @@ import socket
 import ssl
 import threading
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import pytest
 
+from workbook.simulation.http import Request
 from workbook.tools.mockserver.server import Server, base_url, listening, on_thread
 from workbook.tools.proxy.proxy import LARGEST_REQUEST, forwarding
-from workbook.tools.proxy.upstream import ApiOrigin, Upstream
+from workbook.tools.proxy.upstream import ApiOrigin, ProxyReply, Upstream
 
 NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Trusts nobody; an API on plain http needs no more, and loading the public authorities takes time."""
@@ -72,13 +74,24 @@ def raw():
         one.close()
 
 
+class Kept(NamedTuple):
+    """An exchange as the proxy hands it on."""
+
+    request: Request
+    reply: ProxyReply
+    times: tuple[float, float]
+
+
 @contextmanager
 def proxy_before(url, **settings):
     """A proxy's URL, and the exchanges that it kept."""
     kept = []
     if url.startswith("http:"):
         settings.setdefault("tls", NOBODY)
-    server = Server(forwarding(Upstream(ApiOrigin.of(url), **settings), kept.append), most_body=LARGEST_REQUEST)
+    server = Server(
+        forwarding(Upstream(ApiOrigin.of(url), **settings), lambda *exchange: kept.append(Kept(*exchange))),
+        most_body=LARGEST_REQUEST,
+    )
     with listening("127.0.0.1", 0) as listener:
         server.listen(listener)
         with on_thread(server):

@@ -16,7 +16,7 @@ from workbook.tools.mockserver.mock import MockServer, fresh_output
 from workbook.tools.mockserver.server import running
 from workbook.tools.proxy.drift import DriftKind, as_json, as_text, drift
 from workbook.tools.proxy.record import Head, Recording, read_proxy_record
-from workbook.tools.proxy.upstream import LOSSES, ProxyExchange, ProxyFailure, ProxyReply
+from workbook.tools.proxy.upstream import LOSSES, ProxyFailure, ProxyReply
 
 HEAD = Head("https://api.example", "2026-01-01T00:00:00+00:00")
 IDS = ("PIREAL00000000000000000001", "PIREAL00000000000000000002")
@@ -37,17 +37,15 @@ def problem(status, code, title="Bad request", **more):
     return Response(status, JSON_HEADERS, json.dumps(body).encode(), "real")
 
 
-def get(answer=None, one=IDS[0], *, headers=(KEY, JSON), query="", latency=0.0, failure=None):
+def get(answer=None, one=IDS[0], *, headers=(KEY, JSON), query="", failure=None):
     request = Request("GET", path_of(one) + query, headers)
-    reply = ProxyReply.failed(failure) if failure else ProxyReply(answer or fine(), "", None, latency)
-    return ProxyExchange(request, reply, 0.0, 1.0)
+    reply = ProxyReply.failed(failure) if failure else ProxyReply(answer or fine())
+    return request, reply, (0.0, 1.0)
 
 
 def post(answer=None, one=IDS[0], *, sdk_output="cmVhbA==", body=None, headers=(KEY, JSON)):
     data = json.dumps({"sdkOutput": sdk_output}).encode() if body is None else body
-    return ProxyExchange(
-        Request("POST", path_of(one), headers, data), ProxyReply(answer or fine(), "", None, 0.0), 0.0, 1.0
-    )
+    return Request("POST", path_of(one), headers, data), ProxyReply(answer or fine()), (0.0, 1.0)
 
 
 @pytest.fixture
@@ -58,7 +56,7 @@ def found(tmp_path):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl"
         recording = Recording(path, HEAD)
         for one in exchanges:
-            recording.keep(one)
+            recording.keep(*one)
         recording.close()
         return drift(read_proxy_record(path), scenario)
 
@@ -281,7 +279,7 @@ def recorded(scenario, path, before):
         ask(session, url, next(iter(keys.values())), "PINOSUCH")
     recording = Recording(path, HEAD)
     for one in kept:
-        recording.keep(one)
+        recording.keep(*one)
     recording.close()
     return path
 
@@ -351,7 +349,7 @@ def test_a_wrong_command_line_is_one_line_and_2(words, told, capsys):
 @pytest.mark.slow
 def test_drift_needs_no_server_and_no_client_library(tmp_path):
     recording = Recording(tmp_path / "r", HEAD)
-    recording.keep(get())
+    recording.keep(*get())
     recording.close()
     program = (
         "import sys; from workbook.tools.commands.cli import main; main(['drift', sys.argv[1]]);"

@@ -14,7 +14,7 @@ from workbook.errors import ConfigurationError
 from workbook.simulation.http import JSON_HEADERS, Request, Response
 from workbook.simulation.seal import Content, Seal
 from workbook.tools.proxy.record import Head, Lines, Recording, layer, read_proxy_record, shape
-from workbook.tools.proxy.upstream import ProxyExchange, ProxyFailure, ProxyReply
+from workbook.tools.proxy.upstream import ProxyFailure, ProxyReply
 
 ID = "PI3222722322935MDMZ9J83KH"
 PATH = f"/bcl/v2/paymentInstruments/{ID}/networkTokenActivationData"
@@ -25,12 +25,12 @@ HEAD = Head("https://api.example", "2026-01-01T00:00:00+00:00")
 
 def exchange(*, target=PATH, method="GET", headers=(("x-api-key", CANARY),), body=b"", answer=None, failure=None):
     answer = answer or Response(200, JSON_HEADERS, json.dumps({"sdkInput": CARD}).encode(), "real")
-    reply = ProxyReply.failed(failure) if failure else ProxyReply(answer, "OK", None, 0.25)
-    return ProxyExchange(Request(method, target, headers, body), reply, 10.0, 10.5)
+    reply = ProxyReply.failed(failure) if failure else ProxyReply(answer, "OK")
+    return Request(method, target, headers, body), reply, (10.0, 10.5)
 
 
 def line(one, **settings):
-    return Lines(**settings).line(one, 9.0)
+    return Lines(**settings).line(*one)
 
 
 def told(one, **settings):
@@ -42,7 +42,7 @@ def test_a_line_holds_what_a_comparison_needs():
     said = told(exchange(method="POST", body=body))
     assert said["operation"] == "POST"
     assert (said["instrument"], said["credential"]) == (ID, "k1")
-    assert (said["arrived"], said["answered"], said["latency"]) == (1.0, 1.5, 0.25)
+    assert (said["arrived"], said["answered"]) == (10.0, 10.5)
     assert (said["status"], said["failure"], said["sent"]) == (200, "", True)
     assert said["bodyShape"] == {"": "object", "sdkOutput": "string"}
     assert said["responseShape"] == {"": "object", "sdkInput": "string"}
@@ -52,7 +52,7 @@ def test_a_line_holds_what_a_comparison_needs():
 @pytest.mark.rule("REL-3")
 def test_card_data_is_a_length_and_a_digest_which_is_the_same_within_a_run():
     lines = Lines()
-    first, second = (json.loads(lines.line(exchange(), 0.0)[0])["responseBody"]["sdkInput"] for _ in range(2))
+    first, second = (json.loads(lines.line(*exchange())[0])["responseBody"]["sdkInput"] for _ in range(2))
     assert CARD not in json.dumps(first)
     assert (first, first["length"]) == (second, len(CARD))
 
@@ -111,7 +111,7 @@ def test_a_key_stands_nowhere_in_the_record_nor_in_what_is_told(place):
 def test_keys_have_names_in_the_order_in_which_they_come():
     lines = Lines()
     keys = ("one-12345", "two-12345", "one-12345", "")
-    named = [json.loads(lines.line(exchange(headers=(("X-API-Key", key),)), 0.0)[0])["credential"] for key in keys]
+    named = [json.loads(lines.line(*exchange(headers=(("X-API-Key", key),)))[0])["credential"] for key in keys]
     assert named == ["k1", "k2", "k1", None]
 
 
@@ -144,7 +144,7 @@ def test_ids_are_kept_or_get_a_pseudonym(one, settings, instrument):
 
 def test_a_failure_is_recorded_as_the_proxys():
     said = told(exchange(failure=ProxyFailure.RESET))
-    assert (said["failure"], said["answeredBy"], said["sent"]) == ("reset", "proxy", True)
+    assert (said["failure"], said["sent"]) == ("reset", True)
     assert told(exchange(failure=ProxyFailure.UNREACHABLE))["sent"] is False
 
 
@@ -158,7 +158,7 @@ def test_any_exchange_has_a_line_that_is_read_again(target, headers, body, encod
     answer = Response(200, (("content-encoding", encoding),), body, "real")
     path = tmp_path_factory.mktemp("any") / "r"
     recording = Recording(path, HEAD)
-    recording.keep(exchange(target=target, headers=tuple(headers), body=body, answer=answer))
+    recording.keep(*exchange(target=target, headers=tuple(headers), body=body, answer=answer))
     recording.close()
     assert len(read_proxy_record(path).exchanges) == 1
 
@@ -222,7 +222,7 @@ def path(tmp_path):
 def written(path, count=2, **settings):
     recording = Recording(path, HEAD, **settings)
     for _ in range(count):
-        recording.keep(exchange())
+        recording.keep(*exchange())
     recording.close()
     return recording
 
@@ -230,13 +230,13 @@ def written(path, count=2, **settings):
 def test_a_record_is_private_whole_after_each_line_and_read_again(path):
     recording = Recording(path, HEAD)
     for count in range(1, 4):
-        recording.keep(exchange())
+        recording.keep(*exchange())
         assert len(read_proxy_record(path).exchanges) == recording.count == count
     recording.close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     found = read_proxy_record(path)
     assert (found.to, found.notes) == (("https://api.example",), ())
-    assert [(one.line, one.run, one.seconds) for one in found.exchanges] == [(2, 1, 0.5), (3, 1, 0.5), (4, 1, 0.5)]
+    assert [(one.line, one.run, one.number) for one in found.exchanges] == [(2, 1, 1), (3, 1, 2), (4, 1, 3)]
 
 
 def test_a_record_is_never_written_over(path):
@@ -287,7 +287,7 @@ def test_a_place_that_cannot_be_written_is_explained(tmp_path):
 
 def test_a_full_disk_leaves_no_half_line(path, monkeypatch):
     recording = Recording(path, HEAD)
-    recording.keep(exchange())
+    recording.keep(*exchange())
     whole = path.read_bytes()
     real = __import__("os").write
 
@@ -298,10 +298,10 @@ def test_a_full_disk_leaves_no_half_line(path, monkeypatch):
 
     monkeypatch.setattr("os.write", full)
     with pytest.raises(OSError, match="No space left"):
-        recording.keep(exchange())
+        recording.keep(*exchange())
     monkeypatch.undo()
     assert path.read_bytes() == whole
-    recording.keep(exchange())
+    recording.keep(*exchange())
     recording.close()
     assert len(read_proxy_record(path).exchanges) == 2
 
@@ -322,7 +322,7 @@ def test_with_pseudonyms_no_path_and_no_header_has_an_id(near):
     lines = Lines(pseudonyms=True)
     headers = [(name, f"try {ID}") for name in ("x-request-id", "traceparent", "idempotency-key", "user-agent")]
     for target in (near, PATH, near):
-        line, log = lines.line(exchange(target=target, headers=(("x-api-key", CANARY), *headers)), 0.0)
+        line, log = lines.line(*exchange(target=target, headers=(("x-api-key", CANARY), *headers)))
         assert target != PATH or "PIRECORDED000000000000001" in line
         assert ID not in log
         assert ID not in json.loads(line)["target"]
@@ -337,39 +337,31 @@ def test_appending_changes_nothing_of_another_file(path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
-WRONG = {
-    "a time without end": (
-        lambda said: json.dumps(said | {"answered": float("inf")}),
-        "'answered' is of the wrong type",
-    ),
-    "a time that is none": (
-        lambda said: json.dumps(said | {"latency": float("nan")}),
-        "'latency' is of the wrong type",
-    ),
-    "a time beyond a life": (lambda said: json.dumps(said | {"arrived": 1e300}), "'arrived' is of the wrong type"),
-    "a huge status": (lambda said: json.dumps(said | {"status": 10**40}), "'status' is of the wrong type"),
-    "no JSON": (lambda said: "{", "it is no JSON object"),
-    "a list": (lambda said: "[]", "it is no JSON object"),
-    "a blank line": (lambda said: "", "it is no JSON object"),
-    "a field missing": (lambda said: json.dumps({k: v for k, v in said.items() if k != "sent"}), "'sent' is missing"),
-    "a wrong type": (lambda said: json.dumps(said | {"status": "200"}), "'status' is of the wrong type"),
-    "a truth value": (lambda said: json.dumps(said | {"status": True}), "'status' is of the wrong type"),
-    "a header": (lambda said: json.dumps(said | {"headers": [["a"]]}), "'headers' is of the wrong type"),
-    "a shape": (lambda said: json.dumps(said | {"bodyShape": {"": 1}}), "'bodyShape' is of the wrong type"),
-    "an operation": (lambda said: json.dumps(said | {"operation": "PUT"}), "'operation' is of the wrong type"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_a_line_that_is_wrong_is_told_by_its_number(name, path):
-    spoil, why = WRONG[name]
+@pytest.mark.parametrize(
+    ("line", "where"),
+    [
+        ("{", ""),
+        ("[]", ""),
+        ("", ""),
+        ('{"number": Infinity}', " in 'number'"),
+        ('{"number": 1e999}', " in 'number'"),
+        ({"sent": None}, " in 'sent'"),
+        ({"status": "200"}, " in 'status'"),
+        ({"status": True}, " in 'status'"),
+        ({"status": 10**40}, " in 'status'"),
+        ({"headers": [["a"]]}, " in 'headers'"),
+        ({"bodyShape": {"": 1}}, " in 'bodyShape'"),
+        ({"operation": "PUT"}, " in 'operation'"),
+    ],
+)
+def test_a_line_that_is_wrong_is_told_by_its_number(line, where, path):
     written(path)
     lines = path.read_text().splitlines()
-    lines[1] = spoil(json.loads(lines[1]))
+    lines[1] = line if isinstance(line, str) else json.dumps(json.loads(lines[1]) | line)
     path.write_text("".join(f"{one}\n" for one in lines))
     with pytest.raises(ConfigurationError) as refused:
         read_proxy_record(path)
-    assert f"line 2: {why}. Take the line out, or record again." in str(refused.value)
+    assert f"line 2 is not as a proxy writes it{where}. Take it out, or record again." in str(refused.value)
 
 
 @pytest.mark.parametrize("text", ["", "{}\n", '{"format": "workbook proxy record", "version": 2}\n', "x" * 100])
@@ -395,13 +387,3 @@ def test_any_line_is_read_or_refused(tmp_path_factory, noise):
     whole = noise.count(b"\n")
     with pytest.raises(ConfigurationError, match="line 3") if whole else nullcontext():
         assert len(read_proxy_record(path).exchanges) == 1
-
-
-@pytest.mark.parametrize("name", ["number", "arrived", "answered", "latency", "status", "bodyLength"])
-@pytest.mark.parametrize("value", ["Infinity", "-Infinity", "NaN", "1e999"])
-def test_a_number_without_end_is_refused(path, name, value):
-    written(path, 1)
-    head, line = path.read_text().splitlines()
-    path.write_text(f'{head}\n{line[:-1]}, "{name}": {value}}}\n')
-    with pytest.raises(ConfigurationError, match=f"line 2: '{name}' is of the wrong type"):
-        read_proxy_record(path)

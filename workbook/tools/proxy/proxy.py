@@ -33,9 +33,12 @@ from workbook.tools.proxy.record import Head, Recording
 # The largest body of a request that is passed on, in bytes (our choice).
 LARGEST_REQUEST = 8 * 1_048_576
 
+# Gets each exchange before it is answered: the request, the answer, and both times on a monotonic clock.
+Keep = Callable[[Request, api.ProxyReply, tuple[float, float]], None]
 
-def forwarding(upstream: api.Upstream, keep: Callable[[api.ProxyExchange], None]) -> Handler:
-    """A handler that passes requests on to `upstream`, and calls `keep` with each exchange before it is answered."""
+
+def forwarding(upstream: api.Upstream, keep: Keep) -> Handler:
+    """A handler that passes requests on to `upstream`, and calls `keep` with each exchange."""
 
     async def answer(request: Request) -> RawAnswer:
         arrived = monotonic()
@@ -45,7 +48,7 @@ def forwarding(upstream: api.Upstream, keep: Callable[[api.ProxyExchange], None]
             reply = api.ProxyReply.failed(refused) if refused else await upstream.ask(request)
         except asyncio.CancelledError:  # the server stops; what was sent may have arrived, so it belongs in the record
             reply = api.ProxyReply.failed(api.ProxyFailure.STOPPED)
-        keep(api.ProxyExchange(request, reply, arrived, monotonic()))
+        keep(request, reply, (arrived, monotonic()))
         headers, framing = api.for_the_back_end(reply.response, request.method, chunks=request.version == "1.1")
         status = reply.response.status
         phrase = reply.reason if reply.failure is None else PHRASES[status]
@@ -116,9 +119,9 @@ def serve_proxy(options: ProxyOptions) -> int:
         opened, addresses = listeners(stack, "127.0.0.1", options.port, tls=options.tls)
         recording = stack.enter_context(closing(Recording(path, head, append=options.append)))
 
-        def keep(exchange: api.ProxyExchange) -> None:
+        def keep(request: Request, reply: api.ProxyReply, times: tuple[float, float]) -> None:
             try:
-                line = recording.keep(exchange)
+                line = recording.keep(request, reply, times)
             except OSError as error:  # a full disk must not cost the back end its answer, and must not be hidden
                 print_log(f"Not recorded: {error.strerror or error}.")
                 return

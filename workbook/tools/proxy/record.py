@@ -10,13 +10,10 @@ short, printable ASCII.
 import fcntl
 import json
 import os
-import secrets
-import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any, Literal
@@ -30,9 +27,9 @@ from workbook.api.redaction import Redaction, length_of, refuse_constant
 from workbook.base.files import read_named
 from workbook.base.secrecy import MASK, Secrets, each_text, secrets_in_request
 from workbook.errors import ConfigurationError
-from workbook.simulation.http import AFTER_ID, BEFORE_ID, Headers, header_values
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Headers, Request, header_values
 from workbook.tools.mockserver.journal import as_dict, entry
-from workbook.tools.proxy.upstream import LOSSES, ProxyExchange
+from workbook.tools.proxy.upstream import LOSSES, ProxyReply
 
 # The shape of a body: field names and JSON types, and no value but those that are known to be harmless.
 #
@@ -51,8 +48,9 @@ class _Pairs(dict[str, Any]):
         self.twice = len(self) != len(pairs)
 
 
-def unpacked(body: bytes, encoding: str) -> bytes:
+def unpacked(body: bytes, headers: Headers) -> bytes:
     """The body without its gzip; as it is where it has none, is not what its header says, or unpacks to over 8 MiB."""
+    encoding = next(iter(header_values(headers, "content-encoding")), "")
     if encoding.strip().lower() not in ("gzip", "x-gzip"):
         return body
     reader = BodyReader(8 * 1_048_576, encoding)
@@ -120,55 +118,46 @@ class Lines:
 
     def __init__(self, *, pseudonyms: bool = False) -> None:
         self._pseudonyms = pseudonyms
-        self._salt = secrets.token_bytes(16)
-        self._keys: dict[bytes, str] = {}
+        self._keys: dict[str, str] = {}
         self._ids: dict[str, str] = {}
         self._count = 0
 
-    def line(self, exchange: ProxyExchange, began: float) -> tuple[str, str]:
-        """The line of one exchange, and what is logged of it; `began` is the run's second 0."""
+    def line(self, request: Request, reply: ProxyReply, times: tuple[float, float]) -> tuple[str, str]:
+        """The line of one exchange, and what is logged of it; `times` are seconds of the run."""
         self._count += 1
-        request, reply = exchange.request, exchange.reply
-        coding = next(iter(header_values(reply.response.headers, "content-encoding")), "")
-        kept = entry(
-            self._count,
-            (exchange.arrived - began, exchange.answered - began),
-            # Unpacked, so that a key in a body is found and its fields are seen.
-            replace(request, body=unpacked(request.body, request.header("content-encoding") or "")),
-            replace(reply.response, body=unpacked(reply.response.body, coding)),
-            keys := frozenset(secrets_in_request(request.headers, request.target)),
-        )
-        pseudonym = self._pseudonym(kept.instrument)
-        if pseudonym is not None:
-            query = kept.target.partition("?")[1:]
-            kept = replace(kept, instrument=pseudonym, target="".join((BEFORE_ID, pseudonym, AFTER_ID, *query)))
+        keys = frozenset(secrets_in_request(request.headers, request.target))
+        # Unpacked, so that a key in a body is found and its fields are seen.
+        plain_request = replace(request, body=unpacked(request.body, request.headers))
+        plain_answer = replace(reply.response, body=unpacked(reply.response.body, reply.response.headers))
+        kept = entry(self._count, times, plain_request, plain_answer, keys)
         redaction = REDACTION
+        pseudonym = self._pseudonym(kept.instrument)
         if self._pseudonyms:  # a back end fills these headers as it likes, also with the id of a payment instrument
             tracing = {"idempotency-key", "traceparent", "x-correlation-id", "x-request-id"}
             redaction = replace(REDACTION, shown=REDACTION.shown - tracing)
-        if self._pseudonyms and pseudonym is None:
             kept = replace(kept, target=_without_ids(kept.target))
+        if pseudonym is not None:
+            query = kept.target.partition("?")[1:]
+            kept = replace(kept, instrument=pseudonym, target="".join((BEFORE_ID, pseudonym, AFTER_ID, *query)))
         values = as_dict(kept, redaction)
-        for name in ("basis", "fault", "ending", "bodyLength", "responseLength"):  # of a simulator, or set below
-            values.pop(name, None)
+        for name in ("basis", "fault", "ending"):  # of a simulator
+            del values[name]
+        if pseudonym is not None:
+            values |= {name: _nameless(values[name]) for name in ("body", "responseBody")}
         values |= {
-            "body": values["body"] if pseudonym is None else _nameless(values["body"]),
             "credential": self._credential(request.header("x-api-key")),
-            "answeredBy": "api" if reply.failure is None else "proxy",
-            "failure": "" if reply.failure is None else reply.failure.value,
+            "failure": reply.failure or "",
             "sent": reply.failure is None or reply.failure in LOSSES,
-            "latency": None if reply.latency is None else round(reply.latency, 6),
             "bodyLength": len(request.body),
             "bodyShape": shape(kept.body),
             "bodyLayer": layer(kept.body, "sdkOutput"),
             "responseLength": len(reply.response.body),
-            "responseBody": values["responseBody"] if pseudonym is None else _nameless(values["responseBody"]),
             "responseShape": shape(kept.response_body),
             "responseLayer": layer(kept.response_body, "sdkInput"),
         }
         values = each_text(values, Secrets.of_keys(keys).scrub)  # escapes in JSON may have hidden a key until now
         values = each_text(values, self._without_known_ids)
-        milliseconds = f"{(exchange.answered - exchange.arrived) * 1000:.1f} ms"
+        milliseconds = f"{(times[1] - times[0]) * 1000:.1f} ms"
         failure = f"  the proxy: {reply.failure}" if reply.failure else ""
         return json.dumps(values), f"{values['method']} {values['target']} {values['status']} {milliseconds}{failure}"
 
@@ -191,10 +180,7 @@ class Lines:
 
     def _credential(self, key: str | None) -> str | None:
         """A name for the key, in the order in which keys are first seen; the key cannot be found from it."""
-        if not key:
-            return None
-        digest = blake2b(key.encode("utf-8", "surrogatepass"), key=self._salt, digest_size=16).digest()
-        return self._keys.setdefault(digest, f"k{len(self._keys) + 1}")
+        return self._keys.setdefault(key, f"k{len(self._keys) + 1}") if key else None
 
 
 def _without_ids(target: str) -> str:
@@ -259,9 +245,10 @@ class Recording:
         self.cut = False
         self._lines = Lines(pseudonyms=head.pseudonyms)
         self._began = monotonic()
+        again = append and path.exists()
         try:
-            self._file = self._continued() if append and path.exists() else self._claimed(os.O_CREAT | os.O_EXCL)
-            self._write(json.dumps(asdict(head)))
+            self._file = os.open(path, os.O_RDWR | (0 if again else os.O_CREAT | os.O_EXCL), _MODE)
+            self._begin(head, again=again)
         except FileExistsError:
             message = f"{path} is there already. Give another --out, or continue the file with --append."
             raise ConfigurationError(message) from None
@@ -270,13 +257,37 @@ class Recording:
         except OSError as error:
             raise ConfigurationError(f"Cannot write the record {path}: {error.strerror or error}.") from None
 
-    def keep(self, exchange: ProxyExchange) -> str:
-        """Write one exchange; returns what is logged of it.
+    def _begin(self, head: Head, *, again: bool) -> None:
+        """Lock the file for as long as it is open, and write the head behind the last whole line."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if again:
+                self._skip_whole_lines()
+            self._write(json.dumps(asdict(head)))
+        except BaseException:
+            self.close()
+            raise
+
+    def _skip_whole_lines(self) -> None:
+        """Go behind the last whole line of an existing record, and cut off what a kill left of another."""
+        # A file that is something else stays as it is, its mode included.
+        if not self.path.is_file() or not is_head(os.pread(self._file, 10_000, 0).partition(b"\n")[0]):
+            raise ConfigurationError(f"{self.path} is no record of a proxy. Give another --out.")
+        os.fchmod(self._file, _MODE)
+        with self.path.open("rb") as lines:
+            size = sum(len(line) for line in lines if line.endswith(b"\n"))
+        self.cut = size < self.path.stat().st_size
+        os.ftruncate(self._file, size)
+        os.lseek(self._file, size, os.SEEK_SET)
+
+    def keep(self, request: Request, reply: ProxyReply, times: tuple[float, float]) -> str:
+        """Write one exchange, from its request to the end of its answer; returns what is logged of it.
 
         Raises:
             OSError: for example, the disk is full; nothing of the line is kept.
         """
-        line, log = self._lines.line(exchange, self._began)
+        arrived, answered = times
+        line, log = self._lines.line(request, reply, (arrived - self._began, answered - self._began))
         self._write(line)
         self.count += 1
         return log
@@ -284,36 +295,6 @@ class Recording:
     def close(self) -> None:
         """Release the file."""
         os.close(self._file)
-
-    def _claimed(self, flags: int = 0) -> int:
-        """The open file, locked for this process for as long as it is open."""
-        file = os.open(self.path, os.O_RDWR | flags, _MODE)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BaseException:
-            os.close(file)
-            raise
-        return file
-
-    def _continued(self) -> int:
-        """An existing record, from the end of its last whole line on."""
-        file = self._claimed()
-        try:
-            # first of all: a file that is something else stays as it is, its mode included
-            regular = stat.S_ISREG(os.fstat(file).st_mode)
-            if not regular or not is_head(os.pread(file, 10_000, 0).partition(b"\n")[0]):
-                raise ConfigurationError(f"{self.path} is no record of a proxy. Give another --out.")  # noqa: TRY301
-            os.fchmod(file, _MODE)
-            end = size = os.lseek(file, 0, os.SEEK_END)
-            while end and os.pread(file, 1, end - 1) != b"\n":
-                end -= 1
-            self.cut = end != size
-            os.ftruncate(file, end)
-            os.lseek(file, 0, os.SEEK_END)
-        except BaseException:
-            os.close(file)
-            raise
-        return file
 
     def _write(self, line: str) -> None:
         """Write one whole line; what a full disk cut off is removed again."""
@@ -338,28 +319,24 @@ def is_head(line: bytes) -> bool:
 # A record read back: each line checked, and an unfinished last one left out with a note.
 
 
-Seconds = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=0, le=10**12)]
-
-
 class RecordedExchange(BaseModel):
-    """One exchange of a record: what the journal writes of it (see `Entry`), and what a comparison needs besides.
+    """What a comparison needs of one line of a record.
 
     Attributes:
-        body: redacted, as a JSON value.
-        body_length: bytes.
-        response_body: as `body`.
-        response_length: bytes.
         line: of the file, from 1.
         run: of a proxy, from 1: names of keys and digests mean something within one run only.
+        number: of the exchange in its run, in the order of arrival.
+        operation: GET or POST where the request is one of the two operations (API-1, API-2), else None.
         instrument: the payment instrument's id or pseudonym.
-        credential: a name for the key; None where there was none.
+        body: redacted, as a JSON value.
+        body_length: bytes.
         body_shape: see `shape`.
         body_layer: what was wrong with the sdkOutput's text.
+        credential: a name for the key; None where there was none.
         status: of the answer.
         failure: why the answer is the proxy's own; empty where it is the API's.
         sent: whether the request may have reached the API.
-        latency: seconds to the answer's head; None where none came.
+        response_body: as `body`.
         response_shape: see `shape`.
         response_layer: what was wrong with the sdkInput's text.
     """
@@ -368,34 +345,24 @@ class RecordedExchange(BaseModel):
 
     line: int = 0
     run: int = 0
-    number: Count
-    arrived: Seconds
-    answered: Seconds
+    number: Annotated[int, Field(ge=0, le=10**12)]
     method: str
     target: str
     operation: Literal["GET", "POST"] | None
     instrument: str | None
     headers: Headers
     body: Any
-    body_length: Count
-    response_headers: Headers
-    response_body: Any
-    response_length: Count
-    key_in: tuple[str, ...]
-    credential: str | None
+    body_length: Annotated[int, Field(ge=0, le=10**12)]
     body_shape: Mapping[str, str]
     body_layer: str | None
+    credential: str | None
     status: Annotated[int, Field(ge=0, le=999)]
     failure: str
     sent: bool
-    latency: Seconds | None
+    response_headers: Headers
+    response_body: Any
     response_shape: Mapping[str, str]
     response_layer: str | None
-
-    @property
-    def seconds(self) -> float:
-        """From the request to the end of the answer."""
-        return self.answered - self.arrived
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,12 +399,10 @@ def read_proxy_record(path: Path) -> ProxyRecord:
             try:
                 exchange = RecordedExchange.model_validate_json(line[: 4 * 1_048_576])  # a proxy writes no longer line
             except ValidationError as error:
-                first = error.errors(include_input=False, include_url=False)[0]  # nothing of the line is repeated
-                name = f"{first['loc'][0]!r}" if first["loc"] else ""
-                missing = first["type"] == "missing" and len(first["loc"]) == 1
-                why = f"{name} is {'missing' if missing else 'of the wrong type'}" if name else "it is no JSON object"
-                what = "Take the line out, or record again."
-                raise ConfigurationError(f"{path}, line {number}: {why}. {what}") from None
+                place = error.errors(include_input=False, include_url=False)[0]["loc"]  # nothing of it is repeated
+                where = f" in {place[0]!r}" if place else ""
+                message = f"{path}, line {number} is not as a proxy writes it{where}. Take it out, or record again."
+                raise ConfigurationError(message) from None
             exchanges.append(exchange.model_copy(update={"line": number, "run": len(runs)}))
     exchanges.sort(key=lambda exchange: (exchange.run, exchange.number))
     other = sum(exchange.operation is None or exchange.instrument is None for exchange in exchanges)

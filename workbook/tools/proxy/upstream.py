@@ -10,10 +10,9 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from enum import StrEnum, unique
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
-from time import monotonic
 from typing import Any, Self
 
 import httpcore
@@ -67,7 +66,6 @@ class ApiOrigin(Origin):
 HEADER = "x-workbook-proxy"
 
 
-@unique
 class ProxyFailure(StrEnum):
     """Why there is no answer of the real API."""
 
@@ -89,10 +87,7 @@ class ProxyFailure(StrEnum):
 # The status and the sentence that the proxy answers with.
 _ANSWERS: Mapping[ProxyFailure, tuple[int, str]] = {
     ProxyFailure.UNREACHABLE: (502, "The API cannot be reached: its name is not known, or no server listens there."),
-    ProxyFailure.TLS: (
-        502,
-        "The API's certificate is not trusted, or TLS failed. A private authority needs --ca-file.",
-    ),
+    ProxyFailure.TLS: (502, "The API's certificate is not trusted (--ca-file trusts a private one), or TLS failed."),
     ProxyFailure.FORBIDDEN: (502, "The API's name leads to an address that the proxy does not connect to."),
     ProxyFailure.RESET: (502, "The API reset the connection."),
     ProxyFailure.CLOSED: (502, "The API closed the connection without an answer."),
@@ -164,14 +159,11 @@ class ProxyReply:
         response: the API's own answer; or the proxy's, where there is none.
         reason: the phrase after the status.
         failure: why the answer is the proxy's own; None where it is the API's.
-        latency: seconds from the first byte of the request, on an open connection, to the answer's head; None
-            where no head came.
     """
 
     response: Response
     reason: str = ""
     failure: ProxyFailure | None = None
-    latency: float | None = None
 
     @classmethod
     def failed(cls, failure: ProxyFailure) -> ProxyReply:
@@ -182,39 +174,16 @@ class ProxyReply:
         return cls(Response(status, headers, problem.body(sentence), problem.basis), "", failure)
 
 
-@dataclass(frozen=True, slots=True)
-class ProxyExchange:
-    """One request and its answer.
-
-    Attributes:
-        request: as it came.
-        reply: what was answered.
-        arrived: seconds of a monotonic clock.
-        answered: the same, when the whole answer was there.
-    """
-
-    request: Request = field(repr=False)
-    reply: ProxyReply = field(repr=False)
-    arrived: float
-    answered: float
-
-
 @dataclass(slots=True)
 class _Watch:
     """How far an exchange has come, from httpcore's trace events."""
 
-    began: float | None = None
-    headed: float | None = None
+    began: bool = False
+    headed: bool = False
 
     async def note(self, name: str, _info: dict[str, Any]) -> None:
-        if name == "http11.send_request_headers.started":
-            self.began = monotonic()
-        elif name == "http11.receive_response_headers.complete":
-            self.headed = monotonic()
-
-    @property
-    def latency(self) -> float | None:
-        return None if self.began is None or self.headed is None else self.headed - self.began
+        self.began |= name == "http11.send_request_headers.started"
+        self.headed |= name == "http11.receive_response_headers.complete"
 
 
 @dataclass(frozen=True)
@@ -245,15 +214,15 @@ class Upstream:
         watch = _Watch()
         try:
             async with asyncio.timeout(self.deadline):
-                return await self._asked(request, watch)
+                return await self._ask(request, watch)
         except (TimeoutError, httpcore.TimeoutException):
             return ProxyReply.failed(ProxyFailure.LATE)
         except httpcore.LocalProtocolError:
             return ProxyReply.failed(ProxyFailure.BAD_REQUEST)
         except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
-            return replace(ProxyReply.failed(_failure(error, watch)), latency=watch.latency)
+            return ProxyReply.failed(_failure(error, watch))
 
-    async def _asked(self, request: Request, watch: _Watch) -> ProxyReply:
+    async def _ask(self, request: Request, watch: _Watch) -> ProxyReply:
         try:
             address = (await self.target.addresses(self.resolve))[0]
         except ConfigurationError:  # one of them is not allowed
@@ -277,10 +246,10 @@ class Upstream:
         if switches:
             return ProxyReply.failed(ProxyFailure.GARBAGE)
         if body is None:
-            return replace(ProxyReply.failed(ProxyFailure.TOO_LARGE), latency=watch.latency)
+            return ProxyReply.failed(ProxyFailure.TOO_LARGE)
         reason = response.extensions["reason_phrase"].decode("latin-1")
         got = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers)
-        return ProxyReply(Response(response.status, got, body, "real"), reason, None, watch.latency)
+        return ProxyReply(Response(response.status, got, body, "real"), reason)
 
 
 def trusting(ca_file: Path | None) -> ssl.SSLContext:
@@ -316,9 +285,9 @@ def _failure(error: Exception, watch: _Watch) -> ProxyFailure:
     # tells them apart. A failure of TLS is an OSError as well, somewhere down the chain of causes.
     if tls_error(error) is not None:
         return ProxyFailure.TLS
-    if watch.began is None:
+    if not watch.began:
         return ProxyFailure.UNREACHABLE
-    if watch.headed is not None:
+    if watch.headed:
         return ProxyFailure.RESET if isinstance(error, httpcore.NetworkError) else ProxyFailure.CUT
     if isinstance(error, httpcore.RemoteProtocolError):
         return ProxyFailure.CLOSED if "without sending a response" in str(error) else ProxyFailure.GARBAGE
