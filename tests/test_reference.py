@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import phone_page
 import pytest
 import rules_page
 from reference_page import GROUPS, page
@@ -22,7 +21,6 @@ from workbook.tools.commands import doctor
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "notebooks" / "reference" / "python.md"
 RULES = ROOT / "notebooks" / "reference" / "rules.md"
-PHONE = ROOT / "notebooks" / "reference" / "phone.md"
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
@@ -39,10 +37,6 @@ def test_the_page_is_what_the_docstrings_say(generated):
 
 def test_the_page_of_rules_is_what_the_ledger_says(generated):
     generated(RULES, rules_page.page())
-
-
-def test_the_page_about_the_phone_is_what_the_protocol_says(generated):
-    generated(PHONE, phone_page.page())
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)

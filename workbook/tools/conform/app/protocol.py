@@ -9,10 +9,9 @@ All of it is ours. It carries the document's operations and outcomes (`workbook.
 the flows' tables decide what may come when.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Annotated, Any, ClassVar, get_args
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 from pydantic.alias_generators import to_camel
@@ -38,16 +37,12 @@ class PhoneRequest(BaseModel):
     """What every call says: which client it comes from."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, hide_input_in_errors=True)
-    # What comes back, in words, for the page that describes the protocol.
-    answer: ClassVar[str] = ""
 
     client: Name
 
 
 class Hello(PhoneRequest):
     """The first call of a process. Each `client` has one phone; what its earlier process began is over."""
-
-    answer = '{"variant"}'
 
     platform: StrictStr
     variant: StrictStr
@@ -57,22 +52,12 @@ class Hello(PhoneRequest):
 class Create(PhoneRequest):
     """`CardProvisioning.create(sdkInput, activityProvider)` (A-CREATE-1)."""
 
-    answer = (
-        'outcome "Success" with `provisioning`, the number of the CardProvisioning; "WalletPayNotSupported"; '
-        '"InvalidSdkInput"'
-    )
-
     sdk_input: Text
 
 
 def outcome_fields(event: m.Event) -> dict[str, Any]:
     """An outcome by its own name, with all that it carries; names as the document spells them."""
     return {"outcome": _name(type(event))} | {to_camel(f.name): getattr(event, f.name) for f in fields(event)}
-
-
-def _with_fields(event: type[m.Event]) -> str:
-    carried = ", ".join(f"`{to_camel(f.name)}`" for f in fields(event))
-    return f'"{_name(event)}"{carried and f" with {carried}"}'
 
 
 def _name(event: type[m.Event]) -> str:
@@ -88,19 +73,13 @@ class OfOne(PhoneRequest):
 class CanProvision(OfOne):
     """`canProvision()` (A-CAN-1)."""
 
-    answer = "outcome " + " or ".join(map(_with_fields, get_args(m.CanProvisionResult)))
-
 
 class CreateSdkOutput(OfOne):
     """`createSdkOutput()` (A-OUT-1). The document names no outcomes: these two are assumed."""
 
-    answer = 'outcome "Success" with `sdkOutput`, or "Failure" with `message`'
-
 
 class _Provision(OfOne):
     """What both forms of `provision` say; the address's seven fields are public (sdk-a)."""
-
-    answer = 'ask "activity" with `turn`; then outcome "Success", or "Failure" with `name` and `message`'
 
     card_display_name: Text
     address_line_1: Annotated[Text, Field(alias="addressLine1")] = ""
@@ -121,13 +100,9 @@ class Provision(_Provision):
 class ProvisionWithProvider(_Provision):
     """`provision(cardDisplayName, cardAddress, opcProvider)`, the form from 0.4.0 (A-PROV-2); address: sdk-a."""
 
-    answer = f'ask "fetchOpc" with `turn`, `paymentInstrumentId` and `sdkOutput`; {_Provision.answer}'
-
 
 class Turn(PhoneRequest):
     """Answers what was asked for under this number."""
-
-    answer = "what `provision` answers next"
 
     turn: Number
 
@@ -153,13 +128,9 @@ class NoOpc(Turn):
 class Cancelled(Turn):
     """The app's scope ended while fetchOpc ran."""
 
-    answer = "nothing that the stand-in waits for"
-
 
 class UsePhone(PhoneRequest):
     """From here on the client's phone is this one; for tests that want a certain outcome."""
-
-    answer = "nothing; a refusal names the phones that there are"
 
     name: Line
     card: Line = ""
@@ -168,19 +139,12 @@ class UsePhone(PhoneRequest):
 class UseBackEnd(PhoneRequest):
     """From here on the played back end fails GET or POST in this way; an empty text ends that."""
 
-    answer = "nothing; a refusal names what it can do wrong"
-
     operation: StrictStr
     fails: Line = ""
 
 
 class Next(Turn):
     """Tells the result of the last action, and asks what the cardholder does next. See `Driving.kt`."""
-
-    answer = (
-        '`do` with `turn`: "begin" with `backEnd` and `session`, "openCardPage" with `card`, "tapAdd", "screen", '
-        '"closeCardPage", "rotate", "processDeath", "reports", or "end"'
-    )
 
     threw: Annotated[StrictStr, Field(max_length=1000)] = ""
     uncaught: Annotated[StrictStr, Field(max_length=1000)] = ""
@@ -212,32 +176,9 @@ def read(name: str, body: bytes) -> PhoneRequest:
             f"The body of {name} has more than {LONGEST_MESSAGE:,} bytes, which is the most for a message."
         )
     try:
-        document = json.loads(body, object_pairs_hook=lambda pairs: _each_once(name, pairs))
-    except RecursionError:
-        raise ParameterError(f"The body of {name} is nested too deeply. Send one flat JSON object.") from None
-    except (json.JSONDecodeError, UnicodeDecodeError):
-        raise ParameterError(f"The body of {name} is no JSON. Send one flat JSON object in UTF-8.") from None
-    except ParameterError:  # is a ValueError, too
-        raise
-    except ValueError:  # what Python says of an integer beyond its limit of digits
-        raise ParameterError(f"The body of {name} has a number with too many digits.") from None
-    if not isinstance(document, dict):
-        example = ", ".join(f'"{field}": ...' for field in fields_of(name))
-        raise ParameterError(f"The body of {name} is no JSON object. Send one, such as {{{example}}}.")
-    try:
-        return PHONE_CALLS[name].model_validate(document)
+        return PHONE_CALLS[name].model_validate_json(body)
     except ValidationError as error:
         raise ParameterError(f"{name}: {' '.join(_mistakes(name, error))}") from None
-
-
-def _each_once(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these fields, each there once: readers of JSON choose differently between two with one name."""
-    document: dict[str, Any] = {}
-    for field, value in pairs:
-        if field in document:
-            raise ParameterError(f"The body of {name} has {quoted(field)} twice. Send each field once.")
-        document[field] = value
-    return document
 
 
 def _mistakes(name: str, error: ValidationError) -> Iterator[str]:
@@ -250,6 +191,8 @@ def _mistakes(name: str, error: ValidationError) -> Iterator[str]:
                 yield f"{field} is missing. It must be {known[field]}."
             case "extra_forbidden":
                 yield f"{quoted(field)} is no field of {name}. {did_you_mean(field, known)}"
+            case _ if not field:
+                yield f"the body is no JSON object in UTF-8. Send one with {', '.join(known)}."
             case _:
                 yield f"{field} is wrong. It must be {known.get(field, 'another kind of value')}."
 
