@@ -1,13 +1,10 @@
 """Which cases are run, what several rounds come to, what the baseline makes of it, and the exit code."""
 
-import tomllib
 from argparse import Namespace
 from datetime import date
 from functools import partial
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from ran import recorded
 
 from workbook.base.forms import BadConfigurationError
@@ -70,9 +67,8 @@ def test_a_pattern_that_means_nothing_is_an_error(pattern, told):
     assert told in str(refused.value)
 
 
-@given(st.lists(st.sampled_from(NAMES) | st.text(max_size=9)))
-def test_what_a_report_names_and_is_no_more_is_left_out(wanted):
-    assert [case.name for case in again(CASES, wanted)] == [name for name in NAMES if name in wanted]
+def test_what_a_report_names_and_is_no_more_is_left_out():
+    assert [case.name for case in again(CASES, [NAMES[3], "gone", NAMES[1]])] == [NAMES[1], NAMES[3]]
 
 
 def ended(*verdicts):
@@ -155,12 +151,6 @@ def test_what_is_wrong_with_a_baseline_is_told(tmp_path, text, mistake):
     assert mistake in str(refused.value)
 
 
-def test_a_baseline_in_order_is_read(tmp_path):
-    path = tmp_path / "baseline.toml"
-    path.write_text('[[known]]\ncase = "a"\ncomment = "b"\nexpires = 2030-06-01\n')
-    assert load_baseline(path) == Baseline((Known("a", "b", TODAY),))
-
-
 @pytest.mark.parametrize(
     ("verdicts", "given", "code"),
     [
@@ -207,6 +197,8 @@ def test_a_baseline_can_be_written_from_a_run_and_read_again(tmp_path):
     assert first == known[0]
     assert [entry.case for entry in fresh] == ["relay.get.path", "relay.post.path"]
     assert fresh[0].comment.startswith('Expected "a", observed b. TODO: say why')
+    path.write_text(new_baseline(Baseline(), {}, names, CASES))  # the first baseline takes in every case
+    assert load_baseline(path) == Baseline((), frozenset(CASES))
 
 
 def test_an_older_report_is_a_baseline_that_nobody_has_to_keep_true(tmp_path):
@@ -221,10 +213,6 @@ def test_an_older_report_is_a_baseline_that_nobody_has_to_keep_true(tmp_path):
     assert [one.verdict for one in results] == ["known", "pass", "warn"]
     assert results[0].why == f"Known: It did not hold in {path} either."
     assert stale == ()
-
-
-def test_the_first_baseline_takes_in_every_case():
-    assert set(tomllib.loads(new_baseline(Baseline(), {}, [ONE.name], CASES))["cases"]) == set(CASES)
 
 
 @pytest.mark.parametrize(

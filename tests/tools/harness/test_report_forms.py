@@ -122,14 +122,11 @@ def test_only_what_would_be_markup_is_escaped(text, told):
     assert escaped(text) == told
 
 
-def test_of_many_cases_a_few_stand_there_unfolded():
+def test_of_many_cases_and_many_exchanges_a_few_stand_there_unfolded():
     page = to_html(recorded(*(result(name) for name in NAMES[:30])))
     assert page.count('<details class="one is-fail" ') == 27
     assert page.count("<details open=") == 3
     assert page.count("<article id=") == 30
-
-
-def test_a_case_of_very_many_exchanges_is_folded_up():
     busy = seen(call(), *[arrived(101 + at) for at in range(12)])
     assert "<details open" not in to_html(recorded(result(seen=busy)))
 
@@ -166,21 +163,13 @@ def test_every_word_can_be_read(word, colours):
 
 def test_the_page_tells_the_gravest_first_and_folds_up_what_passed():
     page = to_html(recorded())
-    order = [
-        page.index("<h1>"),
-        page.index("What to do first"),
-        page.index("What did not hold"),
-        page.index("What passed"),
-    ]
-    assert order == sorted(order)
-    shown = re.findall(r'<article id="([a-z.0-9-]+)" class="case is-([a-z-]+)"', page)
-    kinds = [kind for _name, kind in shown]
-    assert kinds[:3] == ["harness-error", "fail", "flaky"]
-    assert kinds[-3:] == ["pass", "not-applicable", "disabled"]
-    assert len(shown) == len(Verdict)
-    passed = page[page.index("What passed") :]
-    assert "<details open" not in passed
-    assert "<details open" in page
+    heads = [page.index(head) for head in ("<h1>", "What to do first", "What did not hold", "What passed")]
+    assert heads == sorted(heads)
+    kinds = [kind for _name, kind in re.findall(r'<article id="([a-z.0-9-]+)" class="case is-([a-z-]+)"', page)]
+    assert len(kinds) == len(Verdict)
+    assert (kinds[:3], kinds[-3:]) == (["harness-error", "fail", "flaky"], ["pass", "not-applicable", "disabled"])
+    opened = page.index("<details open"), page.rindex("<details open")
+    assert max(opened) < heads[-1]
 
 
 def test_equal_values_have_the_same_letter_on_both_sides():
@@ -189,26 +178,6 @@ def test_equal_values_have_the_same_letter_on_both_sides():
         assert part.count("⟨value A: simulated sdkOutput #1, ") == 2
         assert part.count("⟨value B: simulated OPC data #2, ") == 2
     assert "&quot;sdkOutput&quot;: " in page
-
-
-def test_what_the_simulator_made_and_somebody_spoilt_has_no_letter():
-    body = arrived().request.body
-    page = to_html(
-        recorded(result(seen=seen(call(), arrived(body=body.replace(b"eyJzaW11bGF0ZWQiO", b"eyJzaW11bGF0ZWQi")))))
-    )
-    assert "⟨spoilt: simulated data, " in page
-
-
-def test_many_values_still_have_letters_of_their_own():
-    body = told(**{f"f{number}": f"value {number}" for number in range(60)})
-    page = to_html(recorded(result(seen=seen(call(body=body, sent=None)))))
-    letters = re.findall(r"⟨value (\w+), ", page)
-    assert len(set(letters)) == 60
-    assert letters[25:28] == ["Z", "A1", "B1"]
-
-
-def test_there_is_a_word_and_a_place_for_every_verdict():
-    assert [verdict.gravity for verdict in Verdict] == list(range(len(Verdict)))
 
 
 @pytest.mark.parametrize(
@@ -302,9 +271,14 @@ def test_each_verdict_has_its_element(strict):
 
 
 def test_the_xml_says_what_was_missed_and_how_to_run_it_again():
+    miss = f"API-11: expected {MISS.expected}; observed {MISS.observed}. {MISS.todo}"
     failure = ET.fromstring(to_junit(recorded(result()))).find(".//failure")
-    assert failure.get("message") == f"API-11: expected {MISS.expected}; observed {MISS.observed}. {MISS.todo}"
+    assert failure.get("message") == miss
     assert failure.text.endswith("--only relay.post.sdk-input-byte-exact --seed 7")
+    noted = recorded(result(verdict=Verdict.NOTE, misses=(MISS,)))
+    (case,) = ET.fromstring(to_junit(noted)).iter("testcase")
+    says, again = noted.cases[0].says, noted.cases[0].reproduce
+    assert (case.get("classname"), case[0].text) == ("conform.fidelity", f"note: {says}\n{miss}\n{again}")
 
 
 @pytest.mark.slow
@@ -336,6 +310,7 @@ def test_a_notebook_shows_the_same():
     assert repr(view) == text
     many = Result(recorded(*(result(name) for name in NAMES[:30])))
     assert "What did not hold (20 of 30)" in many.text()
+    assert Result(replace(recorded(), cases=())).shown().text() == "No case finished."
 
 
 def test_the_first_advice_comes_with_the_one_exchange_that_shows_it():
@@ -375,54 +350,26 @@ def test_a_terminal_is_told_what_to_do_first():
     assert lines[-1] == "   … and 2 more; see conform.html"
     assert len(lines) == 3 * 3 + 1
     assert list(first_lines(recorded(of_each_verdict()[0]))) == []
-
-
-def test_a_notebook_shows_a_run_without_a_case():
-    assert Result(replace(recorded(), cases=())).shown().text() == "No case finished."
-
-
-def test_the_run_itself_is_told():
-    page = to_html(recorded(only=("relay.get.*",), repeat=3, strict=True))
-    for words in ("workbook 0.1.0, python 3.11.9", "3 times", "relay.get.*", ABOUT.started, ABOUT.command):
-        assert words in page
-
-
-def facts(page):
-    """The table of the run on the page, without markup."""
-    table = page[page.index("Versions") - 200 :]
-    return " ".join(re.sub(r"<[^>]*>", " ", table).split())
+    bare = list(first_lines(recorded(result(misses=(replace(MISS, expected=""),)))))
+    assert [line.split()[0] for line in bare] == ["1.", "workbook"]
 
 
 @pytest.mark.parametrize(("strict", "word"), [(False, "no"), (True, "yes")])
 @pytest.mark.parametrize(("repeat", "words"), [(1, "once"), (3, "3 times")])
 def test_the_page_says_how_the_run_was_made(strict, word, repeat, words):
-    told = facts(to_html(recorded(strict=strict, repeat=repeat, only=("form", "relay.get.*"))))
-    assert f"A warning counts as a failure {word} " in told
-    assert f"Each case was run {words} " in told
-    assert "Chosen by form, relay.get.* " in told
-    assert "Mock API&#x27;s profile spec " in told
-    assert "Exit code 1 " in told
-
-
-def test_the_page_of_a_run_without_a_case_is_neither_good_nor_bad():
-    page = to_html(replace(recorded(exit_code=2), cases=()))
-    assert re.search(r'<p class="headline ([a-z-]+)"', page)[1] == "is-not-testable"
-
-
-def test_a_miss_without_an_expectation_has_no_example_on_a_terminal():
-    bare = recorded(result(misses=(replace(MISS, expected=""),)))
-    assert [line for line in first_lines(bare) if "expected" in line] == []
-    assert list(first_lines(bare))[-1].startswith("   workbook conform ")
-
-
-def test_what_the_xml_says_of_a_case_that_did_not_fail():
-    root = ET.fromstring(to_junit(recorded(result(verdict=Verdict.NOTE, misses=(MISS,)))))
-    (case,) = root.iter("testcase")
-    (said,) = case
-    record = recorded(result(verdict=Verdict.NOTE, misses=(MISS,))).cases[0]
-    miss = f"API-11: expected {MISS.expected}; observed {MISS.observed}. {MISS.todo}"
-    assert said.text == f"note: {record.says}\n{miss}\n{record.reproduce}"
-    assert (case.get("name"), case.get("classname")) == (record.name, "conform.fidelity")
+    page = to_html(recorded(strict=strict, repeat=repeat, only=("form", "relay.get.*")))
+    facts = " ".join(re.sub(r"<[^>]*>", " ", page[page.index("Versions") - 200 :]).split())
+    for fact in (
+        f"A warning counts as a failure {word} ",
+        f"Each case was run {words} ",
+        "Chosen by form, relay.get.* ",
+        "Mock API&#x27;s profile spec ",
+        "Exit code 1 ",
+        "python 3.11.9",
+    ):
+        assert fact in facts
+    assert ABOUT.command in page
+    assert ABOUT.started in page
 
 
 @pytest.mark.parametrize(
@@ -436,4 +383,6 @@ def test_what_the_xml_says_of_a_case_that_did_not_fail():
 )  # fmt: skip
 def test_the_banner_follows_the_exit_code(verdict, code, word, colour):
     page = to_html(recorded(result(verdict=Verdict(verdict)), exit_code=code))
+    bare = to_html(replace(recorded(exit_code=2), cases=()))
+    assert '<p class="headline is-not-testable"' in bare
     assert f'<p class="headline is-{colour}"><b>{word}</b> ' in page
