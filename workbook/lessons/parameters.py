@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
-from urllib.parse import urlsplit
 
+from workbook.api.protocol import wrong_url
 from workbook.base.values import choice, did_you_mean, flag, is_text, quoted, whole
 from workbook.errors import ParameterError
 from workbook.flows.variants import VARIANTS_A, VARIANTS_B
@@ -78,8 +78,10 @@ class Parameters:
                     f"Give source='api' as well, or leave {name} out."
                 )
             _text(name, value)
-        if self.base_url is not None:
-            _check_address(self.base_url)
+        if self.base_url is not None and (why := wrong_url(self.base_url.rstrip("/"))):
+            raise ParameterError(
+                f"base_url {why}. Give one such as https://host or http://127.0.0.1:8000; it is saved in the file."
+            )
 
     @classmethod
     def of(cls, **values: Any) -> Parameters:
@@ -120,22 +122,6 @@ class Parameters:
 def parameter_names() -> tuple[str, ...]:
     """The names that a parameters cell may declare."""
     return tuple(field.name for field in fields(Parameters))
-
-
-def _check_address(text: str) -> None:
-    try:
-        url = urlsplit(text)
-        is_complete = bool(url.hostname) and url.port != 0 and not url.query and not url.fragment
-    except ValueError:
-        raise ParameterError(
-            "base_url is not an address. Give one such as https://host or http://127.0.0.1:8000."
-        ) from None
-    if url.username is not None or url.password is not None:
-        raise ParameterError("base_url holds a user or a password; it would be saved in the file. Remove it.")
-    if not is_complete or url.scheme not in {"http", "https"}:
-        raise ParameterError(
-            "base_url must be http:// or https://, a host and perhaps a path, without a query or a fragment."
-        )
 
 
 def _text(name: str, value: object) -> str:

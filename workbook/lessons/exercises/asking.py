@@ -65,15 +65,6 @@ class Feedback(View):
         kept(self.file, lambda progress: progress.hint(self.exercise.id, number))
         return hint
 
-    @property
-    def hand_is_up(self) -> bool:
-        """Whether the learner asks for help with this exercise."""
-        try:
-            up = Progress.read(self.file).help if self.file else None
-        except (OSError, ConfigurationError):
-            return False
-        return up is not None and up.exercise == self.exercise.id
-
     def help(self, *, up: bool = True) -> str:
         """Raise the hand, so that the trainer sees who needs help; False lowers it. Says what was done."""
         flag("up", up)

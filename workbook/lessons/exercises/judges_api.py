@@ -21,7 +21,7 @@ from workbook.errors import (
     SdkInputError,
 )
 from workbook.flows import messages as m
-from workbook.lessons.exercises.model import Observed, Reason, first_finding
+from workbook.lessons.exercises.model import Observed, Reason, first_finding, first_reason
 from workbook.lessons.plays.run import Run, run_of, screen_of
 from workbook.lessons.session import session
 from workbook.play.back_end import Network, back_end_over
@@ -57,7 +57,7 @@ class Answer:
 SPACED: Final = " an\nsdkInput "
 
 
-def reads_the_answer(read: Any) -> Reason | Observed:  # noqa: PLR0911  # one reason each
+def reads_the_answer(read: Any) -> Reason | Observed:
     """`sdk_input_of(answer)` returns the value of a good answer, and raises for every other."""
     value = session().activation_data().text
     good = Answer(200, json.dumps({"sdkInput": value, "aFieldOfTomorrow": 1}).encode())
@@ -69,22 +69,17 @@ def reads_the_answer(read: Any) -> Reason | Observed:  # noqa: PLR0911  # one re
     except Exception as error:  # noqa: BLE001  # whatever it is, a good answer was refused
         text = f"your function raised {type(error).__name__} for a good answer. Unknown fields are no error."
         return Reason("API-9", f"{text} {own_line(error)}".rstrip())
-    if got is None:
-        return Reason("API-9", "your function returned None for a good answer. Return its sdkInput.")
-    if not isinstance(got, str):
-        what = f"{type(got).__name__}"
-        return Reason(
-            "API-7", f"your function returned a value of type {what} for a good answer; relay the text itself."
-        )
-    if got != value:
-        return Reason(
-            "API-7",
-            f"your function returned {len(got)} characters, and the API's value has {len(value)}; relay it unchanged.",
-        )
-    if (got := read(Answer(200, json.dumps({"sdkInput": SPACED}).encode()))) != SPACED:
-        text = f"for the sdkInput {quoted(SPACED)} your function returned {quoted(got)}"
-        return Reason("API-7", f"{text}; relay blanks and line breaks, too.")
-    return _taken_for_a_success(read) or Observed(session().wire())
+    spaced = read(Answer(200, json.dumps({"sdkInput": SPACED}).encode())) if got == value else SPACED
+    reason = first_reason(
+        (got is None, "API-9", "your function returned None for a good answer. Return its sdkInput."),
+        (not isinstance(got, str), "API-7",
+         f"your function returned a value of type {type(got).__name__} for a good answer; relay the text itself."),
+        (got != value, "API-7", (f"your function returned {len(str(got))} characters, and the API's value has "
+         f"{len(value)}; relay it unchanged.")),
+        (spaced != SPACED, "API-7", (f"for the sdkInput {quoted(SPACED)} your function returned {quoted(spaced)}; "
+         "relay blanks and line breaks, too.")),
+    )  # fmt: skip
+    return reason or _taken_for_a_success(read) or Observed(session().wire())
 
 
 def _taken_for_a_success(read: Any) -> Reason | None:

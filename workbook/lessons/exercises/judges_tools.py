@@ -14,7 +14,7 @@ from typing import Any, Final
 from workbook.base.files import sample
 from workbook.base.values import quoted
 from workbook.errors import ParameterError
-from workbook.lessons.exercises.model import Observed, Reason
+from workbook.lessons.exercises.model import Observed, Reason, first_reason
 from workbook.lessons.tools import tool
 from workbook.play.own_code import exception_words, own_line
 
@@ -105,17 +105,14 @@ def only_what_can_be_used(kind: Any) -> Reason | Observed:
             return Reason(rule, f"for {what}, your relay {came.words}. The phone gets the value as the API gave it.")
     for what, status, data, rule in USELESS:
         came = called(kind, lambda relay, answered=(status, data): relay.sdk_input(answered))  # type: ignore[misc]
-        if not came.status:
-            return Reason(
-                rule, f"for {what}, your relay {came.words}. That is a failure: raise self.Refused(502, ...)."
-            )
-        if came.status != 502:
-            text = f"for {what}, your relay {came.words}. The app reads its status as one of its own: answer 502."
-            return Reason("REL-9", text)
-        if API_WORDS in came.sentence:
-            return Reason(
-                "REL-9", f"for {what}, your relay told the app the API's own words. Use one sentence for all."
-            )
+        told = f"for {what}, your relay {came.words}."
+        if reason := first_reason(
+            (not came.status, rule, f"{told} That is a failure: raise self.Refused(502, ...)."),
+            (came.status != 502, "REL-9", f"{told} The app reads its status as one of its own: answer 502."),
+            (API_WORDS in came.sentence, "REL-9",
+             f"for {what}, your relay told the app the API's own words. Use one sentence for all."),
+        ):  # fmt: skip
+            return reason
     return Observed()
 
 
@@ -126,70 +123,36 @@ def own_cards_and_one_post(kind: Any) -> Reason | Observed:
     def provision(session: str, card: str, answer: tuple[int, bytes] | None = good) -> Came:
         return called(kind, lambda relay: relay.provision(session, card, "sdkOutput"), answer)
 
-    return (
-        _of_check(provision(ANN, HERS), provision("session-of-nobody", HERS))
-        or _of_what_check_returns(called(kind, lambda relay: relay.check(ANN, HIS)))
-        or _of_others(provision(ANN, HIS), provision(ANN, NOBODYS))
-        or _of_post(provision(ANN, HERS, None), provision(ANN, HERS, (503, b"")), provision(ANN, HERS))
-        or Observed()
-    )
-
-
-def _of_check(hers: Came, unknown: Came) -> Reason | None:
-    if hers.value != "abc=":
-        return Reason(
-            "REL-4", f"Ann asked for her own card, and your relay {hers.words}. Her session reaches her cards."
-        )
-    if not unknown.status or unknown.calls:
-        return Reason(
-            "REL-4", f"for a session that nobody has, your relay {unknown.words}. Refuse it, and call no API."
-        )
-    return None
-
-
-def _of_what_check_returns(his: Came) -> Reason | None:
-    if his.value is not None:
-        text = f"for Bob's card, your check {his.words}, and Ann got it. Nobody looks at what check returns: raise."
-        return Reason("REL-4", text)
-    return None
-
-
-def _of_others(his: Came, nobodys: Came) -> Reason | None:
-    if not his.status or his.calls:
-        known = "" if nobodys.status else ", as for a card that does not exist"
-        text = (
-            f"Ann asked for Bob's card, and your relay {his.words}{known}. Look for it among her session's own cards."
-        )
-        return Reason("REL-4", text)
-    if not nobodys.status or nobodys.calls:
-        return Reason(
-            "REL-4", f"for a card that does not exist, your relay {nobodys.words}. Refuse it, and call no API."
-        )
-    if his.status == 401:
-        return Reason(
-            "REL-9", "Ann asked for Bob's card, and your relay told her to sign in again. Her session is right."
-        )
-    if his.status != nobodys.status:
-        text = (
-            f"your relay refused Bob's card with {his.status} and one that does not exist with {nobodys.status}. "
-            "So Ann learns which cards exist: give both the same answer."
-        )
-        return Reason("REL-4", text)
-    return None
-
-
-def _of_post(lost: Came, busy: Came, good: Came) -> Reason | None:
-    for what, came in (("its answer was lost", lost), ("the API answered 503", busy), ("all went well", good)):
-        if came.calls != 1:
-            text = (
-                f"your relay made the POST {came.calls} times when {what}. "
-                "Make it once: the next tap has a new sdkOutput."
-            )
-            return Reason("REL-1", text)
-    for what, came in (("the POST's answer was lost", lost), ("the API answered 503", busy)):
-        if not came.status:
-            return Reason("REL-6", f"{what}, and your relay {came.words}. The app takes that for a success: refuse.")
-    return None
+    hers, unknown = provision(ANN, HERS), provision("session-of-nobody", HERS)
+    his, nobodys = provision(ANN, HIS), provision(ANN, NOBODYS)
+    check = called(kind, lambda relay: relay.check(ANN, HIS))
+    known = "" if nobodys.status else ", as for a card that does not exist"
+    refuse = "Refuse it, and call no API."
+    lost, busy = provision(ANN, HERS, None), provision(ANN, HERS, (503, b""))
+    posts = {"its answer was lost": lost, "the API answered 503": busy, "all went well": hers}
+    failures = {"the POST's answer was lost": lost, "the API answered 503": busy}
+    reason = first_reason(
+        (hers.value != "abc=", "REL-4",
+         f"Ann asked for her own card, and your relay {hers.words}. Her session reaches her cards."),
+        (not unknown.status or unknown.calls > 0, "REL-4",
+         f"for a session that nobody has, your relay {unknown.words}. {refuse}"),
+        (check.value is not None, "REL-4",
+         f"for Bob's card, your check {check.words}, and Ann got it. Nobody looks at what check returns: raise."),
+        (not his.status or his.calls > 0, "REL-4",
+         f"Ann asked for Bob's card, and your relay {his.words}{known}. Look for it among her session's own cards."),
+        (not nobodys.status or nobodys.calls > 0, "REL-4",
+         f"for a card that does not exist, your relay {nobodys.words}. {refuse}"),
+        (his.status == 401, "REL-9",
+         "Ann asked for Bob's card, and your relay told her to sign in again. Her session is right."),
+        (his.status != nobodys.status, "REL-4",
+         (f"your relay refused Bob's card with {his.status} and one that does not exist with {nobodys.status}. "
+         "So Ann learns which cards exist: give both the same answer.")),
+        *((came.calls != 1, "REL-1", (f"your relay made the POST {came.calls} times when {when}. "
+           "Make it once: the next tap has a new sdkOutput.")) for when, came in posts.items()),
+        *((not came.status, "REL-6", f"{when}, and your relay {came.words}. The app takes that for a success: refuse.")
+          for when, came in failures.items()),
+    )  # fmt: skip
+    return reason or Observed()
 
 
 @cache

@@ -78,6 +78,11 @@ def first_finding(run: Any, beside: Any = None) -> Reason | None:
     return None
 
 
+def first_reason(*rows: tuple[bool, str, str], run: object = None) -> Reason | None:
+    """The reason of the first row that is wrong; a row says whether it is, the rule, and what the answer did."""
+    return next((Reason(rule, text, run) for wrong, rule, text in rows if wrong), None)
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """One question with a fixed choice of answers.
