@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workbook.checks.timing.verdict import judge_durations
 from workbook.flows.messages import LIMITS, limit_of
-from workbook.views.durations import VERDICTS, budgets, durations
+from workbook.views.durations import VERDICTS, bars, budgets, durations
 from workbook.views.html import View
 from workbook.views.paint import DARK, LIGHT, sheet
 from workbook.views.table import width
@@ -123,14 +123,14 @@ def test_nothing_is_a_picture_too(view):
 
 @pytest.mark.rule("X-STATUS-3")
 def test_exactly_100_ms_is_drawn_on_the_near_side_of_the_line():
-    (series,) = durations("edge", [status("", 100, 100.001)]).series
-    assert [(bar.low, bar.high, bar.over) for bar in series.bars] == [(0.08, 0.1, False), (0.1, 0.125, True)]
+    judged = status("", 100, 100.001)
+    assert [(bar.low, bar.high, bar.over) for bar in bars(judged)] == [(0.08, 0.1, False), (0.1, 0.125, True)]
 
 
 def test_a_step_in_which_a_limit_lies_is_parted_there():
     own = replace(limit_of("pass_entries"), seconds=9.0)
-    (series,) = durations("edge", [judge_durations([8.5, 9.0, 9.5, 9.9], own)]).series
-    assert [(bar.low, bar.high, bar.share) for bar in series.bars] == [(8.0, 9.0, 0.5), (9.0, 10.0, 0.5)]
+    judged = judge_durations([8.5, 9.0, 9.5, 9.9], own)
+    assert [(bar.low, bar.high, bar.share) for bar in bars(judged)] == [(8.0, 9.0, 0.5), (9.0, 10.0, 0.5)]
 
 
 @given(st.lists(st.floats(0, 1e4), min_size=1, max_size=50), st.sampled_from(sorted(LIMITS)), st.floats(1e-6, 5e3))
@@ -138,11 +138,11 @@ def test_any_durations_and_any_limit_make_a_drawing_and_a_picture(took, call, se
     view = durations(
         "any", [judge_durations(took, replace(limit_of(call), seconds=seconds)), judge_durations(took, call)]
     )
-    assert all(sum(bar.share for bar in one.bars) == pytest.approx(1) for one in view.series)
+    assert all(sum(bar.share for bar in bars(one)) == pytest.approx(1) for one in view.judgements)
     assert max(map(width, view.text().splitlines())) <= 110
     root = ET.fromstring(view.svg())
-    bars = [one for one in root.findall("svg:rect", NS) if one.get("class") in {"wb-bar", "wb-over"}]
-    *drawn, _in_time, _over = [(float(one.get("width")), float(one.get("height"))) for one in bars]
+    boxes = [one for one in root.findall("svg:rect", NS) if one.get("class") in {"wb-bar", "wb-over"}]
+    *drawn, _in_time, _over = [(float(one.get("width")), float(one.get("height"))) for one in boxes]
     assert all(wide >= 1 and high >= 3 for wide, high in drawn)
 
 
@@ -182,10 +182,10 @@ def test_each_verdict_has_a_sign_of_its_own_form():
 def test_a_bar_is_as_long_as_the_share_that_was_used():
     root = ET.fromstring(walk().svg())
     tracks = [one for one in root.findall("svg:rect", NS) if one.get("class") == "wb-track"]
-    bars = [float(one.get("width")) for one in root.findall("svg:rect", NS) if one.get("class") == "wb-bar"][:-1]
+    used = [float(one.get("width")) for one in root.findall("svg:rect", NS) if one.get("class") == "wb-bar"][:-1]
     whole = float(tracks[0].get("width"))
     assert len(tracks) == 5
-    assert [round(one / whole, 2) for one in bars] == [0.04, 0.86, 1.0, 0.0, 1.0]
+    assert [round(one / whole, 2) for one in used] == [0.04, 0.86, 1.0, 0.0, 1.0]
 
 
 def test_what_is_beyond_a_limit_is_striped_and_said():

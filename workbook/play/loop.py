@@ -14,11 +14,10 @@ from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from enum import StrEnum
-from functools import partial
 from heapq import heappop, heappush
 from threading import Lock
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import Any, ClassVar, cast
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.base.values import number, quoted, whole
@@ -33,50 +32,46 @@ from workbook.play.own_code import own_failures, relayed, watched
 from workbook.simulation.phones import PhoneA, PhoneB
 from workbook.simulation.sdks import Reply
 
-# Virtual time: a heap of (time, ticket, item). The ticket breaks ties, so every run is the same run.
-
-Item = TypeVar("Item")
+# Virtual time: a heap of (time, ticket, event). The ticket breaks ties, so every run is the same run.
 
 
-class EventClock(Generic[Item]):
-    """A clock that never sleeps: taking the next item moves `now` to that item's time, in seconds."""
+class EventClock:
+    """A clock that never sleeps: taking the next event moves `now` to that event's time, in seconds."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self._ticket = 0
-        self._heap: list[tuple[float, int, Item]] = []
+        self._heap: list[tuple[float, int, Event]] = []
 
     def __len__(self) -> int:
         return len(self._heap)
 
     @property
     def due(self) -> float | None:
-        """The time of the next item, in seconds; None when there is none."""
+        """The time of the next event, in seconds; None when there is none."""
         return self._heap[0][0] if self._heap else None
 
-    def after(self, delay: float, item: Item) -> int:
-        """Put `item` on the clock, due in `delay` seconds (0 or more); the ticket can cancel it."""
+    def after(self, delay: float, event: Event) -> int:
+        """Put an event on the clock, due in `delay` seconds (0 or more); the ticket can cancel it."""
         self._ticket += 1
-        heappush(self._heap, (self.now + delay, self._ticket, item))
+        heappush(self._heap, (self.now + delay, self._ticket, event))
         return self._ticket
 
     def cancel(self, ticket: int | None) -> None:
-        """Take an item off the clock; nothing happens when it was due already."""
+        """Take an event off the clock; nothing happens when it was due already."""
         self._heap = sorted(entry for entry in self._heap if entry[1] != ticket)
 
-    def replace(self, ticket: int | None, item: Item) -> None:
-        """Replace the ticket's item by `item`, due as before; nothing happens when it was due already."""
-        self._heap = [(at, number, item if number == ticket else known) for at, number, known in self._heap]
+    def replace(self, ticket: int | None, event: Event) -> None:
+        """Replace the ticket's event by another, due as before; nothing happens when it was due already."""
+        self._heap = [(due, number, event if number == ticket else known) for due, number, known in self._heap]
 
-    def __iter__(self) -> Iterator[Item]:
-        """Each item when it is due, those put on the clock meanwhile included; `now` becomes its time."""
+    def __iter__(self) -> Iterator[Event]:
+        """Each event when it is due, those put on the clock meanwhile included; `now` becomes its time."""
         while self._heap:
-            self.now, _ticket, item = heappop(self._heap)
-            yield item
+            self.now, _ticket, event = heappop(self._heap)
+            yield event
 
 
-# Makes a record from its nine values in half the time that its own constructor takes: a run makes dozens.
-RECORD: Callable[[tuple[Any, ...]], Record] = partial(tuple.__new__, Record)
 # Carries out one command of a run; it takes the run, then the command.
 Port = Callable[[Any, Any], Reply | None]
 
@@ -103,7 +98,7 @@ class Loop:
         self._record = records.append
         self._attempt = 0
         self._budget: int | None = None
-        self._clock: EventClock[Event] = EventClock()
+        self._clock: EventClock = EventClock()
 
     @property
     def allowed(self) -> tuple[type[Event], ...]:
@@ -154,21 +149,21 @@ class Loop:
         before, now, record = self.state, self._clock.now, self._record
         if isinstance(event, m.Aside):
             kind = Kind.NOTE if event.kind == "note" else Kind.EXCHANGE  # a look-up by value takes longer
-            record(RECORD((now, kind, event, before, before, event.rules, self._attempt, False, "spec")))
+            record(Record(now, kind, event, before, before, event.rules, self._attempt))
             return
         try:
             after, commands, row = self.machine.step(before, event)
         except OutOfOrderError:
-            record(RECORD((now, Kind.REFUSED, event, before, before, event.rules, self._attempt, False, "spec")))
+            record(Record(now, Kind.REFUSED, event, before, before, event.rules, self._attempt))
             return
         # The state moves before any command is carried out: a port may ask what is allowed now, or call again.
         self.state = after
         self._attempt += isinstance(event, self.begins)
         attempt, source = self._attempt, row.event_source
-        record(RECORD((now, Kind.EVENT, event, before, after, row.rules, attempt, row.deprecated, source)))
+        record(Record(now, Kind.EVENT, event, before, after, row.rules, attempt, row.deprecated, source))
         for command, source in zip(commands, row.command_sources, strict=True):
             rules = command.rules or row.rules
-            record(RECORD((now, Kind.COMMAND, command, after, after, rules, attempt, False, source)))
+            record(Record(now, Kind.COMMAND, command, after, after, rules, attempt, source=source))
             port = self.ports[type(command)]
             try:
                 reply = port(self, event if type(command) is m.HandToApp else command)

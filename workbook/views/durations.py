@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil, floor, log10
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbook.checks.timing.verdict import Judgement
 from workbook.flows.messages import LIMITS
@@ -90,14 +90,13 @@ DECADES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class HistogramBar:
+class HistogramBar(NamedTuple):
     """Durations of one step that are all on the same side of the limit.
 
     Attributes:
         low: where the bar begins, in seconds.
         high: where it ends.
-        share: its part of the series' durations, from above 0 to 1.
+        share: its part of the judged durations, from above 0 to 1.
         over: they took longer than the limit.
     """
 
@@ -107,28 +106,18 @@ class HistogramBar:
     over: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
-    """One strip: the judgement of its durations, and its bars in ascending order."""
-
-    judgement: Judgement
-    bars: tuple[HistogramBar, ...]
-
-    @property
-    def name(self) -> str:
-        """The call, and when it was made."""
-        return clean(self.judgement.name)
-
-    @property
-    def limit(self) -> float:
-        """Seconds."""
-        return self.judgement.limit.seconds
-
-    @property
-    def limit_words(self) -> tuple[str, str]:
-        """The limit with its unit, and the share that is over it; `none` where there is none."""
-        over = self.judgement.share_text if self.judgement.over else "none"
-        return f"limit {self.judgement.limit_text}", f"over: {over}"
+def bars(judgement: Judgement) -> Iterator[HistogramBar]:
+    """The bars in ascending order; a step in which the limit lies is parted there."""
+    # A verdict counts exactly what is over the limit, while a histogram knows durations only by their step. Where the
+    # limit is inside a step, both parts of it are drawn as bars that meet at the limit.
+    limit = judgement.limit.seconds
+    for step in judgement.bins:
+        if within := step.count - step.over:
+            end = min(step.high, limit) if step.low < limit else step.high
+            yield HistogramBar(step.low, end, within / judgement.count, over=False)
+        if step.over:
+            begin = max(step.low, limit) if step.high > limit else step.low
+            yield HistogramBar(begin, step.high, step.over / judgement.count, over=True)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -136,7 +125,7 @@ class Durations(_Chart):
     """Histograms of durations, from the top down."""
 
     title: str
-    series: tuple[Series, ...]
+    judgements: tuple[Judgement, ...]
 
     @property
     def decades(self) -> range:
@@ -145,27 +134,24 @@ class Durations(_Chart):
         # of the logarithm show the fast bulk and the slow tail alike; the steps within a decade are the preferred
         # numbers R10 of ISO 3, each about 1.26 times the one before.
         # The small numbers undo rounding: log10 of an exact power of ten may be a hair off its whole number.
-        bars = [bar for series in self.series for bar in series.bars]
-        low = [bar.low for bar in bars] + [series.limit / 10 for series in self.series]
-        high = [bar.high for bar in bars] + [series.limit * 2 for series in self.series]
+        limits = [judged.limit.seconds for judged in self.judgements]
+        low = [bar.low for judged in self.judgements for bar in bars(judged)] + [limit / 10 for limit in limits]
+        high = [bar.high for judged in self.judgements for bar in bars(judged)] + [limit * 2 for limit in limits]
         first = max(floor(log10(min(low, default=0.01)) + 1e-9), min(DECADES))
         return range(first, min(ceil(log10(max(high, default=1)) - 1e-9), max(DECADES)) + 1)
 
     @property
     def fullest(self) -> float:
         """The share of the fullest step of all strips."""
-        return max((bar.share for series in self.series for bar in series.bars), default=1.0)
+        return max((bar.share for judged in self.judgements for bar in bars(judged)), default=1.0)
 
     def text(self) -> str:
         """How many calls of each strip were over the limit, and how long they took; at most 110 columns wide."""
-        if not self.series:
-            return f"{cut(self.title, TEXT_WIDTH)}\n{NOT_MEASURED}"
         rows = [cut(self.title, TEXT_WIDTH)]
-        for series in self.series:
-            judged = series.judgement
-            rows += ["", cut(f"{VERDICTS[judged.verdict][0]} {judged.verdict}  {series.name}", TEXT_WIDTH)]
+        for judged in self.judgements:
+            rows += ["", cut(f"{VERDICTS[judged.verdict][0]} {judged.verdict}  {clean(judged.name)}", TEXT_WIDTH)]
             rows += (f"  {line}" for words in (judged.finding, judged.took) for line in wrap(words, TEXT_WIDTH - 2))
-        return "\n".join(row.rstrip() for row in rows)
+        return "\n".join([row.rstrip() for row in rows] if self.judgements else [*rows, NOT_MEASURED])
 
     def picture(self) -> Picture:
         """The strips, 1000 pixels wide, the same bytes on every run.
@@ -174,21 +160,20 @@ class Durations(_Chart):
         line. All strips share one scale of time and one of height, so that they can be compared.
         """
         parts, sentences, y = [], [], 64
-        for series in self.series:
-            judged = series.judgement
-            words = f"{judged.finding}; {judged.took}"
+        for judged in self.judgements:
+            name, words = clean(judged.name), f"{judged.finding}; {judged.took}"
             lines = wrap(words, 145)  # so many characters fit between the edges
-            sentences.append(f"{series.name}: {judged.verdict}, {words}.")
+            sentences.append(f"{name}: {judged.verdict}, {words}.")
             top = y + 22 + 18 * len(lines)
-            parts.append(_heading(judged.verdict, series.name, y + 8))
+            parts.append(_heading(judged.verdict, name, y + 8))
             for number, line in enumerate(lines):
                 parts.append(tag("text", line, class_="wb-small", x=LEFT, y=y + 30 + 18 * number))
-            parts += self._strip(series, top)
+            parts += self._strip(judged, top)
             y = top + 138
         parts += self._legend(y - 4)
-        return _page(f"Durations: {self.title}", " ".join(sentences), f"{len(self.series)} series", y + 14, parts)
+        return _page(f"Durations: {self.title}", " ".join(sentences), f"{len(self.judgements)} series", y + 14, parts)
 
-    def _strip(self, series: Series, top: int) -> Iterator[Markup]:
+    def _strip(self, judged: Judgement, top: int) -> Iterator[Markup]:
         """The tinted ground and the limit's line, the bars, and the scale below them; the fullest is 66 pixels high."""
         decades, base, highest = self.decades, top + 90, top + 24
 
@@ -196,16 +181,16 @@ class Durations(_Chart):
             x = LEFT + (log10(seconds) - decades[0]) * (RIGHT - LEFT) / (len(decades) - 1)
             return round(min(max(x, LEFT), RIGHT), 1)
 
-        limit = place(series.limit)
+        limit = place(judged.limit.seconds)
         yield void("rect", class_="wb-shade", x=limit, y=top, width=round(RIGHT - limit, 1), height=base - top)
         for power in decades:
             x = place(10.0**power)
             yield void("line", class_="wb-tick", x1=x, y1=highest, x2=x, y2=base)
         yield void("line", class_="wb-limit", x1=limit, y1=top, x2=limit, y2=base)
-        words, over = series.limit_words
-        yield tag("text", words, class_="wb-late wb-end wb-bold", x=limit - 7, y=top + 15)
-        yield tag("text", over, class_="wb-late", x=limit + 8, y=top + 15)
-        for bar in series.bars:
+        over = judged.share_text if judged.over else "none"
+        yield tag("text", f"limit {judged.limit_text}", class_="wb-late wb-end wb-bold", x=limit - 7, y=top + 15)
+        yield tag("text", f"over: {over}", class_="wb-late", x=limit + 8, y=top + 15)
+        for bar in bars(judged):
             left, right = place(bar.low), place(bar.high)
             height = max(round(bar.share / self.fullest * (base - highest), 1), 3)
             box = {"x": round(left + 1, 1), "width": round(max(right - left - 2, 1), 1), "height": height}
@@ -220,7 +205,7 @@ class Durations(_Chart):
             yield tag("text", DECADES[power], class_="wb-small wb-middle", x=x, y=base + 18)
 
     def _legend(self, y: int) -> Iterator[Markup]:
-        if not self.series:
+        if not self.judgements:
             yield tag("text", NOT_MEASURED, x=24, y=y + 4)
             return
         yield void("rect", class_="wb-bar", x=LEFT, y=y - 10, width=12, height=11)
@@ -233,22 +218,7 @@ class Durations(_Chart):
 
 def durations(title: str, judged: Iterable[Judgement | Estimate]) -> Durations:
     """The histograms of these judgements or estimates, one strip each."""
-    return Durations(clean(title), tuple(_series(estimate.judgement) for estimate in judged))
-
-
-def _series(judgement: Judgement) -> Series:
-    """One strip; a step in which the limit lies is parted there."""
-    # A verdict counts exactly what is over the limit, while a histogram knows durations only by their step. Where the
-    # limit is inside a step, both parts of it are drawn as bars that meet at the limit.
-    limit, bars = judgement.limit.seconds, []
-    for step in judgement.bins:
-        if within := step.count - step.over:
-            end = min(step.high, limit) if step.low < limit else step.high
-            bars.append(HistogramBar(step.low, end, within / judgement.count, over=False))
-        if step.over:
-            begin = max(step.low, limit) if step.high > limit else step.low
-            bars.append(HistogramBar(begin, step.high, step.over / judgement.count, over=True))
-    return Series(judgement, tuple(bars))
+    return Durations(clean(title), tuple(estimate.judgement for estimate in judged))
 
 
 # Budgets: each call is a bar that fills towards its limit, as far as its worst call went.

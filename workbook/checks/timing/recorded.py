@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
 from os import PathLike
 from pathlib import Path
@@ -58,7 +58,7 @@ def judge(frame: pd.DataFrame, *, target: float = TARGET) -> list[Judgement]:
         ParameterError: the frame lacks a column, or holds a duration or a call that cannot be judged.
     """
     of_type("frame", frame, pd.DataFrame, "a frame of wb.read_durations(path)")
-    _columns("the frame", [str(name) for name in frame.columns])
+    _check_columns("the frame", [str(name) for name in frame.columns])
     groups = frame.groupby(["call", "build", "device", "cold"], sort=True)["duration_ms"]
     return [
         judge_durations(
@@ -94,35 +94,25 @@ def _read(path: str | PathLike[str]) -> tuple[Path, str]:
 
 
 def _csv(name: str, text: str) -> tuple[list[str], FileRows]:
-    records = _records(name, text)
-    _place, head = next(records, ("", []))
-    if not head:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        rows = [(f"row {number}", row) for number, row in enumerate(reader, start=1) if row]
+    except csv.Error as error:
+        message = f"{name}: row {reader.line_num} is no CSV ({error}). Give comma-separated values."
+        raise ParameterError(message) from None
+    if not rows:
         raise ParameterError(f"{name}: is empty. Give the columns {', '.join(COLUMNS)} and one row for each call.")
-    columns = [column.strip() for column in head]
+    columns = [column.strip() for column in rows.pop(0)[1]]
     if len(columns) == 1 and ";" in columns[0]:
         raise ParameterError(f"{name}: its columns are separated by semicolons. Export it with commas.")
-    _columns(name, columns)
-    return columns, ((place, _cells(name, place, columns, row)) for place, row in records)
-
-
-def _records(name: str, text: str) -> Iterator[tuple[str, list[str]]]:
-    """Each row that is not blank, and its place as a spreadsheet counts it."""
-    at = 0
-    try:
-        for at, row in enumerate(csv.reader(io.StringIO(text, newline=""), strict=True), start=1):
-            if row:
-                yield f"row {at}", row
-    except csv.Error as error:
-        raise ParameterError(f"{name}: row {at + 1} is no CSV ({error}). Give comma-separated values.") from None
-
-
-def _cells(name: str, place: str, columns: Sequence[str], row: Sequence[str]) -> dict[str, Any]:
-    if len(row) != len(columns):
-        raise ParameterError(
-            f"{name}: {place} has {len(row)} cells, and there are {len(columns)} columns. "
-            "Put a cell that holds a comma into double quotes."
-        )
-    return dict(zip(columns, row, strict=True))
+    _check_columns(name, columns)
+    for place, row in rows:
+        if len(row) != len(columns):
+            raise ParameterError(
+                f"{name}: {place} has {len(row)} cells, and there are {len(columns)} columns. "
+                "Put a cell that holds a comma into double quotes."
+            )
+    return columns, ((place, dict(zip(columns, row, strict=True))) for place, row in rows)
 
 
 def _json(name: str, text: str) -> tuple[list[str], FileRows]:
@@ -130,11 +120,11 @@ def _json(name: str, text: str) -> tuple[list[str], FileRows]:
         found = json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         raise ParameterError(f"{name}: is no JSON ({error}). Give a list of objects.") from None
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
         raise ParameterError(f'{name}: is no list of objects. Give [{{"call": "status", …}}, …].')
-    rows = [(f"object {at}", one) for at, one in enumerate(found, start=1)]
+    rows = [(f"object {number}", row) for number, row in enumerate(found, start=1)]
     for place, row in rows:
-        _columns(f"{name}: {place}", list(row))
+        _check_columns(f"{name}: {place}", list(row))
     return sorted({column for row in found for column in row}), iter(rows)
 
 
@@ -145,14 +135,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _columns(name: str, columns: list[str]) -> None:
+def _check_columns(name: str, columns: list[str]) -> None:
     for column in COLUMNS:
         if columns.count(column) > 1:
             raise ParameterError(f"{name}: the column {column} occurs {columns.count(column)} times. Keep one.")
         if column not in columns:
-            others = [repr(one[:40])[1:-1] for one in columns if one not in COLUMNS][
-                :20
-            ]  # enough to see which file it is
+            unknown = [other for other in columns if other not in COLUMNS][:20]  # enough to see which file it is
+            others = [repr(other[:40])[1:-1] for other in unknown]
             hint = did_you_mean(column, others) if others else "There is no other."
             raise ParameterError(f"{name}: the column {column} is missing. {hint} Wanted: {', '.join(COLUMNS)}.")
 
