@@ -16,13 +16,13 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum, unique
 from typing import Any, TypeAlias
 
-from workbook.api.opaque import decode_strictly, json_object
+from workbook.api.opaque import json_object
 from workbook.base.terminal import visible
 from workbook.checks.diagnosis import see
 from workbook.errors import ConfigurationError
 from workbook.simulation.http import MAX_BODY, Request, Response, header_values
 from workbook.simulation.scenario import Scenario
-from workbook.simulation.seal import Content, Genuine, Seal, damaged
+from workbook.simulation.seal import Content, Seal, damaged
 from workbook.simulation.world import Instrument
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.report import About, CaseRecord, RunRecord, to_json
@@ -122,8 +122,7 @@ class Replay:
         self._server = MockServer(None)
         self._keys: set[str] = set()
         self._seal = Seal(scenario.seed)
-        self._own_seed = any(isinstance(self._seal.open(text), Genuine) for text in _texts(exchanges))
-        self._outputs: dict[tuple[int, str | None, str], str] = {}
+        self._outputs: dict[tuple[int, str, str], str] = {}
         self._serial = 1_000_000  # far from those that a service draws
 
     def answer(self, exchange: RecordedExchange) -> Response:
@@ -172,39 +171,15 @@ class Replay:
         return body.ljust(MAX_BODY + 1) if exchange.body_length > MAX_BODY else body
 
     def _output(self, exchange: RecordedExchange) -> str:
-        """The recorded sdkOutput where the simulator made it, else a genuine one that is wrong in the same layer."""
+        """A genuine sdkOutput that is wrong in the same layer as the recorded one; equal ones get the same."""
         shown = exchange.body.get("sdkOutput") if isinstance(exchange.body, dict) else None
         fields = shown if isinstance(shown, dict) else {}
-        text = fields.get("text")
-        if isinstance(text, str):
-            resealed = text if self._own_seed else self._resealed(text)
-            if resealed is not None:
-                return resealed
         identity = str(fields.get("digest") or fields.get("serial") or f"line {exchange.line}")
+        instrument = str(fields.get("paymentInstrumentId") or exchange.instrument)
         self._serial += 1
-        instrument = exchange.instrument or ""
         fresh = self._seal.close(Content.OUTPUT, instrument, self._serial, attempt=self._serial)
-        output = self._outputs.setdefault((exchange.run, exchange.instrument, identity), fresh)
+        output = self._outputs.setdefault((exchange.run, instrument, identity), fresh)
         return damaged(output, _DAMAGES.get(exchange.body_layer or "", "none"))
-
-    def _resealed(self, text: str) -> str | None:
-        """The same claims under this scenario's seed: another server's seal cannot be checked, only believed."""
-        claims: dict[str, Any] = json_object(decode_strictly(text) or b"") or {}
-        try:
-            content, instrument, serial = Content(claims["kind"]), claims["paymentInstrumentId"], claims["serial"]
-        except (KeyError, ValueError):
-            return None
-        more = {"attempt": claims["attempt"]} if "attempt" in claims else {}
-        return self._seal.close(content, str(instrument), serial, **more)
-
-
-def _texts(exchanges: Sequence[RecordedExchange]) -> Iterator[str]:
-    """All simulated data of the record."""
-    for exchange in exchanges:
-        for body in (exchange.body, exchange.response_body):
-            for value in body.values() if isinstance(body, dict) else ():
-                if isinstance(value, dict) and isinstance(value.get("text"), str):
-                    yield value["text"]
 
 
 # A finding: what the real API did, what the simulator does, and on which basis.
@@ -263,8 +238,6 @@ def kind_of_status(word: str) -> tuple[DriftKind, str]:
         return DriftKind.PUBLISHED, "openapi"
     return DriftKind.ASSUMED, "assumed"
 
-
-# How an answer differs: its ending; or media type, headers, fields, JSON types, and the values that are kept.
 
 # How answers with the same status differ: media type, headers, fields, JSON types, and the values that are kept.
 

@@ -17,8 +17,8 @@ from typing import Any, Self
 
 import httpcore
 
-from workbook.api.net import Address, GuardedBackend, Origin, Resolve, inner, tls_error
-from workbook.api.protocol import check_base_url, literal
+from workbook.api.net import Address, GuardedBackend, Origin, Resolve, inner, tls_error, wrong_origin
+from workbook.api.protocol import check_base_url
 from workbook.base.files import read_regular
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.contract import Problem
@@ -40,13 +40,12 @@ class ApiOrigin(Origin):
             ConfigurationError: it is no such URL, or an address that is never connected to.
         """
         try:
-            target = cls.parse(check_base_url(url))
+            origin = cls.parse(check_base_url(url))
         except ConfigurationError as error:
             raise ConfigurationError(str(error).replace("base_url", "--to", 1)) from None
-        found = literal(target.host)
-        if found is not None and not target.allows(found):
-            raise ConfigurationError(f"--to {target.host} is an address that no API has. Give the API's public name.")
-        return target
+        if why := wrong_origin(url):
+            raise ConfigurationError(f"--to {origin.host} {why}. Give the API's public name.")
+        return origin
 
     @property
     def base_url(self) -> str:
