@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from workbook.tools.harness.model import Verdict
-from workbook.views.templates import environment, page_values
 
 CAUGHT = frozenset({Verdict.WARN, Verdict.FAIL})
 NOTING = frozenset({"relay.upstream.no-session-ever", "relay.post.no-query"})
@@ -125,61 +124,3 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-# The kill matrix as a web page: each case, each relay, and where they meet.
-
-TITLE = "Kill matrix: do the cases catch what they are made for?"
-WHY = (
-    "Each column is a back end, each row a case of workbook conform. A case that no broken back end fails could pass "
-    "whatever it looks at; a back end that no case catches would be told that all is well."
-)
-COLOURS = {MADE: "is-pass", BESIDE: "is-harness-error", MISSED: "is-fail"}
-PAGE = """\
-{% extends "page.html" %}
-{% block skip %}<a class="skip" href="#matrix">To the matrix</a>{% endblock %}
-{% block main %}
-<h1>{{ title }}</h1>
-<p>{{ why }}</p>
-<p class="headline {{ "is-fail" if gaps else "is-pass" }}">{{ matrix.summary }}</p>
-{% if gaps %}
-<ul>{% for gap in gaps %}<li>{{ gap }}</li>{% endfor %}</ul>
-{% endif %}
-<h2>The back ends</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="The back ends"><table>
-<thead><tr><th scope="col">Back end</th><th scope="col">What is wrong</th><th scope="col">Made for it</th>
-<th scope="col">Caught by</th></tr></thead>
-<tbody>
-{% for relay in matrix.relays %}
-<tr><th scope="row">{{ relay.name }}</th><td>{{ relay.wrong or "in order" }}</td>
-<td>{{ relay.made|length or "" }}</td><td>{{ relay.caught|length or "" }}</td></tr>
-{% endfor %}
-</tbody></table></div>
-<h2 id="matrix">Case by case</h2>
-<p class="muted">
-{%- for mark, words in marks.items() %}{{ mark }} {{ words }}{{ "." if loop.last else "; " }}{% endfor %}</p>
-<div class="scroll" tabindex="0" role="region" aria-label="Case by case"><table class="matrix">
-<thead><tr><th scope="col">Case</th>
-{% for relay in matrix.relays %}
-<th scope="col" title="{{ relay.wrong or "in order" }}"><span>{{ relay.name }}</span></th>
-{% endfor %}
-</tr></thead>
-<tbody>
-{% for case in matrix.cases %}
-<tr><th scope="row">{{ case }}</th>
-{% for relay in matrix.relays %}
-{% set mark = relay.mark(case) %}
-<td{% if mark in colours %} class="{{ colours[mark] }}"{% endif %} title="{{ relay.name }}, {{ case }}">
-{%- if mark %}<b class="verdict">{{ mark }}</b>{% endif %}</td>
-{% endfor %}
-</tr>
-{% endfor %}
-</tbody></table></div>
-{% endblock %}
-"""
-
-
-def to_html(matrix: Matrix) -> str:
-    """The whole page."""
-    shown = {"title": TITLE, "why": WHY, "matrix": matrix, "gaps": matrix.gaps(), "marks": MARKS, "colours": COLOURS}
-    return environment(".html").from_string(PAGE).render(page_values() | shown)

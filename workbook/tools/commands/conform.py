@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -188,7 +189,7 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[RelayCase], config: 
         strict=options.strict,
         baseline=baseline,
         only=only,
-        command=_command_line(options),
+        command=shlex.join(["workbook", *sys.argv[1:]]),
     )
     _empty(options.out)
     with Stopping(last=True) as stopping:
@@ -215,20 +216,6 @@ def _show(options: argparse.Namespace, record: RunRecord) -> int:
     time = [f"Time: {record.about.time}."] if record.about.time else []
     lines = (*record.about.stale, headline(record), *time, *(["What to do first:", *advice] if advice else []))
     return show(options, record, lines)
-
-
-def _command_line(options: argparse.Namespace) -> str:
-    """The command line that runs the same again."""
-    words = ["workbook", "conform", str(options.config)]
-    words += [word for pattern in options.only for word in ("--only", pattern)]
-    words += ["--rerun-failed", str(options.rerun_failed)] if options.rerun_failed else []
-    words += ["--repeat", str(options.repeat)] if options.repeat > 1 else []
-    words += ["--strict"] if options.strict else []
-    words += ["--in-order"] if options.in_order else []
-    words += ["--keep-going"] if options.keep_going else []
-    words += ["--baseline", str(options.baseline)] if options.baseline else []
-    words += ["--seed", str(options.seed)] if options.seed is not None else []
-    return shlex.join(words)
 
 
 def init(_options: argparse.Namespace) -> int:

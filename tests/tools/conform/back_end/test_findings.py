@@ -19,9 +19,6 @@ from workbook.tools.conform.back_end.findings import (
 from workbook.tools.conform.back_end.judging import AFRESH, SIDE_BY_SIDE
 from workbook.tools.conform.back_end.model import BackEndOperation, Broke, Cardholder, Surface, Target
 from workbook.tools.harness.model import Miss, Root, RunFinding, Verdict
-from workbook.tools.harness.notebook import Result
-from workbook.tools.harness.output import reports
-from workbook.tools.harness.report import from_json, to_json
 from workbook.tools.harness.summary import todos
 
 URL = "http://127.0.0.1:9"
@@ -211,20 +208,6 @@ def test_what_to_do_is_ordered_by_where_it_comes_from():
     assert [todo.text for todo in todos(record)] == [
         "It went away. Bring it back.", "Keep them apart.", FORM.todo, PLAIN.todo,
     ]  # fmt: skip
-
-
-def test_every_form_says_what_to_do_first_before_the_rest():
-    record = recorded(*collapse(), findings=(FINDING,))
-    texts = reports(record)
-    assert FINDING.says in Result(record).text().replace("\n", " ")
-    for name in ("conform.html", "conform.md"):
-        text = texts[name]
-        assert text.index("What to do first") < text.index(FINDING.says) < text.index(AFRESH[:30])
-
-
-def test_it_is_the_same_from_a_report_that_was_read():
-    record = recorded(*collapse(), findings=(FINDING,))
-    assert todos(from_json(to_json(record))) == todos(record)
 
 
 def test_what_is_only_noted_asks_for_nothing():

@@ -1,7 +1,6 @@
 """What a back-end.toml may say, and how each mistake in it is told."""
 
 import os
-import tomllib
 
 import pytest
 from hypothesis import given
@@ -208,19 +207,6 @@ def test_no_document_breaks_the_reader(tmp_path_factory, said):
     told(folder, GOOD | said)
 
 
-@given(st.binary(max_size=200))
-def test_no_bytes_break_the_file_reader(tmp_path_factory, data):
-    path = tmp_path_factory.getbasetemp() / "bytes.toml"
-    path.write_bytes(data)
-    try:
-        said = tomllib.loads(data.decode("utf-8-sig"))
-    except ValueError:
-        with pytest.raises(BadConfigurationError, match="1 mistake"):
-            read_toml(path, CONFIG_EXAMPLE)
-    else:
-        assert read_toml(path, CONFIG_EXAMPLE) == said
-
-
 def test_the_groups_of_the_file_are_the_groups_of_cases():
     assert list(GroupsForm.model_fields) == [group.value for group in RelayGroup]
 
@@ -231,16 +217,3 @@ def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
         read_toml(tmp_path / "pipe.toml", CONFIG_EXAMPLE)
     found = told(tmp_path, GOOD | {"base_url": "https://h", "ca_file": "pipe.toml"})
     assert found == [f"ca_file: '{tmp_path / 'pipe.toml'}' is not a regular file."]
-
-
-def test_a_file_that_is_not_there_names_the_nearest(tmp_path):
-    (tmp_path / "back-end.toml").write_text("")
-    with pytest.raises(BadConfigurationError, match=r"no such file\. Did you mean 'back-end.toml'"):
-        read_toml(tmp_path / "backend.toml", CONFIG_EXAMPLE)
-    for name in ("bad.toml", "missing.toml"):
-        with pytest.raises(BadConfigurationError, match=r"there is no such file\. `workbook conform init`"):
-            read_toml(tmp_path / name, CONFIG_EXAMPLE)
-    with pytest.raises(BadConfigurationError, match="workbook conform init"):
-        read_toml(tmp_path / "nowhere" / "x.toml", CONFIG_EXAMPLE)
-    with pytest.raises(BadConfigurationError, match="it is not a regular file"):
-        read_toml(tmp_path, CONFIG_EXAMPLE)

@@ -1,6 +1,6 @@
 """The proof that the cases work: every relay that is broken on purpose is caught by the cases made for that.
 
-The matrix is left in the directory of reports, as `report/kill-matrix.html` and `.md`. A relay in order and one that
+The matrix is left in the directory of reports, as `report/kill-matrix.md`. A relay in order and one that
 fails far from what is wrong with it are tried with every case. Any other is tried with the cases made for it, and with
 some of those that could tell besides, so that its first line has others to be ranked before: an eighth of their groups
 and of the form of the requests, or a third of all where the cases made for it watch the others. Which of them depends
@@ -17,7 +17,7 @@ from zlib import crc32
 
 import pytest
 import relays
-from matrix import Matrix, Relay, to_html
+from matrix import Matrix, Relay
 
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.model import RelayGroup
@@ -98,7 +98,6 @@ def matrix(judged):
     made = _matrix({name: verdicts for name, (verdicts, _first, _made) in judged.items()})
     REPORT.mkdir(exist_ok=True)
     (REPORT / "kill-matrix.md").write_text(made.markdown(), encoding="utf-8")
-    (REPORT / "kill-matrix.html").write_text(to_html(made), encoding="utf-8")
     return made
 
 
@@ -140,4 +139,3 @@ def test_every_broken_relay_says_what_is_wrong_with_it():
 def test_the_matrix_can_be_read(matrix):
     assert "Every one is caught by the cases made for it." in matrix.summary
     assert matrix.markdown().count("\n| `relay.") == len(CASES)
-    assert (REPORT / "kill-matrix.html").read_text(encoding="utf-8") == to_html(matrix)

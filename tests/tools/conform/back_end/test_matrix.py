@@ -1,12 +1,9 @@
 """The kill matrix: what speaks against the cases, and what it looks like."""
 
-from html import escape
-
 import pytest
-from matrix import Matrix, Relay, to_html
+from matrix import Matrix, Relay
 
 from workbook.tools.harness.model import Verdict
-from workbook.views.html import POLICY
 
 PASS, WARN, FAIL, NOTE = Verdict.PASS, Verdict.WARN, Verdict.FAIL, Verdict.NOTE
 RIGHT = Relay("right", "", (), {"a": PASS, "b": PASS})
@@ -48,26 +45,3 @@ def test_the_text_holds_every_relay_and_every_case():
     text = matrix(RIGHT, FIRST, SECOND).markdown()
     assert "| first | It is wrong \\| in a way. | `a` | 2 |" in text
     assert "| `b` | second | 2 |" in text
-
-
-def test_the_page_holds_every_meeting_and_loads_nothing():
-    page = to_html(matrix(RIGHT, FIRST, SECOND))
-    assert page.count('<th scope="row">') == 3 + 2
-    assert 'title="first, a"><b class="verdict">X</b>' in page
-    assert 'title="first, b"><b class="verdict">x</b>' in page
-    assert "Every one is caught by the cases made for it." in page
-    assert f'content="{escape(POLICY)}"' in page
-    assert "<script" not in page
-
-
-def test_the_page_says_what_speaks_against_the_cases_first():
-    page = to_html(matrix(RIGHT, FIRST))
-    assert page.index("No relay is broken in the way that b is made for.") < page.index("Case by case")
-    assert "is-fail" in page.split("</h1>")[1].split("<h2")[0]
-
-
-def test_the_page_escapes_what_it_shows():
-    page = to_html(matrix(Relay("<b>x", 'a "quote"', ("a", "b"), {"a": FAIL, "b": FAIL})))
-    assert "<b>x" not in page
-    assert "&lt;b&gt;x" in page
-    assert page.count(">X</b>") == 2

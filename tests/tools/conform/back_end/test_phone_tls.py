@@ -12,14 +12,12 @@ import trustme
 
 from workbook.base.forms import BadConfigurationError
 from workbook.errors import ConfigurationError
-from workbook.simulation.http import Response
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import BackEndStart, Config, RunTimeouts, load_config
 from workbook.tools.conform.back_end.model import BackEndOperation, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import trusting_context
 from workbook.tools.conform.back_end.session import RunOptions, conform
-from workbook.tools.mockserver.server import running
 
 CARDS = tuple(f"PICONFORM{number:016d}" for number in range(1, 7))
 SURFACE = Surface(
@@ -94,27 +92,6 @@ def test_nobody_waits_for_a_first_call_that_no_waiting_helps(authority):
         target = Target(url, {"platform A": SURFACE}, (ANN,), bound=2.0)
         record = conform(Config(target, timeouts=RunTimeouts(first_call=3000)), RunOptions(A_FEW))
     assert "certificate does not hold" in record.about.trouble
-
-
-class Quiet:
-    def respond(self, _request):
-        return Response(404, (), b"", "test")
-
-
-def test_where_nobody_speaks_tls_that_is_told():
-    with MockApi(CARDS) as side, running(Quiet()) as url:
-        target = Target(url.replace("http:", "https:"), {"platform A": SURFACE}, (ANN,), bound=2.0)
-        record = conform(Config(target), RunOptions(A_FEW), api=side)
-    assert "no TLS connection could be made (" in record.about.trouble
-    assert "Then base_url must begin with http://." in record.about.trouble
-
-
-@pytest.mark.slow
-def test_where_tls_is_spoken_and_not_expected_that_is_told(authority):
-    with MockApi(CARDS) as side, relayed(side, authority[0].issue_cert("localhost")) as url:
-        target = Target(url.replace("https:", "http:"), {"platform A": SURFACE}, (ANN,), bound=2.0)
-        record = conform(Config(target), RunOptions(A_FEW), api=side)
-    assert "does the back end speak TLS? Then base_url must begin with https://." in record.about.trouble
 
 
 def test_the_file_is_part_of_the_configuration(authority):

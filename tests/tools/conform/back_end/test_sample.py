@@ -47,15 +47,6 @@ def test_a_record_names_the_class_and_no_address_that_is_gone():
 
 
 @pytest.mark.slow
-def test_known_failures_are_known_and_stale_ones_are_told():
-    known = dict.fromkeys(BLANKS, "ticket 123")
-    assert {case.verdict for case in judge(Tidy, *BLANKS, known=known).cases} == {"known"}
-    told = Result(judge(Relay, *BLANKS, known=known)).text()
-    assert all(f"{name}: " in told or name in told for name in BLANKS)
-    assert "stale" in told
-
-
-@pytest.mark.slow
 @pytest.mark.rule("REL-3")
 def test_what_a_relay_logs_is_scanned_and_stays_off_the_console(caplog, capsys):
     class Chatty(Relay):
@@ -80,11 +71,6 @@ def test_two_cardholders_have_cards_of_their_own():
 def test_what_is_no_relay_is_refused(wrong):
     with pytest.raises(ParameterError, match=r"is no relay\. Give a class: class Mine\(Relay\)"):
         judge(wrong)
-
-
-def test_a_pattern_that_means_nothing_is_refused():
-    with pytest.raises(ParameterError, match="No case and no group 'fidelty'"):
-        judge(Relay, "fidelty")
 
 
 @pytest.mark.rule("REL-1", "REL-5", "GAP-2")

@@ -1,9 +1,7 @@
 """A run from its beginning to its end: against a good back end, and against back ends that are not there."""
 
-import asyncio
 import json
 import re
-import socketserver
 import threading
 import time
 from contextlib import contextmanager
@@ -106,15 +104,6 @@ def test_a_good_back_end_passes_and_the_record_says_how_it_went():
     assert (about.exit_code, about.trouble, about.unfinished, about.repeat) == (0, "", (), 2)
     assert (about.base_url, about.only, about.command, about.seed) == (url, ("x",), "again", 7)
     assert side.key not in repr(record)
-
-
-@pytest.mark.slow
-def test_a_run_on_a_thread_works_where_a_loop_runs_already():
-    async def notebook():
-        with MockApi(CARDS) as side, relayed(side) as url:
-            return run(url, mock=side)
-
-    assert asyncio.run(notebook()).about.exit_code == 0
 
 
 @pytest.mark.slow
@@ -306,44 +295,6 @@ def test_what_every_round_sent_is_known_to_the_report(monkeypatch):
     once, twice, thrice = sent
     assert once == ()  # all of it is in the results
     assert len(set(thrice)) >= len(set(twice)) + 4  # more than what the plain attempt sent
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("answer", "told"),
-    [
-        (b"HTTP/1.1 307 X\r\nlocation: https://elsewhere.example/\r\ncontent-length: 0\r\n\r\n",
-         "The back end redirects, and the workbook follows no redirect."),
-        (b"HTTP/1.1 200 X\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\n<>",
-         "Is sdk_input right? The answer says content-type 'text/html'."),
-        (b"HTTP/1.1 200 X\r\ncontent-encoding: br\r\ncontent-length: 2\r\n\r\n<>",
-         "Its content-encoding 'br' is none that the phone asked for."),
-        (b"HTTP/1.1 200 X\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n{}",
-         "could not be unpacked as its content-encoding says"),
-        (b"rubbish\r\n\r\n", "what came is no valid HTTP. No request reached the API. Does something else"),
-        (b"", "the connection broke before the answer was complete. No request reached the API. Does something else"),
-    ],
-)  # fmt: skip
-def test_what_is_odd_about_the_first_answer_is_told(answer, told):
-    with raw(answer) as url, MockApi(CARDS) as side:
-        record = run(url, mock=side)
-    assert record.about.exit_code == 2
-    assert told in record.about.trouble
-
-
-@contextmanager
-def raw(answer):
-    """Whatever arrives is answered with these bytes."""
-
-    class Answers(socketserver.BaseRequestHandler):
-        def handle(self):
-            self.request.recv(65536)
-            self.request.sendall(answer)
-
-    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Answers)
-    server.server_port = server.server_address[1]
-    with served(server) as url:
-        yield url
 
 
 def test_a_port_that_is_taken_is_a_bad_configuration():

@@ -189,29 +189,22 @@ def _at_another_path(call: PhoneCall, came: Request, expected: str) -> Iterator[
 
 def place_of(values: Collection[str], body: bytes) -> str | None:
     """Where in an answer one of these values is: a JSON pointer, or `raw` for the whole body; None for nowhere."""
-    text = body.decode("utf-8", "replace")
-    if text in values:
+    if body.decode("utf-8", "replace") in values:
         return RAW
-    return next((pointer for pointer, value in texts_of(body).items() if value in values), None)
-
-
-def texts_of(body: bytes) -> dict[str, str]:
-    """Every text in a JSON body by its JSON pointer; none where it is no JSON."""
     try:
-        return dict(texts_in(json.loads(body)))
+        return next((pointer for pointer, text in texts_in(json.loads(body)) if text in values), None)
     except (ValueError, RecursionError):
-        return {}
+        return None
 
 
 def texts_in(document: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
     """Every text in a JSON document, each after its JSON pointer."""
     if isinstance(document, str):
         yield pointer, document
-    items = (
-        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
-    )
-    for name, inner in items:
-        yield from texts_in(inner, f"{pointer}/{escape(str(name))}")
+    elif isinstance(document, dict | list):
+        items = document.items() if isinstance(document, dict) else enumerate(document)
+        for name, inner in items:
+            yield from texts_in(inner, f"{pointer}/{escape(str(name))}")
 
 
 def _by_configuration(call: PhoneCall, seen: Seen) -> bool:

@@ -7,6 +7,7 @@ import asyncio
 import base64
 import inspect
 import json
+import os
 import ssl
 import sys
 from abc import abstractmethod
@@ -372,24 +373,19 @@ def text_at(pointer: str | None, body: bytes) -> str | None:
 def loaded(name: str, folder: Path) -> Iterator[Adapter]:
     """The adapter of this name, `module:object`, for as long as the block lasts.
 
-    Modules of the folder are found first, compiled from their source, and forgotten at the end, as is the folder in
-    `sys.path`: another run may have another address and key, which a module often reads while it is imported.
+    The modules of the folder are imported anew, from their source, and forgotten at the end: another run may have
+    another address and key, which a module often reads while it is imported.
 
     Raises:
         ConfigurationError: there is no such adapter, or a callable is missing.
     """
-    folder = folder.resolve()
-
-    def is_ours(path: str) -> bool:
-        return Path(path).resolve().is_relative_to(folder) and "site-packages" not in Path(path).parts
-
-    # The folder stays on sys.path during the run, because a callable may import something while it is called.
     module, _, attribute = name.partition(":")
-    before = dict(sys.modules)
+    before, folder = dict(sys.modules), folder.resolve()
     sys.modules.pop(module, None)
+    # The folder stays on sys.path during the run, because a callable may import something while it is called.
     sys.path.insert(0, str(folder))
-    # Python takes cached byte code for a source of the same size that was changed in the same second; one that a person
-    # or a test has just edited may be both. In a cache of its own there is none.
+    # Python takes cached byte code for a source of the same size that was changed in the same second. In a cache of its
+    # own there is none.
     cache, sys.pycache_prefix = sys.pycache_prefix, mkdtemp(prefix="workbook-adapter-")
     invalidate_caches()
     try:
@@ -399,12 +395,9 @@ def loaded(name: str, folder: Path) -> Iterator[Adapter]:
         sys.pycache_prefix = cache
         with suppress(ValueError):  # the adapter may have changed sys.path itself
             sys.path.remove(str(folder))
-        # Only packages that are new are forgotten: the folder may hold the workbook itself.
-        packages = {known.partition(".")[0] for known in before.keys() - {module}}
-        for known, imported in list(sys.modules.items()):
-            files = [getattr(imported, "__file__", None), *getattr(imported, "__path__", ())]
-            if known.partition(".")[0] not in packages and any(file and is_ours(file) for file in files):
-                del sys.modules[known]
+        for new in sys.modules.keys() - before.keys() | {module}:
+            if str(getattr(sys.modules.get(new), "__file__", None) or "").startswith(f"{folder}{os.sep}"):
+                del sys.modules[new]
         if module in before:
             sys.modules[module] = before[module]
 
