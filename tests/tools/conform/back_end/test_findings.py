@@ -41,12 +41,6 @@ def test_a_request_of_another_call_is_none_of_this_one():
     assert "Is the path right" in text
 
 
-def test_a_call_that_reached_the_api_is_told_so():
-    text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5))
-    assert "A request reached the API, which answered with status 200 (API-2)." in text
-    assert "Is the path" not in text
-
-
 @pytest.mark.parametrize(
     ("target", "shown"),
     [
@@ -210,11 +204,6 @@ def test_what_to_do_is_ordered_by_where_it_comes_from():
     ]  # fmt: skip
 
 
-def test_what_is_only_noted_asks_for_nothing():
-    noted = replace(MISS, todo="Nothing to do.", noted=True)
-    assert [one.text for one in todos(recorded(result(misses=(MISS, noted))))] == [MISS.todo]
-
-
 class Runs:
     """Plays the attempts of a runner: for each platform's app, what each of its attempts comes to."""
 
@@ -282,14 +271,6 @@ def test_a_plain_call_that_fails_is_the_configuration_s_fault_or_the_back_end_s(
     runner = Runs({"platform A": [attempt, attempt]}, {"platform A": OWN[0]})
     (failure,), _alive = asyncio.run(plain_attempt(runner))
     assert failure.by_configuration is not fits
-
-
-def test_one_surface_for_two_apps_is_attempted_once():
-    surface = OWN[0]
-    runner = Runs({"platform A": [AWAY, AWAY]}, {"platform A": surface, "platform B": surface})
-    (failure,), alive = asyncio.run(plain_attempt(runner))
-    assert (failure.apps, alive, failure.by_configuration) == (("platform A", "platform B"), False, False)
-    assert str(failure).startswith("The plain POST of the app of platform A and platform B does not work: ")
 
 
 def test_the_first_call_is_a_get_with_the_first_app():

@@ -135,22 +135,6 @@ def test_a_request_that_never_came_is_a_miss_that_names_three_strays():
     assert [*judging.each_request(GET, lambda one, _seen: [one])(seen([], [request(), request(POST)]))] == [request()]
 
 
-def test_one_request_is_one_and_no_more():
-    ask_once = judging.one_request(GET, "REL-7")
-    assert [*ask_once(seen([call()], [request(), request(POST)]))] == []
-    (miss,) = ask_once(seen([call()], [request(), request()]))
-    assert (miss.expected, miss.observed, miss.rule) == ("one GET", "2 GET requests", "REL-7")
-    assert [miss.todo for miss in ask_once(seen([call()], []))] == [judging.ASK]
-
-
-def test_every_call_works_or_one_for_each_card_does():
-    lost = call(value=None, status=502)
-    assert [miss.root for miss in judging.works(GET)(seen([call(), lost, lost], []))] == [Root.FOLLOWS] * 2
-    assert [*judging.works(POST)(seen([lost], []))] == []
-    assert [*judging.one_works(GET)(seen([call(), lost], []))] == []
-    assert len([*judging.one_works(GET)(seen([call(card="PI2"), lost, lost], []))]) == 1
-
-
 def test_a_post_that_fails_after_a_fault_as_it_would_before_one_is_no_kept_failure():
     last = call(POST, None, status=502, sent="abc=", began=2.0)
     (miss,) = judging.recovers(seen([call(), last], [request(POST, None, sent="abc", at=2.05)]))

@@ -85,13 +85,6 @@ def test_an_answer_from_before_the_call_is_an_old_one():
     assert watched([late], [request(value=SECOND, at=0.9)]).of([late]) == ()
 
 
-def test_what_went_astray_and_what_is_old_word_for_word(golden):
-    late = call(began=1.0)
-    other = call(card=OTHER)
-    misses = [*watched([late], [request(at=0.9)]).of([late]), *watched([other], [request()]).of([other])]
-    golden("card_watch", "\n".join(f"{m.expected} | {m.observed} | {m.todo} | {m.rule} {m.root.name}" for m in misses))
-
-
 def test_what_was_forgotten_is_no_longer_followed_and_what_went_astray_is_kept():
     watch = watched([call(value=FIRST, card=OTHER), call(POST, None, sent=OUTPUT)], [request()])
     watch.forget()

@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import importlib
 import os
 import sys
 import threading
@@ -129,15 +128,6 @@ def test_calls_run_side_by_side():
     assert [one.value for one in asyncio.run(many())] == [str(n) for n in range(8)]
 
 
-def test_a_class_that_cannot_be_made_is_told():
-    class Needs(Good):
-        def __init__(self, more):
-            """It wants what nobody gives it."""
-
-    with pytest.raises(ConfigurationError, match=r"'needs' cannot be made: TypeError\. It is called without arguments"):
-        checked_adapter(Needs, "needs")
-
-
 def key_of(folder):
     with loaded("made_adapter:One", folder) as adapter:
         return adapter.get("A", {})
@@ -178,17 +168,6 @@ def test_an_edit_within_the_same_second_is_seen_in_helper_modules_too(tmp_path, 
         assert key_of(tmp_path) == key
     assert (sys.path, sys.path_hooks) == before[:2]
     assert not {"made_adapter", name} & sys.modules.keys()
-
-
-def test_a_module_that_was_imported_before_is_the_same_afterwards(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("API_KEY", "key")
-    (tmp_path / "made_adapter.py").write_text(MODULE)
-    mine = importlib.import_module("made_adapter")
-    monkeypatch.setitem(sys.modules, "made_adapter", mine)
-    with loaded("made_adapter:One", tmp_path) as adapter:
-        assert not isinstance(adapter, mine.One)
-    assert sys.modules["made_adapter"] is mine
 
 
 def test_a_callable_may_import_while_it_is_called(tmp_path):

@@ -22,29 +22,8 @@ from workbook.simulation.http import AFTER_ID, BEFORE_ID
 from workbook.simulation.seal import Content
 from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.api_side import MockApi
-from workbook.tools.conform.back_end.judging import (
-    AFRESH,
-    ASK,
-    HAND_ON,
-    OWN_CARD,
-    SIDE_BY_SIDE,
-    UNASKED,
-    WORK,
-    CardWatch,
-    outcome,
-)
-from workbook.tools.conform.back_end.model import (
-    GET,
-    POST,
-    Need,
-    Order,
-    PhoneCall,
-    RelayCase,
-    RelayGroup,
-    RelayResult,
-    Seen,
-    Target,
-)
+from workbook.tools.conform.back_end.judging import ASK, HAND_ON, OWN_CARD, SIDE_BY_SIDE, UNASKED, WORK, CardWatch
+from workbook.tools.conform.back_end.model import GET, Need, PhoneCall, RelayCase, RelayGroup, RelayResult, Seen, Target
 from workbook.tools.conform.back_end.phone import HttpPhone, Phone, PythonPhone, listens
 from workbook.tools.harness.logs import Logs, LogSpan
 from workbook.tools.harness.model import Miss, Root, Verdict, gravest
@@ -283,10 +262,10 @@ def fails_only_with_others(result: RelayResult, bound: float) -> RelayResult:
         rule_id, todo = "REL-5", SIDE_BY_SIDE
     elif unasked:
         rule_id, todo = "REL-4", UNASKED
-        observed = f"beside other calls: {outcome(unasked[0])}, and the API was not asked"
+        observed = f"beside other calls: {judging.outcome(unasked[0])}, and the API was not asked"
     else:
-        todo = f"Keep calls apart: nothing of one may reach another by a variable, a connection or a buffer. {AFRESH}"
-        rule_id = "REL-4"
+        apart = "nothing of one may reach another by a variable, a connection or a buffer"
+        rule_id, todo = "REL-4", f"Keep calls apart: {apart}. {judging.AFRESH}"
     expected, harms = "the same as alone, where the case passes", todo == SIDE_BY_SIDE  # too late: an attempt lost
     miss = Miss(expected, observed, todo, rule_id, root=Root.CONCURRENCY, harms=harms)
     return replace(result, verdict=gravest([miss], result.case.rule), misses=(miss,))
@@ -358,7 +337,7 @@ def platforms(case: RelayCase, target: Target) -> tuple[str, ...]:
     operations = case.script.operations
     kinds: dict[object, str] = {}
     for platform, surface in target.surfaces.items():
-        used = (surface.get if GET in operations else None, surface.post if POST in operations else None)
+        used = (surface.get if GET in operations else None, surface.post if model.POST in operations else None)
         kinds.setdefault((used, surface.decoded, surface.headers), platform)
     return tuple(kinds.values())
 
@@ -511,7 +490,7 @@ class FailureStreak:
         return len(self.failed) >= 4 and ended - self.since[1] >= 2 * self.bound
 
 
-def as_usual(orders: Iterable[Order]) -> bool:
+def as_usual(orders: Iterable[model.Order]) -> bool:
     """Whether the API answers as it should with these orders in force."""
     return not any(order.fault for order in orders)
 
@@ -532,7 +511,7 @@ def as_usual_after(step: model.ScriptStep, *, before: bool) -> bool:
 # This case only observes, and judges nothing.
 OWN_LIMIT = model.relay_case(
     RelayGroup.BUDGET, "own.limit", "How long the back end waits for the API.", "REL-5", judging.all_of(),
-    model.CaseScript((model.AppCall(GET),), (Order(GET, fault="stall before headers", share=3.0),)),
+    model.CaseScript((model.AppCall(GET),), (model.Order(GET, fault="stall before headers", share=3.0),)),
 )  # fmt: skip
 # Seconds after the last answer in which a late request may still reach the API.
 SETTLE = 0.05
@@ -860,7 +839,7 @@ class CaseRunner:
             case _:
                 assert_never(step)
 
-    def _order(self, orders: Sequence[Order], cards: Sequence[str], canary: str) -> None:
+    def _order(self, orders: Sequence[model.Order], cards: Sequence[str], canary: str) -> None:
         """Set what the API answers for these cards from now on. A redirect points to the other origin."""
         for number, card in enumerate(cards):
             own = [order.within(self.target.bound, self.limit) for order in orders if order.card == number]
@@ -887,9 +866,9 @@ class CaseRunner:
             session = tuple((name, _forged(value)) for name, value in session)
         instrument = self.target.instrument(card)
         sent = None
-        if ask.operation == POST and ask.output is not None:
+        if ask.operation == model.POST and ask.output is not None:
             sent = ask.output(f"{canary}-{number}")
-        elif ask.operation == POST:
+        elif ask.operation == model.POST:
             serial = next(self.upstream.serials)
             sent = self.upstream.seal.close(Content.OUTPUT, instrument, serial, canary=f"{canary}-{number}")
         # a shorter sdkOutput may occur in two cases

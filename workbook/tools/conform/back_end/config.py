@@ -28,17 +28,7 @@ from workbook.errors import ConfigurationError
 from workbook.simulation.scenario import load as load_scenario
 from workbook.simulation.scenario import scenarios
 from workbook.tools.conform.back_end import model
-from workbook.tools.conform.back_end.model import (
-    BOUND,
-    CALLED,
-    CALLS_PYTHON,
-    RAW,
-    RECOVERY,
-    Cardholder,
-    RelayGroup,
-    Surface,
-    Target,
-)
+from workbook.tools.conform.back_end.model import BOUND, CALLED, RAW, RECOVERY, Cardholder, RelayGroup, Surface, Target
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
 from workbook.tools.harness.selection import Baseline, Known
 
@@ -496,7 +486,7 @@ class _Reader:
         logs, ca_file = self._files()
         port = self._free_port()
         target = Target(
-            _with_port(form.base_url, port).rstrip("/") or f"{CALLS_PYTHON}{form.adapter}",
+            _with_port(form.base_url, port).rstrip("/") or f"{model.CALLS_PYTHON}{form.adapter}",
             self._surfaces(),
             self._cardholders(),
             form.timeouts.answer,

@@ -13,7 +13,7 @@ from jsonpointer import escape
 
 from workbook.api.redaction import Redaction
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
-from workbook.tools.conform.back_end import model
+from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.case_runner import (
     CONFIRMED,
     NO_PLAIN_CALL,
@@ -22,26 +22,8 @@ from workbook.tools.conform.back_end.case_runner import (
     CaseRunner,
     platform_names,
 )
-from workbook.tools.conform.back_end.judging import (
-    AFRESH,
-    HAND_ON,
-    MORE_TIME,
-    SIDE_BY_SIDE,
-    all_of,
-    fails_unasked,
-    outcome,
-)
-from workbook.tools.conform.back_end.model import (
-    GET,
-    RAW,
-    SUCCESS,
-    Broke,
-    CaseScript,
-    PhoneCall,
-    RelayGroup,
-    RelayResult,
-    Seen,
-)
+from workbook.tools.conform.back_end.judging import AFRESH, HAND_ON, MORE_TIME, SIDE_BY_SIDE, all_of, outcome
+from workbook.tools.conform.back_end.model import GET, SUCCESS, Broke, PhoneCall, RelayGroup, RelayResult, Seen
 from workbook.tools.conform.back_end.phone import UNPACKED
 from workbook.tools.harness.model import Root, RunFinding, Verdict
 from workbook.tools.mockserver.journal import operation_of
@@ -52,7 +34,7 @@ PLAIN_ATTEMPT = model.relay_case(
     RelayGroup.FORM, "plain.attempt", "One attempt, with nothing wrong anywhere.", "API-10", all_of(),
     model.ATTEMPT_ALONE,
 )  # fmt: skip
-FIRST_CALL = replace(PLAIN_ATTEMPT, name="relay.plain.call", script=CaseScript((model.AppCall(GET),), alone=True))
+FIRST_CALL = replace(PLAIN_ATTEMPT, name="relay.plain.call", script=model.CaseScript((model.AppCall(GET),), alone=True))
 # What to check where a back end answers with this status and asks the API nothing.
 HINTS = {
     401: "Is the session valid, and what comes before it (prefix)?",
@@ -190,7 +172,7 @@ def _at_another_path(call: PhoneCall, came: Request, expected: str) -> Iterator[
 def place_of(values: Collection[str], body: bytes) -> str | None:
     """Where in an answer one of these values is: a JSON pointer, or `raw` for the whole body; None for nowhere."""
     if body.decode("utf-8", "replace") in values:
-        return RAW
+        return model.RAW
     try:
         return next((pointer for pointer, text in texts_in(json.loads(body)) if text in values), None)
     except (ValueError, RecursionError):
@@ -259,7 +241,7 @@ def _refused_in_a_row(results: Iterable[RelayResult], asked: Sequence[float]) ->
     for result in results:
         for seen in (part.seen for part in result.each if part.seen and result.verdict in CONFIRMED):
             for call in seen.calls:
-                if call.tamper is None and fails_unasked(call, seen):
+                if call.tamper is None and judging.fails_unasked(call, seen):
                     between.setdefault(bisect(asked, call.began), []).append((call, result.case.name))
     return list(between.values())
 

@@ -15,18 +15,7 @@ from workbook.api.opaque import decode_strictly, json_object
 from workbook.base.secrecy import Secrets, secret_values, session_secrets
 from workbook.simulation.faults import FAULTS, FaultKind
 from workbook.tools.conform.back_end import model
-from workbook.tools.conform.back_end.model import (
-    GET,
-    POST,
-    Arrived,
-    Broke,
-    Exposed,
-    Exposure,
-    Judge,
-    Misdelivered,
-    PhoneCall,
-    Seen,
-)
+from workbook.tools.conform.back_end.model import GET, POST, Arrived, Broke, Exposed, Exposure, Judge, PhoneCall, Seen
 from workbook.tools.harness.model import Miss, Root
 
 SeenT = TypeVar("SeenT")
@@ -373,7 +362,7 @@ class CardWatch:
     """
 
     def __init__(self, cards: Iterable[str]) -> None:
-        self.misdelivered: list[Misdelivered] = []
+        self.misdelivered: list[model.Misdelivered] = []
         self._cards = frozenset(cards)
         self._given: dict[int, list[Arrived]] = {}
         self._sent: dict[int, list[tuple[str, PhoneCall]]] = {}
@@ -396,10 +385,10 @@ class CardWatch:
                 self._given.setdefault(hash(request.given), []).append(request)
             sent = self._sent.get(hash(request.sdk_output), []) if request.operation == POST else []
             if sent and all(self._is_other(request.instrument, call.instrument) for _case, call in sent):
-                self.misdelivered.append(Misdelivered(*sent[-1], request, "sdkOutput"))
+                self.misdelivered.append(model.Misdelivered(*sent[-1], request, "sdkOutput"))
         for call in calls:
             if (given := self.given_for(call)) and all(self._is_other(r.instrument, call.instrument) for r in given):
-                self.misdelivered.append(Misdelivered(case, call, given[0], "sdkInput"))
+                self.misdelivered.append(model.Misdelivered(case, call, given[0], "sdkInput"))
 
     def of(self, calls: Sequence[PhoneCall]) -> tuple[Miss, ...]:
         """What these calls of one case show: another card's data, else an old answer."""

@@ -34,18 +34,7 @@ from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ResponseTooLargeError
 from workbook.simulation.http import Request, header_values
 from workbook.tools.conform.back_end import model
-from workbook.tools.conform.back_end.model import (
-    GET,
-    POST,
-    RAW,
-    SUCCESS,
-    Adapter,
-    BackEndOperation,
-    Broke,
-    Manner,
-    PhoneCall,
-    Target,
-)
+from workbook.tools.conform.back_end.model import GET, RAW, Adapter, BackEndOperation, Broke, Manner, PhoneCall, Target
 
 # What an adapter's callable returned, or what it raised.
 _Outcome: TypeAlias = tuple[model.AdapterValue, BaseException | None]
@@ -276,7 +265,7 @@ class HttpPhone(Phone):
 
     def __init__(self, target: Target, surface: model.Surface) -> None:
         super().__init__(target.bound)
-        self._operations = {GET: surface.get, POST: surface.post}
+        self._operations = {GET: surface.get, model.POST: surface.post}
         self._surface = surface
         self._client = OriginClient(Origin.of(target.base_url), self._wait, ca_file=target.ca_file)
 
@@ -307,7 +296,9 @@ class HttpPhone(Phone):
         if call.tamper is not None:
             path, body = call.tamper(path, body, call)
         await self._client.exchange(call, operation.method, path, headers, body)
-        if not call.broke and (operation.sdk_input != RAW or call.status in SUCCESS):  # a failure's body is no value
+        if not call.broke and (
+            operation.sdk_input != RAW or call.status in model.SUCCESS
+        ):  # a failure's body is no value
             call.value = _sdk_input(call.body, operation, decoded=self._surface.decoded)
 
 

@@ -15,38 +15,8 @@ from workbook.api.opaque import decode_strictly, json_object
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.cases.privacy import other_value, own_only
-from workbook.tools.conform.back_end.judging import (
-    ASK,
-    HAND_ON,
-    SEND_ON,
-    WORK,
-    WORKS,
-    all_of,
-    answered,
-    each_request,
-    loses_attempt,
-    one_request,
-    outcome,
-    refuses,
-    refuses_length,
-    source_of,
-    works,
-)
-from workbook.tools.conform.back_end.model import (
-    ATTEMPT,
-    ATTEMPT_ALONE,
-    GET,
-    POST,
-    AppCall,
-    CaseScript,
-    Judge,
-    Maker,
-    Manner,
-    Need,
-    Order,
-    Seen,
-    both,
-)
+from workbook.tools.conform.back_end.judging import WORKS, all_of, answered, each_request, loses_attempt, outcome, works
+from workbook.tools.conform.back_end.model import ATTEMPT_ALONE, GET, POST, AppCall, CaseScript, Need, Seen, both
 from workbook.tools.harness.model import Miss, Root
 
 # Bytes. The mock API reads bodies of at most 1 MiB (assumed), with the JSON around a value.
@@ -63,7 +33,7 @@ def _digits(canary: str, count: int) -> str:
 # survives all of them, because it is short ASCII without blanks.
 
 # Texts of platform A, by name: a back end changes nothing in them (API-7).
-TEXTS: Mapping[str, tuple[str, Maker]] = {
+TEXTS: Mapping[str, tuple[str, model.Maker]] = {
     "unicode": ("letters beyond ASCII", lambda canary: f"{canary} \u00fc u\u0308 \u00df \u6f22\u5b57 \U0001f4b3"),
     "unicode-long": ("240 KiB of letters beyond ASCII", lambda canary: canary + "\u6f22" * (80 * 1024)),
     "symbols": ("the characters + / =", lambda canary: f"{canary}+/+/=="),
@@ -84,7 +54,7 @@ TEXTS: Mapping[str, tuple[str, Maker]] = {
 }
 
 
-def _base64(octets: int, *, head: bytes = b"", tail: bytes = b"") -> Maker:
+def _base64(octets: int, *, head: bytes = b"", tail: bytes = b"") -> model.Maker:
     """Canonical base64 of so many bytes, in which every character of the alphabet occurs."""
     alphabet = base64.b64decode(f"{ascii_uppercase}{ascii_lowercase}{digits}+/")
 
@@ -96,7 +66,7 @@ def _base64(octets: int, *, head: bytes = b"", tail: bytes = b"") -> Maker:
 
 
 # Bytes of platform B, by name: canonical base64, encoded once, in one line (API-8).
-BINARIES: Mapping[str, tuple[str, Maker]] = {
+BINARIES: Mapping[str, tuple[str, model.Maker]] = {
     "alphabet": ("every character of the alphabet, + and / too", _base64(96)),
     "one-pad": ("one = at the end", _base64(98)),
     "two-pads": ("two = at the end", _base64(97)),
@@ -178,14 +148,14 @@ def _is_cut(call: model.PhoneCall) -> bool:
     return False
 
 
-def given_back(operation: str) -> Judge:
+def given_back(operation: str) -> model.Judge:
     """The phone gets what the API gave, and not something else of the same length."""
 
     def judge(seen: Seen) -> Iterator[Miss]:
         given = [arrived.given for arrived in seen.came(operation) if arrived.given]
         for call in seen.asked(operation):
             if not given:
-                yield Miss("an sdkInput from the API", "none came", ASK, root=Root.FOLLOWS)
+                yield Miss("an sdkInput from the API", "none came", judging.ASK, root=Root.FOLLOWS)
             elif call.value is None and _is_cut(call):
                 todo = "Write the whole JSON to the app: its content-length counts bytes in UTF-8, and not characters."
                 yield Miss("the sdkInput as the API gave it", "cut-off JSON in a complete answer", todo)
@@ -195,10 +165,12 @@ def given_back(operation: str) -> Judge:
                 )
                 yield Miss("the bytes of the sdkInput", "their base64 text, which was not decoded", todo)
             elif call.value not in given:
-                how = f": {difference(given[-1], call.value, source_of(call.value, seen))}"
+                how = f": {difference(given[-1], call.value, judging.source_of(call.value, seen))}"
                 how = how if call.reported_success else ""
                 observed = f"{outcome(call)}{how}"
-                yield Miss("the sdkInput as the API gave it", observed, HAND_ON if call.succeeded else WORK)
+                yield Miss(
+                    "the sdkInput as the API gave it", observed, judging.HAND_ON if call.succeeded else judging.WORK
+                )
 
     return judge
 
@@ -209,20 +181,24 @@ def handed_on(seen: Seen) -> Iterator[Miss]:
     yield from judging.each_request(POST)(seen)
     for arrived in seen.came(POST):
         if (came := arrived.sdk_output) not in sent:
-            yield Miss("the sdkOutput as the phone sent it", difference(next(iter(sent)) or "", came), SEND_ON)
+            yield Miss("the sdkOutput as the phone sent it", difference(next(iter(sent)) or "", came), judging.SEND_ON)
 
 
-def or_refused(judge: Judge) -> Judge:
+def or_refused(judge: model.Judge) -> model.Judge:
     """Asks what `judge` asks, unless a call was plainly refused: a refusal is only noted."""
 
     def either(seen: Seen) -> Iterator[Miss]:
-        refused = [call for call in seen.calls if refuses_length(call, seen) or (refuses(call) and not call.broke)]
+        refused = [
+            call
+            for call in seen.calls
+            if judging.refuses_length(call, seen) or (judging.refuses(call) and not call.broke)
+        ]
         if not refused:
             yield from judge(seen)
         for call in refused:
             todo = "Check whether a server, a gateway or a framework limits bodies more than it has to."
             length = max((len(value) for _id, value in seen.opaque()), default=0)
-            observed = "a refusal for its length" if refuses_length(call, seen) else outcome(call)
+            observed = "a refusal for its length" if judging.refuses_length(call, seen) else outcome(call)
             yield Miss(f"a value of {length:,} characters handed on", observed, todo, "GAP-3")
 
     return either
@@ -241,16 +217,16 @@ _whole = partial(model.relay_case, model.RelayGroup.FIDELITY)
 
 
 def _values(
-    kind: str, subject: tuple[str, str], rule: str, values: Mapping[str, tuple[str, Maker]], need: Need
+    kind: str, subject: tuple[str, str], rule: str, values: Mapping[str, tuple[str, model.Maker]], need: Need
 ) -> Iterator[model.RelayCase]:
     """For each value one case of the GET and one of the POST."""
     for name, (words, maker) in values.items():
         get, post = given_back(GET), all_of(handed_on, given_back(POST))
         if name in {"1-mib", "unicode-long"}:  # no limit is shown (GAP-3), so to refuse a long value is no failure
             get, post = or_refused(get), or_refused(post)
-        order, both_calls = Order(POST, value=maker), both(output=maker)
+        order, both_calls = model.Order(POST, value=maker), both(output=maker)
         yield _whole(f"get.{kind}-{name}", f"{subject[0]}: {words}.", rule, get,
-                    CaseScript((AppCall(GET),), (Order(GET, value=maker),)), need)  # fmt: skip
+                    CaseScript((AppCall(GET),), (model.Order(GET, value=maker),)), need)  # fmt: skip
         yield _whole(f"post.{kind}-{name}", f"{subject[1]}, both ways: {words}.", rule, post,
                     CaseScript(both_calls, (order,)), need)  # fmt: skip
 
@@ -259,13 +235,13 @@ def _values(
 CALLS_FOR: Mapping[str, tuple[AppCall, ...]] = {GET: (AppCall(GET),), POST: both()}
 FIDELITY = (
     _whole("get.sdk-input-byte-exact", "The phone gets the very sdkInput that the GET returned.", "API-10",
-           given_back(GET), ATTEMPT),
+           given_back(GET), model.ATTEMPT),
     _whole("post.sdk-output-byte-exact", "The API gets the very sdkOutput that the phone sent.", "API-2",
-           handed_on, ATTEMPT),
+           handed_on, model.ATTEMPT),
     _whole("post.sdk-input-byte-exact", "The phone gets the very sdkInput that the POST returned.", "API-11",
-           given_back(POST), ATTEMPT),
+           given_back(POST), model.ATTEMPT),
     _whole("post.second-sdk-input", "After the POST the phone gets the second sdkInput, not the first.", "API-11",
-           all_of(works(POST), not_the_first_again), ATTEMPT),
+           all_of(works(POST), not_the_first_again), model.ATTEMPT),
     # an empty one is none: the POST of an SDK that failed must not look like a success
     _whole("post.empty-sdk-output", "An empty sdkOutput gets no sdkInput.", "REL-6",
            all_of(works(GET), lambda seen: judging.no_success(replace(seen, calls=seen.asked(POST)))),
@@ -273,12 +249,12 @@ FIDELITY = (
     *(_whole(f"{operation.lower()}.compressed",
              f"The answer of the {operation} is compressed for a back end that accepts it, and arrives all the same.",
              rule, all_of(works(operation), given_back(operation)),
-             CaseScript(CALLS_FOR[operation], (Order(operation, packed=True),)))
+             CaseScript(CALLS_FOR[operation], (model.Order(operation, packed=True),)))
       for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
     *(_whole(f"{operation.lower()}.chunked-answer",
              f"The answer of the {operation} travels in chunks, without a length, and arrives all the same.",
              rule, all_of(works(operation), given_back(operation)),
-             CaseScript(CALLS_FOR[operation], (Order(operation, chunked=True),)))
+             CaseScript(CALLS_FOR[operation], (model.Order(operation, chunked=True),)))
       for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
     *_values("text", ("The GET's sdkInput arrives untouched", "The POST's data arrives untouched"), "API-7",
               TEXTS, Need.PLATFORM_A),
@@ -287,7 +263,7 @@ FIDELITY = (
     # The document shows one field. An API that gains another is the same API, and a strict reader fails that day.
     *(_whole(f"{operation.lower()}.unknown-fields", f"Unknown fields beside the {operation}'s sdkInput do no harm.",
              "API-9", all_of(works(operation), given_back(operation)),
-             CaseScript(CALLS_FOR[operation], (Order(operation, more={
+             CaseScript(CALLS_FOR[operation], (model.Order(operation, more={
                  "expiresAt": "2030-01-01T00:00:00Z", "nested": {"list": [1, None, True]},
              }),)))
       for operation in (GET, POST)),
@@ -346,7 +322,7 @@ def one_field(arrived: model.Arrived, _seen: Seen) -> Iterator[Miss]:
         yield Miss("exactly the field sdkOutput", names, "Send sdkOutput and nothing beside it.")
 
 
-def document_path(operation: str) -> Judge:
+def document_path(operation: str) -> model.Judge:
     """No request about the card goes to another path, and at least one goes to the right path."""
     todo = f"The path is {BEFORE_ID}{{id}}{AFTER_ID}, on GET and POST alike."
 
@@ -491,7 +467,7 @@ def _odd_id(operation: str) -> CaseScript:
     return CaseScript((AppCall(operation, instrument=lambda card: f"{card}/../{card}?a=1#b%2F"),), alone=True)
 
 
-def _attempt(manner: Manner) -> CaseScript:
+def _attempt(manner: model.Manner) -> CaseScript:
     return CaseScript((AppCall(GET, manner=manner), AppCall(POST, manner=manner)))
 
 
@@ -518,29 +494,30 @@ FORM = (
           _odd_id(POST)),
     _form("attempt.get-before-post", "The GET comes before the POST.", "API-10", get_first, ATTEMPT_ALONE),
     _form("attempt.one-of-each", "One attempt makes one GET and one POST.", "REL-7",
-          all_of(one_request(GET), one_request(POST, rule="REL-1"), WORKS), ATTEMPT_ALONE),
+          all_of(judging.one_request(GET), judging.one_request(POST, rule="REL-1"), WORKS), ATTEMPT_ALONE),
     _form("list.one-get-each", "Several cards: one GET for each, and each its own data.", "API-12", one_get_each,
           replace(THREE_GETS, alone=True), Need.SEVERAL_CARDS),
     # A back end accepts every form of a call that HTTP allows, and takes all of them to mean the same (REL-8).
     _form("post.chunked-body", "The phone may send its body in chunks, without a length.", "REL-8",
           loses_attempt(all_of(works(POST), handed_on, given_back(POST))),
-          CaseScript(both(manner=Manner.CHUNKED)), Need.HTTP),
+          CaseScript(both(manner=model.Manner.CHUNKED)), Need.HTTP),
     _form("attempt.header-case", "The phone may write header names in capitals.", "REL-8", loses_attempt(WORKS),
-          _attempt(Manner.UPPER_CASE), Need.HTTP),
+          _attempt(model.Manner.UPPER_CASE), Need.HTTP),
     _form("attempt.closed-connections", "The phone may use a new connection for each call.", "REL-8",
-          loses_attempt(WORKS), _attempt(Manner.CLOSING), Need.HTTP),
+          loses_attempt(WORKS), _attempt(model.Manner.CLOSING), Need.HTTP),
     _form("attempt.no-encoding", "An answer is not compressed for a phone that accepts no compression.", "REL-8",
-          loses_attempt(all_of(WORKS, not_encoded)), _attempt(Manner.UNPACKED), Need.HTTP),
+          loses_attempt(all_of(WORKS, not_encoded)), _attempt(model.Manner.UNPACKED), Need.HTTP),
     _form("list.kept-connection", "Several calls on one connection each get their own card's data.", "REL-8",
           loses_attempt(all_of(works(GET), own_only)), THREE_GETS, Need.HTTP, Need.SEVERAL_CARDS),
     _form("post.expecting", "The phone may announce its body with Expect: 100-continue.", "REL-8",
-          loses_attempt(all_of(works(POST), handed_on)), CaseScript(both(manner=Manner.EXPECTING)), Need.HTTP),
+          loses_attempt(all_of(works(POST), handed_on)), CaseScript(both(manner=model.Manner.EXPECTING)), Need.HTTP),
     _form("post.charset", "The phone may name the charset in its content-type.", "REL-8",
-          loses_attempt(all_of(works(POST), handed_on)), CaseScript(both(manner=Manner.WITH_CHARSET)), Need.JSON_BODY),
+          loses_attempt(all_of(works(POST), handed_on)), CaseScript(both(manner=model.Manner.WITH_CHARSET)),
+          Need.JSON_BODY),
     _form("post.escaped-body", "The phone's JSON may have escapes and blanks that mean nothing.", "REL-8",
           loses_attempt(all_of(works(POST), handed_on)), CaseScript(both(tamper=_escaped)), Need.JSON_BODY),
     _form("answer.labelled", "A JSON answer, success or failure, is labelled as JSON in UTF-8.", "REL-8", labelled,
-          CaseScript((*both(), model.SetOrders((Order(GET, fault="500"),)), AppCall(GET))), Need.HTTP),
+          CaseScript((*both(), model.SetOrders((model.Order(GET, fault="500"),)), AppCall(GET))), Need.HTTP),
     # What no app sends today may come from an app of tomorrow, or from somebody who experiments.
     *(_form(f"post.body-{name}", f"A body of the app {words} is refused at once.", "API-6", refused_at_once,
             CaseScript((AppCall(POST, tamper=tamper),)), Need.JSON_BODY)

@@ -9,36 +9,8 @@ from typing import Any, assert_never
 from workbook.simulation.faults import FAULTS, Fault, FaultKind
 from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.cases.data import given_back, handed_on
-from workbook.tools.conform.back_end.judging import (
-    HAND_ON,
-    SIDE_BY_SIDE,
-    all_of,
-    answered,
-    but_last,
-    in_time,
-    no_success,
-    not_again,
-    once,
-    one_works,
-    outcome,
-    recovers,
-)
-from workbook.tools.conform.back_end.model import (
-    GET,
-    POST,
-    AppCall,
-    CaseScript,
-    Judge,
-    Need,
-    Order,
-    RelayCase,
-    RelayGroup,
-    Rest,
-    Seen,
-    SetOrders,
-    both,
-    relay_case,
-)
+from workbook.tools.conform.back_end.judging import all_of, answered, in_time, no_success, not_again, outcome, recovers
+from workbook.tools.conform.back_end.model import GET, POST, AppCall, CaseScript, Order, Rest, Seen, SetOrders
 from workbook.tools.harness.model import Miss, Root
 
 # What a back end has to do about a fault depends on what it can know, which is the fault's kind.
@@ -61,7 +33,7 @@ def whole_or_refused(seen: Seen) -> Iterator[Miss]:
             )
 
 
-def of_fault(fault: Fault, operation: str) -> Iterator[RelayCase]:
+def of_fault(fault: Fault, operation: str) -> Iterator[model.RelayCase]:
     """The cases of one fault on one operation."""
     does = fault.sentence if fault.source in fault.sentence else f"{fault.sentence.rstrip('.')} ({fault.source})."
     name, slug = operation.lower(), re.sub("[^a-z0-9]+", "-", fault.name.lower()).strip("-")
@@ -90,7 +62,7 @@ def of_fault(fault: Fault, operation: str) -> Iterator[RelayCase]:
         case FaultKind.ODD:
             yield _fault(f"{name}.odd-{slug}",
                         f"{operation}: {does} It is handed on whole or refused, and then everything works.",
-                        "REL-6", all_of(but_last(whole_or_refused), answered, in_time, few_tries, recovers,
+                        "REL-6", all_of(judging.but_last(whole_or_refused), answered, in_time, few_tries, recovers,
                                       not_again),
                         CaseScript(calls, (order,)))  # fmt: skip
         case FaultKind.OPAQUE:
@@ -101,9 +73,9 @@ def of_fault(fault: Fault, operation: str) -> Iterator[RelayCase]:
         case FaultKind.STATUS | FaultKind.LIMIT | FaultKind.LOST | FaultKind.UNFRAMED | FaultKind.UNUSABLE:
             limited, unframed = operation == POST and fault.kind is FaultKind.LIMIT, fault.kind is FaultKind.UNFRAMED
             more = " The document shows no 429 (GAP-2), so the POST is not repeated then either." if limited else ""
-            judge = all_of(but_last(no_success), answered, in_time, few_tries,
+            judge = all_of(judging.but_last(no_success), answered, in_time, few_tries,
                            spoils_no_other if unframed else recovers,
-                           once(not_then_either) if limited else not_again)  # fmt: skip
+                           judging.once(not_then_either) if limited else not_again)  # fmt: skip
             # A GET changes nothing. For a POST the moment after the API has done its work is the worse one: the
             # sdkOutput is used up, the answer is lost, and nothing in the answer tells a back end which moment it was.
             # That is why no POST is ever repeated.
@@ -140,7 +112,7 @@ def is_nil(seen: Seen) -> Iterator[Miss]:
             yield Miss("no sdkInput, not even an empty one", outcome(call), todo)
 
 
-def _mapped(name: str, says: str, rule: str, judge: Judge, need: Need) -> RelayCase:
+def _mapped(name: str, says: str, rule: str, judge: model.Judge, need: model.Need) -> model.RelayCase:
     failures = ("422", "500", "sdkInput missing", "sdkInput null", "sdkInput empty", "close")
     steps = tuple(step for fault in failures for step in (SetOrders((Order(POST, fault=fault),)), AppCall(POST)))
     return _fault(f"post.{name}", says, rule, all_of(judge, answered), CaseScript(steps), need)
@@ -168,14 +140,14 @@ def session_not_lost(seen: Seen) -> Iterator[Miss]:
             yield Miss("a failure that is not about the cardholder's session", outcome(call), todo, harms=harms)
 
 
-def of_copying(operation: str) -> Iterator[RelayCase]:
+def of_copying(operation: str) -> Iterator[model.RelayCase]:
     """A back end that copies the API's answer hands on a value of another type, or a status about its own key."""
     name = operation.lower()
     # neither platform's SDK takes an sdkInput that is no text, so an app that gets one can only fail later
     no_texts: Mapping[str, Any] = {"number": 7, "object": {"value": "x"}, "list": ["x"], "boolean": True}
     for kind, value in no_texts.items():
         yield _fault(f"{name}.sdk-input-{kind}", f"{operation}: an sdkInput that is a JSON {kind} is not handed on.",
-                    "REL-6", all_of(but_last(no_success), answered, in_time, few_tries, recovers, not_again),
+                    "REL-6", all_of(judging.but_last(no_success), answered, in_time, few_tries, recovers, not_again),
                     CaseScript((AppCall(operation), SetOrders(), Rest(), AppCall(operation)),
                                (Order(operation, more={"sdkInput": value}),)))  # fmt: skip
     steps = (
@@ -193,9 +165,9 @@ FAULTED = (
     *(case for fault in FAULTS.values() for operation in (GET, POST) for case in of_fault(fault, operation)),
     _mapped("failure-is-exception", "A failed POST makes fetchOpc throw (sdk-a): it is not answered as a success.",
              "REL-6",
-             is_failure, Need.PLATFORM_A),
+             is_failure, model.Need.PLATFORM_A),
     _mapped("failure-is-nil", "A failed POST makes provision return nil: its answer holds no sdkInput.", "B-DEL-3",
-             is_nil, Need.PLATFORM_B),
+             is_nil, model.Need.PLATFORM_B),
 )  # fmt: skip
 
 
@@ -218,7 +190,9 @@ def list_in_time(seen: Seen) -> Iterator[Miss]:
     A failure in time keeps the limit too: a back end may give up a slow API sooner.
     """
     if (took := _took(seen)) > seen.bound:
-        yield Miss(f"the whole list within {seen.bound:g} s", f"{took:.1f} s for {len(seen.calls)} cards", SIDE_BY_SIDE)
+        yield Miss(
+            f"the whole list within {seen.bound:g} s", f"{took:.1f} s for {len(seen.calls)} cards", judging.SIDE_BY_SIDE
+        )
     yield from answered(seen)
 
 
@@ -232,7 +206,7 @@ def side_by_side(seen: Seen) -> Iterator[Miss]:
         # One lane for all calls: whoever comes last of a few cardholders waits longer than the wallet does.
         one_lane = took > delay * len(seen.calls) * 0.9
         observed = f"{len(seen.calls)} calls took {took:.1f} s, {'one after the other' if one_lane else 'in few lanes'}"
-        yield Miss("calls that run side by side", observed, SIDE_BY_SIDE, harms=one_lane)
+        yield Miss("calls that run side by side", observed, judging.SIDE_BY_SIDE, harms=one_lane)
 
 
 def room_for_the_phone(seen: Seen) -> Iterator[Miss]:
@@ -268,7 +242,7 @@ def own_answers(seen: Seen) -> Iterator[Miss]:
     for call in seen.asked(POST):
         if call.succeeded and call.value != answers.get(call.sent):
             if call.value not in answers.values():  # it was changed; cases of fidelity say how
-                yield Miss("the answer to its own sdkOutput", "another value", HAND_ON, root=Root.FOLLOWS)
+                yield Miss("the answer to its own sdkOutput", "another value", judging.HAND_ON, root=Root.FOLLOWS)
                 continue
             todo = "Keep each answer with the request that it answers, also when the card is the same."
             yield Miss("the answer to its own sdkOutput", judging.source_of(call.value, seen), todo)
@@ -305,8 +279,11 @@ def _list(share: float) -> CaseScript:
 DOUBLE_TAP = (AppCall(GET), model.Together((AppCall(POST), AppCall(POST))))
 POST_LATE = (Order(POST, fault="latency", settings={"seconds": 0.6}, nth=1),)
 
-_budget, _concurrency = partial(relay_case, RelayGroup.BUDGET), partial(relay_case, RelayGroup.CONCURRENCY)
-_recovery = partial(relay_case, RelayGroup.RECOVERY)
+_budget, _concurrency = (
+    partial(model.relay_case, model.RelayGroup.BUDGET),
+    partial(model.relay_case, model.RelayGroup.CONCURRENCY),
+)
+_recovery = partial(model.relay_case, model.RelayGroup.RECOVERY)
 TIMES = (
     *(_budget(f"{operation.lower()}.limit-{part}",
               f"A {operation} whose answer {words} ends before the wallet gives up (wallet).", "REL-5",
@@ -324,13 +301,13 @@ TIMES = (
       for name, words, orders in (("end", "", ()),
                                   ("end-on-failure", " which the API refuses,", (Order(GET, fault="422"),)))),
     _concurrency("post.double-tap", "Two POSTs of a double tap each get their own answer.", "REL-4",
-                 all_of(one_works(POST), handed_on, own_answers), CaseScript(DOUBLE_TAP)),
+                 all_of(judging.one_works(POST), handed_on, own_answers), CaseScript(DOUBLE_TAP)),
     _concurrency("post.reordered", "Answers that come in another order reach the right call.", "REL-4",
-                 all_of(one_works(POST), own_answers), CaseScript(DOUBLE_TAP, POST_LATE)),
+                 all_of(judging.one_works(POST), own_answers), CaseScript(DOUBLE_TAP, POST_LATE)),
     _concurrency("post.given-up", "A POST that the phone gives up is not sent again.", "REL-1", judging.not_again,
-                 CaseScript((*both(cancel=0.2), Rest(1.0)), POST_LATE)),
+                 CaseScript((*model.both(cancel=0.2), Rest(1.0)), POST_LATE)),
     _recovery("attempt.after-given-up", "After a POST that was given up the next attempt works.", "API-11", recovers,
-              CaseScript((*both(cancel=0.2), Rest(1.0), *both()), POST_LATE)),
+              CaseScript((*model.both(cancel=0.2), Rest(1.0), *model.both()), POST_LATE)),
     *(_recovery(f"{operation.lower()}.api-away",
                 f"While the API is away a {operation} fails in time, and works when it is back.",
                 rule, all_of(fails_while_away, recovers),

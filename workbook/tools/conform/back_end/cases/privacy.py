@@ -13,39 +13,8 @@ from urllib.parse import urlencode
 from workbook.simulation.faults import FAULT_DETAIL
 from workbook.simulation.http import AFTER_ID
 from workbook.tools.conform.back_end import judging, model
-from workbook.tools.conform.back_end.judging import (
-    HAND_ON,
-    SHORTEST_PART,
-    WORK,
-    WORKS,
-    all_of,
-    answer_text,
-    answered,
-    each_request,
-    key_parts,
-    one_works,
-    outcome,
-    parts,
-    refuses,
-    works,
-)
-from workbook.tools.conform.back_end.model import (
-    ATTEMPT,
-    GET,
-    POST,
-    AppCall,
-    CaseScript,
-    Exposed,
-    Judge,
-    Need,
-    Order,
-    PhoneCall,
-    Rest,
-    Seen,
-    SetOrders,
-    Together,
-    both,
-)
+from workbook.tools.conform.back_end.judging import WORK, WORKS, all_of, answer_text, answered, outcome, works
+from workbook.tools.conform.back_end.model import GET, POST, AppCall, CaseScript, Need, Order, Seen, Together, both
 from workbook.tools.harness.model import Miss, Root
 
 # This many consecutive characters of opaque data cannot match by chance.
@@ -58,8 +27,8 @@ def no_key(seen: Seen) -> Iterator[Miss]:
     """The phone receives no part of the key."""
     for call in seen.calls:
         text = answer_text(call)
-        if key_parts(seen.key).found_in(text):
-            observed = f"{SHORTEST_PART} or more of its characters in a row in an answer"
+        if judging.key_parts(seen.key).found_in(text):
+            observed = f"{judging.SHORTEST_PART} or more of its characters in a row in an answer"
             yield Miss("no part of the key in an answer", observed, HIDE_KEY, root=Root.KEY)
 
 
@@ -88,7 +57,7 @@ def no_words(seen: Seen) -> Iterator[Miss]:
             yield Miss("a neutral failure", "a stack trace", todo, harms=True)
 
 
-def nowhere(secret: Exposed, todo: str, *own: str) -> Judge:
+def nowhere(secret: model.Exposed, todo: str, *own: str) -> model.Judge:
     """No answer of the run holds the secret; `own` cases look for it in their own answers, and are left out here."""
 
     def judge(seen: Seen) -> Iterator[Miss]:
@@ -98,7 +67,7 @@ def nowhere(secret: Exposed, todo: str, *own: str) -> Judge:
         if others := [exposure for exposure in exposures if exposure.case not in own]:
             more = f", and in {len(others) - 1} more of them" if others[1:] else ""
             observed = f"{secret} in {others[0].where}, in {others[0].case}{more}"
-            root = Root.KEY if secret is Exposed.KEY else Root.CASE
+            root = Root.KEY if secret is model.Exposed.KEY else Root.CASE
             yield Miss(f"no answer with {secret}", observed, todo, harms=True, root=root)
 
     return judge
@@ -108,14 +77,14 @@ def session_stays(seen: Seen) -> Iterator[Miss]:
     """A session that reaches the API is only noted: no rule forbids that."""
     if not seen.run.requests:
         yield Miss("a request to look at", "none reached the API", WORK, root=Root.FOLLOWS)
-    places = Counter(exposure.where for exposure in seen.run.exposures if exposure.secret is Exposed.SESSION)
+    places = Counter(exposure.where for exposure in seen.run.exposures if exposure.secret is model.Exposed.SESSION)
     if places:
         observed = ", ".join(f"it in {where} ({count} times)" for where, count in places.most_common(3))
         todo = "Build each request to the API anew, without the app's headers: the session is for your back end alone."
         yield Miss("no cardholder's session in a request", observed, todo, noted=True)
 
 
-def not_elsewhere(operation: str) -> Judge:
+def not_elsewhere(operation: str) -> model.Judge:
     """Nothing goes where the redirect pointed: a request with the key breaks REL-2, one without it API-1 or API-2."""
     todo = "Follow no redirect: the key would go along, and so would the sdkOutput."
     address_rule = "API-1" if operation == GET else "API-2"
@@ -150,7 +119,9 @@ def _in_the_log(seen: Seen, what: str, holds: Callable[[str], bool], todo: str) 
 def log_without_key(seen: Seen) -> Iterator[Miss]:
     """No line of a log holds so much of the key that the rest could be guessed (REL-2)."""
     todo = "Never log headers or settings whole; take x-api-key and the key out of whatever is logged."
-    yield from _in_the_log(seen, "part of the key", lambda text: key_parts(seen.key).found_in(text) is not None, todo)
+    yield from _in_the_log(
+        seen, "part of the key", lambda text: judging.key_parts(seen.key).found_in(text) is not None, todo
+    )
 
 
 def log_without_opaque(seen: Seen) -> Iterator[Miss]:
@@ -196,7 +167,7 @@ def telling_pieces(value: str, ids: re.Pattern[str]) -> Iterator[str]:
         inside = ""
     forms += ids.split(inside)
     for form in forms:
-        for piece in parts(form, LONGEST_OPAQUE):
+        for piece in judging.parts(form, LONGEST_OPAQUE):
             # a line of dashes gives nothing away
             if len(piece) == LONGEST_OPAQUE and len(set(piece)) >= 4:
                 yield piece
@@ -248,16 +219,17 @@ WHOLE_RUN = CaseScript((), judges_run=True)
 
 def _logged(script: CaseScript) -> CaseScript:
     """The same with time enough to write a log. The cases that scan it run alone, so its lines belong to them."""
-    return CaseScript((*script.steps, Rest(0.2)), alone=True)
+    return CaseScript((*script.steps, model.Rest(0.2)), alone=True)
 
 
 # The rows with `WHOLE_RUN` run last, when the back end has ended and its logs are complete: they judge what no single
 # case saw.
 _secret = partial(model.relay_case, model.RelayGroup.SECRECY)
 SECRECY = (
-    _secret("success.no-key", "An answer holds no part of the key.", "REL-2", all_of(WORKS, no_key), ATTEMPT),
+    _secret("success.no-key", "An answer holds no part of the key.", "REL-2", all_of(WORKS, no_key), model.ATTEMPT),
     _secret("failure.no-key", "A failure holds no part of the key.", "REL-2", all_of(answered, no_key), API_FAILS),
-    _secret("success.no-host", "An answer does not hold the API's address.", "REL-9", all_of(WORKS, no_host), ATTEMPT),
+    _secret("success.no-host", "An answer does not hold the API's address.", "REL-9",
+            all_of(WORKS, no_host), model.ATTEMPT),
     _secret("failure.no-host", "A failure does not hold the API's address.", "REL-9",
             all_of(answered, no_host), API_FAILS),
     _secret("away.no-host", "While the API is away no answer holds its address.", "REL-9",
@@ -270,15 +242,15 @@ SECRECY = (
       for operation, calls in ((GET, both()[:1]), (POST, both()))),
     *(_secret(f"tls.{identity.name.lower().replace('_', '-')}",
               f"Nothing is sent to an API that presents a certificate {identity.value}.", "REL-2", refuses_certificate,
-              CaseScript((AppCall(GET), model.Present(identity), *both(), model.BACK, Rest(), AppCall(GET)),
+              CaseScript((AppCall(GET), model.Present(identity), *both(), model.BACK, model.Rest(), AppCall(GET)),
                          alone=True), Need.API_TLS)
       for identity in model.Identity if identity is not model.Identity.OWN),
     _secret("log.no-key", "The log holds no part of the key.", "REL-2",
-            all_of(WORKS, log_without_key), _logged(ATTEMPT), Need.LOGS),
+            all_of(WORKS, log_without_key), _logged(model.ATTEMPT), Need.LOGS),
     _secret("log.no-key-on-failure", "The log holds no part of the key when the API refuses.", "REL-2",
             all_of(answered, log_without_key), _logged(API_FAILS), Need.LOGS),
     _secret("log.no-opaque-data", "The log holds no opaque data.", "REL-3",
-            all_of(WORKS, log_without_opaque), _logged(ATTEMPT), Need.LOGS),
+            all_of(WORKS, log_without_opaque), _logged(model.ATTEMPT), Need.LOGS),
     _secret("log.no-opaque-data-on-failure", "The log holds no opaque data when the API refuses.", "REL-3",
             all_of(answered, log_without_opaque), _logged(API_FAILS), Need.LOGS),
     _secret("log.no-key-ever", "Beyond the cases above, no line of the log holds part of the key.",
@@ -286,10 +258,10 @@ SECRECY = (
     _secret("log.no-opaque-data-ever", "No other line of the log holds any opaque data of the whole run.", "REL-3",
             all_of(log_without_opaque, logs_are_there), WHOLE_RUN, Need.LOGS),
     _secret("answer.no-key-ever", "No other answer of the whole run holds part of the key.", "REL-2",
-            nowhere(Exposed.KEY, HIDE_KEY, "relay.success.no-key", "relay.failure.no-key"), WHOLE_RUN),
+            nowhere(model.Exposed.KEY, HIDE_KEY, "relay.success.no-key", "relay.failure.no-key"), WHOLE_RUN),
     _secret("answer.no-host-ever", "No other answer of the whole run holds the API's address.", "REL-9",
-            nowhere(Exposed.HOST, HIDE_ADDRESS, "relay.success.no-host", "relay.failure.no-host", "relay.away.no-host"),
-            WHOLE_RUN),
+            nowhere(model.Exposed.HOST, HIDE_ADDRESS,
+                    "relay.success.no-host", "relay.failure.no-host", "relay.away.no-host"), WHOLE_RUN),
     _secret("upstream.no-session-ever", "No request at the API holds a cardholder's session; one that does is noted.",
             "REL-4", session_stays, WHOLE_RUN, Need.SESSIONS),
     _secret("proxy.not-used", "No request goes through the proxy that the environment names.", "REL-2",
@@ -304,7 +276,7 @@ def own_only(seen: Seen) -> Iterator[Miss]:
         if call.value and call.value not in own:
             others = {arrived.given for arrived in seen.came(call.operation)}
             todo = "Keep everything of a call in that call: no shared variable, no cache without the card in its key."
-            observed, todo = judging.source_of(call.value, seen), todo if call.value in others else HAND_ON
+            observed, todo = judging.source_of(call.value, seen), todo if call.value in others else judging.HAND_ON
             yield Miss("its own card's sdkInput", observed, todo, root=Root.FOLLOWS)
     for arrived in seen.came(POST):
         if arrived.sdk_output not in {call.sent for call in seen.calls if call.instrument == arrived.instrument}:
@@ -316,7 +288,7 @@ def refused(seen: Seen) -> Iterator[Miss]:
     """A call that is not entitled is refused, and the API is not even asked."""
     todo = "Check session and card before the API is asked, and refuse."
     for call in seen.calls:
-        if not refuses(call):
+        if not judging.refuses(call):
             yield Miss("a refusal", outcome(call), todo)
     for arrived in seen.arrived:
         if arrived.operation:
@@ -404,7 +376,7 @@ def cookies_stay(seen: Seen) -> Iterator[Miss]:
         if name == "set-cookie"
     }
     if not given:
-        yield from each_request(GET)(seen)
+        yield from judging.each_request(GET)(seen)
     for arrived in seen.arrived:
         cookies = "; ".join(arrived.request.values("cookie"))
         if any(cookie in cookies and owner != arrived.instrument for cookie, owner in given.items()):
@@ -442,13 +414,13 @@ def other_value(value: Any) -> model.Tamper:
             return [swapped(item, sent) for item in inner if value is not ... or item != sent]
         return value if inner == sent else inner
 
-    def tamper(path: str, body: bytes | None, call: PhoneCall) -> tuple[str, bytes | None]:
+    def tamper(path: str, body: bytes | None, call: model.PhoneCall) -> tuple[str, bytes | None]:
         return path, json.dumps(swapped(json.loads(body or b"{}"), call.sent)).encode()
 
     return tamper
 
 
-def _names_another(path: str, body: bytes | None, call: PhoneCall) -> tuple[str, bytes | None]:
+def _names_another(path: str, body: bytes | None, call: model.PhoneCall) -> tuple[str, bytes | None]:
     """The call names its own card, and in further fields or in the query also another cardholder's card.
 
     Frameworks that merge path, query and body into one set of parameters let one of them win after the check. The other
@@ -485,7 +457,7 @@ def nothing_left_behind(seen: Seen) -> Iterator[Miss]:
     if again := [one for one in seen.came(POST) if one.at >= began and one.sdk_output]:
         observed = f"{len(again)} with the sdkOutput of an attempt that had failed before"
         yield Miss("no POST at the API for calls without an sdkOutput", observed, todo, harms=True)
-    yield from each_request(POST)(seen)
+    yield from judging.each_request(POST)(seen)
 
 
 def no_other_card(seen: Seen) -> Iterator[Miss]:
@@ -505,13 +477,13 @@ CROWD = range(12)
 _apart = partial(model.relay_case, model.RelayGroup.ISOLATION)
 ISOLATION = (
     *(_apart(f"{operation.lower()}.crowd", f"Many {operation}s at once each get their own card's data.", "REL-4",
-             all_of(one_works(operation), own_only),
+             all_of(judging.one_works(operation), own_only),
              CaseScript((Together(tuple(AppCall(operation, card=number % 3) for number in CROWD)),), cards=3,
                         alone=True),
              Need.SEVERAL_CARDS)
       for operation in (GET, POST)),
     *(_apart(f"{operation.lower()}.two-cardholders", f"Two cardholders{whose} at once each get their own card's data.",
-             "REL-4", all_of(one_works(operation), own_only),
+             "REL-4", all_of(judging.one_works(operation), own_only),
              CaseScript((Together(tuple(AppCall(operation, cardholder=at % 2, own=True) for at in CROWD)),),
                     alone=True), Need.TWO_CARDHOLDERS)
       for operation, whose in ((GET, ""), (POST, "' POSTs"))),
@@ -533,8 +505,8 @@ ISOLATION = (
     _apart("post.nothing-left-behind", "After failed attempts a POST without an sdkOutput sends nothing of them.",
            "REL-4", all_of(nothing_left_behind, answered),
            CaseScript((*(step for fault in ("500", "close")
-                         for step in (SetOrders((Order(POST, fault=fault),)), Together((AppCall(POST),) * 6))),
-                       SetOrders(), Together((AppCall(POST, tamper=other_value(...)),) * 6)), alone=True),
+                         for step in (model.SetOrders((Order(POST, fault=fault),)), Together((AppCall(POST),) * 6))),
+                       model.SetOrders(), Together((AppCall(POST, tamper=other_value(...)),) * 6)), alone=True),
            Need.JSON_BODY),
     _apart("post.same-by-another", "Another cardholder with the same sdkOutput gets nothing of the first card.",
            "REL-4", nothing_kept_for_another,
@@ -553,7 +525,7 @@ ISOLATION = (
     _apart("get.not-cacheable", "No answer of the GET may be cached on its way to the phone.", "REL-7",
            all_of(works(GET), not_cacheable), CaseScript((AppCall(GET),)), Need.HTTP),
     _apart("get.fresh-after-failure", "After a failed attempt the app gets new data, not the last that worked.",
-           "REL-7", fresh(GET), CaseScript((AppCall(GET), SetOrders((Order(GET, fault="500"),)), AppCall(GET)))),
+           "REL-7", fresh(GET), CaseScript((AppCall(GET), model.SetOrders((Order(GET, fault="500"),)), AppCall(GET)))),
     _apart("post.same-again", "An sdkOutput that is sent again is answered by the API, not from a store.", "REL-7",
            asked_each_time,
            CaseScript((*both(output=_same_value), AppCall(POST, output=_same_value)),
