@@ -43,6 +43,7 @@ def test_every_ignored_lint_rule_has_its_reason_beside_it():
 DEVELOPERS = [
     ".ci/run",
     ".ci/test",
+    ".ci/other",
     ".ci/nightly",
     ".github/CONTRIBUTING.md",
     "tests/mutation.md",
