@@ -5,6 +5,7 @@
 
 import gc
 import os
+import shutil
 import signal
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -94,6 +95,13 @@ def pytest_collection_modifyitems(items):
         return item.path not in slow, not name.startswith(LONGEST), crc32(name.encode()) if item.path in slow else 0
 
     items.sort(key=turn)
+
+
+def pytest_runtest_setup(item):
+    """A missing program skips a test with its reason, and fails it where CI installs the program."""
+    for marker in item.iter_markers("needs"):
+        if missing := [program for program in marker.args if shutil.which(program) is None]:
+            (pytest.fail if CI else pytest.skip)(f"there is no {missing[0]} on this machine")
 
 
 def pytest_collection(session):

@@ -100,8 +100,9 @@ def started(*words, cwd):
 
 
 @pytest.mark.slow
+@pytest.mark.needs("curl")
 def test_the_calls_of_serve_are_answered(shell, tmp_path):
-    _, calls, _follow, control = blocks(FOLDER / "serve.md", "sh")
+    _, calls, control = blocks(FOLDER / "serve.md", "sh")
     with started("serve", "--control", cwd=tmp_path) as printed:
         answers = shell(calls, tmp_path, BASE_URL=printed["base_url"], KEY=printed["api_key"])
         assert answers.count('"sdkInput"') == 2
@@ -112,6 +113,7 @@ def test_the_calls_of_serve_are_answered(shell, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.needs("curl")
 def test_a_record_of_the_simulator_differs_in_nothing(shell, tmp_path):
     _, calls, *_more = blocks(FOLDER / "serve.md", "sh")
     drift = blocks(FOLDER / "drift.md", "sh")[0]

@@ -176,7 +176,7 @@ def test_https_with_a_certificate_that_only_who_is_told_trusts(served):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(NODE is None, reason="there is no Node.js on this machine")
+@pytest.mark.needs("node")
 def test_a_client_in_node_that_insists_on_https(served):
     told, _process = served("--tls", "--quiet")
     program = (
@@ -189,7 +189,7 @@ def test_a_client_in_node_that_insists_on_https(served):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(CURL is None, reason="there is no curl on this machine")
+@pytest.mark.needs("curl")
 def test_curl_sees_the_basis_and_the_reset(served):
     told, _process = served("--basis", "--control")
     curl = [CURL, "-s", "-i", "-H", f"x-api-key: {told['api_key']}", told["base_url"] + PATH]

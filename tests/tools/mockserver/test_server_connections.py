@@ -341,7 +341,7 @@ ask().then(answer => console.log(answer.status), error => console.log(error.caus
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(NODE is None, reason="there is no Node.js on this machine")
+@pytest.mark.needs("node")
 @pytest.mark.parametrize(
     ("planned", "trusting", "told"),
     [

@@ -125,7 +125,7 @@ def test_no_run_of_a_broken_relay_breaks_the_workbook(matrix):
     assert Verdict.NOT_TESTABLE not in kinds
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node.js here")
+@pytest.mark.needs("node")
 def test_the_language_does_not_matter(matrix):
     by_name = {relay.name: relay for relay in matrix.relays}
     assert by_name["node"].caught == frozenset()
