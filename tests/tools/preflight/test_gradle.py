@@ -166,6 +166,86 @@ platform {
     assert module.variants() == []
 
 
+GROOVY_FLAVORS = [
+    "productFlavors {\nprod\nuat { applicationIdSuffix '.uat' }\n}",
+    "productFlavors { prod; uat { applicationIdSuffix = '.uat' } }",
+    "productFlavors { prod { } uat { applicationIdSuffix '.uat' } }",
+    "productFlavors {\n'prod' { }\n'uat' { applicationIdSuffix '.uat' }\n}",
+    "productFlavors {\ncreate('prod')\nmaybeCreate('uat')\nuat { applicationIdSuffix '.uat' }\n}",
+    "productFlavors {\nprod { /* empty */ }\nuat { applicationIdSuffix '.uat' }\nall { f -> f.x 1 }\n}",
+    "productFlavors.create('prod')\nproductFlavors { uat { applicationIdSuffix '.uat' } }",
+]
+KOTLIN_FLAVORS = [
+    'create("prod")\ncreate("uat") { SUFFIX }',
+    'create("prod") {}\nregister("uat") { SUFFIX }',
+    'register("prod")\nval uat by creating { SUFFIX }',
+    'val prod by registering\ncreate("uat")\ngetByName("uat") { SUFFIX }',
+    'maybeCreate("prod")\ncreate("uat") {\n// staging\ndimension = "stage"\nSUFFIX\n}',
+    'if (all) { create("prod") }\ncreate("uat") { SUFFIX }\nconfigureEach { x = 1 }',
+]
+FLAVORS = [
+    *(("build.gradle", text) for text in GROOVY_FLAVORS),
+    *(
+        ("build.gradle.kts", f"productFlavors {{\n{text}\n}}".replace("SUFFIX", 'applicationIdSuffix = ".uat"'))
+        for text in KOTLIN_FLAVORS
+    ),
+    (
+        "build.gradle.kts",
+        'productFlavors.create("prod")\nproductFlavors { register("uat") { applicationIdSuffix = ".uat" } }',
+    ),
+]
+
+
+def variants(folder, name, text):
+    (folder / name).write_text(f'platform {{\ndefaultConfig {{ applicationId = "a.b" }}\n{text}\n}}\n')
+    (module,) = read_build(read_project([folder])).apps
+    return {one.name: one.application_id for one in module.variants()}
+
+
+@pytest.mark.rule("A-ALLOW-2")
+@pytest.mark.parametrize(("name", "text"), FLAVORS)
+def test_each_way_to_make_a_flavour_makes_one(tmp_path, name, text):
+    """One without a block, as production often is, has the main application id."""
+    assert variants(tmp_path, name, f'flavorDimensions += "stage"\n{text}') == {
+        "prodDebug": "a.b", "prodRelease": "a.b", "uatDebug": "a.b.uat", "uatRelease": "a.b.uat"}  # fmt: skip
+
+
+@pytest.mark.rule("A-ALLOW-2")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("build.gradle", "buildTypes {\nqa\nbeta { initWith qa\napplicationIdSuffix '.beta' }\n}"),
+        ("build.gradle", "buildTypes { debug { } release { } qa { } beta { applicationIdSuffix '.beta' } }"),
+        ("build.gradle.kts", 'buildTypes {\ncreate("qa")\nval beta by creating { applicationIdSuffix = ".beta" }\n}'),
+        ("build.gradle.kts", 'buildTypes {\nregister("beta") { applicationIdSuffix = ".beta" }\ncreate("qa")\n}'),
+        ("build.gradle", "buildTypes {\nfirst { applicationIdSuffix '.beta' }\nbeta { initWith first }\nqa\n}"),
+    ],
+)
+def test_each_way_to_make_a_build_type_makes_one(tmp_path, name, text):
+    found = variants(tmp_path, name, text)
+    found.pop("first", None)
+    assert found == {"debug": "a.b", "release": "a.b", "qa": "a.b", "beta": "a.b.beta"}
+
+
+@pytest.mark.rule("A-ALLOW-2")
+def test_dimensions_are_combined_in_the_order_in_which_they_are_declared(tmp_path):
+    text = """flavorDimensions("stage", "brand")
+    productFlavors {
+        create("bank") { dimension = "brand" }
+        create("test") { dimension = "stage" }
+        create("live") { dimension = "stage" }
+    }"""
+    assert [*variants(tmp_path, "build.gradle.kts", text)][::2] == ["testBankDebug", "liveBankDebug"]
+
+
+@pytest.mark.parametrize(
+    "text", ["stages.each { create(it) }", 'listOf("a").forEach { create(it) {} }', "create(name)"]
+)
+def test_flavours_that_a_script_computes_leave_the_ids_unknown(tmp_path, text):
+    assert variants(tmp_path, "build.gradle", f"productFlavors {{ {text} }}") == {}
+    assert judged(tmp_path)["gradle.application-ids"].verdict is Verdict.NOT_APPLICABLE
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_script_is_read_in_one_pass(text):
     assert read_script(text).name == "script"

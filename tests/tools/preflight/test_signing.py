@@ -114,6 +114,39 @@ def test_the_request_has_a_line_for_each_variant_and_is_compared_with_what_was_s
         f"com.issuer.cards.dev was not sent with {DEBUG}", f"com.issuer.cards was not sent with {RELEASE}"]  # fmt: skip
 
 
+@pytest.mark.rule("A-ALLOW-2")
+def test_a_request_says_which_variants_it_does_not_know(platform_a, tmp_path, capsys):
+    """A flavour without a block is in it; what a filter names, and what only the report knows, is said."""
+    script = platform_a / "app" / "build.gradle.kts"
+    script.write_text(script.read_text().replace("buildTypes {", """flavorDimensions += "stage"
+    productFlavors {
+        create("prod")
+        create("uat") { applicationIdSuffix = ".uat" }
+        create("lab") { applicationId = System.getenv("LAB_ID") }
+    }
+    variantFilter { if (name == "uatDebug") { ignore = true } }
+    buildTypes {"""))  # fmt: skip
+    report = tmp_path / "report.txt"
+    known = [f"{flavor}{kind}" for flavor in ("prod", "uat", "lab") for kind in ("Debug", "Release")]
+    names = [*known, "prodDebugAndroidTest", "oldRelease"]
+    report.write_text("".join(f"Variant: {name}\nSHA-256: {RELEASE}\n" for name in names))
+    assert main(["preflight", "allowlist-request", str(platform_a), "--signing", str(report), "--json"]) == 1
+    printed = capsys.readouterr()
+    assert [(row["variant"], row["applicationId"]) for row in json.loads(printed.out)["request"]] == [
+        ("prodDebug", "com.issuer.cards"), ("prodRelease", "com.issuer.cards"),
+        ("uatDebug", "com.issuer.cards.uat"), ("uatRelease", "com.issuer.cards.uat")]  # fmt: skip
+    assert "The application id of labDebug, labRelease is computed" in printed.err
+    assert "The signing report has oldRelease, which no script" in printed.err
+    assert "variantFilter at app/build.gradle.kts:20 names uatDebug: a variant that it switches off" in printed.err
+    case = next(
+        one
+        for one in preflight(Preflight((platform_a,), signing=(report,))).cases
+        if one.name.endswith("application-ids")
+    )
+    assert case.verdict is Verdict.NOTE
+    assert ["variantFilter" in miss.observed for miss in case.misses] == [True, False, False]
+
+
 @pytest.mark.rule("A-DEP-1", "A-DEP-2")
 def test_the_library_in_a_repository_is_looked_for_compared_and_checked(platform_a, tmp_path):
     repository = tmp_path / "m2"

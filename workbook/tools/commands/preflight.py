@@ -127,17 +127,22 @@ def request(options: argparse.Namespace) -> int:
     if not options.signing:
         raise ParameterError("The request needs a fingerprint: --signing FILE, such as a signing report's text.")
     run = _run(options)
-    variants = [(variant.name, variant.application_id) for module in read_build(read_project(run.paths)).apps
-                for variant in module.variants()]  # fmt: skip
+    build = read_build(read_project(run.paths))
+    variants = [(variant.name, variant.application_id) for module in build.apps for variant in module.variants()]
     if not variants:
         raise ParameterError("No build file says an application id. Name the folder of the app's module.")
-    rows = allowlist_request(variants, named_certificates(run))
+    certificates = named_certificates(run)
+    rows = allowlist_request(variants, certificates)
     signed = {row["variant"] for row in rows}
-    missing = [f"{name} ({identity})" for name, identity in variants if name not in signed]
-    if missing:
-        say(f"Not in the request, because no file names their certificate: {', '.join(missing)}. "
-            "Name that file with --signing, too.", sys.stderr)  # fmt: skip
-    exit_code = ExitCode.FAILED if missing else ExitCode.OK
+    lacking = [f"{name} ({identity})" for name, identity in variants if identity and name not in signed]
+    unknown = [*build.unknown_ids(certificate.variant for certificate in certificates)]
+    if lacking:
+        names = ", ".join(lacking)
+        again = "Name that file with --signing, too"
+        unknown.append(f"Not in the request, because no file names their certificate: {names}. {again}")
+    for sentence in (*unknown, *(sentence for module in build.apps for sentence in module.filters())):
+        say(f"{sentence}.", sys.stderr)
+    exit_code = ExitCode.FAILED if unknown else ExitCode.OK
     if options.as_json:
         say(json.dumps({"request": rows}, indent=1))
         return exit_code

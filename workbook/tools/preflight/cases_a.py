@@ -215,17 +215,19 @@ def check_levels(facts: Facts) -> Iterator[Miss]:
 @case("gradle.application-ids", "form", "A-ALLOW-2", PLATFORM_A, APP_IDS)
 def check_application_ids(facts: Facts) -> Iterator[Miss]:
     """Each application id is known, with its variants."""
+    expected, todo = "each id allowlisted on its own (sdk-a)", "Send them all: workbook preflight allowlist-request."
     for module in facts.a.build.apps:
         ids: dict[str, list[str]] = {}
         for variant in module.variants():
-            ids.setdefault(variant.application_id, []).append(variant.name)
+            ids.setdefault(variant.application_id or "a computed one", []).append(variant.name)
         if len(ids) > 1:
             listed = [f"{identity} ({', '.join(names)})" for identity, names in ids.items()]
             more = [f"and {len(ids) - 6} more"] if len(ids) > 6 else []  # the request for allowlisting has them all
-            observed = f"{len(ids)} application ids: {'; '.join([*listed[:6], *more])}"
-            expected = "each id allowlisted on its own (sdk-a)"
-            todo, line = "Send them all: workbook preflight allowlist-request.", module.file.line("applicationId")
-            yield miss_at(module.file.name, line, expected, observed, todo, noted=True)
+            observed = f"{len(ids)} application ids: {'; '.join([*listed[:6], *more, *module.filters()])}"
+            yield miss_at(module.file.name, module.file.line("applicationId"), expected, observed, todo, noted=True)
+    app = facts.a.build.apps[0]
+    for unknown in facts.a.build.unknown_ids(certificate.variant for certificate in facts.certificates):
+        yield miss_at(app.file.name, app.file.line("applicationId"), expected, unknown, todo, noted=True)
 
 
 @case("library.in-repository", "form", "A-DEP-2", REPOSITORY)
@@ -347,7 +349,7 @@ def check_sent(facts: Facts) -> Iterator[Miss]:
     ids, prints = {identity for identity, _print in sent}, {fingerprint for _identity, fingerprint in sent}
     variants = [(module, variant) for module in facts.a.build.apps for variant in module.variants()]
     for module, variant in variants:
-        if variant.application_id not in ids:
+        if variant.application_id and variant.application_id not in ids:
             place = module.file.name, module.file.line("applicationId")
             observed = f"{variant.application_id} was not sent"
             todo = f"Send it for {variant.name}, or it gets 15009 (wallet)."

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import chain, product
 from typing import Any, TypeAlias
 
@@ -22,6 +22,14 @@ BUILD_SCRIPTS = ("*.gradle", "*.gradle.kts")
 MAKES_PLUGINS = re.compile(r"(^|/)(build-?logic|buildSrc|[\w-]*plugins?)/", re.IGNORECASE)
 # What only the block of an app or a library for the phone has; each may be the only one there.
 OF_MOBILE = frozenset({"defaultConfig", "compileSdk", "compileSdkVersion", "namespace", "productFlavors"})
+# What makes an element of a container such as `productFlavors`, what finds one, and what delegates a property to one.
+MAKING = frozenset({"create", "register", "maybeCreate"})
+NAMING = MAKING | {"getByName", "named"}
+DELEGATING = frozenset({"creating", "registering", "getting", "existing"})
+# What goes through the elements of a container, and what depends on something.
+GOING_THROUGH = frozenset({"all", "each", "forEach", "configureEach", "matching", "whenObjectAdded"})
+# Variants of a signing report that are no app of their own.
+IS_TEST = re.compile(r"(AndroidTest|UnitTest|TestFixtures)\Z")
 # Words before the name of a variable that only its script sees.
 DECLARING = frozenset({"val", "def", "var", "const", "final", "private", "internal", "String"})
 
@@ -45,7 +53,7 @@ class Statement:
     @property
     def name(self) -> str:
         """What the statement sets or calls: for `getByName("debug")`, `debug`."""
-        if self.words[0] in {"getByName", "create", "named", "register", "maybeCreate"} and self.strings:
+        if self.words[0] in NAMING and self.strings:
             return self.strings[0]
         return self.words[0].rpartition(".")[2].strip("`")
 
@@ -77,14 +85,17 @@ class _OpenBlock:
     inner: tuple[Statement, ...] = ()
     line: int = 0
     brackets: int = 0
+    closed: bool = False
 
     def end(self) -> None:
         """The statement ends. Braces without a word before them are no block of their own."""
+        if self.strings and not self.words:  # 'prod' { ... }, "freeImplementation"("group:name:1")
+            self.words = [self.strings.pop(0)]
         if self.words:
             self.found.append(Statement(tuple(self.words), tuple(self.strings), self.line, self.inner))
         else:
             self.found += self.inner
-        self.words, self.strings, self.inner = [], [], ()
+        self.words, self.strings, self.inner, self.closed = [], [], (), False
 
 
 def read_script(text: str) -> Statement:
@@ -105,9 +116,12 @@ def read_script(text: str) -> Statement:
         block = opened[-1]
         match token.lastgroup, token[0]:
             case "word", word:
-                block.line = block.line if block.words else line
+                if block.closed and not block.brackets and word != "else":  # debug { ... } release { ... }
+                    block.end()
+                block.line = block.line if block.words or block.strings else line
                 block.words.append(word)
             case "string", _:
+                block.line = block.line if block.words or block.strings else line
                 block.strings.append(next(inner for inner in token.groups()[2:6] if inner is not None))
             case "mark", "{":
                 opened.append(_OpenBlock())
@@ -130,6 +144,7 @@ def _close(opened: list[_OpenBlock]) -> None:
     """The innermost block ends. One that is more than 40 deep is read as empty: no build is written like that."""
     closed = opened.pop()
     closed.end()
+    opened[-1].closed = True
     if len(opened) <= 40:
         opened[-1].inner += tuple(closed.found)
 
@@ -150,7 +165,7 @@ class Variant:
     """One build variant, and the application id that it is built with."""
 
     name: str
-    application_id: str
+    application_id: str  # empty where it is computed
 
 
 @dataclass(frozen=True)
@@ -260,39 +275,80 @@ class Module:
         return None
 
     def variants(self) -> list[Variant]:
-        """Every build variant with its application id; none where the id is computed."""
-        default = [entry for entry in self._mobile if entry.name == "defaultConfig"][:1]
-        dimensions: dict[str, list[Statement]] = {}
-        for flavor in (entry for block in self._mobile if block.name == "productFlavors" for entry in block.block):
-            if flavor.block:
-                dimensions.setdefault(_of(flavor, "dimension"), []).append(flavor)
+        """Every build variant with its application id; none where flavours or build types are computed."""
+        flavors, kinds = self._elements("productFlavors"), self._elements("buildTypes")
+        if flavors is None or kinds is None:
+            return []
+        default = [inner for entry in self._mobile if entry.name == "defaultConfig" for inner in entry.block]
+        suffixes = {"debug": "", "release": ""}  # they are there in any case
+        for kind, settings in kinds.items():
+            copied = next((entry.value.rpartition(".")[2] for entry in settings if entry.name == "initWith"), "")
+            suffixes[kind] = _set_to(settings, "applicationIdSuffix") or suffixes.get(copied, "")
         found = []
-        for flavors in product(*dimensions.values()):  # one of each dimension; one empty choice without any
-            identity = next((text for part in (*flavors, *default) if (text := _of(part, "applicationId"))), "")
-            suffixes = "".join(_of(part, "applicationIdSuffix") for part in (*default, *flavors))
-            for kind, suffix in self._build_types().items():
-                words = [flavor.name for flavor in flavors] + [kind]
-                name = words[0] + "".join(f"{word[:1].upper()}{word[1:]}" for word in words[1:])
-                resolved = self.resolve(identity + suffixes + suffix)
-                if identity and resolved:
-                    found.append(Variant(name, resolved))
+        for chosen in product(*self._dimensions(flavors)):  # one of each dimension; one empty choice without any
+            parts = [flavors[name] for name in chosen]
+            identity = next(filter(None, (_set_to(part, "applicationId") for part in (*parts, default))), "")
+            inner = "".join(_set_to(part, "applicationIdSuffix") for part in (default, *parts))
+            for kind, suffix in suffixes.items():
+                first, *others = [*chosen, kind]
+                name = first + "".join(f"{word[:1].upper()}{word[1:]}" for word in others)
+                found.append(Variant(name, self.resolve(identity + inner + suffix) if identity else ""))
+        return found if any(variant.application_id for variant in found) else []
+
+    def _dimensions(self, flavors: Mapping[str, list[Statement]]) -> list[list[str]]:
+        """The names of the flavours by their dimension, in the order in which the dimensions are declared."""
+        entries = (entry for entry in self._mobile if entry.words[0].startswith("flavorDimensions"))
+        declared = [text for entry in entries for text in entry.strings]
+        written = {name: _set_to(settings, "dimension") for name, settings in flavors.items()}
+        only = next(filter(None, [*declared, *written.values()]), "")  # a flavour that names none is in the only one
+        dimensions: dict[str, list[str]] = {name: [] for name in declared}
+        for name, dimension in written.items():
+            dimensions.setdefault(dimension or only, []).append(name)
+        return [names for names in dimensions.values() if names]
+
+    def _elements(self, container: str) -> dict[str, list[Statement]] | None:
+        """The statements in the block of each element of a container, by its name; None where some are computed."""
+        found: dict[str, list[Statement]] = {}
+        waiting: list[Statement] = []
+        for entry in self._mobile:
+            head, _dot, call = entry.words[0].partition(".")
+            if head == container:  # a block, or `productFlavors.create("prod")`
+                waiting += [replace(entry, words=(call, *entry.words[1:]))] if call else entry.block
+        while waiting:
+            entry = waiting.pop(0)
+            if entry.words[0] in {"if", "else"}:
+                waiting = [*entry.block, *waiting]
+            elif entry.words[0] in NAMING and not entry.strings:
+                return None
+            elif any(word.rpartition(".")[2] in GOING_THROUGH for word in entry.words):
+                if any(inner.words[0] in MAKING for inner in entry.all_below()):
+                    return None
+            elif name := _element(entry):
+                found.setdefault(name, []).extend(entry.block)
         return found
 
-    def _build_types(self) -> dict[str, str]:
-        """The suffix of the application id by build type; debug and release are there in any case."""
-        suffixes = {"debug": "", "release": ""}
-        for entry in (inner for part in self._mobile if part.name == "buildTypes" for inner in part.block):
-            if entry.block or entry.words[0] in {"create", "register", "getByName", "named"}:
-                copied = [inner.value.rpartition(".")[2] for inner in entry.block if inner.name == "initWith"][:1]
-                inherited = suffixes.get(copied[0], "") if copied else ""
-                suffixes[entry.name] = _of(entry, "applicationIdSuffix") or inherited
-        return suffixes
+    def filters(self) -> Iterator[str]:
+        """A sentence for each filter that may switch variants off."""
+        names = {variant.name for variant in self.variants()}
+        for entry in self.root.below("variantFilter", "beforeVariants"):
+            texts = dict.fromkeys(text for inner in (entry, *entry.all_below()) for text in inner.strings)
+            named = ", ".join(text for text in texts if text in names) or "no variant by its whole name"
+            place = f"{entry.name} at {self.file.name}:{entry.line}"
+            yield f"{place} names {named}: a variant that it switches off needs no entry"
 
 
-def _of(block: Statement, name: str) -> str:
-    """What a name is set to directly in a block: empty where it is not, an unknown name where it is computed."""
-    for entry in block.block:
-        if entry.name == name:
+def _element(entry: Statement) -> str:
+    """The name of the element that a statement in a container is about; empty where it is about none."""
+    if "by" in entry.words and DELEGATING & set(entry.words):  # val prod by creating
+        return entry.words[entry.words.index("by") - 1]
+    is_bare = len(entry.words) == 1 and not entry.strings  # Groovy makes an element by its name alone
+    return entry.name if entry.block or is_bare or entry.words[0] in NAMING else ""
+
+
+def _set_to(statements: Iterable[Statement], name: str) -> str:
+    """What a name is set to by these statements: empty where it is not, an unknown name where it is computed."""
+    for entry in statements:
+        if entry.name == name and entry.value != "null":
             literal = entry.strings[0] if len(entry.words) == 1 and len(entry.strings) == 1 else ""
             return literal or (f"${entry.value}" if len(entry.words) == 2 and not entry.strings else "${}")
     return ""
@@ -313,6 +369,17 @@ class Build:
     def apps(self) -> list[Module]:
         """The modules that build an app."""
         return [module for module in self.modules if module.is_app and module.is_mobile]
+
+    def unknown_ids(self, signed: Iterable[str]) -> Iterator[str]:
+        """A sentence about the variants whose application id no script says, also among those of a signing report."""
+        variants = [variant for module in self.apps for variant in module.variants()]
+        if computed := [variant.name for variant in variants if not variant.application_id]:
+            yield f"The application id of {', '.join(computed)} is computed: add it by hand, or write it as a text"
+        known = {variant.name for variant in variants}
+        others = [name for name in dict.fromkeys(signed) if name and name not in known and not IS_TEST.search(name)]
+        if others:
+            names = ", ".join(others)
+            yield f"The signing report has {names}, which no script that was read makes: add their ids by hand"
 
     def is_of_server(self, file: File) -> bool:
         """Whether a file belongs to a module for a server, or to one that only such a module uses."""

@@ -100,9 +100,8 @@ def allowlist_request(
 
     Args:
         variants: the name of each build variant, and its application id.
-        certificates: one with a known variant signs that variant only; any other may sign every variant.
+        certificates: one with a variant signs that variant only; any other may sign every variant.
     """
-    names = {name for name, _id in variants}
     rows = [
         {
             "applicationId": application_id,
@@ -113,7 +112,7 @@ def allowlist_request(
         }
         for name, application_id in variants
         for certificate in certificates
-        if certificate.variant == name or certificate.variant not in names
+        if application_id and certificate.variant in {"", name}
     ]
     return [dict(row) for row in dict.fromkeys(tuple(row.items()) for row in rows)]
 
