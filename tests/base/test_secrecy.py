@@ -1,3 +1,5 @@
+"""A whole secret is found and masked however it is written, and nothing else is."""
+
 import base64
 import html
 import json
@@ -10,22 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook import ActivationDataClient
-from workbook.base.secrecy import (
-    MASK,
-    MISSING,
-    FromEnvironment,
-    Secret,
-    SecretKind,
-    Secrets,
-    canaries_in,
-    each_text,
-    is_weak,
-    secret_values,
-    secrets_in_request,
-    session_secrets,
-    suspect_header,
-    without_live_keys,
-)
+from workbook.base.secrecy import MASK, MISSING, Secret, SecretKind, Secrets, secrets_in_request, without_live_keys
 from workbook.errors import ConfigurationError, LeakError
 
 HEAVY = settings(max_examples=2_000, deadline=None, derandomize=True, database=None)
@@ -141,7 +128,10 @@ SPELLINGS = {
     "hex": lambda text: text.encode().hex(),
     "hex in upper case": lambda text: text.encode().hex().upper(),
     "base64": lambda text: base64.b64encode(text.encode()).decode(),
-    "without its last two characters": lambda text: text[:-2],
+    "markdown": lambda text: re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text),
+    "url in json in json": lambda text: json.dumps(json.dumps({"a": quote(text, safe="")})),
+    "url in url": lambda text: quote(quote(text, safe=""), safe=""),
+    "html in html": lambda text: html.escape(html.escape(text)),
     "repr": repr,
 }
 
@@ -196,37 +186,6 @@ def test_two_clients_share_a_key_and_it_is_scrubbed_until_the_last_of_them_is_go
     assert without_live_keys(said) == said
 
 
-@pytest.mark.rule("REL-2")
-@pytest.mark.parametrize(
-    "name", ["Authorization", "x-auth", "Cookie", "x-token", "client_secret", "Password", "sessionid", "x-credential",
-             "X-Signature", "x-api-key"],
-)  # fmt: skip
-def test_the_name_of_a_header_says_that_it_holds_a_secret(name):
-    assert suspect_header(name, "x") == "its name says that it holds a secret"
-
-
-@pytest.mark.parametrize(
-    ("value", "looks"),
-    [
-        ("Bearer x", True),
-        ("basic eA==", True),
-        ("token x", True),
-        ("abcdefgh12345678", True),
-        ("abcdefgh1234567", False),
-        ("1234567890123456", False),
-        ("abcdefghijklmnopqr", False),
-        ("application/json", False),
-    ],
-)
-def test_a_value_looks_like_a_secret_by_its_scheme_or_by_its_letters_and_digits(value, looks):
-    assert (suspect_header("x-trace", value) == "it looks like a secret") is looks
-    assert [*secret_values([("x-trace", value)])] == [value] * looks
-
-
-def test_a_value_from_the_environment_is_a_secret_whatever_it_looks_like():
-    assert [*secret_values([("x-app", FromEnvironment("demo")), ("x-app", "demo")])] == ["demo"]
-
-
 @pytest.mark.parametrize(
     ("headers", "target", "secrets"),
     [
@@ -245,37 +204,6 @@ def test_each_published_way_to_send_a_secret_is_known(headers, target, secrets):
     assert [*secrets_in_request(headers, target)] == secrets
 
 
-@pytest.mark.parametrize(
-    ("value", "weak"),
-    [
-        ("platform", True),
-        ("x" * 15, True),
-        ("x" * 16, False),
-        ("127.0.0.1", True),
-        ("127.0.0.1:8080", True),
-        ("application/json; charset=utf-8", True),
-        ("abc1", False),
-        ("a b", False),
-    ],
-)
-def test_a_plain_word_an_address_and_a_media_type_are_no_secrets(value, weak):
-    assert is_weak(value) is weak
-
-
-def test_the_parts_of_a_session_that_travel_alone_are_secrets_too():
-    assert {*session_secrets(["Bearer c0ffee", "sid=s3cret; path"])} == {
-        "Bearer c0ffee", "c0ffee", "sid=s3cret; path", "sid=s3cret", "s3cret"
-    }  # fmt: skip
-    assert [*session_secrets(["platform", "127.0.0.1"])] == []
-
-
-def test_a_canary_is_found_in_a_value_and_in_its_base64():
-    canary = "canary-0123456789abcdef01"
-    inner = base64.b64encode(f"x{canary}-1".encode()).decode()
-    assert canaries_in(f"y{canary}z") == canaries_in(inner) == {canary}
-    assert canaries_in("canary-0123") == canaries_in("none at all") == set()
-
-
 @pytest.mark.parametrize(("length", "found"), [(7, False), (8, True), (12, True)])
 def test_a_secret_is_searched_for_from_eight_characters_on(length, found):
     key = "k3yQ-Zx81+Lm"[:length]
@@ -283,42 +211,24 @@ def test_a_secret_is_searched_for_from_eight_characters_on(length, found):
     assert (MASK in Secrets.of_keys([key]).scrub(f"a {key} b {base64.b64encode(key.encode()).decode()}")) is found
 
 
-def test_a_part_of_twelve_characters_is_hidden_and_one_of_eleven_is_not():
-    key = "a1B2c3D4e5F6g7H8i9J0"
-    search = Secrets.of_keys([key])
-    assert (search.scrub(key[:12]), search.scrub(key[3:15]), search.scrub(key[:11])) == (MASK, MASK, key[:11])
+@pytest.mark.rule("REL-2")
+def test_a_key_with_a_dull_stretch_inside_is_masked_whole():
+    key = f"abcd{'0' * 30}efgh"
+    for written in (key, key.replace("d", "\\u0064"), base64.b64encode(key.encode()).decode()[:-2]):
+        assert Secrets.of_keys([key]).scrub(f"a {written} b") == f"a {MASK} b"
+    assert Secrets.of_keys(["0" * 13]).scrub(f"a {'0' * 13} b") == f"a {MASK} b"
 
 
-@pytest.mark.parametrize(("kind", "part"), [(SecretKind.SESSION, 16), (SecretKind.CANARY, 25), (SecretKind.OPAQUE, 16)])
-def test_a_part_of_any_other_secret_is_hidden_from_so_many_characters_on(kind, part):
-    value = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
-    for search in (Secrets([(kind, value)]), Secrets(many=[(kind, value)])):
-        assert MASK not in search.scrub(value[3 : part + 2])
-        assert value[3 : part + 3] not in search.scrub(value[3 : part + 3])
-
-
-@pytest.mark.parametrize(
-    ("kind", "in_base64", "in_hexadecimal"),
-    [(SecretKind.SESSION, True, True), (SecretKind.CANARY, True, False), (SecretKind.OPAQUE, False, False)],
-)
-def test_very_many_secrets_are_searched_for_in_the_encodings_that_are_likely(kind, in_base64, in_hexadecimal):
-    value = b"a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
-    encoded = base64.b64encode(value).decode(), value.hex()
-    found = [search.scrub(text) != text for text in encoded for search in (Secrets(many=[(kind, value.decode())]),)]
-    assert found == [in_base64, in_hexadecimal]
-    assert all(Secrets([(kind, value.decode())]).scrub(text) != text for text in encoded)
+def test_very_many_secrets_are_found_as_few_are():
+    keys = [f"{number:03}-k3yQ&Zx81+Lm" for number in range(200)]
+    text = " ".join(("a", keys[0], html.escape(keys[1]), keys[2].encode().hex(), keys[199], "b"))
+    assert Secrets.of_keys(keys).scrub(text) == f"a {MASK} {MASK} {MASK} {MASK} b"
+    assert Secrets.of_keys(keys).scrub("nothing") == "nothing"
 
 
 def test_opaque_data_with_a_quote_in_it_is_found_as_json_has_it():
     value = 'a1B2"c3D4e5F6g7H8'
-    assert Secrets(many=[(SecretKind.OPAQUE, value)]).scrub(json.dumps([value])) == f'["{MASK}"]'
-
-
-def test_a_part_of_few_different_characters_gives_nothing_away():
-    search = Secrets.of_keys(["-" * 30 + "k3yQZx81", "ab" * 15 + "k3yQZx81", "abcd" * 8 + "k3yQZx81"])
-    assert search.scrub("-" * 20) == "-" * 20
-    assert search.scrub("ab" * 10) == "ab" * 10
-    assert search.scrub("abcd" * 5) == MASK
+    assert Secrets([(SecretKind.OPAQUE, value)]).scrub(json.dumps([value])) == f'["{MASK}"]'
 
 
 def test_the_error_names_the_text_the_kind_and_the_encoding_and_never_the_secret():
@@ -328,7 +238,7 @@ def test_the_error_names_the_text_the_kind_and_the_encoding_and_never_the_secret
     for text, form in (
         (key, "plain"),
         (key.encode().hex(), "as hexadecimal"),
-        (quote(key, safe=""), "percent-encoded"),
+        (quote(key, safe=""), "escaped"),
     ):
         with pytest.raises(LeakError) as error:
             search.check({"a": "nothing", "conform.html": f"x{text}x"})
@@ -344,22 +254,11 @@ def test_a_word_of_a_secret_is_recognised_from_five_characters_on():
     assert search.has_part("xx-k3yQZx81-yy")
 
 
-def test_every_text_of_a_document_is_changed_names_included_and_nothing_else():
-    document = {"a": ["b", 1, None, True, {"c": "d"}], "e": 2.5}
-    assert each_text(document, str.upper) == {"A": ["B", 1, None, True, {"C": "D"}], "E": 2.5}
-
-
-@pytest.mark.parametrize(("part", "shown"), [("ab" * 10, "ab" * 10), ("abcd" * 5, MASK)])
-def test_four_different_characters_are_enough_to_give_something_away(part, shown):
-    assert Secrets.of_keys([f"K3yQZx81{part}{part}"]).scrub(f" {part} ") == f" {shown} "
-
-
 @pytest.mark.parametrize(
     ("key", "written"),
     [
         ('k3y"Zx81Lm', json.dumps(json.dumps('k3y"Zx81Lm')[1:-1])[1:-1]),
         ("kéy-Zx81", ascii("kéy-Zx81")[1:-1]),
-        ("k3y Zx81 Lm", "k3y+Zx81+Lm"),
         ("é\x07k3y-Zx81", repr("é\x07k3y-Zx81")[1:-1]),
     ],
 )

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from workbook.api.opaque import MARK, SdkOutput, decode_strictly, json_object
-from workbook.base.secrecy import MASK, each_text
+from workbook.base.secrecy import MASK
 from workbook.errors import OpaqueDataError
 
 # Headers whose values may be shown. A key in one is replaced by `[key]`.
@@ -22,6 +22,19 @@ SHOWN_HEADERS = frozenset(
     expect host idempotency-key retry-after server te traceparent transfer-encoding user-agent
     x-api-key x-correlation-id x-request-id""".split()  # a person reads and compares this list  # noqa: SIM905
 )
+
+
+def each_text(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value with every text in it changed, names of objects included."""
+    match value:
+        case dict():
+            return {change(name): each_text(inner, change) for name, inner in value.items()}
+        case list():
+            return [each_text(inner, change) for inner in value]
+        case str():
+            return change(value)
+        case _:
+            return value
 
 
 @dataclass(frozen=True, slots=True)

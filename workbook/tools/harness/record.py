@@ -14,12 +14,13 @@ from typing import Any
 
 from workbook.api.redaction import SHOWN_HEADERS, Redaction
 from workbook.base.rules import Owner
-from workbook.base.secrecy import SecretKind, Secrets, canaries_in, session_secrets
+from workbook.base.secrecy import SecretKind, Secrets
 from workbook.errors import ExitCode
 from workbook.tools.harness.logs import without_values
 from workbook.tools.harness.model import Case, CaseResult, Evidence, Miss, RunFinding, Verdict
 from workbook.tools.harness.report import JUDGED, About, CaseRecord, RunRecord, moment
 from workbook.tools.harness.selection import Options, ResultT, apply_baseline, is_new
+from workbook.tools.harness.sessions import canaries_in, session_secrets
 
 
 def exit_code(

@@ -23,9 +23,9 @@ from pydantic.alias_generators import to_camel
 
 from workbook.api.opaque import json_object, json_text, wrong_layer
 from workbook.api.protocol import BodyReader
-from workbook.api.redaction import Redaction, length_of, refuse_constant
+from workbook.api.redaction import Redaction, each_text, length_of, refuse_constant
 from workbook.base.files import read_named
-from workbook.base.secrecy import MASK, Secrets, each_text, secrets_in_request
+from workbook.base.secrecy import MASK, Secrets, secrets_in_request
 from workbook.errors import ConfigurationError
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Headers, Request, header_values
 from workbook.tools.mockserver.journal import as_dict, entry

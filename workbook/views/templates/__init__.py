@@ -15,7 +15,6 @@ from pathlib import Path, PurePath
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from workbook.base.secrecy import MARKDOWN
 from workbook.views.html import POLICY, joined
 from workbook.views.paint import DARK, LIGHT, PHONE_DARK, PHONE_LIGHT, variables
 from workbook.views.table import clean
@@ -27,6 +26,19 @@ PACKAGE = TEMPLATES.parents[1]
 COLOURS: tuple[Mapping[str, str], Mapping[str, str]] = (
     {**LIGHT, "good": PHONE_LIGHT["good"]},
     {**DARK, "good": PHONE_DARK["good"]},
+)
+# What would be markup within a line of Markdown, GitHub's included, without a backslash before it.
+MARKDOWN = re.compile(
+    r"""
+      [\\`*|~$]                               # anywhere
+    | (?<![A-Za-z0-9])_ | _(?![A-Za-z0-9])      # within a word it is no emphasis
+    | <(?=[A-Za-z/!?])                          # a tag, or an address
+    | \](?=[(\[] | \Z)  | \[(?=\^)             # the end of a link's text, a footnote
+    | &(?=\#?\w+;) | @(?=\w) | \#(?=\d | \#*\Z) # an entity, a person, an issue; the end of a heading
+    | (?<![\w.]):(?=[\w+-]+:)                 # an emoji
+    | :(?=//(?!(?:127\.0\.0\.1|localhost)\b))   # an address that becomes a link; not one of this machine
+    """,
+    re.VERBOSE,
 )
 # Characters of one command line or paragraph in Markdown.
 LONGEST_PARAGRAPH = 2000

@@ -22,7 +22,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, mod
 from workbook.api.net import wrong_origin
 from workbook.api.protocol import encode_id
 from workbook.base import forms
-from workbook.base.secrecy import FromEnvironment, is_weak, suspect_header
 from workbook.base.values import HIGHEST_PORT, did_you_mean, quoted
 from workbook.errors import ConfigurationError
 from workbook.simulation.scenario import load as load_scenario
@@ -31,6 +30,7 @@ from workbook.tools.conform.back_end import model
 from workbook.tools.conform.back_end.model import BOUND, CALLED, RAW, RECOVERY, Cardholder, RelayGroup, Surface, Target
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
 from workbook.tools.harness.selection import Baseline, Known
+from workbook.tools.harness.sessions import FromEnvironment, is_weak, suspect_header
 
 CONFIG_EXAMPLE = "`workbook conform init` prints an example."
 # The name of the log that holds what a start command prints.

@@ -12,11 +12,12 @@ from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
 from workbook.api.opaque import decode_strictly, json_object
-from workbook.base.secrecy import Secrets, secret_values, session_secrets
+from workbook.base.secrecy import Secrets, is_dull
 from workbook.simulation.faults import FAULTS, FaultKind
 from workbook.tools.conform.back_end import model
 from workbook.tools.conform.back_end.model import GET, POST, Arrived, Broke, Exposed, Exposure, Judge, PhoneCall, Seen
 from workbook.tools.harness.model import Miss, Root
+from workbook.tools.harness.sessions import secret_values, session_secrets
 
 SeenT = TypeVar("SeenT")
 OfRequest: TypeAlias = Callable[[Arrived, Seen], Iterable[Miss]]
@@ -421,8 +422,8 @@ def parts(secret: str, length: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4)
 def key_parts(key: str) -> Secrets:
-    """The API key; `SHORTEST_PART` of its characters in a row, in any encoding, count as the key."""
-    return Secrets.of_keys([key], part=SHORTEST_PART)
+    """The API key: `SHORTEST_PART` of its characters in a row count as the key, except dull ones such as dashes."""
+    return Secrets.of_keys([key, *(part for part in parts(key, SHORTEST_PART) if not is_dull(part))])
 
 
 def answer_text(call: PhoneCall, given: Collection[str] | None = None) -> str:

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from workbook.api.net import Origin
 from workbook.base.children import environment
-from workbook.base.secrecy import KEY_VARIABLE, Secrets, session_secrets
+from workbook.base.secrecy import KEY_VARIABLE, Secrets
 from workbook.base.terminal import end_with_parent, ending_signals
 from workbook.errors import WorkbookError
 from workbook.tools.conform.back_end.api_side import MockApi
@@ -38,6 +38,7 @@ from workbook.tools.harness.progress import RunProgress
 from workbook.tools.harness.record import concluded
 from workbook.tools.harness.report import About, RunRecord
 from workbook.tools.harness.selection import Options
+from workbook.tools.harness.sessions import session_secrets
 
 # How the back end gets the API's address and key: from a command that starts it, from a hook, or from a person.
 
