@@ -20,9 +20,8 @@ from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.play.back_end import BackEnd, simulated_back_end
 from workbook.play.loop import together
-from workbook.play.platform_a import AppA
 from workbook.play.platform_b import APPS_B, AppB, PlatformBRun, WatchAvailability, app_named
-from workbook.simulation.phones import ERRORS, NOTHING, LatenciesB, PhoneA, PhoneB, Watch
+from workbook.simulation.phones import ERRORS, NOTHING, LatenciesB, PhoneB, Watch
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.sequence import sequence
@@ -308,16 +307,6 @@ def test_a_did_finish_that_raises_is_noted_and_the_app_goes_on(error, answers):
     assert "CANARY" not in everything(bench)
 
 
-@pytest.mark.rule("B-FIN-1")
-def test_a_delegate_without_did_finish_is_refused():
-    class Bare:
-        def provision(self, sdk_output, payment_instrument_id):
-            return None
-
-    with pytest.raises(ParameterError, match=r"^A delegate needs a method did_finish_provisioning\(pass_, error\)\.$"):
-        walked(Bare())
-
-
 def test_a_delegate_that_leaves_python_is_let_go():
     with pytest.raises(SystemExit):
         walked(Delegate(raising(SystemExit(3))))
@@ -576,19 +565,6 @@ def test_what_the_app_does_of_our_choice_is_shown_as_assumed_and_what_the_docume
     assert shown["shows “Added to Wallet”"] == ("B-FIN-2", "assumed")
     assert shown["hides Add"] == ("B-CAN-2", "B-CAN-3")  # the rules of its own variant
     assert {record.source for record in trace} == {"spec", "assumed"}
-
-
-@pytest.mark.parametrize(
-    ("setting", "value", "allowed"),
-    [
-        ("variant", "later", "B_EARLIER or B_LATER"),
-        ("phone", PhoneA(), "a PhoneB"),
-        ("app", AppA(), "an AppB"),
-    ],
-)
-def test_a_setting_of_another_type_is_told_before_anything_runs(setting, value, allowed):
-    with pytest.raises(ParameterError, match=rf"^{setting} is .*; allowed: {allowed}"):
-        PlatformBRun(**{setting: value})
 
 
 @pytest.mark.rule("B-FIN-2")
