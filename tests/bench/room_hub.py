@@ -4,8 +4,8 @@
 
 All learners sign in over HTTPS at the same moment; each opens the lesson, runs its cells over the kernel protocol and
 solves its exercises. Meanwhile five kernels and one server are killed. Nothing may be lost: in the end each learner's
-progress says that each exercise is solved. It needs npm. With root, and Python where all may read it, seats have
-accounts.
+progress says that each exercise is solved. The hub's configuration is fixtures/course/jupyterhub_config.py. It needs
+npm.
 """
 
 import argparse
@@ -25,30 +25,30 @@ from pathlib import Path
 from uuid import uuid4
 
 import requests
+import trustme
 import websocket
 from jupyter_client.manager import start_new_kernel
-from workbook.tools.course.hub import make_room, read_room
 
-from workbook.errors import ConfigurationError
+from workbook.base.files import FIXTURES
 from workbook.lessons.exercises.editions import Edition, fill_in
 from workbook.lessons.exercises.judging import ExerciseState
 from workbook.lessons.exercises.model import lesson
 from workbook.lessons.exercises.progress import PROGRESS, Progress
 
 PORT = 18543
+PASSWORD = "the password of a bench"
 
 
 class Learner(threading.Thread):
     """One browser's worth of requests: signs in, opens the lesson, runs every cell, and begins again after a kill."""
 
-    def __init__(self, folder, room, seat, victim, number):
+    def __init__(self, folder, seat, victim, number):
         super().__init__(name=seat)
-        self.base, self.seat, self.victim = f"https://{room.host}:{room.port}", seat, victim
-        self.phrase = (folder / "private" / "pass-phrase").read_text()
+        self.base, self.seat, self.victim = f"https://127.0.0.1:{PORT}", seat, victim
         self.copy = folder / "homes" / seat / "provisioning-workbook"
         self.number, self.web = number, requests.Session()
         self.web.headers["connection"] = "close"  # the proxy ends an idle one, and a request may be on its way
-        self.web.trust_env, self.web.verify = False, str(folder / "private" / "certificate.ca.pem")
+        self.web.trust_env, self.web.verify = False, str(folder / "ca.pem")
         self.ready = self.done = self.recovered = 0.0
         self.kernel = self.error = None
 
@@ -67,7 +67,7 @@ class Learner(threading.Thread):
         page = self.web.get(f"{self.base}/hub/login", timeout=120)
         form = {
             "username": self.seat,
-            "password": self.phrase,
+            "password": PASSWORD,
             "_xsrf": re.search(r'name="_xsrf" value="([^"]+)"', page.text)[1],
         }
         assert self.web.post(f"{self.base}/hub/login", data=form, timeout=120).ok
@@ -190,9 +190,16 @@ def running(folder):
         ["npm", "install", "--silent", "--no-fund", "--no-audit", "--prefix", folder, "configurable-http-proxy"],
         check=True,
     )
+    environment = {
+        **os.environ,
+        "PATH": f"{folder / 'node_modules' / '.bin'}{os.pathsep}{os.environ['PATH']}",
+        "ROOM_PASSWORD": PASSWORD,
+        "ROOM_CERTIFICATE": str(folder / "certificate.pem"),
+        "ROOM_KEY": str(folder / "key.pem"),
+    }
     with (folder / "hub.log").open("w") as log:
-        command = [sys.executable, "-m", "jupyterhub", "-f", folder / "jupyterhub_config.py"]
-        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        command = [sys.executable, "-m", "jupyterhub", "-f", "jupyterhub_config.py"]
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True)
         try:
             until = time.monotonic() + 120
             while "is now running at" not in (folder / "hub.log").read_text():
@@ -208,17 +215,19 @@ def running(folder):
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def made(folder, seats):
-    """The room; without accounts where the machine's Python is closed to them."""
-    try:
-        make_room(folder, seats=seats, host="127.0.0.1", port=PORT)
-    except ConfigurationError as error:
-        if "could not enter" not in str(error):
-            raise
-        print(f"without accounts: {error}")
-        os.geteuid = lambda: 1000  # the room takes root's absence from here
-        make_room(folder, seats=seats, host="127.0.0.1", port=PORT)
-    return read_room(folder)
+def make_room(folder, seats):
+    """Write the sample's configuration with so many seats and a port of this bench, and a certificate."""
+    folder.mkdir()
+    text = (FIXTURES / "course" / "jupyterhub_config.py").read_text()
+    assert "range(1, 31)" in text
+    text = text.replace("range(1, 31)", f"range(1, {seats + 1})")
+    (folder / "jupyterhub_config.py").write_text(f'{text}c.JupyterHub.bind_url = "https://127.0.0.1:{PORT}/"\n')
+    authority = trustme.CA()
+    issued = authority.issue_cert("127.0.0.1")
+    authority.cert_pem.write_to_path(folder / "ca.pem")
+    issued.private_key_pem.write_to_path(folder / "key.pem")
+    issued.cert_chain_pems[0].write_to_path(folder / "certificate.pem")
+    return [f"seat-{number:02}" for number in range(1, seats + 1)]
 
 
 def report(well, bare, number):
@@ -245,19 +254,16 @@ def main():
     parser.add_argument("--lesson", default="03")
     parser.add_argument("--kills", type=int, default=5, help="kernels; and one server")
     options = parser.parse_args()
-    os.umask(0o022)
-    parent = Path(tempfile.mkdtemp(prefix="room-", dir="/var/tmp"))  # the seats' accounts may enter it
-    parent.chmod(0o755)
+    parent = Path(tempfile.mkdtemp(prefix="room-"))
     folder, failed = parent / "room", []
     victims = ["server", *["kernel"] * options.kills, *[""] * options.seats]
-    room = None
     try:
-        room = made(folder, options.seats)
+        names = make_room(folder, options.seats)
         with running(folder):
             print(
                 f"{options.seats} learners, {os.cpu_count()} processors, load average before: {os.getloadavg()[0]:.1f}"
             )
-            learners = [Learner(folder, room, *each, options.lesson) for each in zip(room.seats, victims, strict=False)]
+            learners = [Learner(folder, *each, options.lesson) for each in zip(names, victims, strict=False)]
             for learner in learners:
                 learner.start()
             for learner in learners:
@@ -271,8 +277,6 @@ def main():
         if failed:
             print((folder / "hub.log").read_text()[-3000:])
     finally:
-        for name in room.accounts if room else ():
-            subprocess.run(["userdel", name], check=False)
         shutil.rmtree(parent)
     print("\n".join(failed) or "nothing was lost")
     return 1 if failed else 0

@@ -13,7 +13,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from workbook.tools.commands.runner.kernel import Fleet, one_plus_one
+from workbook.tools.commands.runner import kernel
+from workbook.tools.commands.runner.kernel import Kernels, one_plus_one
 
 pytestmark = pytest.mark.slow
 
@@ -52,18 +53,15 @@ def test_an_interrupted_run_leaves_a_valid_report_and_no_kernel(books, is_alive,
     assert len(ET.parse(out / "junit.xml").getroot()) == 4
 
 
-def test_a_kernel_that_starts_after_the_stop_is_stopped_too(is_alive):
-    fleet = Fleet()
-    fleet.stop()
-    with fleet.kernel(limit=None) as kernel:
-        process = subprocess.Popen(["sleep", "600"], start_new_session=True)
-        kernel.pid = process.pid
-        assert process.wait(timeout=5) == -signal.SIGKILL
-    assert kernel.stopped
-    assert not kernel.expired
+def test_a_kernel_that_starts_after_the_stop_is_stopped_too():
+    kernels = Kernels(limit=60.0)
+    kernels.stop()
+    process = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    kernels.add(process.pid)
+    assert process.wait(timeout=5) == -signal.SIGKILL
 
 
-def test_what_writes_on_for_a_moment_leaves_nothing_behind():
+def test_what_writes_on_for_a_moment_leaves_nothing_behind(tmp_path, monkeypatch):
     """As a kernel does that a notebook started: it notices a little later that its parent has ended."""
 
     def write():
@@ -72,24 +70,17 @@ def test_what_writes_on_for_a_moment_leaves_nothing_behind():
                 with suppress(OSError):
                     (scratch / str(number)).touch()
 
-    until = time.monotonic() + 0.3
-    with Fleet().kernel(limit=60.0) as kernel:
-        scratch = Path(kernel.scratch)
+    scratch, until = tmp_path / "scratch", time.monotonic() + 0.3
+    scratch.mkdir()
+    monkeypatch.setattr(kernel, "mkdtemp", lambda **_: str(scratch))
+    with Kernels(limit=60.0).kernel():
         writer = threading.Thread(target=write)
         writer.start()
     writer.join()
     assert not scratch.exists()
 
 
-def test_the_limit_counts_from_the_start_and_is_remembered():
-    with Fleet().kernel(limit=0.2) as kernel:
-        process = subprocess.Popen(["sleep", "600"], start_new_session=True)
-        kernel.pid = process.pid
-        process.wait(timeout=5)
-    assert kernel.expired
-
-
-def test_a_fleet_hands_over_what_ended_when_it_is_interrupted():
+def test_what_ended_is_handed_over_when_the_rest_is_interrupted():
     ended = []
 
     def work(item):
@@ -99,7 +90,7 @@ def test_a_fleet_hands_over_what_ended_when_it_is_interrupted():
         return item
 
     with pytest.raises(KeyboardInterrupt):
-        Fleet().each(work, [0, 1], ended.append)
+        Kernels(limit=60.0).each(work, [0, 1], ended.append)
     assert ended == [0]
 
 
@@ -114,27 +105,8 @@ def test_what_a_job_met_while_it_was_ended_does_not_stand_in_for_the_interrupt()
 
     ended = []
     with pytest.raises(KeyboardInterrupt):
-        Fleet().each(work, [0, 1], ended.append)
+        Kernels(limit=60.0).each(work, [0, 1], ended.append)
     assert ended == []
-
-
-LATE = """
-import atexit
-from workbook.tools.commands.runner.kernel import no_late_cleanup
-
-class Client:
-    def _cleanup_kernel(self):
-        raise AssertionError("nobody asked for it any more")
-
-client = Client()
-with no_late_cleanup(client):
-    atexit.register(client._cleanup_kernel)
-"""
-
-
-def test_nbclients_cleanup_at_the_exit_is_taken_back():
-    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=True)
-    assert done.stderr == ""
 
 
 def test_the_kernel_is_this_interpreters_even_if_the_home_has_another(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@ import os
 
 import pytest
 
+from workbook.base.files import NOTEBOOKS
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.tools.commands.runner import notebooks_dir, select
 
@@ -47,24 +48,16 @@ def test_a_name_that_fits_two_is_refused(directory):
         select(["01"], directory)
 
 
-def test_a_strangers_notebooks_are_not_taken(tmp_path, directory):
-    stranger = tmp_path / "stranger"
-    stranger.mkdir()
-    (stranger / "x.ipynb").write_text("{}")
-    assert notebooks_dir(places=[stranger, directory]) == directory
-    assert notebooks_dir(stranger) == stranger
-    with pytest.raises(ConfigurationError, match="name that folder with --notebooks"):
-        notebooks_dir(places=[stranger])
-    with pytest.raises(ConfigurationError, match="No notebooks"):
-        notebooks_dir(tmp_path / "nowhere")
-
-
-def test_the_current_directory_comes_first(directory, tmp_path, monkeypatch):
+def test_notebooks_of_the_current_directory_are_never_passed_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert notebooks_dir() == NOTEBOOKS
     here = tmp_path / "notebooks"
     here.mkdir()
-    (here / "00_start_here.ipynb").write_text("{}")
-    monkeypatch.chdir(tmp_path)
-    assert notebooks_dir() == here
+    assert notebooks_dir() == NOTEBOOKS
+    (here / "07_mine.ipynb").write_text("{}")
+    assert notebooks_dir() == notebooks_dir(here) == here
+    with pytest.raises(ConfigurationError, match="No notebooks"):
+        notebooks_dir(tmp_path / "nowhere")
 
 
 def test_a_pipe_and_a_folder_are_no_notebooks(directory):

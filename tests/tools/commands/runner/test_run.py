@@ -215,7 +215,7 @@ def test_only_declared_parameters_are_injected(books):
     assert [each.outcome for each in report.runs] == [RunOutcome(ExitCode.OK)] * 2
     assert "9 0012345\\n" in (out / "00_one.ipynb").read_text()
     assert "[]\\n" in (out / "01_two.ipynb").read_text()
-    assert report.as_dict()["parameters"] == given | {"seed": 9}
+    assert report.parameters == given | {"seed": 9}
 
 
 def test_wrong_requests_run_nothing(books, tmp_path):

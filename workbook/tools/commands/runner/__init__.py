@@ -13,27 +13,18 @@ from workbook.errors import ConfigurationError, ParameterError
 FIRST_NOTEBOOK = "00_start_here.ipynb"
 
 
-def notebooks_dir(given: Path | None = None, *, places: Iterable[Path] | None = None) -> Path:
-    """The directory with the notebooks: the given one, else `./notebooks`, else the workbook's own.
-
-    A directory that was not given counts only when it holds `00_start_here.ipynb`, so that an unrelated
-    `./notebooks` is never run by accident.
+def notebooks_dir(given: Path | None = None) -> Path:
+    """The directory with the notebooks: the given one, else `./notebooks` where that has any, else the workbook's own.
 
     Raises:
-        ConfigurationError: there is none; the message names the places.
+        ConfigurationError: the given one has none.
     """
+    directory = given or Path("notebooks")
+    if any(directory.glob("*.ipynb")):
+        return directory.resolve()
     if given is not None:
-        if not any(given.glob("*.ipynb")):
-            raise ConfigurationError(f"No notebooks (*.ipynb) in {str(given)!r}.")
-        return given.resolve()
-    candidates = (Path.cwd() / "notebooks", NOTEBOOKS) if places is None else tuple(places)
-    for place in candidates:
-        if (place / FIRST_NOTEBOOK).is_file():
-            return place.resolve()
-    raise ConfigurationError(
-        f"No {FIRST_NOTEBOOK} in {' or '.join(str(place) for place in candidates)}. "
-        "Go to the directory that holds the folder of notebooks, or name that folder with --notebooks DIR."
-    )
+        raise ConfigurationError(f"No notebooks (*.ipynb) in {str(given)!r}.")
+    return NOTEBOOKS
 
 
 def select(names: Sequence[str], directory: Path) -> tuple[Path, ...]:

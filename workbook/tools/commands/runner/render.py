@@ -15,7 +15,7 @@ from workbook.lessons.exercises.editions import EDITION, Edition, exercise_cells
 from workbook.lessons.exercises.judging import ExerciseState
 from workbook.lessons.exercises.model import EXERCISE_MIMETYPE
 from workbook.tools.commands.runner import cell_named, one_line, read_notebook, with_ids, without_widgets
-from workbook.tools.commands.runner.kernel import KERNEL_NAME, Fleet, manager_class, no_late_cleanup
+from workbook.tools.commands.runner.kernel import KERNEL_NAME, Kernels
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,13 @@ def render(
         limit: seconds that one notebook may take as a whole.
         done: called on this thread as each one ends.
     """
-    fleet = Fleet()
+    kernels = Kernels(limit=limit, env=clean_environment(os.environ))
     ended: dict[Path, Rendered] = {}
 
     def render_one(path: Path) -> Rendered:
         try:
             stored = path.read_bytes()
-            text = rendered_text(stored, path.parent, fleet, limit)
+            text = rendered_text(stored, path.parent, kernels)
             changed = text.encode() != stored
             if changed and write and path.read_bytes() != stored:
                 return Rendered(path, error="it was edited while it ran, so nothing was written. Render it again.")
@@ -77,7 +77,7 @@ def render(
         ended[result.path] = result
         done(result)
 
-    fleet.each(render_one, notebooks, keep)
+    kernels.each(render_one, notebooks, keep)
     return tuple(ended[path] for path in notebooks)
 
 
@@ -114,7 +114,7 @@ def exit_code(results: Sequence[Rendered], *, write: bool) -> ExitCode:
     return ExitCode.FAILED if not write and any(result.changed for result in results) else ExitCode.OK
 
 
-def rendered_text(stored: bytes, directory: Path, fleet: Fleet, limit: float) -> str:
+def rendered_text(stored: bytes, directory: Path, kernels: Kernels) -> str:
     """The notebook as JSON after a run in `directory`; the same notebook always gives the same bytes.
 
     The workbook's own lessons get the cells of their exercises, and are run once more with the solutions, whose outputs
@@ -130,12 +130,12 @@ def rendered_text(stored: bytes, directory: Path, fleet: Fleet, limit: float) ->
     edition = notebook.metadata.get(EDITION)
     if edition is None:
         notebook = nbformat.from_dict(fill_in(notebook))  # type: ignore[no-untyped-call]
-    _execute(notebook, directory, fleet, limit)
+    _execute(notebook, directory, kernels)
     if edition != Edition.LEARNER:
         _prove(notebook, ExerciseState.UNTOUCHED if edition is None else ExerciseState.DONE)
     if edition is None and exercise_cells(notebook):
         solved = nbformat.from_dict(fill_in(notebook, Edition.SOLVED))  # type: ignore[no-untyped-call]
-        _execute(solved, directory, fleet, limit)
+        _execute(solved, directory, kernels)
         _prove(solved, ExerciseState.DONE)
     text: str = nbformat.writes(settled(notebook))  # type: ignore[no-untyped-call]
     if Secrets.of_environment(os.environ).found_in(text):
@@ -143,43 +143,30 @@ def rendered_text(stored: bytes, directory: Path, fleet: Fleet, limit: float) ->
     return text.rstrip("\n") + "\n"
 
 
-def _execute(notebook: Any, directory: Path, fleet: Fleet, limit: float) -> None:
+def _execute(notebook: Any, directory: Path, kernels: Kernels) -> None:
     """Run the notebook's cells in place.
 
     Raises:
         ConfigurationError: a cell raised, the limit passed or the kernel died.
     """
-    from nbclient import NotebookClient  # heavy
-    from nbclient.exceptions import CellExecutionError
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError  # heavy
 
-    with fleet.kernel(limit=limit, env=clean_environment(os.environ)) as kernel:
-        client = NotebookClient(
-            notebook,
-            kernel_name=KERNEL_NAME,
-            kernel_manager_class=manager_class(kernel),
-            resources={"metadata": {"path": str(directory)}},
-            record_timing=False,
-            store_widget_state=False,
-            coalesce_streams=True,
-        )
-        try:
-            with no_late_cleanup(client):
-                client.execute()
-        except CellExecutionError as error:
-            failed = [
-                cell.source
-                for cell in notebook.cells
-                if cell.cell_type == "code" and any(output.output_type == "error" for output in cell.outputs)
-            ]
-            cell = cell_named(failed[-1] if failed else "")
-            raise ConfigurationError(f"{error.ename} in {cell}: {one_line(error.evalue)}") from error
-        except Exception as error:  # nbclient's errors depend on where the kernel ended
-            why = one_line(str(error)) or type(error).__name__
-            if kernel.stopped:
-                why = "interrupted"
-            elif kernel.expired:
-                why = f"took longer than {limit:g} s"
-            raise ConfigurationError(why) from error
+    options = {"record_timing": False, "store_widget_state": False, "coalesce_streams": True}
+    try:
+        kernels.execute(notebook, resources={"metadata": {"path": str(directory)}}, **options)
+    except CellExecutionError as error:
+        failed = [
+            cell.source
+            for cell in notebook.cells
+            if cell.cell_type == "code" and any(output.output_type == "error" for output in cell.outputs)
+        ]
+        cell = cell_named(failed[-1] if failed else "")
+        raise ConfigurationError(f"{error.ename} in {cell}: {one_line(error.evalue)}") from error
+    except CellTimeoutError as error:
+        raise ConfigurationError(f"took longer than {kernels.limit:g} s") from error
+    except Exception as error:  # nbclient's errors depend on where the kernel ended
+        why = "interrupted" if kernels.stopped else one_line(str(error)) or type(error).__name__
+        raise ConfigurationError(why) from error
 
 
 def _prove(notebook: Any, expected: ExerciseState) -> None:

@@ -24,14 +24,14 @@ from tqdm import tqdm
 from workbook.base.files import explain_failure, read_named, write_all, write_whole
 from workbook.base.rules import sentence
 from workbook.base.secrecy import Secrets
-from workbook.base.terminal import visible
+from workbook.base.terminal import say, visible
 from workbook.errors import ChecksFailedError, ConfigurationError, ExitCode, ParameterError
 from workbook.lessons.exercises.model import EXERCISE_MIMETYPE
 from workbook.lessons.lesson import CHECK_MIMETYPE
 from workbook.lessons.parameters import Parameters, Source
 from workbook.tools.commands import make_folder
 from workbook.tools.commands.runner import cell_named, harmless, notebooks_dir, one_line, select
-from workbook.tools.commands.runner.kernel import KERNEL_NAME, Fleet, Kernel, manager_class
+from workbook.tools.commands.runner.kernel import Kernels
 from workbook.tools.harness.junit import JUnitCase, JUnitSuite, junit
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.report import About, CaseRecord, RunRecord, to_json
@@ -357,16 +357,14 @@ class Job:
     Attributes:
         report: the directory that receives the executed notebooks.
         parameters: plain values to inject where a notebook declares them.
-        limit: seconds that one notebook may take as a whole.
         secrets: removes the key from what is written.
-        fleet: owns the kernels.
+        kernels: those of all notebooks, with their time limit.
     """
 
     report: Path
     parameters: Mapping[str, Any]
-    limit: float
     secrets: Secrets
-    fleet: Fleet
+    kernels: Kernels
 
 
 def declared_parameters(notebook: Path) -> frozenset[str]:
@@ -387,7 +385,7 @@ def run_notebook(notebook: Path, job: Job) -> NotebookRun:
     exercises: Mapping[str, str] = {}
     text, written = "", False
     try:
-        with TemporaryDirectory(prefix="workbook-") as scratch, job.fleet.kernel(limit=job.limit) as kernel:
+        with TemporaryDirectory(prefix="workbook-") as scratch, job.kernels.kernel() as kernel:
             executed = Path(scratch) / notebook.name
             outcome = _execute(notebook, executed, job, kernel)
             text = executed.read_text("utf-8") if executed.exists() else ""
@@ -405,7 +403,7 @@ def run_notebook(notebook: Path, job: Job) -> NotebookRun:
     return NotebookRun(notebook.stem, outcome, time.monotonic() - begun, checks, exercises, written, failures)
 
 
-def _execute(notebook: Path, executed: Path, job: Job, kernel: Kernel) -> RunOutcome:
+def _execute(notebook: Path, executed: Path, job: Job, kernel: Mapping[str, Any]) -> RunOutcome:
     import papermill  # 1.3 s
 
     logging.getLogger("papermill").setLevel(logging.CRITICAL)
@@ -415,15 +413,15 @@ def _execute(notebook: Path, executed: Path, job: Job, kernel: Kernel) -> RunOut
             _literal(notebook),
             _literal(executed),
             parameters={name: value for name, value in job.parameters.items() if name in declared},
-            kernel_name=KERNEL_NAME,
             language="python",
             progress_bar=False,
-            kernel_manager_class=manager_class(kernel),
+            execution_timeout=job.kernels.limit,
+            **kernel,
             # papermill's own `cwd` would change this whole process's directory
             resources={"metadata": {"path": str(notebook.parent)}},
         )
     except Exception as error:  # noqa: BLE001  # papermill documents none; each kind becomes an outcome
-        return _outcome_of(error, kernel, job.secrets)
+        return _outcome_of(error, job)
     # after `sys.exit(0)` in a cell papermill says that the notebook is complete
     cells = json.loads(executed.read_text("utf-8"))["cells"]
     if any(cell["metadata"].get("papermill", {}).get("exception") for cell in cells):
@@ -436,14 +434,14 @@ def _literal(path: Path) -> str:
     return str(path).replace("{", "{{").replace("}", "}}")
 
 
-def _outcome_of(error: Exception, kernel: Kernel, secrets: Secrets) -> RunOutcome:
-    from nbclient.exceptions import DeadKernelError  # heavy
+def _outcome_of(error: Exception, job: Job) -> RunOutcome:
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError  # heavy
     from papermill.exceptions import PapermillExecutionError  # heavy
 
-    if kernel.stopped:
+    if job.kernels.stopped:
         return RunOutcome(ExitCode.INTERRUPTED, "interrupted")
-    if kernel.expired:
-        why = f"took longer than {kernel.limit or 0.0:g} s; its kernel was killed (--time-limit allows more)"
+    if isinstance(error, CellTimeoutError):
+        why = f"took longer than {job.kernels.limit:g} s; its kernel was killed (--time-limit allows more)"
         return RunOutcome(ExitCode.TIME_LIMIT, why)
     if isinstance(error, DeadKernelError) or "Kernel died" in str(error):
         why = "its kernel died (out of memory, or a cell ended the process)"
@@ -451,9 +449,9 @@ def _outcome_of(error: Exception, kernel: Kernel, secrets: Secrets) -> RunOutcom
     # scrubbed before it is cut: half a key would not be recognised
     if isinstance(error, PapermillExecutionError):
         if error.ename == ChecksFailedError.__name__:
-            return RunOutcome(ExitCode.FAILED, one_line(secrets.scrub(error.evalue)))
-        return raised(error.ename, one_line(secrets.scrub(error.evalue)), secrets.scrub(error.source))
-    return raised(type(error).__name__, one_line(secrets.scrub(str(error))))
+            return RunOutcome(ExitCode.FAILED, one_line(job.secrets.scrub(error.evalue)))
+        return raised(error.ename, one_line(job.secrets.scrub(error.evalue)), job.secrets.scrub(error.source))
+    return raised(type(error).__name__, one_line(job.secrets.scrub(str(error))))
 
 
 def _keep(text: str, path: Path) -> bool:
@@ -509,7 +507,8 @@ def run(request: RunRequest) -> Report:
     )  # an old verdict must not survive a crash of this run
 
     secrets = Secrets.of_environment(request.environ)
-    job = Job(request.out.resolve(), parameters, request.limit, secrets, Fleet())
+    job = Job(request.out.resolve(), parameters, secrets, Kernels(limit=request.limit))
+    say(f"{len(chosen)} notebooks of {directory}", sys.stderr)
     begun = time.monotonic()
     ended: dict[str, NotebookRun] = {}
     interrupted = False
@@ -523,7 +522,7 @@ def run(request: RunRequest) -> Report:
         try:
             # the longest first: a lesson that tests a back end or an app waits for its time limits
             longest_first = sorted(chosen, key=lambda path: b"wb.conform" not in path.read_bytes())
-            job.fleet.each(lambda notebook: run_notebook(notebook, job), longest_first, done)
+            job.kernels.each(lambda notebook: run_notebook(notebook, job), longest_first, done)
         except KeyboardInterrupt:
             interrupted = True
     stopped = RunOutcome(ExitCode.INTERRUPTED, "interrupted")
