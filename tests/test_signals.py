@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="lo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", signals.COMMANDS)
+@pytest.mark.parametrize("name", ["conform", "run"])  # all of them at night: .ci/nightly signals
 def test_a_signal_at_any_moment_leaves_nothing_half_done(name, tmp_path):
     assert not signals.wrong_after(name, *signals.drawn(name, 0), tmp_path)
 

@@ -108,7 +108,7 @@ class Agenda:
 
     def html(self) -> str:
         """One page: the timetable for the wall, and below it, folded, the trainer's part."""
-        return page("agenda.html", title=self.title, agenda=self)
+        return page("tools/course/agenda.html", title=self.title, agenda=self)
 
 
 def agenda(minutes: int, audience: str, starts: int = 0) -> Agenda:

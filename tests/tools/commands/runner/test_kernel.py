@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest

@@ -263,12 +263,12 @@ class Report:
         Raises:
             ConfigurationError: the directory or the file is missing or not writable.
         """
-        markdown = fill("run.md", **self._shown())
+        markdown = fill("tools/commands/runner/run.md", **self._shown())
         texts = {
             "run.json": to_json(self.as_record()),
             "junit.xml": self.to_junit(),
             "run.md": markdown,
-            "index.html": page("run.html", **self._shown()),
+            "index.html": page("tools/commands/runner/run.html", **self._shown()),
         }
         with explain_failure("The report cannot be written"):
             # half a pair of surrogates, which a name may hold, is no text that a file can hold
