@@ -25,6 +25,7 @@ ERRORS = """\
         ^^^^^^^^
 /tmp/app/src/AddCard.kt:20:9: error: 'when' expression must be exhaustive.
 """
+NO_CALL = "AddCard.kt:1:8: error: unresolved reference 'okhttp3'.\nAddCard.kt:3:1: error: unresolved reference 'x'.\n"
 
 
 @pytest.fixture
@@ -100,30 +101,22 @@ def test_one_of_the_two_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch
     assert compiling.missing().startswith(f"{told} installed: pip install")
 
 
-def test_who_lacks_org_json_learns_where_to_get_it(compiler: Path, tmp_path: Path) -> None:
-    (compiler / "errors").write_text("Core.kt:12:12: error: unresolved reference 'json'.\n")
-    with pytest.raises(ConfigurationError, match=r"(?s)org.json is a part of platform A.*`libraries`.*Json.kt"):
-        compiled([source(tmp_path, "import org.json.JSONObject")])
-
-
-def test_an_import_that_is_not_found_is_named_with_what_to_add(compiler: Path, tmp_path: Path) -> None:
-    errors = (
-        "AddCard.kt:1:8: error: unresolved reference 'okhttp3'.\nAddCard.kt:3:1: error: unresolved reference 'x'.\n"
-    )
+@pytest.mark.parametrize(
+    ("errors", "code", "told"),
+    [
+        (ERRORS, "class Wrong",
+         r"compile\.\nAddCard.kt:12:5: error: unresolved reference 'provsion'\.\nAddCard.kt:20:9: error: 'when' .*\.$"),
+        ("Core.kt:12:12: error: unresolved reference 'json'.\n", "import org.json.JSONObject",
+         r"(?s)org.json is a part of platform A.*`libraries`.*Json.kt"),
+        (NO_CALL, "import okhttp3.Call\n\nx()", r"Not found: okhttp3.Call. Add its jar to `libraries`.*coroutines"),
+    ],
+)  # fmt: skip
+def test_each_mistake_of_the_code_is_named_with_its_line_and_what_to_add(
+    compiler: Path, tmp_path: Path, errors: str, code: str, told: str
+) -> None:
     (compiler / "errors").write_text(errors)
-    with pytest.raises(ConfigurationError, match=r"Not found: okhttp3.Call. Add its jar to `libraries`.*coroutines"):
-        compiled([source(tmp_path, "import okhttp3.Call\n\nx()")])
-
-
-def test_each_mistake_of_the_code_is_named_with_its_line(compiler: Path, tmp_path: Path) -> None:
-    (compiler / "errors").write_text(ERRORS)
-    with pytest.raises(ConfigurationError) as error:
-        compiled([source(tmp_path, "class Wrong")])
-    assert str(error.value).splitlines() == [
-        "The Kotlin code does not compile.",
-        "AddCard.kt:12:5: error: unresolved reference 'provsion'.",
-        "AddCard.kt:20:9: error: 'when' expression must be exhaustive.",
-    ]
+    with pytest.raises(ConfigurationError, match=told):
+        compiled([source(tmp_path, code)])
 
 
 def test_the_reference_app_core_is_a_part_of_the_workbook() -> None:
@@ -206,10 +199,3 @@ def test_a_route_that_the_file_does_not_name_is_told(tmp_path: Path, routes: str
     told = of_file(tmp_path / "app.toml", AppRun()).taken
     assert [sentence.partition("]")[0] for sentence in told] == [f"app.toml names no path of [{name}" for name in taken]
     assert all("/cards/{id}/" in sentence for sentence in told)
-
-
-def test_a_file_says_one_way_to_start(tmp_path: Path) -> None:
-    text = '[start]\ncommand = "./gradlew test"\n[kotlin]\nsources = ["src"]\nmain = "MainKt"\n'
-    (tmp_path / "app.toml").write_text(f'name = "mine"\n{text}', "utf-8")
-    with pytest.raises(ConfigurationError, match=r"\[kotlin\]: \[start\] has a command already. Keep one of the two"):
-        load_app(tmp_path / "app.toml")

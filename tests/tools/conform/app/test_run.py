@@ -30,26 +30,24 @@ def run(*arguments: str, only: tuple[str, ...] = ()) -> AppRun:
 
 
 @pytest.mark.slow
-@pytest.mark.rule("A-PROV-1", "FLOW-1")
-def test_an_app_of_the_earlier_variant_makes_two_steps() -> None:
-    record = conform_app(
-        run("before-0.4.0", only=("app.form.two-steps", "app.form.migrated", "app.form.adds-the-card"))
-    )
-    assert {case.name: case.verdict for case in record.cases} == {
-        "app.form.two-steps": Verdict.PASS,
-        "app.form.migrated": Verdict.NOT_APPLICABLE,
-        "app.form.adds-the-card": Verdict.PASS,
-    }
-
-
-@pytest.mark.slow
-def test_an_app_of_the_later_variant_makes_none_of_them() -> None:
-    record = conform_app(run("from-0.4.0", only=("app.form.two-steps", "app.form.migrated", "app.screen.reported")))
-    assert {case.name: case.verdict for case in record.cases} == {
-        "app.form.two-steps": Verdict.NOT_APPLICABLE,
-        "app.form.migrated": Verdict.PASS,
-        "app.screen.reported": Verdict.NOT_TESTABLE,
-    }
+@pytest.mark.rule("A-PROV-1", "FLOW-1", "REL-5")
+@pytest.mark.parametrize(
+    ("arguments", "verdicts"),
+    [
+        (["before-0.4.0"], {"form.two-steps": "pass", "form.migrated": "not applicable", "form.adds-the-card": "pass"}),
+        (["from-0.4.0"],
+         {"form.two-steps": "not applicable", "form.migrated": "pass", "screen.reported": "not testable"}),
+        # reports from before a case do not count
+        (["from-0.4.0", "counts"], {"screen.reported": "fail", "screen.not-reported-when-added": "pass"}),
+        # an app gives a call up before the wallet does
+        (["from-0.4.0", "gives-up"], {"faults.get-never-answered": "pass", "faults.post-never-answered": "pass"}),
+        (["from-0.4.0", ""], {"faults.get-never-answered": "warn", "faults.post-never-answered": "warn"}),
+    ],
+)  # fmt: skip
+def test_how_the_cases_end(monkeypatch: pytest.MonkeyPatch, arguments: list[str], verdicts: dict[str, str]) -> None:
+    monkeypatch.setattr(cases_module, "WALLET_WAITS", 5.0)
+    record = conform_app(run(*arguments, only=tuple(f"app.{name}" for name in verdicts)))
+    assert {case.name.removeprefix("app."): case.verdict for case in record.cases} == verdicts
     assert from_json(to_json(record)) == record
 
 
@@ -112,30 +110,6 @@ def test_a_route_that_app_toml_does_not_have_is_the_cause_that_is_told() -> None
     assert "path of [get]" in missed.todo
 
 
-@pytest.mark.slow
-def test_reports_from_before_a_case_do_not_count() -> None:
-    record = conform_app(
-        run("from-0.4.0", "counts", only=("app.screen.not-reported-when-added", "app.screen.reported"))
-    )
-    assert {case.name: case.verdict for case in record.cases} == {
-        "app.screen.not-reported-when-added": Verdict.PASS,
-        "app.screen.reported": Verdict.FAIL,
-    }
-
-
-@pytest.mark.slow
-@pytest.mark.rule("REL-5")
-@pytest.mark.parametrize(("app", "verdict"), [("gives-up", Verdict.PASS), ("", Verdict.WARN)])
-def test_an_app_gives_a_call_up_before_the_wallet_does(
-    monkeypatch: pytest.MonkeyPatch, app: str, verdict: Verdict
-) -> None:
-    monkeypatch.setattr(cases_module, "WALLET_WAITS", 5.0)
-    record = conform_app(
-        run("from-0.4.0", app, only=("app.faults.get-never-answered", "app.faults.post-never-answered"))
-    )
-    assert [case.verdict for case in record.cases] == [verdict] * 2
-
-
 def test_a_command_that_calls_nothing_is_not_decided() -> None:
     record = conform_app(AppRun(start="echo no test here", cases=[APP_CASES["app.life.rotation"]]))
     assert record.about.exit_code == 2
@@ -143,41 +117,41 @@ def test_a_command_that_calls_nothing_is_not_decided() -> None:
     assert "no test here" in record.about.trouble
 
 
+KOTLIN = 'name = "a"\n[kotlin]\nsources = ["src"]\nmain = "A"\n'
+START = '\n[start]\ncommand = "x"\n'
+
+
 @pytest.mark.parametrize(
-    ("top", "told"),
+    ("text", "told"),
     [
-        ("", 'name: it is missing; write name = "our app" at the top of the file.'),
-        ('name = "a\\u001b[2J"', "name: it is 'a\\x1b[2J'; give text in quotes"),
-        ("name = 5", "name: it is 5; give text in quotes"),
+        (START, 'name: it is missing; write name = "our app" at the top of the file.'),
+        (f'name = "a\\u001b[2J"{START}', "name: it is 'a\\x1b[2J'; give text in quotes"),
+        (f"name = 5{START}", "name: it is 5; give text in quotes"),
+        (
+            f"{KOTLIN}processes = 0",
+            "[kotlin] processes: it is 0; give how many processes share the cases, from 1 to 1",
+        ),
+        (f"{KOTLIN}processes = 17", "[kotlin] processes: it is 17; give how many"),
+        (f"{KOTLIN}processes = 'many'", "[kotlin] processes: it is 'many'; give how many"),
+        (f"{KOTLIN}{START}", "[kotlin]: [start] has a command already. Keep one of the two"),
     ],
 )
-def test_an_app_without_a_good_name_is_told_so(tmp_path: Path, top: str, told: str) -> None:
+def test_a_file_with_a_mistake_is_told_so(tmp_path: Path, text: str, told: str) -> None:
     path = tmp_path / "app.toml"
-    path.write_text(f'{top}\n[start]\ncommand = "x"\n', "utf-8")
+    path.write_text(text, "utf-8")
     with pytest.raises(BadConfigurationError) as error:
         load_app(path)
     (mistake,) = error.value.mistakes
     assert mistake.startswith(told)
 
 
-@pytest.mark.parametrize(("line", "taken"), [("", 1), ("processes = 3", 3)])
+@pytest.mark.parametrize(("line", "processes"), [("", 1), ("processes = 3", 3)])
 def test_a_core_in_kotlin_runs_in_as_many_processes_as_its_file_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, taken: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, processes: int
 ) -> None:
     monkeypatch.setattr(run_module, "started_by", lambda *_given: "x")
-    path = tmp_path / "app.toml"
-    path.write_text(f'name = "a"\n[kotlin]\nsources = ["src"]\nmain = "A"\n{line}\n', "utf-8")
-    assert of_file(path, AppRun()).processes == taken
-
-
-@pytest.mark.parametrize("number", ["0", "17", "'many'"])
-def test_how_many_processes_is_checked_at_the_door(tmp_path: Path, number: str) -> None:
-    path = tmp_path / "app.toml"
-    path.write_text(f'name = "a"\n[kotlin]\nsources = ["src"]\nmain = "A"\nprocesses = {number}\n', "utf-8")
-    with pytest.raises(BadConfigurationError) as error:
-        load_app(path)
-    (mistake,) = error.value.mistakes
-    assert mistake.endswith(f"it is {number}; give how many processes share the cases, from 1 to 16.")
+    (tmp_path / "app.toml").write_text(KOTLIN + line, "utf-8")
+    assert of_file(tmp_path / "app.toml", AppRun()).processes == processes
 
 
 @pytest.mark.slow

@@ -668,63 +668,57 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
       SETTLE),
      all_of(in_order, first_of(posts_unchanged, in_wallet(1)),
             button_is("fetching", *NOT_OFFERED, todo=OWN_STATE))),
+    ("faults", "post-never-answered", "A POST without an answer is given up within 20 s (assumed).", "REL-5",
+     (*HELD_POST, Outlast(POST), SETTLE, Look("late"), Release(POST), SETTLE),
+     all_of(in_order, post_once, button_is("late", SHOWN, todo=LIMIT))),
+    ("faults", "get-never-answered", "A GET without an answer is given up within 20 s (assumed).", "REL-5",
+     (Hold(GET), OPEN, Reached(GET), Outlast(GET), Release(GET), SETTLE), all_of(in_order, late_get_unused)),
+]  # fmt: skip
+
+
+# The same rows, each with what the case needs of the app.
+ROWS_WITH_NEEDS: list[tuple[Any, ...]] = [
+    ("form", "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,
+     {"variant": A_FROM_0_4_0.name}),
+    ("form", "two-steps", "Before 0.4.0 a tap makes createSdkOutput, the POST and provision.", "A-PROV-1", ADDED,
+     two_steps, {"variant": A_BEFORE_0_4_0.name}),
+    ("screen", "cancel-is-no-failure", "A cardholder who cancelled is told of no failure (assumed).", "APP-4", TOLD,
+     all_of(in_order, once_added(cancel_is_no_failure)), {"reads": True}),
+    ("screen", "failure-told", "A cardholder is told that an attempt failed (assumed).", "APP-4", TOLD,
+     all_of(in_order, once_added(failure_told)), {"reads": True}),
+    ("screen", "nothing-technical", "The page shows no value, and no name of the code (assumed).", "APP-6", TOLD,
+     all_of(in_order, once_added(nothing_technical)), {"reads": True}),
+    # the failed attempt shows whether the adapter hands texts over
+    ("screen", "get-failure-told", "A page whose GET failed says so, or offers to try again (assumed).", "APP-9",
+     (Fail(POST, "500"), *TRY, Look("failed"), CLOSE, Fail(POST), Fail(GET, "503"), *OPENED), get_failure_told,
+     {"reads": True}),
+    ("screen", "reported", "CanBeProvisioned for a card that was just added is reported.", "A-CAN-6",
+     (SetPhone({"scheme_configured": False}), *ADDED, CLOSE, *OPENED), once_added(reported), {"asks": True}),
+    ("screen", "not-reported-when-opened", "CanBeProvisioned for a card that is not in the wallet is no issue.",
+     "A-CAN-6", OPENED, not_reported, {"asks": True}),
+    ("screen", "not-reported-when-added", "A card that was added, and is found in the wallet, is no issue.",
+     "A-CAN-6", ADDED, not_reported, {"asks": True}),
 ]  # fmt: skip
 
 
 def _cases() -> Iterator[AppCase]:
-    for row in ROWS:
-        yield app_case(*row)
+    for *row, needs in [*((*row, {}) for row in ROWS), *ROWS_WITH_NEEDS]:
+        yield app_case(*row, **needs)
+    offers_nothing = all_of(in_order, button_is("opened", *NOT_OFFERED, todo=SHOW))
     for name in WRONG_ANSWERS:
-        told = name.lower().replace(" ", "-")
+        slug = name.lower().replace(" ", "-")
         says = f"A POST that ends with {name!r} is a failure, and gives the SDK nothing."
         judge = all_of(ONLY_GIVEN, FAILED_ONCE)
-        yield app_case("faults", f"post-{told}", says, "REL-6", (Fail(POST, name), *ADDED), judge)
+        yield app_case("faults", f"post-{slug}", says, "REL-6", (Fail(POST, name), *ADDED), judge)
         says = f"A GET that ends with {name!r} is a failure, and offers no button."
-        judge = all_of(in_order, ONLY_GIVEN, button_is("opened", *NOT_OFFERED, todo=SHOW))
-        yield app_case("faults", f"get-{told}", says, "REL-6", (Fail(GET, name), *OPENED), judge)
-    yield app_case("faults", "post-never-answered", "A POST without an answer is given up within 20 s (assumed).",
-                   "REL-5", (*HELD_POST, Outlast(POST), SETTLE, Look("late"), Release(POST), SETTLE),
-                   all_of(in_order, post_once, button_is("late", SHOWN, todo=LIMIT)))  # fmt: skip
-    yield app_case("faults", "get-never-answered", "A GET without an answer is given up within 20 s (assumed).",
-                   "REL-5", (Hold(GET), OPEN, Reached(GET), Outlast(GET), Release(GET), SETTLE),
-                   all_of(in_order, late_get_unused))  # fmt: skip
-    hidden = all_of(in_order, button_is("opened", *NOT_OFFERED, todo=SHOW))
+        judge = all_of(ONLY_GIVEN, offers_nothing)
+        yield app_case("faults", f"get-{slug}", says, "REL-6", (Fail(GET, name), *OPENED), judge)
     for name, outcome in CAN_PROVISION_FAILURES.items():
-        told = to_snake(name).replace("_", "-")
-        having = [variant for variant, one in VARIANTS_A.items() if type(outcome) not in one.facts.lacks]
-        yield app_case("screen", f"hidden-on-{told}", f"After {name} no button is offered (assumed).", "APP-1",
-                       (SetPhone({"can_provision": outcome}), *OPENED), hidden,
-                       variant=having[0] if len(having) == 1 else "")  # fmt: skip
-    yield app_case("form", "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,
-                   variant=A_FROM_0_4_0.name)  # fmt: skip
-    told_rows: list[tuple[AppGroup, str, str, str, AppJudge]] = [
-        ("screen", "cancel-is-no-failure", "A cardholder who cancelled is told of no failure (assumed).", "APP-4",
-         cancel_is_no_failure),
-        ("screen", "failure-told", "A cardholder is told that an attempt failed (assumed).", "APP-4", failure_told),
-        ("screen", "nothing-technical", "The page shows no value, and no name of the code (assumed).", "APP-6",
-         nothing_technical),
-    ]  # fmt: skip
-    for group, name, says, rule, judge in told_rows:
-        yield app_case(group, name, says, rule, TOLD, all_of(in_order, once_added(judge)), reads=True)
-    yield app_case(
-        "screen",
-        "get-failure-told",
-        "A page whose GET failed says so, or offers to try again (assumed).",
-        "APP-9",
-        (Fail(POST, "500"), *TRY, Look("failed"), CLOSE, Fail(POST), Fail(GET, "503"), *OPENED),
-        get_failure_told,
-        reads=True,
-    )  # the failed attempt shows whether the adapter hands texts over
-    yield app_case("form", "two-steps", "Before 0.4.0 a tap makes createSdkOutput, the POST and provision.",
-                   "A-PROV-1", ADDED, two_steps, variant=A_BEFORE_0_4_0.name)  # fmt: skip
-    yield app_case("screen", "reported", "CanBeProvisioned for a card that was just added is reported.", "A-CAN-6",
-                   (SetPhone({"scheme_configured": False}), *ADDED, CLOSE, *OPENED), once_added(reported),
-                   asks=True)  # fmt: skip
-    for name, says, steps in (
-        ("not-reported-when-opened", "CanBeProvisioned for a card that is not in the wallet is no issue.", OPENED),
-        ("not-reported-when-added", "A card that was added, and is found in the wallet, is no issue.", ADDED),
-    ):
-        yield app_case("screen", name, says, "A-CAN-6", steps, not_reported, asks=True)
+        slug = to_snake(name).replace("_", "-")
+        having = [key for key, variant in VARIANTS_A.items() if type(outcome) not in variant.facts.lacks]
+        says, steps = f"After {name} no button is offered (assumed).", (SetPhone({"can_provision": outcome}), *OPENED)
+        only = having[0] if len(having) == 1 else ""
+        yield app_case("screen", f"hidden-on-{slug}", says, "APP-1", steps, offers_nothing, variant=only)
 
 
 # Every case by its name.

@@ -632,10 +632,7 @@ class PhoneServer:
                 f"{call.protocol}. Write its files again: workbook native kotlin DIR."
             )
         if call.platform != "A":
-            raise ParameterError(
-                "Platform B's calls are not served: its apps are in Swift, and there is no stand-in for them here yet. "
-                "Only platform A is served."
-            )
+            raise ParameterError("Platform B's calls are not served: only platform A has a stand-in. Give platform A.")
         variant = variant_a(call.variant)
         if (client := self.clients.get(call.client)) is None:
             if len(self.clients) >= 1_000:  # each keeps its trace and its requests

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from itertools import count
 from pathlib import Path
 from time import monotonic
@@ -446,18 +446,18 @@ def conform_app(
     numbered = [*enumerate(run.cases, 1)]
     if run.processes > 1:  # what waits for the app's own limit begins first: the others come meanwhile
         numbered.sort(key=lambda pair: not any(isinstance(step, c.Outlast) for step in pair[1].steps))
-    left, begin = iter(numbered), cache(partial(progress.begin, len(run.cases)))  # which it does once
-    judged = [_Judged(run, progress, left, begin) for _ in range(min(run.processes, len(run.cases)))]
+    left, done = iter(numbered), dict[int, CaseResult]()
+    processes = [_AppProcess(run, progress, left, done) for _ in range(min(run.processes, len(run.cases)))]
     began = monotonic()
+    progress.begin(len(run.cases))
 
-    async def everything() -> None:
-        await asyncio.gather(*(each.everything(port if each is judged[0] else 0) for each in judged))
+    async def run_all() -> None:
+        await asyncio.gather(*(process.run_cases(port if process is processes[0] else 0) for process in processes))
 
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
-        stopping.run(everything)
-    done = {number: result for each in judged for number, result in each.results.items()}
-    trouble = next((each.trouble for each in judged if each.trouble), "")
+        stopping.run(run_all)
+    trouble = next((process.trouble for process in processes if process.trouble), "")
     for number, case in enumerate(run.cases, 1):
         if number not in done and not stopping.asked:
             done[number] = CaseResult(case, Verdict.NOT_TESTABLE, why=trouble)
@@ -474,31 +474,31 @@ def conform_app(
         program="workbook conform app",
     )
     results = [result for _number, result in sorted(done.items())]
-    secrets = [secret for each in judged for secret in (each.key, *each.sessions)]
+    secrets = [secret for process in processes for secret in (process.key, *process.sessions)]
     return concluded(about, began, results, c.APP_CASES, run, secrets=secrets)
 
 
-class _Judged:
-    """A process of the app, and the results of the cases that it takes from those that are `left`.
-
-    `begin` opens the progress; each process calls it when it is there.
-    """
+class _AppProcess:
+    """A process of the app: it takes case after case from those that are `left`, and adds each result to `done`."""
 
     def __init__(
-        self, run: AppRun, progress: RunProgress, left: Iterator[tuple[int, c.AppCase]], begin: Callable[[], None]
+        self,
+        run: AppRun,
+        progress: RunProgress,
+        left: Iterator[tuple[int, c.AppCase]],
+        done: dict[int, CaseResult],
     ) -> None:
-        self._run, self._progress, self._left, self._begin = run, progress, left, begin
+        self._run, self._progress, self._left, self._done = run, progress, left, done
         # the SDK takes a 200th of its seconds, so that a case takes no longer than the app itself
         self._server = PhoneServer(run.surface, pace=0.005, seed=run.seed)
+        self._server.on_hello = self._greet
         self._command: StartCommand | None = None
         self._logs = Logs([])
+        self._cardholder: PlayedCardholder | None = None
+        self._given: set[str] = set()
         self.key = self._server.key
         self.sessions: set[str] = set()
-        self._given: set[str] = set()
-        self.results: dict[int, CaseResult] = {}
         self.trouble = ""
-        self._cardholder: PlayedCardholder | None = None
-        self._server.on_hello = self._greet
 
     def _greet(self, client: Client) -> None:
         """Play the cardholder for this app from its first call on: it asks what to do at once."""
@@ -509,36 +509,35 @@ class _Judged:
     def _ended(self) -> str:
         return "" if self._command is None else self._command.ended
 
-    async def everything(self, port: int) -> None:
+    async def run_cases(self, port: int) -> None:
         """Start the app's process, and carry out case after case."""
         async with self._server.serving(port):
             values = {"WORKBOOK_PHONE_URL": self._server.url, "WORKBOOK_PHONE_KEY": self.key}
             if not self._run.start:
                 self._progress.exported(values, self._server.url)
-                await self._cases()
+                await self._take_cases()
                 return
             clean = Secrets.of_keys({self.key}).scrub
             with StartCommand(self._run.start, self._run.folder, values, clean) as self._command:
                 self._logs = Logs([self._command.output])
                 self._command.start()
-                await self._cases()
+                await self._take_cases()
 
-    async def _cases(self) -> None:
+    async def _take_cases(self) -> None:
         try:
-            client, cardholder = await self._app()
+            client, cardholder = await self._wait_for_app()
         except NoAnswerError as error:
             self.trouble = str(error)
             return
-        self._begin()
         for number, case in self._left:
-            self.results[number] = await self._judged(case, client, cardholder, number)
-            self._progress.ended(self.results[number])
+            self._done[number] = result = await self._judge(case, client, cardholder, number)
+            self._progress.ended(result)
             if self.trouble:
                 break
         cardholder.end()
         await asyncio.sleep(TEMPO.looks)  # so that the answer leaves before the server stops
 
-    async def _app(self) -> tuple[Client, PlayedCardholder]:
+    async def _wait_for_app(self) -> tuple[Client, PlayedCardholder]:
         """The app's process, once it asks what to do."""
         until = monotonic() + START
         while monotonic() < until:
@@ -549,7 +548,7 @@ class _Judged:
             await asyncio.sleep(TEMPO.looks)
         raise NoAnswerError(f"No app called conform(...) within {START:g} s.")
 
-    async def _judged(self, case: c.AppCase, client: Client, cardholder: PlayedCardholder, number: int) -> CaseResult:
+    async def _judge(self, case: c.AppCase, client: Client, cardholder: PlayedCardholder, number: int) -> CaseResult:
         variant = client.device.variant.name
         if case.variant not in ("", variant):
             return CaseResult(case, Verdict.NOT_APPLICABLE, why=f"It is for {case.variant}; the app uses {variant}.")
