@@ -45,12 +45,6 @@ def test_the_environment_never_switches_the_source(monkeypatch):
     assert "canary" not in repr(Parameters())
 
 
-@pytest.mark.parametrize("number", [12345, 12345.0, True])
-def test_an_identifier_that_arrived_as_a_number_is_refused(number):
-    with pytest.raises(ParameterError, match="quote it in the cell, or use papermill's -r"):
-        Parameters.of(payment_instrument_id=number)
-
-
 @pytest.mark.parametrize("name", ["api_key", "key", "x_api_key", "X-API-KEY", "apiKey", "token", "client_secret"])
 def test_a_key_is_refused_and_not_echoed(name):
     with pytest.raises(ParameterError, match="WORKBOOK_API_KEY, never from a cell") as caught:
@@ -87,12 +81,6 @@ def test_a_wrong_value_says_what_is_allowed(values, told):
         Parameters.from_strings(values)
 
 
-@pytest.mark.parametrize("seed", [True, 7.0, "7", None, -1, 2**32])
-def test_a_cells_seed_is_not_converted(seed):
-    with pytest.raises(ParameterError, match="whole number"):
-        Parameters.of(seed=seed)
-
-
 LONG = "x" * 100_000
 
 
@@ -105,7 +93,9 @@ LONG = "x" * 100_000
         ({"seed": 10**5000}, "seed is a whole number of 16610 bits. Give"),
         ({"payment_instrument_id": 10**5000}, "the number a whole number of 16610 bits"),
         ({"seed": -1}, "seed is -1. Give a whole number from 0 to 4,294,967,295."),
+        ({"seed": "7"}, "seed is '7'. Give a whole number"),
         ({"seed": [1]}, "seed is a value of type list. Give"),
+        ({"payment_instrument_id": 12345}, "quote it in the cell, or use papermill's -r"),
     ],
 )
 def test_a_message_stays_short_whatever_was_given(values, told):

@@ -27,14 +27,16 @@ def verdict_on(exercise, cell):
 
 
 @every
-def test_its_solution_is_done(exercise):
+def test_it_is_complete_its_solution_is_done_and_its_skeleton_is_not(exercise):
     verdict = verdict_on(exercise, exercise.solution)
     assert (verdict.state, verdict.reason) == (ExerciseState.DONE, None)
-
-
-@every
-def test_its_skeleton_is_recognised_and_not_done(exercise):
     assert verdict_on(exercise, exercise.skeleton).state is ExerciseState.UNTOUCHED
+    assert len(exercise.hints) == len(set(exercise.hints)) == 3
+    assert len(exercise.mistakes) >= 10
+    assert 1 <= exercise.minutes <= 15
+    assert all((exercise.title, exercise.task, exercise.notes))
+    rules_named = {mistake.says.partition(": ")[0] for mistake in exercise.mistakes} & KNOWN
+    assert rules_named, "at least one mistake names a rule"
 
 
 @every
@@ -42,18 +44,6 @@ def test_each_typical_mistake_gets_a_reason_of_its_own(exercise):
     said = {mistake.what: str(verdict_on(exercise, mistake.cell).reason) for mistake in exercise.mistakes}
     assert said == {mistake.what: mistake.says for mistake in exercise.mistakes}
     assert len(set(said.values())) == len(exercise.mistakes)
-
-
-@every
-def test_it_is_complete(exercise):
-    assert len(exercise.hints) == len(set(exercise.hints)) == 3
-    assert len(exercise.mistakes) >= 10
-    assert 1 <= exercise.minutes <= 15
-    assert exercise.title
-    assert exercise.task
-    assert exercise.notes
-    reasons = [mistake.says.partition(": ")[0] for mistake in exercise.mistakes]
-    assert {reason for reason in reasons if reason in KNOWN}, "at least one mistake names a rule"
 
 
 @every

@@ -10,7 +10,6 @@ from workbook.errors import (
     ApiStatusError,
     ConfigurationError,
     MalformedResponseError,
-    ParameterError,
     ResponseTooLargeError,
     SdkInputError,
 )
@@ -107,11 +106,6 @@ def test_quick_taps_do_harm_only_where_the_button_is_not_guarded(variant):
     assert careless.button == "shown"
 
 
-def test_opening_the_card_goes_as_far_as_the_button():
-    assert SESSION.platform_a.open_page().button == "shown"
-    assert SESSION.platform_a.open_page().trace.select(m.AddTapped) == []
-
-
 @pytest.mark.rule("A-CREATE-3", "API-7")
 @pytest.mark.parametrize("damage", sorted(DAMAGES))
 @pytest.mark.parametrize("variant", BOTH)
@@ -172,65 +166,34 @@ def test_the_role_is_needed():
     assert rule("API-15").text.split("'")[1] in str(caught.value)
 
 
+A, LONG = SESSION.platform_a, "x" * 100_000
+
+
 @pytest.mark.parametrize(
-    ("call", "hint"),
+    ("call", "told"),
     [
-        (lambda: SESSION.platform_a.play("redy"), "ready"),
-        (lambda: SESSION.platform_a.play(variant="from-0.4"), "from-0.4.0"),
-        (lambda: SESSION.platform_a.create(damage="quotet"), "quoted"),
-        (lambda: SESSION.ask("redirekt"), "redirect"),
+        (lambda: A.play("redy"), "Did you mean 'ready'"),
+        (lambda: A.play(variant="from-0.4"), "Did you mean 'from-0.4.0'"),
+        (lambda: A.create(damage="quotet"), "Did you mean 'quoted'"),
+        (lambda: A.create(5), "No variant 5"),
+        (lambda: A.open_page(["ready"]), "No phone a value of type list"),
+        (lambda: A.play(LONG), "(100000 characters). Known: "),
+        (lambda: A.play(taps=21), "taps is 21. Give a whole number from 0 to 20."),
+        (lambda: A.play(guarded="no"), "guarded is 'no'. Give True or False."),
+        (lambda: A.play(migrated=1), "migrated is 1. Give True or False."),
+        (lambda: A.play(fetch_opc=5), "play needs a method fetch_opc(payment_instrument_id"),
+        (lambda: A.play(fetch_opc=lambda one: one), "cannot be called like this: too many positional"),
+        (lambda: SESSION.ask("redirekt"), "Did you mean 'redirect'"),
+        (lambda: SESSION.ask(None), "No answer None"),
+        (lambda: SESSION.practice_client(200), "No answer 200"),
+        (lambda: CannedService(200), "No answer 200. Known: "),
+        (lambda: SESSION.practice_client(role="maybe"), "role is 'maybe'. Give True or False."),
+        (lambda: SESSION.practice_client(api_key=5), "api_key must be a string, not int."),
+        (lambda: show_rules(3), "A rule's id is text such as 'A-CAN-2', not int"),
+        (show_rules, 'Name some: show_rules("A-CAN-1", "API-13").'),
     ],
-    ids=["device", "variant", "damage", "answer"],
 )
-def test_a_misspelt_name_is_explained(call, hint):
-    with pytest.raises(ParameterError, match=f"Did you mean '{hint}'"):
-        call()
-
-
-LONG = "x" * 100_000
-WRONG = {
-    "device": (lambda: SESSION.platform_a.play(phone=7), "No phone 7"),
-    "device list": (
-        lambda: SESSION.platform_a.open_page(["ready"]),
-        "No phone a value of type list",
-    ),
-    "device long": (lambda: SESSION.platform_a.play(LONG), "(100000 characters). Known: "),
-    "variant": (lambda: SESSION.platform_a.play(variant=0.4), "No variant 0.4"),
-    "taps text": (lambda: SESSION.platform_a.play(taps="2"), "taps is '2'. Give a whole number from 0 to 20."),
-    "taps below": (lambda: SESSION.platform_a.play(taps=-1), "taps is -1. Give a whole number from 0 to 20."),
-    "taps half": (lambda: SESSION.platform_a.play(taps=1.5), "taps is 1.5. Give a whole number"),
-    "taps bool": (lambda: SESSION.platform_a.play(taps=True), "taps is True. Give a whole number"),
-    "taps above": (
-        lambda: SESSION.platform_a.play(taps=10**9),
-        "taps is 1000000000. Give a whole number from 0 to 20.",
-    ),
-    "guarded": (lambda: SESSION.platform_a.play(guarded="no"), "guarded is 'no'. Give True or False."),
-    "migrated": (lambda: SESSION.platform_a.play(migrated=1), "migrated is 1. Give True or False."),
-    "no function": (
-        lambda: SESSION.platform_a.play(fetch_opc=5),
-        "play needs a method fetch_opc(payment_instrument_id",
-    ),
-    "one argument": (
-        lambda: SESSION.platform_a.play(fetch_opc=lambda one: one),
-        "cannot be called like this: too many positional",
-    ),
-    "damage": (lambda: SESSION.platform_a.create(damage=5), "No damage 5"),
-    "damaged variant": (lambda: SESSION.platform_a.create(5), "No variant 5"),
-    "answer": (lambda: SESSION.ask(answer=200), "No answer 200"),
-    "no answer": (lambda: SESSION.ask(None), "No answer None"),
-    "practice": (lambda: SESSION.practice_client(200), "No answer 200"),
-    "canned": (lambda: CannedService(200), "No answer 200. Known: "),
-    "role": (lambda: SESSION.practice_client(role="maybe"), "role is 'maybe'. Give True or False."),
-    "key": (lambda: SESSION.practice_client(api_key=5), "api_key must be a string, not int."),
-    "rules": (lambda: show_rules(3), "A rule's id is text such as 'A-CAN-2', not int"),
-    "rules list": (lambda: show_rules(["API-1"]), "not list; give one at a time."),
-    "no rules": (show_rules, 'Name some: show_rules("A-CAN-1", "API-13").'),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_argument_says_what_is_allowed(name):
-    call, told = WRONG[name]
+def test_a_wrong_argument_says_what_is_allowed(call, told):
     with pytest.raises(ConfigurationError) as caught:
         call()
     assert told in str(caught.value)
@@ -238,20 +201,30 @@ def test_a_wrong_argument_says_what_is_allowed(name):
 
 
 def test_as_many_taps_as_are_allowed_can_be_played():
-    assert SESSION.platform_a.play(taps=0).button == "shown"
-    assert len(SESSION.platform_a.play(taps=20, guarded=False).trace.select(m.AddTapped)) == 20
+    assert A.play(taps=0).button == A.open_page().button == "shown"
+    assert len(A.play(taps=20, guarded=False).trace.select(m.AddTapped)) == 20
+
+
+@pytest.mark.parametrize(
+    ("run", "rule"),
+    [
+        (A.play("cardholder cancels"), "A-PROV-3"),
+        (SESSION.platform_b.play("wallet fails"), "B-FIN-1"),
+        (SESSION.wallet.play("delegate returns nil"), "X-DEL-1"),
+    ],
+    ids=["platform A", "platform B", "from the wallet"],
+)
+def test_a_run_shows_its_end_its_picture_and_its_findings(run, rule):
+    bundle = run._repr_mimebundle_()
+    for form in (bundle["text/plain"], bundle["text/html"]):
+        assert "How it ended" in form
+        assert rule in form
+    assert repr(run) == bundle["text/plain"]
+    assert " at 0x" not in repr(run)
 
 
 def test_a_function_that_hides_its_parameters_is_called_all_the_same():
     assert SESSION.platform_a.play(fetch_opc=max).state == "failed"
-
-
-def test_a_scene_shows_its_end_its_picture_and_its_findings():
-    bundle = SESSION.platform_a.play("cardholder cancels")._repr_mimebundle_()
-    for form in (bundle["text/plain"], bundle["text/html"]):
-        assert "How it ended" in form
-        assert "A-PROV-3" in form
-    assert repr(SESSION.platform_a.play()) == SESSION.platform_a.play()._repr_mimebundle_()["text/plain"]
 
 
 KOTLIN = (NATIVE / "kotlin" / "standin" / "CardProvisioning.kt").read_text("utf-8")

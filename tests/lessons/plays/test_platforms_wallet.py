@@ -54,13 +54,6 @@ def test_every_authorization_ui_can_be_named(name):
     assert SESSION.wallet.play(authorization=name).state in {"added", "not authenticated"}
 
 
-def test_a_handler_may_be_a_class_of_ones_own():
-    class Mine(ReferenceHandler):
-        """The reference by another name."""
-
-    assert SESSION.wallet.play(Mine).state == "added"
-
-
 @pytest.mark.rule("X-CACHE-1")
 def test_on_a_phone_that_was_opened_every_card_has_its_sdk_input_saved():
     phone = opened_phone()
@@ -68,14 +61,6 @@ def test_on_a_phone_that_was_opened_every_card_has_its_sdk_input_saved():
     assert phone.cards == set()
     assert opened_phone("app was never opened").storage.values() == {}
     assert [*opened_phone(cards=[THIRD]).storage.values()] == [THIRD]
-
-
-def test_each_phone_is_a_new_one():
-    one, another = opened_phone(), opened_phone()
-    one.cards.add(FIRST)
-    one.storage.forget()
-    assert another.cards == set()
-    assert len(another.storage.values()) == 3
 
 
 def test_the_card_that_is_added_is_the_first_that_is_offered():
@@ -95,16 +80,6 @@ def test_the_summary_tells_the_end_in_words():
     on_watch = SESSION.wallet.play(phone="with a watch", surface="watch").summary
     assert (on_watch["card on the phone"], on_watch["card on the watch"]) == ("no", "yes")
     assert SESSION.wallet.play(phone="app was never opened").summary["cards offered"] == "none"
-
-
-def test_a_scene_shows_its_end_its_picture_and_its_findings():
-    bundle = SESSION.wallet.play("delegate returns nil")._repr_mimebundle_()
-    for kind in ("text/plain", "text/html"):
-        form = bundle[kind]
-        assert "How it ended" in form
-        assert "X-DEL-1" in form
-    assert repr(SESSION.wallet.play()) == SESSION.wallet.play()._repr_mimebundle_()["text/plain"]
-    assert " at 0x" not in repr(SESSION.wallet.play())
 
 
 @pytest.mark.parametrize("name", HANDLERS)
@@ -151,11 +126,6 @@ def test_a_misspelt_name_or_a_wrong_argument_is_explained(call, told):
 @pytest.mark.parametrize("name", list(HANDLERS)[1:])
 def test_a_mistaken_handler_is_played_where_its_mistake_shows(name):
     assert any(one.level != "note" for one in SESSION.wallet.play(name).findings)
-
-
-def test_a_named_stage_is_taken_as_it_was_named():
-    scene = SESSION.wallet.play("status() fails without a cache", "app was opened")
-    assert (scene.state, scene.findings) == ("added", [])
 
 
 def test_the_table_of_mistakes_has_each_handler_once_beside_how_it_ends():

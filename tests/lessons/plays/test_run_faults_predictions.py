@@ -4,10 +4,8 @@ from itertools import product
 
 import pytest
 
-from workbook.errors import ParameterError
 from workbook.lessons.plays.faults import PREDICTIONS, WAYS_TO_ADD
 from workbook.lessons.session import session
-from workbook.lessons.widgets.chooser import Chooser
 from workbook.simulation.faults import FAULTS
 
 A, B_APP, B_WALLET = WAYS_TO_ADD
@@ -78,14 +76,3 @@ def test_the_verdict_says_why_and_the_scene_stands_below():
         told.text().index("Your prediction") < told.text().index("How it ended") < told.text().index("no answer: reset")
     )
     assert told.html().count("<caption") == 3
-
-
-def test_a_misspelt_prediction_is_explained():
-    with pytest.raises(ParameterError, match="'the card is added'"):
-        predict(i_think="the card is aded")
-
-
-def test_it_can_be_chosen():
-    chooser = Chooser(predict, fault=["reset"], i_think=list(PREDICTIONS))
-    assert "✗ not so" in chooser.first.text()
-    assert "✓ right" in chooser.run({"fault": "reset", "i_think": "the button comes back"}).text()

@@ -36,12 +36,6 @@ def test_what_is_no_newer_number_is_dropped(number):
     assert answers == []
 
 
-def test_content_that_is_no_message_is_dropped():
-    answers = []
-    player(answers)._handle_custom_msg("act", [])
-    assert answers == []
-
-
 def test_a_film_to_look_at_answers_nothing():
     panel = Player(DATA)
     sent(panel, kind="act", number=1)
@@ -53,10 +47,6 @@ def test_the_answer_and_its_number_arrive_together():
     panel.send_state = lambda _key=None: seen.append((panel.acts, panel.number))
     sent(panel, kind="act", number=1)
     assert seen == [(1, 1)]
-
-
-def test_its_repr_has_no_address():
-    assert repr(Player(DATA, ["phone"])) == "Player('A run', phone)"
 
 
 def test_a_misspelt_panel_is_explained():

@@ -59,19 +59,6 @@ def test_the_ninety_ninth_percentile_stays_above_the_median():
     assert (panel.latency.median, panel.latency.p99) == (0.05, 0.1)
 
 
-def test_the_slider_of_cards_has_every_number_that_a_plan_takes():
-    panel = planner()
-    panel.widget()
-    assert panel._controls["cards"].options == tuple(range(1, 31))
-
-
-def test_a_value_between_the_steps_is_kept():
-    panel = planner(0.77, 6.3)
-    panel.widget()
-    panel._controls["cards"].value = 9
-    assert (panel.latency.median, panel.latency.p99) == (0.77, 6.3)
-
-
 @pytest.mark.parametrize(
     "values", [{"cards": 0}, {"cards": 31}, {"gets": "at once"}, {"median": -1}, {"timeout": 0}, {"retries": 6},
                {"median": 2.0, "p99": 1.0}]
