@@ -25,13 +25,7 @@ def test_the_longest_timetable_fits_a_projector_and_the_answers_open_by_keyboard
     assert page.evaluate("document.documentElement.scrollWidth") <= 512
     assert page.asked == [path.as_uri()]
     assert page.troubles == []
-
-
-def test_on_paper_the_trainers_part_has_its_own_sheets(page, tmp_path):
-    path = tmp_path / "wall.html"
-    path.write_text(agenda(60, "back-end").html(), "utf-8")
-    page.goto(path.as_uri())
-    page.emulate_media(media="print")
+    page.emulate_media(media="print")  # the trainer's part has its own sheets
     assert page.get_by_text("Nobody runs on before all have answered").first.is_visible()
     size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('.wall td')).fontSize)")
     assert size == pytest.approx(40)  # 30 points

@@ -2,6 +2,7 @@
 
 import nbformat
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from lessons import LESSONS
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -9,13 +10,11 @@ import workbook as wb
 from workbook.base.rules import sentence
 from workbook.tools.commands.runner.export import export
 
+pytestmark = pytest.mark.browser
 READABLE = 1000 * 11 / 13  # pixels: at this width the labels of a sequence have a size of 11
 
 
-@pytest.mark.browser
 def test_an_exported_page_asks_for_nothing_and_fits_and_axe_has_no_complaint(page, tmp_path):
-    from axe_playwright_python.sync_playwright import Axe  # only where there is a browser
-
     for path in export(LESSONS, tmp_path):
         page.goto(path.as_uri())
         assert page.locator("h1").count() >= 1
@@ -53,7 +52,6 @@ def recorded(page, tmp_path):
     return page
 
 
-@pytest.mark.browser
 def test_recordings_are_played_scrubbed_compared_and_opened_without_a_network(recorded):
     while recorded.locator(".wb-open").count():
         recorded.locator(".wb-open").first.click()
@@ -75,11 +73,15 @@ def test_recordings_are_played_scrubbed_compared_and_opened_without_a_network(re
     assert lost.locator("span.wb-time").inner_text() == "0.54 s"
     lost.get_by_role("button", name="Copy as curl").click()
     assert "$WORKBOOK_API_KEY" in lost.locator(".wb-code").inner_text()
+    recorded.locator(".wb-listing:not([open]) summary").first.click()
+    for scheme in ("light", "dark"):
+        recorded.emulate_media(color_scheme=scheme)
+        found = Axe().run(recorded).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
     assert recorded.troubles == []
     assert {url.partition(":")[0] for url in recorded.asked} <= {"file", "data"}
 
 
-@pytest.mark.browser
 def test_a_finding_a_state_a_limit_and_a_message_lead_to_their_moment(recorded):
     for place in recorded.locator(".wb-place[data-opened]").all():
         place.scroll_into_view_if_needed()
@@ -101,17 +103,3 @@ def test_a_finding_a_state_a_limit_and_a_message_lead_to_their_moment(recorded):
     began = float(wallet.locator("span.wb-time").inner_text().removesuffix(" s"))
     wallet.locator(".wb-limit").nth(1).click()
     assert float(wallet.locator("span.wb-time").inner_text().removesuffix(" s")) > began
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_has_no_complaint_about_a_page_of_recordings(recorded, scheme):
-    from axe_playwright_python.sync_playwright import Axe  # only where there is a browser
-
-    recorded.emulate_media(color_scheme=scheme)
-    for place in recorded.locator(".wb-place[data-opened]").all():
-        place.scroll_into_view_if_needed()
-    recorded.locator('.wb-rows button[aria-label*="POST"]').first.click()
-    recorded.locator(".wb-listing:not([open]) summary").first.click()
-    found = Axe().run(recorded).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import httpx
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 pytestmark = pytest.mark.browser
 
@@ -84,8 +85,6 @@ def test_without_the_token_the_page_shows_nothing_and_asks_for_it(page, served):
 
 
 def test_axe_has_no_complaint_and_the_policy_holds(page, served):
-    from axe_playwright_python.sync_playwright import Axe  # only where there is a browser
-
     asked(served)
     asked(served, **{"x-api-key": "wrong"})
     answer = page.goto(served["live_page"])

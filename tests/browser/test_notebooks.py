@@ -1,8 +1,6 @@
 """Notebooks as a reader has them: opened in JupyterLab, all cells run, and the controls used."""
 
 import json
-import os
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -48,7 +46,6 @@ def opened(page, name):
 def ran(page, lab, name):
     """Has run all cells, without an error, and saved them."""
     if not page.evaluate(RUN_AND_SAVE, PATIENCE):
-        picture(page, f"{name}-late")
         pytest.fail(f"not every cell of {name} had run in time")
     document = json.loads((lab[1] / f"{name}.ipynb").read_text())
     cells = [cell for cell in document["cells"] if cell["cell_type"] == "code"]
@@ -56,39 +53,13 @@ def ran(page, lab, name):
     assert all(cell["execution_count"] for cell in cells)
 
 
-def picture(page, name):
-    """Keeps a screenshot where SCREENSHOTS names a directory."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=str(Path(folder) / f"{name}.png"))
-
-
 @pytest.mark.parametrize("name", [path.stem for path in LESSONS])
 def test_all_cells_run_without_a_complaint(jupyterlab, lab, name):
     opened(jupyterlab, name)
     ran(jupyterlab, lab, name)
-    picture(jupyterlab, name)
     assert jupyterlab.troubles == []
     jupyterlab.locator(f"{TAB} .lm-TabBar-tabCloseIcon").click()  # the page gets slower with each that stays open
     assert {urlsplit(url).hostname for url in jupyterlab.asked if url.startswith(("http", "ws"))} == {"127.0.0.1"}
-
-
-def test_a_lesson_is_presented_cell_by_cell_in_large_letters(jupyterlab, lab):
-    opened(jupyterlab, "06_extension_timing")
-    cell = jupyterlab.locator(f"{FRONT} .jp-Cell").first
-    small = cell.bounding_box()["height"]
-    for mode in ("Presentation Mode", "Presentation Mode"):  # on, and off again for the other tests
-        jupyterlab.get_by_role("menuitem", name="View", exact=True).click()
-        jupyterlab.locator(".lm-Menu-item", has_text="Appearance").hover()
-        for offered in ("Simple Interface", "Fullscreen Mode"):
-            jupyterlab.locator(".lm-Menu-item", has_text=offered).wait_for()
-        jupyterlab.locator(".lm-Menu-item", has_text=mode).click()
-        jupyterlab.wait_for_timeout(300)
-        small, large = cell.bounding_box()["height"], small
-    assert large > small
-    cell.click()
-    for _ in range(4):
-        jupyterlab.keyboard.press("Shift+Enter")
-    jupyterlab.locator(f'{FRONT} .jp-Cell.jp-mod-active[data-windowed-list-index="4"]').wait_for()
 
 
 def test_a_choice_is_made_and_run(jupyterlab, lab):
@@ -100,5 +71,4 @@ def test_a_choice_is_made_and_run(jupyterlab, lab):
     phone.select_option("app not allowlisted")
     call = notebook.locator(".widget-html", has_text='compared(phone="app not allowlisted"')
     call.filter(has_text="CannotBeProvisioned.ApiError").first.wait_for()
-    picture(jupyterlab, "choice")
     assert jupyterlab.troubles == []
