@@ -47,20 +47,14 @@ def forced(found):
             yield node.start_point
 
 
+@pytest.mark.rule("API-13")
 @pytest.mark.parametrize("path", FILES, ids=ids)
-def test_it_parses(path):
-    assert mistakes(nodes(path)) == []
-
-
-@pytest.mark.parametrize("path", FILES, ids=ids)
-def test_a_missing_brace_would_be_seen(path):
+def test_a_file_parses_forces_nothing_and_knows_neither_the_key_nor_the_api(path):
     whole = path.read_bytes()
-    assert mistakes(nodes(path, whole[: whole.rindex(b"}")])) != []
-
-
-@pytest.mark.parametrize("path", FILES, ids=ids)
-def test_nothing_is_unwrapped_by_force(path):
+    assert mistakes(nodes(path)) == []
+    assert mistakes(nodes(path, whole[: whole.rindex(b"}")])) != [], "a missing brace would be seen"
     assert [*forced(nodes(path))] == []
+    assert [word for word in (b"x-api-key", b"networktokenactivationdata", b"/bcl/") if word in whole.lower()] == []
 
 
 @pytest.mark.parametrize(
@@ -82,13 +76,6 @@ def test_swift_keeps_to_calls_that_the_lowest_system_has(path):
     calls = [node.text.decode() for node in nodes(path) if node.type == "call_expression"]
     newer = re.compile(r"\.(data|upload|download|bytes)\(\s*(for|from):|Task\.sleep\(for:")
     assert [call for call in calls if newer.search(call)] == []
-
-
-@pytest.mark.rule("API-13")
-@pytest.mark.parametrize("path", FILES, ids=ids)
-def test_it_neither_holds_the_key_nor_calls_the_api(path):
-    text = path.read_text("utf-8").lower()
-    assert [word for word in ("x-api-key", "networktokenactivationdata", "/bcl/") if word in text] == []
 
 
 @pytest.mark.rule("B-FIN-2", "APP-4")
