@@ -7,11 +7,12 @@ import ipywidgets
 from workbook.base.values import whole
 from workbook.checks.timing.planner import GETS, LogNormal, Plan, chance_lacking
 from workbook.checks.timing.verdict import percent, span
+from workbook.errors import ParameterError
 from workbook.lessons.widgets.chooser import controls_above, literal, status
 from workbook.lessons.widgets.panels import Live
 from workbook.views.durations import durations
 from workbook.views.html import tag, trusted
-from workbook.views.table import Snapshot, paragraph, preformatted
+from workbook.views.table import Snapshot, failure, paragraph, preformatted
 
 # When a GET is given up, by its words on the slider.
 TIMEOUTS = {"never": None} | {span(half / 2): half / 2 for half in range(1, 41)}
@@ -85,18 +86,15 @@ class Planner(Live):
             "gets": ipywidgets.ToggleButtons(options=GETS, value=plan.gets, style={"button_width": "max-content"}),
         }
 
-    def _changed(self, change: Any) -> None:
-        """Every control says what it plans; the 99th percentile stays above the median."""
-        one = {name: control.value for name, control in self._controls.items()}
-        median, p99 = self._controls["median"], self._controls["p99"]
-        if one["p99"] <= one["median"]:
-            if change["owner"] is median:
-                p99.value = next(value for _words, value in p99.options if value > one["median"])
-            else:
-                median.value = next(value for _words, value in reversed(median.options) if value < one["p99"])
-            return  # setting it called this method again
-        self.latency = LogNormal(one["median"], one["p99"])
-        self.plan = Plan(self.latency, one["cards"], one["gets"], TIMEOUTS[one["timeout"]], one["retries"])
+    def _changed(self, _change: object) -> None:
+        """Every control says what it plans; a 99th percentile that is not above the median is explained."""
+        chosen = {name: control.value for name, control in self._controls.items()}
+        try:
+            self.latency = LogNormal(chosen.pop("median"), chosen.pop("p99"))
+        except ParameterError as error:
+            self._result.value = failure(error).html()
+            return
+        self.plan = Plan(self.latency, **chosen | {"timeout": TIMEOUTS[chosen["timeout"]]})
         self._result.value = self.snapshot().html()
 
     def _in_python(self) -> str:
