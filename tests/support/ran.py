@@ -6,7 +6,7 @@ from dataclasses import replace
 from workbook.simulation.http import JSON_HEADERS, Request, Response
 from workbook.simulation.seal import Content, Seal
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.conform.back_end.model import Arrived, Broke, PhoneCall, RelayResult, Seen
+from workbook.tools.conform.back_end.model import Arrived, BackEndResult, Broke, PhoneCall, Seen
 from workbook.tools.harness.model import Miss, Verdict
 from workbook.tools.harness.record import record
 from workbook.tools.harness.report import About
@@ -72,7 +72,7 @@ MISS = Miss("the sdkInput as the API gave it", "another value", "Hand it on as i
 
 def result(name=NAME, verdict=Verdict.FAIL, misses=(MISS,), **more):
     usual = {"platform": "platform A", "seen": seen(), "seconds": 0.3}
-    return RelayResult(CASES[name], verdict, misses if verdict is not Verdict.PASS else (), **usual | more)
+    return BackEndResult(CASES[name], verdict, misses if verdict is not Verdict.PASS else (), **usual | more)
 
 
 def of_each_verdict():

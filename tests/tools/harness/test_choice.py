@@ -13,7 +13,7 @@ from workbook.tools.commands import read_baseline
 from workbook.tools.conform.back_end.case_runner import Rounds
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import load_baseline
-from workbook.tools.conform.back_end.model import RelayResult
+from workbook.tools.conform.back_end.model import BackEndResult
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.output import to_junit
 from workbook.tools.harness.record import concluded, exit_code
@@ -74,7 +74,7 @@ def test_what_a_report_names_and_is_no_more_is_left_out():
 def ended(*verdicts):
     rounds = Rounds()
     for verdict in verdicts:
-        rounds.keep(RelayResult(ONE, Verdict(verdict), why="kept" if verdict == "fail" else ""))
+        rounds.keep(BackEndResult(ONE, Verdict(verdict), why="kept" if verdict == "fail" else ""))
     return rounds.ended(ONE.name)
 
 
@@ -120,7 +120,7 @@ def test_a_flaky_case_says_how_often_it_ended_how():
     ],
 )
 def test_a_baseline_makes_failures_known_and_goes_stale(verdict, entry, becomes, stale):
-    (result,), told = apply_baseline(Baseline((entry,)), [RelayResult(ONE, Verdict(verdict))], CASES, TODAY)
+    (result,), told = apply_baseline(Baseline((entry,)), [BackEndResult(ONE, Verdict(verdict))], CASES, TODAY)
     assert result.verdict == becomes
     assert (stale in told[0]) if stale else (told == ())
     assert ("Known: why" in result.why) == (becomes == "known")
@@ -177,10 +177,10 @@ def test_the_exit_code_is_that_of_the_worst(verdicts, given, code):
 def test_a_pattern_covers_what_fits_it_and_goes_stale_when_all_of_it_passes():
     lists = [case for case in CASES.values() if case.name.startswith("relay.list.")]
     entry, other = Known("relay.list.*", "one worker"), Known("form", "a comment")
-    failing = [RelayResult(lists[0], Verdict.FAIL), *(RelayResult(case, Verdict.PASS) for case in lists[1:])]
+    failing = [BackEndResult(lists[0], Verdict.FAIL), *(BackEndResult(case, Verdict.PASS) for case in lists[1:])]
     results, stale = apply_baseline(Baseline((entry,)), failing, CASES, TODAY)
     assert ([result.verdict for result in results][:2], stale) == ([Verdict.KNOWN, Verdict.PASS], ())
-    _results, stale = apply_baseline(Baseline((entry, other)), [RelayResult(lists[1], Verdict.PASS)], CASES, TODAY)
+    _results, stale = apply_baseline(Baseline((entry, other)), [BackEndResult(lists[1], Verdict.PASS)], CASES, TODAY)
     assert [line.partition(":")[0] for line in stale] == ["relay.list.*"] + ["form"] * (lists[1].group == "form")
     _results, (told,) = apply_baseline(Baseline((Known("relay.lits.*", "x"),)), [], CASES, TODAY)
     assert told.startswith("relay.lits.*: there is no")
@@ -202,13 +202,13 @@ def test_a_baseline_can_be_written_from_a_run_and_read_again(tmp_path):
 
 
 def test_an_older_report_is_a_baseline_that_nobody_has_to_keep_true(tmp_path):
-    old = recorded(RelayResult(ONE, Verdict.FAIL), RelayResult(CASES["relay.get.fresh"], Verdict.FAIL))
+    old = recorded(BackEndResult(ONE, Verdict.FAIL), BackEndResult(CASES["relay.get.fresh"], Verdict.FAIL))
     path = tmp_path / "conform.json"
     path.write_text(to_json(old))
     baseline = read_baseline(Namespace(baseline=path, write_baseline=None))
     assert baseline.cases == {ONE.name, "relay.get.fresh"}
-    now = [RelayResult(ONE, Verdict.FAIL), RelayResult(CASES["relay.get.fresh"], Verdict.PASS)]
-    now.append(RelayResult(CASES["relay.post.path"], Verdict.FAIL))
+    now = [BackEndResult(ONE, Verdict.FAIL), BackEndResult(CASES["relay.get.fresh"], Verdict.PASS)]
+    now.append(BackEndResult(CASES["relay.post.path"], Verdict.FAIL))
     results, stale = apply_baseline(baseline, now, CASES, TODAY)
     assert [one.verdict for one in results] == ["known", "pass", "warn"]
     assert results[0].why == f"Known: It did not hold in {path} either."
@@ -220,17 +220,17 @@ def test_an_older_report_is_a_baseline_that_nobody_has_to_keep_true(tmp_path):
 )
 def test_a_case_that_the_baseline_does_not_know_fails_no_run_until_it_is_taken_in(verdict, becomes):
     baseline = Baseline((), frozenset({TWO.name}))
-    (result,), stale = apply_baseline(baseline, [RelayResult(ONE, Verdict(verdict))], CASES, TODAY)
+    (result,), stale = apply_baseline(baseline, [BackEndResult(ONE, Verdict(verdict))], CASES, TODAY)
     assert (result.verdict, stale) == (becomes, ())
     assert (NEW_CASE in result.why) is (verdict != "pass")
-    (result,), _stale = apply_baseline(baseline, [RelayResult(TWO, Verdict(verdict))], CASES, TODAY)
+    (result,), _stale = apply_baseline(baseline, [BackEndResult(TWO, Verdict(verdict))], CASES, TODAY)
     assert result.verdict == verdict
 
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_new_cases_turn_no_pipeline_red(strict):
     options = Options(cases=(ONE, TWO), baseline=Baseline((), frozenset({TWO.name})), strict=strict)
-    results = [RelayResult(ONE, Verdict.FAIL), RelayResult(TWO, Verdict.PASS)]
+    results = [BackEndResult(ONE, Verdict.FAIL), BackEndResult(TWO, Verdict.PASS)]
     record = concluded(partial(About, "t", "u", 7), 0.0, results, CASES, options)
     assert record.about.exit_code == 0
     assert "1 case not in the baseline: new, so no failure until it is taken in." in headline(record)

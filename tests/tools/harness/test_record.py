@@ -28,7 +28,7 @@ from ran import (
 
 from workbook.base.rules import Owner
 from workbook.errors import ConfigurationError
-from workbook.tools.conform.back_end.case_runner import combined
+from workbook.tools.conform.back_end.case_runner import combine
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.output import reports
 from workbook.tools.harness.report import (
@@ -103,7 +103,7 @@ def test_the_phones_call_is_told_as_it_left_and_its_session_is_a_secret():
 
 def test_a_case_with_two_apps_has_the_exchanges_of_one_after_those_of_the_other():
     first, second = (result(platform=name, seen=seen(call(began=at), arrived(at))) for at, name in ((5, "A"), (1, "B")))
-    both = combined([first, replace(second, misses=(), verdict=Verdict.PASS)])
+    both = combine([first, replace(second, misses=(), verdict=Verdict.PASS)])
     (case,) = recorded(both).cases
     assert (case.platform, case.verdict) == ("A and B", Verdict.FAIL)
     assert [(one.platform, one.side, one.at) for one in case.exchanges] == [

@@ -28,7 +28,7 @@ from workbook.tools.commands import (
 
 if TYPE_CHECKING:  # the modules of a run take half a second, and --help needs none of them
     from workbook.tools.conform.back_end.config import Config
-    from workbook.tools.conform.back_end.model import RelayCase
+    from workbook.tools.conform.back_end.model import BackEndCase
     from workbook.tools.harness.report import RunRecord
 
 
@@ -150,7 +150,7 @@ def app(options: argparse.Namespace) -> int:
     return _show(options, record)
 
 
-def _count(cases: Sequence[RelayCase], config: Config) -> int:
+def _count(cases: Sequence[BackEndCase], config: Config) -> int:
     """Print how many cases of each group would run, and by name which would not and why."""
     from workbook.tools.conform.back_end.case_runner import without
 
@@ -167,7 +167,7 @@ def _count(cases: Sequence[RelayCase], config: Config) -> int:
     return ExitCode.OK
 
 
-def _carry_out(options: argparse.Namespace, cases: Sequence[RelayCase], config: Config) -> int:
+def _carry_out(options: argparse.Namespace, cases: Sequence[BackEndCase], config: Config) -> int:
     """Run the cases and write the reports; the worst verdict decides the exit code."""
     from workbook.tools.conform.back_end.cases import CASES
     from workbook.tools.conform.back_end.session import RunOptions, Stopping, conform

@@ -19,7 +19,7 @@ from workbook.tools.conform.back_end import session
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import Api, Config, Exports, load_config
-from workbook.tools.conform.back_end.model import PLATFORMS, SURFACE, Cardholder, Need, RelayCase, Target
+from workbook.tools.conform.back_end.model import PLATFORMS, SURFACE, BackEndCase, Cardholder, Need, Target
 from workbook.tools.conform.back_end.session import RunOptions, exported, surroundings
 from workbook.tools.harness.notebook import Result, cell_progress
 from workbook.tools.harness.report import RunRecord
@@ -70,7 +70,7 @@ def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str]
     return replace(record, about=about)
 
 
-def mock_api(cases: Iterable[RelayCase], *, key: str | None = None, seed: int = 7) -> MockApi:
+def mock_api(cases: Iterable[BackEndCase], *, key: str | None = None, seed: int = 7) -> MockApi:
     """The API for these cases, with a certificate where one of them is about that."""
     tls = any(Need.API_TLS in case.needs for case in cases)
     return MockApi((*RELAY_CARDS, *ODD_CARDS), key=key, seed=seed, tls=tls)

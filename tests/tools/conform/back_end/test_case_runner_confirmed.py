@@ -25,7 +25,7 @@ from workbook.tools.conform.back_end.judging import (
     WORK,
     CardWatch,
 )
-from workbook.tools.conform.back_end.model import RelayResult
+from workbook.tools.conform.back_end.model import BackEndResult
 from workbook.tools.harness.model import Miss, Root, Verdict
 
 FEW = ("relay.get.sdk-input-byte-exact", "relay.post.sdk-input-byte-exact", "relay.post.second-sdk-input")
@@ -147,7 +147,7 @@ def test_an_old_answer_counts_also_where_the_case_passes_alone_because_it_has_ex
         CASES["relay.get.path"],
         Miss("an answer of the API", "an old one", ASK_AGAIN, "REL-7", root=Root.OLD_ANSWER),
     )
-    kept = RelayResult(case, Verdict.WARN, (old, Miss("a GET at the API", "none", ASK, root=Root.FOLLOWS)))
+    kept = BackEndResult(case, Verdict.WARN, (old, Miss("a GET at the API", "none", ASK, root=Root.FOLLOWS)))
     assert fails_only_with_others(kept, 2.0) is kept
     mixed = fails_only_with_others(replace(kept, misses=kept.misses[1:]), 2.0)
     assert [(miss.root, miss.rule) for miss in mixed.misses] == [(Root.CONCURRENCY, "REL-4")]

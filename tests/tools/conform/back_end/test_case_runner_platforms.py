@@ -6,9 +6,9 @@ import pytest
 import relays
 from seen_values import CARD, GET, POST
 
-from workbook.tools.conform.back_end.case_runner import combined, platforms
+from workbook.tools.conform.back_end.case_runner import combine, platforms
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.conform.back_end.model import BackEndOperation, Cardholder, RelayResult, Surface, Target
+from workbook.tools.conform.back_end.model import BackEndOperation, BackEndResult, Cardholder, Surface, Target
 from workbook.tools.harness.model import Miss, Verdict
 
 PLAIN = relays.surface()
@@ -44,25 +44,25 @@ def test_a_case_is_tried_once_for_each_app_that_the_back_end_can_tell_apart(name
 @pytest.mark.parametrize("first", Verdict)
 @pytest.mark.parametrize("second", Verdict)
 def test_the_graver_verdict_of_both_apps_counts(first, second):
-    both = combined([RelayResult(ONE_EACH, first, platform=A), RelayResult(ONE_EACH, second, platform=B)])
+    both = combine([BackEndResult(ONE_EACH, first, platform=A), BackEndResult(ONE_EACH, second, platform=B)])
     assert both.verdict.gravity == min(first.gravity, second.gravity)
 
 
 def test_a_miss_says_with_whose_app_it_was_and_stands_there_once():
     parts = [
-        RelayResult(ONE_EACH, Verdict.FAIL, (MISS,), platform=A, seconds=1.0),
-        RelayResult(
+        BackEndResult(ONE_EACH, Verdict.FAIL, (MISS,), platform=A, seconds=1.0),
+        BackEndResult(
             ONE_EACH, Verdict.FAIL, (MISS, replace(MISS, observed="more")), platform=B, why="gone", seconds=2.0
         ),
     ]
-    both = combined(parts)
+    both = combine(parts)
     assert [miss.observed for miss in both.misses] == [
         "with the app of platform A and platform B: something", "with the app of platform B: more"
     ]  # fmt: skip
     assert (both.why, both.platform, both.seconds, both.each) == (
         "The app of platform B: gone", "platform A and platform B", 3.0, tuple(parts)
     )  # fmt: skip
-    assert combined(parts[:1]) is parts[0]
+    assert combine(parts[:1]) is parts[0]
 
 
 @pytest.mark.slow

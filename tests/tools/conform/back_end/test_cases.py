@@ -20,12 +20,12 @@ from workbook.tools.conform.back_end.model import (
     IN_BODY,
     POST,
     AppCall,
+    BackEndGroup,
     Broke,
     Exposed,
     Exposure,
     Misdelivered,
     Need,
-    RelayGroup,
     SetOrders,
     Together,
     WholeRun,
@@ -416,7 +416,7 @@ def test_no_case_passes_where_every_call_was_dropped(name):
 
 
 def test_every_group_and_every_need_has_a_case():
-    assert {case.group for case in CASES.values()} == set(RelayGroup)
+    assert {case.group for case in CASES.values()} == set(BackEndGroup)
     assert {case.group for case in APP_CASES.values()} == set(get_args(AppGroup))
     assert {case.group for case in PREFLIGHT_CASES.values()} == set(get_args(PreflightGroup))
     assert set().union(*(case.needs for case in CASES.values())) == set(Need)

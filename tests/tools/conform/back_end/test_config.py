@@ -9,7 +9,7 @@ import pytest
 
 from workbook.base.forms import BadConfigurationError
 from workbook.tools.conform.back_end.config import BackEndForm, Exports, as_toml, load_baseline, load_config
-from workbook.tools.conform.back_end.model import BackEndOperation, RelayGroup
+from workbook.tools.conform.back_end.model import BackEndGroup, BackEndOperation
 
 FULL = """
 base_url = "https://relay.example:8443/v1/"
@@ -83,7 +83,7 @@ def test_the_back_end_is_as_the_file_says(config, tmp_path):
     assert target.surfaces["platform B"].headers == (("x-version", "1.0"), ("x-app", "app-b"))
     assert target.cardholders[0].session == (("authorization", "Bearer ann-secret"), ("cookie", "sid=cookie-secret"))
     assert (target.bound, target.logs) == (5.0, (tmp_path / "relay.log",))
-    assert (target.without, target.recovery) == ({RelayGroup.FAULTS}, 2.0)
+    assert (target.without, target.recovery) == ({BackEndGroup.FAULTS}, 2.0)
 
 
 def test_so_is_the_apis_side(config, tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workbook.base.forms import BadConfigurationError, Mistakes, read_form, read_toml
 from workbook.tools.conform.back_end.config import CONFIG_EXAMPLE, BackEndForm, GroupsForm, parse_config
-from workbook.tools.conform.back_end.model import RelayGroup
+from workbook.tools.conform.back_end.model import BackEndGroup
 
 GOOD = {
     "base_url": "http://127.0.0.1:8080",
@@ -208,7 +208,7 @@ def test_no_document_breaks_the_reader(tmp_path_factory, said):
 
 
 def test_the_groups_of_the_file_are_the_groups_of_cases():
-    assert list(GroupsForm.model_fields) == [group.value for group in RelayGroup]
+    assert list(GroupsForm.model_fields) == [group.value for group in BackEndGroup]
 
 
 def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):

@@ -20,7 +20,7 @@ import relays
 from matrix import Matrix, Relay
 
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.conform.back_end.model import RelayGroup
+from workbook.tools.conform.back_end.model import BackEndGroup
 from workbook.tools.harness.model import Verdict
 
 pytestmark = pytest.mark.slow
@@ -46,7 +46,7 @@ def tried(name):
     if not made or name in FAR or "WORKBOOK_EVERYTHING" in os.environ:
         return tuple(CASES)
     watched = any(CASES[one].script.judges_run for one in made)  # a case that watches the others needs them
-    groups = set(RelayGroup) if watched else {RelayGroup.FORM, *(CASES[one].group for one in made)}
+    groups = set(BackEndGroup) if watched else {BackEndGroup.FORM, *(CASES[one].group for one in made)}
     others = [one for one, case in CASES.items() if case.group in groups]
     share = 3 if watched else 8
     some = set(others[crc32(name.encode()) % share :: share])

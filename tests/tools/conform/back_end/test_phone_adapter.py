@@ -13,7 +13,7 @@ import pytest
 from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end.judging import outcome
 from workbook.tools.conform.back_end.model import Broke, Cardholder, PhoneCall
-from workbook.tools.conform.back_end.phone import PythonPhone, checked_adapter, loaded
+from workbook.tools.conform.back_end.phone import PythonPhone, check_adapter, load_adapter
 
 ANN = Cardholder("ann", ("A",), (("token", "ann"),))
 MODULE = """
@@ -129,7 +129,7 @@ def test_calls_run_side_by_side():
 
 
 def key_of(folder):
-    with loaded("made_adapter:One", folder) as adapter:
+    with load_adapter("made_adapter:One", folder) as adapter:
         return adapter.get("A", {})
 
 
@@ -142,7 +142,7 @@ def test_an_adapter_is_found_beside_the_file_and_afresh_each_time(tmp_path, monk
         assert key_of(tmp_path) == key
     with (
         pytest.raises(ConfigurationError, match=r"has no 'Oned'\. Did you mean 'One'"),
-        loaded("made_adapter:Oned", tmp_path),
+        load_adapter("made_adapter:Oned", tmp_path),
     ):
         pass
     for raised in ("ValueError", "SystemExit"):
@@ -188,11 +188,11 @@ def test_an_adapter_has_both_callables():
         def get(self, card, session): ...
 
     with pytest.raises(ConfigurationError, match="'half' has no callable 'post'"):
-        checked_adapter(Half, "half")
+        check_adapter(Half, "half")
 
     class Other(Good):
         def get(self, card): ...
 
     with pytest.raises(ConfigurationError, match=r"'get' of 'other' cannot be called with card, session\. It needs"):
-        checked_adapter(Other, "other")
-    assert isinstance(checked_adapter(Good, "good"), Good)
+        check_adapter(Other, "other")
+    assert isinstance(check_adapter(Good, "good"), Good)

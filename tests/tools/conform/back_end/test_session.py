@@ -20,12 +20,12 @@ from workbook.tools.conform.back_end.config import Api, BackEndStart, Config, Ru
 from workbook.tools.conform.back_end.model import (
     GET,
     AppCall,
+    BackEndCase,
+    BackEndGroup,
     BackEndOperation,
     Cardholder,
     CaseScript,
     Order,
-    RelayCase,
-    RelayGroup,
     Surface,
     Target,
 )
@@ -215,7 +215,9 @@ def test_a_back_end_that_goes_away_in_the_middle():
 def test_the_time_limit_of_all_cases_ends_a_run():
     with MockApi(CARDS) as side, relayed(side) as url:
         script = CaseScript((AppCall(GET),), (Order(GET, fault="latency", settings={"seconds": 20.0}),))
-        slow = RelayCase("relay.test.slow", "Slow.", "API-1", RelayGroup.FORM, lambda _seen: iter(()), script=script)
+        slow = BackEndCase(
+            "relay.test.slow", "Slow.", "API-1", BackEndGroup.FORM, lambda _seen: iter(()), script=script
+        )
         record = run(url, mock=side, options=RunOptions((slow,)), timeouts=waiting(whole=1.0))
     assert record.about.exit_code == 2
     assert "time limit of 1 s" in record.cases[0].why
@@ -228,8 +230,8 @@ def test_a_fault_of_the_workbook_is_told_as_one_and_without_values():
         raise ValueError(seen.key)
         yield
 
-    broken = RelayCase(
-        "relay.test.broken", "Broken.", "API-1", RelayGroup.FORM, judge, script=CaseScript((AppCall(GET),))
+    broken = BackEndCase(
+        "relay.test.broken", "Broken.", "API-1", BackEndGroup.FORM, judge, script=CaseScript((AppCall(GET),))
     )
     with MockApi(CARDS) as side, relayed(side) as url:
         record = run(url, mock=side, options=RunOptions((broken,)))

@@ -93,7 +93,7 @@ class ScriptedApi:
             response = self._service.respond(request) if order is None else self._ordered(request, order, canary)
             value = json_text(response.body, "sdkInput")
             if order is not None and order.packed and order.fault is None:
-                response = _packed(response, request)
+                response = _pack(response, request)
             if order is not None and order.chunked:
                 response = replace(response, wire=Wire(chunked=True))
             if order is not None and order.cookie:  # a gateway sets one to find its way back to the same server
@@ -127,7 +127,7 @@ class ScriptedApi:
         return service
 
 
-def _packed(response: Response, request: Request) -> Response:
+def _pack(response: Response, request: Request) -> Response:
     """The answer as a gateway passes it on: compressed, if the request accepts that."""
     accepted = ",".join(header_values(request.headers, "accept-encoding"))
     gzip_allowed = re.compile(r"(x-)?gzip(?!.*;\s*q=0(\.0*)?\s*$)")  # q=0 refuses
@@ -160,11 +160,11 @@ class _Tunnel(StreamRequestHandler):
                 self.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n")
             else:
                 api.sendall(head + b"\r\n")
-            Thread(target=_copied, args=(api.recv, self.connection.sendall, self.connection), daemon=True).start()
-            _copied(self.rfile.read1, api.sendall, api)
+            Thread(target=_copy, args=(api.recv, self.connection.sendall, self.connection), daemon=True).start()
+            _copy(self.rfile.read1, api.sendall, api)
 
 
-def _copied(read: Callable[[int], bytes], write: Callable[[bytes], object], end: socket.socket) -> None:
+def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], end: socket.socket) -> None:
     """Carry bytes one way until their sender has no more, and pass that on."""
     with suppress(OSError):
         while data := read(65_536):  # bytes

@@ -23,13 +23,22 @@ from workbook.simulation.seal import Content
 from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.judging import ASK, HAND_ON, OWN_CARD, SIDE_BY_SIDE, UNASKED, WORK, CardWatch
-from workbook.tools.conform.back_end.model import GET, Need, PhoneCall, RelayCase, RelayGroup, RelayResult, Seen, Target
+from workbook.tools.conform.back_end.model import (
+    GET,
+    BackEndCase,
+    BackEndGroup,
+    BackEndResult,
+    Need,
+    PhoneCall,
+    Seen,
+    Target,
+)
 from workbook.tools.conform.back_end.phone import HttpPhone, Phone, PythonPhone, listens
 from workbook.tools.harness.logs import Logs, LogSpan
 from workbook.tools.harness.model import Miss, Root, Verdict, gravest
 from workbook.tools.harness.report import JUDGED, UNSEEN
 
-OnResult: TypeAlias = Callable[[RelayResult], None]
+OnResult: TypeAlias = Callable[[BackEndResult], None]
 Cards: TypeAlias = tuple[str, ...]
 T = TypeVar("T", bound=Hashable)
 
@@ -38,14 +47,14 @@ OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.HTTP, Need.JSON_BOD
 
 
 async def run_cases(
-    cases: Iterable[RelayCase],
+    cases: Iterable[BackEndCase],
     runner: CaseRunner,
     on_result: OnResult = lambda _result: None,
     repetition: int = 1,
     broken_calls: Collection[tuple[str, str]] = (),
     *,
     in_order: bool = False,
-) -> list[RelayResult]:
+) -> list[BackEndResult]:
     """Run these cases; the results come in the order of the cases.
 
     1. Cases in which the API stalls run together, one for each card, so that their common wait is paid once. Without
@@ -70,7 +79,7 @@ async def run_cases(
     ready = [case for case in cases if not schedule.left_out(case)]
     shared = [] if in_order else [case for case in ready if not schedule.runs_alone(case)]
     # what takes long comes last, because the run's time may be up before
-    long = () if in_order else (RelayGroup.FAULTS, RelayGroup.BUDGET, RelayGroup.CONCURRENCY)
+    long = () if in_order else (BackEndGroup.FAULTS, BackEndGroup.BUDGET, BackEndGroup.CONCURRENCY)
     alone = [case for case in ready if case not in shared]
     alone.sort(key=lambda case: (case.script.judges_run, case.group in long))
     async with runner.watching():
@@ -101,24 +110,24 @@ class _Schedule:
     ) -> None:
         self._runner, self._on_result, self._repetition = runner, on_result, repetition
         self._broken_calls, self._cards = broken_calls, _CardPool(runner.target)
-        self.results = dict[str, RelayResult]()
+        self.results = dict[str, BackEndResult]()
         self._used = dict[tuple[str, str], Cards]()
 
-    def keep(self, result: RelayResult) -> None:
+    def keep(self, result: BackEndResult) -> None:
         """Keep how a case ended, and report it."""
         self.results[result.case.name] = result
         self._on_result(result)
 
-    def left_out(self, case: RelayCase) -> bool:
+    def left_out(self, case: BackEndCase) -> bool:
         """Whether the case cannot run; its result then says why."""
         result = without(case, self._runner.target)
         if result is None and not self._apps(case):
-            result = RelayResult(case, Verdict.NOT_TESTABLE, why=NO_PLAIN_CALL)
+            result = BackEndResult(case, Verdict.NOT_TESTABLE, why=NO_PLAIN_CALL)
         if result is not None:
             self.keep(result)
         return result is not None
 
-    def runs_alone(self, case: RelayCase) -> bool:
+    def runs_alone(self, case: BackEndCase) -> bool:
         """Whether no other case may run meanwhile.
 
         A circuit breaker that opens for one case is open for all. Where a case compares times, other calls disturb it.
@@ -126,14 +135,14 @@ class _Schedule:
         script = case.script
         return script.alone or script.judges_run or script.slow or (script.faulty and self._runner.target.recovers_late)
 
-    async def run_alone(self, case: RelayCase) -> RelayResult:
+    async def run_alone(self, case: BackEndCase) -> BackEndResult:
         """Run a case while nothing else runs; again where this machine was too busy for its times to say anything."""
         runner = self._runner
         if case.script.slow and runner.limit == float("inf"):
             await self._run(OWN_LIMIT)
         for _try in range(TRIES):
             runner.lag = 0.0
-            result = combined([await self._run_with_app(case, app) for app in self._apps(case)])
+            result = combine([await self._run_with_app(case, app) for app in self._apps(case)])
             timed = case.script.slow or any(
                 call.seconds > SLOW * runner.target.bound and not call.succeeded for call in result.calls
             )
@@ -142,13 +151,13 @@ class _Schedule:
         why = f"This machine was too busy in each of {TRIES} tries: the workbook itself was {runner.lag:.1f} s late."
         return replace(result, verdict=Verdict.NOT_TESTABLE, misses=(), why=why)
 
-    async def run_parallel(self, cases: Iterable[RelayCase]) -> list[RelayResult]:
+    async def run_parallel(self, cases: Iterable[BackEndCase]) -> list[BackEndResult]:
         """Run cases in parallel, and keep what passes. Returns the failures, which are to be confirmed.
 
         The card pool bounds how many run at once.
         """
 
-        async def run(case: RelayCase) -> RelayResult:
+        async def run(case: BackEndCase) -> BackEndResult:
             result = await self._run(case)
             if result.verdict not in CONFIRMED:
                 self.keep(result)
@@ -157,7 +166,7 @@ class _Schedule:
         results = await asyncio.gather(*map(run, cases))
         return [result for result in results if result.verdict in CONFIRMED]
 
-    async def run_stalled(self, cases: Sequence[RelayCase]) -> tuple[list[RelayResult], Sequence[RelayCase]]:
+    async def run_stalled(self, cases: Sequence[BackEndCase]) -> tuple[list[BackEndResult], Sequence[BackEndCase]]:
         """Run the cases in which the API stalls, one for each card.
 
         Where the back end has fewer lanes than there are cards, calls wait for a lane as well as for the API. Their
@@ -184,10 +193,10 @@ class _Schedule:
             if lanes > 1:
                 failures += await self.run_parallel(waiting[start : start + lanes])
             else:
-                self.keep(RelayResult(waiting[start], Verdict.NOT_LOOKED_AT, why=ONE_LANE))
+                self.keep(BackEndResult(waiting[start], Verdict.NOT_LOOKED_AT, why=ONE_LANE))
         return failures, ()
 
-    async def confirm(self, failures: Iterable[RelayResult]) -> None:
+    async def confirm(self, failures: Iterable[BackEndResult]) -> None:
         """Run failed cases once more, alone, one for each advice, and keep that result.
 
         A back end that mixes up calls fails everywhere at once, so a failure in parallel proves nothing about its case.
@@ -210,24 +219,24 @@ class _Schedule:
                 self.keep(second if counts or excused else fails_only_with_others(first, bound))
         runner.repeated += monotonic() - began
 
-    def _apps(self, case: RelayCase) -> list[str]:
+    def _apps(self, case: BackEndCase) -> list[str]:
         broken = {app for app, operation in self._broken_calls if operation in case.script.operations}
         return [
-            app for app in platforms(case, self._runner.target) if app not in broken or case.group is RelayGroup.FORM
+            app for app in platforms(case, self._runner.target) if app not in broken or case.group is BackEndGroup.FORM
         ]
 
-    async def _run(self, case: RelayCase) -> RelayResult:
+    async def _run(self, case: BackEndCase) -> BackEndResult:
         """Run a case, with all its apps in parallel."""
-        return combined(await asyncio.gather(*(self._run_with_app(case, app) for app in self._apps(case))))
+        return combine(await asyncio.gather(*(self._run_with_app(case, app) for app in self._apps(case))))
 
-    async def _run_with_app(self, case: RelayCase, app: str) -> RelayResult:
+    async def _run_with_app(self, case: BackEndCase, app: str) -> BackEndResult:
         """Run a case with one app. A confirmation uses the same cards again, because a back end may remember them."""
         target = self._runner.target
         shape = next((need for need in case.needs if need in model.SHAPES), None)
         cards_of = target.cardholders[0].cards
         of_shape = [card for card in cards_of if shape and model.shape_of(target.instrument(card)) is shape][:1]
         wanted = self._used.get((case.name, app), of_shape)
-        async with self._cards.lent(case.script.cards, of_first=self.runs_alone(case), wanted=wanted) as cards:
+        async with self._cards.lend(case.script.cards, of_first=self.runs_alone(case), wanted=wanted) as cards:
             self._used[case.name, app] = cards
             return await self._runner.judge(case, cards, app, self._repetition)
 
@@ -246,7 +255,7 @@ def waited_for_a_lane(seen: Seen | None) -> bool:
     return (request.at if request else call.ended) - call.began > 1.0
 
 
-def fails_only_with_others(result: RelayResult, bound: float) -> RelayResult:
+def fails_only_with_others(result: BackEndResult, bound: float) -> BackEndResult:
     """The result of a case that failed while other calls were made, and passes by itself.
 
     A reused answer proves the failure: alone the case may pass because the kept answer has expired.
@@ -271,12 +280,12 @@ def fails_only_with_others(result: RelayResult, bound: float) -> RelayResult:
     return replace(result, verdict=gravest([miss], result.case.rule), misses=(miss,))
 
 
-def _is_misdelivered(result: RelayResult) -> bool:
+def _is_misdelivered(result: BackEndResult) -> bool:
     """Whether a value went to another card, which no busy machine explains."""
     return any(miss.root is Root.WRONG_CARD for miss in result.misses)
 
 
-def _is_held_by_the_api(result: RelayResult, bound: float) -> bool:
+def _is_held_by_the_api(result: BackEndResult, bound: float) -> bool:
     """Whether the API alone made a case's calls late: each late call's request came at once, and met a fault.
 
     No other call has a part in such a failure, so the case need not wait once more, alone.
@@ -292,15 +301,15 @@ def _is_held_by_the_api(result: RelayResult, bound: float) -> bool:
     return _is_late(result, 0.9 * bound) and all(met_a_fault(call, seen) for call, seen in late)
 
 
-def _is_late(result: RelayResult, bound: float) -> bool:
+def _is_late(result: BackEndResult, bound: float) -> bool:
     """Whether a call of the case had no answer in time."""
     return any(call.broke is model.Broke.LATE or call.seconds > bound for call in result.calls)
 
 
-def without(case: RelayCase, target: Target) -> RelayResult | None:
+def without(case: BackEndCase, target: Target) -> BackEndResult | None:
     """The result of a case that cannot run here, or that the configuration leaves out; None where it can run."""
     if case.group in target.without:
-        return RelayResult(case, Verdict.DISABLED, why=f"The configuration leaves out the group {case.group}.")
+        return BackEndResult(case, Verdict.DISABLED, why=f"The configuration leaves out the group {case.group}.")
     cards = target.cardholders[0].cards
     has = {
         Need.PLATFORM_A: Need.PLATFORM_A.value in target.surfaces,
@@ -318,9 +327,9 @@ def without(case: RelayCase, target: Target) -> RelayResult | None:
     for need in sorted(case.needs, key=lambda need: (need not in OPTIONAL, need)):
         if not has[need]:
             verdict = Verdict.NOT_APPLICABLE if need in OPTIONAL else Verdict.NOT_TESTABLE
-            return RelayResult(case, verdict, why=f"Skipped: the configuration names no {need}.")
+            return BackEndResult(case, verdict, why=f"Skipped: the configuration names no {need}.")
     if len(model.ordinary(cards, target.instrument, case.script.cards)) < case.script.cards:
-        return RelayResult(
+        return BackEndResult(
             case,
             Verdict.NOT_TESTABLE,
             why=f"Skipped: the case needs {case.script.cards} cards of the first cardholder ([[cardholder]] cards).",
@@ -328,7 +337,7 @@ def without(case: RelayCase, target: Target) -> RelayResult | None:
     return None
 
 
-def platforms(case: RelayCase, target: Target) -> tuple[str, ...]:
+def platforms(case: BackEndCase, target: Target) -> tuple[str, ...]:
     """The platforms whose app makes a case's calls: one for each kind of app that the back end can tell apart."""
     if case.script.judges_run:
         return ("",)
@@ -358,7 +367,7 @@ class _CardPool:
         self._changed = asyncio.Condition()
 
     @asynccontextmanager
-    async def lent(self, count: int, *, of_first: bool = False, wanted: Sequence[str] = ()) -> AsyncIterator[Cards]:
+    async def lend(self, count: int, *, of_first: bool = False, wanted: Sequence[str] = ()) -> AsyncIterator[Cards]:
         """`count` cards of one cardholder for the block, or the wanted ones; waits until they are free."""
         holders, at_the_api = self._target.cardholders[: 1 if of_first else None], self._target.instrument
         # three cards of the commonest shape are enough for cases that use one or two (assumed: fewer make a slow run)
@@ -384,7 +393,7 @@ class _CardPool:
 # The result of a case with each platform's app, put together: the rule is kept only if every app keeps it.
 
 
-def combined(parts: Sequence[RelayResult]) -> RelayResult:
+def combine(parts: Sequence[BackEndResult]) -> BackEndResult:
     """One result, made of one or more. Each miss says with whose app it happened."""
     if len(parts) == 1:
         return parts[0]
@@ -429,10 +438,10 @@ def reason(error: BaseException) -> str:
 class Rounds:
     """The results of each case so far."""
 
-    _worst: dict[str, RelayResult] = field(default_factory=dict)
+    _worst: dict[str, BackEndResult] = field(default_factory=dict)
     _counts: dict[str, Counter[Verdict]] = field(default_factory=dict)
 
-    def keep(self, result: RelayResult) -> None:
+    def keep(self, result: BackEndResult) -> None:
         """Count one more result of a case."""
         name = result.case.name
         self._counts.setdefault(name, Counter())[result.verdict] += 1
@@ -440,7 +449,7 @@ class Rounds:
         both = (self._worst.get(name, result), result)
         self._worst[name] = min(both, key=lambda one: (one.verdict in UNSEEN, one.verdict.gravity))
 
-    def ended(self, name: str) -> RelayResult | None:
+    def ended(self, name: str) -> BackEndResult | None:
         """The result of a case over all its rounds; None where it has not ended."""
         worst, counts = self._worst.get(name), self._counts.get(name, Counter())
         if worst is None or worst.verdict not in JUDGED or len(counts.keys() & JUDGED) == 1:
@@ -509,8 +518,8 @@ def as_usual_after(step: model.ScriptStep, *, before: bool) -> bool:
 # Carries out one case's script between the phone and the API, and returns what both saw.
 
 # This case only observes, and judges nothing.
-OWN_LIMIT = model.relay_case(
-    RelayGroup.BUDGET, "own.limit", "How long the back end waits for the API.", "REL-5", judging.all_of(),
+OWN_LIMIT = model.back_end_case(
+    BackEndGroup.BUDGET, "own.limit", "How long the back end waits for the API.", "REL-5", judging.all_of(),
     model.CaseScript((model.AppCall(GET),), (model.Order(GET, fault="stall before headers", share=3.0),)),
 )  # fmt: skip
 # Seconds after the last answer in which a late request may still reach the API.
@@ -554,14 +563,14 @@ class CaseRunner:
         self._probing, self._pacing, self._next_call = asyncio.Lock(), asyncio.Lock(), 0.0
         self.lag, self.repeated, self.until = 0.0, 0.0, float("inf")
 
-    async def judge(self, case: RelayCase, cards: tuple[str, ...], platform: str, repetition: int) -> RelayResult:
+    async def judge(self, case: BackEndCase, cards: tuple[str, ...], platform: str, repetition: int) -> BackEndResult:
         """Carry out a case with one platform's app, and judge what was seen.
 
         A case is not testable where the back end went away before all calls were made, or was gone for every call, or
         refused a call because of its own limit.
         """
         await self.settled()
-        result = RelayResult(case, Verdict.NOT_TESTABLE, platform=platform)
+        result = BackEndResult(case, Verdict.NOT_TESTABLE, platform=platform)
         if not case.script.judges_run and (stopped := self._stopped):
             return replace(result, **stopped)
         began = monotonic()
@@ -583,7 +592,7 @@ class CaseRunner:
             return replace(result, verdict=Verdict.HARNESS_ERROR, why=reason(error), seconds=monotonic() - began)
         return replace(result, verdict=gravest(misses, case.rule), misses=misses)
 
-    def _explain(self, case: RelayCase, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
+    def _explain(self, case: BackEndCase, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
         """The misses, each with its root.
 
         A mixed-up value explains the case's other misses. Otherwise, if plain calls work, blame what this case does
@@ -615,7 +624,7 @@ class CaseRunner:
             return tuple(replace(miss, todo=nearer) if miss.todo in {WORK, ASK} else miss for miss in misses)
         return misses
 
-    async def run(self, case: RelayCase, cards: Sequence[str], platform: str, repetition: int = 1) -> Seen:
+    async def run(self, case: BackEndCase, cards: Sequence[str], platform: str, repetition: int = 1) -> Seen:
         """Carry out a case with these cards, and return what both sides saw."""
         if case.script.judges_run:
             return self._whole_run(case)
@@ -650,7 +659,7 @@ class CaseRunner:
             again = (later.at for later in seen.during(seen.calls[0]) if later.at > request.at)
             self.limit = min(self.limit, min([seen.calls[0].ended, *again]) - request.at)
 
-    def _canary(self, case: RelayCase, platform: str, repetition: int) -> str:
+    def _canary(self, case: BackEndCase, platform: str, repetition: int) -> str:
         """A text that is in no other data; a case that is carried out again has values that were never used."""
         self._tries[case.name, platform] += 1
         text = f"{self._seed} {case.name} {platform} {repetition} {self._tries[case.name, platform]}"
@@ -658,7 +667,7 @@ class CaseRunner:
 
     def _scan(
         self,
-        case: RelayCase,
+        case: BackEndCase,
         calls: Sequence[PhoneCall],
         own: Sequence[model.Arrived],
         elsewhere: Sequence[model.Arrived],
@@ -681,7 +690,7 @@ class CaseRunner:
         setting = (self._api.key, self._host, target.bound, target.recovery, target.failures)
         return Seen(calls, arrived, log, *setting, extension=Need.PLATFORM_B.value in target.surfaces, limit=self.limit)
 
-    def _whole_run(self, case: RelayCase) -> Seen:
+    def _whole_run(self, case: BackEndCase) -> Seen:
         """What a case about the whole run sees; the isolation case also gets the first misdelivered value."""
         log, requests = self.logs.rest(), (*self.upstream.arrived(), *self._api.elsewhere.arrived())
         # the log is searched for the run's last 4000 values; one round has fewer
@@ -691,7 +700,7 @@ class CaseRunner:
         run = model.WholeRun(
             self._watch.answers, len(requests), exposures, values, log.missing(), proxied, misdelivered
         )
-        first = misdelivered[:1] if case.group is RelayGroup.ISOLATION else ()
+        first = misdelivered[:1] if case.group is BackEndGroup.ISOLATION else ()
         seen = self._seen(tuple(one.call for one in first), tuple(one.request for one in first), log)
         return replace(seen, run=run)
 
@@ -797,7 +806,7 @@ class CaseRunner:
                 yield request
 
     async def _calls(
-        self, phone: Phone, case: RelayCase, cards: Sequence[str], canary: str
+        self, phone: Phone, case: BackEndCase, cards: Sequence[str], canary: str
     ) -> AsyncIterator[PhoneCall]:
         """Go through the steps of a script, and yield each call once it has ended."""
         number, plain = 0, as_usual(case.script.orders)
@@ -882,7 +891,7 @@ class CaseRunner:
         return call
 
 
-def refuses_content(case: RelayCase, seen: Seen) -> bool:
+def refuses_content(case: BackEndCase, seen: Seen) -> bool:
     """Whether a call failed that the API had answered, in a case in which only the value is special."""
     special = any(
         order.value is not None or (order.fault and FAULTS[order.fault].kind is FaultKind.OPAQUE)

@@ -27,7 +27,16 @@ from workbook.errors import ConfigurationError
 from workbook.simulation.scenario import load as load_scenario
 from workbook.simulation.scenario import scenarios
 from workbook.tools.conform.back_end import model
-from workbook.tools.conform.back_end.model import BOUND, CALLED, RAW, RECOVERY, Cardholder, RelayGroup, Surface, Target
+from workbook.tools.conform.back_end.model import (
+    BOUND,
+    CALLED,
+    RAW,
+    RECOVERY,
+    BackEndGroup,
+    Cardholder,
+    Surface,
+    Target,
+)
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
 from workbook.tools.harness.selection import Baseline, Known
 from workbook.tools.harness.sessions import FromEnvironment, is_weak, suspect_header
@@ -491,7 +500,7 @@ class _Reader:
             self._cardholders(),
             form.timeouts.answer,
             logs,
-            frozenset(RelayGroup(name) for name, wanted in form.groups if not wanted),
+            frozenset(BackEndGroup(name) for name, wanted in form.groups if not wanted),
             ca_file=ca_file,
             recovery=form.timeouts.recovery,
             failures=form.failures,

@@ -23,15 +23,15 @@ from workbook.tools.conform.back_end.case_runner import (
     platform_names,
 )
 from workbook.tools.conform.back_end.judging import AFRESH, HAND_ON, MORE_TIME, SIDE_BY_SIDE, all_of, outcome
-from workbook.tools.conform.back_end.model import GET, SUCCESS, Broke, PhoneCall, RelayGroup, RelayResult, Seen
+from workbook.tools.conform.back_end.model import GET, SUCCESS, BackEndGroup, BackEndResult, Broke, PhoneCall, Seen
 from workbook.tools.conform.back_end.phone import UNPACKED
 from workbook.tools.harness.model import Root, RunFinding, Verdict
 from workbook.tools.mockserver.journal import operation_of
 
 # The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
 
-PLAIN_ATTEMPT = model.relay_case(
-    RelayGroup.FORM, "plain.attempt", "One attempt, with nothing wrong anywhere.", "API-10", all_of(),
+PLAIN_ATTEMPT = model.back_end_case(
+    BackEndGroup.FORM, "plain.attempt", "One attempt, with nothing wrong anywhere.", "API-10", all_of(),
     model.ATTEMPT_ALONE,
 )  # fmt: skip
 FIRST_CALL = replace(PLAIN_ATTEMPT, name="relay.plain.call", script=model.CaseScript((model.AppCall(GET),), alone=True))
@@ -69,13 +69,13 @@ class PlainFailure:
     why: str
     by_configuration: bool
 
-    def finding(self, results: Iterable[RelayResult]) -> RunFinding:
+    def finding(self, results: Iterable[BackEndResult]) -> RunFinding:
         """This failure for a report, with advice from the cases about the call's form."""
         results = list(results)
         advice = []
         for result in results:
             script = result.case.script  # list cases (several cards) give no advice
-            form = result.case.group is RelayGroup.FORM and result.verdict in CONFIRMED and script.cards == 1
+            form = result.case.group is BackEndGroup.FORM and result.verdict in CONFIRMED and script.cards == 1
             if form and self.operation in script.operations:
                 own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
                 advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON, MORE_TIME)]
@@ -206,7 +206,7 @@ GIVE_BACK = (
 
 
 def common_causes(
-    results: Iterable[RelayResult], gone: str = "", ended: str = "", requests: Sequence[model.Arrived] = ()
+    results: Iterable[BackEndResult], gone: str = "", ended: str = "", requests: Sequence[model.Arrived] = ()
 ) -> Iterator[RunFinding]:
     """What explains many results at once.
 
@@ -235,7 +235,7 @@ def common_causes(
         yield finding
 
 
-def _refused_in_a_row(results: Iterable[RelayResult], asked: Sequence[float]) -> list[list[tuple[PhoneCall, str]]]:
+def _refused_in_a_row(results: Iterable[BackEndResult], asked: Sequence[float]) -> list[list[tuple[PhoneCall, str]]]:
     """Calls that were refused at once, and nothing was asked between them; each with the name of its case."""
     between = dict[int, list[tuple[PhoneCall, str]]]()  # by the number of requests before them
     for result in results:
@@ -253,7 +253,7 @@ def _worked_last(call: PhoneCall, requests: Iterable[model.Arrived]) -> bool:
     return all(one.given is not None and not one.response.fault for one in (*of_card[-1:], *same[-1:]))
 
 
-def _open_breaker(results: Sequence[RelayResult], requests: Sequence[model.Arrived]) -> RunFinding | None:
+def _open_breaker(results: Sequence[BackEndResult], requests: Sequence[model.Arrived]) -> RunFinding | None:
     """A while in which the back end refused every call at once, and asked the API nothing, whatever the card."""
     asked = sorted(request.at for request in requests)
     refused = _refused_in_a_row(results, asked)
@@ -282,7 +282,7 @@ def _open_breaker(results: Sequence[RelayResult], requests: Sequence[model.Arriv
     return RunFinding(Root.NO_ANSWER, says, close if again else AFRESH, tuple(dict.fromkeys(cases)))
 
 
-def _collapse(results: Sequence[RelayResult]) -> RunFinding | None:
+def _collapse(results: Sequence[BackEndResult]) -> RunFinding | None:
     """A moment since which no call succeeded, although earlier calls did."""
     ran = sorted((began, at) for at, result in enumerate(results) if (began := result.began) is not None)
     in_time = [results[at] for _began, at in ran]

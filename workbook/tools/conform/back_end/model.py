@@ -32,7 +32,7 @@ GET, POST = "GET", "POST"
 
 
 @unique
-class RelayGroup(StrEnum):
+class BackEndGroup(StrEnum):
     """What a case is about. A configuration can leave out whole groups."""
 
     FORM = "form"
@@ -65,7 +65,7 @@ class Need(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class RelayCase(Case["Seen"]):
+class BackEndCase(Case["Seen"]):
     """One case for a back end, with a name like `relay.post.sdk-input-byte-exact`.
 
     Attributes:
@@ -87,11 +87,11 @@ class RelayCase(Case["Seen"]):
         return not self.script.judges_run
 
 
-def relay_case(  # noqa: PLR0917 - a row of a table
-    group: RelayGroup, name: str, says: str, rule: str, judge: Judge, script: CaseScript, *needs: Need
-) -> RelayCase:
+def back_end_case(  # noqa: PLR0917 - a row of a table
+    group: BackEndGroup, name: str, says: str, rule: str, judge: Judge, script: CaseScript, *needs: Need
+) -> BackEndCase:
     """One row of a table of cases; `name` is without `relay.`."""
-    return RelayCase(f"relay.{name}", says, rule, group, judge, script=script, needs=frozenset(needs))
+    return BackEndCase(f"relay.{name}", says, rule, group, judge, script=script, needs=frozenset(needs))
 
 
 # The script of a case: the phone's calls, and what the API answers meanwhile. Data only; CaseRunner carries it out.
@@ -185,8 +185,8 @@ class Order:
         moment: whether the fault comes `before` or `after` the API has done its work.
         settings: parameters of the fault.
         nth: applies to the n-th such request only, from 1; None for all of them.
-        share: sets the fault's seconds, as a share of the seconds within which the back end has to answer. Below 1 the
-            back end must wait; the delay is then at most half of the back end's own limit.
+        share: the delay is this share of the answer limit. Below 1 the answer still counts, and the delay is capped at
+            half of the back end's own timeout.
         packed: compresses a plain 200 with gzip where the request accepts that, as a gateway may do.
         chunked: sends a plain 200 in chunks, without a content-length, as a gateway may do.
         cookie: sets a cookie with a plain 200, as a gateway may do (assumed: the document shows no cookie).
@@ -454,7 +454,7 @@ class Target:
     cardholders: tuple[Cardholder, ...]
     bound: float = BOUND
     logs: tuple[Path, ...] = ()
-    without: frozenset[RelayGroup] = frozenset()
+    without: frozenset[BackEndGroup] = frozenset()
     adapter: Adapter | None = field(default=None, repr=False)
     ca_file: Path | None = None
     recovery: float = RECOVERY
@@ -829,10 +829,10 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class RelayResult(CaseResult):
+class BackEndResult(CaseResult):
     """How a case for a back end ended; `seen` holds both of its sides, and is None where no call was made."""
 
-    case: RelayCase
+    case: BackEndCase
     seen: Seen | None = None
 
     @property

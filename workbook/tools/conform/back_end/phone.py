@@ -361,7 +361,7 @@ def text_at(pointer: str | None, body: bytes) -> str | None:
 
 
 @contextmanager
-def loaded(name: str, folder: Path) -> Iterator[Adapter]:
+def load_adapter(name: str, folder: Path) -> Iterator[Adapter]:
     """The adapter of this name, `module:object`, for as long as the block lasts.
 
     The modules of the folder are imported anew, from their source, and forgotten at the end: another run may have
@@ -402,10 +402,10 @@ def _adapter(module: str, attribute: str) -> Adapter:
     if not hasattr(imported, attribute):
         public = [name for name in vars(imported) if not name.startswith("_")]
         raise ConfigurationError(f"adapter: {module!r} has no {attribute!r}. {did_you_mean(attribute, public)}")
-    return checked_adapter(getattr(imported, attribute), f"{module}:{attribute}")
+    return check_adapter(getattr(imported, attribute), f"{module}:{attribute}")
 
 
-def checked_adapter(adapter: Any, name: str) -> Adapter:
+def check_adapter(adapter: Any, name: str) -> Adapter:
     """The adapter, once its callables are checked. A class is instantiated first.
 
     Raises:

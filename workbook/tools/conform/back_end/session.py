@@ -31,8 +31,8 @@ from workbook.tools.conform.back_end.case_runner import CaseRunner, Rounds, run_
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import PRINTED, Config
 from workbook.tools.conform.back_end.findings import PlainFailure, common_causes, first_call, plain_attempt
-from workbook.tools.conform.back_end.model import POST, SUCCESS, Broke, PhoneCall, RelayCase, RelayResult
-from workbook.tools.conform.back_end.phone import OriginClient, listens, loaded
+from workbook.tools.conform.back_end.model import POST, SUCCESS, BackEndCase, BackEndResult, Broke, PhoneCall
+from workbook.tools.conform.back_end.phone import OriginClient, listens, load_adapter
 from workbook.tools.harness.model import RunFinding, Verdict
 from workbook.tools.harness.progress import RunProgress
 from workbook.tools.harness.record import concluded
@@ -225,7 +225,7 @@ class Launcher:
         self.target, start = config.target, config.start
         if config.adapter:
             stack.enter_context(exported(self._values))
-            adapter = stack.enter_context(loaded(config.adapter, config.folder))
+            adapter = stack.enter_context(load_adapter(config.adapter, config.folder))
             self.target = replace(self.target, adapter=adapter)
         elif start.command and not self.known:
             values = surroundings(api, proxy=start.proxy) | self._values
@@ -393,7 +393,7 @@ class Stopping(AbstractContextManager["Stopping"]):
 
 
 @dataclass(frozen=True, slots=True)
-class RunOptions(Options[RelayCase]):
+class RunOptions(Options[BackEndCase]):
     """Which cases to run against a back end, and how.
 
     Attributes:
@@ -402,7 +402,7 @@ class RunOptions(Options[RelayCase]):
         in_order: one case after the other, in the order of `cases`.
     """
 
-    cases: Sequence[RelayCase] = field(default_factory=lambda: tuple(CASES.values()))
+    cases: Sequence[BackEndCase] = field(default_factory=lambda: tuple(CASES.values()))
     repeat: int = 1
     keep_going: bool = False
     in_order: bool = False
@@ -469,10 +469,10 @@ class _Run:
         options, config, runner = self.options, self.config, self.runner
         ended = {}
         for case in options.cases:
-            undecided = None if stopping.asked else RelayResult(case, Verdict.NOT_TESTABLE, why=self.trouble)
+            undecided = None if stopping.asked else BackEndResult(case, Verdict.NOT_TESTABLE, why=self.trouble)
             ended[case.name] = self.rounds.ended(case.name) or without(case, runner.target) or undecided
 
-        def findings(results: Sequence[RelayResult]) -> Iterator[RunFinding]:
+        def findings(results: Sequence[BackEndResult]) -> Iterator[RunFinding]:
             gone, how = map(self.clean, (runner.gone, self.launcher.ended if runner.gone else ""))
             yield from (failure.finding(results) for failure in self.plain)
             yield from common_causes(results, gone, how, runner.upstream.arrived())
@@ -548,7 +548,7 @@ class _Run:
             await asyncio.to_thread(self.launcher.end)
             await run_cases(whole, runner, self._on_result)
 
-    def _on_result(self, result: RelayResult) -> None:
+    def _on_result(self, result: BackEndResult) -> None:
         if not self.over:  # otherwise the report is being written
             clean = replace(result, why=self.clean(result.why))
             self.rounds.keep(clean)

@@ -10,16 +10,16 @@ from types import MappingProxyType
 
 from workbook.errors import DefinitionError
 from workbook.tools.conform.back_end.cases import data, failure, privacy
-from workbook.tools.conform.back_end.model import RelayCase
+from workbook.tools.conform.back_end.model import BackEndCase
 
 
-def by_name(cases: Iterable[RelayCase]) -> Mapping[str, RelayCase]:
+def by_name(cases: Iterable[BackEndCase]) -> Mapping[str, BackEndCase]:
     """The cases by their names.
 
     Raises:
         DefinitionError: a name recurs.
     """
-    named: dict[str, RelayCase] = {}
+    named: dict[str, BackEndCase] = {}
     for case in cases:
         if named.setdefault(case.name, case) is not case:
             raise DefinitionError(f"Two cases are called {case.name!r}.")
@@ -27,6 +27,6 @@ def by_name(cases: Iterable[RelayCase]) -> Mapping[str, RelayCase]:
 
 
 # In the order of reports.
-CASES: Mapping[str, RelayCase] = by_name(
+CASES: Mapping[str, BackEndCase] = by_name(
     case for part in (data.FORM, data.FIDELITY, privacy.CASES, failure.CASES) for case in part
 )

@@ -213,12 +213,12 @@ def not_the_first_again(seen: Seen) -> Iterator[Miss]:
             yield Miss("the sdkInput that the POST returned", "the one that the GET had returned", todo)
 
 
-_whole = partial(model.relay_case, model.RelayGroup.FIDELITY)
+_whole = partial(model.back_end_case, model.BackEndGroup.FIDELITY)
 
 
 def _values(
     kind: str, subject: tuple[str, str], rule: str, values: Mapping[str, tuple[str, model.Maker]], need: Need
-) -> Iterator[model.RelayCase]:
+) -> Iterator[model.BackEndCase]:
     """For each value one case of the GET and one of the POST."""
     for name, (words, maker) in values.items():
         get, post = given_back(GET), all_of(handed_on, given_back(POST))
@@ -474,7 +474,7 @@ def _attempt(manner: model.Manner) -> CaseScript:
 # The first rows are about what reaches the API, the later ones about what HTTP and JSON allow the phone. The phone in
 # most tests is the same library in one setting; real phones differ in just these things, and some differ between two
 # versions.
-_form = partial(model.relay_case, model.RelayGroup.FORM)
+_form = partial(model.back_end_case, model.BackEndGroup.FORM)
 FORM = (
     _form("get.path", "The GET goes to the document's path.", "API-1", document_path(GET), ATTEMPT_ALONE),
     _form("post.path", "The POST goes to the very same path.", "API-2", document_path(POST), ATTEMPT_ALONE),

@@ -14,7 +14,7 @@ from workbook.tools.conform.back_end.model import GET, POST, AppCall, CaseScript
 from workbook.tools.harness.model import Miss, Root
 
 # What a back end has to do about a fault depends on what it can know, which is the fault's kind.
-_fault = partial(model.relay_case, model.RelayGroup.FAULTS)
+_fault = partial(model.back_end_case, model.BackEndGroup.FAULTS)
 
 
 def whole_or_refused(seen: Seen) -> Iterator[Miss]:
@@ -33,7 +33,7 @@ def whole_or_refused(seen: Seen) -> Iterator[Miss]:
             )
 
 
-def of_fault(fault: Fault, operation: str) -> Iterator[model.RelayCase]:
+def of_fault(fault: Fault, operation: str) -> Iterator[model.BackEndCase]:
     """The cases of one fault on one operation."""
     does = fault.sentence if fault.source in fault.sentence else f"{fault.sentence.rstrip('.')} ({fault.source})."
     name, slug = operation.lower(), re.sub("[^a-z0-9]+", "-", fault.name.lower()).strip("-")
@@ -112,7 +112,7 @@ def is_nil(seen: Seen) -> Iterator[Miss]:
             yield Miss("no sdkInput, not even an empty one", outcome(call), todo)
 
 
-def _mapped(name: str, says: str, rule: str, judge: model.Judge, need: model.Need) -> model.RelayCase:
+def _mapped(name: str, says: str, rule: str, judge: model.Judge, need: model.Need) -> model.BackEndCase:
     failures = ("422", "500", "sdkInput missing", "sdkInput null", "sdkInput empty", "close")
     steps = tuple(step for fault in failures for step in (SetOrders((Order(POST, fault=fault),)), AppCall(POST)))
     return _fault(f"post.{name}", says, rule, all_of(judge, answered), CaseScript(steps), need)
@@ -140,7 +140,7 @@ def session_not_lost(seen: Seen) -> Iterator[Miss]:
             yield Miss("a failure that is not about the cardholder's session", outcome(call), todo, harms=harms)
 
 
-def of_copying(operation: str) -> Iterator[model.RelayCase]:
+def of_copying(operation: str) -> Iterator[model.BackEndCase]:
     """A back end that copies the API's answer hands on a value of another type, or a status about its own key."""
     name = operation.lower()
     # neither platform's SDK takes an sdkInput that is no text, so an app that gets one can only fail later
@@ -280,10 +280,10 @@ DOUBLE_TAP = (AppCall(GET), model.Together((AppCall(POST), AppCall(POST))))
 POST_LATE = (Order(POST, fault="latency", settings={"seconds": 0.6}, nth=1),)
 
 _budget, _concurrency = (
-    partial(model.relay_case, model.RelayGroup.BUDGET),
-    partial(model.relay_case, model.RelayGroup.CONCURRENCY),
+    partial(model.back_end_case, model.BackEndGroup.BUDGET),
+    partial(model.back_end_case, model.BackEndGroup.CONCURRENCY),
 )
-_recovery = partial(model.relay_case, model.RelayGroup.RECOVERY)
+_recovery = partial(model.back_end_case, model.BackEndGroup.RECOVERY)
 TIMES = (
     *(_budget(f"{operation.lower()}.limit-{part}",
               f"A {operation} whose answer {words} ends before the wallet gives up (wallet).", "REL-5",

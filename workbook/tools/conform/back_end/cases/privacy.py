@@ -224,7 +224,7 @@ def _logged(script: CaseScript) -> CaseScript:
 
 # The rows with `WHOLE_RUN` run last, when the back end has ended and its logs are complete: they judge what no single
 # case saw.
-_secret = partial(model.relay_case, model.RelayGroup.SECRECY)
+_secret = partial(model.back_end_case, model.BackEndGroup.SECRECY)
 SECRECY = (
     _secret("success.no-key", "An answer holds no part of the key.", "REL-2", all_of(WORKS, no_key), model.ATTEMPT),
     _secret("failure.no-key", "A failure holds no part of the key.", "REL-2", all_of(answered, no_key), API_FAILS),
@@ -474,7 +474,7 @@ def no_other_card(seen: Seen) -> Iterator[Miss]:
 CROWD = range(12)
 
 # A call that is not entitled must not reach the API either. So these cases run alone, and any request is a miss.
-_apart = partial(model.relay_case, model.RelayGroup.ISOLATION)
+_apart = partial(model.back_end_case, model.BackEndGroup.ISOLATION)
 ISOLATION = (
     *(_apart(f"{operation.lower()}.crowd", f"Many {operation}s at once each get their own card's data.", "REL-4",
              all_of(judging.one_works(operation), own_only),
