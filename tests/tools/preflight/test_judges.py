@@ -110,6 +110,37 @@ def test_a_handler_without_the_sdk_and_with_completions_is_judged_too(platform_b
     assert failed(calling) == {"swift.remote-entries", "swift.status-network"}
 
 
+@pytest.mark.rule("B-CAN-1", "B-CAN-2")
+@pytest.mark.parametrize(
+    ("version", "call", "verdict"),
+    [
+        ("2.2.1", "canAddCard(isWatchActivated: isWatchActivated)", Verdict.PASS),
+        ("2.2.1", "canAddCard()", Verdict.FAIL),
+        ("2.2.1", "canAddCardDetails()", Verdict.FAIL),
+        ("1.0.0", "canAddCard()", Verdict.PASS),
+        ("1.0.0", "canAddCardDetails()", Verdict.PASS),
+        ("1.0.0", "canAddCard(isWatchActivated: isWatchActivated)", Verdict.FAIL),
+    ],
+)
+def test_both_questions_are_in_both_variants_and_only_their_argument_differs(platform_b, version, call, verdict):
+    file, pins = platform_b / "App" / "AddCardModel.swift", platform_b / "Package.resolved"
+    written = "canAddCardDetails(isWatchActivated: isWatchActivated).canAddCard"
+    assert written in file.read_text()
+    file.write_text(file.read_text().replace(written, call))
+    pins.write_text(pins.read_text().replace("2.2.1", version))
+    assert judged(platform_b)["swift.can-add"].verdict is verdict
+
+
+@pytest.mark.rule("A-DEP-2")
+def test_an_app_that_only_drags_the_library_in_is_told_what_to_exclude(tmp_path):
+    (tmp_path / "build.gradle").write_text(
+        "platform { defaultConfig { applicationId 'a.b' } }\nrepositories { mavenCentral() }\n"
+        "dependencies { implementation 'wallet.gms:play-services-tapandpay:17.1.2' }\n"
+    )
+    (miss,) = judged(tmp_path)["gradle.repository"].misses
+    assert miss.todo.endswith("exclude group wallet.gms, module play-services-tapandpay.")
+
+
 def test_an_apps_own_function_with_a_name_of_the_other_variant_is_not_blamed(platform_b):
     file = platform_b / "App" / "AddCardModel.swift"
     calling = file.read_text().replace("app.save(sdkInput, cardId)", "_ = page.canAddCard()")
@@ -186,7 +217,9 @@ def test_no_case_takes_the_cause_of_a_status_for_published():
         *((f"BASE_URL=http://{host}:8080", "base-url", []) for host in ("localhost", "127.0.0.1", "[::1]")),
         ("BASE_URL=http://api.operator.example", "base-url", ["BASE_URL holds no https address"]),
         ("API_URL=api.operator.example", "base-url", ["API_URL holds no https address"]),
-        ("API_URL=https://api.operator.example/bcl/v3", "base-url", ["API_URL ends in the path"]),
+        ("API_URL=https://api.operator.example/bcl/v3", "base-url", ["API_URL ends in another path"]),
+        ("API_URL=https://api.operator.example/bcl/v2", "base-url", []),
+        ("API_URL=https://api.operator.example/bcl/v2/", "base-url", []),
         *((f"API_KEY={word}", "key", ["API_KEY holds a placeholder"])
           for word in ("<key>", "change_me", "changeme", "your-key", "TODO", "xxx", "an-example")),
         ("APIKEY=k3-92ab-771c", "key", []),

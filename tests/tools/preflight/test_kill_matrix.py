@@ -146,7 +146,7 @@ A = [
 
 ENVIRONMENT = [
     ("environment.base-url", "https://test.operator.example", "http://test.operator.example"),
-    ("environment.base-url", "operator.example", "operator.example/bcl/v2"),
+    ("environment.base-url", "operator.example", "operator.example/bcl/v2/paymentInstruments"),
     ("environment.key", "k3-92ab-771c-0e", "<your key>"),
     ("environment.key", "k3-92ab-771c-0e", "live-92ab-771c-0e"),
     ("environment.key", "test.operator.example\nAPI_KEY=k3", "api.operator.example\nAPI_KEY=sandbox-k3"),

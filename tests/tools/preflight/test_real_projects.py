@@ -368,6 +368,37 @@ def test_a_project_that_a_tool_has_yet_to_make_says_which(tmp_path, file, text, 
         assert (after[case].verdict, tool in after[case].why) == (Verdict.NOT_LOOKED_AT, True)
 
 
+def dotnet(name, identity, point="", written="", **settings):
+    extension = f"<key>NSExtensionPointIdentifier</key><string>com.platform.Kit.{point}</string>"
+    extension += f"<key>NSExtensionPrincipalClass</key><string>{written}</string>"
+    inner = f"<key>NSExtension</key><dict>{extension}</dict>" if point else ""
+    head, right = '<?xml version="1.0"?><plist version="1.0"><dict>', "com.platform.payment-pass-provisioning"
+    tags = {"SupportedOSPlatformVersion": "14.0", "CodesignEntitlements": "Entitlements.plist", **settings}
+    project = "".join(f"<{tag}>{text}</{tag}>" for tag, text in tags.items())
+    return {
+        f"{name}/Info.plist": f"{head}<key>CFBundleIdentifier</key><string>{identity}</string>{inner}</dict></plist>",
+        f"{name}/Entitlements.plist": f"{head}<key>{right}</key><true/></dict></plist>",
+        f"{name}/{name}.csproj": f"<Project><PropertyGroup>{project}</PropertyGroup></Project>",
+        f"{name}/Class.cs": f'[Register("{written}")]\npublic class Any : IssuerProvisioningExtensionHandler {{ }}\n',
+    }
+
+
+@pytest.mark.rule("X-PLIST-3")
+def test_a_class_of_net_is_found_by_the_name_that_it_is_registered_with(tmp_path):
+    """There is no Swift module, so to write one in front of the class would break it."""
+    files = {
+        **dotnet("App", "com.acme.bank"),
+        **dotnet("Cards", "com.acme.bank.cards", "issuer-provisioning", "CardsHandler"),
+        **dotnet("CardsUI", "com.acme.ui", "issuer-provisioning.authorization", "CardsUI", ApplicationId="com.acme.ui"),
+    }
+    cases = judged(write(tmp_path / "good", files | {"Cards/Other.cs": "class Other { }"}))
+    for name in ("plist.principal-class", "entitlement.provisioning", "build.deployment-target"):
+        assert cases[name].verdict is Verdict.PASS, name
+    assert [miss.observed for miss in cases["plist.bundle-id"].misses] == ["com.acme.ui"]
+    unregistered = files | {"Cards/Class.cs": "public class CardsHandler { }"}
+    assert judged(write(tmp_path / "bad", unregistered))["plist.principal-class"].verdict is Verdict.FAIL
+
+
 def test_a_bundle_id_that_is_set_elsewhere_is_not_looked_at(tmp_path):
     config = "Config/Shared.xcconfig"
     files = PROJECTS["xcode"] | {config: PROJECTS["xcode"][config].replace("APP_ID", "OTHER_ID")}

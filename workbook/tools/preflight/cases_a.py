@@ -157,6 +157,9 @@ def check_repositories(facts: Facts) -> Iterator[Miss]:
         expected, observed = "mavenLocal() or an internal repository", "public repositories only"
         source = "the operator's contact or the wallet provider"
         todo = f"Get the private library from {source}, and add the repository that holds it."
+        if not facts.a.sdk and not facts.a.kotlin.about:
+            group, _colon, name = facts.a.library[0].coordinate.partition(":")
+            todo += f" An app that does not provision excludes what drags it in: exclude group {group}, module {name}."
         yield miss_at(module.file.name, first.line, expected, observed, todo, harms=True)
 
 

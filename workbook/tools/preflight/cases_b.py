@@ -194,10 +194,16 @@ def _check_principal_class(facts: Facts, target: BuildTarget) -> Iterator[Miss]:
 
 
 def _declares(facts: Facts, name: str, *, plain: bool = False) -> bool:
-    """Whether a source has a class of this name; `plain`: without a module, as in Objective-C or by `@objc(...)`."""
-    kinds = r"@objc\(|@implementation\s+" if plain else r"@objc\(|@implementation\s+|class\s+|typealias\s+"
+    """Whether a source has a class of this name.
+
+    Args:
+        facts: with the sources.
+        name: of the class.
+        plain: without a module, as in Objective-C, by Swift's `@objc(...)`, or by C#'s `[Register("...")]`.
+    """
+    kinds = r"@objc\(|@implementation\s+|\[\s*Register\s*\(\s*\"" + ("" if plain else r"|class\s+|typealias\s+")
     declared = re.compile(rf"({kinds}){re.escape(name)}\b")
-    return any(declared.search(file.text) for file in facts.project.named("*.swift", "*.m", "*.mm"))
+    return any(declared.search(file.text) for file in facts.project.named("*.swift", "*.m", "*.mm", "*.cs"))
 
 
 @case("plist.bundle-id", "form", "GAP-8", EXTENSION, unseen=_no_setting(lambda target: target.bundle_id, "bundle id"))
@@ -479,11 +485,13 @@ def check_card_art(facts: Facts) -> Iterator[Miss]:
 def check_can_add(facts: Facts) -> Iterator[Miss]:
     """The app asks with the call that the SDK's version has."""
     later = facts.b.version >= LATER_B
-    wanted, other = ("canAddCardDetails", "canAddCard") if later else ("canAddCard", "canAddCardDetails")
+    wanted = ["isWatchActivated"] if later else []
+    asking = {name for name in ("canAddCard", "canAddCardDetails") if not facts.b.swift.declares(name)}
     for call in facts.b.swift.calls:
-        if call.name == other and call.receiver and not facts.b.swift.declares(other):
-            todo = f"SDK {facts.b.written_version} has {wanted} (sdk-b): call that."
-            yield miss_in(call, wanted, other, todo, rule="B-CAN-2" if later else "B-CAN-1")
+        if call.name in asking and call.receiver and call.labels != wanted:
+            expected, observed = (_signature(call.name, labels) for labels in (wanted, call.labels))
+            todo = f"SDK {facts.b.written_version} has {expected} (sdk-b): call that."
+            yield miss_in(call, expected, observed, todo, rule="B-CAN-2" if later else "B-CAN-1")
         elif call.name == "canAddCardDetails" and any(text_of(part).endswith("false") for part in call.arguments):
             expected, observed = "isWatchActivated as WatchAvailability tells it", "false, whatever watch there is"
             todo = "Await activate() of the one WatchAvailability, or the card is not offered for the watch."

@@ -174,16 +174,19 @@ def _addresses(file: File) -> Iterator[tuple[int, str]]:
 
 @case("environment.base-url", "form", "API-1", SETTINGS, ADDRESS)
 def check_base_urls(facts: Facts) -> Iterator[Miss]:
-    """The API's address is an https address without the path."""
-    expected = "an https address without /bcl/v2"
-    todo = "Set the scheme and the host alone: the path is the same for everybody."
+    """The API's address is an https address without the path of a call.
+
+    With `/bcl/v2` at its end it is what the official clients take.
+    """
+    expected = "an https address, at most with /bcl/v2 at its end"
+    todo = "Set the scheme and the host, and /bcl/v2 behind them if your client takes it: the rest is each call's own."
     for name, value, line in facts.addresses:
         parts = urlsplit(value)
         is_local = parts.hostname in {"localhost", "127.0.0.1", "::1"}
         if not parts.hostname or (parts.scheme != "https" and not is_local):
             yield miss_at(facts.environment_file, line, expected, f"{name} holds no https address", todo, harms=True)
-        elif re.search(r"/bcl/v\d", value):
-            yield miss_at(facts.environment_file, line, expected, f"{name} ends in the path", todo, harms=True)
+        elif "/bcl/" in value and not re.search(r"/bcl/v2/?\Z", value):
+            yield miss_at(facts.environment_file, line, expected, f"{name} ends in another path", todo, harms=True)
 
 
 @case("environment.key", "form", "API-4", SETTINGS, KEY)

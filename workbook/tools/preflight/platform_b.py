@@ -126,7 +126,8 @@ class BuildTarget:
     def deployment(self) -> str:
         """The lowest version of the phone's system; empty where it is unknown."""
         named = re.compile(r"[A-Z]*PHONEOS_DEPLOYMENT_TARGET\Z")
-        found = (expand(self.settings, value) for key, value in self.settings.items() if named.match(key))
+        found = [expand(self.settings, value) for key, value in self.settings.items() if named.match(key)]
+        found.append(str((self.plist or {}).get("MinimumOSVersion", "")))
         return next((value for value in found if "$" not in value), "")
 
     @property
@@ -365,14 +366,30 @@ def _read(file: File | None, broken: list[tuple[File, str]]) -> Mapping[str, Any
 
 
 def _by_plist(project: Project, broken: list[tuple[File, str]]) -> Iterator[BuildTarget]:
-    """Without a project file: each property list of a bundle is a target, with the entitlements in its folder."""
+    """Without a project file: each property list of a bundle is a target, with what is beside it.
+
+    That is its entitlements, and in a .NET project the settings of the `.csproj`.
+    """
+    named = {
+        "ApplicationId": "PRODUCT_BUNDLE_IDENTIFIER",
+        "SupportedOSPlatformVersion": "PHONEOS_DEPLOYMENT_TARGET",
+    }
     for file in project.named("*Info.plist"):
         plist = None if file.is_test else _read(file, broken)
         if plist is None or not {"NSExtension", "CFBundleIdentifier", "CFBundleExecutable"} & plist.keys():
             continue
-        found = [other for other in project.named("*.entitlements") if other.path.parent == file.path.parent]
-        rights = found[0] if len(found) == 1 else None
-        yield BuildTarget(file.path.parent.name, "", "", {}, plist, file, _read(rights, broken), rights, file)
+        folder = file.path.parent
+        beside = [other for other in project.named("*.entitlements", "Entitlements.plist", "*.csproj")
+                  if other.path.parent == folder]  # fmt: skip
+        rights = [other for other in beside if not other.name.endswith(".csproj")]
+        settings: dict[str, str] = {}
+        for other in (other for other in beside if other.name.endswith(".csproj")):
+            for tag, text in re.findall(r"<(\w+)[^>]*>\s*([^<>]+?)\s*</\1>", other.text):
+                settings.setdefault(named.get(tag, tag), text)
+        if chosen := project.at(folder / settings.get("CodesignEntitlements", "").replace("\\", "/")):
+            rights = [chosen]
+        entitled = rights[0] if len(rights) == 1 else None
+        yield BuildTarget(folder.name, "", "", settings, plist, file, _read(entitled, broken), entitled, file)
 
 
 def _packages(project: Project, package: str, broken: list[tuple[File, str]]) -> Iterator[Package]:
