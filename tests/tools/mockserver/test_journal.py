@@ -459,20 +459,19 @@ def test_whatever_the_key_is_it_is_not_kept(key, body, target):
 # ---------------------------------------------------------------- bounds
 
 
-@pytest.mark.slow
-def test_a_hundred_thousand_requests_leave_no_more_than_the_limit():
+def test_many_requests_leave_no_more_than_the_limit():
     def kept():  # another test's server may still have entries of its own
         return sum(isinstance(one, Entry) and one.target == "/bounded" for one in gc.get_objects())
 
     journal = exchanged(*[get("/bounded")] * 100, limit=100)
     assert kept() == 100
     journaled = Journaled(Fixed(answer()), journal)
-    for _ in range(100_000):
+    for _ in range(1_000):
         journaled.respond(get("/bounded"))
     assert kept() == 100
-    assert (len(journal), journal.count, journal.dropped) == (100, 100_100, 100_000)
-    assert [one.number for one in journal.entries()] == [*range(100_001, 100_101)]
-    assert repr(journal) == "Journal(100 of 100100 entries)"
+    assert (len(journal), journal.count, journal.dropped) == (100, 1_100, 1_000)
+    assert [one.number for one in journal.entries()] == [*range(1_001, 1_101)]
+    assert repr(journal) == "Journal(100 of 1100 entries)"
 
 
 def test_large_bodies_are_bounded_too_and_the_latest_is_always_kept():

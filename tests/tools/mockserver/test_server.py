@@ -345,19 +345,6 @@ def test_each_start_makes_a_key_of_its_own_that_prints_nowhere():
     assert SIMULATED_KEY not in keys
 
 
-@pytest.mark.slow
-def test_serving_twice_on_one_port_is_refused_before_anything_is_printed():
-    with listening("127.0.0.1", 0) as taken:
-        port = taken.getsockname()[1]
-        program = (
-            f"from workbook.tools.mockserver.serve import ServeOptions, serve_api; serve_api(ServeOptions(port={port}))"
-        )
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert f"ConfigurationError: Cannot listen on 127.0.0.1 port {port}: Address already in use" in done.stderr
-
-
 # ---------------------------------------------------------------- an sdkOutput to post, and a log
 
 
@@ -491,17 +478,3 @@ def test_a_log_that_nobody_reads_does_not_stop_the_server(served):
         got = requests.get(told["base_url"] + PATH, headers={"x-api-key": told["api_key"]}, timeout=10)
         assert got.status_code == 200
     process.stderr = None
-
-
-@pytest.mark.slow
-def test_a_server_leaves_the_logging_of_its_process_alone():
-    program = """
-import logging
-from workbook.tools.mockserver.serve import log_line
-from workbook.tools.mockserver.server import base_url, listening, running
-with running(), running():
-    names = "", "asyncio", "workbook", "workbook.server"
-    print([name for name in names if logging.getLogger(name).handlers])
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("[]\n", "")

@@ -87,11 +87,6 @@ def test_many_small_headers_are_answered_up_to_the_limit(patient):
     assert b"200 OK" in answered(patient, head(b"content-length: 0", *lines))
 
 
-def test_a_request_with_two_hosts_is_refused(patient):
-    """The first one could be ours, and the second one a foreign page's (RFC 9112, 3.2)."""
-    assert answered(patient, head(b"content-length: 0", b"Host: evil.example")).startswith(b"HTTP/1.1 400 ")
-
-
 def test_above_its_descriptors_a_server_refuses_connections_instead_of_failing_to_accept():
     one = Server(size_of_body)
     one.most_connections = 2

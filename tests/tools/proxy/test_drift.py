@@ -1,8 +1,6 @@
 """Drift: each difference is found once, with its basis and a count."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -344,20 +342,6 @@ def test_a_wrong_command_line_is_one_line_and_2(words, told, capsys):
     shown = capsys.readouterr()
     assert (shown.out, len(shown.err.splitlines())) == ("", 1)
     assert told in shown.err
-
-
-@pytest.mark.slow
-def test_drift_needs_no_server_and_no_client_library(tmp_path):
-    recording = Recording(tmp_path / "r", HEAD)
-    recording.keep(*get())
-    recording.close()
-    program = (
-        "import sys; from workbook.tools.commands.cli import main; main(['drift', sys.argv[1]]);"
-        "print(sorted({'uvicorn', 'pandas', 'numpy'} & set(sys.modules)))"
-    )
-    command = [sys.executable, "-c", program, str(tmp_path / "r")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_what_another_simulator_adds_to_its_answers_is_no_drift(found):
