@@ -1,14 +1,22 @@
-"""Panels of a scene, of a bench, and of a fault: each has a film, a snapshot, and data to play."""
+"""Live panels: each has a film, data to play and a stored form, and does not believe a browser."""
 
+import ipywidgets
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
+from workbook.checks.timing.measured import measure
+from workbook.errors import ParameterError
 from workbook.lessons.plays.pages import PANELS
 from workbook.lessons.session import session
-from workbook.lessons.widgets.panels import Panels, film_of
+from workbook.lessons.widgets.chooser import Chooser
+from workbook.lessons.widgets.panels import WAKE, Here, Live, Panels, Player, film_of
+from workbook.lessons.widgets.stage import stage
+from workbook.play.extension.handler import ReferenceHandler
 from workbook.play.platform_a import PlatformARun
+from workbook.views.table import Snapshot
 
 SESSION = session()
-
 SOURCES = {
     "walk": SESSION.platform_a.play,
     "open_card": SESSION.platform_a.open_page,
@@ -66,3 +74,129 @@ def test_one_panel_alone(panel, words):
 
 def test_all_panels_tell_the_findings_too():
     assert "A-BTN-1" in repr(Panels(SESSION.platform_a.play(taps=3, guarded=False), *PANELS))
+
+
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+class Thing(Live):
+    def __init__(self):
+        self.made = ipywidgets.HTML("live")
+
+    def snapshot(self):
+        return Snapshot("stored", "<p>stored</p>")
+
+    def make_widget(self):
+        return self.made
+
+
+@pytest.fixture
+def displayed():
+    InteractiveShell.instance()
+    yield _outputs
+    InteractiveShell.clear_instance()
+
+
+def _outputs(shown):
+    with capture_output() as captured:
+        shown._ipython_display_()
+    return [output.data for output in captured.outputs]
+
+
+def test_a_notebook_gets_a_snapshot_and_a_view(displayed):
+    stored, view = displayed(Thing())
+    assert set(stored) == {"text/plain", "text/html"}
+    assert stored["text/plain"] == "stored"
+    assert "<p>stored</p>" in stored["text/html"]
+    assert set(view) == {"text/plain", WIDGET_VIEW}
+    assert view["text/plain"] == WAKE
+
+
+def test_whoever_asks_for_its_forms_gets_what_is_stored():
+    assert set(Thing()._repr_mimebundle_()) == {"text/plain", "text/html"}
+
+
+EVERYTHING = {
+    "chooser": lambda: Chooser(SESSION.platform_a.play, taps=[1, 2]),
+    "panels": lambda: Panels(SESSION.platform_a.play(), *PANELS),
+    "stage": lambda: stage("from the wallet"),
+}
+
+
+@pytest.mark.parametrize("make", EVERYTHING.values(), ids=list(EVERYTHING))
+def test_what_is_stored_is_the_same_every_time(make):
+    one, other = make()._repr_mimebundle_(), make()._repr_mimebundle_()
+    assert one == other
+    assert " at 0x" not in "".join(map(str, one.values())) + repr(make())
+    assert "<script" not in one["text/html"]
+
+
+def here(takes):
+    ticks = iter(range(0, 10**12, takes))
+    return Here(measure(ReferenceHandler, warm=2, cold=1, sleep=lambda _s: None, stopwatch=lambda: next(ticks)))
+
+
+@pytest.mark.slow
+def test_what_is_stored_is_the_same_whatever_was_measured():
+    fast, slow = here(10)._repr_mimebundle_(), here(10_000_000)._repr_mimebundle_()
+    for kind in ("text/plain", "text/html"):
+        assert fast[kind] == slow[kind]
+        assert "shown live and not stored" in fast[kind]
+    assert "0 network calls in each status(), as its trace shows" in fast["text/plain"]
+
+
+def test_the_figures_are_in_the_live_widget():
+    shown = here(10_000_000)
+    assert "median 10 ms" in shown.widget().value
+    assert "Durations: status(), measured here" in shown.widget().value
+    assert "shown live and not stored" in shown.widget().value
+
+
+DATA = {"title": "A run", "frames": []}
+
+
+def player(answers, **more):
+    def answer(message):
+        answers.append(message)
+        return {"acts": len(answers)}
+
+    return Player(DATA, answer=answer, **more)
+
+
+def sent(panel, **content):
+    panel._handle_custom_msg(content, [])
+
+
+def test_each_number_is_answered_once():
+    answers = []
+    panel = player(answers)
+    for number in (1, 1, 2, 2, 1):
+        sent(panel, kind="act", number=number)
+    assert [message["number"] for message in answers] == [1, 2]
+    assert (panel.number, panel.acts) == (2, 2)
+
+
+@pytest.mark.parametrize("number", [None, "1", 1.5, True, -1, 0, [1]])
+def test_what_is_no_newer_number_is_dropped(number):
+    answers = []
+    sent(player(answers), kind="act", number=number)
+    assert answers == []
+
+
+def test_a_film_to_look_at_answers_nothing():
+    panel = Player(DATA)
+    sent(panel, kind="act", number=1)
+    assert (panel.by_hand, panel.number) == (False, 0)
+
+
+def test_the_answer_and_its_number_arrive_together():
+    panel, seen = player([]), []
+    panel.send_state = lambda _key=None: seen.append((panel.acts, panel.number))
+    sent(panel, kind="act", number=1)
+    assert seen == [(1, 1)]
+
+
+def test_a_misspelt_panel_is_explained():
+    with pytest.raises(ParameterError, match="Did you mean 'phone'"):
+        Player(DATA, ["fone"])
+    assert Player(DATA).panels == list(PANELS)

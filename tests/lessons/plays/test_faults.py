@@ -5,13 +5,13 @@ from itertools import product
 import pytest
 
 from workbook.api.exchange import Options
-from workbook.base.rules import Owner
+from workbook.base.rules import Owner, rule
 from workbook.checks import Severity
 from workbook.checks.api import DELEGATE_LIMIT
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.lessons.plays.faults import WAYS_TO_ADD
-from workbook.lessons.session import session
+from workbook.lessons.plays.faults import PREDICTIONS, WAYS_TO_ADD, back_end_table, fault_table
+from workbook.lessons.session import outcomes, session
 from workbook.play.back_end import BACK_ENDS, TRY_LATER
 from workbook.simulation.faults import FAULTS, FaultKind
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
@@ -291,3 +291,131 @@ def test_it_says_what_was_played_and_that_a_fault_was_never_reached():
 def test_a_misspelt_argument_is_explained(arguments, hint):
     with pytest.raises(ParameterError, match=hint):
         break_it(**arguments)
+
+
+def test_every_fault_is_in_one_group_with_its_sentence_and_source():
+    rows = [row for view in fault_table().views for row in view.rows]
+    assert [row[0] for row in rows] == [*FAULTS]
+    assert [(row[2], row[3]) for row in rows] == [(one.source, one.sentence) for one in FAULTS.values()]
+
+
+def test_what_can_be_set_is_named_with_the_number_it_has_otherwise():
+    rows = {row[0]: row[1] for view in fault_table().views for row in view.rows}
+    assert rows["reset"] == "-"
+    assert rows["uniform latency"] == "least = 0.1, most = 0.9"
+    assert rows["gzip bomb"] == "bytes = 20,000,000"
+    assert rows["redirect"] == "status = 302, location"
+
+
+def test_every_fault_has_its_outcome_for_both_operations():
+    table = outcomes()
+    assert table.head == ("fault", "GET", "POST", "source of the fault")
+    assert [(row[0], row[3]) for row in table.rows] == [(name, fault.source) for name, fault in FAULTS.items()]
+
+
+OUTCOMES = {
+    "200": ("sdkInput; added", "sdkInput; added"),
+    "503 that says 500": ("sdkInput, asked twice; added", "ApiStatusError; not added"),
+    "reset": ("sdkInput, asked twice; added", "MaybeSentError; not added"),
+    "dribble": ("sdkInput, asked twice; added", "DeadlineError; not added"),
+    "sdkInput missing": ("SdkInputError; not added", "SdkInputError; not added"),
+    "sdkInput foreign": ("sdkInput; another card added", "sdkInput; not added"),
+}
+
+
+@pytest.mark.rule("REL-1", "REL-6")
+@pytest.mark.parametrize("fault", OUTCOMES)
+def test_an_outcome_is_what_a_run_came_to(fault):
+    (row,) = [row[1:3] for row in outcomes().rows if row[0] == fault]
+    assert row == OUTCOMES[fault]
+    assert ("; added" in row[1]) == session().break_it(fault, "POST").added
+
+
+def test_a_post_is_never_asked_again_by_the_good_back_end():
+    assert not [row for row in outcomes("before").rows if "asked" in row[2]]
+
+
+def test_the_platforms_stand_side_by_side():
+    table = session().on_each_platform("reset")
+    assert [row[0] for row in table.rows] == [*WAYS_TO_ADD]
+    assert [row[3].partition(":")[0] for row in table.rows] == ["no sdkInput", "nil", "nil"]
+    assert session().on_each_platform("latency", "GET", seconds=1.0).rows[0][1] == "4.39 s"
+
+
+def test_every_back_end_names_a_rule_that_exists_or_none():
+    rows = back_end_table().rows
+    assert [row[0] for row in rows] == [*BACK_ENDS]
+    assert [rule(row[1]).id for row in rows if row[1] != "none"] == [row[1] for row in rows if row[1] != "none"]
+
+
+def test_a_wrong_moment_is_explained():
+    with pytest.raises(ParameterError, match="moment"):
+        outcomes("later")
+
+
+predict = session().predict
+
+RIGHT = {
+    # prediction: a fault (with operation, moment, platform, back end) after which it is right
+    "the card is added": ("reset", "GET", "after", A, "good"),
+    "the button comes back": ("reset", "POST", "after", B_APP, "good"),
+    "there is no button to tap": ("401", "GET", "after", A, "good"),
+    "the wallet offers no card": ("401", "GET", "after", B_WALLET, "good"),
+    "the wallet says that the card was not added": ("reset", "POST", "after", B_WALLET, "good"),
+    "nothing happens for 20 s": (STALL, "POST", "after", B_APP, "waits 30 s"),
+    "another card is added": ("sdkInput foreign", "GET", "after", A, "good"),
+}
+
+
+def made(i_think):
+    fault, operation, moment, platform, back_end = RIGHT[i_think]
+    return predict(fault, i_think, operation, moment, platform, back_end)
+
+
+def test_every_prediction_has_a_fault_that_makes_it_right():
+    assert [*RIGHT] == [*PREDICTIONS]
+
+
+@pytest.mark.parametrize("i_think", RIGHT)
+def test_a_prediction_is_right_where_it_happened(i_think):
+    prediction = made(i_think)
+    assert prediction.right
+    assert i_think in prediction.came_true
+    assert prediction.verdict["that is"] == "✓ right"
+
+
+@pytest.mark.parametrize("i_think", RIGHT)
+def test_a_prediction_is_wrong_where_all_goes_well_or_nothing_does(i_think):
+    well = i_think == "the card is added"
+    prediction = predict("401" if well else "200", i_think, "GET")
+    assert not prediction.right
+    assert prediction.verdict["that is"] == "✗ not so"
+
+
+@pytest.mark.parametrize("platform", WAYS_TO_ADD)
+def test_whatever_happens_can_be_predicted(platform):
+    for fault, operation in product(FAULTS, ("GET", "POST")):
+        assert predict(fault, operation=operation, platform=platform).came_true, (fault, operation)
+
+
+@pytest.mark.slow
+def test_the_card_is_never_both_added_and_not():
+    for fault, operation, platform in product(FAULTS, ("GET", "POST"), WAYS_TO_ADD):
+        true = {*predict(fault, operation=operation, platform=platform).came_true}
+        assert len(true & {"the card is added", "another card is added", "the wallet offers no card"}) <= 1
+
+
+def test_the_verdict_says_why_and_the_scene_stands_below():
+    told = predict("reset", i_think="the card is added")
+    assert told.verdict == {
+        "you think": "the card is added",
+        "that is": "✗ not so",
+        "what came of it": "the button comes back",
+        "because the API": "was asked once; carried the POST out once",
+        "so the back end got": "MaybeSentError after 1 attempt and 0.30 s",
+        "and the app got": "no sdkInput: “the card cannot be added now; try again later”",
+    }
+    assert (
+        told.text().index("Your prediction") < told.text().index("How it ended") < told.text().index("no answer: reset")
+    )
+    assert told.html().count("<caption") == 3
