@@ -141,8 +141,6 @@ B = SESSION.platform_b
         (lambda: B.play("redy"), "Did you mean 'ready'"),
         (lambda: B.play(variant="latter"), "Did you mean 'later'"),
         (lambda: B.play(app="goood"), "Did you mean 'good'"),
-        (lambda: B.play(app=["good"]), "No app a value of type list"),
-        (lambda: B.play("x" * 100_000), "(100000 characters). Known: "),
         (lambda: B.play(delegate=5), "A delegate needs a method provision(sdk_output, "),
         (lambda: B.play(delegate=lambda *_: b"x"), "A delegate needs a method"),
         (lambda: B.play(delegate=Short), "A delegate needs a method"),
