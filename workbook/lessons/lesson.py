@@ -191,9 +191,9 @@ def expect(error_type: type[Exception], call: Callable[..., object], *args: Any,
     except error_type as error:
         return Shown(error)
     except Exception as error:  # noqa: BLE001  # whatever came instead is the finding
-        return _unexpected(error_type, f"{type(error).__name__} was raised instead: {error}")
-    return _unexpected(error_type, "nothing was raised")
+        return _note_unexpected(error_type, f"{type(error).__name__} was raised instead: {error}")
+    return _note_unexpected(error_type, "nothing was raised")
 
 
-def _unexpected(error_type: type[Exception], what: str) -> Check:
+def _note_unexpected(error_type: type[Exception], what: str) -> Check:
     return LEDGER.note(Check(f"raises {error_type.__name__}", passed=False, otherwise=what))

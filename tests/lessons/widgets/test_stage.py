@@ -15,13 +15,13 @@ from workbook.lessons.plays.script import FLOWS, Script, play
 from workbook.lessons.session import session
 from workbook.lessons.widgets.stage import (
     NOT_OFFERED,
-    acted,
+    add_act,
+    controls_on,
     in_python,
-    offered,
     offered_faults,
     requests,
     stage,
-    walked,
+    walk_on,
 )
 from workbook.play.extension.handler import ReferenceHandler
 from workbook.simulation.faults import FAULTS
@@ -115,8 +115,8 @@ def test_after_a_failure_the_button_is_back_and_can_be_tapped_again():
 def test_after_a_get_that_failed_try_again_opens_the_page_anew(flow):
     played = stage(flow, fault="403", operation="GET")
     last = play(played.script).film.frames[-1]
-    (again,) = (control for control in offered(last) if control.label == "Try again")
-    opened = play(acted(played.script, last.at, again.act, again.value)).film.frames[-1].screen
+    (again,) = (control for control in controls_on(last) if control.label == "Try again")
+    opened = play(add_act(played.script, last.at, again.act, again.value)).film.frames[-1].screen
     assert (last.screen.button, opened.button, opened.label) == ("hidden", "shown", "")
 
 
@@ -136,19 +136,19 @@ def test_a_script_that_is_full_says_so():
 
 @pytest.mark.rule("A-BTN-1", "A-BTN-2")
 def test_the_stored_story_of_a_misbehaving_app_is_two_quick_taps():
-    first, second = walked(play(Script(guarded=False))).script.acts
+    first, second = walk_on(play(Script(guarded=False))).script.acts
     assert (first.name, second.name) == ("tap", "tap")
     assert second.at - first.at == pytest.approx(0.1)
     assert "two quick taps, which this app does not prevent" in stage(guarded=False).snapshot().text()
     assert "The run after one press of each button." in stage().snapshot().text()
-    assert [act.name for act in walked(play(Script("platform B", guarded=False))).script.acts] == ["tap"]
+    assert [act.name for act in walk_on(play(Script("platform B", guarded=False))).script.acts] == ["tap"]
 
 
 def test_whoever_cancelled_is_offered_the_list_and_decides_anew():
     played = stage("from the wallet")
     for name in ("choose app", "choose card", "cancel", "look", "choose app", "choose card", "confirm"):
         frames = play(played.script).film.frames
-        value = next(one.value for one in offered(frames[-1]) if one.act == name)
+        value = next(one.value for one in controls_on(frames[-1]) if one.act == name)
         values = played.answer({"kind": "act", "name": name, "value": value, "frame": len(frames) - 1, "seen": 0})
         assert values["hint"] == ""
     assert len(played.script.acts) == 7
@@ -160,9 +160,9 @@ def test_whoever_cancelled_is_offered_the_list_and_decides_anew():
     [("platform A", ["tap"]), ("platform B", ["tap"]), ("from the wallet", ["choose app", "choose card", "confirm"])],
 )
 def test_every_stage_has_a_story_that_goes_to_its_end(flow, acts):
-    done = walked(play(Script(flow)))
+    done = walk_on(play(Script(flow)))
     assert [act.name for act in done.script.acts] == acts
-    assert {control.act for control in offered(done.film.frames[-1])} <= {"look", "open"}
+    assert {control.act for control in controls_on(done.film.frames[-1])} <= {"look", "open"}
     assert stage(flow, phone=list(FLOWS[flow].phones)[-1]).snapshot().text()
 
 
@@ -180,9 +180,9 @@ def test_the_call_is_spelled_and_is_the_same_stage(script, words):
 
 
 def test_an_act_made_in_time_keeps_what_was_done_before():
-    script = acted(acted(Script(), 0.4, "tap"), 3.0, "tap")
-    assert [act.at for act in acted(script, 0.6, "tap").acts] == pytest.approx([0.5, 0.7])
-    assert [act.at for act in acted(script, 0.4, "tap", again=True).acts] == pytest.approx([0.5, 3.1, 3.2])
+    script = add_act(add_act(Script(), 0.4, "tap"), 3.0, "tap")
+    assert [act.at for act in add_act(script, 0.6, "tap").acts] == pytest.approx([0.5, 0.7])
+    assert [act.at for act in add_act(script, 0.4, "tap", again=True).acts] == pytest.approx([0.5, 3.1, 3.2])
 
 
 # Code of the learner's own.
@@ -218,7 +218,7 @@ class Posting:
 
 
 def ended(played):
-    done = walked(play(played.script))
+    done = walk_on(play(played.script))
     return done.film.frames[-1], {finding.rule for finding in done.findings}
 
 
@@ -244,7 +244,7 @@ def test_what_my_code_exchanges_is_in_the_stages_run_and_again_in_the_next():
         for _again in range(2):
             frame, rules = ended(played)
             assert (frame.state, rules) == ("in the wallet", set())
-            lines = walked(play(played.script)).film.sequence.lines
+            lines = walk_on(play(played.script)).film.sequence.lines
             assert len([line for line in lines if line.label.startswith("POST")]) == 1
 
 
@@ -260,7 +260,7 @@ def test_my_back_end_meets_the_fault():
 def test_the_relay_of_the_lesson_can_be_played_and_refuses_as_it_does_over_http():
     live = session().platform_a.live
     assert ended(live(back_end=wb.Relay))[0].state == "in the wallet"
-    done = walked(play(live(back_end=wb.Relay, fault="502").script))
+    done = walk_on(play(live(back_end=wb.Relay, fault="502").script))
     notes = [line.detail for line in done.film.sequence.lines if "refuses its app's call" in line.label + line.detail]
     assert done.film.frames[-1].state == "failed"
     assert notes or any("refuses" in line.label for line in done.film.sequence.lines)
@@ -368,7 +368,7 @@ def break_(played, row, fault="reset", moment="after", **settings):
     [("reset", {}), ("latency", {"seconds": 7}), ("502", {}), ("another answer", {"status": 503, "body": "{}"})],
 )
 def test_any_request_can_be_broken_and_the_call_below_plays_the_same_run(flow, fault, settings):
-    whole = LIVE[flow].live(acts=[(act.name, act.at, act.value) for act in walked(play(Script(flow))).script.acts])
+    whole = LIVE[flow].live(acts=[(act.name, act.at, act.value) for act in walk_on(play(Script(flow))).script.acts])
     film = play(whole.script).film
     for row, about in requests(film).items():
         played = LIVE[flow].live()
@@ -456,7 +456,7 @@ def test_the_cards_page_is_left_and_opened_again(flow):
     played = stage(flow)
     played.answer(tap(played))
     frames = play(played.script).film.frames
-    control = offered(frames[-1])[0]
+    control = controls_on(frames[-1])[0]
     message = {"kind": "act", "name": control.act, "value": control.value, "frame": len(frames) - 1, "seen": 0}
     values = played.answer(message)
     assert (control.act, values["hint"]) == ("open", "")

@@ -105,13 +105,13 @@ class Feedback(View):
     def html(self) -> str:
         """The same; each hint opens the next one, and the last one opens the solution once something was tried."""
         state = self.verdict.state
-        below = [_folded("The solution", preformatted(self.solution))] if self.done or self.tried else []
+        below = [_fold("The solution", preformatted(self.solution))] if self.done or self.tried else []
         if not self.done:
             for number, hint in reversed(list(enumerate(self.exercise.hints, 1))):
-                below = [_folded(f"Hint {number}", paragraph(hint), *below)]
+                below = [_fold(f"Hint {number}", paragraph(hint), *below)]
         mark = tag("span", SIGN_OF_STATE[state], role="img", aria_label=state.value)
         if self._predicted:
-            below.insert(0, _folded("What you predicted", trusted(snapshot(self.run).html())))
+            below.insert(0, _fold("What you predicted", trusted(snapshot(self.run).html())))
         head = paragraph(mark, " ", tag("b", self.exercise.id), " ", unbroken(self._verdict_line))
         small = [paragraph(tag("small", unbroken(line))) for line in (self._sentence, self.unkept) if line]
         edge = {
@@ -128,7 +128,7 @@ class Feedback(View):
         return {"text/plain": self.text(), "text/html": self.html(), EXERCISE_MIMETYPE: left}
 
 
-def _folded(summary: str, *inside: object) -> str:
+def _fold(summary: str, *inside: object) -> str:
     return tag("details", tag("summary", summary), tag("div", *inside, style="margin:0.3em 0 0.3em 0.8em"))
 
 

@@ -160,7 +160,7 @@ class Case:
         return Reason("REL-6" if raises else "", f"for {self.what} your function {ended}; {must}.")
 
 
-def refused(answer: str) -> Exception:
+def error_of(answer: str) -> Exception:
     """The client's own error for this answer."""
     error: Exception = session().ask(answer).error
     return error
@@ -173,7 +173,7 @@ def repeats_what_may_be_repeated(send: Any) -> Reason | Observed:
     lost = MaybeSentError("no answer came", request=request, elapsed=3.0, attempts=1)
     never_left = NotSentError("no connection", request=request, elapsed=0.1, attempts=1)
     busy = ApiStatusError("too many requests", request=request, elapsed=0.1, attempts=1, status=429, body=b"")
-    broken, no_key, no_value = refused("500"), refused("401"), refused("sdkInput missing")
+    broken, no_key, no_value = error_of("500"), error_of("401"), error_of("sdkInput missing")
     cases = (
         Case("GET", "a GET that was answered", 1, value, (value,)),
         Case("POST", "a POST without an answer (MaybeSentError)", 1, lost, (lost, value)),
@@ -200,7 +200,7 @@ def what_is_said_of_a_value() -> Observed:
 IN_APP_B: Final = "platform B, in the app"
 
 
-def sent(run: Run, method: str) -> int:
+def count_sent(run: Run, method: str) -> int:
     """How many requests of this method left the back end."""
     return sum(isinstance(record.message, m.ApiRequested) and record.message.method == method for record in run.trace)
 
@@ -214,7 +214,7 @@ def lost_post() -> Observed:
     return Observed(
         run,
         used_up="carried the POST out" in run.summary["the API"],
-        posts=sent(run, "POST"),
+        posts=count_sent(run, "POST"),
         added=run.added,
         button=run.button,
         back_end_knows=not same,
@@ -279,7 +279,7 @@ def good_back_end(kind: Any) -> Reason | Observed:  # noqa: PLR0911  # one reaso
     )
     for name, moment in lost:
         run = behind_a_fault(kind, name, "POST", moment=moment)
-        if (posts := sent(run, "POST")) > 1:
+        if (posts := count_sent(run, "POST")) > 1:
             return Reason("REL-1", f"one tap and the fault {name!r}: the POST was sent {posts} times.", run)
         if reason := passed_on(run, f"the POST met {name!r}"):
             return reason
@@ -290,12 +290,12 @@ def good_back_end(kind: Any) -> Reason | Observed:  # noqa: PLR0911  # one reaso
             return Reason("", text, run)
     for name in ("403", "404"):
         run = behind_a_fault(kind, name, nth=None)
-        if (gets := sent(run, "GET")) > 1:
+        if (gets := count_sent(run, "GET")) > 1:
             return Reason("", f"the API answered {name}, and the GET was sent {gets} times in vain.", run)
         if reason := passed_on(run, f"the API answered {name}"):
             return reason
     down = behind_a_fault(kind, "503 that says 500", nth=None)
-    if (gets := sent(down, "GET")) > 5:  # as many as this exercise accepts
+    if (gets := count_sent(down, "GET")) > 5:  # as many as this exercise accepts
         return Reason("", f"the API stayed down, and one page sent {gets} GETs; a few are enough.", down)
     return passed_on(down, "the API stayed down") or Observed(ordinary)
 
@@ -345,6 +345,6 @@ def what_a_log_proves() -> Observed:
         "used_up": all(run.network.service.carried_out == {"GET": 1, "POST": 1} for run in runs),
         "received": all("sdkInput" in run.summary["the back end got"] for run in runs),
         "added": all(run.added for run in runs),
-        "none_sent": not sent(unseen, "POST") or bool(unseen.network.service.carried_out["POST"]),
+        "none_sent": not count_sent(unseen, "POST") or bool(unseen.network.service.carried_out["POST"]),
     }
     return Observed(runs[1], **{name: "proved" if proved else "open" for name, proved in facts.items()})

@@ -49,7 +49,7 @@ class Came:
         return f"refused with {self.status}" if self.status else f"returned {quoted(self.value)}"
 
 
-def called(kind: Any, call: Callable[[Any], object], answer: tuple[int, bytes] | None = None) -> Came:
+def call_relay(kind: Any, call: Callable[[Any], object], answer: tuple[int, bytes] | None = None) -> Came:
     """Call a relay of this class; its API gives `answer` each time, and with None each answer is lost."""
     calls: list[str] = []
 
@@ -100,11 +100,11 @@ USELESS: Final = (
 def only_what_can_be_used(kind: Any) -> Reason | Observed:
     """`sdk_input` of a relay hands on what can be used, unchanged, and refuses everything else with a 502."""
     for what, data, sdk_input, rule in USABLE:
-        came = called(kind, lambda relay, data=data: relay.sdk_input((200, data)))  # type: ignore[misc]
+        came = call_relay(kind, lambda relay, data=data: relay.sdk_input((200, data)))  # type: ignore[misc]
         if came.value != sdk_input:
             return Reason(rule, f"for {what}, your relay {came.words}. The phone gets the value as the API gave it.")
     for what, status, data, rule in USELESS:
-        came = called(kind, lambda relay, answered=(status, data): relay.sdk_input(answered))  # type: ignore[misc]
+        came = call_relay(kind, lambda relay, answered=(status, data): relay.sdk_input(answered))  # type: ignore[misc]
         told = f"for {what}, your relay {came.words}."
         if reason := first_reason(
             (not came.status, rule, f"{told} That is a failure: raise self.Refused(502, ...)."),
@@ -121,11 +121,11 @@ def own_cards_and_one_post(kind: Any) -> Reason | Observed:
     good = 200, body({"sdkInput": "abc="})
 
     def provision(session: str, card: str, answer: tuple[int, bytes] | None = good) -> Came:
-        return called(kind, lambda relay: relay.provision(session, card, "sdkOutput"), answer)
+        return call_relay(kind, lambda relay: relay.provision(session, card, "sdkOutput"), answer)
 
     hers, unknown = provision(ANN, HERS), provision("session-of-nobody", HERS)
     his, nobodys = provision(ANN, HIS), provision(ANN, NOBODYS)
-    check = called(kind, lambda relay: relay.check(ANN, HIS))
+    check = call_relay(kind, lambda relay: relay.check(ANN, HIS))
     known = "" if nobodys.status else ", as for a card that does not exist"
     refuse = "Refuse it, and call no API."
     lost, busy = provision(ANN, HERS, None), provision(ANN, HERS, (503, b""))
@@ -280,7 +280,7 @@ DEBUG_SUFFIX: Final[Edit] = (
 )
 
 
-def edited(platform: str, *edits: Edit) -> dict[str, str]:
+def edit(platform: str, *edits: Edit) -> dict[str, str]:
     """The texts of a sample project with these edits."""
     files: dict[str, str] = tool("texts_of")(sample(f"projects/{platform}"))
     for file, old, new in edits:
@@ -288,44 +288,44 @@ def edited(platform: str, *edits: Edit) -> dict[str, str]:
     return files
 
 
-def judged(files: Mapping[str, str]) -> Any:
+def judge_project(files: Mapping[str, str]) -> Any:
     """What preflight says of these files."""
     return tool("project")(files)
 
 
 def worst(files: Mapping[str, str]) -> str:
     """The gravest verdict of any case: `pass` where none found anything."""
-    verdicts = {str(case.verdict) for case in judged(files).record.cases}
+    verdicts = {str(case.verdict) for case in judge_project(files).record.cases}
     return next((verdict for verdict in ("fail", "warn", "note") if verdict in verdicts), "pass")
 
 
 def one_edit_each() -> Observed:
     """Five edits of good projects, each on its own."""
     return Observed(
-        judged(edited("platform_b", LETTER)),
-        letter=worst(edited("platform_b", LETTER)),
-        entitlement=worst(edited("platform_b", (ENTITLEMENTS, "<true/>", "<false/>"))),
-        ui_group=worst(edited("platform_b", (ENTITLEMENTS, "group.com.issuer.cards", "group.com.issuer.card"))),
-        library=worst(edited("platform_a", OLD_LIBRARY)),
-        suffix=worst(edited("platform_a", DEBUG_SUFFIX)),
+        judge_project(edit("platform_b", LETTER)),
+        letter=worst(edit("platform_b", LETTER)),
+        entitlement=worst(edit("platform_b", (ENTITLEMENTS, "<true/>", "<false/>"))),
+        ui_group=worst(edit("platform_b", (ENTITLEMENTS, "group.com.issuer.cards", "group.com.issuer.card"))),
+        library=worst(edit("platform_a", OLD_LIBRARY)),
+        suffix=worst(edit("platform_a", DEBUG_SUFFIX)),
     )
 
 
-def mended(mend: Callable[[dict[str, str]], Any], platform: str, *edits: Edit) -> Reason | Observed:
+def judge_mended(mend: Callable[[dict[str, str]], Any], platform: str, *edits: Edit) -> Reason | Observed:
     """The learner's function mends these edits, and takes nothing away that was good."""
-    broken = edited(platform, *edits)
+    broken = edit(platform, *edits)
     given = mend(dict(broken))
     if not isinstance(given, Mapping):
         return Reason("", f"your function returned {quoted(given)}. Return the files, as a mapping of names to texts.")
     if gone := [name for name in broken if name not in given]:
         return Reason("", f"{gone[0]} is gone. A project without it is no mended project: change its text.")
-    result = judged(given)
+    result = judge_project(given)
     for case in result.record.cases:
         for miss in case.misses if case.verdict in ("fail", "warn") else ():
             text = f"{miss.place}: expected {miss.expected}, observed {miss.observed}. {miss.todo}"
             return Reason(miss.rule, text, result)
     passed = {case.name for case in result.record.cases if case.verdict == "pass"}
-    for case in judged(edited(platform)).record.cases:
+    for case in judge_project(edit(platform)).record.cases:
         if case.verdict == "pass" and case.name not in passed:
             text = f"{case.name} finds nothing to judge any more: what it read is no longer in the files."
             return Reason(case.rule, text, result)
@@ -335,7 +335,9 @@ def mended(mend: Callable[[dict[str, str]], Any], platform: str, *edits: Edit) -
 def three_in_b(mend: Any) -> Reason | Observed:
     """Three mistakes that hide platform B's app from the wallet."""
     group = ("WalletExtension/WalletExtension.entitlements", "group.com.issuer.cards", "group.com.issuer.card")
-    return mended(mend, "platform_b", LETTER, group, ("WalletExtension/Info.plist", "$(PRODUCT_MODULE_NAME).", ""))
+    return judge_mended(
+        mend, "platform_b", LETTER, group, ("WalletExtension/Info.plist", "$(PRODUCT_MODULE_NAME).", "")
+    )
 
 
 def three_in_a(mend: Any) -> Reason | Observed:
@@ -346,8 +348,8 @@ def three_in_a(mend: Any) -> Reason | Observed:
         ("settings.gradle.kts", "        mavenLocal() // the wallet provider's private library\n", ""),
         (APP, "dependencies {", published),
     )
-    seen = mended(mend, "platform_a", *edits)
-    if isinstance(seen, Observed) and 'sdk = "0.4.1"' not in mend(edited("platform_a", *edits))[CATALOG]:
+    seen = judge_mended(mend, "platform_a", *edits)
+    if isinstance(seen, Observed) and 'sdk = "0.4.1"' not in mend(edit("platform_a", *edits))[CATALOG]:
         return Reason("A-DEP-1", "the SDK is no longer 0.4.1. Bring the library that this SDK needs.", seen.run)
     return seen
 
@@ -361,7 +363,7 @@ def entries_to_send() -> Observed:
         his = Path(folder, "bob.txt")
         his.write_text(report.read_text("utf-8").partition("----------")[0].replace("0A:1B", "0A:1C"), "utf-8")
         bobs = read_certificates(his, machine="Bob's")
-    result = tool("project")(edited("platform_a", DEBUG_SUFFIX))
+    result = tool("project")(edit("platform_a", DEBUG_SUFFIX))
     rows = allowlist_request(result.variants, [*anns, *bobs])
     ids = dict(result.variants)
     sent = {(row["applicationId"], row["sha256"]) for row in allowlist_request(result.variants, anns)}

@@ -84,7 +84,7 @@ def without_a_log_in() -> Observed:
     return Observed(run, card_added=run.added, who_asks=who, rests_on=asked.message.source)
 
 
-def played(
+def play_flow(
     handler: Any,
     get: float = 0.25,
     post: float = 0.3,
@@ -118,9 +118,9 @@ def played(
     return run_of(wallet, before, card=INSTRUMENT_IDS[0])
 
 
-def found(handler: Any, **faults: Any) -> Reason | None:
+def find_mistake(handler: Any, **faults: Any) -> Reason | None:
     """What is found with this handler, and not with the reference, when the back end is as the settings say."""
-    return first_finding(played(handler, **faults), played(ReferenceHandler, **faults))
+    return first_finding(play_flow(handler, **faults), play_flow(ReferenceHandler, **faults))
 
 
 def right_list(handler: Any) -> Reason | Observed:
@@ -131,11 +131,11 @@ def right_list(handler: Any) -> Reason | Observed:
     ordinary = wallet.play(handler)
     there = wallet.play(handler, "first card is there already")
     watch = wallet.play(handler, "with a watch", surface="watch")
-    slow = played(handler, get=7.0)
+    slow = play_flow(handler, get=7.0)
     for run in (ordinary, there, watch, slow):
         if reason := first_finding(run):
             return reason
-    failed = played(handler, failing="GET", nth=2)
+    failed = play_flow(handler, failing="GET", nth=2)
     for run, cards, when in [
         (ordinary, 3, "when all three cards could be added"),
         (there, 2, "when the first of three was in the wallet already"),
@@ -146,15 +146,15 @@ def right_list(handler: Any) -> Reason | Observed:
         if len(run.offered or ()) != cards:
             text = f"the wallet was offered {len(run.offered or ())} cards {when}; {cards} were right."
             return Reason("X-ENTRIES-2" if run is watch else "X-ENTRIES-1", text, run)
-    return found(handler, failing="GET", nth=2) or _empty_list(handler) or Observed(ordinary)
+    return find_mistake(handler, failing="GET", nth=2) or _empty_list(handler) or Observed(ordinary)
 
 
 def _empty_list(handler: Any) -> Reason | None:
     """What is found where nothing can be offered: every card is there already, or every GET fails."""
     for surface in SURFACES:
-        if reason := found(handler, surface=surface, all_there=True):
+        if reason := find_mistake(handler, surface=surface, all_there=True):
             return replace(reason, text=f"every card was there already. {reason.text}")
-        if reason := found(handler, surface=surface, failing="GET", nth=None):
+        if reason := find_mistake(handler, surface=surface, failing="GET", nth=None):
             return replace(reason, text=f"every GET failed. {reason.text}")
     return None
 
@@ -182,7 +182,7 @@ def request_and_delegate(handler: Any) -> Reason | Observed:  # noqa: PLR0911  #
     """The card is added; where the API fails or is slow, the handler returns nil in time."""
     if reason := left_out(handler, CALLS[m.CallGenerate], "provision"):
         return reason
-    ordinary = played(handler)
+    ordinary = play_flow(handler)
     if reason := delegate_slip(ordinary) or first_finding(ordinary):
         return reason
     if not ordinary.added:
@@ -190,11 +190,11 @@ def request_and_delegate(handler: Any) -> Reason | Observed:  # noqa: PLR0911  #
     if sum(isinstance(record.message, m.ApiRequested) for record in ordinary.trace) <= len(INSTRUMENT_IDS) + 1:
         text = "the request was made without a GET of its own: the task asks for a fresh sdkInput."
         return Reason("REL-7", text, ordinary)
-    if reason := found(handler, failing="POST") or found(handler, failing="GET", nth=4):
+    if reason := find_mistake(handler, failing="POST") or find_mistake(handler, failing="GET", nth=4):
         return reason
-    if reason := found(handler, gets=(0.25, 0.25, 0.25, 25.0)):
+    if reason := find_mistake(handler, gets=(0.25, 0.25, 0.25, 25.0)):
         return replace(reason, text=f"the request's GET took 25 s. {reason.text[:1].upper()}{reason.text[1:]}")
-    if reason := found(handler, post=25.0):
+    if reason := find_mistake(handler, post=25.0):
         return replace(reason, text=f"the POST took 25 s. {reason.text[:1].upper()}{reason.text[1:]}")
     return Observed(ordinary)
 
@@ -233,9 +233,11 @@ def swift_delegate() -> Observed:
     facts = {}
     for gap, keys in choices.items():
         handlers = {key: delegate_in_swift(**(right | {gap: key})) for key in keys}
-        good = [key for key, each in handlers.items() if not found(each) and not found(each, failing="POST")]
+        good = [
+            key for key, each in handlers.items() if not find_mistake(each) and not find_mistake(each, failing="POST")
+        ]
         facts[gap] = " or ".join(good)
-    return Observed(played(delegate_in_swift(**right)), **facts)
+    return Observed(play_flow(delegate_in_swift(**right)), **facts)
 
 
 def in_words(share: float) -> str:
@@ -265,7 +267,7 @@ def status_on_an_old_phone(handler: Any) -> Reason | Observed:  # noqa: PLR0911 
     """status() keeps 100 ms where each read of the storage takes 40 ms, and still offers every card."""
     if reason := left_out(handler, "status"):
         return reason
-    old = played(handler, storage=0.04)
+    old = play_flow(handler, storage=0.04)
     made = next((record.message for record in old.trace if isinstance(record.message, m.ServiceMade)), None)
     answers = m.EntriesAvailable | m.EntriesUnavailable | m.HandlerRaised
     until_then = takewhile(lambda record: not isinstance(record.message, answers), old.trace)
@@ -283,7 +285,7 @@ def status_on_an_old_phone(handler: Any) -> Reason | Observed:  # noqa: PLR0911 
     if made is None or len(made.cards) < len(INSTRUMENT_IDS):
         cards = len(made.cards) if made else 0
         return Reason("X-INIT-1", f"the service of status() knew {cards} of {len(INSTRUMENT_IDS)} saved cards.", old)
-    never = played(handler, on="app was never opened")
+    never = play_flow(handler, on="app was never opened")
     return first_finding(never) or Observed(old)
 
 
@@ -344,10 +346,10 @@ def swift_list() -> Observed:
         offered = {}
         for key in keys:
             handler = list_in_swift(**(right | {gap: key}))
-            runs = (played(handler, get=7.0), played(handler, gets=(0.25, 60.0)))
+            runs = (play_flow(handler, get=7.0), play_flow(handler, gets=(0.25, 60.0)))
             offered[key] = sum(len(run.offered or ()) for run in runs)
         facts[gap] = " or ".join(key for key in keys if offered[key] == max(offered.values()))
-    return Observed(played(list_in_swift(**right), gets=(0.25, 60.0)), **facts)
+    return Observed(play_flow(list_in_swift(**right), gets=(0.25, 60.0)), **facts)
 
 
 def services_of_a_flow() -> Observed:

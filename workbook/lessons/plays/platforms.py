@@ -274,7 +274,7 @@ class PlatformB(Verbs):
         Raises:
             ParameterError: a name is unknown.
         """
-        return self._played(self._setup.on_b(variant), phone, AppB(), pages=1, tap=False)
+        return self._play(self._setup.on_b(variant), phone, AppB(), pages=1, tap=False)
 
     def play(
         self,
@@ -300,7 +300,7 @@ class PlatformB(Verbs):
         """
         whole("pages", pages, least=1, most=9)
         flow, played = app_named(app, self._setup.on_b(variant), delegate)
-        return self._played(flow, phone, played, pages=pages, tap=True)
+        return self._play(flow, phone, played, pages=pages, tap=True)
 
     @needs_lab("live()")
     def live(self, **choices: Any) -> Stage:
@@ -322,7 +322,7 @@ class PlatformB(Verbs):
         """What changes in the flow from the earlier variant to the later one."""
         return difference(VARIANTS_B["earlier"].machine, VARIANTS_B["later"].machine)
 
-    def _played(self, flow: VariantB, phone: str | PhoneB, app: AppB, *, pages: int, tap: bool) -> Run:
+    def _play(self, flow: VariantB, phone: str | PhoneB, app: AppB, *, pages: int, tap: bool) -> Run:
         chosen = phone if isinstance(phone, PhoneB) else lookup("phone", phone, PHONES_B)(self._setup.card)
         run = PlatformBRun(flow, self._setup.card, phone=chosen, app=app, back_end=self._setup.back_end())
         before = screen_of(chosen)

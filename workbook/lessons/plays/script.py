@@ -270,13 +270,13 @@ def _wallet(script: Script) -> tuple[AnyLoop, Screen, Act]:
         variant=flow.variants[script.variant or flow.latest],
         surface=script.surface,
         phone=phone,
-        authorization=script.authorization or _decided(script),
+        authorization=script.authorization or _decide_by_acts(script),
         back_end=script.watched_back_end(phone),
     )
     return wallet, screen_of(phone, script.surface), Act("look", 0.0)
 
 
-def _decided(script: Script) -> type[AuthorizationProvider]:
+def _decide_by_acts(script: Script) -> type[AuthorizationProvider]:
     """The authorization UI that the cardholder answers: each showing has its own decision, in order."""
     decisions = iter(script.decisions)
 

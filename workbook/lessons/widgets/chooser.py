@@ -71,7 +71,7 @@ class Chooser(Live):
         if not choices:
             raise ParameterError("A chooser needs something to choose, such as choose(play, taps=[1, 2]).")
         self.call = call
-        self.choices = {name: _labelled(name, options) for name, options in choices.items()}
+        self.choices = {name: _label_options(name, options) for name, options in choices.items()}
         self._open = {name: first for name, first in self.defaults().items() if first[:1] == "(" and first[-1:] == ")"}
         _check_call(call, choices)
 
@@ -110,7 +110,7 @@ class Chooser(Live):
             )
             result.value = str(status(trusted(shown.html()), *call))
 
-        def changed(_change: object) -> None:
+        def on_change(_change: object) -> None:
             nonlocal running, asked
             if running:
                 return  # the run under way sees it when it ends
@@ -128,9 +128,9 @@ class Chooser(Live):
                 running, result.layout.opacity = False, None
 
         for box in dropdowns.values():
-            box.observe(changed, "value")
+            box.observe(on_change, "value")
         show(self.first)
-        return controls_above(map(filtered, dropdowns.values()), result)
+        return controls_above(map(add_filter, dropdowns.values()), result)
 
     def _to_make(self, labels: Mapping[str, str]) -> list[str]:
         """The open choices that were not made."""
@@ -155,7 +155,7 @@ class Chooser(Live):
         return f"{_name(self.call)}({arguments})"
 
 
-def _labelled(name: str, options: Options) -> dict[str, Any]:
+def _label_options(name: str, options: Options) -> dict[str, Any]:
     if {"apikey", "credential", "key", "passphrase", "password", "secret"} & set(name.lower().split("_")):
         raise ParameterError(f"{name!r}: a chooser never takes a key or a secret; its choices are saved in the file.")
     if isinstance(options, str) or not isinstance(options, Iterable):
@@ -192,7 +192,7 @@ def dropdown(name: str, labels: Iterable[str]) -> Any:
     return ipywidgets.Dropdown(options=list(labels), description=words(name), style=style, layout=layout)
 
 
-def filtered(box: Any) -> Any:
+def add_filter(box: Any) -> Any:
     """The dropdown; where it has many options, a field beside it keeps only those that contain a text."""
     everything = list(box.options)
     if len(everything) <= 12:  # so many can be read at a glance
@@ -201,13 +201,13 @@ def filtered(box: Any) -> Any:
     field.add_class("wb-filter")
     field.tooltip = f"Show only what contains this in “{box.description}”"
 
-    def typed(change: Mapping[str, Any]) -> None:
+    def on_type(change: Mapping[str, Any]) -> None:
         kept, wanted = box.value, change["new"].casefold()
         with box.hold_trait_notifications():  # the choice itself stays, so nothing is run
             box.options = [one for one in everything if one == kept or wanted in one.casefold()]
             box.value = kept
 
-    field.observe(typed, "value")
+    field.observe(on_type, "value")
     return ipywidgets.HBox([box, field])
 
 
@@ -292,16 +292,16 @@ class Paste(Live):
         def show() -> None:
             result.value = str(status(trusted(self.snapshot().html())))
 
-        def pasted(change: Any) -> None:
+        def on_paste(change: Any) -> None:
             if change["new"]:
                 self._value, field.value = change["new"], ""
                 show()
 
-        def decided(change: Any) -> None:
+        def on_tick(change: Any) -> None:
             self._ticked = change["new"]
             show()
 
-        field.observe(pasted, "value")
-        tick.observe(decided, "value")
+        field.observe(on_paste, "value")
+        tick.observe(on_tick, "value")
         show()
         return ipywidgets.VBox([field, *([tick] if self.option else []), Keys(), result])

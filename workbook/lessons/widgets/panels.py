@@ -153,12 +153,12 @@ class Player(anywidget.AnyWidget):
             choice("panel", name, PANELS)
         super().__init__(player_data=dict(data), panels=names, by_hand=answer is not None, **more)
         self._answer = answer
-        self.on_msg(self._received)
+        self.on_msg(self._receive)
 
     def __repr__(self) -> str:
         return f"Player({self.player_data['title']!r}, {', '.join(self.panels)})"
 
-    def _received(self, _widget: object, content: object, _buffers: object) -> None:
+    def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         """Messages from a browser are not trusted: only one with a newer number is answered."""
         if self._answer is None or not isinstance(content, dict):
             return

@@ -59,7 +59,7 @@ class Planner(Live):
         """The sliders and the result."""
         self._controls, self._result = self._sliders(), ipywidgets.HTML(self.snapshot().html())
         for control in self._controls.values():
-            control.observe(self._changed, "value")
+            control.observe(self._on_change, "value")
         return controls_above(self._controls.values(), self._result)
 
     def _sliders(self) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Planner(Live):
             "gets": ipywidgets.ToggleButtons(options=GETS, value=plan.gets, style={"button_width": "max-content"}),
         }
 
-    def _changed(self, _change: object) -> None:
+    def _on_change(self, _change: object) -> None:
         """Every control says what it plans; a 99th percentile that is not above the median is explained."""
         chosen = {name: control.value for name, control in self._controls.items()}
         try:

@@ -56,7 +56,7 @@ class Stage(Live):
         """A run for a reader without a kernel: the script's own, or one that presses the first button each time."""
         begun = self._played  # each is played once: code of the learner's own may be slow
         if self._walked is None or self._walked[0] is not begun:
-            self._walked = begun, begun if begun.script.acts else walked(begun)
+            self._walked = begun, begun if begun.script.acts else walk_on(begun)
         return self._walked[1]
 
     def snapshot(self) -> Snapshot:
@@ -110,11 +110,11 @@ class Stage(Live):
     def _next(self, message: Mapping[str, Any]) -> Script:
         match message.get("kind"), message.get("value"):
             case "act", _:
-                return self._acted(message)
+                return self._act(message)
             case "again", _:
                 return replace(self.script, acts=())
             case "break", Mapping() as value:
-                return self._broken(value)
+                return self._break(value)
             case "mend", _:
                 unbroken: dict[str, Any] = {"operation": "POST", "nth": 1, "fault_card": "", "moment": "before"}
                 return replace(self.script, fault="", settings={}, **unbroken)
@@ -123,7 +123,7 @@ class Stage(Live):
             case _:
                 raise ParameterError(NOT_OFFERED)
 
-    def _acted(self, message: Mapping[str, Any]) -> Script:
+    def _act(self, message: Mapping[str, Any]) -> Script:
         """The script with one act more, made on a frame of the film that the browser shows."""
         frames, number = self._played.film.frames, message.get("frame")
         if type(number) is not int or not 0 <= number < len(frames):
@@ -132,13 +132,15 @@ class Stage(Live):
         # `seen` is the number of the last answer that the page had. With an older number, the tap was made before the
         # last tap was answered. A guarded app has disabled its button by then, so such a tap never happened.
         unseen = message.get("seen") != getattr(self._widget, "number", 0)
-        if (unseen and self.script.guarded) or act not in [(control.act, control.value) for control in offered(frame)]:
+        if (unseen and self.script.guarded) or act not in [
+            (control.act, control.value) for control in controls_on(frame)
+        ]:
             raise ParameterError(NOT_OFFERED)
         name, value = act
         quick = unseen or (message.get("playing") is True and not self.script.guarded)
-        return acted(self.script, frame.at, str(name), str(value), again=quick)
+        return add_act(self.script, frame.at, str(name), str(value), again=quick)
 
-    def _broken(self, value: Mapping[str, Any]) -> Script:
+    def _break(self, value: Mapping[str, Any]) -> Script:
         """The script with this fault on the request of a line; what was done after that request is taken back."""
         known = requests(self._played.film)
         about = known.get(str(value.get("row")))
@@ -261,12 +263,12 @@ def meets(script: Script) -> str:
     return f"{chosen.sentence} It meets the {ordinal(script.nth)} {script.operation}{whose}, {when}. It meets no other."
 
 
-def offered(frame: Frame) -> tuple[Pressable, ...]:
+def controls_on(frame: Frame) -> tuple[Pressable, ...]:
     """The enabled controls of a frame, in the order of reading."""
     return tuple(control for control in draw(frame.screen).controls if control.enabled)
 
 
-def acted(script: Script, at: float, name: str, value: str = "", *, again: bool = False) -> Script:
+def add_act(script: Script, at: float, name: str, value: str = "", *, again: bool = False) -> Script:
     """The script with one act more, made on the frame at `at` seconds.
 
     An act on an earlier frame removes the acts after it. `again` is for a tap that was made before the answer to the
@@ -283,7 +285,7 @@ def careless(script: Script) -> bool:
     return not script.guarded and script.flow == "platform A"  # the document describes quick taps there (A-BTN-2)
 
 
-def walked(played: Play) -> Play:
+def walk_on(played: Play) -> Play:
     """The play of a cardholder who goes on: presses the first control each time, each kind once, and does not go back.
 
     In an app that does not disable its button it is tapped twice, quickly: one tap would show no fault.
@@ -291,11 +293,11 @@ def walked(played: Play) -> Play:
     while True:
         script, frame = played.script, played.film.frames[-1]
         done = {"look", "open", *(act.name for act in script.acts)}  # these two lead back to the flow's beginning
-        fresh = [control for control in offered(frame) if control.act not in done]
+        fresh = [control for control in controls_on(frame) if control.act not in done]
         if not fresh:
             return played
         for again in (False, True) if careless(script) else (False,):
-            script = acted(script, frame.at, fresh[0].act, fresh[0].value, again=again)
+            script = add_act(script, frame.at, fresh[0].act, fresh[0].value, again=again)
         played = play(script)
 
 
