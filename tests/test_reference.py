@@ -16,7 +16,6 @@ from reference_page import GROUPS, page
 
 import workbook as wb
 from workbook.base.rules import rules
-from workbook.tools.commands import doctor
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "notebooks" / "reference" / "python.md"
@@ -96,7 +95,6 @@ def test_what_is_shown_says_what_can_be_done_next():
         wb.mock.MockServer(),
         wb.ActivationDataClient("https://api.example", "a-key-8f3a9c1e"),
         wb.Plan(wb.LogNormal(0.8, 6.0)),
-        doctor.examine([lambda: doctor.Health("a", ok=True, text="b")]),
     ):
         shown = value._repr_mimebundle_()["text/plain"] if hasattr(value, "_repr_mimebundle_") else repr(value)
         assert "\nNext: " in shown, shown

@@ -160,16 +160,15 @@ def extra(name: str, there: object, needs: str, of: str) -> Health:
     return Health(name, ok=True, text=f"found, for {needs}" if there else f"not found; {needs} need it: {pip_line(of)}")
 
 
-def _extras() -> tuple[Callable[[], Health], ...]:
+def extras() -> Iterator[Health]:
+    """What compiles Kotlin, and what reads the sources of apps: both are extras."""
     from workbook.tools.conform.app.compiling import java, kotlin_jars  # not at every start
 
     compiling = "`conform app` with [kotlin] and `native kotlin --jar`"
+    yield extra("kotlin", kotlin_jars(), compiling, "kotlin")
+    yield extra("java", java(), compiling, "kotlin")
     grammars = ("tree_sitter", "tree_sitter_kotlin", "tree_sitter_swift")
-    return (
-        lambda: extra("kotlin", kotlin_jars(), compiling, "kotlin"),
-        lambda: extra("java", java(), compiling, "kotlin"),
-        lambda: extra("tree-sitter", all(map(find_spec, grammars)), "`preflight`'s cases about sources", "preflight"),
-    )
+    yield extra("tree-sitter", all(map(find_spec, grammars)), "`preflight`'s cases about sources", "preflight")
 
 
 def _is_web_address(text: str) -> bool:
@@ -197,39 +196,30 @@ def _bind() -> int:
         return int(server.getsockname()[1])
 
 
-@dataclass(frozen=True, slots=True)
 class Examination:
     """What the checks of this machine say; each runs when its result is asked for; showing this runs all."""
 
-    checks: Iterable[Callable[[], Health]]
-
     def __iter__(self) -> Iterator[Health]:
-        return (check() for check in self.checks)
+        yield python(sys.version_info[:3])
+        yield packages(lambda: metadata.requires("provisioning-workbook"), metadata.version)
+        yield kernel(_start_kernel)
+        yield widgets(_labextensions)
+        yield writing(Path.cwd())
+        yield loopback(_bind)
+        yield clock(time.get_clock_info("monotonic").resolution, time.time())
+        yield environment(os.environ)
+        yield from extras()
 
     def __repr__(self) -> str:
-        found = [*self]
-        advice = "nothing is to be done" if all(each.ok for each in found) else "do what the lines with 'bad' say"
-        return "\n".join([*map(str, found), f"Next: {advice}."])
+        results = [*self]
+        advice = "nothing is to be done" if all(each.ok for each in results) else "do what the lines with 'bad' say"
+        return "\n".join([*map(str, results), f"Next: {advice}."])
 
 
-def examine(checks: Iterable[Callable[[], Health]] | None = None) -> Examination:
+def examine() -> Examination:
     """Check this machine, as `workbook doctor` does: Python, packages, kernel, widgets, network, settings, extras.
-
-    Args:
-        checks: what to check, in order; None checks all of these.
 
     Returns:
         The results, one by one as they are ready: each has `name`, `ok` and `text`.
     """
-    of_this_machine: tuple[Callable[[], Health], ...] = (
-        lambda: python(sys.version_info[:3]),
-        lambda: packages(lambda: metadata.requires("provisioning-workbook"), metadata.version),
-        lambda: kernel(_start_kernel),
-        lambda: widgets(_labextensions),
-        lambda: writing(Path.cwd()),
-        lambda: loopback(_bind),
-        lambda: clock(time.get_clock_info("monotonic").resolution, time.time()),
-        lambda: environment(os.environ),
-        *_extras(),
-    )
-    return Examination(of_this_machine if checks is None else checks)
+    return Examination()
