@@ -8,7 +8,6 @@ requirement of every wheel whose marker holds on the target must be among the wh
 import json
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 import zipfile
@@ -25,11 +24,11 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from workbook.base.children import environment, python_command
+from workbook.base.children import python_command
 from workbook.base.files import INSTALLED, NOTEBOOKS, explain_failure
 from workbook.base.values import lookup, quoted
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.views.table import clean
+from workbook.tools.course import run_program
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,8 @@ def _own_wheel(given: Path | None, folder: Path) -> Path:
         return Path(shutil.copy(given, folder))
     if INSTALLED:
         raise ConfigurationError("The workbook was installed from a wheel. Name that file: --wheel FILE.whl")
-    _run("pip", "wheel", "--no-deps", "-w", str(folder), str(NOTEBOOKS.parent))
+    pip = python_command("-m", "pip", "wheel", "--no-deps", "-w", str(folder), str(NOTEBOOKS.parent))
+    run_program("pip wheel failed", *pip)
     return next(folder.glob("*.whl"))
 
 
@@ -121,37 +121,19 @@ def _resolved(own: Path, target: Target) -> list[str]:
     asked, pinned = own.parent.parent / "asked.txt", own.parent.parent / "pinned.txt"
     asked.write_text(f"provisioning-workbook[lab] @ {own.as_uri()}\n", "utf-8")
     pinned.write_text("".join(f"{each.name}=={each.version}\n" for each in metadata.distributions()), "utf-8")
-    _run("uv", "pip", "compile", "-q", "--python", sys.executable, "--python-platform", target.resolver,
-         "--python-version", target.python, "--only-binary=:all:", "--no-header", "--no-annotate",
-         "--no-emit-package=provisioning-workbook", "-o", str(pinned), str(asked))  # fmt: skip
+    options = ["--python", sys.executable, "--python-platform", target.resolver, "--python-version", target.python]
+    options += ["--only-binary=:all:", "--no-header", "--no-annotate", "--no-emit-package=provisioning-workbook"]
+    uv = python_command("-m", "uv", "pip", "compile", "-q")
+    run_program("uv pip failed", *uv, *options, "-o", str(pinned), str(asked))
     return [line for line in pinned.read_text("utf-8").splitlines() if "==" in line]
 
 
 def _download(pinned: list[str], folder: Path, target: Target) -> None:
     """Download the wheel of each line; what pip has kept of an earlier time is not fetched again."""
-    from tqdm import tqdm  # slow to import
-
-    with tqdm(total=len(pinned), unit="wheel", leave=False, disable=None) as bar:  # None: only on a terminal
-        _run("pip", "download", "--no-deps", "--only-binary=:all:", "--implementation=cp", "--no-input", "-d",
-             str(folder), f"--python-version={target.python}", *(f"--platform={tag}" for tag in target.tags),
-             "--progress-bar=off", *pinned, each=lambda line: bar.update(line.startswith("Collecting ")))  # fmt: skip
-
-
-def _run(*words: str, each: Callable[[str], object] = len) -> None:
-    """Run a module of this Python to its end; each line that it prints is given to `each`."""
-    said: list[str] = []
-    with subprocess.Popen(  # noqa: S603
-        python_command("-m", *words),
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        for line in process.stdout or ():
-            said.append(line)
-            each(line)
-    if process.returncode:
-        raise ConfigurationError(f"{' '.join(words[:2])} failed: {clean(' '.join(said)[-700:], 900)}")
+    tags = [f"--platform={tag}" for tag in target.tags]
+    options = ["--no-deps", "--only-binary=:all:", "--implementation=cp", f"--python-version={target.python}", *tags]
+    pip = python_command("-m", "pip", "download", "--no-input", "--progress-bar=off", "-d", str(folder))
+    run_program("pip download failed", *pip, *options, *pinned)
 
 
 def _zipped(wheels: Iterable[Path], target: Target, draft: Path) -> Path:

@@ -8,7 +8,6 @@ wheel again. Only what was compiled for a browser is fetched; with a cache of it
 import json
 import re
 import shutil
-import subprocess
 import tarfile
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -22,12 +21,13 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from workbook.base.children import environment, python_command
+from workbook.base.children import python_command
 from workbook.base.files import FIXTURES, new_folder, pip_line
 from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.editions import Edition, lay_out
 from workbook.lessons.exercises.progress import PROGRESS, Progress
 from workbook.lessons.quiet_start import write_settings
+from workbook.tools.course import run_program
 
 # Its name as a distribution.
 PACKAGE = "provisioning-workbook"
@@ -74,7 +74,7 @@ def build_site(out: Path, cache: Path | None = None, pyodide: Path | None = None
         left_out = add_lessons(source / "files", without=() if "pandas" in names else ("needs-pandas",))
         _add_settings(source, names)
         build = python_command("-m", "jupyterlite_core", "build", f"--lite-dir={source}", f"--output-dir={draft}")
-        _run("JupyterLite did not build the site", source, *build, "--apps=lab", "--no-sourcemaps")
+        run_program("JupyterLite did not build the site", *build, "--apps=lab", "--no-sourcemaps", folder=source)
         shutil.copy(Path(__file__).with_name("site.html"), draft / "index.html")
         return Site(sum(path.stat().st_size for path in draft.rglob("*") if path.is_file()), left_out)
 
@@ -96,7 +96,7 @@ def fetched_pyodide(version: str, cache: Path) -> Path:
     if not folder.is_dir():
         with TemporaryDirectory(dir=cache) as scratch:
             what = f"Pyodide {version} is neither in the cache nor can npm fetch it (or name one with --pyodide)"
-            _run(what, Path(scratch), "npm", "pack", "--silent", f"pyodide@{version}")
+            run_program(what, "npm", "pack", "--silent", f"pyodide@{version}", folder=Path(scratch))
             with tarfile.open(next(Path(scratch).glob("*.tgz"))) as archive:
                 archive.extractall(scratch, filter="data")
             (Path(scratch) / "package").rename(folder)
@@ -117,21 +117,10 @@ def fetched_wheels(lock: Mapping[str, Any], cache: Path) -> list[Path]:
             what = f"Wheels for Pyodide are neither in the cache nor can pip fetch them ({', '.join(wanted)})"
             target = (f"--python-version={major}.{minor}", f"--platform=pyemscripten_{about['abi_version']}_wasm32")
             pip = python_command("-m", "pip", "download", "--no-deps", "--only-binary=:all:", *target)
-            _run(what, Path(scratch), *pip, *(name.replace("-", "==") for name in wanted))
+            run_program(what, *pip, *(name.replace("-", "==") for name in wanted), folder=Path(scratch))
             for wheel in Path(scratch).glob("*.whl"):
                 wheel.replace(cache / wheel.name)
     return [next(cache.glob(f"{name}{tag}.whl")) for name, tag in wanted.items()]
-
-
-def _run(what: str, folder: Path, *command: str) -> None:
-    """Run a program in a folder; the error says `what` failed, and the program's last line."""
-    try:
-        subprocess.run(command, cwd=folder, env=environment(), check=True, capture_output=True, text=True)  # noqa: S603
-    except FileNotFoundError:
-        raise ConfigurationError(f"{what}: the program {command[0]} is not installed.") from None
-    except subprocess.CalledProcessError as error:
-        said = [line for line in (error.stdout + error.stderr).splitlines() if line.strip()] or ["it said nothing"]
-        raise ConfigurationError(f"{what}: {said[-1].strip()}") from None
 
 
 # What Python finds in the browser: wheels, and the lock file that lists them.
