@@ -14,7 +14,7 @@ from workbook.tools.conform.back_end.case_runner import Rounds
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import load_baseline
 from workbook.tools.conform.back_end.model import BackEndResult
-from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.model import Root, RunFinding, Verdict
 from workbook.tools.harness.output import to_junit
 from workbook.tools.harness.record import concluded, exit_code
 from workbook.tools.harness.report import About, to_json
@@ -162,16 +162,19 @@ def test_what_is_wrong_with_a_baseline_is_told(tmp_path, text, mistake):
         (["warn"], {"strict": True}, 1),
         (["pass", "fail"], {}, 1),
         (["pass", "flaky"], {}, 1),
-        (["pass"], {"stale": True}, 1),
-        (["pass"], {"undecided": True}, 2),
-        (["fail"], {"undecided": True}, 1),
+        (["pass"], {"stale": ("an entry",)}, 1),
+        (["pass"], {"findings": (RunFinding(Root.PLAIN_CALL, "", ""),)}, 1),
+        (["pass"], {"findings": (RunFinding(Root.LIMIT, "", ""),)}, 0),
+        (["pass"], {"trouble": "no answer"}, 2),
+        (["fail"], {"trouble": "no answer"}, 1),
+        (["fail"], {"interrupted": True}, 130),
         (["not testable", "disabled"], {}, 2),
         ([], {}, 2),
         (["fail", "harness error"], {}, 255),
     ],
 )
 def test_the_exit_code_is_that_of_the_worst(verdicts, given, code):
-    assert exit_code(map(Verdict, verdicts), **given) == code
+    assert exit_code(About(**given), map(Verdict, verdicts)) == code
 
 
 def test_a_pattern_covers_what_fits_it_and_goes_stale_when_all_of_it_passes():

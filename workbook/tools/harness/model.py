@@ -100,30 +100,28 @@ class Verdict(StrEnum):
         return list(Verdict).index(self)
 
 
-class _AboutVerdict(NamedTuple):
+class _Facts(NamedTuple):
     mark: str
     owner: Owner
     meaning: str
 
 
 VERDICTS = {
-    Verdict.HARNESS_ERROR: _AboutVerdict(
+    Verdict.HARNESS_ERROR: _Facts(
         "!", Owner.WORKBOOK, "The workbook itself failed; this says nothing about the back end."
     ),
-    Verdict.FAIL: _AboutVerdict("✗", Owner.YOU, "A rule that must be kept was not, or harm would follow."),
-    Verdict.FLAKY: _AboutVerdict("≈", Owner.YOU, "It did not end the same way each time."),
-    Verdict.WARN: _AboutVerdict("▲", Owner.YOU, "A rule that should be kept was broken; harm need not follow."),
-    Verdict.KNOWN: _AboutVerdict("◆", Owner.YOU, "It fails, and the baseline says so."),
-    Verdict.NOT_LOOKED_AT: _AboutVerdict(
+    Verdict.FAIL: _Facts("✗", Owner.YOU, "A rule that must be kept was not, or harm would follow."),
+    Verdict.FLAKY: _Facts("≈", Owner.YOU, "It did not end the same way each time."),
+    Verdict.WARN: _Facts("▲", Owner.YOU, "A rule that should be kept was broken; harm need not follow."),
+    Verdict.KNOWN: _Facts("◆", Owner.YOU, "It fails, and the baseline says so."),
+    Verdict.NOT_LOOKED_AT: _Facts(
         "◌", Owner.YOU, "Nothing that was read or played shows whether it holds; --strict fails."
     ),
-    Verdict.NOT_TESTABLE: _AboutVerdict("○", Owner.YOU, "What the case needs is not there, so it was not judged."),
-    Verdict.NOTE: _AboutVerdict("•", Owner.NOBODY, "Something was observed that no rule judges."),
-    Verdict.PASS: _AboutVerdict("✓", Owner.NOBODY, "The back end did what the rule asks for."),
-    Verdict.NOT_APPLICABLE: _AboutVerdict(
-        "-", Owner.NOBODY, "The case is about something that the back end does not have."
-    ),
-    Verdict.DISABLED: _AboutVerdict("-", Owner.NOBODY, "The configuration leaves the case out."),
+    Verdict.NOT_TESTABLE: _Facts("○", Owner.YOU, "What the case needs is not there, so it was not judged."),
+    Verdict.NOTE: _Facts("•", Owner.NOBODY, "Something was observed that no rule judges."),
+    Verdict.PASS: _Facts("✓", Owner.NOBODY, "The back end did what the rule asks for."),
+    Verdict.NOT_APPLICABLE: _Facts("-", Owner.NOBODY, "The case is about something that the back end does not have."),
+    Verdict.DISABLED: _Facts("-", Owner.NOBODY, "The configuration leaves the case out."),
 }
 
 

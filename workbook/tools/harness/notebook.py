@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from workbook.base.values import lookup
 from workbook.tools.harness.compare import CaseChange, compare
-from workbook.tools.harness.model import CaseResult, ReportedExchange, ReportedMessage
+from workbook.tools.harness.model import CaseResult, ReportedMessage
 from workbook.tools.harness.output import to_html, write_reports
 from workbook.tools.harness.progress import RunProgress
 from workbook.tools.harness.report import PHONE, CaseRecord, RunRecord, timeless
-from workbook.tools.harness.summary import Values, by_group, counts, headline, to_look_at, todos
+from workbook.tools.harness.summary import Step, Values, by_group, counts, headline, steps_by_app, to_look_at, todos
 from workbook.views.html import View
 from workbook.views.table import Stack, Table, facts, statement, table
 
@@ -29,12 +29,11 @@ def case_view(case: CaseRecord) -> Stack:
     if not case.misses:
         lines.append(("so", case.why or case.verdict.meaning))
     views = [facts(f"{case.verdict.mark} {case.verdict}  {case.name}", lines)]
-    values, apps = Values(), dict.fromkeys(exchange.platform for exchange in case.exchanges)
-    for app in apps:
-        with_app = f" with the app of {app}" if len(apps) > 1 else ""
-        exchanges = [exchange for exchange in case.exchanges if exchange.platform == app]
-        title = f"Both sides{with_app}, in the order of time"
-        views.append(table(title, ("from", "to", "what"), _rows(exchanges, values)))
+    values = Values()
+    for app, steps in steps_by_app(case.exchanges).items():
+        with_app = f" with the app of {app}" if app else ""
+        rows = [row for step in steps for row in _rows(step, values)]
+        views.append(table(f"Both sides{with_app}, in the order of time", ("from", "to", "what"), rows))
     return Stack(tuple(views))
 
 
@@ -52,25 +51,19 @@ def _missed(case: CaseRecord) -> str:
     return f"{first.expected}; {timeless(first.observed)}{f' (and {len(more)} more)' if more else ''}"
 
 
-def _rows(exchanges: list[ReportedExchange], values: Values) -> list[tuple[str, str, str]]:
-    """Each request and each answer: from whom, to whom, and what; equal values have one letter."""
+def _rows(step: Step, values: Values) -> Iterator[tuple[str, str, str]]:
+    """A request and an answer: from whom, to whom, and what; equal values have one letter."""
 
     def body(message: ReportedMessage | None) -> str:
         return f" {values.text(message.body)}" if message is not None and message.body is not None else ""
 
-    steps: list[tuple[float, ReportedExchange, bool]] = []
-    for exchange in exchanges:
-        ended = exchange.at if exchange.ended is None else exchange.ended
-        steps += [(exchange.at, exchange, True), (ended, exchange, False)]
-    rows = []
-    for _moment, exchange, asks in sorted(steps, key=lambda step: step[0]):
-        near, far = ("phone", "back end") if exchange.side == PHONE else ("back end", "API")
-        if asks:
-            rows.append((near, f"→ {far}", f"{exchange.method} {exchange.path}{body(exchange.request)}"))
-        else:
-            status = "no answer" if exchange.status is None else f"{exchange.status}{body(exchange.answer)}"
-            rows.append((far, f"→ {near}", f"{status} ({exchange.ending})" if exchange.ending else status))
-    return rows
+    exchange = step.exchange
+    near, far = ("phone", "back end") if exchange.side == PHONE else ("back end", "API")
+    if step.asks:
+        yield near, f"→ {far}", f"{exchange.method} {exchange.path}{body(exchange.request)}"
+    if step.answers:
+        status = "no answer" if exchange.status is None else f"{exchange.status}{body(exchange.answer)}"
+        yield far, f"→ {near}", f"{status} ({exchange.ending})" if exchange.ending else status
 
 
 class Result(View):

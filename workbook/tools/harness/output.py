@@ -21,10 +21,8 @@ An interrupted run contains only the cases that finished; each suite's `complete
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from hashlib import sha256
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -34,30 +32,13 @@ from workbook.base.files import explain_failure, write_all
 from workbook.errors import ExitCode
 from workbook.tools.harness import summary
 from workbook.tools.harness.junit import Ending, JUnitCase, JUnitSuite, junit
-from workbook.tools.harness.model import ReportedExchange, Verdict
-from workbook.tools.harness.report import JSON_FILE, PHONE, UNSEEN, CaseRecord, RunRecord, from_json, to_json
+from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.report import JSON_FILE, UNSEEN, CaseRecord, RunRecord, from_json, to_json
 from workbook.tools.harness.sarif import to_sarif
 from workbook.tools.harness.selection import is_new
 from workbook.tools.harness.summary import counts, to_look_at, todos
 from workbook.views.table import clean
 from workbook.views.templates import fill, page
-
-
-@dataclass(frozen=True, slots=True)
-class PageRow:
-    """A row of the page's table: a request, its answer, or both at once.
-
-    Attributes:
-        at: seconds since the case began.
-        exchange: the exchange that the row belongs to.
-        asks: the row shows the request.
-        answers: the row shows the answer.
-    """
-
-    at: float
-    exchange: ReportedExchange
-    asks: bool
-    answers: bool
 
 
 def to_html(record: RunRecord) -> str:
@@ -78,7 +59,7 @@ def to_html(record: RunRecord) -> str:
             ("Chosen by", ", ".join(about.only)),
             ("Exit code", about.exit_code),
         ],
-        legs=_legs,
+        legs=summary.steps_by_app,
         telling=summary.telling,
         script=Markup(script),  # noqa: S704  # our own file
         digest=b64encode(sha256(script.encode()).digest()).decode(),
@@ -126,18 +107,11 @@ def to_junit(record: RunRecord) -> str:
         "command": clean(about.command),
         "complete": "false" if about.interrupted or about.unfinished else "true",
     }
-    endings: dict[Verdict, Ending] = {
-        Verdict.FAIL: "failure",
-        Verdict.FLAKY: "failure",
-        Verdict.HARNESS_ERROR: "error",
-        Verdict.KNOWN: "skipped",
-        Verdict.NOT_LOOKED_AT: "skipped",
-        Verdict.NOT_TESTABLE: "skipped",
-        Verdict.NOT_APPLICABLE: "skipped",
-        Verdict.DISABLED: "skipped",
-    }
-    if about.strict:
-        endings |= dict.fromkeys((Verdict.WARN, *UNSEEN), "failure")
+    endings: dict[Verdict, Ending] = dict.fromkeys(Verdict, "skipped")
+    for verdict in (Verdict.PASS, Verdict.NOTE, Verdict.WARN):
+        del endings[verdict]
+    failing = (Verdict.FAIL, Verdict.FLAKY, *((Verdict.WARN, *UNSEEN) if about.strict else ()))
+    endings |= dict.fromkeys(failing, "failure") | {Verdict.HARNESS_ERROR: "error"}
     suites = []
     for group in dict.fromkeys(case.group for case in record.cases):
         cases = [case for case in record.cases if case.group == group]
@@ -197,21 +171,6 @@ def _settled(record: RunRecord) -> list[tuple[str, dict[str, list[CaseRecord]]]]
         if groups:
             settled.append((heading, groups))
     return settled
-
-
-def _legs(exchanges: Iterable[ReportedExchange]) -> dict[str, list[PageRow]]:
-    """Both sides in the order of time, one table for each app that called; without a name where there is one app."""
-    apps: dict[str, list[PageRow]] = {}
-    for exchange in exchanges:
-        steps = apps.setdefault(exchange.platform, [])
-        if exchange.side == PHONE and exchange.ended is not None:
-            steps += [
-                PageRow(exchange.at, exchange, asks=True, answers=False),
-                PageRow(exchange.ended, exchange, asks=False, answers=True),
-            ]
-        else:
-            steps.append(PageRow(exchange.at, exchange, asks=True, answers=True))
-    return {name if len(apps) > 1 else "": sorted(steps, key=attrgetter("at")) for name, steps in apps.items()}
 
 
 def _junit_case(case: CaseRecord, ending: Ending | None) -> JUnitCase:

@@ -23,32 +23,19 @@ from workbook.tools.harness.selection import Options, ResultT, apply_baseline, i
 from workbook.tools.harness.sessions import canaries_in, session_secrets
 
 
-def exit_code(
-    verdicts: Iterable[Verdict],
-    *,
-    strict: bool = False,
-    stale: bool = False,
-    undecided: bool = False,
-    failed: bool = False,
-) -> int:
-    """The worst exit code that follows from these verdicts.
-
-    Args:
-        verdicts: one for each case.
-        strict: a warning, and a case that was not looked at or lacks configuration, count as a failure.
-        stale: an entry of the baseline is no longer right.
-        undecided: something kept cases from being judged.
-        failed: the back end fails as a whole: a plain call does not work, or it no longer answers.
-    """
+def exit_code(done: About, verdicts: Iterable[Verdict]) -> int:
+    """The worst exit code that follows from a run and the verdicts of its cases."""
+    if done.interrupted:
+        return ExitCode.INTERRUPTED
     counts = Counter(verdicts)
-    failing = {Verdict.FAIL, Verdict.FLAKY} | ({Verdict.WARN, Verdict.NOT_LOOKED_AT} if strict else set())
+    failing = {Verdict.FAIL, Verdict.FLAKY} | ({Verdict.WARN, Verdict.NOT_LOOKED_AT} if done.strict else set())
     if counts[Verdict.HARNESS_ERROR]:
         return ExitCode.BROKEN
-    if stale or failed or any(counts[verdict] for verdict in failing):
+    if done.stale or any(finding.fails for finding in done.findings) or failing & counts.keys():
         return ExitCode.FAILED
-    if undecided or not any(counts[verdict] for verdict in JUDGED):
+    if done.trouble or not JUDGED & counts.keys():
         return ExitCode.NOTHING_DONE
-    return ExitCode.FAILED if strict and counts[Verdict.NOT_TESTABLE] else ExitCode.OK
+    return ExitCode.FAILED if done.strict and counts[Verdict.NOT_TESTABLE] else ExitCode.OK
 
 
 def record(
@@ -158,7 +145,7 @@ def concluded(
         values: as in `record`.
     """
     marked, stale = apply_baseline(options.baseline, results, cases, datetime.now(UTC).date())
-    found, seconds = tuple(findings(marked)), monotonic() - began
+    seconds = monotonic() - began
     try:
         ours = version("provisioning-workbook")
     except PackageNotFoundError:
@@ -166,17 +153,12 @@ def concluded(
     done = about(
         started=moment(time() - seconds),
         seconds=round(seconds, 3),
-        exit_code=ExitCode.INTERRUPTED,
         versions={"workbook": ours, "python": platform.python_version()},
         command=options.command,
         strict=options.strict,
         only=options.only,
         stale=stale,
-        findings=found,
+        findings=tuple(findings(marked)),
     )
-    if not done.interrupted:
-        failed = any(finding.fails for finding in found)
-        verdicts = [result.verdict for result in marked if not is_new(result.why)]
-        code = exit_code(verdicts, strict=done.strict, stale=bool(stale), undecided=bool(done.trouble), failed=failed)
-        done = replace(done, exit_code=code)
-    return record(marked, done, secrets, values)
+    code = exit_code(done, (result.verdict for result in marked if not is_new(result.why)))
+    return record(marked, replace(done, exit_code=code), secrets, values)

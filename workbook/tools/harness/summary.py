@@ -1,9 +1,11 @@
 """The summary of a run: how it ended, how many cases of each verdict, and what to do in which order."""
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from string import ascii_uppercase
 from typing import Any
 
@@ -47,40 +49,46 @@ class Todo:
 
 def headline(record: RunRecord) -> str:
     """How the run ended, in one to three sentences."""
-    total = _cases(len(record.cases))
-    failed = [case for case in record.cases if case.verdict in FAILING - {Verdict.KNOWN}]
+    about, total = record.about, _cases(len(record.cases))
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts(record))
+    failed = record.ended(*FAILING - {Verdict.KNOWN})
+    decided = bool(record.ended(*JUDGED))
+    left = len(about.unfinished)
     if not record.cases:
         sentences = ["No case finished."]
     elif failed:
         sentences = [f"{len(failed)} of {total} did not hold: {verdicts}."]
-        lenient = not record.about.strict and not any(finding.fails for finding in record.about.findings)
-        old = [case.verdict for case in failed if not is_new(case.why)]
-        if lenient and set(old) == {Verdict.WARN}:
+        old = {case.verdict for case in failed if not is_new(case.why)}
+        if old == {Verdict.WARN} and not about.strict and not any(finding.fails for finding in about.findings):
             sentences.append("There are warnings only; with --strict the run would fail.")
-    elif not any(case.verdict in JUDGED for case in record.cases):
+    elif not decided:
         sentences = [f"Nothing could be decided: {verdicts}."]
-    elif record.about.trouble or record.ended(Verdict.HARNESS_ERROR):
+    elif about.trouble or record.ended(Verdict.HARNESS_ERROR):
         sentences = [f"Of {total} none failed, and some could not be decided: {verdicts}."]
+    elif left:
+        of_all = f"Of {_cases(len(record.cases) + left)} {len(record.cases)} finished"
+        sentences = [f"{of_all}, and none of these failed: {verdicts}."]
     else:
-        left = len(record.about.unfinished)
-        of_all = f"Of {_cases(len(record.cases) + left)} {len(record.cases)} finished" if left else total
-        sentences = [f"{of_all}, and none {'of these ' if left else ''}failed: {verdicts}."]
+        sentences = [f"{total}, and none failed: {verdicts}."]
+    return " ".join([*sentences, *_also(record, decided=decided)])
+
+
+def _also(record: RunRecord, *, decided: bool) -> Iterator[str]:
+    """What else a reader has to know of the cases, the baseline, and how the run ended."""
+    about = record.about
     if fresh := sum(is_new(case.why) for case in record.cases):
-        sentences.append(f"{_cases(fresh).capitalize()} not in the baseline: new, so no failure until it is taken in.")
-    decided = any(case.verdict in JUDGED for case in record.cases)
+        yield f"{_cases(fresh).capitalize()} not in the baseline: new, so no failure until it is taken in."
     looked_for = UNSEEN if decided else (Verdict.NOT_LOOKED_AT,)
     if unseen := sum(not is_new(case.why) for case in record.ended(*looked_for)):
-        how = "which fails the run" if record.about.strict else "which fails the run with --strict"
-        sentences.append(f"{_cases(unseen).capitalize()} not looked at, {how}: the report says why.")
-    if stale := len(record.about.stale):
+        how = "which fails the run" if about.strict else "which fails the run with --strict"
+        yield f"{_cases(unseen).capitalize()} not looked at, {how}: the report says why."
+    if stale := len(about.stale):
         entries = "entry, which fails" if stale == 1 else "entries, which fail"
-        sentences.append(f"The baseline has {stale} stale {entries} the run.")
-    if left := len(record.about.unfinished):
-        sentences.append(f"The run was interrupted: {_cases(left)} did not finish.")
-    elif record.about.interrupted:
-        sentences.append("The run was interrupted.")
-    return " ".join(sentences)
+        yield f"The baseline has {stale} stale {entries} the run."
+    if about.unfinished:
+        yield f"The run was interrupted: {_cases(len(about.unfinished))} did not finish."
+    elif about.interrupted:
+        yield "The run was interrupted."
 
 
 def _cases(count: int) -> str:
@@ -107,7 +115,7 @@ def to_look_at(record: RunRecord) -> list[CaseRecord]:
 
 
 def todos(record: RunRecord) -> list[Todo]:
-    """What to do: by root, because earlier roots explain later ones; then the gravest; then what mends most cases.
+    """What to do, sorted by root cause, severity, and number of cases.
 
     A finding of the whole run stands for the cases that could not be judged because of it.
     """
@@ -145,6 +153,36 @@ def todos(record: RunRecord) -> list[Todo]:
             -len(todo.cases),
         ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A request, its answer, or both at once.
+
+    Attributes:
+        at: seconds since the case began.
+        exchange: the exchange that it belongs to.
+        asks: it shows the request.
+        answers: it shows the answer.
+    """
+
+    at: float
+    exchange: ReportedExchange
+    asks: bool
+    answers: bool
+
+
+def steps_by_app(exchanges: Iterable[ReportedExchange]) -> dict[str, list[Step]]:
+    """Both sides in the order of time for each app that called; without a name where there is one app."""
+    apps: dict[str, list[Step]] = {}
+    for exchange in exchanges:
+        steps = apps.setdefault(exchange.platform, [])
+        if exchange.side == PHONE and exchange.ended is not None:
+            steps.append(Step(exchange.at, exchange, asks=True, answers=False))
+            steps.append(Step(exchange.ended, exchange, asks=False, answers=True))
+        else:
+            steps.append(Step(exchange.at, exchange, asks=True, answers=True))
+    return {name if len(apps) > 1 else "": sorted(steps, key=attrgetter("at")) for name, steps in apps.items()}
 
 
 def telling(case: CaseRecord, most: int = 4) -> list[ReportedExchange]:
@@ -200,28 +238,29 @@ class Values:
 
     def pieces(self, body: Any) -> Iterator[tuple[str, bool]]:
         """The same in pieces; each says whether it stands in the place of a value."""
+        text = json.dumps(self._name_values(body), ensure_ascii=False)
+        for number, piece in enumerate(re.split('"(⟨[^"]*⟩)"(?!:)', text)):
+            yield piece, number % 2 == 1
+
+    def _name_values(self, body: Any) -> Any:
         match body:
             case {"length": int(length), **value} if "digest" in value or value.get("simulated") is True:
-                name, digest = "spoilt", value.get("digest")  # simulated data that was changed has no digest
-                if isinstance(digest, str):
-                    round_, place = divmod(len(self._letters), len(ascii_uppercase))
-                    name = "value " + self._letters.setdefault(digest, f"{ascii_uppercase[place]}{round_ or ''}")
-                if value.get("simulated"):
-                    kinds = {"activation": "activation data", "output": "sdkOutput", "opc": "OPC data"}
-                    name += f": simulated {kinds.get(str(value.get('kind')), 'data')}"
-                    name += f" #{value['serial']}" if "serial" in value else ""
-                yield f"⟨{name}, {length} characters⟩", True
-            case dict() | list():
-                begin, end = "{}" if isinstance(body, dict) else "[]"
-                yield begin, False
-                for place, item in enumerate(body):
-                    comma = ", " if place else ""
-                    if isinstance(body, dict):
-                        yield f"{comma}{json.dumps(item, ensure_ascii=False)}: ", False
-                        yield from self.pieces(body[item])
-                    else:
-                        yield comma, False
-                        yield from self.pieces(item)
-                yield end, False
+                return f"⟨{self._name(value)}, {length} characters⟩"
+            case dict():
+                return {key: self._name_values(value) for key, value in body.items()}
+            case list():
+                return [self._name_values(value) for value in body]
             case _:
-                yield json.dumps(body, ensure_ascii=False), False
+                return body
+
+    def _name(self, value: Mapping[Any, Any]) -> str:
+        """Which value it is, and what the simulator says of it."""
+        name, digest = "spoilt", value.get("digest")  # simulated data that was changed has no digest
+        if isinstance(digest, str):
+            round_, place = divmod(len(self._letters), len(ascii_uppercase))
+            name = "value " + self._letters.setdefault(digest, f"{ascii_uppercase[place]}{round_ or ''}")
+        if not value.get("simulated"):
+            return name
+        kinds = {"activation": "activation data", "output": "sdkOutput", "opc": "OPC data"}
+        serial = f" #{value['serial']}" if "serial" in value else ""
+        return f"{name}: simulated {kinds.get(str(value.get('kind')), 'data')}{serial}"
