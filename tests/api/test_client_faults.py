@@ -36,11 +36,7 @@ ID = INSTRUMENT_IDS[0]
 WORLD = World(credentials={KEY: Credential()})
 OUTPUT = Seal(WORLD.seed).close(Content.OUTPUT, ID, 1, attempt=1)
 DEADLINE, SLACK = 0.6, 1.5
-LIMITS = {
-    "deadline": DEADLINE,
-    "timeouts": Timeouts(read=0.2),
-    "retries": RetryPolicy(attempts=2, base=0.0),
-}
+LIMITS = {"deadline": DEADLINE, "timeouts": Timeouts(read=0.2), "retries": RetryPolicy(attempts=2, base=0.0)}
 
 ONCE, TWICE = 1, 2
 """How often a GET is sent; a POST is sent once whatever happens."""

@@ -82,10 +82,7 @@ FAULTS = {
     "reset in the body": (lambda wire: rst(wire, b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"), MaybeSentError),
     "closed at once": (lambda wire: send(b""), MaybeSentError),
     "closed in the body": (lambda wire: send(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"), MaybeSentError),
-    "bad chunk": (
-        lambda wire: send(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nhush\r\n"),
-        MaybeSentError,
-    ),
+    "bad chunk": (lambda wire: send(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nhush\r\n"), MaybeSentError),
     "no HTTP": (lambda wire: send(b"hush hush\r\n\r\n"), MaybeSentError),
     "stall": (lambda wire: lambda connection, request: time.sleep(0.5), MaybeSentError),
     "truncated JSON": (lambda wire: send(b"HTTP/1.1 200 OK\r\n\r\n" + GOOD[:-2]), MalformedResponseError),

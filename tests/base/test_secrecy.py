@@ -235,11 +235,7 @@ def test_the_error_names_the_text_the_kind_and_the_encoding_and_never_the_secret
     key = "k3yQ-Zx81+Lm-very-long"
     search = Secrets.of_keys([key])
     search.check({"a": "nothing"})
-    for text, form in (
-        (key, "plain"),
-        (key.encode().hex(), "as hexadecimal"),
-        (quote(key, safe=""), "escaped"),
-    ):
+    for text, form in ((key, "plain"), (key.encode().hex(), "as hexadecimal"), (quote(key, safe=""), "escaped")):
         with pytest.raises(LeakError) as error:
             search.check({"a": "nothing", "conform.html": f"x{text}x"})
         assert f"conform.html would contain the API key ({form})" in str(error.value)

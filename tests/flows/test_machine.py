@@ -37,14 +37,8 @@ def test_a_good_table_is_taken():
 
 
 BROKEN = {
-    "two rows for one event": (
-        (row(Door.SHUT, m.Opened, Door.GONE), {}),
-        "2 rows for Opened in state 'shut'",
-    ),
-    "a state that is never reached": (
-        (row(Door.ATTIC, m.Opened, Door.GONE), {}),
-        "state 'the attic' is never reached",
-    ),
+    "two rows for one event": ((row(Door.SHUT, m.Opened, Door.GONE), {}), "2 rows for Opened in state 'shut'"),
+    "a state that is never reached": ((row(Door.ATTIC, m.Opened, Door.GONE), {}), "state 'the attic' is never reached"),
     "a state that leads nowhere": (
         (row(Door.OPEN, m.CanBeProvisioned, Door.ATTIC), {}),
         "state 'the attic' leads to no final state",

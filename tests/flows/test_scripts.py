@@ -162,12 +162,7 @@ UNTIL_THE_TAP = {
 """The same in each variant."""
 
 ON_TAP = {
-    "added": (
-        {},
-        confirming + "AlreadyExistsInWallet HideButton",
-        "in the wallet",
-        "hidden",
-    ),
+    "added": ({}, confirming + "AlreadyExistsInWallet HideButton", "in the wallet", "hidden"),
     "added, yet CanBeProvisioned": (
         {"phone": lambda: PhoneA(scheme_configured=False)},
         confirming + "CanBeProvisioned ShowButton ReportToContact",

@@ -250,10 +250,7 @@ def test_the_delegate_returns_nil_when_no_sdk_input_can_be_produced(variant, nam
     assert (bench.state, bench.button, bench.label, bench.phone.cards) == ("failed", "shown", "not added", set())
 
 
-WRONG = {
-    "the GET's": lambda: DirectApi().get(ID).sdk_input.text,
-    "not the API's": lambda: "eyJvcGMiOiJyZWFsIn0=",
-}
+WRONG = {"the GET's": lambda: DirectApi().get(ID).sdk_input.text, "not the API's": lambda: "eyJvcGMiOiJyZWFsIn0="}
 
 
 @pytest.mark.rule("B-DEL-3", "API-11")

@@ -92,10 +92,7 @@ print([plan.choose("GET", "PI1") for _ in range(20)], plan)
 def test_another_process_with_other_hashes_chooses_the_same():
     said = {
         subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
+            [sys.executable, "-c", PROGRAM], env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, check=True
         ).stdout
         for seed in ("0", "4711")
     }

@@ -64,10 +64,7 @@ def asynchronous(world, calls):
 
 
 def over_a_socket(world, calls):
-    with (
-        running(Service(world)) as base_url,
-        ActivationDataClient(base_url, SIMULATED_KEY, retries=ONCE) as client,
-    ):
+    with running(Service(world)) as base_url, ActivationDataClient(base_url, SIMULATED_KEY, retries=ONCE) as client:
         return [told(getattr(client, name), arguments) for name, *arguments in calls]
 
 

@@ -98,8 +98,7 @@ def test_a_new_instance_is_made_for_each_call_and_the_sdk_is_initialised_again_i
 
 @pytest.mark.rule("X-AUTH-1")
 @pytest.mark.parametrize(
-    ("ui", "added"),
-    [("lets the cardholder in", True), ("refuses", False), ("never reports", False), ("none", False)],
+    ("ui", "added"), [("lets the cardholder in", True), ("refuses", False), ("never reports", False), ("none", False)]
 )
 def test_authorization_provider_reports_through_its_completion_handler_whether_it_succeeded(ui, added):
     host = run(authorization=AUTHORIZATIONS[ui])

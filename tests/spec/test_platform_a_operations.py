@@ -35,10 +35,7 @@ OUTCOMES = {
         "Failed.WalletPayNotSupported": m.WalletPayNotSupported,
         "Failed.InvalidSdkInput": m.InvalidSdkInput,
     },
-    "provision": {
-        "ProvisionResult.Success": m.ProvisionSuccess,
-        "ProvisionResult.Failure": m.ProvisionFailure,
-    },
+    "provision": {"ProvisionResult.Success": m.ProvisionSuccess, "ProvisionResult.Failure": m.ProvisionFailure},
 }
 
 
