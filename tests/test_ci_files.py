@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from workbook.base.files import copy_lessons, sample
+from workbook.base.files import sample
+from workbook.lessons.exercises.editions import copy_lessons
 
 GITHUB, GITLAB, JENKINS = (sample(f"ci/{name}") for name in ("github.yml", "gitlab-ci.yml", "Jenkinsfile"))
 MANUAL = Path(__file__).parent.parent / "notebooks" / "reference" / "ci.md"

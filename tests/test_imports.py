@@ -178,6 +178,5 @@ def test_the_http_client_is_not_loaded_before_it_is_needed(statement):
     assert done.stdout.strip() == "False"
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_every_module_says_what_it_is(path):
-    assert ast.get_docstring(ast.parse(path.read_text()))
+def test_every_module_says_what_it_is():
+    assert [path for path in modules() if not ast.get_docstring(ast.parse(path.read_text()))] == []

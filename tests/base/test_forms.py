@@ -15,7 +15,6 @@ from workbook.base.forms import (
     Text,
     Texts,
     label,
-    mistake,
     parse_toml,
     read_form,
     read_toml,
@@ -133,11 +132,6 @@ def test_the_error_counts_and_lists_what_was_found(count, words):
         mistakes.raise_for("f.toml")
     assert str(error.value).splitlines() == [words, *(f"  {one}" for one in mistakes.sentences())]
     assert error.value.mistakes == tuple(mistakes.sentences())
-
-
-@pytest.mark.parametrize(("value", "words"), [(7, ""), (-1, f"it is -1; give a whole number from 0 to {2**32 - 1}.")])
-def test_one_value_alone_can_be_judged(value, words):
-    assert mistake(Seed, value) == words
 
 
 @pytest.mark.parametrize(

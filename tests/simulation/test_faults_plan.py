@@ -172,22 +172,3 @@ def test_what_cannot_be_planned_is_explained(name):
 def test_what_is_no_plan_is_explained(make, message):
     with pytest.raises(ParameterError, match=message):
         make()
-
-
-@given(st.integers(0, 6), st.integers(0, 100))
-def test_a_plan_goes_on_where_another_of_the_same_rules_was(after, seed):
-    rules = Planned(RESET, "GET", nth=2), Planned(CLOSE, share=0.5)
-    first, second = FaultPlan(rules, seed), FaultPlan(rules, seed)
-    chosen = [first.choose(*call) for call in CALLS[:after]]
-    second.resume(first.counts)
-    chosen += [second.choose(*call) for call in CALLS[after:]]
-    assert [one and one.planned.fault.name for one in chosen] == names(*rules, seed=seed)
-    assert second.counts == (3, 6)
-
-
-@pytest.mark.parametrize("counts", [[], [1, 2], [-1], ["1"], [True], [1.0], "1"])
-def test_what_is_no_count_of_each_rule_is_refused(counts):
-    plan = FaultPlan([Planned(RESET)])
-    with pytest.raises(ParameterError, match="This plan has 1 counts, each a whole number"):
-        plan.resume(counts)
-    assert plan.counts == (0,)

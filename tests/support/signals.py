@@ -19,7 +19,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 from xml.etree import ElementTree as ET
 
-from workbook.base.files import copy_lessons
+from workbook.lessons.exercises.editions import copy_lessons
 from workbook.lessons.exercises.progress import Progress
 from workbook.tools.harness.report import About, RunRecord, to_json
 

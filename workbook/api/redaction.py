@@ -134,14 +134,6 @@ class Redaction:
         return data.summary() | ({"text": text} if self.simulated else {"digest": data.digest})
 
 
-def is_shown_whole(body: bytes) -> bool:
-    """Whether a body is one object that holds only the simulator's data, so that it is shown without omissions."""
-    shown = Redaction().request_body(body)
-    fields = shown.items() if isinstance(shown, dict) else ()
-    texts = {name: shown.get("text") for name, shown in fields if isinstance(shown, dict)}
-    return body.translate(None, b" \t\r\n") == json.dumps(texts, separators=(",", ":")).encode()
-
-
 def short(text: str) -> str:
     """A word of a path, or its length where it is too long or not printable ASCII.
 

@@ -7,10 +7,8 @@ A checkout holds them at its top level, as `notebooks` and `fixtures`. A wheel h
 import errno
 import os
 import secrets
-import shlex
 import shutil
 import stat
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +27,7 @@ FIXTURES: Final = _BUNDLE / "fixtures"
 # Source files for an app of one's own: `kotlin` and `swift`.
 NATIVE: Final = FIXTURES / "native"
 # Files that Python and the system leave behind in a folder: they are not samples and are not copied.
-_LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
+LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 
 
 def sample(name: str) -> Path:
@@ -40,10 +38,10 @@ def sample(name: str) -> Path:
     """
     path = FIXTURES / str(name)
     is_there = path.is_file() or (path.is_dir() and path.parent == FIXTURES / "projects")
-    if is_there and FIXTURES in path.resolve().parents and not _LEFT_OUT("", [*Path(name).parts]):
+    if is_there and FIXTURES in path.resolve().parents and not LEFT_OUT("", [*Path(name).parts]):
         return path
     paths = (file.relative_to(FIXTURES) for file in FIXTURES.rglob("*.*") if file.is_file())
-    known = sorted(str(path) for path in paths if not _LEFT_OUT("", [*path.parts]))
+    known = sorted(str(path) for path in paths if not LEFT_OUT("", [*path.parts]))
     if not known:
         raise ParameterError(f"The folder of sample files, {FIXTURES}, is empty. Install the workbook again.")
     raise ParameterError(f"No sample file {str(name)!r:.60}. {did_you_mean(str(name), known)}")
@@ -84,20 +82,6 @@ def new_folder(folder: Path) -> Iterator[Path]:
         # shutil lists a failure for each file that it copies; the first one says enough
         why = error.args[0][0][-1] if isinstance(error, shutil.Error) else error.strerror or error
         raise ConfigurationError(f"Cannot write into {str(folder)!r}: {why}.") from error
-
-
-def copy_lessons(folder: Path) -> None:
-    """Copy the lessons and the sample files into a folder, as `notebooks` and `fixtures`.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    for source in (NOTEBOOKS, FIXTURES):
-        shutil.copytree(source, folder / source.name, ignore=_LEFT_OUT)
-    config = folder / "fixtures" / "back_ends" / "back-end.toml"
-    # the sample names the checkout's Python; outside a checkout it runs on the one that the workbook is installed in
-    text = config.read_text("utf-8").replace("../../.venv/bin/python", shlex.quote(sys.executable))
-    write_whole(config, text)
 
 
 def pip_line(extra: str) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 from pydantic_core.core_schema import ValidatorFunctionWrapHandler, no_info_wrap_validator_function
 
@@ -167,15 +167,6 @@ def read_form(form: type[FormT], document: Mapping[str, Any], mistakes: Mistakes
         wrong = {place[:-1] if details["type"] == "missing" else place for place, details in found.items()}
         left = _without(left, {place[:-1] if isinstance(place[-1], int) else place for place in wrong})
     return form()
-
-
-def mistake(kind: Any, value: object) -> str:
-    """What is wrong with one value of this (annotated) type, in a sentence; empty where nothing is."""
-    try:
-        TypeAdapter(kind, config=Form.model_config).validate_python(value)
-    except ValidationError as error:
-        return _sentence(error.errors(include_url=False)[0], Form)
-    return ""
 
 
 def read_toml(path: Path, example: str) -> dict[str, Any]:

@@ -8,9 +8,7 @@ import json
 import os
 import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TextIO
 
 from workbook.errors import ConfigurationError
@@ -79,21 +77,6 @@ def at_first_signal(stop: Callable[[], object]) -> None:
     numbers = ending_signals()
     for number in numbers:
         signal.signal(number, first)
-
-
-@contextmanager
-def signals_held() -> Iterator[None]:
-    """Hold what asks the program to end until this is done; then it comes."""
-    came: list[int] = []
-    numbers = ending_signals() if threading.current_thread() is threading.main_thread() else ()
-    earlier = {number: signal.signal(number, lambda number, _frame: came.append(number)) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler or signal.SIG_DFL)
-        if came:
-            signal.raise_signal(came[0])
 
 
 def end_with_parent() -> Callable[[], None] | None:

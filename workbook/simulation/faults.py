@@ -297,10 +297,7 @@ BODIES = (
         bytes=_bytes(2_000_000),
     ),
     _unusable(
-        "JSON truncated",
-        "JSON that stops halfway.",
-        _body(lambda body, _values: body[: half(body)]),
-        "200, not JSON",
+        "JSON truncated", "JSON that stops halfway.", _body(lambda body, _values: body[: half(body)]), "200, not JSON"
     ),
     _unusable("JSON null", "JSON, and it is null.", _body(lambda _body, _values: b"null"), "200, null"),
     _unusable(
@@ -320,10 +317,7 @@ BODIES = (
     _unusable("sdkInput missing", "JSON without an sdkInput.", _always("{}"), "200, sdkInput missing"),
     _unusable("sdkInput null", "The sdkInput is null.", _always('{"sdkInput": null}'), "200, sdkInput null"),
     _unusable(
-        "sdkInput empty",
-        "The sdkInput is empty text.",
-        _always('{"sdkInput": ""}'),
-        "200, sdkInput empty string",
+        "sdkInput empty", "The sdkInput is empty text.", _always('{"sdkInput": ""}'), "200, sdkInput empty string"
     ),
     _opaque(
         "sdkInput foreign",
@@ -412,10 +406,7 @@ STATUSES = (
         seconds=_pause(),
     ),
     _limit(
-        "at a date",
-        "Retry-After is an HTTP date: the answer's own Date plus the seconds",
-        _at_a_date,
-        seconds=_pause(),
+        "at a date", "Retry-After is an HTTP date: the answer's own Date plus the seconds", _at_a_date, seconds=_pause()
     ),
     _limit("with garbage", "Retry-After is neither a number nor a date", lambda _values: (("retry-after", "soon"),)),
     _limit("without Retry-After", "nothing says when to try again", lambda _values: ()),
@@ -542,10 +533,7 @@ ON_THE_WIRE = (
         "cut",
     ),
     _lost(
-        "bad chunk",
-        "The body comes in chunks, and the second chunk has no size.",
-        _travels(Ending.BAD_CHUNK),
-        "cut",
+        "bad chunk", "The body comes in chunks, and the second chunk has no size.", _travels(Ending.BAD_CHUNK), "cut"
     ),
     _fault(
         FaultKind.UNFRAMED,
@@ -718,22 +706,6 @@ class FaultPlan:
             if chosen is None and taken:
                 chosen = Chosen(rule, self._drawn(at, "draw"))
         return chosen
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        """How many requests each rule has counted: all that a plan remembers."""
-        return tuple(self._counts)
-
-    def resume(self, counts: Iterable[int]) -> None:
-        """Resume from the saved counts of a plan of the same rules, random draws included.
-
-        Raises:
-            ParameterError: these are no counts of as many rules.
-        """
-        listed = [*counts]
-        if len(listed) != len(self.planned) or not all(is_whole(number, 0) for number in listed):
-            raise ParameterError(f"This plan has {len(self.planned)} counts, each a whole number from 0.")
-        self._counts = listed
 
     def _drawn(self, rule: int, purpose: str) -> float:
         """A number between 0 and 1, both excluded; seed, rule, count and purpose decide it."""

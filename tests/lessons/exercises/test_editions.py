@@ -85,7 +85,8 @@ def copy(tmp_path, monkeypatch):
     own.mkdir(parents=True)
     (own / "05_lesson.ipynb").write_text(json.dumps(LESSON))
     (own / "06_other.ipynb").write_text(json.dumps(notebook(cell("code", "x", "x"))))
-    monkeypatch.setattr("workbook.base.files.NOTEBOOKS", own)
+    for module in ("workbook.base.files", "workbook.lessons.exercises.editions"):
+        monkeypatch.setattr(f"{module}.NOTEBOOKS", own)
     folder = tmp_path / "copy"
     lay_out(folder)
     return folder, own

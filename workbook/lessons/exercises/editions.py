@@ -8,12 +8,23 @@ A learner's copy also has a file with the learner's progress: see `progress`.
 
 import json
 import re
+import shlex
 import shutil
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from workbook.base.files import copy_lessons, explain_failure, new_folder, read_regular, write_all
+from workbook.base.files import (
+    FIXTURES,
+    LEFT_OUT,
+    NOTEBOOKS,
+    explain_failure,
+    new_folder,
+    read_regular,
+    write_all,
+    write_whole,
+)
 from workbook.base.values import quoted
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.lessons.exercises.model import LESSONS, Exercise, all_exercises, exercise_named, lesson
@@ -115,6 +126,20 @@ def make_edition(notebook: Any, edition: Edition) -> Any:
         if cell["cell_type"] == "code" and spoils:
             cell |= {"outputs": [], "execution_count": None}
     return laid
+
+
+def copy_lessons(folder: Path) -> None:
+    """Copy the lessons and the sample files into a folder, as `notebooks` and `fixtures`.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    for source in (NOTEBOOKS, FIXTURES):
+        shutil.copytree(source, folder / source.name, ignore=LEFT_OUT)
+    config = folder / "fixtures" / "back_ends" / "back-end.toml"
+    # the sample names the checkout's Python; outside a checkout it runs on the one that the workbook is installed in
+    text = config.read_text("utf-8").replace("../../.venv/bin/python", shlex.quote(sys.executable))
+    write_whole(config, text)
 
 
 def lay_out(folder: Path, edition: Edition = Edition.LEARNER) -> None:
