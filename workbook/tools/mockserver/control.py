@@ -91,14 +91,11 @@ def as_json(value: object) -> Response:
 
 
 def _index(call: ControlCall) -> Response:
-    endpoints = [
-        {"method": row.method, "path": PREFIX + row.name, "does": row.does, "query": row.query, "body": row.body}
-        for row in ENDPOINTS
-    ]
     cards = {name: [*opened.world.instruments] for name, opened in call.server.worlds.items()}
     gets = {
         name: snippets("GET", API_PATH.format(id=ids[0]), sends=False)["curl"] for name, ids in cards.items() if ids
     }
+    endpoints = [{"method": row.method, "path": PREFIX + row.name, "does": row.does} for row in ENDPOINTS]
     return as_json({"worlds": [*cards], "gets": gets, "endpoints": endpoints})
 
 
@@ -193,40 +190,26 @@ class Endpoint(NamedTuple):
     Attributes:
         method: GET, POST or PUT.
         name: the path under `PREFIX`.
-        does: what it does, in a sentence.
         handler: does it, and answers.
-        query: the parameters that its query may have.
-        body: an example of its body; empty where it takes none.
+        does: what it does, with an example of its body, in a sentence.
     """
 
     method: str
     name: str
-    does: str
     handler: Callable[[ControlCall], Response]
-    query: tuple[str, ...] = ("world",)
-    body: str = ""
+    does: str
 
 
-# Everything that can be asked for; the index is this table, and each body in it can be sent as it stands.
+# Everything that can be asked for; the index is this table.
 ENDPOINTS = (
-    Endpoint("GET", "", "Lists the worlds and what can be asked for.", _index, query=()),
-    Endpoint(
-        "GET",
-        "journal",
-        "The requests so far, or those after a number; format is json, jsonl or har.",
-        _journal,
-        query=("world", "after", "format"),
-    ),
-    Endpoint("POST", "reset", "Puts the world back to its beginning, with an empty journal.", _reset),
-    Endpoint("POST", "faults", "Plans faults.", _faults, body='[{"fault": "reset"}]'),
-    Endpoint(
-        "PUT",
-        "scenario",
-        'Opens a scenario by its name, or from a TOML document as {"toml": "..."}.',
-        _scenario,
-        body='{"name": "class-room"}',
-    ),
+    Endpoint("GET", "", _index, "Lists the worlds and what can be asked for."),
+    Endpoint("GET", "journal", _journal, "Gives the requests; format=json, jsonl or har; after=N for the later ones."),
+    Endpoint("POST", "reset", _reset, "Puts the world back to its beginning, with an empty journal."),
+    Endpoint("POST", "faults", _faults, 'Plans faults: [{"fault": "reset"}].'),
+    Endpoint("PUT", "scenario", _scenario, 'Opens a scenario: {"name": "class-room"}, or TOML: {"toml": "..."}.'),
 )
+# The parameters of a query. The world may be left out where there is one.
+PARAMETERS = ("world", "after", "format")
 
 
 class Control:
@@ -268,9 +251,8 @@ class Control:
             raise Denied(405, f"This endpoint takes {allowed}.", (("allow", allowed),))
         endpoint = by_method[request.method]
         parameters = dict(parse_qsl(query, keep_blank_values=True))
-        for parameter in parameters.keys() - endpoint.query:
-            hint = did_you_mean(parameter[:40], endpoint.query) if endpoint.query else "It takes none."
-            raise Denied(400, f"This endpoint does not take such a parameter. {hint}")
+        for parameter in parameters.keys() - PARAMETERS:
+            raise Denied(400, f"There is no such parameter. {did_you_mean(parameter[:40], PARAMETERS)}")
         return endpoint, ControlCall(self.server, parameters, request.body)
 
 

@@ -15,15 +15,13 @@ from typing import Any
 
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.flows import messages as m
-from workbook.flows.variants import A_FROM_0_4_0, PROFILES
+from workbook.flows.variants import PROFILES
 from workbook.simulation.contract import SPEC, Problem
 from workbook.simulation.http import BASIS_HEADER, JSON_HEADERS, Request, Response
-from workbook.simulation.phones import PhoneA
 from workbook.simulation.scenario import Scenario, load, plan
-from workbook.simulation.sdks import SdkA
-from workbook.simulation.service import DirectApi, Service, all_keys_in
-from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
+from workbook.simulation.seal import Content, Seal
+from workbook.simulation.service import Service, all_keys_in
+from workbook.simulation.world import INSTRUMENT_IDS, World
 from workbook.tools.mockserver.journal import Entry, Journal
 from workbook.tools.mockserver.server import LOOPBACK_HOSTS, host_name, is_own_host
 
@@ -322,15 +320,13 @@ def fresh_output(payment_instrument_id: str = INSTRUMENT_IDS[0], *, seed: int = 
         world: has the instruments; None takes the default one.
 
     Raises:
-        ParameterError: no instrument has this id.
+        ParameterError: no instrument has this id, or the API would not answer for it.
     """
-    world = replace(world or World(), seed=seed, credentials={SIMULATED_KEY: Credential()})
-    if payment_instrument_id not in world.instruments:
-        hint = did_you_mean(payment_instrument_id, world.instruments)
+    instruments = (world or World()).instruments
+    if payment_instrument_id not in instruments:
+        hint = did_you_mean(payment_instrument_id, instruments)
         raise ParameterError(f"No payment instrument {payment_instrument_id[:40]!r}. {hint}")
-    service = Service(world)
+    if why := instruments[payment_instrument_id].why_unusable:
+        raise ParameterError(f"There is no sdkOutput for it: {why}")
     serial = secrets.choice(range(1_000_000, 1_000_000_000))  # no two collide, and each is short enough to be shown
-    sdk = SdkA(PhoneA(outputs=serial), service.seal, A_FROM_0_4_0.facts)
-    sdk.answer(m.CreateProvisioning(DirectApi(service).get(payment_instrument_id).sdk_input))
-    _seconds, event = sdk.answer(m.CreateSdkOutput())
-    return str(event.sdk_output.text)  # type: ignore[attr-defined]  # the outcome of that very command
+    return Seal(seed).close(Content.OUTPUT, payment_instrument_id, serial, attempt=serial)
