@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from workbook.play.own_code import completed
+from workbook.play.own_code import run_to_end
 
 SETTING = ContextVar("setting", default="outside")
 
@@ -32,20 +32,20 @@ class Promise:
 
 @pytest.mark.parametrize("function", [plain, later])
 def test_it_is_called_with_what_is_given_and_gives_back_what_it_returns(function):
-    assert completed(function, 1) == (1, 2)
-    assert completed(function, 1, two=3) == (1, 3)
+    assert run_to_end(function, 1) == (1, 2)
+    assert run_to_end(function, 1, two=3) == (1, 3)
 
 
 def test_anything_that_can_be_awaited_is_awaited():
-    assert completed(Promise) == "kept"
-    assert completed(lambda: later(1)) == (1, 2)
+    assert run_to_end(Promise) == "kept"
+    assert run_to_end(lambda: later(1)) == (1, 2)
 
 
 @pytest.mark.parametrize("function", [plain, later])
 def test_it_works_where_a_loop_is_running_already_as_in_a_notebook(function):
     async def cell():
         await asyncio.sleep(0)
-        return completed(function, 1)
+        return run_to_end(function, 1)
 
     assert asyncio.run(cell()) == (1, 2)
 
@@ -57,13 +57,13 @@ def test_a_coroutine_sees_the_context_that_it_was_called_in():
 
     token = SETTING.set("inside")
     try:
-        assert completed(reads) == "inside"
+        assert run_to_end(reads) == "inside"
     finally:
         SETTING.reset(token)
 
 
 def test_a_plain_function_runs_on_the_caller_s_own_thread():
-    assert completed(threading.get_ident) == threading.get_ident()
+    assert run_to_end(threading.get_ident) == threading.get_ident()
 
 
 def raises(error):
@@ -81,12 +81,12 @@ def raises(error):
 @pytest.mark.parametrize("form", [0, 1], ids=["plain", "coroutine"])
 def test_what_it_raises_is_raised_here(form, error):
     with pytest.raises(type(error)):
-        completed(raises(error)[form])
+        run_to_end(raises(error)[form])
 
 
 @pytest.mark.parametrize("value", [None, b"bytes", (), [1], (n for n in ()), iter(())])
 def test_what_is_not_awaitable_is_given_back_as_it_is(value):
-    assert completed(lambda: value) is value
+    assert run_to_end(lambda: value) is value
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ def test_a_cell_that_is_stopped_stops_what_it_awaits():
     stop.start()
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        completed(waits)
+        run_to_end(waits)
     assert ended == [True]
     assert time.monotonic() - began < 30  # far below the minute that it would have waited
 
@@ -112,5 +112,5 @@ def test_a_cell_that_is_stopped_stops_what_it_awaits():
 def test_no_thread_is_left_behind():
     before = threading.active_count()
     for _ in range(3):
-        completed(later, 1)
+        run_to_end(later, 1)
     assert threading.active_count() == before

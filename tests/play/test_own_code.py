@@ -14,7 +14,7 @@ from workbook.lessons.session import session
 from workbook.play import own_code
 from workbook.play.extension.handler import AuthorizationProvider, ReferenceHandler
 from workbook.play.extension.wallet_app import WalletApp
-from workbook.play.own_code import exception_words, misspelt, own_line, watched
+from workbook.play.own_code import call_watched, exception_words, find_misspelt, own_line
 from workbook.play.platform_b import check_delegate, opened_phone
 
 
@@ -88,7 +88,7 @@ def test_an_error_is_told_by_what_is_harmless(source, words):
 def test_an_error_is_reported_once_however_many_calls_it_passes():
     seen, call = [], in_a_file("def call():\n    1 / 0\n")
     with pytest.raises(ZeroDivisionError):
-        watched("outer", seen.append, lambda: watched("inner", seen.append, call))
+        call_watched("outer", seen.append, lambda: call_watched("inner", seen.append, call))
     assert seen == [m.CodeFailed("inner", "ZeroDivisionError", "mine.py, line 2: 1 / 0")]
 
 
@@ -101,14 +101,14 @@ def test_time_that_really_passes_counts_once_where_it_is_long(monkeypatch):
         now[0] += seconds
 
     def both():
-        watched("inner", seen.append, passes, 2.0, spend=spent.append)
-        watched("inner", seen.append, passes, 0.1, spend=spent.append)
+        call_watched("inner", seen.append, passes, 2.0, spend=spent.append)
+        call_watched("inner", seen.append, passes, 0.1, spend=spent.append)
         passes(0.33)
 
     for seconds in (0.29, 0.32):
-        watched("status", seen.append, passes, seconds, spend=spent.append)
+        call_watched("status", seen.append, passes, seconds, spend=spent.append)
     assert (seen, spent) == ([m.CodeTookLong("status", 0.3)], [0.3])
-    watched("outer", seen.append, both, spend=spent.append)
+    call_watched("outer", seen.append, both, spend=spent.append)
     assert seen[1:] == [m.CodeTookLong("inner", 2.0), m.CodeTookLong("outer", 0.4)]
     assert spent[1:] == [2.0, 0.4]
 
@@ -125,12 +125,12 @@ def test_a_misspelt_method_is_told_with_the_one_it_may_mean():
     class Log(AuthorizationProvider):
         def view_did_apear(self): ...
 
-    assert [*misspelt(Mine, ReferenceHandler)] == [
+    assert [*find_misspelt(Mine, ReferenceHandler)] == [
         m.NeverCalled("staus", "status"),
         m.NeverCalled("passEntries", "pass_entries"),
     ]
-    assert [*misspelt(Log, AuthorizationProvider)] == [m.NeverCalled("view_did_apear", "view_did_appear")]
-    assert not [*misspelt(ReferenceHandler, ReferenceHandler)]
+    assert [*find_misspelt(Log, AuthorizationProvider)] == [m.NeverCalled("view_did_apear", "view_did_appear")]
+    assert not [*find_misspelt(ReferenceHandler, ReferenceHandler)]
     wallet = WalletApp(Mine)
     wallet.open_list()
     assert [note.name for _at, note in wallet.trace.seen(m.NeverCalled)] == ["staus", "passEntries"]

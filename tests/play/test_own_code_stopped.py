@@ -155,7 +155,7 @@ def test_a_stubborn_coroutine_is_left_behind():
 def test_a_browser_has_no_threads_and_only_measures(monkeypatch):
     monkeypatch.setattr(sys, "platform", "emscripten")
     seen, spent = [], []
-    own_code.watched("cardArt", seen.append, lambda: time.sleep(0.1), spend=spent.append, seconds=0.05)
+    own_code.call_watched("cardArt", seen.append, lambda: time.sleep(0.1), spend=spent.append, seconds=0.05)
     assert [(one.call, one.outcome) for one in seen] == [("cardArt", "")]
     assert spent == [seen[0].really]
 
@@ -322,7 +322,7 @@ class Delegate:
 @pytest.fixture
 def brief(monkeypatch):
     """A callback of the app has a tenth of a second."""
-    monkeypatch.setitem(own_code.watched.__kwdefaults__, "seconds", 0.1)
+    monkeypatch.setitem(own_code.call_watched.__kwdefaults__, "seconds", 0.1)
 
 
 @pytest.mark.usefixtures("brief")

@@ -34,14 +34,13 @@ def slow_code(trace: Trace) -> Iterator[Finding]:
     for record, slow in trace.seen(m.CodeTookLong):
         limit = LIMITS.get(slow.call)
         over = bool(slow.outcome or (limit and slow.really > limit.seconds))
-        took = (
-            f"had not ended after {slow.really:g} s of real time" if slow.outcome else f"really took {slow.really:g} s"
-        )
-        ends = {
-            "stopped": ", and was stopped",
-            "left behind": "; it cannot be stopped, and goes on on a thread of its own",
-        }
-        text = f"{slow.call}() {took}{ends.get(slow.outcome, ' here')}.{slow.line and f' {slow.line}.'}"
+        took = {
+            "": f"really took {slow.really:g} s here",
+            "stopped": f"had not ended after {slow.really:g} s of real time, and was stopped",
+            "left behind": f"had not ended after {slow.really:g} s of real time; it cannot be stopped, "
+            "and goes on on a thread of its own",
+        }[slow.outcome]
+        text = f"{slow.call}() {took}.{slow.line and f' {slow.line}.'}"
         if over:
             text += f" The wallet waits {limit.seconds:g} s." if limit else " It has no longer (assumed)."
         todo = "Do not sleep or wait in your own code. wb.measure(YourHandler) measures a handler in real time."

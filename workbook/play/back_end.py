@@ -24,7 +24,7 @@ from workbook.api.protocol import ActivationData, CallProblem, find_header, pars
 from workbook.base.values import choice, quoted
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
-from workbook.play.own_code import check_callable, completed, exception_words, watched
+from workbook.play.own_code import call_watched, check_callable, exception_words, run_to_end
 from workbook.simulation.faults import FAULT_DETAIL
 from workbook.simulation.faults import fault as fault_named
 from workbook.simulation.http import Ending, Request, Response
@@ -535,10 +535,13 @@ class OwnBackEnd:
 
             from workbook.simulation.transport import SimulatedTransport
 
-            transport = SimulatedTransport(line, pause=line.pause)
-            simulated = {"client": lambda _self: httpx.Client(transport=transport)}
-            session = "the session of the app"
-            relay = type(kind.__name__, (kind,), simulated)(ORIGIN, SIMULATED_KEY, {session: [*INSTRUMENT_IDS]})
+            transport, session = SimulatedTransport(line, pause=line.pause), "the session of the app"
+
+            class Simulated(kind):  # type: ignore[misc]  # the integrator's class
+                def client(self) -> httpx.Client:
+                    return httpx.Client(transport=transport)
+
+            relay = Simulated(ORIGIN, SIMULATED_KEY, {session: [*INSTRUMENT_IDS]})
             self._get = lambda card: relay.activation_data(session, card)
             self._post = lambda card, sdk_output: relay.provision(session, card, sdk_output)
         else:
@@ -557,7 +560,7 @@ class OwnBackEnd:
         """The sdkInput that it returned; whatever else comes of the call is said in the run's trace."""
         try:
             sleep, seconds = self._line.clock.sleep, Options().deadline
-            value = watched(name, self._line.note, _ended, call, *given, spend=sleep, seconds=seconds)
+            value = call_watched(name, self._line.note, _ended, call, *given, spend=sleep, seconds=seconds)
         except Exception as error:  # noqa: BLE001  # not our code
             raise BackEndFailed(exception_words(error)) from None
         if isinstance(value, errors.WorkbookError):
@@ -579,7 +582,7 @@ def _ended(call: Callable[..., Any], *given: str) -> Any:
     Neither is a defect of its code, so neither is reported as one.
     """
     try:
-        return completed(call, *given)
+        return run_to_end(call, *given)
     except errors.WorkbookError as error:
         return error
     except Exception as error:

@@ -28,7 +28,7 @@ from workbook.flows.messages import Command, Event
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import VariantA, VariantB
 from workbook.play.back_end import TRY_LATER, BackEnd
-from workbook.play.own_code import own_failures, relayed, watched
+from workbook.play.own_code import call_watched, own_failures, relayed
 from workbook.simulation.phones import PhoneA, PhoneB
 from workbook.simulation.sdks import Reply
 
@@ -314,7 +314,7 @@ class InApp(Loop):
         # Without a page, a person calls the SDK, and `Session.exchange` asks the session's own back end.
         with relayed(relay) if self.trace.select(m.Opened) else nullcontext():
             try:
-                event = answered(watched(call, self.soon, function, *given, spend=really.append))
+                event = answered(call_watched(call, self.soon, function, *given, spend=really.append))
             except own_failures() as error:
                 event = failed(f"{call} raised {type(error).__name__}")
         return (spent or usual) + sum(really), event

@@ -95,7 +95,7 @@ class StoppedError(WorkbookError):
 
 
 def within(seconds: float, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
-    """What the integrator's `function` returns; what it may be is that of `completed`.
+    """What the integrator's `function` returns; what it may be is that of `run_to_end`.
 
     It runs on a thread of its own. What runs Python is stopped at its next line; what waits inside a call, or catches
     every stop, is left behind on its thread. A browser's Python has no threads: there it ends when it ends.
@@ -107,7 +107,7 @@ def within(seconds: float, function: Callable[..., Any], *args: Any, **named: An
     class Stop(TookTooLong):
         """Of this call alone: a call around it or inside it has its own."""
 
-    work = partial(completed, function, *args, **named)
+    work = partial(run_to_end, function, *args, **named)
     until = perf_counter() + seconds
     if sys.platform == "emscripten" or until >= DEADLINE.get():  # the time of the call around it is over first
         return work()
@@ -120,7 +120,7 @@ def within(seconds: float, function: Callable[..., Any], *args: Any, **named: An
         DEADLINE.reset(token)
 
 
-def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+def run_to_end(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """What the integrator's `function` returns; an awaitable is awaited to its end on a thread of its own.
 
     A notebook's kernel has a running loop already, and which thread that is on depends on its version. A browser's
@@ -208,12 +208,12 @@ def _on_a_thread(
 
 def own_failures() -> tuple[type[BaseException], ...]:
     """The errors with which the integrator's code may fail, for `except`: a task that it cancelled counts, too."""
-    from asyncio import CancelledError  # loaded where code has failed; see `completed`
+    from asyncio import CancelledError  # loaded where code has failed; see `run_to_end`
 
     return Exception, CancelledError
 
 
-def watched(
+def call_watched(
     call: str,
     seen: Callable[[Event], None],
     function: Callable[..., Any],
@@ -254,7 +254,7 @@ def watched(
 
     try:
         if _is_the_workbooks(owner or getattr(function, "__self__", None)):
-            returned = completed(function, *args)  # it ends by itself, and needs no thread
+            returned = run_to_end(function, *args)  # it ends by itself, and needs no thread
         else:
             returned = within(seconds if timed else 60.0, function, *args)
     except StoppedError as stopped:
@@ -289,7 +289,7 @@ def relayed(relay: Callable[[str, SdkOutput], SdkInput]) -> Iterator[None]:
         RELAY.reset(token)
 
 
-def misspelt(kind: type, base: type) -> Iterator[m.NeverCalled]:
+def find_misspelt(kind: type, base: type) -> Iterator[m.NeverCalled]:
     """The methods of `kind` that look like one of `base` in another spelling, so that they are never called."""
     known = {_plain(name): name for name in dir(base) if not name.startswith("_")}
     for name in [name for owner in kind.__mro__ if not issubclass(base, owner) for name in vars(owner)]:

@@ -15,7 +15,7 @@ from workbook.flows.platform_b import BUSY_B, State
 from workbook.flows.variants import B_LATER, VariantB, variant_b
 from workbook.play.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.play.loop import ByHand, InApp
-from workbook.play.own_code import check_callable, own_failures, watched
+from workbook.play.own_code import call_watched, check_callable, own_failures
 from workbook.simulation.phones import A_PHONE_B, NEVER_OPENED, NUMBERS, WALLETS, PhoneB
 from workbook.simulation.sdks import Reply, SdkB
 from workbook.simulation.world import INSTRUMENT_IDS, World
@@ -206,7 +206,7 @@ class PlatformBRun(InApp):
         added = event.where if isinstance(event, m.FinishedWithPass) else None
         error = SdkError(event.case, event.why) if isinstance(event, m.FinishedWithError) else None
         try:
-            watched("didFinishProvisioning", self.soon, self.app.delegate.did_finish_provisioning, added, error)
+            call_watched("didFinishProvisioning", self.soon, self.app.delegate.did_finish_provisioning, added, error)
         except own_failures() as problem:
             self.soon(m.Noted(f"The delegate's didFinishProvisioning raised {type(problem).__name__}."))
 

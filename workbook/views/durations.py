@@ -296,7 +296,7 @@ def _track(budget: Budget, number: int) -> Iterator[Markup]:
     yield _heading(budget.verdict, budget.name, y + 8, share, words)
     box = {"x": LEFT, "y": top, "height": 16, "rx": 4}
     yield void("rect", class_="wb-track", width=TRACK, **box)
-    width = round(max(min(budget.used, 1) * TRACK, 3 * (budget.used > 0)), 1)
+    width = round(max(min(budget.used, 1) * TRACK, 3), 1) if budget.used > 0 else 0
     yield void("rect", class_="wb-bar", width=width, **box)
     yield void("line", class_="wb-room", x1=room, y1=top - 4, x2=room, y2=top + 20)
     if budget.used > 1:

@@ -153,7 +153,7 @@ def time_limits() -> Table:
     rows = [
         (cut(limit.call, 29), f"{limit.seconds:g} s", f"{limit.rule} ({limit.source})", limit.missed)
         for limit in LIMITS.values()
-    ]  # one name of the document is 64 letters long
+    ]
     return table("How long the wallet waits", ["call", "limit", "rests on", "missed means"], rows)
 
 

@@ -200,11 +200,16 @@ class SequenceLine:
         return f"{self.label} [deprecated]" if self.deprecated else self.label
 
     @property
+    def cross(self) -> str:
+        """The cross before the label where something goes wrong; else empty."""
+        return FAILED if self.failed else ""
+
+    @property
     def words(self) -> str:
         """The line as a list has it."""
         who = "" if self.shape is Shape.NOTE else f"{self.sender} → {self.receiver}: "
         detail = f" ({self.detail})" if self.detail else ""
-        return f"{self.at:.3f} s {who}{FAILED * self.failed}{self.heading}{detail}"
+        return f"{self.at:.3f} s {who}{self.cross}{self.heading}{detail}"
 
     @property
     def sentence(self) -> str:

@@ -282,8 +282,9 @@ def named(screen: Screen, top: float) -> Iterator[Markup]:
 
 def header(*, back: bool = False) -> Iterator[Markup]:
     """The bank's sign and name, and the cardholder's disc; perhaps the arrow back from a card's page."""
-    left = MARGIN + 26 * back
+    left = MARGIN
     if back:
+        left += 26
         yield void("path", class_="wb-line-accent", fill="none", stroke_width=2.4, d=f"M{MARGIN + 12} 52l-9 9l9 9")
     yield block(left, 46, 30, 30, 9, "accent")
     yield sign("arch", left + 15, 61, line="label")
@@ -592,11 +593,8 @@ class KeyScreens(View):
 
     def html(self) -> str:
         """The screens side by side, with captions, and the text form folded up below them."""
-        cell, small = (
-            "display:inline-block;vertical-align:top;min-width:130px;margin:0 1.5% 14px 0;",
-            "font-size:12px;margin:4px 0",
-        )
-        cells = []
+        cell = "display:inline-block;vertical-align:top;min-width:130px;margin:0 1.5% 14px 0;"
+        cells, small = [], "font-size:12px;margin:4px 0"
         for still in self.stills:
             picture = still.picture
             share = 31.5 if picture.width > 400 else 18.5  # three phones with a watch side by side, or five without

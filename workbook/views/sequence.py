@@ -8,7 +8,7 @@ from workbook.base.rules import sentence
 from workbook.flows.messages import Actor
 from workbook.flows.trace import Trace
 from workbook.views.html import Markup, View, joined, tag, void
-from workbook.views.lines import ADDED, FAILED, REMOVED, Lines, SequenceLine, Shape, lines_of
+from workbook.views.lines import ADDED, REMOVED, Lines, SequenceLine, Shape, lines_of
 from workbook.views.paint import Picture, document, ground, sheet
 from workbook.views.table import TEXT_WIDTH, clean, cut, width, wrap
 
@@ -128,9 +128,9 @@ def paint(sequence: Lines, measures: Measures = WIDE) -> Painted:
             lines += _names(lanes, named, measures)
             y = named + BOX_HEIGHT + 8
         parts, height = _line(line, tuple(lanes.items()), y, measures)
+        failed = " is-failed" if line.failed else ""
         added = {REMOVED: " is-removed", ADDED: " is-added"}.get(line.mark, "")
-        classes = f"is-{line.shape.lower()}{' is-failed' * line.failed}{added}"
-        lines.append(tag("g", *parts, class_=classes, data_line=len(rows)))
+        lines.append(tag("g", *parts, class_=f"is-{line.shape.lower()}{failed}{added}", data_line=len(rows)))
         rows.append((y, height))
         y += height
     # The height is known only now, so the page and the lifelines are made last, though they are painted first.
@@ -198,8 +198,8 @@ def _line(
     lanes = dict(places)
     room = measures.right - measures.left
     behind = {Shape.HTTP: "on-tint", Shape.LOST: "on-tint", Shape.NOTE: "on-box"}.get(line.shape, "")
-    label = FAILED * line.failed + line.label
-    labels, details = wrap(label, int(room / LABEL_WIDTH) - 14), wrap(line.detail, int(room / DETAIL_WIDTH))
+    labels = wrap(line.cross + line.label, int(room / LABEL_WIDTH) - 14)
+    details = wrap(line.detail, int(room / DETAIL_WIDTH))
     rules = wrap(" ".join(line.rules), 16) if measures.rules else []
     shaft = top + 6 + LINE_HEIGHT * len(labels) + (0 if line.shape is Shape.NOTE else 6)
     height = max(shaft + 8 + LINE_HEIGHT * len(details), top + 4 + LINE_HEIGHT * len(rules)) + 6 - top
@@ -231,15 +231,13 @@ def _line(
         parts.append(tag("text", "Add", class_=f"wb-actor wb-add on-{line.button}", x=target, y=shaft + 4))
 
     ends = source, target + (25 if line.button else 0)
-    x, anchor = _words_place(ends, width(FAILED * line.failed + line.heading) * LABEL_WIDTH, measures)
+    x, anchor = _words_place(ends, width(line.cross + line.heading) * LABEL_WIDTH, measures)
     write("wb-label", labels[:-1], x, first, text_anchor=anchor)
     mark = tag("tspan", " [deprecated]", class_="wb-deprecated") if line.deprecated else ""
-    write(
-        "wb-label", [joined(*labels[-1:], mark)], x, first + LINE_HEIGHT * max(len(labels) - 1, 0), text_anchor=anchor
-    )
-    x, anchor = _words_place(
-        ends, width(line.detail) * DETAIL_WIDTH, measures
-    )  # a long detail leaves the label at its arrow
+    last = first + LINE_HEIGHT * max(len(labels) - 1, 0)
+    write("wb-label", [joined(*labels[-1:], mark)], x, last, text_anchor=anchor)
+    # The detail has a place of its own, so a long one leaves the label at its arrow.
+    x, anchor = _words_place(ends, width(line.detail) * DETAIL_WIDTH, measures)
     write("wb-detail", details, x, shaft + 17, text_anchor=anchor)
     return tuple(parts), height
 

@@ -79,8 +79,8 @@ def draw(machine: Machine, title: str, alt: str, lit: Lit | None = None) -> Pict
 def _lit(part: str, lit: Lit) -> tuple[int, str]:
     """A part of a stored picture, lit, after its place in the order of drawing: moves that were made are above others.
 
-    A stored move says in `data-badge` where its number goes: x, y, which end of the number is there, and which way its
-    words give way to a wide number (1, -1, or 0 where they are elsewhere).
+    A stored move has its badge's place in `data-badge`: x, y, which end of the number is there, and the shift of the
+    label when the number is wide: 1, -1 or 0.
     """
     if state := re.match('<g data-state="([^"]+)" class="wb-state', part):
         name = unescape(state[1])

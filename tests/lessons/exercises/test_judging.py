@@ -9,7 +9,7 @@ import workbook as wb
 from workbook.errors import ParameterError
 from workbook.lessons.exercises.judging import ExerciseState, judge
 from workbook.lessons.exercises.model import Exercise, Observed, Reason, all_exercises, answer_in
-from workbook.play.own_code import completed
+from workbook.play.own_code import run_to_end
 
 EXERCISES = all_exercises()
 SKELETON = """
@@ -73,7 +73,7 @@ def test_the_skeleton_is_recognised_in_any_layout():
     [
         ("def f(x):", "while True: pass", calls),
         ("def f(x):", "while True:\n        try: pass\n        except BaseException: pass", calls),
-        ("async def f(x):", "while True: pass", lambda f: completed(f, 1)),
+        ("async def f(x):", "while True: pass", lambda f: run_to_end(f, 1)),
     ],
     ids=["loop", "catches everything", "coroutine"],
 )

@@ -26,7 +26,7 @@ from workbook.flows.messages import Event, limit_of
 from workbook.flows.variants import B_LATER, VariantB
 from workbook.play.back_end import simulated_back_end
 from workbook.play.extension.handler import ExtensionBackEnd, ExtensionHandler, Library, Storage
-from workbook.play.own_code import NOTICEABLE, completed, within
+from workbook.play.own_code import NOTICEABLE, run_to_end, within
 from workbook.play.platform_b import PlatformBRun
 from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.sdks import Call, under_way
@@ -236,7 +236,7 @@ def measure(
             events.clear()
             under = Call(phone, later=variant.later, tell=lambda _at, event: events.append(event), pace=pace)
             with under_way(under):
-                return completed(getattr(kind(Storage(phone), back_end, Library(phone), tuple(cards)), call))
+                return run_to_end(getattr(kind(Storage(phone), back_end, Library(phone), tuple(cards)), call))
 
         gc.collect()
         return once

@@ -15,7 +15,7 @@ from workbook.flows import messages as m
 from workbook.lessons.exercises.judges_api import SPACED
 from workbook.lessons.exercises.model import Observed, Reason, first_finding
 from workbook.lessons.session import session
-from workbook.play.own_code import completed
+from workbook.play.own_code import run_to_end
 from workbook.simulation.phones import CAN_PROVISION_FAILURES, PHONES_A
 
 
@@ -193,7 +193,7 @@ def provides_the_opc_data(provider: Any) -> Reason | Observed:
     if reason := _asked_as_it_should(relay.calls, runs) or next(filter(None, map(first_finding, runs)), None):
         return reason
     opaque: Any = provider(SimpleNamespace(provision=lambda _card, _output: SPACED))
-    if (got := completed(opaque.fetch_opc, "an id", "an sdkOutput")) != SPACED:
+    if (got := run_to_end(opaque.fetch_opc, "an id", "an sdkOutput")) != SPACED:
         text = f"the back end returned {quoted(SPACED)}, and your provider {quoted(got)}; relay the text as it came."
         return Reason("API-7", text)
     silent: Any = provider(away)
@@ -319,7 +319,7 @@ def relays_bytes(delegate: Any) -> Reason | Observed:
     if reason := _failed_as_it_should(away.calls, failed, getattr(silent, "says", None)):
         return reason
     unsure: Any = delegate(relay)
-    completed(unsure.did_finish_provisioning, None, None)
+    run_to_end(unsure.did_finish_provisioning, None, None)
     if (says := getattr(unsure, "says", None)) != "Not added":
         text = f"didFinishProvisioning brought neither a pass nor an error, and the page says {quoted(says)}."
         return Reason("B-FIN-1", f"{text} Both are optional: only a pass means that the card was added.")

@@ -19,7 +19,7 @@ from workbook.base.values import is_number
 from workbook.errors import ParameterError, SdkError
 from workbook.flows import messages as m
 from workbook.play.back_end import BackEnd
-from workbook.play.own_code import BACK_END_WAIT, check_callable, watched
+from workbook.play.own_code import BACK_END_WAIT, call_watched, check_callable
 from workbook.simulation.phones import PhoneB
 from workbook.simulation.sdks import CURRENT, OUR_CASE, Call, activation_data, current, next_output, wrong_with
 from workbook.simulation.seal import Genuine, Seal
@@ -311,7 +311,7 @@ class ExtensionProvisioningService:
 
     def _own(self, name: str, function: Callable[..., Any], *given: object) -> Any:
         """What the delegate's function returns."""
-        return watched(name, self._call.seen, function, *given, spend=self._call.spend)
+        return call_watched(name, self._call.seen, function, *given, spend=self._call.spend)
 
     def _check_delegate(self, delegate: object, operation: str, arguments: tuple[str, ...]) -> None:
         """Make sure that the operation can be called; report arguments in the order of the app's delegate."""

@@ -20,7 +20,7 @@ from workbook.play.back_end import BackEnd, simulated_back_end
 from workbook.play.extension import handler as surroundings
 from workbook.play.extension.handler import AddPaymentPassRequest, ExtensionStatus, PassEntry
 from workbook.play.loop import Loop
-from workbook.play.own_code import exception_words, misspelt, own_failures, relayed, watched
+from workbook.play.own_code import call_watched, exception_words, find_misspelt, own_failures, relayed
 from workbook.simulation.phones import A_PHONE_B, PhoneB
 from workbook.simulation.sdks import Call, Reply, under_way, wrong_with
 from workbook.simulation.seal import Seal
@@ -184,7 +184,7 @@ class WalletApp(Loop):
             (handler, surroundings.ReferenceHandler),
             (authorization, surroundings.AuthorizationProvider),
         ):
-            for note in () if kind is None else misspelt(kind, base):
+            for note in () if kind is None else find_misspelt(kind, base):
                 self.soon(note)
 
     def __repr__(self) -> str:
@@ -273,7 +273,7 @@ class WalletApp(Loop):
 
         with under_way(call), relayed(self._posted):
             try:
-                returned = watched(name, call.seen, made_and_called, spend=call.spend, owner=self.handler)
+                returned = call_watched(name, call.seen, made_and_called, spend=call.spend, owner=self.handler)
                 event = answer(returned) or m.HandlerRaised(name, f"it returned {_kind(returned, name)}")
             except own_failures() as error:
                 event = m.HandlerRaised(name, exception_words(error))
@@ -340,7 +340,7 @@ class WalletApp(Loop):
             return view.view_did_appear()
 
         try:
-            watched("viewDidAppear", self.soon, appear, spend=spend, owner=provider)
+            call_watched("viewDidAppear", self.soon, appear, spend=spend, owner=provider)
         except own_failures() as error:
             return m.AuthorizationMissing(f"the authorization UI failed: {exception_words(error)}")
         except BaseException:

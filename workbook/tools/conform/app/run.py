@@ -26,7 +26,7 @@ from workbook.base.secrecy import Secrets
 from workbook.errors import WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0, variant_a
-from workbook.play.own_code import completed, exception_words, own_line
+from workbook.play.own_code import exception_words, own_line, run_to_end
 from workbook.simulation.http import Ending, Request
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app import cases as c
@@ -742,7 +742,7 @@ def play_core(kind: Callable[..., Any], case: AppCase) -> AppSeen:
         await app.does("closeCardPage")
         return replace(seen, log=tuple(app.log))
 
-    seen: AppSeen = completed(play)
+    seen: AppSeen = run_to_end(play)
     return seen
 
 
