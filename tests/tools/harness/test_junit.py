@@ -7,52 +7,29 @@ from hypothesis import strategies as st
 
 from workbook.tools.harness.junit import JUnitCase, JUnitSuite, junit
 
-EXPECTED = """<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="all" tests="4" failures="1" errors="1" time="2.500">
-<testsuite name="one" tests="2" failures="1" errors="0" skipped="0" time="1.500" timestamp="2026-11-22T07:00:00">
-<properties>
-<property name="seed" value="7" />
-</properties>
-<testcase classname="a" name="good" time="0.250">
-<system-out>first
-second</system-out>
-</testcase>
-<testcase classname="a" name="bad" time="0.000">
-<failure message="&lt;b&gt; &amp; &quot;c&quot;" type="fail">why</failure>
-</testcase>
-</testsuite>
-<testsuite name="two" tests="2" failures="0" errors="1" skipped="1" time="1.000">
-<testcase classname="b" name="broken" time="0.000">
-<error message="gone" />
-</testcase>
-<testcase classname="b" name="left out" time="0.000">
-<skipped message="not here" />
-</testcase>
-</testsuite>
-</testsuites>
-"""
+CASES = (
+    JUnitCase("good", "a", 0.25, text="first"),
+    JUnitCase("bad", "a", -1.0, ending="failure", message='<b> & "c"', text="why", kind="fail"),
+    JUnitCase("broken", "b", ending="error", message="gone"),
+    JUnitCase("left out", "b", ending="skipped", message="not here"),
+)
 
 
-def test_the_document_is_the_same_to_the_byte():
-    one = JUnitSuite(
-        "one",
-        (
-            JUnitCase("good", "a", 0.25, text="first\nsecond"),
-            JUnitCase("bad", "a", -1.0, ending="failure", message='<b> & "c"', text="why", kind="fail"),
-        ),
-        1.5,
-        started="2026-11-22T07:00:00",
-        properties={"seed": 7},
-    )
-    two = JUnitSuite(
-        "two",
-        (
-            JUnitCase("broken", "b", ending="error", message="gone"),
-            JUnitCase("left out", "b", ending="skipped", message="not here"),
-        ),
-        1.0,
-    )
-    assert junit("all", (one, two), 2.5) == EXPECTED
+def test_what_a_ci_system_counts():
+    suite = JUnitSuite("one", CASES, 1.5, started="2026-11-22T07:00:00", properties={"seed": 7})
+    (element,) = ET.fromstring(junit("all", [suite], 2.5))
+    assert element.attrib == {
+        "name": "one", "tests": "4", "failures": "1", "errors": "1", "skipped": "1", "time": "1.500",
+        "timestamp": "2026-11-22T07:00:00",
+    }  # fmt: skip
+    assert [case.get("time") for case in element[1:]] == ["0.250", "0.000", "0.000", "0.000"]
+    shown = [(child.tag, child.attrib, child.text) for case in element[1:] for child in case]
+    assert shown == [
+        ("system-out", {}, "first"),
+        ("failure", {"message": '<b> & "c"', "type": "fail"}, "why"),
+        ("error", {"message": "gone"}, None),
+        ("skipped", {"message": "not here"}, None),
+    ]
 
 
 @given(st.text())

@@ -46,14 +46,10 @@ def test_a_miss_stands_at_its_own_line_and_says_what_to_do_and_where_to_read_mor
     ]
 
 
-def test_a_known_failure_says_why_it_is_known():
-    record = recorded(ran(verdict=Verdict.KNOWN, why="a ticket"))
+def test_a_known_failure_says_why_it_is_known_and_has_no_place_without_a_file():
+    record = recorded(ran(verdict=Verdict.KNOWN, why="a ticket"), config="")
     (found,) = json.loads(to_sarif(record))["runs"][0]["results"]
     assert found["suppressions"] == [{"kind": "external", "justification": "a ticket"}]
-
-
-def test_without_a_file_a_finding_has_no_place():
-    (found,) = json.loads(to_sarif(recorded(ran(), config="")))["runs"][0]["results"]
     assert "locations" not in found
 
 

@@ -145,7 +145,7 @@ class Result(View):
         advice = [(todo.verdict.mark, todo.verdict, len(todo.cases), todo.text) for todo in todos(record)]
         views += _first_rows("What to do first", ("", "verdict", "cases", "what"), advice)
         unsettled = to_look_at(record)
-        missed = [(one.name, f"{one.verdict.mark} {one.verdict}", one.rule, _missed(one)) for one in unsettled]
+        missed = [(case.name, f"{case.verdict.mark} {case.verdict}", case.rule, _missed(case)) for case in unsettled]
         views += _first_rows("What did not hold", ("case", "verdict", "rule", "expected; observed"), missed)
         return Stack(tuple(views))
 

@@ -81,9 +81,9 @@ class Terminal(RunProgress):
         A pass needs none: a reader of a build's log looks for failures. Of the cases of which nothing was seen, each
         reason has one line.
         """
-        told = result.verdict in UNSEEN and result.why in self._reasons
+        repeats = result.verdict in UNSEEN and result.why in self._reasons
         self._reasons.add(result.why)
-        if result.verdict not in SETTLED and not told:
+        if result.verdict not in SETTLED and not repeats:
             words = [f"{result.verdict:<14} {result.case.name}"]
             if result.misses:
                 words.append(f"expected {result.misses[0].expected}, observed {result.misses[0].observed}")

@@ -100,7 +100,7 @@ class Baseline:
     Attributes:
         known: the failures.
         cases: names of the cases. One that came later only warns, so that an upgrade fails no pipeline. Empty for all.
-        kept: people keep it true, so a stale entry fails the run; False for the report of an earlier run.
+        kept: a hand-kept file, where a stale entry fails the run; False for an old report used as baseline.
     """
 
     known: tuple[Known, ...] = ()

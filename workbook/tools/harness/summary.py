@@ -196,8 +196,8 @@ def telling(case: CaseRecord, most: int = 4) -> list[ReportedExchange]:
 
     def requests(call: ReportedExchange) -> list[ReportedExchange]:
         ended = call.at if call.ended is None else call.ended
-        others = (one for one in case.exchanges if one.side != PHONE and one.platform == call.platform)
-        return [one for one in others if call.at <= one.at <= ended]
+        at_api = [exchange for exchange in case.exchanges if exchange.side != PHONE]
+        return [seen for seen in at_api if seen.platform == call.platform and call.at <= seen.at <= ended]
 
     faulted = (call for call in calls if any(request.ending for request in requests(call)))
     failed = (call for call in calls if not 200 <= (call.status or 0) < 300)

@@ -41,8 +41,8 @@ def standin(variant: str) -> dict[str, str]:
     later = r"^ *// from 0\.4\.0 \{\n.*?^ *// \}\n|^[^\n]*// from 0\.4\.0\n"
     marks = r"^ *// (?:from 0\.4\.0 \{|\})\n| // from 0\.4\.0$"
     unwanted = re.compile(marks if name == A_FROM_0_4_0.name else later, re.DOTALL | re.MULTILINE)
-    said = f'VARIANT = "{A_FROM_0_4_0.name}"'
-    return {file: unwanted.sub("", text).replace(said, f'VARIANT = "{name}"') for file, text in files.items()}
+    default = f'VARIANT = "{A_FROM_0_4_0.name}"'
+    return {file: unwanted.sub("", text).replace(default, f'VARIANT = "{name}"') for file, text in files.items()}
 
 
 def write_standin(folder: Path, variant: str, *, force: bool = False) -> list[Path]:

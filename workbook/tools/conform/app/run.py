@@ -420,8 +420,8 @@ def judge_app(
         record = read_report(stored)
         by_name = {case.name: case for case in record.cases}
         kept = tuple(by_name[case.name] for case in cases if case.name in by_name)
-        told = f"{missing()}. This is a stored run of the sample; changes of yours in its code are not seen."
-        return replace(record, cases=kept), told
+        note = f"{missing()}. This is a stored run of the sample; changes of yours in its code are not seen."
+        return replace(record, cases=kept), note
     run = of_file(path, AppRun(cases=cases, only=tuple(only), seed=seed, baseline=Baseline.of(known)))
     return conform_app(run, progress), ""
 
