@@ -27,6 +27,7 @@ from workbook.tools.harness.report import RunRecord, from_json, to_json
 from workbook.tools.harness.selection import chosen
 
 slow = pytest.mark.slow
+nightly = pytest.mark.skipif("WORKBOOK_EVERYTHING" not in os.environ, reason="the nightly part `kotlin` runs it")
 SOURCES = Path(__file__).parent / "kotlin"
 APPS = FIXTURES / "apps"
 OF_THE_LESSON = "app.concurrency.disabled-at-once", "app.faults.post-500", "app.secrecy.no-sdk-output-in-log"
@@ -71,6 +72,7 @@ def test_the_reference_app_core_passes_every_case(classes: Path) -> None:
 
 
 @slow
+@nightly
 @pytest.mark.rule("A-BTN-1", "A-OPC-1", "A-CAN-1", "A-CAN-2", "A-CAN-6", "A-MIG-1", "API-13", "REL-3", "REL-6")
 def test_each_case_finds_the_mistake_that_it_is_there_for(classes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One process: the cases in front of an app without a mistake, then each in front of its own mistakes."""
@@ -89,6 +91,7 @@ def test_each_case_finds_the_mistake_that_it_is_there_for(classes: Path, monkeyp
 
 
 @slow
+@nightly
 @pytest.mark.rule("A-PROV-1", "A-PROV-4", "A-OUT-1")
 def test_the_sample_for_an_sdk_before_0_4_0_passes(classes: Path) -> None:
     """It is compiled with the stand-in of its variant, as `workbook conform app` does."""
