@@ -20,9 +20,8 @@ from workbook.errors import ConfigurationError, LeakError, WorkbookError
 from workbook.simulation.http import Request
 from workbook.tools.conform.back_end.model import Broke
 from workbook.tools.harness import output
-from workbook.tools.harness.output import reports, write_reports
+from workbook.tools.harness.output import write_reports
 from workbook.tools.harness.report import from_json, to_json
-from workbook.tools.harness.sessions import session_secrets
 
 ENCODED = {
     "plain": lambda text: text,
@@ -205,17 +204,7 @@ def test_a_key_that_is_given_as_a_session_too_is_called_a_key():
     assert known.found_in(KEY).kind is SecretKind.KEY
 
 
-def test_a_media_type_is_no_session():
-    assert list(session_secrets(["application/json; charset=utf-8"])) == []
-    assert {"Bearer abc.def", "abc.def"} <= set(session_secrets(["Bearer abc.def"]))
-    assert "the-value" in set(session_secrets(["sid=the-value; Path=/"]))
-
-
 def test_a_directory_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigurationError, match="Cannot write the reports into"):
         write_reports(RECORD, tmp_path / "file" / "out")
-
-
-def test_the_reports_are_the_same_for_the_same_record():
-    assert reports(RECORD) == reports(RECORD)
