@@ -1,5 +1,7 @@
 """The API's side of a run: the certificates that it presents, and the proxy that leads to it."""
 
+import gzip
+import json
 import re
 import socket
 import ssl
@@ -13,6 +15,7 @@ from workbook.simulation.world import Instrument, World
 from workbook.tools.conform.back_end.api_side import MockApi, ProxyTrap, ScriptedApi
 from workbook.tools.conform.back_end.model import GET, Identity, Order
 from workbook.tools.conform.back_end.session import surroundings
+from workbook.tools.mockserver.server import running
 
 CARD = "PIAPISIDE00000001"
 PATH = f"{BEFORE_ID}{CARD}{AFTER_ID}"
@@ -104,3 +107,40 @@ def test_no_two_answers_have_one_value_although_some_come_before_the_api_has_don
         api.order(CARD, orders, "")
         values.append(re.search(rb'"sdkInput": ?"([^"]+)"', api.respond(request).body)[1])
     assert len(set(values)) == 4
+
+
+def answer_of(*said):
+    upstream = ScriptedApi()
+    card = next(iter(upstream.world.instruments))
+    upstream.order(card, [Order(GET, packed=True)], "canary")
+    headers = (("x-api-key", upstream.key), ("content-type", "application/json"), *said)
+    response = upstream.respond(Request("GET", f"{BEFORE_ID}{card}{AFTER_ID}", headers, b""))
+    return response, upstream.arrived()[0].given
+
+
+@pytest.mark.parametrize(
+    ("said", "packed"),
+    [
+        ((), False),
+        ((("accept-encoding", "identity"),), False),
+        ((("accept-encoding", "deflate, gzip;q=0"),), False),
+        ((("Accept-Encoding", "deflate, GZIP;q=0.5, br"),), True),
+        ((("accept-encoding", "br"), ("accept-encoding", "gzip")), True),
+    ],
+)
+def test_it_is_compressed_for_whoever_says_so(said, packed):
+    response, given = answer_of(*said)
+    assert (("content-encoding", "gzip") in response.headers) is packed
+    body = gzip.decompress(response.body) if packed else response.body
+    assert json.loads(body)["sdkInput"] == given
+
+
+def test_an_answer_in_chunks_is_whole_for_whoever_reads_it():
+    upstream = ScriptedApi()
+    card = next(iter(upstream.world.instruments))
+    upstream.order(card, [Order(GET, chunked=True)], "canary")
+    with running(upstream) as url:
+        headers = {"x-api-key": upstream.key, "content-type": "application/json"}
+        answers = [httpx.get(f"{url}{BEFORE_ID}{card}{AFTER_ID}", headers=headers, trust_env=False) for _ in range(2)]
+    assert [answer.headers["transfer-encoding"] for answer in answers] == ["chunked", "chunked"]
+    assert [answer.json()["sdkInput"] for answer in answers] == [given.given for given in upstream.arrived()]

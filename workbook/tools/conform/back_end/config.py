@@ -727,7 +727,13 @@ def as_toml(config: Config) -> str:
     """
     form = config.form
     given = form.model_dump(mode="json", exclude_unset=True, warnings=False)
-    tables = {name: getattr(form, name) for name in ("timeouts", "groups", "api", "export", "start")}
+    tables = {
+        "timeouts": config.timeouts,
+        "groups": form.groups,
+        "api": config.api,
+        "export": config.exports,
+        "start": config.start,
+    }
     whole = {
         name: table.model_dump(mode="json", exclude_none=True, exclude={"command"}) for name, table in tables.items()
     }

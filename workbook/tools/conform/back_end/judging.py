@@ -282,7 +282,7 @@ def _count(count: int, operation: str) -> str:
 # Scans every answer and every request of a run for secrets, whichever case it belongs to.
 #
 # An answer is scanned when its case ends, because answers are large and many; only the places of what was found are
-# kept. `cases.secrecy` judges what was found.
+# kept. `cases.privacy` judges what was found.
 
 # This many characters in a row give the key away. A shorter session value could be anywhere by chance.
 SHORTEST_PART = 8
