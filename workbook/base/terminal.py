@@ -28,8 +28,8 @@ def visible(text: str, kept: str = "") -> str:
 def say(text: object, to: TextIO | None = None) -> None:
     """Print the text, `visible` apart from tabs and line ends, with one line end behind it, and flush it.
 
-    Every print of the package happens here. Afterwards a stream that failed takes everything and writes nothing: at
-    exit Python would flush it once more, and fail once more.
+    Every print of the package happens here. A failed stream is redirected to the null device, or Python's flush at
+    exit would raise again.
 
     Args:
         text: what to print.

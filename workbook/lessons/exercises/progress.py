@@ -242,7 +242,7 @@ def _lock(path: Path) -> Iterator[None]:
 #
 # The board is named by the environment (WORKBOOK_BOARD, WORKBOOK_BOARD_TOKEN), or by the private file `.board.json`
 # beside the progress: {"address": ..., "token": ...}, and for a certificate of the room's own "fingerprint"
-# (SHA-256). It takes the whole progress, as often as it comes. What does not arrive goes with the next change.
+# (SHA-256). The full progress is sent on every change, so a lost post needs no retry.
 # Nothing of this disturbs a learner: the table of all exercises says when the board was not reached.
 
 
