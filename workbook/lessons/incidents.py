@@ -142,14 +142,14 @@ def _line(first: datetime, record: Record) -> str:
     """One line of the log: only what the sender or the receiver would know; of opaque data its digest (REL-3)."""
     known = ("method", "status", "told", "attempts", "took", "ending", "reason", "status_code", "case", "where",
              "found", "out_of_reach", "call", "error")  # fmt: skip
-    told = record.as_dict()
-    values = {name: value for name, value in told["values"].items() if name in known and value not in {None, ""}}
-    if (data := told["values"].get("sdk_input")) is not None:
+    step = record.as_dict()
+    values = {name: value for name, value in step["values"].items() if name in known and value not in {None, ""}}
+    if (data := step["values"].get("sdk_input")) is not None:
         empty = isinstance(data, str) and data.startswith("0 ")
         values["sdkInput"] = "empty" if empty else sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:6]
-    time = f"{first + timedelta(seconds=told['at']):%H:%M:%S.%f}"[:-3]
+    time = f"{first + timedelta(seconds=step['at']):%H:%M:%S.%f}"[:-3]
     words = " ".join(f"{name}={value}" for name, value in values.items())
-    return f"{time} {told['from']} > {told['to']}: {told['name']} {words}".rstrip()
+    return f"{time} {step['from']} > {step['to']}: {step['name']} {words}".rstrip()
 
 
 def _exercise(number: int, found: CatalogueRow, run: Run) -> Exercise:

@@ -104,10 +104,10 @@ class Ledger:
         """
         checks = tuple(self.checks.values())
         failed = [str(replace(check, otherwise="")) for check in checks if not check.passed]
-        told = f"{len(checks) - len(failed)} of {len(checks)} checks hold"
+        summary = f"{len(checks) - len(failed)} of {len(checks)} checks hold"
         if failed and (self.strict or os.environ.get("WORKBOOK_STRICT", "") not in {"", "0"}):
-            raise ChecksFailedError(f"{told}: {'; '.join(failed)}")
-        return Check(told, not failed, otherwise="; ".join(failed), sums_up=checks)
+            raise ChecksFailedError(f"{summary}: {'; '.join(failed)}")
+        return Check(summary, not failed, otherwise="; ".join(failed), sums_up=checks)
 
 
 LEDGER: Final = Ledger()

@@ -83,14 +83,14 @@ class RealBackEnd(BackEnd):
     def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | None = None) -> Relayed:
         """The real GET, then the simulator's sdkInput. The POST is simulated: no simulated sdkOutput is really sent."""
         if sdk_output is not None:
-            told = "Not sent to the API: this sdkOutput is simulated. The simulated service answers instead."
-            exchange = Relayed([(None, m.Noted(told))])
+            note = "Not sent to the API: this sdkOutput is simulated. The simulated service answers instead."
+            exchange = Relayed([(None, m.Noted(note))])
             exchange.settle(self._simulated.post, payment_instrument_id, sdk_output)
             return exchange
         exchange = super().exchange(payment_instrument_id)
         if exchange.error is None:
-            told = "The GET was real. From here on all is simulated: only the SDK on a device can open a real sdkInput."
-            exchange.events.append((None, m.Noted(told)))
+            note = "The GET was real. From here on all is simulated: only the SDK on a device can open a real sdkInput."
+            exchange.events.append((None, m.Noted(note)))
             exchange.settle(self._simulated.get, payment_instrument_id)
         return exchange
 

@@ -62,17 +62,19 @@ class Feedback(View):
             ParameterError: there is no hint of this number.
         """
         hint = self.exercise.hints[whole("number", number, least=1, most=len(self.exercise.hints)) - 1]
-        kept(self.file, lambda progress: progress.hint(self.exercise.id, number))
+        keep(self.file, lambda progress: progress.hint(self.exercise.id, number))
         return hint
 
     def help(self, *, up: bool = True) -> str:
         """Raise the hand, so that the trainer sees who needs help; False lowers it. Says what was done."""
         flag("up", up)
-        own = self.exercise.id
+        exercise = self.exercise.id
         if self.file is None:
             return "A hand can be raised in a learner's copy only: workbook lab"
-        told = kept(self.file, lambda progress: progress.raise_hand(own) if up else progress.lower_hand(own))
-        return told or (f"Your hand is up for {own}: the trainer's board shows it." if up else "Your hand is down.")
+        if not up:
+            return keep(self.file, lambda progress: progress.lower_hand(exercise)) or "Your hand is down."
+        problem = keep(self.file, lambda progress: progress.raise_hand(exercise))
+        return problem or f"Your hand is up for {exercise}: the trainer's board shows it."
 
     @property
     def _sentence(self) -> str:
@@ -161,20 +163,20 @@ def exercise(exercise_id: str = "", *answer: object, **answers: object) -> View:
     cell = "".join(linecache.getlines(inspect.stack(0)[1].filename))
     verdict = judge(chosen, answer, answers, cell)
     state = verdict.state if answer or answers else ExerciseState.UNTOUCHED  # without an answer one may ask for help
-    unkept = kept(file, lambda progress: progress.note(chosen.id, state, verdict.kind))
+    unkept = keep(file, lambda progress: progress.note(chosen.id, state, verdict.kind))
     return Feedback(chosen, verdict, unkept, file)
 
 
-def kept(file: Path | None, change: Callable[[Progress], Progress]) -> str:
+def keep(file: Path | None, change: Callable[[Progress], Progress]) -> str:
     """Change the progress in a copy's file, and say what the learner should know; empty where all went well."""
     if file is None:
         return ""
     try:
-        told = update(file, change)
+        note = update(file, change)
     except OSError as error:
         return f"Your progress could not be kept in {PROGRESS}: {error.strerror or error}."
     post(file)
-    return told
+    return note
 
 
 def bar(done: int, total: int, seat: str) -> Snapshot:
@@ -194,17 +196,17 @@ def how_far(file: Path | None) -> View:
         return statement(f"Your progress cannot be read: {error}")
     rows, done, total = [], 0, 0
     for number in LESSONS:
-        own = lesson(number).values()
-        states = {each.id: progress.state(each.id) if progress else ExerciseState.UNTOUCHED for each in own}
+        exercises = lesson(number).values()
+        states = {each.id: progress.state(each.id) if progress else ExerciseState.UNTOUCHED for each in exercises}
         marks = "  ".join(f"{each} {SIGN_OF_STATE[state]}" for each, state in states.items())
-        left = [each.minutes for each in own if states[each.id] is not ExerciseState.DONE]
-        done, total = done + len(own) - len(left), total + len(own)
-        rows.append((number, f"{len(own) - len(left)} of {len(own)}", f"{sum(left)} min", marks))
+        left = [each.minutes for each in exercises if states[each.id] is not ExerciseState.DONE]
+        done, total = done + len(exercises) - len(left), total + len(exercises)
+        rows.append((number, f"{len(exercises) - len(left)} of {len(exercises)}", f"{sum(left)} min", marks))
     where = "" if progress else " (kept in a copy only: workbook lab)"
     each = table(f"Exercises: {done} of {total} done{where}", ("lesson", "done", "left", "each"), rows)
     if file is None or progress is None:
         return each
     board = not_reached.get(file, "")
     post(file)  # once more
-    told = [statement(f"The trainer's board was not reached: {board}. Nothing is lost; it is tried again.")]
-    return Stack((bar(done, total, progress.seat), *(told if board else []), each))
+    warning = [statement(f"The trainer's board was not reached: {board}. Nothing is lost; it is tried again.")]
+    return Stack((bar(done, total, progress.seat), *(warning if board else []), each))

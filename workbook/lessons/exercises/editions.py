@@ -52,13 +52,13 @@ def fill_in(notebook: Any, edition: Edition = Edition.LEARNER) -> Any:
         if not found:
             cells.append(cell)
             continue
-        own = exercise_named(f"{found[2]}.{found[3]}")
+        exercise = exercise_named(f"{found[2]}.{found[3]}")
         if found[1] == "task":
-            cells.append({**cell, "source": task(own)})
+            cells.append({**cell, "source": task(exercise)})
             continue
-        cells.append({**cell, "source": own.skeleton if edition is Edition.LEARNER else own.solution})
+        cells.append({**cell, "source": exercise.skeleton if edition is Edition.LEARNER else exercise.solution})
         if edition is Edition.INSTRUCTOR:
-            cells.append(_note(f"notes-{found[2]}-{found[3]}", notes(own)))
+            cells.append(_note(f"notes-{found[2]}-{found[3]}", notes(exercise)))
     if edition is Edition.INSTRUCTOR and (number := _number(notebook)) in LESSONS:
         cells.insert(1, _note(f"notes-{number}", overview(number)))
     return {**notebook, "cells": cells}
@@ -80,7 +80,7 @@ def _note(cell_id: str, source: str) -> dict[str, Any]:
 def task(exercise: Exercise) -> str:
     """The task as the lesson shows it, and below it the questions with their choices as a table."""
     minutes = f"{exercise.minutes} minute{'s' if exercise.minutes > 1 else ''}"
-    told = f"### Exercise {exercise.id}: {exercise.title}\n\n*{exercise.kind.value}, {minutes}.* {exercise.task}"
+    head = f"### Exercise {exercise.id}: {exercise.title}\n\n*{exercise.kind.value}, {minutes}.* {exercise.task}"
     names: dict[tuple[str, tuple[object, ...]], list[str]] = {}
     for name, question in exercise.asks.items():
         names.setdefault((question.asks, question.choices), []).append(f"`{name}`")
@@ -90,7 +90,7 @@ def task(exercise: Exercise) -> str:
         rows.append(f"| {', '.join(same)} | {asks} | {'the same' if choices == above else spelled} |")
         above = choices
     asked = any(question.asks for question in exercise.asks.values())
-    return "\n".join([told, "\n| answer | question | choices |\n|---|---|---|", *rows]) if asked else told
+    return "\n".join([head, "\n| answer | question | choices |\n|---|---|---|", *rows]) if asked else head
 
 
 def notes(exercise: Exercise) -> str:
@@ -105,10 +105,10 @@ def notes(exercise: Exercise) -> str:
 
 def overview(number: str) -> str:
     """A lesson's exercises and minutes, for the instructor."""
-    own = lesson(number).values()
-    rows = "\n".join(f"| {each.id} | {each.title} | {each.kind.value} | {each.minutes} |" for each in own)
+    exercises = lesson(number).values()
+    rows = "\n".join(f"| {each.id} | {each.title} | {each.kind.value} | {each.minutes} |" for each in exercises)
     return (
-        f"**Instructor:** {len(own)} exercises, {sum(each.minutes for each in own)} minutes.\n\n"
+        f"**Instructor:** {len(exercises)} exercises, {sum(each.minutes for each in exercises)} minutes.\n\n"
         f"| id | exercise | kind | minutes |\n|---|---|---|---|\n{rows}"
     )
 
@@ -176,7 +176,7 @@ def reset(folder: Path, what: str, source: Path) -> tuple[list[str], Path]:
         raise ConfigurationError(
             f"{str(folder)!r} is no learner's copy: it has no {PROGRESS}. Make one: workbook new DIR"
         )
-    one = exercise_named(what) if "." in what else None
+    chosen = exercise_named(what) if "." in what else None
     originals = {path.name: path for path in sorted(source.glob("*.ipynb"))}
     names = [name for name in originals if what == "all" or name.partition("_")[0] == what.partition(".")[0]]
     if not names:
@@ -188,7 +188,7 @@ def reset(folder: Path, what: str, source: Path) -> tuple[list[str], Path]:
         raise ConfigurationError(f"{str(backups)!r} is a symbolic link. Remove it: the backups stay in the copy.")
     for name in names:
         fresh = make_edition(_read(originals[name]), Edition.LEARNER)
-        texts[copy / name] = _text(_with_cells_of(one, _read(copy / name), fresh) if one else fresh)
+        texts[copy / name] = _text(_with_cells_of(chosen, _read(copy / name), fresh) if chosen else fresh)
     with explain_failure(f"Cannot write into {str(file.parent)!r}"):
         backups.mkdir(exist_ok=True)
         for path in filter(Path.exists, texts):
@@ -196,7 +196,7 @@ def reset(folder: Path, what: str, source: Path) -> tuple[list[str], Path]:
         shutil.copy2(file, backups / f"before-{file.name}")  # by its own name a board would read it
         write_all(texts)
         lessons = {name[:2] for name in names}
-        ids = [one.id] if one else [each for each in all_exercises() if each[:2] in lessons]
+        ids = [chosen.id] if chosen else [each for each in all_exercises() if each[:2] in lessons]
         update(file, lambda progress: progress.reset(ids))
     return names, backups
 

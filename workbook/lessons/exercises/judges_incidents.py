@@ -80,25 +80,25 @@ def ready_to_send(write: Callable[[str], Any], longest: int = 15) -> Reason | Ob
         ("req-77a1c0", 403, "00_403", "2026-03-02T10:15:04Z"),
         ("req-0b9e12", 422, "30_031", "2026-05-19T23:59:58Z"),
     ):
-        told = write(log_of(*asked))
-        if not isinstance(told, str) or not told.strip():
-            return Reason("", f"your function returned {quoted(told)}. Return the message, as text.")
+        message = write(log_of(*asked))
+        if not isinstance(message, str) or not message.strip():
+            return Reason("", f"your function returned {quoted(message)}. Return the message, as text.")
         names = ("the requestId", "the HTTP status", "the errorCode", "the time")
-        if wrong := wrong_message(told, dict(zip(names, map(str, asked), strict=True)), longest):
+        if wrong := wrong_message(message, dict(zip(names, map(str, asked), strict=True)), longest):
             return wrong
     return Observed()
 
 
-def wrong_message(told: object, wanted: Mapping[str, str], longest: int = 15) -> Reason | None:
+def wrong_message(message: object, wanted: Mapping[str, str], longest: int = 15) -> Reason | None:
     """What is wrong with a message that has to hold what is wanted, by name, and nothing that is secret."""
-    if not isinstance(told, str) or not told.strip():
-        return Reason("", f"it is {quoted(told)}. Write what you send, as text.")
+    if not isinstance(message, str) or not message.strip():
+        return Reason("", f"it is {quoted(message)}. Write what you send, as text.")
     for secret, (rule, why) in IN_THE_LOG.items():
-        if secret in told or secret[: len(secret) // 2] in told:
+        if secret in message or secret[: len(secret) // 2] in message:
             return Reason(rule, f"{why}.")
-    if missing := [name for name, value in wanted.items() if value not in told]:
+    if missing := [name for name, value in wanted.items() if value not in message]:
         found_by = next(iter(wanted.values()))
         return Reason("GAP-1", f"your message lacks {', '.join(missing)}: without it nobody finds {found_by}.")
-    if (lines := len(told.splitlines())) > longest:
+    if (lines := len(message.splitlines())) > longest:
         return Reason("GAP-1", f"your message has {lines} lines; nobody reads more than {longest}.")
     return None

@@ -105,10 +105,10 @@ def only_what_can_be_used(kind: Any) -> Reason | Observed:
             return Reason(rule, f"for {what}, your relay {came.words}. The phone gets the value as the API gave it.")
     for what, status, data, rule in USELESS:
         came = call_relay(kind, lambda relay, answered=(status, data): relay.sdk_input(answered))  # type: ignore[misc]
-        told = f"for {what}, your relay {came.words}."
+        outcome = f"for {what}, your relay {came.words}."
         if reason := first_reason(
-            (not came.status, rule, f"{told} That is a failure: raise self.Refused(502, ...)."),
-            (came.status != 502, "REL-9", f"{told} The app reads its status as one of its own: answer 502."),
+            (not came.status, rule, f"{outcome} That is a failure: raise self.Refused(502, ...)."),
+            (came.status != 502, "REL-9", f"{outcome} The app reads its status as one of its own: answer 502."),
             (API_WORDS in came.sentence, "REL-9",
              f"for {what}, your relay told the app the API's own words. Use one sentence for all."),
         ):  # fmt: skip

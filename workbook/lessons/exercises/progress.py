@@ -312,8 +312,8 @@ def send(board: BoardAddress, progress: Progress) -> None:
     try:
         connection.connect()
         if board.fingerprint and isinstance(connection.sock, ssl.SSLSocket):
-            own = sha256(connection.sock.getpeercert(binary_form=True) or b"").hexdigest()
-            if own != board.fingerprint.replace(":", "").lower():
+            fingerprint = sha256(connection.sock.getpeercert(binary_form=True) or b"").hexdigest()
+            if fingerprint != board.fingerprint.replace(":", "").lower():
                 raise OSError("it has another certificate")
         headers = {"Authorization": f"Bearer {board.token}", "Content-Type": "application/json"}
         target = f"{url.path.rstrip('/')}/seats/{quote(progress.seat, safe='')}"

@@ -47,12 +47,12 @@ class Planner(Live):
         number = tag("b", share, style=f"font-size:2.6em;line-height:1.1;color:{colour}")
         html = status(
             tag("p", number, f" {missed}", tag("br"), lacking, style="margin:0.2em 0"),
-            tag("ul", *(tag("li", one) for one in advice), style="margin:0.4em 0"),
+            tag("ul", *(tag("li", line) for line in advice), style="margin:0.4em 0"),
             trusted(picture.picture().figure(picture.text())),
             paragraph("The same in Python:"),
             preformatted(call),
         )
-        lines = [call, f"{share} {missed}", lacking, *(f"- {one}" for one in advice), picture.text()]
+        lines = [call, f"{share} {missed}", lacking, *(f"- {line}" for line in advice), picture.text()]
         return Snapshot("\n".join(lines), html)
 
     def make_widget(self) -> Any:
