@@ -4,8 +4,6 @@ from typing import get_args
 
 import pytest
 
-from workbook.errors import ParameterError
-from workbook.simulation import phones as phone
 from workbook.simulation import world
 from workbook.simulation.world import Instrument, Status, Type, World
 
@@ -29,41 +27,5 @@ def test_a_scheme_that_does_not_know_the_app_is_no_reason_for_the_api():
     assert Instrument("PI", supported_wallets=()).active
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"status": "suspnded"}, "Did you mean 'suspended'"),
-        ({"status": "ACTIVE"}, "is 'ACTIVE'"),
-        ({"status": None}, "is None"),
-        ({"status": ["active"]}, "is a value of type list"),
-        ({"type": "bankaccount"}, "Did you mean 'bankAccount'"),
-    ],
-)
-def test_an_instrument_that_cannot_be_is_refused(wrong, said):
-    with pytest.raises(ParameterError, match=said):
-        Instrument("PI", **wrong)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"profile": "feild"}, "Did you mean 'field'"),
-        ({"latencies": {"get": 1}}, "Did you mean 'GET'"),
-        ({"latencies": {"GET": -0.1}}, "0 or more"),
-        ({"latencies": {"GET": float("nan")}}, "0 or more"),
-        ({"latencies": {"GET": float("inf")}}, "0 or more"),
-        ({"latencies": {"POST": True}}, "0 or more"),
-        ({"latencies": {"POST": "1"}}, "0 or more"),
-    ],
-)
-def test_a_world_that_cannot_be_is_refused(wrong, said):
-    with pytest.raises(ParameterError, match=said):
-        World(**wrong)
-
-
 def test_a_world_shows_no_key():
     assert world.SIMULATED_KEY not in repr(World())
-
-
-def test_there_is_one_list_of_profiles():
-    assert world.PROFILES is phone.PROFILES

@@ -8,11 +8,7 @@ field is assumed.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, get_args
-
-from workbook.base.values import choice, number
-from workbook.flows.variants import PROFILES
-from workbook.simulation.http import Method
+from typing import Literal
 
 # The role that an API credential must hold (API-15).
 ROLE = "Bank Issuing PaymentInstrument Network Token Activation Data"
@@ -44,9 +40,6 @@ class Instrument:
         supported_wallets: the wallets that its card may go into (sdk-a, sdk-b sample data).
         status: a `Status` (openapi); only an active one is answered (assumed).
         type: a `Type` (openapi); only a card is answered (assumed).
-
-    Raises:
-        ParameterError: there is no such status or type.
     """
 
     id: str
@@ -55,10 +48,6 @@ class Instrument:
     supported_wallets: tuple[str, ...] = ("wallet-a", "wallet-b")
     status: str = "active"
     type: str = "card"
-
-    def __post_init__(self) -> None:
-        choice("An instrument's status", self.status, get_args(Status))
-        choice("An instrument's type", self.type, get_args(Type))
 
     @property
     def active(self) -> bool:
@@ -95,12 +84,9 @@ class World:
         credentials: API key to credential; kept out of the repr.
         seed: what the seals and every other choice derive from.
         name: what it is called where a person chooses or reads about it, such as the scenario's name.
-        profile: one of `PROFILES`.
+        profile: spec or field.
         latencies: seconds until the first byte of an answer, by method; a method that is not in it is answered at
             once (assumed).
-
-    Raises:
-        ParameterError: there is no such profile or method, or a latency is no number of seconds.
     """
 
     instruments: Mapping[str, Instrument] = field(default_factory=lambda: SIMULATED_CARDS)
@@ -111,9 +97,3 @@ class World:
     name: str = "default"
     profile: str = "spec"
     latencies: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-
-    def __post_init__(self) -> None:
-        choice("A world's profile", self.profile, PROFILES)
-        for method, seconds in self.latencies.items():
-            choice("A latency's method", method, get_args(Method))
-            number("A latency", seconds, unit="seconds")
