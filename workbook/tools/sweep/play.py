@@ -1,7 +1,7 @@
 """Plays the combinations of a sweep, and makes a row of each.
 
-A failure is what the integrator's choices add: a finding, or a card that is not added, where the ordinary choices have
-none in the same surroundings. So a fault of the API is no failure of an app that stands it as well as can be.
+A row fails if it shows a finding, or lacks a card, that the ordinary choices do not show or lack in the same
+surroundings. So a fault of the API fails no app that copes with it as well as the ordinary one.
 """
 
 import inspect
