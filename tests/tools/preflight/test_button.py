@@ -9,11 +9,7 @@ CLOSED = {
     "view_fragment": """
 class F : Fragment() {
     private lateinit var b: Binding
-    override fun onViewCreated() {
-        b.add.setOnClickListener {
-            onAdd()
-        }
-    }
+    override fun onViewCreated() { b.add.setOnClickListener { onAdd() } }
     private fun onAdd() {
         b.add.isEnabled = false
         lifecycleScope.launch {
@@ -28,9 +24,7 @@ class F : Fragment() {
     fun x() {
         v.setOnClickListener {
             it.visibility = View.GONE
-            lifecycleScope.launch {
-                sdk.provision(a, b, c)
-            }
+            lifecycleScope.launch { sdk.provision(a, b, c) }
         }
     }
 }
@@ -66,32 +60,18 @@ class VM {
     private var attempt: Job? = null
     fun tap() {
         if (attempt?.isActive == true) return
-        attempt = scope.launch {
-            sdk.provision(a, b, c)
-        }
+        attempt = scope.launch { sdk.provision(a, b, c) }
     }
 }
-@Composable fun P(vm: VM) {
-    Button(onClick = {
-        vm.tap()
-    }) {}
-}
+@Composable fun P(vm: VM) { Button(onClick = { vm.tap() }) {} }
 """,
     "compose_local": """
 @Composable fun P(sdk: CardProvisioning) {
-    var running by remember {
-        mutableStateOf(false)
-    }
+    var running by remember { mutableStateOf(false) }
     val scope = rememberCoroutineScope()
     Button(enabled = !running, onClick = {
         running = true
-        scope.launch {
-            try {
-                sdk.provision(a, b, c)
-            } finally {
-                running = false
-            }
-        }
+        scope.launch { try { sdk.provision(a, b, c) } finally { running = false } }
     }) {}
 }
 """,
@@ -122,20 +102,14 @@ class VM(private val repo: Repo) {
         }
     }
 }
-@Composable fun S(vm: VM) {
-    Button(onClick = vm::onAddClicked) {}
-}
+@Composable fun S(vm: VM) { Button(onClick = vm::onAddClicked) {} }
 """,
     "event_flow": """
 class VM {
     private val taps = MutableSharedFlow<Unit>()
     private var busy = false
     init {
-        scope.launch {
-            taps.collect {
-                go()
-            }
-        }
+        scope.launch { taps.collect { go() } }
     }
     fun tapped() {
         if (busy) return
@@ -157,14 +131,8 @@ class F : Fragment() {
             showBusy(false)
         }
     }
-    private fun showBusy(on: Boolean) {
-        binding.add.isEnabled = !on
-    }
-    fun v() {
-        binding.add.setOnClickListener {
-            onAdd()
-        }
-    }
+    private fun showBusy(on: Boolean) { binding.add.isEnabled = !on }
+    fun v() { binding.add.setOnClickListener { onAdd() } }
 }
 """,
     "mutex": """
@@ -173,24 +141,16 @@ class VM {
     fun tap() {
         scope.launch {
             if (!lock.tryLock()) return@launch
-            try {
-                sdk.provision(a, b, c)
-            } finally {
-                lock.unlock()
-            }
+            try { sdk.provision(a, b, c) } finally { lock.unlock() }
         }
     }
 }
-@Composable fun P(vm: VM) {
-    Button(onClick = vm::tap) {}
-}
+@Composable fun P(vm: VM) { Button(onClick = vm::tap) {} }
 """,
     "derived": """
 class VM {
     private val phase = MutableStateFlow(Phase.IDLE)
-    val canTap = phase.map {
-        it == Phase.IDLE
-    }
+    val canTap = phase.map { it == Phase.IDLE }
     fun tap() {
         phase.value = Phase.RUNNING
         scope.launch {
@@ -220,9 +180,7 @@ class A : Activity() {
     private fun start() {
         val d = ProgressDialog.show(this, "", "", true, false)
         if (running.getAndSet(true)) return
-        scope.launch {
-            sdk.provision(a,b,c)
-        }
+        scope.launch { sdk.provision(a,b,c) }
     }
 }
 """,
@@ -239,31 +197,23 @@ class VM {
         }
     }
 }
-@Composable fun P(vm: VM) {
-    Button(onClick = vm::add) {}
-}
+@Composable fun P(vm: VM) { Button(onClick = vm::add) {} }
 """,
     "mvi": """
 class Store {
     fun dispatch(tap: Tap) {
         if (state.value.phase == Phase.OFFER) {
-            reduce {
-                copy(phase = Phase.BUSY)
-            }
+            reduce { copy(phase = Phase.BUSY) }
             run()
         }
     }
     private fun run() {
         scope.launch {
             sdk.provision(a, b, c)
-            reduce {
-                copy(phase = Phase.DONE)
-            }
+            reduce { copy(phase = Phase.DONE) }
         }
     }
-    private fun reduce(f: St.() -> St) {
-        state.value = state.value.f()
-    }
+    private fun reduce(f: St.() -> St) { state.value = state.value.f() }
 }
 """,
     "presenter": """
@@ -277,12 +227,8 @@ class Presenter(val view: Locking) {
     }
 }
 class Page : Locking {
-    fun lockButton() {
-        button.isEnabled = false
-    }
-    fun unlockButton() {
-        button.isEnabled = true
-    }
+    fun lockButton() { button.isEnabled = false }
+    fun unlockButton() { button.isEnabled = true }
 }
 """,
 }
@@ -299,9 +245,7 @@ class F : Fragment() {
 class VM {
     fun tap() {
         _ui.value = _ui.value?.copy(busy = true)
-        scope.launch {
-            sdk.provision(a, b, c)
-        }
+        scope.launch { sdk.provision(a, b, c) }
     }
 }
 """
@@ -319,20 +263,14 @@ class VM {
     private suspend fun address() = backEnd.address()
 }
 @Composable fun P(vm: VM) {
-    LaunchedEffect(Unit) {
-        vm.address()
-    }
+    LaunchedEffect(Unit) { vm.address() }
     Button(onClick = { vm.tap() }) {}
 }
 """
 OPEN = {
     "none_view": """
 class F : Fragment() {
-    fun v() {
-        b.add.setOnClickListener {
-            onAdd()
-        }
-    }
+    fun v() { b.add.setOnClickListener { onAdd() } }
     private fun onAdd() {
         lifecycleScope.launch {
             val r = sdk.provision(a, b2, c)
@@ -345,16 +283,8 @@ class F : Fragment() {
 class VM {
     private val _v = MutableStateFlow(false)
     val visible = _v.asStateFlow()
-    fun opened() {
-        scope.launch {
-            _v.value = sdk.canProvision()
-        }
-    }
-    fun tap() {
-        scope.launch {
-            sdk.provision(a, b, c)
-        }
-    }
+    fun opened() { scope.launch { _v.value = sdk.canProvision() } }
+    fun tap() { scope.launch { sdk.provision(a, b, c) } }
 }
 @Composable fun P(vm: VM) {
     val visible by vm.visible.collectAsState()
@@ -365,14 +295,10 @@ class VM {
 class VM {
     private val _u = MutableStateFlow(U())
     fun tap() {
-        _u.update {
-            it.copy(isLoading = true)
-        }
+        _u.update { it.copy(isLoading = true) }
         scope.launch {
             sdk.provision(a, b, c)
-            _u.update {
-                it.copy(isLoading = false)
-            }
+            _u.update { it.copy(isLoading = false) }
         }
     }
 }
@@ -392,37 +318,21 @@ class VM {
         }
     }
 }
-@Composable fun P(vm: VM) {
-    Button(onClick = vm::tap, enabled = !vm.busy) {}
-}
+@Composable fun P(vm: VM) { Button(onClick = vm::tap, enabled = !vm.busy) {} }
 """,
     "debounce": """
 class F {
-    fun v() {
-        add.clicks().debounce(300).onEach {
-            tap()
-        }
-    }
-    fun tap() {
-        scope.launch {
-            sdk.provision(a, b, c)
-        }
-    }
+    fun v() { add.clicks().debounce(300).onEach { tap() } }
+    fun tap() { scope.launch { sdk.provision(a, b, c) } }
 }
 """,
     "enabled_other": """
 class VM {
     var agreed by mutableStateOf(false)
-    fun tap() {
-        scope.launch {
-            sdk.provision(a, b, c)
-        }
-    }
+    fun tap() { scope.launch { sdk.provision(a, b, c) } }
 }
 @Composable fun P(vm: VM) {
-    Checkbox(vm.agreed) {
-        vm.agreed = it
-    }
+    Checkbox(vm.agreed) { vm.agreed = it }
     Button(onClick = vm::tap, enabled = vm.agreed) {}
 }
 """,
@@ -430,12 +340,8 @@ class VM {
 class VM {
     private val _u = MutableStateFlow(U())
     fun tap() {
-        _u.update {
-            it.copy(error = null)
-        }
-        scope.launch {
-            sdk.provision(a, b, c)
-        }
+        _u.update { it.copy(error = null) }
+        scope.launch { sdk.provision(a, b, c) }
     }
 }
 @Composable fun P(vm: VM) {
@@ -452,20 +358,10 @@ class VM {
             Event.Tap -> add()
         }
     }
-    private fun open() {
-        _s.update {
-            it.copy(shown = true)
-        }
-    }
-    private fun add() {
-        scope.launch {
-            sdk.provision(a, b, c)
-        }
-    }
+    private fun open() { _s.update { it.copy(shown = true) } }
+    private fun add() { scope.launch { sdk.provision(a, b, c) } }
 }
-@Composable fun P(vm: VM) {
-    if (vm.s.shown) Button(onClick = { vm.on(Event.Tap) }) {}
-}
+@Composable fun P(vm: VM) { if (vm.s.shown) Button(onClick = { vm.on(Event.Tap) }) {} }
 """,
     "after_a_call_that_suspends": """
 class VM {
@@ -480,36 +376,26 @@ class VM {
     }
     private suspend fun address() = backEnd.address()
 }
-@Composable fun P(vm: VM) {
-    Button(onClick = vm::tap, enabled = !vm.busy) {}
-}
+@Composable fun P(vm: VM) { Button(onClick = vm::tap, enabled = !vm.busy) {} }
 """,
     "in_a_job_that_waits_first": """
 class F : Fragment() {
-    fun x() {
-        b.add.setOnClickListener { add() }
-    }
+    fun x() { b.add.setOnClickListener { add() } }
     private fun add() {
         lifecycleScope.launch {
             delay(500)
             b.add.isEnabled = false
         }
-        lifecycleScope.launch {
-            sdk.provision(a, b2, c)
-        }
+        lifecycleScope.launch { sdk.provision(a, b2, c) }
     }
 }
 """,
     "posted_for_later": """
 class F : Fragment() {
-    fun x() {
-        b.add.setOnClickListener { add() }
-    }
+    fun x() { b.add.setOnClickListener { add() } }
     private fun add() {
         handler.postDelayed({ b.add.isEnabled = false }, 300)
-        lifecycleScope.launch {
-            sdk.provision(a, b2, c)
-        }
+        lifecycleScope.launch { sdk.provision(a, b2, c) }
     }
 }
 """,
@@ -539,9 +425,7 @@ class F : Fragment() {
 class VM {
     fun tap() {
         _ui.value = _ui.value?.copy(busy = true)
-        scope.launch {
-            sdk.provision(a, b, c)
-        }
+        scope.launch { sdk.provision(a, b, c) }
     }
 }
 """,
@@ -551,14 +435,10 @@ class VM {
         val s = sdk ?: return
         if (card == null) return
         attempts += 1
-        scope.launch {
-            s.provision(a, b, c)
-        }
+        scope.launch { s.provision(a, b, c) }
     }
 }
-@Composable fun P(vm: VM) {
-    Button(onClick = vm::tap) {}
-}
+@Composable fun P(vm: VM) { Button(onClick = vm::tap) {} }
 """,
 }
 LAYOUT = '<layout><Button p:enabled="@{!vm.busy}" p:onClick="@{() -> vm.onAdd()}"/></layout>'
