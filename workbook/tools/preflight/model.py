@@ -128,24 +128,22 @@ class Facts:
     def evidence(self, case: str) -> str:
         """What was read for a case, by the second word of its name: at most three files, and how many more."""
         gradle = (*BUILD_SCRIPTS, "*.versions.toml", "gradle.properties")
-        packages = ("Package.swift", "Package.resolved", "Podfile.lock")
-        named = {
-            "gradle": self.project.named(*gradle),
-            "text": self.project.named(*gradle, "*.kt", "*.swift"),
-            "plist": self.project.named("*Info.plist"),
-            "entitlement": self.project.named("*.entitlements"),
-            "build": self.project.named("project.pbxproj", "*.xcconfig", *packages),
-            "app": self.app_files,
-            "kotlin": self.a.kotlin.files,
-            "swift": self.b.swift.files,
+        patterns = {
+            "gradle": gradle,
+            "text": (*gradle, "*.kt", "*.swift"),
+            "plist": ("*Info.plist",),
+            "entitlement": ("*.entitlements",),
+            "build": ("project.pbxproj", "*.xcconfig", "Package.swift", "Package.resolved", "Podfile.lock"),
         }
-        others = {
+        files = {"app": self.app_files, "kotlin": self.a.kotlin.files, "swift": self.b.swift.files}
+        named = {
             "environment": [self.environment_file],
             "signing": [certificate.source for certificate in self.certificates],
             "library": [str(self.repository)],
         }
         subject = case.split(".")[1]
-        read = others.get(subject) or list(dict.fromkeys(file.name for file in named.get(subject, ())))
+        found = files.get(subject) or self.project.named(*patterns.get(subject, ()))
+        read = named.get(subject) or list(dict.fromkeys(file.name for file in found))
         more = f" and {len(read) - 3} more" if len(read) > 3 else ""
         return f"Read: {', '.join(read[:3])}{more}." if read else ""
 

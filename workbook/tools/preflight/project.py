@@ -47,6 +47,13 @@ JVM = (".kt", ".java", ".xml", ".properties")
 SCRIPTS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte", ".html", ".env")
 # Endings of what ends up in an app, or configures it.
 IN_APPS = (*JVM, *SCRIPTS, ".dart", ".swift", ".m", ".mm", ".h", ".cs", ".plist", ".xcconfig", ".strings")
+# Endings of files that are read beside those.
+READABLE = (*IN_APPS, ".gradle", ".kts", ".toml", ".entitlements", ".pbxproj", ".resolved", ".lock")
+# Folders of what a build made, and of what others wrote.
+LEFT_OUT = frozenset(
+    {"build", "out", "bin", "target", "node_modules", "Pods", "Carthage", "DerivedData", "SourcePackages"}
+    | {"vendor", "third_party", "__pycache__"}
+)
 COMMENT = re.compile(rb"(?<!:)//[^\n]*|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
@@ -196,32 +203,19 @@ def read_project(paths: Sequence[Path], *, most_files: int = 200_000, most_bytes
 
 def _walk(top: Path, most_entries: int, most_bytes: int) -> Iterator[str]:
     """The files below a folder, without what a build made and what others wrote."""
-    readable = (*IN_APPS, ".gradle", ".kts", ".toml", ".entitlements", ".pbxproj", ".resolved", ".lock")
-    left_out = {"build", "out", "bin", "target", "node_modules", "Pods", "Carthage", "DerivedData", "SourcePackages",
-                "vendor", "third_party", "__pycache__"}  # fmt: skip
-    folders: list[tuple[str, int]] = [(str(top), 0)]
     entries = size = 0
-    while folders:
-        folder, depth = folders.pop()
-        for entry in _listed(folder):
-            entries += 1
-            size += entry.stat(follow_symlinks=False).st_size if entry.name.endswith(readable) else 0
-            if entries > most_entries or size > most_bytes:
-                what = "entries" if size <= most_bytes else "bytes of sources"
-                raise ParameterError(f"{str(top)!r} has too many {what}. Name the project's own folder in it.")
-            if entry.is_dir(follow_symlinks=False):
-                if depth >= 64:
-                    raise ParameterError(f"{str(top)!r} has more than 64 folders inside one another.")
-                if entry.name not in left_out and not entry.name.startswith("."):
-                    folders.append((entry.path, depth + 1))
-            elif not entry.is_symlink():
-                yield entry.path
-
-
-def _listed(folder: str) -> Iterator[os.DirEntry[str]]:
-    # a folder that this user may not read, or that goes away meanwhile, holds nothing of the project
-    with suppress(OSError), os.scandir(folder) as entries:
-        yield from entries
+    for folder, folders, names in os.walk(top):  # it follows no link, and passes over what this user may not read
+        entries += len(folders) + len(names)
+        if folder.count(os.sep) - str(top).count(os.sep) > 64:
+            raise ParameterError(f"{str(top)!r} has more than 64 folders inside one another.")
+        folders[:] = [name for name in folders if name not in LEFT_OUT and not name.startswith(".")]
+        files = [path for name in names if not (path := Path(folder, name)).is_symlink()]
+        with suppress(OSError):  # a file that goes away meanwhile
+            size += sum(path.stat().st_size for path in files if path.name.endswith(READABLE))
+        if entries > most_entries or size > most_bytes:
+            what = "entries" if size <= most_bytes else "bytes of sources"
+            raise ParameterError(f"{str(top)!r} has too many {what}. Name the project's own folder in it.")
+        yield from map(str, files)
 
 
 def table(value: Any) -> dict[str, Any]:
