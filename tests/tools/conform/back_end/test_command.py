@@ -153,11 +153,11 @@ def test_a_signal_while_the_back_end_starts_leaves_a_report_and_no_process(folde
 @pytest.mark.slow
 def test_the_limit_for_all_cases_leaves_a_report_that_says_so(folder):
     path = folder[0] / "back-end.toml"
-    path.write_text(path.read_text().replace("answer = 2.0", "answer = 2.0\nwhole = 2.5"))
+    path.write_text(path.read_text().replace("answer = 2.0", "answer = 2.0\nwhole = 5"))
     code, out, err = run(folder)
     assert code == 2, out + err
     told = report(folder)
-    assert "The time limit of 2.5 s for all cases ran out ([timeouts] whole)." in told["about"]["trouble"]
+    assert "The time limit of 5 s for all cases ran out ([timeouts] whole)." in told["about"]["trouble"]
     assert {"pass", "not testable"} <= {case["verdict"] for case in told["cases"]}
     assert (told["about"]["interrupted"], told["about"]["unfinished"]) == (False, [])
 
