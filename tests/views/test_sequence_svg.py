@@ -7,7 +7,7 @@ from contrast import GROUNDS, WORDS, contrast
 
 from workbook.flows.trace import Trace
 from workbook.lessons.plays.script import Script, play
-from workbook.lessons.widgets.stage import walked
+from workbook.lessons.widgets.stage import walk_on
 from workbook.views.lines import Shape
 from workbook.views.paint import DARK, LIGHT, sheet
 from workbook.views.sequence import WIDE, narrow, paint, sequence
@@ -46,7 +46,7 @@ def boxes(svg):
 
 
 def test_a_long_picture_names_the_actors_again_between_its_lines():
-    lines = walked(play(Script("from the wallet"))).film.sequence
+    lines = walk_on(play(Script("from the wallet"))).film.sequence
     painted, tops = paint(lines), sorted(set(boxes(paint(lines).picture.svg)))
     assert len(tops) > 2
     assert all(560 <= below - above < 700 for above, below in pairwise(tops))
@@ -68,7 +68,7 @@ def test_a_narrow_picture_keeps_its_words_inside(story, actors):
 
 @pytest.mark.parametrize("flow", ["platform A", "platform B", "from the wallet"])
 def test_a_label_is_at_its_arrow_however_long_its_detail_is(flow):
-    lines = walked(play(Script(flow, fault="reset", operation="POST"))).film.sequence
+    lines = walk_on(play(Script(flow, fault="reset", operation="POST"))).film.sequence
     for measures in (narrow(len(lines.columns)), WIDE):
         root = ET.fromstring(paint(lines, measures).picture.svg)
         [lost] = [group for group in root.findall("svg:g", NS) if "is-lost" in group.get("class")]
@@ -198,6 +198,6 @@ def _span(group):
 
 def test_each_picture_shape_by_shape(pictures, stories):
     told = {name: sequence(story()) for name, story in stories.items()}
-    long = walked(play(Script("from the wallet"))).film.sequence
+    long = walk_on(play(Script("from the wallet"))).film.sequence
     drawn = {name: paint(lines) for name, lines in told.items()} | {"narrow": paint(long, narrow(len(long.columns)))}
     pictures("sequence", ((name, one.picture.svg) for name, one in drawn.items()))

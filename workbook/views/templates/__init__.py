@@ -2,11 +2,8 @@
 
 .html    autoescape; characters that XML cannot hold become U+FFFD
 .md      no value is markup, and each stays on one line
-.toml    each value is written as TOML writes it, quotes included
-.pyt     a Python file: each value is written as Python writes it
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -82,18 +79,12 @@ def _html(value: object) -> Markup:
     return value if isinstance(value, Markup) else Markup(joined(str(value)))  # noqa: S704
 
 
-def _toml(value: object) -> object:
-    return value if isinstance(value, Markup) else json.dumps(value, ensure_ascii=False)
-
-
 @cache
 def environment(suffix: str) -> Environment:
     """How templates of one kind of file are filled: `finalize` escapes every value; in HTML autoescape does, too."""
     finalize: Mapping[str, Callable[[object], object]] = {
         ".html": _html,
         ".md": lambda value: value if isinstance(value, Markup | int) else escaped(value),
-        ".toml": _toml,
-        ".pyt": repr,
     }
     environment = Environment(
         loader=FileSystemLoader([TEMPLATES, PACKAGE]),
