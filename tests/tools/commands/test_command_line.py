@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.tools.commands import cli, conform
+from workbook.tools.commands import cli
 from workbook.tools.commands.cli import _parsers
 from workbook.tools.course.lite import Site
 from workbook.tools.harness.progress import Terminal
@@ -28,28 +28,6 @@ def test_no_two_commands_say_that_they_do_the_same():
 
 
 # What a command hands on and prints, without the work behind it.
-
-
-def test_the_same_run_again_has_every_word_that_decides_it(tmp_path):
-    words = [
-        "--only",
-        "relay.get.*",
-        "form",
-        "--rerun-failed",
-        "old.json",
-        "--repeat",
-        "3",
-        "--strict",
-        "--in-order",
-        "--keep-going",
-    ]
-    words += ["--baseline", "known.toml", "--seed", "9"]
-    again = conform._command_line(cli.parsed(["conform", "our end.toml", *words]))
-    assert again == (
-        "workbook conform 'our end.toml' --only 'relay.get.*' --only form --rerun-failed old.json --repeat 3 --strict "
-        "--in-order --keep-going --baseline known.toml --seed 9"
-    )
-    assert conform._command_line(cli.parsed(["conform", "a.toml"])) == "workbook conform a.toml"
 
 
 @pytest.mark.parametrize(("words", "values"), [([], True), (["--format", "json"], False)])
