@@ -189,6 +189,12 @@ def test_a_source_that_no_grammar_reads_leaves_its_cases_not_looked_at(tmp_path,
     ("file", "text", "tool"),
     [
         ("project.yml", "targets:\n  Bank:\n    entitlements: payment-pass-provisioning\n", "xcodegen generate"),
+        (
+            "config.xml",
+            "<widget><config-file><key>payment-pass-provisioning</key></config-file></widget>",
+            "cordova prepare",
+        ),
+        ("targets/ui/expo-target.config.js", "module.exports = { type: 'issuer-provisioning' }", "npx expo prebuild"),
         ("Project.swift", 'let rights = "payment-pass-provisioning"\n', "tuist generate"),
         ("app.json", '{"expo": {"entitlements": {"payment-pass-provisioning": true}}}', "npx expo prebuild"),
     ],

@@ -270,7 +270,8 @@ def _generating(project: Project) -> str:
     )
     for names, tool in (
         (("project.yml", "project.yaml"), "xcodegen generate"),
-        (("app.json", "app.config.js", "app.config.ts"), "npx expo prebuild"),
+        (("app.json", "app.config.js", "app.config.ts", "expo-target.config.js"), "npx expo prebuild"),
+        (("config.xml",), "cordova prepare"),
         (("Project.swift",), "tuist generate"),
     ):
         for file in project.named(*names):
