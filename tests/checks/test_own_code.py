@@ -8,7 +8,7 @@ from workbook.flows import messages as m
 from workbook.flows.messages import LIMITS
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.lessons.plays.script import Script, play
-from workbook.lessons.widgets.stage import walked
+from workbook.lessons.widgets.stage import walk_on
 from workbook.play.extension.handler import ReferenceHandler
 from workbook.play.extension.wallet_app import WalletApp
 from workbook.play.platform_a import AppA, PlatformARun
@@ -46,7 +46,7 @@ def test_what_the_handler_itself_catches_is_told_all_the_same():
         def provision(self, payment_instrument_id, sdk_output):
             return self.back_end.pst(payment_instrument_id, sdk_output)
 
-    findings = walked(play(Script("from the wallet", handler=Mine))).findings
+    findings = walk_on(play(Script("from the wallet", handler=Mine))).findings
     assert [finding.rule for finding in findings if "AttributeError: pst" in finding.text] == ["X-DEL-1"]
 
 
