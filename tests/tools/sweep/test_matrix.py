@@ -134,10 +134,12 @@ def test_too_many_are_counted_and_refused_and_a_limit_takes_a_part(matrix):
     assert len([*matrix(text, limit=500).numbers()]) == 500
 
 
-def test_a_limit_counts_what_is_played():
+def test_a_limit_counts_what_is_played(matrix):
     assert len([*read_matrix(None, limit=300).numbers()]) == 300
-    everything = {*read_matrix(None).numbers()}
-    assert {*read_matrix(None, limit=len(everything) + 100).numbers()} == everything
+    text = "platform = ['a']\nfault = ['200', 'reset']\noperation = ['GET', 'POST']\nmoment = ['before', 'after']"
+    everything = {*matrix(text).numbers()}
+    assert len(everything) < matrix(text).product
+    assert {*matrix(text, limit=matrix(text).product - 1).numbers()} == everything
 
 
 def test_code_that_cannot_be_imported_is_told():
