@@ -160,11 +160,11 @@ def _exercise(number: int, found: CatalogueRow, run: Run) -> Exercise:
         for other, name in CAUSES.items()
     }
     others: tuple[object, ...] = ("the operator", "the scheme", "you")
-    theirs = Reason(next(iter(found.rules), ""), "the cause is right, and somebody else can mend it.")
+    theirs = Reason(next(iter(found.rules), ""), "the cause is right, and somebody else has to fix it.")
     skeleton = f"session.incident({number}).answer(cause=..., owner=...)"
     solution = f"session.incident({number}).answer(cause={cause!r}, owner={owner!r}, message=...)"
     return Exercise(
-        id=f"incident {number}", kind=ExerciseKind.MEND, minutes=5, task="",
+        id=f"incident {number}", kind=ExerciseKind.FIND, minutes=5, task="",
         title=f"Incident {number}: adding a card does not go as it should", notes="", mistakes=(),
         skeleton=skeleton, solution=solution,
         hints=(

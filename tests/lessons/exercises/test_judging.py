@@ -48,7 +48,7 @@ def refuse(answer):
     [
         (handed_in("return x + 1"), {}, ExerciseState.DONE, "None"),
         (handed_in("return x"), {}, ExerciseState.WRONG, "API-1: it is not 2."),
-        (SKELETON, {"kind": "mend"}, ExerciseState.UNTOUCHED, "API-1: it is not 2."),  # the symptom
+        (SKELETON, {"kind": "fix"}, ExerciseState.UNTOUCHED, "API-1: it is not 2."),  # the symptom
         ("wb.exercise('99.1', lambda x: 7)", {"played": refuse}, ExerciseState.WRONG, "No handler <function"),
         *((f"wb.exercise('99.1'{given})", {}, ExerciseState.WRONG, 'give exactly one answer: wb.exercise("99.1", MY_')
           for given in ("", ", 1, 2", ", answer=1")),
