@@ -72,7 +72,7 @@ def test_one_connection_serves_many_calls(serve, wire):
     server = serve(script)
     with ActivationDataClient(server.url, "k") as client:
         for _ in range(5):
-            client.with_options(deadline=5.0).get("PI1")
+            client.with_options(deadline=30.0).get("PI1")
     assert len(ports) == 1
     assert not any(b"cookie" in request for request in server.requests)
 
@@ -106,8 +106,9 @@ FAULTS = {
 def test_a_fault_is_a_typed_error_and_a_post_is_sent_once(serve, wire, call, fault):
     script, kind = FAULTS[fault]
     server = serve(script(wire))
+    limits = {"timeouts": SHORT} if fault == "stall" else {"timeouts": Timeouts(read=20.0), "deadline": 30.0}
     with pytest.raises(ActivationDataError) as caught:
-        call(server.url, timeouts=SHORT, retries=RetryPolicy(attempts=2, base=0.0))
+        call(server.url, **limits, retries=RetryPolicy(attempts=2, base=0.0))
     assert type(caught.value) is kind
     transient = kind in (MaybeSentError, ApiStatusError)
     assert caught.value.attempts == len(server.requests) == (2 if transient and call.method == "get" else 1)
@@ -171,7 +172,7 @@ def test_a_handshake_that_hangs_was_not_sent(serve, call):
 def test_a_peer_that_is_not_trusted_gets_nothing(serve, call):
     server = serve(send(b"hush"))
     with pytest.raises(NotSentError):
-        call(server.url.replace("http:", "https:"), tls=ssl.create_default_context(), deadline=2.0)
+        call(server.url.replace("http:", "https:"), tls=ssl.create_default_context(), deadline=20.0)
 
 
 @pytest.mark.rule("REL-2")

@@ -173,7 +173,7 @@ def test_a_connection_that_says_nothing_is_given_up(impatient):
 def test_a_kept_connection_has_the_time_again_for_each_request(impatient):
     with socket.create_connection(impatient, timeout=10) as peer:
         for _ in range(3):
-            time.sleep(SOON * 0.5)
+            time.sleep(SOON * 0.4)
             peer.sendall(head(b"content-length: 1") + b"x")
             assert b"200 OK" in received(peer)
 
