@@ -143,7 +143,7 @@ for call in (*live, session.platform_a.serve_phone, run.trace.to_frame, lambda: 
 
 @pytest.mark.slow
 def test_the_core_alone_lays_out_the_lessons_and_puts_them_back(tmp_path):
-    for words in (["new", "copy"], ["reset", "06", "--dir", "copy"]):
+    for words in (["new", "copy"], ["reset", "05", "--dir", "copy"]):
         program = f"{WITHOUT}from workbook.tools.commands.cli import main\nsys.exit(main({words}))"
         subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True)
     assert (tmp_path / "copy" / "backups").is_dir()

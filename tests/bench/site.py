@@ -29,10 +29,6 @@ from conftest import ARGS
 BELOW = "/some/path/"
 LEFT_OUT = {
     "00_start_here.ipynb cell-16": "It looks at the machine",  # ports, disk and kernel: a page has none
-    "06_extension_timing.ipynb cell-24": "It needs pandas",  # recorded durations are read into a frame
-    "06_extension_timing.ipynb exercise-06-2": "It needs pandas",  # a plan is simulated with NumPy
-    "06_extension_timing.ipynb cell-40": "It needs pandas",  # so is the planner's
-    "06_extension_timing.ipynb exercise-06-3": "It needs pandas",  # a log is a frame
 }
 """The cells that the site leaves out, and why."""
 PATIENCE = 60_000  # milliseconds
