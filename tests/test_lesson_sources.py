@@ -45,7 +45,7 @@ EVERYWHERE = " ".join(map(prose, LESSONS))
 def test_each_check_of_a_lesson_names_a_rule_or_a_source():
     unsourced = [(where, name) for where, name, words in checks() if not words & {"rule", "source"}]
     assert {name for _where, name in unsourced} == OF_THE_WORKBOOK
-    assert len(list(checks())) >= 10
+    assert len(list(checks())) >= 9
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,6 @@ def test_each_check_of_a_lesson_names_a_rule_or_a_source():
     [
         ("03", "no card was added", "assumed"),
         ("04", "the button stays, for the watch", "sdk-b"),
-        ("04", "the button is gone though the watch lacks the card", "inferred"),
         ("05", "a remembered entry works without any call before it", "assumed"),
         ("07", "it waits at least as long as it was told", "assumed"),
         ("07", "nothing happens for 20 s", "wallet"),
@@ -86,6 +85,7 @@ def test_each_gap_of_the_document_is_taught(gap):
         ("05", "`configuration`, `certificateChain`, `nonce`, `nonceSignature` and the `delegate` (`X-GEN-1`)"),
         ("05", "It does not show that one runs inside the other (*inferred*)"),
         ("04", "the wallet waits 20 s (*wallet*), and no card is added"),
+        ("04", "Then the button is gone though the watch lacks the card (*inferred*)"),
         ("05", "no webhook, no notification (`GAP-6`). It shows five callbacks and no others"),
         ("05", "It does not say what follows: the wallet does not list the app, and nobody learns why (*wallet*)"),
     ],

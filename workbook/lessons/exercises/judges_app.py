@@ -373,14 +373,14 @@ def _wrong_call_of_delegate(given: tuple[object, object], wanted: tuple[str, str
 def order_of_page_and_tap(order: Any) -> Reason | Observed:
     """GET, service, watch, question; then disable and start."""
     needs = (
-        Need("2", "1", "API-10", "and there was no sdkInput yet: the GET comes before the service."),
-        Need("4", "2", "B-INIT-1", "and there was no service yet to ask."),
-        Need("4", "3", "B-WATCH-1", "before the watch was looked for: the SDK was told that there is none."),
-        Need("5", "4", "B-CAN-2", "before canAddCardDetails had answered: there was no button to tap yet."),
-        Need("6", "4", "B-START-1", "before the button was shown: start comes when the cardholder selects add."),
+        Need("5", "3", "API-10", "and there was no sdkInput yet: the GET comes before the service."),
+        Need("2", "5", "B-INIT-1", "and there was no service yet to ask."),
+        Need("2", "6", "B-WATCH-1", "before the watch was looked for: the SDK was told that there is none."),
+        Need("4", "2", "B-CAN-2", "before canAddCardDetails had answered: there was no button to tap yet."),
+        Need("1", "2", "B-START-1", "before the button was shown: start comes when the cardholder selects add."),
         Need(
-            "6",
-            "5",
+            "1",
+            "4",
             "A-BTN-1",
             "while the button was enabled: a second tap starts another attempt (on platform B: assumed).",
         ),
