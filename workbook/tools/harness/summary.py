@@ -218,7 +218,7 @@ def first_lines(record: RunRecord) -> Iterator[str]:
             name, expected, observed = map(clean, (todo.shown.name, todo.miss.expected, todo.miss.observed))
             yield f"   {name}: expected {expected}, observed {observed}"
         if todo.shown is not None:
-            yield f"   {clean(todo.shown.unproven or todo.shown.reproduce, 600)}"
+            yield f"   {clean(todo.shown.reproduce, 600)}"
     if len(advice) > ADVICE_SHOWN:
         yield f"   … and {len(advice) - ADVICE_SHOWN} more; see conform.html"
 

@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 
 from workbook.base.values import of_type, quoted
 from workbook.errors import ParameterError
+from workbook.tools.harness.ci_formats import LEVELS
 from workbook.tools.harness.notebook import Result
 from workbook.tools.harness.report import RunRecord
-from workbook.tools.harness.sarif import LEVELS
 from workbook.tools.harness.selection import Baseline, chosen
 from workbook.tools.harness.summary import headline
 from workbook.tools.preflight.gradle import read_build

@@ -11,10 +11,9 @@ from workbook.base.files import read_named
 from workbook.base.rules import Owner
 from workbook.base.terminal import visible
 from workbook.errors import ConfigurationError, ParameterError
+from workbook.tools.harness.ci_formats import LEVELS
 from workbook.tools.harness.model import CaseResult, Verdict, gravest
-from workbook.tools.harness.record import concluded
-from workbook.tools.harness.report import About, RunRecord
-from workbook.tools.harness.sarif import LEVELS
+from workbook.tools.harness.report import About, RunRecord, conclude
 from workbook.tools.harness.selection import Options
 from workbook.tools.preflight import cases_a, cases_b, cases_text
 from workbook.tools.preflight.gradle import Dependency, read_build
@@ -158,7 +157,7 @@ def preflight(run: Preflight) -> RunRecord:
         trouble=trouble,
         program="workbook preflight",
     )
-    return concluded(about, began, results, PREFLIGHT_CASES, run, secrets=sorted(facts.secrets))
+    return conclude(about, began, results, PREFLIGHT_CASES, run, secrets=sorted(facts.secrets))
 
 
 def _judge(case: PreflightCase, facts: Facts) -> CaseResult:

@@ -52,8 +52,6 @@ async def run_cases(
     on_result: OnResult = lambda _result: None,
     repetition: int = 1,
     broken_calls: Collection[tuple[str, str]] = (),
-    *,
-    in_order: bool = False,
 ) -> list[BackEndResult]:
     """Run these cases; the results come in the order of the cases.
 
@@ -73,14 +71,14 @@ async def run_cases(
         repetition: which repetition, from 1; each has its own canaries.
         broken_calls: platform and operation of each plain call that does not work. Of the cases that make such a call
             only the group `form` runs: it says what is wrong with it.
-        in_order: no two cases at the same time.
     """
-    cases, schedule = list(cases), _Schedule(runner, on_result, repetition, broken_calls)
+    cases = list(cases)
+    schedule = _Schedule(runner, on_result, repetition, broken_calls)
     ready = [case for case in cases if not schedule.left_out(case)]
-    shared = [] if in_order else [case for case in ready if not schedule.runs_alone(case)]
+    shared = [case for case in ready if not schedule.runs_alone(case)]
     # what takes long comes last, because the run's time may be up before
-    long = () if in_order else (BackEndGroup.FAULTS, BackEndGroup.BUDGET, BackEndGroup.CONCURRENCY)
-    alone = [case for case in ready if case not in shared]
+    long = (BackEndGroup.FAULTS, BackEndGroup.BUDGET, BackEndGroup.CONCURRENCY)
+    alone = [case for case in ready if schedule.runs_alone(case)]
     alone.sort(key=lambda case: (case.script.judges_run, case.group in long))
     async with runner.watching():
         failures, rest = await schedule.run_stalled([case for case in shared if case.script.stalls])
@@ -159,12 +157,15 @@ class _Schedule:
 
         async def run(case: BackEndCase) -> BackEndResult:
             result = await self._run(case)
-            if result.verdict not in CONFIRMED:
-                self.keep(result)
+            self._keep_unless_failed(result)
             return result
 
         results = await asyncio.gather(*map(run, cases))
         return [result for result in results if result.verdict in CONFIRMED]
+
+    def _keep_unless_failed(self, result: BackEndResult) -> None:
+        if result.verdict not in CONFIRMED:
+            self.keep(result)
 
     async def run_stalled(self, cases: Sequence[BackEndCase]) -> tuple[list[BackEndResult], Sequence[BackEndCase]]:
         """Run the cases in which the API stalls, one for each card.
@@ -182,8 +183,7 @@ class _Schedule:
             queued = []
         decided = [result for result in results if result not in queued]
         for result in decided:
-            if result.verdict not in CONFIRMED:
-                self.keep(result)
+            self._keep_unless_failed(result)
         failures = [result for result in decided if result.verdict in CONFIRMED]
         if not queued:
             return failures, rest
@@ -487,32 +487,12 @@ class FailureStreak:
             self.failed.append((case, call))
 
     @property
-    def since(self) -> tuple[str, float]:
-        """The case with which the failures began, and when, in seconds of the monotonic clock."""
-        return next(((case, call.began) for case, call in self.failed), ("", 0.0))
-
-    @property
     def suspected(self) -> bool:
         """Whether it is time to probe the back end."""
         # four failed plain calls in a row, over twice the time that a call may take (assumed)
-        ended = max((call.ended for _case, call in self.failed), default=0.0)
-        return len(self.failed) >= 4 and ended - self.since[1] >= 2 * self.bound
-
-
-def as_usual(orders: Iterable[model.Order]) -> bool:
-    """Whether the API answers as it should with these orders in force."""
-    return not any(order.fault for order in orders)
-
-
-def as_usual_after(step: model.ScriptStep, *, before: bool) -> bool:
-    """Whether the API answers as it should after a step, given whether it did before."""
-    match step:
-        case model.SetOrders():
-            return as_usual(step.orders)
-        case model.Present():
-            return step.identity is model.Identity.OWN
-        case _:
-            return before
+        if len(self.failed) < 4:
+            return False
+        return max(call.ended for _case, call in self.failed) - self.failed[0][1].began >= 2 * self.bound
 
 
 # Carries out one case's script between the phone and the API, and returns what both saw.
@@ -558,6 +538,8 @@ class CaseRunner:
         self._api, self._seed, self._host = api, seed, api.url.partition("//")[2]
         self._watch = judging.SecretWatch(api.key, self._host, target)
         self._cards = CardWatch(target.instrument(card) for one in target.cardholders for card in one.cards)
+        setting = (api.key, self._host, target.bound, target.recovery, target.failures)
+        self._nothing_seen = Seen((), (), (), *setting, extension=Need.PLATFORM_B.value in target.surfaces)
         self._sent, self._scanned = set[int](), 0
         self._tries = Counter[tuple[str, str]]()
         self._probing, self._pacing, self._next_call = asyncio.Lock(), asyncio.Lock(), 0.0
@@ -680,15 +662,16 @@ class CaseRunner:
         arrived = (*own, *(replace(request, elsewhere=True) for request in elsewhere))
         given = (request for call in calls for request in self._cards.given_for(call))
         self._watch.scan_answers(case.name, calls, (*arrived, *given))
-        seen = self._seen(tuple(sorted(calls, key=lambda call: call.number)), arrived, log)
+        seen = replace(
+            self._nothing_seen,
+            calls=tuple(sorted(calls, key=lambda call: call.number)),
+            arrived=arrived,
+            log=log,
+            limit=self.limit,
+        )
         # the beginning of each value is kept until the run is over
         self.values.update(dict.fromkeys((card, value[:2000]) for card, value in seen.opaque()))
         return seen
-
-    def _seen(self, calls: tuple[PhoneCall, ...], arrived: tuple[model.Arrived, ...], log: LogSpan) -> Seen:
-        target = self.target
-        setting = (self._api.key, self._host, target.bound, target.recovery, target.failures)
-        return Seen(calls, arrived, log, *setting, extension=Need.PLATFORM_B.value in target.surfaces, limit=self.limit)
 
     def _whole_run(self, case: BackEndCase) -> Seen:
         """What a case about the whole run sees; the isolation case also gets the first misdelivered value."""
@@ -701,8 +684,8 @@ class CaseRunner:
             self._watch.answers, len(requests), exposures, values, log.missing(), proxied, misdelivered
         )
         first = misdelivered[:1] if case.group is BackEndGroup.ISOLATION else ()
-        seen = self._seen(tuple(one.call for one in first), tuple(one.request for one in first), log)
-        return replace(seen, run=run)
+        calls, arrived = tuple(value.call for value in first), tuple(value.request for value in first)
+        return replace(self._nothing_seen, calls=calls, arrived=arrived, log=log, run=run)
 
     def forget(self) -> None:
         """Forget the requests so far: many rounds would fill the memory with them."""
@@ -739,10 +722,11 @@ class CaseRunner:
                     break
             self.lag = max(before, self.lag)
             if not works:
-                since, began = self.streak.since
-                failures = sum(bool(one.response.fault) and one.at < began for one in self.upstream.arrived())
+                case, first = self.streak.failed[0]
+                requests = self.upstream.arrived()
+                failures = sum(bool(request.response.fault) and request.at < first.began for request in requests)
                 after = f"After {failures} failing API answers, the" if failures else "The"
-                self.gone = f"{after} back end has not answered any plain call since about {since}."
+                self.gone = f"{after} back end has not answered any plain call since about {case}."
             self.streak.failed.clear()
 
     @asynccontextmanager
@@ -809,7 +793,7 @@ class CaseRunner:
         self, phone: Phone, case: BackEndCase, cards: Sequence[str], canary: str
     ) -> AsyncIterator[PhoneCall]:
         """Go through the steps of a script, and yield each call once it has ended."""
-        number, plain = 0, as_usual(case.script.orders)
+        number, plain = 0, not any(order.fault for order in case.script.orders)
         for step in case.script.steps:
             await self.settled()
             if self.gone or self.is_over:
@@ -824,7 +808,10 @@ class CaseRunner:
                 if plain:
                     self.streak.count(case.name, call)
                 yield call
-            plain = as_usual_after(step, before=plain)
+            if isinstance(step, model.SetOrders):
+                plain = not any(order.fault for order in step.orders)
+            elif isinstance(step, model.Present):
+                plain = step.identity is model.Identity.OWN
             await self._between(step, cards, canary)
 
     async def _paced(self, calls: int) -> None:

@@ -34,12 +34,14 @@ from workbook.tools.conform.back_end.model import (
     RECOVERY,
     BackEndGroup,
     Cardholder,
+    FromEnvironment,
     Surface,
     Target,
+    suspect_header,
 )
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
+from workbook.tools.harness.report import is_weak
 from workbook.tools.harness.selection import Baseline, Known
-from workbook.tools.harness.sessions import FromEnvironment, is_weak, suspect_header
 
 CONFIG_EXAMPLE = "`workbook conform init` prints an example."
 # The name of the log that holds what a start command prints.
@@ -130,12 +132,6 @@ ValuePlace = Annotated[
     forms.Says(f'a JSON pointer such as "/sdkInput", or "{RAW}"'),
 ]
 CardId = Annotated[forms.Text, AfterValidator(lambda card: encode_id(card) and card)]
-CardIds = Annotated[
-    list[CardId],
-    Field(min_length=1),
-    AfterValidator(forms.distinct),
-    forms.Says("a list of ids, each once", hidden=True),
-]
 Variable = Annotated[
     str,
     Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}\z"),
@@ -398,29 +394,19 @@ class Config:
 
     Attributes:
         target: the back end.
-        api: the API's side.
-        exports: the names under which the back end gets the address and the key.
-        start: how it gets them.
-        timeouts: how long the workbook waits.
+        form: the file as it was read.
         key: the API key that the back end gets; None makes a fresh one.
         file: the path of the file as it was given; empty where there is none.
-        adapter: the name of a Python adapter that is not loaded yet; empty for none.
         folder: of the file: the adapter's module is there; the current one where there is no file.
         port: the free port that was chosen for port 0 of base_url; 0 where none was.
-        form: the file as it was read.
     """
 
     target: Target
-    api: Api = field(default_factory=Api)
-    exports: Exports = field(default_factory=Exports)
-    start: BackEndStart = field(default_factory=BackEndStart)
-    timeouts: RunTimeouts = field(default_factory=RunTimeouts)
+    form: BackEndForm = field(default_factory=BackEndForm, repr=False)
     key: str | None = field(default=None, repr=False)
     file: str = ""
-    adapter: str = ""
     folder: Path = Path()
     port: int = 0
-    form: BackEndForm = field(default_factory=BackEndForm, repr=False)
 
     @property
     def instruments(self) -> tuple[str, ...]:
@@ -430,14 +416,15 @@ class Config:
     @property
     def start_folder(self) -> Path:
         """Where the start command runs."""
-        return self.folder / self.start.folder
+        return self.folder / self.form.start.folder
 
     @property
     def expected(self) -> Target:
         """The back end as it will run: what a start command prints is one of its logs, and a proxy is named to it."""
-        if not self.start.command:
+        start = self.form.start
+        if not start.command:
             return self.target
-        return replace(self.target, logs=(*self.target.logs, Path(PRINTED)), proxied=self.start.proxy)
+        return replace(self.target, logs=(*self.target.logs, Path(PRINTED)), proxied=start.proxy)
 
 
 def load_config(path: Path, environ: Mapping[str, str] = os.environ) -> Config:
@@ -510,10 +497,7 @@ class _Reader:
             api_tls=form.api.tls,
             pace=form.timeouts.pace,
         )
-        key, folder = self._api_side(), self.folder.absolute()
-        return Config(
-            target, form.api, form.export, form.start, form.timeouts, key, file, form.adapter, folder, port, form
-        )
+        return Config(target, form, self._api_side(), file, self.folder.absolute(), port)
 
     def _free_port(self) -> int:
         """A free port where base_url has port 0, which only a start command can be told; else 0."""
@@ -725,19 +709,10 @@ def as_toml(config: Config) -> str:
 
     The start command is left out, because a secret may stand in it.
     """
-    form = config.form
-    given = form.model_dump(mode="json", exclude_unset=True, warnings=False)
-    tables = {
-        "timeouts": config.timeouts,
-        "groups": form.groups,
-        "api": config.api,
-        "export": config.exports,
-        "start": config.start,
-    }
-    whole = {
-        name: table.model_dump(mode="json", exclude_none=True, exclude={"command"}) for name, table in tables.items()
-    }
-    return tomli_w.dumps({"platforms": form.platforms, "failures": form.failures} | given | whole)
+    given = config.form.model_dump(mode="json", exclude_unset=True, warnings=False)
+    defaults = {"platforms", "failures", "timeouts", "groups", "api", "export", "start"}
+    whole = config.form.model_dump(mode="json", include=defaults, exclude={"start": {"command"}}, exclude_none=True)
+    return tomli_w.dumps(given | whole)
 
 
 # The baseline: known failures.

@@ -15,9 +15,20 @@ from workbook.api.opaque import decode_strictly, json_object
 from workbook.base.secrecy import Secrets, is_dull
 from workbook.simulation.faults import FAULTS, FaultKind
 from workbook.tools.conform.back_end import model
-from workbook.tools.conform.back_end.model import GET, POST, Arrived, Broke, Exposed, Exposure, Judge, PhoneCall, Seen
+from workbook.tools.conform.back_end.model import (
+    GET,
+    POST,
+    Arrived,
+    Broke,
+    Exposed,
+    Exposure,
+    Judge,
+    PhoneCall,
+    Seen,
+    secret_values,
+)
 from workbook.tools.harness.model import Miss, Root
-from workbook.tools.harness.sessions import secret_values, session_secrets
+from workbook.tools.harness.report import session_secrets
 
 SeenT = TypeVar("SeenT")
 OfRequest: TypeAlias = Callable[[Arrived, Seen], Iterable[Miss]]

@@ -19,7 +19,6 @@ from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Headers, Request, Response
 from workbook.tools.harness.logs import LogLine
 from workbook.tools.harness.model import Case, CaseResult, Miss, ReportedExchange, ReportedMessage
-from workbook.tools.harness.sessions import secret_values
 
 Judge: TypeAlias = Callable[["Seen"], Iterator["Miss"]]
 # Makes a value from a canary, a text that no other case has; or makes one id from another id.
@@ -314,6 +313,30 @@ BOUND = 20.0
 RECOVERY = 0.05
 # How a back end reports a failure: with a status outside 2xx, or with a field of the answer's body.
 BY_STATUS, IN_BODY = "status", "body"
+
+
+class FromEnvironment(str):
+    """A header's value that an environment variable holds: a secret, whatever it looks like."""
+
+    __slots__ = ()
+
+
+def suspect_header(name: str, value: str) -> str:
+    """Why a header with this value may be a secret; empty where it looks harmless."""
+    if re.search("auth|cookie|token|secret|passw|session|credential|signature|key", name, re.IGNORECASE):
+        return "its name says that it holds a secret"
+    mixed = r"(?=[\w+/=.~-]*[0-9])(?=[\w+/=.~-]*[A-Za-z])[\w+/=.~-]{16,}"  # letters and digits
+    return "it looks like a secret" if re.search(rf"(?i:bearer|basic|token)\s|{mixed}", value) else ""
+
+
+def secret_values(headers: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The values that are secrets: those from the environment, and those that look like one.
+
+    Every other value is public: anybody can read it in the configuration. If a report had to hide a public value, such
+    as `platform` or `127.0.0.1`, no report could be written.
+    """
+    return (value for name, value in headers if isinstance(value, FromEnvironment) or suspect_header(name, value))
+
 
 AdapterValue: TypeAlias = str | bytes | None
 
