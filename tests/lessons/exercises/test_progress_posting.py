@@ -116,15 +116,18 @@ def test_a_redirect_does_not_take_the_token_away(board, file):
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ({"address": "ftp://x", "token": TOKEN}, "the address of the board is not right"),
-        ({"address": "http://x", "token": f"{TOKEN}\n"}, "the token of the board is not right"),
-        ({"address": "http://x", "token": TOKEN, "fingerprint": "aa"}, "the fingerprint of the board is not right"),
-        ([], "the file of the board is not right"),
+        ({"address": "ftp://x", "token": TOKEN}, "see address"),
+        ({"address": "http://x", "token": f"{TOKEN}\n"}, "see token"),
+        (
+            {"address": "http://x", "token": TOKEN, "fingerprint": "aa"},
+            "see fingerprint",
+        ),
+        ([], ""),
     ],
 )
 def test_a_wrong_file_is_said_without_the_token(file, document, said):
     file.with_name(".board.json").write_text(json.dumps(document))
-    with pytest.raises(ConfigurationError, match=said) as told:
+    with pytest.raises(ConfigurationError, match=f"the board's address is not right.*{said}") as told:
         board_of(file)
     assert TOKEN not in str(told.value)
 

@@ -36,10 +36,11 @@ from pathlib import Path
 from time import monotonic, time
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from workbook.api.redaction import SHOWN_HEADERS, Redaction
 from workbook.base.files import read_named
+from workbook.base.forms import explain_mistake
 from workbook.base.rules import Owner, rules
 from workbook.base.secrecy import NO_SECRETS, SecretKind, Secrets
 from workbook.errors import ConfigurationError, ExitCode
@@ -264,11 +265,9 @@ def from_json(text: str | bytes, name: str = "The report") -> RunRecord:
     Raises:
         ConfigurationError: it is not a report as this version writes it.
     """
-    try:
+    again = "Name the conform.json, run.json, sweep.json or drift.json that a run left, or its folder."
+    with explain_mistake(f"{name} is not a report of this version of the workbook", again):
         read = _Document.model_validate_json(text)
-    except ValidationError:
-        again = "Name the conform.json, run.json, sweep.json or drift.json that a run left, or its folder."
-        raise ConfigurationError(f"{name} is not a report of this version of the workbook. {again}") from None
     return RunRecord(read.about, read.cases, read.details)
 
 

@@ -23,16 +23,7 @@ from workbook.simulation.seal import Content
 from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.judging import ASK, HAND_ON, OWN_CARD, SIDE_BY_SIDE, UNASKED, WORK, CardWatch
-from workbook.tools.conform.back_end.model import (
-    GET,
-    BackEndCase,
-    BackEndGroup,
-    BackEndResult,
-    Need,
-    PhoneCall,
-    Seen,
-    Target,
-)
+from workbook.tools.conform.back_end.model import GET, BackEndCase, BackEndGroup, BackEndResult, Need, Seen, Target
 from workbook.tools.conform.back_end.phone import HttpPhone, Phone, PythonPhone, listens
 from workbook.tools.harness.logs import Logs, LogSpan
 from workbook.tools.harness.model import Miss, Root, Verdict, gravest
@@ -291,7 +282,7 @@ def _is_held_by_the_api(result: BackEndResult, bound: float) -> bool:
     No other call has a part in such a failure, so the case need not wait once more, alone.
     """
 
-    def met_a_fault(call: PhoneCall, seen: Seen) -> bool:
+    def met_a_fault(call: model.PhoneCall, seen: Seen) -> bool:
         # a request that comes within a tenth of the limit has not waited for other calls (assumed)
         came = (one for one in seen.during(call) if one.at - call.began < 0.1 * bound)
         return any(one.response.fault for one in came)
@@ -477,9 +468,9 @@ class FailureStreak:
     """
 
     bound: float
-    failed: list[tuple[str, PhoneCall]] = field(default_factory=list)
+    failed: list[tuple[str, model.PhoneCall]] = field(default_factory=list)
 
-    def count(self, case: str, call: PhoneCall) -> None:
+    def count(self, case: str, call: model.PhoneCall) -> None:
         """Count a plain call of this case."""
         if call.succeeded:
             self.failed.clear()
@@ -650,7 +641,7 @@ class CaseRunner:
     def _scan(
         self,
         case: BackEndCase,
-        calls: Sequence[PhoneCall],
+        calls: Sequence[model.PhoneCall],
         own: Sequence[model.Arrived],
         elsewhere: Sequence[model.Arrived],
         log: LogSpan,
@@ -701,7 +692,7 @@ class CaseRunner:
     async def _answers(self, surface: model.Surface, card: str) -> bool:
         """Whether a plain GET succeeds."""
         ann = self.target.cardholders[0]
-        probe = PhoneCall(1, GET, ann.name, self.target.instrument(card), card=card)
+        probe = model.PhoneCall(1, GET, ann.name, self.target.instrument(card), card=card)
         probe.session = ann.session_for(card)
         async with self._phone(surface) as phone:
             return (await phone.call(probe)).succeeded
@@ -774,7 +765,7 @@ class CaseRunner:
         return PythonPhone(self.target.adapter, self.target.bound, decoded=surface.decoded)
 
     def _own(
-        self, before: int, cards: Sequence[str], calls: Sequence[PhoneCall], *, alone: bool
+        self, before: int, cards: Sequence[str], calls: Sequence[model.PhoneCall], *, alone: bool
     ) -> Iterator[model.Arrived]:
         """The requests at the API that belong to this case: for its cards, or all where nothing else was running.
 
@@ -791,7 +782,7 @@ class CaseRunner:
 
     async def _calls(
         self, phone: Phone, case: BackEndCase, cards: Sequence[str], canary: str
-    ) -> AsyncIterator[PhoneCall]:
+    ) -> AsyncIterator[model.PhoneCall]:
         """Go through the steps of a script, and yield each call once it has ended."""
         number, plain = 0, not any(order.fault for order in case.script.orders)
         for step in case.script.steps:
@@ -846,7 +837,7 @@ class CaseRunner:
                     own[place] = replace(order, settings={"location": location, **order.settings})
             self.upstream.order(instrument, own, f"{canary}-{number}")
 
-    def _call(self, number: int, ask: model.AppCall, cards: Sequence[str], canary: str) -> PhoneCall:
+    def _call(self, number: int, ask: model.AppCall, cards: Sequence[str], canary: str) -> model.PhoneCall:
         """The call that the phone is to make. The first cardholder is the one who has the case's cards."""
         holders = self.target.cardholders
         first = next((holder for holder in holders if cards[0] in holder.cards), holders[0])
@@ -870,7 +861,7 @@ class CaseRunner:
         # a shorter sdkOutput may occur in two cases
         if len(sent or "") > 16:
             self._sent.add(hash(sent))
-        call = PhoneCall(number, ask.operation, cardholder.name, instrument, sent, card=card, tamper=ask.tamper)
+        call = model.PhoneCall(number, ask.operation, cardholder.name, instrument, sent, card=card, tamper=ask.tamper)
         if ask.instrument is not None:
             call.instrument = call.card = ask.instrument(card)
         call.other = next((one.cards[0] for one in holders if card not in one.cards), "")
@@ -888,7 +879,7 @@ def refuses_content(case: BackEndCase, seen: Seen) -> bool:
     return special and any(request.given for call in failed for request in seen.during(call))
 
 
-def answers_429_itself(call: PhoneCall, seen: Seen) -> bool:
+def answers_429_itself(call: model.PhoneCall, seen: Seen) -> bool:
     """Whether the back end refused a call for a limit of its own: no request of the case came meanwhile."""
     return call.status == 429 and not seen.during(call)
 

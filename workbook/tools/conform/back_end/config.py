@@ -27,18 +27,7 @@ from workbook.errors import ConfigurationError
 from workbook.simulation.scenario import load as load_scenario
 from workbook.simulation.scenario import scenarios
 from workbook.tools.conform.back_end import model
-from workbook.tools.conform.back_end.model import (
-    BOUND,
-    CALLED,
-    RAW,
-    RECOVERY,
-    BackEndGroup,
-    Cardholder,
-    FromEnvironment,
-    Surface,
-    Target,
-    suspect_header,
-)
+from workbook.tools.conform.back_end.model import BOUND, RAW, BackEndGroup, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
 from workbook.tools.harness.report import is_weak
 from workbook.tools.harness.selection import Baseline, Known
@@ -176,7 +165,7 @@ def _suspected(headers: object) -> object:
     if not isinstance(headers, dict):
         return headers
     return {
-        name: _Suspect(why) if isinstance(value, str) and (why := suspect_header(name, value)) else value
+        name: _Suspect(why) if isinstance(value, str) and (why := model.suspect_header(name, value)) else value
         for name, value in headers.items()
     }
 
@@ -283,7 +272,9 @@ class RunTimeouts(forms.Form):
         Field(ge=0.1, le=BOUND, allow_inf_nan=False),
         forms.Says(f"seconds from 0.1 to {BOUND:g}, because the wallet waits {BOUND:g} s (X-ENTRIES-3)"),
     ] = BOUND
-    recovery: Annotated[float, Field(ge=0, le=120, allow_inf_nan=False), forms.Says("seconds from 0 to 120")] = RECOVERY
+    recovery: Annotated[float, Field(ge=0, le=120, allow_inf_nan=False), forms.Says("seconds from 0 to 120")] = (
+        model.RECOVERY
+    )
     pace: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False), forms.Says("seconds from 0 to 60")] = 0.0
     first_call: Seconds = 120.0
     start: Seconds = 30.0
@@ -541,7 +532,7 @@ class _Reader:
     def _surface(self, key: str, own: PlatformAForm | PlatformBForm) -> Surface:
         form, decoded = self.form, own.encoding == "bytes"
         if form.adapter:
-            return Surface(CALLED.get, CALLED.post, decoded)
+            return Surface(model.CALLED.get, model.CALLED.post, decoded)
         get = self._operation("get", "GET", form.get, own.get, key)
         post = self._operation("post", "POST", form.post, own.post, key)
         if not post.sdk_output:
@@ -603,7 +594,7 @@ class _Reader:
                 "so no report could hide it. Give another one, with letters and digits."
             )
         else:
-            return FromEnvironment(f"{secret.prefix}{value}")
+            return model.FromEnvironment(f"{secret.prefix}{value}")
         self.mistakes.add((*place, "env"), what)
         return None
 

@@ -13,15 +13,8 @@ from jsonpointer import escape
 
 from workbook.api.redaction import Redaction
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
-from workbook.tools.conform.back_end import judging, model
-from workbook.tools.conform.back_end.case_runner import (
-    CONFIRMED,
-    NO_PLAIN_CALL,
-    ONE_LANE,
-    OWN_429,
-    CaseRunner,
-    platform_names,
-)
+from workbook.tools.conform.back_end import case_runner, judging, model
+from workbook.tools.conform.back_end.case_runner import CONFIRMED, CaseRunner, platform_names
 from workbook.tools.conform.back_end.judging import AFRESH, HAND_ON, MORE_TIME, SIDE_BY_SIDE, all_of, outcome
 from workbook.tools.conform.back_end.model import GET, SUCCESS, BackEndGroup, BackEndResult, Broke, PhoneCall, Seen
 from workbook.tools.conform.back_end.phone import UNPACKED
@@ -79,7 +72,7 @@ class PlainFailure:
             if form and self.operation in script.operations:
                 own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
                 advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON, MORE_TIME)]
-        untested = tuple(result.case.name for result in results if result.why == NO_PLAIN_CALL)
+        untested = tuple(result.case.name for result in results if result.why == case_runner.NO_PLAIN_CALL)
         mend = "Mend this first, because nearly every case makes this call; the cases of group form check the request."
         return RunFinding(Root.PLAIN_CALL, str(self), " ".join(dict.fromkeys(advice)) or mend, untested)
 
@@ -217,7 +210,7 @@ def common_causes(
         requests: all that arrived at the API, in their order.
     """
     results = list(results)
-    if limited := tuple(result.case.name for result in results if OWN_429 in result.why):
+    if limited := tuple(result.case.name for result in results if case_runner.OWN_429 in result.why):
         cases = "one case" if len(limited) == 1 else f"{len(limited)} cases"
         says = f"Your back end answered 429 itself in {cases}, and asked the API nothing."
         todo = (
@@ -225,9 +218,9 @@ def common_causes(
             "[timeouts] pace in the configuration."
         )
         yield RunFinding(Root.LIMIT, says, todo, limited)
-    if waited := tuple(result.case.name for result in results if result.why == ONE_LANE):
+    if waited := tuple(result.case.name for result in results if result.why == case_runner.ONE_LANE):
         same = (result.case.name for result in results if any(miss.todo == SIDE_BY_SIDE for miss in result.misses))
-        yield RunFinding(Root.CONCURRENCY, ONE_LANE, SIDE_BY_SIDE, (*same, *waited))
+        yield RunFinding(Root.CONCURRENCY, case_runner.ONE_LANE, SIDE_BY_SIDE, (*same, *waited))
     if gone:
         untested = tuple(result.case.name for result in results if gone in result.why)
         yield RunFinding(Root.NO_ANSWER, f"{gone} {ended}".strip(), GIVE_BACK, untested)

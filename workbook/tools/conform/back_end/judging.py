@@ -15,18 +15,7 @@ from workbook.api.opaque import decode_strictly, json_object
 from workbook.base.secrecy import Secrets, is_dull
 from workbook.simulation.faults import FAULTS, FaultKind
 from workbook.tools.conform.back_end import model
-from workbook.tools.conform.back_end.model import (
-    GET,
-    POST,
-    Arrived,
-    Broke,
-    Exposed,
-    Exposure,
-    Judge,
-    PhoneCall,
-    Seen,
-    secret_values,
-)
+from workbook.tools.conform.back_end.model import GET, POST, Arrived, Broke, Exposed, Exposure, Judge, PhoneCall, Seen
 from workbook.tools.harness.model import Miss, Root
 from workbook.tools.harness.report import session_secrets
 
@@ -314,7 +303,7 @@ class SecretWatch:
         self.answers, self._exposures = 0, list[Exposure]()
         self._key = key_parts(key)
         self._address = re.compile(rf"{re.escape(host)}|\bport\W{{0,5}}{host.rpartition(':')[2]}\b", re.IGNORECASE)
-        sessions = (value for cardholder in target.cardholders for value in secret_values(cardholder.session))
+        sessions = (value for cardholder in target.cardholders for value in model.secret_values(cardholder.session))
         ids = {id_ for one in target.cardholders for card in one.cards for id_ in (card, target.instrument(card))}
         own = (part for value in session_secrets(sessions) for part in model.without_ids(value, ids))
         # a card's id may well go to the API

@@ -166,11 +166,9 @@ def given_back(operation: str) -> model.Judge:
                 yield Miss("the bytes of the sdkInput", "their base64 text, which was not decoded", todo)
             elif call.value not in given:
                 how = f": {difference(given[-1], call.value, judging.source_of(call.value, seen))}"
-                how = how if call.reported_success else ""
-                observed = f"{outcome(call)}{how}"
-                yield Miss(
-                    "the sdkInput as the API gave it", observed, judging.HAND_ON if call.succeeded else judging.WORK
-                )
+                observed = f"{outcome(call)}{how if call.reported_success else ''}"
+                todo = judging.HAND_ON if call.succeeded else judging.WORK
+                yield Miss("the sdkInput as the API gave it", observed, todo)
 
     return judge
 
@@ -246,15 +244,11 @@ FIDELITY = (
     _whole("post.empty-sdk-output", "An empty sdkOutput gets no sdkInput.", "REL-6",
            all_of(works(GET), lambda seen: judging.no_success(replace(seen, calls=seen.asked(POST)))),
            CaseScript(both(output=lambda _canary: ""))),
-    *(_whole(f"{operation.lower()}.compressed",
-             f"The answer of the {operation} is compressed for a back end that accepts it, and arrives all the same.",
-             rule, all_of(works(operation), given_back(operation)),
-             CaseScript(CALLS_FOR[operation], (model.Order(operation, packed=True),)))
-      for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
-    *(_whole(f"{operation.lower()}.chunked-answer",
-             f"The answer of the {operation} travels in chunks, without a length, and arrives all the same.",
-             rule, all_of(works(operation), given_back(operation)),
-             CaseScript(CALLS_FOR[operation], (model.Order(operation, chunked=True),)))
+    *(_whole(f"{operation.lower()}.{name}", f"The answer of the {operation} {says}, and arrives all the same.", rule,
+             all_of(works(operation), given_back(operation)), CaseScript(CALLS_FOR[operation], (order(operation),)))
+      for name, says, order in (
+          ("compressed", "is compressed for a back end that accepts it", partial(model.Order, packed=True)),
+          ("chunked-answer", "travels in chunks, without a length", partial(model.Order, chunked=True)))
       for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
     *_values("text", ("The GET's sdkInput arrives untouched", "The POST's data arrives untouched"), "API-7",
               TEXTS, Need.PLATFORM_A),
@@ -374,9 +368,7 @@ def not_encoded(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         codings = header_values(call.headers, "content-encoding")
         if codings and codings != ["identity"]:
-            todo = (
-                "Compress an answer only if the call says accept-encoding: gzip; else the app may be unable to read it."
-            )
+            todo = "Compress an answer only if the call says accept-encoding: gzip; else the app may be unable to read."
             yield Miss("an answer as it is", f"content-encoding {', '.join(codings)[:40]!r}", todo)
 
 

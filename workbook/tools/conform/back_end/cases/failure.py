@@ -20,17 +20,11 @@ _fault = partial(model.back_end_case, model.BackEndGroup.FAULTS)
 def whole_or_refused(seen: Seen) -> Iterator[Miss]:
     """A success holds the very sdkInput that the API gave, where one can be read from the API's answer."""
     given = {arrived.given for arrived in seen.arrived if arrived.given}
+    todo = "Hand the sdkInput on whole, or tell the app that the call failed."
     for call in seen.calls:
-        if (
-            judging.takes_for_success(call, seen)
-            and not call.broke
-            and not (call.value and (not given or call.value in given))
-        ):
-            yield Miss(
-                "the whole sdkInput or a failure",
-                outcome(call),
-                "Hand the sdkInput on whole, or tell the app that the call failed.",
-            )
+        whole = call.value and (not given or call.value in given)
+        if judging.takes_for_success(call, seen) and not call.broke and not whole:
+            yield Miss("the whole sdkInput or a failure", outcome(call), todo)
 
 
 def of_fault(fault: Fault, operation: str) -> Iterator[model.BackEndCase]:
@@ -150,9 +144,9 @@ def of_copying(operation: str) -> Iterator[model.BackEndCase]:
                     "REL-6", all_of(judging.but_last(no_success), answered, in_time, few_tries, recovers, not_again),
                     CaseScript((AppCall(operation), SetOrders(), Rest(), AppCall(operation)),
                                (Order(operation, more={"sdkInput": value}),)))  # fmt: skip
-    steps = (
+    steps = [
         step for fault in ("401", "403") for step in (SetOrders((Order(operation, fault=fault),)), AppCall(operation))
-    )
+    ]
     yield _fault(f"{name}.key-refused", f"{operation}: the API refuses the key, and the app's session stays valid.",
                 "REL-9", all_of(session_not_lost, no_success, answered), CaseScript(tuple(steps)))  # fmt: skip
 
@@ -190,9 +184,8 @@ def list_in_time(seen: Seen) -> Iterator[Miss]:
     A failure in time keeps the limit too: a back end may give up a slow API sooner.
     """
     if (took := _took(seen)) > seen.bound:
-        yield Miss(
-            f"the whole list within {seen.bound:g} s", f"{took:.1f} s for {len(seen.calls)} cards", judging.SIDE_BY_SIDE
-        )
+        observed = f"{took:.1f} s for {len(seen.calls)} cards"
+        yield Miss(f"the whole list within {seen.bound:g} s", observed, judging.SIDE_BY_SIDE)
     yield from answered(seen)
 
 
@@ -279,10 +272,8 @@ def _list(share: float) -> CaseScript:
 DOUBLE_TAP = (AppCall(GET), model.Together((AppCall(POST), AppCall(POST))))
 POST_LATE = (Order(POST, fault="latency", settings={"seconds": 0.6}, nth=1),)
 
-_budget, _concurrency = (
-    partial(model.back_end_case, model.BackEndGroup.BUDGET),
-    partial(model.back_end_case, model.BackEndGroup.CONCURRENCY),
-)
+_budget = partial(model.back_end_case, model.BackEndGroup.BUDGET)
+_concurrency = partial(model.back_end_case, model.BackEndGroup.CONCURRENCY)
 _recovery = partial(model.back_end_case, model.BackEndGroup.RECOVERY)
 TIMES = (
     *(_budget(f"{operation.lower()}.limit-{part}",
