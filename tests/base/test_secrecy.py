@@ -15,7 +15,7 @@ from workbook import ActivationDataClient
 from workbook.base.secrecy import MASK, MISSING, Secret, SecretKind, Secrets, secrets_in_request, without_live_keys
 from workbook.errors import ConfigurationError, LeakError
 
-HEAVY = settings(max_examples=2_000, deadline=None, derandomize=True, database=None)
+HEAVY = settings(max_examples=min(4 * settings().max_examples, 10_000))
 VISIBLE = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=4, max_size=40)
 SENTENCES = re.compile(
     r"api_key has (a line break|a blank|a control character|a character outside ASCII) at position \d+\. "

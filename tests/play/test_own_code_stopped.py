@@ -405,6 +405,7 @@ def test_each_callback_may_be_a_coroutine_function():
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.rule("X-STATUS-3")
 def test_in_a_real_kernel_the_cell_comes_back_and_the_next_one_runs():
     notebook = new_notebook(cells=[new_code_cell(source) for source in CELLS])

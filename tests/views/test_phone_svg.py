@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from contrast import contrast
-from hypothesis import given, settings
+from hypothesis import given
 from screens import ANY, APP, BUTTONS, FIRST, IDS, NAMED, WALLET
 
 from workbook.lessons.plays.script import ACTS
@@ -54,7 +54,6 @@ def overlap(one, other):
 
 @pytest.mark.slow
 @given(ANY)
-@settings(deadline=None, max_examples=150)
 def test_any_screen_can_be_drawn(screen):
     picture = draw(screen)
     well_made(picture)

@@ -7,7 +7,7 @@ from math import comb, nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.checks.timing.planner import LogNormal, Plan, Resampled, add_up, chance_lacking
@@ -69,7 +69,6 @@ def calls(draw):
 @pytest.mark.slow
 @pytest.mark.rule("X-ENTRIES-3")
 @given(calls())
-@settings(max_examples=300)
 def test_it_agrees_with_an_event_by_event_simulation_to_the_last_bit(drawn):
     latencies, plan = drawn
     total, lacking = totals(latencies, plan)
@@ -317,7 +316,6 @@ ANY_PLAN = st.builds(
 
 
 @pytest.mark.rule("X-ENTRIES-3", "REL-5")
-@settings(max_examples=150, deadline=None)
 @given(ANY_PLAN)
 def test_no_advice_is_followed_already_and_following_one_never_makes_more_calls_late(plan):
     share = plan.chance(calls=2_000)
