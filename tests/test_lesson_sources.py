@@ -13,7 +13,6 @@ from workbook.base.rules import Basis, Level, rules
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 OF_THE_WORKBOOK = {
     "this machine is ready",
-    "the reference relay fails no case",
     "the reference app core fails no case",
 }
 """Checks about the workbook itself: they claim nothing of an API, an SDK or a wallet."""
@@ -45,7 +44,6 @@ EVERYWHERE = " ".join(map(prose, LESSONS))
 def test_each_check_of_a_lesson_names_a_rule_or_a_source():
     unsourced = [(where, name) for where, name, words in checks() if not words & {"rule", "source"}]
     assert {name for _where, name in unsourced} == OF_THE_WORKBOOK
-    assert len(list(checks())) >= 9
 
 
 @pytest.mark.parametrize(
@@ -54,8 +52,6 @@ def test_each_check_of_a_lesson_names_a_rule_or_a_source():
         ("03", "no card was added", "assumed"),
         ("04", "the button stays, for the watch", "sdk-b"),
         ("05", "a remembered entry works without any call before it", "assumed"),
-        ("07", "it waits at least as long as it was told", "assumed"),
-        ("07", "nothing happens for 20 s", "wallet"),
     ],
 )
 def test_a_fact_that_its_rule_does_not_say_bears_its_source(lesson, fact, source):
@@ -118,7 +114,7 @@ def test_the_adapter_s_types_are_those_of_the_stand_in():
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_a_lesson_begins_with_strict_and_its_last_cell_sums_up_its_checks(path):
+def test_a_lesson_begins_with_strict_and_where_it_checks_something_its_last_cell_sums_up(path):
     first, *_, last = cells(path, "code")
     assert first.splitlines()[-1] == "strict = False"
-    assert last == "wb.check()"
+    assert last == "wb.check()" or path.stem not in {where for where, _name, _words in checks()}

@@ -145,11 +145,11 @@ def test_no_row_of_a_table_shows_what_the_document_does_not_without_a_source():
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_no_paragraph_of_a_lesson_shows_what_the_document_does_not_without_a_source(path):
+def test_no_section_of_a_lesson_shows_what_the_document_does_not_without_a_source(path):
     cells = json.loads(path.read_text("utf-8"))["cells"]
     prose = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
-    paragraphs = [part for text in prose for part in re.split(r"\n\n+|(?<=\|)\n|```", text)]
-    assert _untagged(part for part in paragraphs if "curl" not in part) == []
+    sections = [section for text in prose for section in re.split(r"^#+ ", text, flags=re.MULTILINE)]
+    assert _untagged(sections) == []
 
 
 def test_the_walk_finds_a_claim_without_a_source():

@@ -170,7 +170,7 @@ def test_the_lock_file_lists_each_wheel_with_its_checksum(tmp_path):
     }
 
 
-def test_lessons_00_to_07_are_a_learners_copy_and_say_what_is_left_out(tmp_path):
+def test_lessons_00_to_05_are_a_learners_copy_and_say_what_is_left_out(tmp_path):
     left_out = lite.add_lessons(tmp_path / "files")
     assert {cell: why.split(",")[0] for cell, why in left_out.items()} == {
         "00_start_here.ipynb cell-16": "It looks at the machine on which it runs",

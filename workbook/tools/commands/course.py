@@ -43,7 +43,7 @@ def add_to(commands: Any) -> None:
     own = "what the board keeps: sent progress, tokens, certificate; default: %(default)s"
     parser.add_argument("--data", type=Path, metavar="DIR", default=Path("board"), help=own)
 
-    text = "build a site with lessons 00 to 07 that run in a browser, where nothing can be installed"
+    text = "build a site with lessons 00 to 05 that run in a browser, where nothing can be installed"
     parser = add(commands, "course lite", lite, text)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="must not exist, or be empty")
     parser.add_argument(

@@ -47,7 +47,7 @@ class Site:
 
 
 def build_site(out: Path, cache: Path | None = None) -> Site:
-    """Build the site of lessons 00 to 07 into a new folder.
+    """Build the site of lessons 00 to 05 into a new folder.
 
     Args:
         out: the folder.
@@ -233,7 +233,7 @@ LEFT_OUT = {
 
 
 def add_lessons(folder: Path) -> dict[str, str]:
-    """Put a learner's copy of lessons 00 to 07 into a new folder; a sentence stands for each cell that is left out.
+    """Put a learner's copy of lessons 00 to 05 into a new folder; a sentence stands for each cell that is left out.
 
     Args:
         folder: where JupyterLite looks for the pages.
