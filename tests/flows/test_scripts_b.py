@@ -325,6 +325,14 @@ def test_after_a_failure_the_page_may_be_opened_again_and_says_nothing_of_the_la
     assert (bench.button, bench.label) == ("shown", "")
 
 
+@pytest.mark.rule("B-FIN-2")
+def test_either_label_may_follow_did_finish_provisioning(variant):
+    run, played = play(replace(variant, says_available=True))
+    assert "FinishedWithPass ShowAvailable" in played
+    (shown,) = run.trace.select(m.ShowAvailable)
+    assert (run.label, shown.source) == ("Available in Wallet", "assumed")
+
+
 @pytest.mark.rule("B-CAN-3")
 def test_a_second_attempt_brings_the_card_to_the_place_that_was_left(variant):
     bench, _ = play(variant, lambda: PhoneB(watch=Watch()))

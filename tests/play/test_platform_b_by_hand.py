@@ -2,6 +2,7 @@
 
 import inspect
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -524,3 +525,15 @@ def test_an_error_names_each_call_as_a_person_writes_it():
         method, _, argument = name.removesuffix(")").partition("(")
         parameters = inspect.signature(getattr(ProvisioningService, method)).parameters
         assert argument in ("", "...") or argument.removesuffix("=...") in parameters
+
+
+@pytest.mark.rule("B-CAN-3")
+def test_whenever_a_card_cannot_be_added_it_is_on_the_phone_or_on_the_watch():
+    watches = (lambda: None, Watch, lambda: Watch({ID}))
+    rows = product([B_EARLIER, B_LATER], [set(), {ID}], watches, [False, True], [False, True])
+    for variant, cards, watch, associated, looks in rows:
+        phone = PhoneB(cards=set(cards), watch=watch(), associated=associated)
+        asked = made(variant, phone)
+        details = asked.can_add_card_details(is_watch_activated=looks) if variant.later else None
+        answer = details.can_add_card if details else asked.can_add_card()
+        assert answer or cards
