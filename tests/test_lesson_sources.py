@@ -70,8 +70,8 @@ def test_each_gap_of_the_document_is_taught(gap):
     ("lesson", "words"),
     [
         ("00", "On platform B they work together only in a store build with a live card (*sdk-b*)."),
-        ("01", "It once calls this value an *object*"),
-        ("01", "the document demands for the GET (`API-15`). That the POST needs the role, too, is *assumed*"),
+        ("01", "It calls `sdkInput` a string (platform A), binary data (platform B) and once an *object*."),
+        ("01", "the document demands for the GET (`API-15`). That the POST needs it too is *assumed*."),
         ("02", "that of `create` is a `CardProvisioningCreateResult`"),
         ("03", "The document sets no time limit on platform A."),
         ("04", "In the document `canAddCard`, `activate` and the delegate's `provision` are async"),
