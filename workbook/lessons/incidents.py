@@ -168,7 +168,7 @@ def _exercise(number: int, found: CatalogueRow, run: Run) -> Exercise:
         title=f"Incident {number}: adding a card does not go as it should", notes="", mistakes=(),
         skeleton=skeleton, solution=solution,
         hints=(
-            "How far did it get? What worked cannot be the cause. Whose words are in the lines before the end?",
+            "How far did it get? Start after the last step that worked. Whose words are in the lines before the end?",
             f"Is it so that {found.sign}?",
             f"Make sure: {found.check}",
         ),
