@@ -231,14 +231,14 @@ def test_opaque_data_with_a_quote_in_it_is_found_as_json_has_it():
     assert Secrets([(SecretKind.OPAQUE, value)]).scrub(json.dumps([value])) == f'["{MASK}"]'
 
 
-def test_the_error_names_the_text_the_kind_and_the_encoding_and_never_the_secret():
+def test_the_error_names_the_text_and_the_kind_and_never_the_secret():
     key = "k3yQ-Zx81+Lm-very-long"
     search = Secrets.of_keys([key])
     search.check({"a": "nothing"})
-    for text, form in ((key, "plain"), (key.encode().hex(), "as hexadecimal"), (quote(key, safe=""), "escaped")):
+    for text in (key, key.encode().hex(), quote(key, safe="")):
         with pytest.raises(LeakError) as error:
             search.check({"a": "nothing", "conform.html": f"x{text}x"})
-        assert f"conform.html would contain the API key ({form})" in str(error.value)
+        assert "conform.html would contain the API key." in str(error.value)
         assert key not in str(error.value)
     assert search.cleaned("nothing") == "nothing"
     assert search.cleaned(f"x{key}") == f"[the API key was here, {len(key) + 1} characters]"

@@ -118,7 +118,7 @@ def test_no_latency_is_endless(draw):
 @pytest.mark.parametrize("name", STATUSES)
 def test_a_fault_of_the_status_answers_with_it_whatever_was_right(name):
     answer = played(name)
-    assert str(answer.status) in FAULTS[name].seen_as
+    assert str(answer.status) == ("302" if name == "redirect" else name.split()[0])
     assert played(name, REFUSAL).body == answer.body
     assert header(answer, "content-type") in {"application/json", "text/html", None}
     if answer.body.startswith(b'{"type": "about:blank"'):
