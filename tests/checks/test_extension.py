@@ -15,7 +15,6 @@ from workbook.checks.extension import CALL_RULES
 from workbook.flows import messages as m
 from workbook.flows.messages import LIMITS
 from workbook.flows.trace import Kind, Record, Trace
-from workbook.flows.variants import SURFACES, VARIANTS_B
 from workbook.lessons.session import session
 from workbook.play.extension.handler import PassEntry, ReferenceHandler
 from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS
@@ -263,13 +262,6 @@ def test_every_check_is_proven_and_in_the_list():
 
 
 # ---------------------------------------------------------------- on whole runs
-
-
-@pytest.mark.rule("X-FLOW-1")
-@pytest.mark.parametrize("surface", SURFACES)
-@pytest.mark.parametrize("variant", VARIANTS_B)
-def test_the_reference_handler_has_no_findings(variant, surface):
-    assert SESSION.wallet.play(phone="with a watch", variant=variant, surface=surface).findings == []
 
 
 def possible():

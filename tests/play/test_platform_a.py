@@ -1,7 +1,6 @@
 """The bench: deterministic, tolerant of any tap and of any provider, and the same truth as the SDK by hand."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import buttons
@@ -234,18 +233,6 @@ def test_a_provider_may_be_plain_or_awaitable_and_is_given_the_id_and_the_sdk_ou
     assert bench.trace.select(m.FetchOpcCalled)[0].message.sdk_output.text == sdk_output
 
 
-@pytest.mark.rule("A-ASYNC-1")
-def test_a_coroutine_provider_works_inside_a_running_loop_as_in_a_kernel():
-    async def kernel():
-        bench = PlatformARun(app=AppA(fetch_opc=coroutine))
-        bench.walk()
-        return bench.state
-
-    assert asyncio.run(kernel()) is State.IN_WALLET
-    with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(asyncio.run, kernel()).result() is State.IN_WALLET
-
-
 async def raising(*_):
     raise TimeoutError
 
@@ -323,14 +310,6 @@ def test_real_looking_data_appears_as_length_and_digest_only():
     assert not any(REAL[:8] in text for text in texts)
 
 
-@pytest.mark.rule("REL-3")
-def test_real_looking_opc_data_of_a_provider_is_not_shown_either():
-    bench = PlatformARun(app=AppA(fetch_opc=lambda *_: REAL))
-    bench.walk()
-    assert bench.trace.select(m.ProvisionFailure)[0].message.reason == "InvalidSdkInput"
-    assert REAL[:8] not in bench.trace.to_jsonl() + "".join(map(repr, bench.trace))
-
-
 # ---------------------------------------------------------------- the rest
 
 
@@ -340,12 +319,6 @@ def test_what_is_allowed_now_is_what_the_table_has_rows_for():
     bench.open()
     assert bench.allowed == (m.AddTapped, m.CanProvisionCalled, m.Opened)
     assert repr(bench) == "PlatformARun('from-0.4.0', button shown, button shown, 14 records)"
-
-
-def test_walk_taps_only_where_there_is_a_button():
-    bench = PlatformARun(phone=PhoneA(cards={ID}))
-    bench.walk()
-    assert bench.trace.select(m.AddTapped) == []
 
 
 @pytest.mark.rule("API-3", "API-12")

@@ -190,14 +190,6 @@ def test_the_integrators_own_delegate_is_given_what_its_variant_shows_and_hears_
     assert (bench.state, bench.phone.cards) == (State.IN_WALLET, {ID})
 
 
-def test_it_works_in_a_notebook_where_a_loop_is_running():
-    async def cell():
-        await asyncio.sleep(0)
-        return walked(LaterDelegate(relaying()))
-
-    assert asyncio.run(cell()).state is State.IN_WALLET
-
-
 def raising(error):
     def provision(_output):
         raise error
@@ -347,13 +339,6 @@ def test_the_delegate_s_own_time_is_the_phone_s_and_not_the_get_s():
     bench = walked(Delegate(relaying()), back_end=measured(25.0), phone=PhoneB(latencies=LatenciesB(post=1.0)))
     (asked,), (answered,) = bench.trace.select(m.AskDelegateWithId), bench.trace.select(m.SdkInputReceived)
     assert answered.at - asked.at == pytest.approx(1.0)
-
-
-def test_a_measured_back_end_gives_the_trace_its_time():
-    bench = PlatformBRun(back_end=measured(0.75, 2.5))
-    bench.walk()
-    asked, answered = bench.trace.select(m.ApiRequested), bench.trace.select(m.ApiAnswered)
-    assert [round(after.at - before.at, 6) for before, after in zip(asked, answered, strict=True)] == [0.75, 2.5]
 
 
 # ---------------------------------------------------------------- phone and watch

@@ -199,7 +199,7 @@ def test_what_stands_in_innocent_text_is_not_looked_for(kind, value):
 
 def test_a_key_that_is_given_as_a_session_too_is_called_a_key():
     known = Secrets([(SecretKind.SESSION, KEY), (SecretKind.KEY, KEY)])
-    assert known.found_in(KEY).kind is SecretKind.KEY
+    assert known.found_in(KEY) is SecretKind.KEY
 
 
 def test_a_directory_that_cannot_be_written_is_named(tmp_path):

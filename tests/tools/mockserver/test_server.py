@@ -342,15 +342,6 @@ def test_it_may_be_stopped_as_soon_as_it_has_spoken(number):
     assert (process.returncode, errors) == (0, b"")
 
 
-@pytest.mark.rule("REL-2")
-def test_each_start_makes_a_key_of_its_own_that_prints_nowhere():
-    stands = [MockServer() for _ in range(2)]
-    keys = [key for stand in stands for key in stand.keys.values()]
-    assert len(set(keys)) == 2
-    assert all(key.startswith("SIMULATED-") and key not in repr(stands) for key in keys)
-    assert SIMULATED_KEY not in keys
-
-
 # ---------------------------------------------------------------- an sdkOutput to post, and a log
 
 
