@@ -69,7 +69,7 @@ def test_each_gap_of_the_document_is_taught(gap):
 @pytest.mark.parametrize(
     ("lesson", "words"),
     [
-        ("00", "On platform B they work together only in a store build with a live card (*sdk-b*)."),
+        ("00", "On platform B, app, SDK and wallet work together only in a store build with a live card (*sdk-b*)."),
         ("01", "It calls `sdkInput` a string (platform A), binary data (platform B) and once an *object*."),
         ("01", "the document demands for the GET (`API-15`). That the POST needs it too is *assumed*."),
         ("02", "that of `create` is a `CardProvisioningCreateResult`"),

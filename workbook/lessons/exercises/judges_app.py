@@ -14,6 +14,7 @@ from workbook.errors import ActivationDataError, OpaqueDataError, ParameterError
 from workbook.flows import messages as m
 from workbook.lessons.exercises.judges_api import SPACED
 from workbook.lessons.exercises.model import Observed, Reason, first_finding
+from workbook.lessons.plays.run import Run
 from workbook.lessons.session import session
 from workbook.play.own_code import run_to_end
 from workbook.simulation.phones import CAN_PROVISION_FAILURES, PHONES_A
@@ -39,11 +40,13 @@ def after_the_tap() -> Observed:
 
 def whose_task() -> Observed:
     """The owner of the gravest finding of three runs."""
-    platform_a = session().platform_a
-    taps = platform_a.play(taps=2, guarded=False)
-    runs = {"quick_taps": taps, "still_offered": platform_a.play("card not configured at the scheme"),
-            "cancelled": platform_a.play("cardholder cancels")}  # fmt: skip
-    return Observed(taps, **{name: str(run.findings[0].owner) for name, run in runs.items()})
+    opened = session()
+    runs: dict[str, Run] = {
+        "empty_answer": opened.break_it("sdkInput missing", back_end="believes every 200"),
+        "still_offered": opened.platform_a.play("card not configured at the scheme"),
+        "cancelled": opened.platform_a.play("cardholder cancels"),
+    }
+    return Observed(runs["empty_answer"], **{name: str(run.findings[0].owner) for name, run in runs.items()})
 
 
 def predicted_buttons() -> Observed:
