@@ -22,7 +22,8 @@ IDS = """
     X-ENTRIES-1 X-ENTRIES-2 X-ENTRIES-3 X-ART-1 X-DEL-1 X-GEN-1 X-FLOW-1
     FLOW-1 FLOW-2 FLOW-3 FLOW-4
     GAP-1 GAP-2 GAP-3 GAP-4 GAP-5 GAP-6 GAP-7 GAP-8
-    REL-1 REL-2 REL-3 REL-4 REL-5 REL-6 REL-7 REL-8 REL-9
+    REL-1 REL-2 REL-3 REL-4 REL-5 REL-6 REL-7 REL-8 REL-9 REL-10 REL-11
+    REL-12 REL-13
     APP-1 APP-2 APP-3 APP-4 APP-5 APP-6 APP-7 APP-8 APP-9
 """.split()  # noqa: SIM905  # a list of ids is read more easily as words  # a person reads and compares this list
 """Stable for ever: a test, a lesson and a report name them. A new rule gets a new id; none is ever renamed."""

@@ -61,7 +61,8 @@ def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str]
     """
     if not (isinstance(kind, type) and issubclass(kind, Relay)):
         raise ParameterError(f"{kind!r:.60} is no relay. Give a class: class Mine(Relay): ...")
-    options = RunOptions(chosen(CASES, only), baseline=Baseline.of(known), only=only)
+    command = f"wb.conform({kind.__name__})"
+    options = RunOptions(chosen(CASES, only), baseline=Baseline.of(known), only=only, command=command)
     with TemporaryDirectory(prefix="workbook-relay-") as folder, mock_api(options.cases, seed=seed) as api:
         log = Path(folder) / "relay.log"
         with relay_running(kind, api, log) as address:
@@ -115,7 +116,16 @@ def target(address: str, log: Path, *, tls: bool = False) -> Target:
         Cardholder(session[:14], tuple(cards), (("authorization", f"Bearer {session}"),))
         for session, cards in RELAY_SESSIONS.items()
     )
-    return Target(address, dict.fromkeys(PLATFORMS, SURFACE), cardholders, 3.5, (log,), api_tls=tls, proxied=True)
+    return Target(
+        address,
+        dict.fromkeys(PLATFORMS, SURFACE),
+        cardholders,
+        3.5,
+        (log,),
+        api_tls=tls,
+        proxied=True,
+        contract="lesson",
+    )
 
 
 def case_table(*patterns: str) -> Table:

@@ -134,10 +134,14 @@ class About:
 
     def reproduce(self, *names: str) -> str:
         """How to run these cases again, or all: a command line; where there is no configuration file, a Python call."""
-        if not self.config:
-            return f"conform(config, RunOptions([CASES[{names[0]!r}]]))" if names else "conform(config)"
         only = ["--only", *names] if names else []
-        return " ".join([self.program, shlex.quote(self.config), *only, "--seed", str(self.seed)])
+        if self.config or self.program != "workbook conform":
+            config = [shlex.quote(self.config)] if self.config else []
+            seed = ["--seed", str(self.seed)] if self.program.startswith("workbook conform") else []
+            return " ".join([self.program, *config, *only, *seed])
+        if self.command.startswith("wb."):  # a class of a notebook
+            return f"{self.command[:-1]}{''.join(f', {name!r}' for name in names)})"
+        return f"conform(config, RunOptions([CASES[{names[0]!r}]]))" if names else "conform(config)"
 
 
 @dataclass(frozen=True, slots=True)

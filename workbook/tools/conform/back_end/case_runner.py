@@ -18,7 +18,7 @@ from urllib.parse import quote
 from workbook.api.net import Origin
 from workbook.errors import WorkbookError
 from workbook.simulation.faults import FAULTS, FaultKind
-from workbook.simulation.http import AFTER_ID, BEFORE_ID
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Headers, header_values
 from workbook.simulation.seal import Content
 from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.api_side import MockApi
@@ -34,7 +34,7 @@ Cards: TypeAlias = tuple[str, ...]
 T = TypeVar("T", bound=Hashable)
 
 # What a back end may rightly not have.
-OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.HTTP, Need.JSON_BODY, Need.PROXY})
+OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.HTTP, Need.JSON_BODY, Need.PROXY, Need.CONTRACT})
 
 
 async def run_cases(
@@ -87,6 +87,18 @@ TRIES = 3
 # Why a case is not testable where the back end limits how often it is called.
 OWN_429 = "The back end answered 429 itself, without asking the API."
 NO_PLAIN_CALL = "The plain call that this case makes does not work."
+NO_CONTRACT = (
+    'The answers to the app were not looked at: say [app] contract = "lesson" where they are those of lesson 01, and '
+    '"own" where they are others.'
+)
+SILENT = (
+    "No line was written while the calls were made. Where your back end writes a log of its own, name the file (logs, "
+    "at the top of the configuration)."
+)
+NEVER_PROXIED = (
+    "The HTTP library of these requests never takes a proxy to an address on loopback, where the mock API listens, so "
+    "nothing shows whether it would elsewhere. Look whether your client is built without a proxy of the environment."
+)
 # Why the cases in which the API stalls were not run: each would wait by itself.
 ONE_LANE = "While one call waited for the API, the back end answered no other."
 
@@ -313,8 +325,11 @@ def without(case: BackEndCase, target: Target) -> BackEndResult | None:
         Need.JSON_BODY: target.over_http and all(one.post.sdk_output != model.RAW for one in target.surfaces.values()),
         Need.API_TLS: target.api_tls,
         Need.PROXY: target.proxied,
+        Need.CONTRACT: target.contract == "lesson",
         **{shape: shape in map(model.shape_of, map(target.instrument, cards)) for shape in model.SHAPES},
     }
+    if Need.CONTRACT in case.needs and target.contract is None:
+        return BackEndResult(case, Verdict.NOT_LOOKED_AT, why=NO_CONTRACT)
     for need in sorted(case.needs, key=lambda need: (need not in OPTIONAL, need)):
         if not has[need]:
             verdict = Verdict.NOT_APPLICABLE if need in OPTIONAL else Verdict.NOT_TESTABLE
@@ -530,7 +545,9 @@ class CaseRunner:
         self._watch = judging.SecretWatch(api.key, self._host, target)
         self._cards = CardWatch(target.instrument(card) for one in target.cardholders for card in one.cards)
         setting = (api.key, self._host, target.bound, target.recovery, target.failures)
-        self._nothing_seen = Seen((), (), (), *setting, extension=Need.PLATFORM_B.value in target.surfaces)
+        extension = Need.PLATFORM_B.value in target.surfaces
+        self._nothing_seen = Seen((), (), (), *setting, extension=extension, app_wait=target.app_wait)
+        self._logged = False
         self._sent, self._scanned = set[int](), 0
         self._tries = Counter[tuple[str, str]]()
         self._probing, self._pacing, self._next_call = asyncio.Lock(), asyncio.Lock(), 0.0
@@ -559,11 +576,24 @@ class CaseRunner:
             if any(answers_429_itself(call, seen) for call in seen.calls):
                 return replace(result, why=OWN_429)
             misses = tuple(case.judge(seen))
+            if not misses and (unseen := self._why_unseen(case, seen)):
+                return replace(result, **unseen)
             if gravest(misses, case.rule) in CONFIRMED and not case.script.judges_run:
                 misses = self._explain(case, misses, seen)
         except Exception as error:  # noqa: BLE001 - an error of ours is no verdict about a back end
             return replace(result, verdict=Verdict.HARNESS_ERROR, why=reason(error), seconds=monotonic() - began)
         return replace(result, verdict=gravest(misses, case.rule), misses=misses)
+
+    def _why_unseen(self, case: BackEndCase, seen: Seen) -> dict[str, Any]:
+        """Verdict and reason of a case that missed nothing where there was nothing to see; empty where there was."""
+        if Need.LOGS in case.needs:
+            named = any(path.name != model.PRINTED for path in self.target.logs)
+            silent = not self._logged if case.script.judges_run else not named and next(iter(seen.log), None) is None
+            return {"verdict": Verdict.NOT_LOOKED_AT, "why": SILENT} if silent else {}
+        requests = self.upstream.arrived() if Need.PROXY in case.needs else ()
+        if any(never_proxies_loopback(arrived.request.headers) for arrived in requests):
+            return {"verdict": Verdict.NOT_TESTABLE, "why": NEVER_PROXIED}
+        return {}
 
     def _explain(self, case: BackEndCase, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
         """The misses, each with its root.
@@ -605,7 +635,7 @@ class CaseRunner:
         # All cases share one API, so its requests are counted from here on, and `_own` picks those of this case.
         before, before_elsewhere = len(self.upstream.arrived()), len(self._api.elsewhere.arrived())
         connections = self._api.listener.connections
-        log_began = self.logs.positions() if Need.LOGS in case.needs else None
+        log_began = self.logs.positions()
         self._order(case.script.orders, cards, canary)
         try:
             async with self._phone(self.target.surfaces[platform]) as phone:
@@ -618,7 +648,8 @@ class CaseRunner:
             self._api.present(model.Identity.OWN)
             self._order((), cards, canary)
         own = tuple(self._own(before, cards, calls, alone=case.script.alone))
-        log = LogSpan() if log_began is None else self.logs.since(log_began)
+        log = self.logs.since(log_began) if Need.LOGS in case.needs else LogSpan()
+        self._logged = self._logged or self.logs.positions() != log_began
         left_open = len(self._api.listener.connections - connections)
         seen = self._scan(case, calls, own, self._api.elsewhere.arrived(before_elsewhere), log)
         if OWN_LIMIT.script.orders[0] in case.script.orders:
@@ -882,6 +913,14 @@ def refuses_content(case: BackEndCase, seen: Seen) -> bool:
 def answers_429_itself(call: model.PhoneCall, seen: Seen) -> bool:
     """Whether the back end refused a call for a limit of its own: no request of the case came meanwhile."""
     return call.status == 429 and not seen.during(call)
+
+
+def never_proxies_loopback(headers: Headers) -> bool:
+    """Whether a request comes from the HTTP library of Go or Ruby: both take no proxy to an address on loopback."""
+    agent = "".join(header_values(headers, "user-agent"))
+    # Go asks for gzip alone, whatever its user agent is called; OkHttp does so too, and reads no environment
+    is_go = header_values(headers, "accept-encoding") == ["gzip"] and not agent.startswith("okhttp")
+    return is_go or agent.startswith(("Go-http-client", "Ruby"))
 
 
 def _forged(value: str) -> str:

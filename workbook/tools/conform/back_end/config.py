@@ -33,8 +33,6 @@ from workbook.tools.harness.report import is_weak
 from workbook.tools.harness.selection import Baseline, Known
 
 CONFIG_EXAMPLE = "`workbook conform init` prints an example."
-# The name of the log that holds what a start command prints.
-PRINTED = "command-output.log"
 NO_VALUE = (
     'a secret does not belong in this file. Write { env = "NAME" }, and set that variable where the workbook runs.'
 )
@@ -337,6 +335,18 @@ class BackEndStart(forms.Form):
     proxy: forms.Flag = True
 
 
+class AppForm(forms.Form):
+    """`[app]`: what the app expects of the back end.
+
+    Attributes:
+        contract: `lesson` for the answers of lesson 01, which are then judged; `own` for others.
+        wait: seconds after which the app gives up a call.
+    """
+
+    contract: Literal["lesson", "own"] | None = None
+    wait: Seconds = model.APP_WAIT
+
+
 class GroupsForm(forms.Form):
     """`[groups]`: false leaves the group's cases out."""
 
@@ -373,6 +383,7 @@ class BackEndForm(forms.Form):
     headers: Headers = Field(default_factory=dict)
     cardholder: list[CardholderForm] = Field(default_factory=list)
     timeouts: RunTimeouts = RunTimeouts()
+    app: AppForm = AppForm()
     groups: GroupsForm = GroupsForm()
     api: Api = Api()
     export: Exports = Exports()
@@ -415,7 +426,7 @@ class Config:
         start = self.form.start
         if not start.command:
             return self.target
-        return replace(self.target, logs=(*self.target.logs, Path(PRINTED)), proxied=start.proxy)
+        return replace(self.target, logs=(*self.target.logs, Path(model.PRINTED)), proxied=start.proxy)
 
 
 def load_config(path: Path, environ: Mapping[str, str] = os.environ) -> Config:
@@ -487,6 +498,8 @@ class _Reader:
             },
             api_tls=form.api.tls,
             pace=form.timeouts.pace,
+            contract=form.app.contract,
+            app_wait=form.app.wait,
         )
         return Config(target, form, self._api_side(), file, self.folder.absolute(), port)
 
@@ -701,7 +714,7 @@ def as_toml(config: Config) -> str:
     The start command is left out, because a secret may stand in it.
     """
     given = config.form.model_dump(mode="json", exclude_unset=True, warnings=False)
-    defaults = {"platforms", "failures", "timeouts", "groups", "api", "export", "start"}
+    defaults = {"platforms", "failures", "timeouts", "app", "groups", "api", "export", "start"}
     whole = config.form.model_dump(mode="json", include=defaults, exclude={"start": {"command"}}, exclude_none=True)
     return tomli_w.dumps(given | whole)
 

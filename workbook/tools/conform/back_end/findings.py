@@ -5,7 +5,9 @@ import re
 from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from operator import attrgetter
+from time import monotonic, time
 from typing import Any
 from urllib.parse import quote
 
@@ -121,9 +123,7 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
     headers = {name.lower(): value for name, value in call.headers}
     expected = f"{BEFORE_ID}{quote(call.instrument, safe='')}{AFTER_ID}"
     if not requests:
-        yield "No request reached the API."
-        if call.status in HINTS:
-            yield HINTS[call.status]
+        yield from _before_the_api(call)
     elif (came := requests[-1].request).method != call.operation or came.target != expected:
         yield from _at_another_path(call, came, expected)
     else:
@@ -142,13 +142,34 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
         yield "Does something else listen there? Or does the back end speak TLS? Then base_url must begin with https://."
     if call.status in SUCCESS and call.value is None:
         place = place_of({request.given for request in requests if request.given}, call.body)
-        if place is not None:
+        if isinstance(document := _document(call.body), str) and isinstance(_document(document), dict):
+            yield "The answer is JSON inside a JSON string: somewhere it is made JSON of twice. Send the object itself."
+        elif place is not None:
             yield f'The API\'s sdkInput is at another place of the answer: sdk_input = "{place}"?'
         else:
             kind = headers.get("content-type", "nothing")[:40]
             yield f"Is sdk_input right? The answer says content-type {kind!r}."
     if call.value is None and headers.get("content-encoding", "identity").lower() not in UNPACKED:
         yield f"Its content-encoding {headers['content-encoding'][:20]!r} is none that the phone asked for."
+
+
+def _before_the_api(call: PhoneCall) -> Iterator[str]:
+    """What to check where the back end failed before it called the API."""
+    yield "No request reached the API."
+    if call.status in HINTS:
+        yield HINTS[call.status]
+    elif call.status is not None and call.status >= 400:
+        second = datetime.fromtimestamp(time() - (monotonic() - call.ended), UTC)
+        yield f"Your back end failed before it called the API: look at its log at {second:%H:%M:%S} UTC."
+        yield "Does it decode what its gateway hands over, such as a body in base64?"
+
+
+def _document(text: str | bytes) -> Any:
+    """What a text holds as JSON; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _at_another_path(call: PhoneCall, came: Request, expected: str) -> Iterator[str]:
@@ -166,10 +187,7 @@ def place_of(values: Collection[str], body: bytes) -> str | None:
     """Where in an answer one of these values is: a JSON pointer, or `raw` for the whole body; None for nowhere."""
     if body.decode("utf-8", "replace") in values:
         return model.RAW
-    try:
-        return next((pointer for pointer, text in texts_in(json.loads(body)) if text in values), None)
-    except (ValueError, RecursionError):
-        return None
+    return next((pointer for pointer, text in texts_in(_document(body)) if text in values), None)
 
 
 def texts_in(document: Any, pointer: str = "") -> Iterator[tuple[str, str]]:

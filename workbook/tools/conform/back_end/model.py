@@ -58,6 +58,7 @@ class Need(StrEnum):
     JSON_BODY = "POST with the sdkOutput in a JSON body ([post] sdk_output)"
     API_TLS = "certificate of the API ([api] tls = true)"
     PROXY = "proxy in the environment of a start command ([start] command, proxy = true)"
+    CONTRACT = "contract towards the app ([app] contract)"
     ID_LOWER_CASE = "card whose id has lower-case letters"
     ID_DIGITS = "card whose id has digits only"
     ID_ESCAPED = "card whose id has a character that a path must escape"
@@ -305,10 +306,14 @@ EACH_WORKER = (Together((AppCall(GET),) * 6),) * 16
 PLATFORMS = ("platform A", "platform B")
 # Prefix of `Target.base_url` for a back end that an adapter calls.
 CALLS_PYTHON = "python:"
+# The name of the log that holds what a start command prints.
+PRINTED = "command-output.log"
 # Instead of a JSON pointer: the body is the value itself.
 RAW = "raw"
 # Seconds that the wallet waits (wallet). A later answer counts as none.
 BOUND = 20.0
+# Seconds that the app of the lessons waits (assumed).
+APP_WAIT = 9.0
 # Seconds in which a back end notices that a kept connection is gone. A circuit breaker takes longer.
 RECOVERY = 0.05
 # How a back end reports a failure: with a status outside 2xx, or with a field of the answer's body.
@@ -470,6 +475,8 @@ class Target:
         api_tls: the API has a certificate, which the back end has to verify.
         proxied: the back end's environment names a proxy, which is not for the API's requests.
         pace: least seconds between two calls, for a back end that limits how often it is called; 0 for no pace.
+        contract: towards the app: `lesson` is that of lesson 01, `own` another one; None where nothing is said.
+        app_wait: seconds after which the app gives up a call.
     """
 
     base_url: str
@@ -486,6 +493,8 @@ class Target:
     api_tls: bool = False
     proxied: bool = False
     pace: float = 0.0
+    contract: str | None = None
+    app_wait: float = APP_WAIT
 
     def instrument(self, card: str) -> str:
         """The payment instrument's id at the API, of a card that the app asks for."""
@@ -741,6 +750,7 @@ class Seen:
         extension: the back end serves platform B, whose extension has to list its entries within 20 seconds.
         limit: seconds after which the back end gives up one request to the API; infinite where that is unknown.
         left_open: connections to the API that were opened during the case and are still open at its end.
+        app_wait: seconds after which the app gives up a call.
     """
 
     calls: tuple[PhoneCall, ...]
@@ -755,6 +765,7 @@ class Seen:
     extension: bool = False
     limit: float = float("inf")
     left_open: int = 0
+    app_wait: float = APP_WAIT
 
     def asked(self, operation: str) -> tuple[PhoneCall, ...]:
         """The phone's calls of one operation."""

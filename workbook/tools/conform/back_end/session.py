@@ -29,9 +29,9 @@ from workbook.errors import WorkbookError
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.case_runner import CaseRunner, Rounds, run_cases, without
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.conform.back_end.config import PRINTED, Config
+from workbook.tools.conform.back_end.config import Config
 from workbook.tools.conform.back_end.findings import PlainFailure, common_causes, first_call, plain_attempt
-from workbook.tools.conform.back_end.model import POST, SUCCESS, BackEndCase, BackEndResult, Broke, PhoneCall
+from workbook.tools.conform.back_end.model import POST, PRINTED, SUCCESS, BackEndCase, BackEndResult, Broke, PhoneCall
 from workbook.tools.conform.back_end.phone import OriginClient, listens, load_adapter
 from workbook.tools.harness.model import RunFinding, Verdict
 from workbook.tools.harness.progress import RunProgress

@@ -210,6 +210,9 @@ def room_for_the_phone(seen: Seen) -> Iterator[Miss]:
             todo = f"End a call after {nearly:g} s at the latest: the rest is for the phone's own network."
             lost = call.seconds > 0.95 * seen.bound
             yield Miss(f"an answer within {nearly:g} s", judging.outcome(call), todo, harms=lost)
+        elif seen.app_wait < call.seconds <= nearly and not call.broke:
+            todo = f"End a call before the app gives it up, after {seen.app_wait:g} s (assumed; [app] wait)."
+            yield Miss(f"an answer within the {seen.app_wait:g} s that the app waits", outcome(call), todo, "REL-13")
 
 
 def connections_end(seen: Seen) -> Iterator[Miss]:
@@ -297,17 +300,17 @@ TIMES = (
                  all_of(judging.one_works(POST), own_answers), CaseScript(DOUBLE_TAP, POST_LATE)),
     _concurrency("post.given-up", "A POST that the phone gives up is not sent again.", "REL-1", judging.not_again,
                  CaseScript((*model.both(cancel=0.2), Rest(1.0)), POST_LATE)),
-    _recovery("attempt.after-given-up", "After a POST that was given up the next attempt works.", "API-11", recovers,
+    _recovery("attempt.after-given-up", "After a POST that was given up the next attempt works.", "REL-12", recovers,
               CaseScript((*model.both(cancel=0.2), Rest(1.0), *model.both()), POST_LATE)),
     *(_recovery(f"{operation.lower()}.api-away",
                 f"While the API is away a {operation} fails in time, and works when it is back.",
-                rule, all_of(fails_while_away, recovers),
+                "REL-12", all_of(fails_while_away, recovers),
                 CaseScript((AppCall(operation), model.AWAY, AppCall(operation), model.BACK, Rest(), AppCall(operation)),
                            alone=True))
-      for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
+      for operation in (GET, POST)),
     # Gateways close what was idle for a while, and the next call is a cardholder's. Some pools look only after 2 s
     # whether a connection is still open (assumed), so that much time passes.
-    _recovery("post.after-idle", "Once the API has closed its idle connections, the next POST works.", "API-11",
+    _recovery("post.after-idle", "Once the API has closed its idle connections, the next POST works.", "REL-12",
               recovers, CaseScript((AppCall(POST), model.AWAY, model.BACK, Rest(2.1), AppCall(POST)), alone=True)),
 )  # fmt: skip
 
