@@ -49,7 +49,6 @@ def test_each_check_of_a_lesson_names_a_rule_or_a_source():
 @pytest.mark.parametrize(
     ("lesson", "fact", "source"),
     [
-        ("03", "no card was added", "assumed"),
         ("04", "the button stays, for the watch", "sdk-b"),
         ("05", "a remembered entry works without any call before it", "assumed"),
     ],
@@ -94,7 +93,7 @@ def test_a_statement_says_whose_it_is(lesson, words):
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_native_lines_of_a_lesson_are_those_of_the_file_that_it_links_to(path):
     for text in cells(path, "markdown"):
-        linked = re.findall(r"\]\(\.\./fixtures/(native/[^)]+)\)", text)
+        linked = re.findall(r"\]\(\.\./fixtures/((?:native|apps)/[^)]+)\)", text)
         whole = [line.strip() for name in linked for line in sample(name).read_text("utf-8").splitlines()]
         for block in re.findall(r"```(?:swift|kotlin)\n(.*?)```", text, re.DOTALL) if linked else ():
             assert [line for line in map(str.strip, block.splitlines()) if line not in {*whole, "", "// …"}] == []

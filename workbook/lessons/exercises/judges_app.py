@@ -241,10 +241,10 @@ def _wrong_call(given: tuple[object, object], wanted: tuple[object, object]) -> 
 def order_of_the_tap(order: Any) -> Reason | Observed:
     """Disable, provision, enable; look at the result at any time after it."""
     needs = (
-        Need("4", "2", "A-PROV-3", "before provision had returned: there was no result to look at."),
-        Need("2", "1", "A-BTN-1", "and the button was enabled while the attempt ran: a second tap began another one."),
-        Need("3", "1", "A-BTN-1", "before the button was disabled: after a failure it stays greyed out for ever."),
-        Need("3", "2", "A-BTN-2", "before provision had begun: the button was enabled again, and guarded nothing."),
+        Need("2", "1", "A-PROV-3", "before provision had returned: there was no result to look at."),
+        Need("1", "3", "A-BTN-1", "and the button was enabled while the attempt ran: a second tap began another one."),
+        Need("4", "3", "A-BTN-1", "before the button was disabled: after a failure it stays greyed out for ever."),
+        Need("4", "1", "A-BTN-2", "before provision had begun: the button was enabled again, and guarded nothing."),
     )
     reason = out_of_order(order, needs)
     if reason and reason.rule.startswith("A-BTN"):
