@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from rows import rows
 
 from workbook.base.rules import Basis, Level, Owner, Rule, rule, rules
 from workbook.errors import ParameterError
@@ -115,12 +116,12 @@ def test_every_mark_names_a_rule_that_exists():
     assert [(name, where) for name, where in marked() if name not in IDS] == []
 
 
-@pytest.mark.parametrize("one", rules(*BINDING), ids=lambda one: one.id)
+@rows("one", rules(*BINDING))
 def test_a_binding_rule_is_named_by_a_test(one):
     assert one.id in {name for name, _where in marked()}, f"No test proves {one}"
 
 
-@pytest.mark.parametrize("one", rules(Level.PRACTICE), ids=lambda one: one.id)
+@rows("one", rules(Level.PRACTICE))
 def test_a_practice_whose_breach_does_harm_is_named_by_a_test(one):
     assert one.id in {name for name, _where in marked()} or not one.harm
 
@@ -141,7 +142,7 @@ def test_an_owner_has_its_article_in_a_sentence(owner, words):
     assert len(Owner) == 6
 
 
-@pytest.mark.parametrize("basis", Basis)
+@rows("basis", Basis)
 def test_each_source_has_a_meaning_of_its_own(basis):
     assert [other for other in Basis if other.meaning == basis.meaning] == [basis]
     named = {Basis.OPENAPI: "OpenAPI", Basis.SDK_A: "platform A", Basis.SDK_B: "platform B", Basis.WALLET: "wallet"}

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook import ActivationDataClient
 from workbook.base.secrecy import MASK, MISSING, Secret, SecretKind, Secrets, secrets_in_request, without_live_keys
@@ -25,7 +26,7 @@ AWKWARD = "it's\"a/key\\u0041"
 
 
 @pytest.mark.rule("REL-2")
-@pytest.mark.parametrize(
+@rows(
     ("key", "why"),
     [
         (None, "WORKBOOK_API_KEY"),
@@ -136,8 +137,8 @@ SPELLINGS = {
 }
 
 
-@pytest.mark.parametrize("spell", SPELLINGS.values(), ids=SPELLINGS.keys())
-@pytest.mark.parametrize("key", [ODD_KEY, "canary-0123456789"])
+@rows("spell", SPELLINGS.values())
+@rows("key", [ODD_KEY, "canary-0123456789"])
 def test_every_spelling_is_found_and_only_that_is_replaced(spell, key):
     secrets = secrets_of(key)
     text = f"before {spell(key)} after"
@@ -186,7 +187,7 @@ def test_two_clients_share_a_key_and_it_is_scrubbed_until_the_last_of_them_is_go
     assert without_live_keys(said) == said
 
 
-@pytest.mark.parametrize(
+@rows(
     ("headers", "target", "secrets"),
     [
         ([("X-API-Key", " k1 ")], "", ["k1", "k1"]),

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from rows import rows
 
 from workbook.base import terminal
 from workbook.base.terminal import say, visible
@@ -16,7 +17,7 @@ PACKAGE = Path(terminal.__file__).parents[1]
 STREAMS = ("stdout", "stderr")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "character"),
     [
         ("C0", "\x1b"),
@@ -109,7 +110,7 @@ def test_every_print_goes_through_say():
     assert len(sources) > 100
 
 
-@pytest.mark.parametrize(
+@rows(
     "source",
     [
         "print(name)",

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 from vocabulary import sample
 
 from workbook.api.opaque import SdkOutput
@@ -244,7 +245,7 @@ def told(findings):
 
 @pytest.mark.rule("X-PLIST-1", "X-HANDLER-1", "X-AUTH-1", "X-INIT-1", "X-STATUS-1", "X-STATUS-2", "X-STATUS-3")
 @pytest.mark.rule("X-ENTRIES-1", "X-ENTRIES-2", "X-ENTRIES-3", "X-ART-1", "X-DEL-1", "X-GEN-1", "X-FLOW-1", "API-12")
-@pytest.mark.parametrize(("name", "good", "broken", "findings"), ROWS, ids=[f"{r[0]}-{r[3][-1]}" for r in ROWS])
+@rows(("name", "good", "broken", "findings"), ROWS)
 def test_a_check_finds_what_is_broken_and_nothing_where_all_is_well(name, good, broken, findings):
     one = BY_NAME.get(name, symptoms)
     assert list(one(good)) == []

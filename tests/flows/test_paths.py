@@ -4,6 +4,7 @@ from collections import Counter
 from typing import get_args
 
 import pytest
+from rows import rows
 from vocabulary import MACHINES, VARIANTS, routes, sample
 
 from workbook.base.rules import rule
@@ -111,14 +112,14 @@ def test_a_flow_begins_in_the_app_and_ends_there(name):
 
 
 @pytest.mark.rule("API-13")
-@pytest.mark.parametrize("name", MACHINES)
+@rows("name", MACHINES)
 def test_no_row_has_app_or_extension_speak_to_the_api(name):
     rows = MACHINES[name].rows
     messages = {row.event for row in rows} | {command for row in rows for command in row.commands}
     assert {m.Actor.API} & {end for one in messages for end in (one.sender, one.receiver)} == set()
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@rows("name", MACHINES)
 def test_every_row_names_its_rules_and_says_whether_it_is_ours(name):
     for row in MACHINES[name].rows:
         assert row.rules

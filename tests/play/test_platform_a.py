@@ -7,6 +7,7 @@ import buttons
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
@@ -88,8 +89,8 @@ def test_without_a_guard_any_taps_still_end_at_rest_with_one_card_at_most(varian
 
 
 @pytest.mark.rule("A-BTN-1", "A-BTN-2")
-@pytest.mark.parametrize("every", [0.0, 0.05, 0.1, 0.2, 0.4])
-@pytest.mark.parametrize("pair", [*zip(VARIANTS, CARELESS, strict=True)], ids=lambda pair: pair[0].name)
+@rows("every", [0.0, 0.05, 0.1, 0.2, 0.4])
+@rows("pair", [*zip(VARIANTS, CARELESS, strict=True)])
 def test_quick_taps_end_in_invalid_sdk_input_only_where_the_button_is_not_guarded(pair, every):
     guarded, careless = (opened(variant) for variant in pair)
     guarded.tap(4, every=every)
@@ -102,8 +103,8 @@ def test_quick_taps_end_in_invalid_sdk_input_only_where_the_button_is_not_guarde
 
 
 @pytest.mark.rule("A-BTN-2")
-@pytest.mark.parametrize("every", [0.0, 0.05, 0.1, 0.2, 0.25, 0.4, 1.0, 2.3, 2.6])
-@pytest.mark.parametrize("variant", CARELESS, ids=lambda one: one.name)
+@rows("every", [0.0, 0.05, 0.1, 0.2, 0.25, 0.4, 1.0, 2.3, 2.6])
+@rows("variant", CARELESS)
 def test_without_a_guard_each_attempt_comes_to_its_own_end_and_what_is_ours_says_so(variant, every):
     bench = opened(variant)
     bench.tap(4, every=every)

@@ -9,6 +9,7 @@ import buttons
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData
@@ -206,7 +207,7 @@ NIL = {
 
 
 @pytest.mark.rule("B-DEL-3")
-@pytest.mark.parametrize("name", NIL)
+@rows("name", NIL)
 def test_a_delegate_without_an_answer_ends_the_attempt_and_never_the_app(variant, name):
     answer, reason = NIL[name]
     delegate = Delegate(answer)
@@ -236,7 +237,7 @@ USELESS = {
 
 
 @pytest.mark.rule("B-DEL-3", "API-8")
-@pytest.mark.parametrize("name", USELESS)
+@rows("name", USELESS)
 def test_a_useless_answer_is_an_invalid_sdk_input(variant, name):
     delegate = Delegate(USELESS[name])
     bench = walked(delegate, variant)
@@ -315,7 +316,7 @@ def measured(*seconds):
 
 
 @pytest.mark.rule("B-DEL-3", "REL-7")
-@pytest.mark.parametrize("again", [20.1, 22.0, 23.6, 24.9, 25.0, 30.0, 60.0])
+@rows("again", [20.1, 22.0, 23.6, 24.9, 25.0, 30.0, 60.0])
 def test_a_new_attempt_is_not_confused_by_the_late_answer_to_the_one_before(variant, again):
     bench = opened(variant, back_end=measured(0.25, 25.0, 3.0))
     tapped_at(bench, [0.0, 1.2 + again])
@@ -535,7 +536,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@rows("name", WRONG)
 def test_a_wrong_argument_says_what_is_allowed(name):
     make, told = WRONG[name]
     with pytest.raises(ParameterError) as caught:

@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.opaque import SdkOutput
 from workbook.checks import check
@@ -110,7 +111,7 @@ def story(trace):
 
 
 @pytest.mark.rule("B-INIT-1", "B-CAN-1", "B-CAN-2", "B-START-1", "B-FIN-1")
-@pytest.mark.parametrize("name", PHONES)
+@rows("name", PHONES)
 def test_the_same_outcomes_through_the_bench_and_by_hand(name, variant):
     bench = PlatformBRun(variant, phone=PHONES[name]())
     bench.walk()
@@ -147,9 +148,7 @@ def test_whether_a_watch_is_activated_is_true_or_false_and_nothing_else(wrong):
 
 
 @pytest.mark.rule("B-INIT-1", "API-8")
-@pytest.mark.parametrize(
-    "junk", [None, "", b"", "text", DirectApi().get(ID).sdk_input.text, 5, [b"x"], b"CANARY", object()]
-)
+@rows("junk", [None, "", b"", "text", DirectApi().get(ID).sdk_input.text, 5, [b"x"], b"CANARY", object()])
 def test_a_service_takes_the_bytes_of_the_get_and_nothing_else(variant, junk):
     with pytest.raises(SdkError) as caught:
         ProvisioningService(junk, variant=variant)
@@ -256,7 +255,7 @@ def test_start_throws_and_the_delegate_hears_nothing(variant, case):
 
 
 @pytest.mark.rule("B-FIN-1")
-@pytest.mark.parametrize("case", [NOTHING, *(one for one in ERRORS if one not in THROWN_BY_START)])
+@rows("case", [NOTHING, *(one for one in ERRORS if one not in THROWN_BY_START)])
 def test_every_other_error_arrives_in_did_finish_and_start_may_be_called_again(variant, case):
     delegate, phone = Delegate(), PhoneB(ends_with=case)
     service = ready(variant, phone)
@@ -284,7 +283,7 @@ MISTAKES = {
 
 
 @pytest.mark.rule("B-START-1")
-@pytest.mark.parametrize("name", MISTAKES)
+@rows("name", MISTAKES)
 def test_a_start_that_cannot_be_made_is_explained_and_changes_nothing(variant, name):
     delegate, page, error, told = MISTAKES[name]
     service = ready(variant)

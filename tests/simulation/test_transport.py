@@ -3,6 +3,7 @@
 import anyio
 import httpx
 import pytest
+from rows import rows
 
 from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, Timeouts
 from workbook.api.opaque import SdkOutput
@@ -69,8 +70,8 @@ def over_a_socket(world, calls):
 
 
 @pytest.mark.rule("API-1", "API-2", "API-3", "API-7", "API-11")
-@pytest.mark.parametrize("way", [in_process, asynchronous, over_a_socket], ids=lambda way: way.__name__)
-@pytest.mark.parametrize("name", CONVERSATIONS)
+@rows("way", [in_process, asynchronous, over_a_socket])
+@rows("name", CONVERSATIONS)
 def test_every_way_gives_the_same_results_and_errors_as_no_http_at_all(way, name):
     world, calls = CONVERSATIONS[name]
     assert way(world, calls) == direct(world, calls)
@@ -158,7 +159,7 @@ def over_network(service, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FAULTS)
+@rows("name", FAULTS)
 def test_a_fault_ends_in_process_as_it_does_on_a_socket(name):
     read = 0.3 if name.startswith("stall") else 20.0  # only a stall is ended by this limit
     limits = {"retries": ONCE, "timeouts": Timeouts(read=read), "deadline": 30.0}
@@ -167,7 +168,7 @@ def test_a_fault_ends_in_process_as_it_does_on_a_socket(name):
     assert over_async_transport(faulty(name), **limits) == real
 
 
-@pytest.mark.parametrize("name", [name for name in FAULTS if name != "dribble"])
+@rows("name", [name for name in FAULTS if name != "dribble"])
 def test_a_fault_ends_without_http_as_it_does_in_the_client(name):
     """Under the client's default limits; a dribble runs into its deadline, for which nobody has the time here."""
     stalls = {"seconds": 60.0} if name.startswith("stall") else {}

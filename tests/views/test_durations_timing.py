@@ -3,6 +3,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from plays import SCRIPTS, played
+from rows import rows
 
 import workbook as wb
 from workbook.lessons.plays.script import Script, play
@@ -19,7 +20,7 @@ def _fills(shown):
     return dict(enumerate(bars))
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@rows("name", SCRIPTS)
 def test_every_budget_of_every_play_is_a_bar(name):
     film = played(name).film
     shown = timing(film)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from html import unescape
 
 import pytest
+from rows import rows
 from screens import APP, FIRST
 
 from workbook.lessons.plays.script import FLOWS, Script, play
@@ -54,7 +55,7 @@ def test_after_a_failure_the_sheet_is_gone_and_the_button_can_be_pressed_again()
     assert [one.enabled for one in draw(last).controls if one.act == "tap"] == [True]
 
 
-@pytest.mark.parametrize(("flow", "name"), [(flow, name) for flow in FLOWS for name in FLOWS[flow].phones])
+@rows(("flow", "name"), [(flow, name) for flow in FLOWS for name in FLOWS[flow].phones])
 def test_every_phone_has_a_strip(flow, name):
     acts = FROM_WALLET[: 1 + 2 * (name == "app was opened")] if flow == "from the wallet" else ("tap",)
     shown = film(flow, name, *acts)

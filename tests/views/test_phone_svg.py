@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from contrast import contrast
 from hypothesis import given
+from rows import rows
 from screens import ANY, APP, BUTTONS, FIRST, IDS, NAMED, WALLET
 
 from workbook.lessons.plays.script import ACTS
@@ -60,7 +61,7 @@ def test_any_screen_can_be_drawn(screen):
     assert picture == draw(screen)
 
 
-@pytest.mark.parametrize("screen", NAMED)
+@rows("screen", NAMED)
 def test_every_state_can_be_drawn(screen):
     well_made(draw(screen))
 
@@ -95,8 +96,8 @@ def test_each_state_of_the_button_has_its_own_picture():
 
 
 @pytest.mark.rule("B-FIN-2")
-@pytest.mark.parametrize("label", ["Added to Wallet", "Available in Wallet", "In the wallet", "Not added"])
-@pytest.mark.parametrize("button", BUTTONS)
+@rows("label", ["Added to Wallet", "Available in Wallet", "In the wallet", "Not added"])
+@rows("button", BUTTONS)
 def test_a_label_is_written_out_beside_any_button(button, label):
     assert label in words(replace(APP, button=button, label=label))
 
@@ -120,7 +121,7 @@ def test_nothing_behind_a_sheet_can_be_pressed(sheet):
 
 
 @pytest.mark.rule("X-FLOW-1")
-@pytest.mark.parametrize(
+@rows(
     ("page", "expected"),
     [
         (Page.LOOKING, []),

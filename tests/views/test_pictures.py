@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from contrast import GROUNDS, WORDS, contrast
 from plays import MACHINES, USUAL, played
+from rows import rows
 from screens import NAMED
 
 from workbook.checks.timing.verdict import judge_durations
@@ -55,7 +56,7 @@ def check_svg(svg):
     assert not re.search(forbidden, svg.replace(NAMESPACE, ""))
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@rows("name", VIEWS)
 def test_a_view_has_a_text_and_a_page_which_are_the_same_each_time(name):
     view, again = VIEWS[name](), VIEWS[name]()
     assert isinstance(view, View)

@@ -3,6 +3,7 @@ from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
+from rows import rows
 
 from workbook.flows.trace import Trace
 from workbook.lessons.plays.script import Script, play
@@ -41,7 +42,7 @@ def test_a_long_picture_names_the_actors_again_between_its_lines():
     assert len(set(boxes(paint(lines, narrow(6)).picture.svg))) == 1
 
 
-@pytest.mark.parametrize("actors", [2, 6, 8])
+@rows("actors", [2, 6, 8])
 def test_a_narrow_picture_keeps_its_words_inside(story, actors):
     lines = sequence(story[1])
     painted = paint(lines, narrow(max(actors, len(lines.columns))))

@@ -5,6 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from contrast import contrast
 from plays import MACHINES, SCRIPTS, USUAL, played
+from rows import rows
 from states_layout import TICK, moves
 
 from workbook.flows import messages as m
@@ -22,7 +23,7 @@ def _groups(picture, name):
     return {group.get(name): group for group in ET.fromstring(picture.svg).iter(f"{SVG}g") if group.get(name)}
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=repr)
+@rows("machine", MACHINES)
 def test_every_state_and_every_move_is_a_group(machine):
     picture = draw(machine, machine.name, "told")
     assert set(_groups(picture, "data-state")) == set(map(str, machine.states))
@@ -31,7 +32,7 @@ def test_every_state_and_every_move_is_a_group(machine):
     }
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@rows("name", SCRIPTS)
 def test_the_end_of_every_play_is_lit_and_so_is_the_way_to_it(name):
     shown = States(played(name).film)
     states, made = _groups(shown.picture, "data-state"), _groups(shown.picture, "data-move")
@@ -43,7 +44,7 @@ def test_the_end_of_every_play_is_lit_and_so_is_the_way_to_it(name):
     assert {move for move, group in made.items() if "wb-been" in group.get("class")} == taken
 
 
-@pytest.mark.parametrize("name", USUAL)
+@rows("name", USUAL)
 def test_the_steps_are_numbered_in_the_picture(name):
     shown = States(played(name).film)
     numbers = " ".join(text.text for text in ET.fromstring(shown.picture.svg).iter(f"{SVG}text") if _numbered(text))
@@ -87,7 +88,7 @@ def _keys(shown):
     return {key(f"{step.source}>{step.target}", step.says) for step in shown.path}
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@rows("name", SCRIPTS)
 def test_an_arrow_that_was_taken_ticks_the_event_that_took_it_and_no_other(name):
     shown = States(played(name).film)
     svg = shown.picture.svg
@@ -131,7 +132,7 @@ def test_player_data_s_frames_name_the_events_that_a_player_ticks():
     assert _ticked(States(film).plain.svg) == set()
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=repr)
+@rows("machine", MACHINES)
 def test_what_can_happen_next_says_who_makes_it_happen(machine):
     told = [clause for state in machine.states for clause in allowed(machine, state)]
     assert told

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.checks.timing.planner import LogNormal, Plan, Resampled, add_up, chance_lacking
 from workbook.checks.timing.verdict import TARGET, LimitVerdict, interval, judge_durations
@@ -106,7 +107,7 @@ CLOSED = [
 ]
 
 
-@pytest.mark.parametrize("plan", CLOSED, ids=lambda plan: plan.words)
+@rows("plan", CLOSED)
 def test_a_closed_form_agrees_with_the_simulation(plan):
     found = plan.simulate(200_000)
     low, high = found.judgement.low, found.judgement.high
@@ -201,7 +202,7 @@ def test_a_plan_of_measured_durations_draws_them():
         Plan.measured([1, -1])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("given", "told"),
     [
         ({"cards": 0}, "cards is 0. Give a whole number from 1 to 100."),

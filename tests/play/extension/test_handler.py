@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from rows import rows
 
 from workbook.api.exchange import Options
 from workbook.api.opaque import SdkInput
@@ -71,7 +72,7 @@ NOT_ITS_FAULT = {
 
 
 @pytest.mark.rule("X-STATUS-2", "X-CACHE-1", "X-PLIST-1", "X-GEN-1")
-@pytest.mark.parametrize("phone", WALLETS)
+@rows("phone", WALLETS)
 def test_on_every_phone_it_ends_as_it_has_to_and_whatever_is_wrong_is_told(phone):
     scene = SESSION.wallet.play(phone=phone)
     assert (scene.state, [finding.rule for finding in scene.findings]) == NOT_ITS_FAULT[phone]

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
@@ -141,8 +142,8 @@ def test_an_error_of_the_api_takes_its_time_as_well():
     assert names(told)[-1] == (0.25, "ApiAnswered")
 
 
-@pytest.mark.parametrize("wrong", [None, 5, b"PI1", [FIRST]])
-@pytest.mark.parametrize("call", ["get", "post"])
+@rows("wrong", [None, 5, b"PI1", [FIRST]])
+@rows("call", ["get", "post"])
 def test_an_id_that_is_no_text_is_refused_before_anything_is_sent(call, wrong):
     back_end, under, told = around()
     with under_way(under), pytest.raises(ParameterError, match=r"is text, not \w+; mind the order of the arguments"):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.opaque import SdkInput
 from workbook.checks import Severity, check
@@ -93,8 +94,8 @@ EXCEPTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("error", EXCEPTIONS, ids=lambda one: type(one).__name__)
+@rows("call", CALLS)
+@rows("error", EXCEPTIONS)
 def test_whatever_a_call_raises_the_wallet_goes_on_and_tells_its_type_alone(call, error):
     host = walked(doing(call, raising(error)))
     assert (host.state, CURRENT.get()) == (ENDS[call], None)
@@ -102,8 +103,8 @@ def test_whatever_a_call_raises_the_wallet_goes_on_and_tells_its_type_alone(call
     assert any(f"failed: {type(error).__name__}." in finding.text for finding in check(host.trace))
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
-@pytest.mark.parametrize("call", [*CALLS, "__init__"])
+@rows("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
+@rows("call", [*CALLS, "__init__"])
 def test_an_interrupt_is_nobodys_outcome_and_leaves_a_wallet_that_can_be_opened_again(call, error):
     host = WalletApp(doing(call, raising(error())), phone=opened_phone())
     with pytest.raises(error):
@@ -142,8 +143,8 @@ def test_a_new_that_returns_something_else_is_an_error_too():
     assert raised(host) == [("status", "TypeError")]
 
 
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("junk", [None, 5, "text"])
+@rows("call", CALLS)
+@rows("junk", [None, 5, "text"])
 def test_a_method_that_is_none_fails(call, junk):
     assert raised(walked(doing(call, junk))) == [(call, "TypeError")]
 
@@ -155,8 +156,8 @@ JUNK = [5, "text", b"bytes", object(), True, {}, {"a": 1}, {1}, 1.5, ExtensionSt
         [None], ["PI1"], [PassEntry(FIRST, "a", None, FIRST), 5], list, NotImplemented]  # fmt: skip
 
 
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("junk", JUNK, ids=lambda one: f"{one!r:.20}".split(" at ")[0])
+@rows("call", CALLS)
+@rows("junk", JUNK)
 def test_whatever_a_call_returns_that_it_must_not_is_told_by_its_type(call, junk):
     host = walked(doing(call, lambda self, *_given, **_named: junk))
     assert host.state is ENDS[call]
@@ -254,8 +255,8 @@ LIMITS = {"status": 0.1, "pass_entries": 20.0, "remote_pass_entries": 20.0, GENE
 
 
 @pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3")
-@pytest.mark.parametrize("more", [0.0, 0.0001, 0.001])
-@pytest.mark.parametrize("call", LIMITS)
+@rows("more", [0.0, 0.0001, 0.001])
+@rows("call", LIMITS)
 def test_exactly_the_limit_is_in_time_and_a_moment_more_is_late_and_ignored(call, more):
     phone = opened_phone("with a watch")
     phone.latencies = NO_TIME
@@ -806,7 +807,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@rows("name", WRONG)
 def test_a_wrong_setting_is_told_before_anything_runs(name):
     settings, told = WRONG[name]
     with pytest.raises(ParameterError) as caught:
