@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from rows import rows
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -24,7 +23,7 @@ def pins():
     return {canonicalize_name(r.name): r for r in wanted}
 
 
-@rows("requirement", DECLARED)
+@pytest.mark.parametrize("requirement", DECLARED, ids=lambda r: r.name)
 def test_every_dependency_has_both_bounds_or_one_version_and_a_pin_within_them(requirement):
     operators = {part.operator for part in requirement.specifier}
     assert operators in ({">=", "<"}, {"=="})

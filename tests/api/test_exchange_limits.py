@@ -2,7 +2,6 @@ import math
 
 import anyio
 import pytest
-from rows import rows
 
 from workbook.api.exchange import Options, SystemClock, Timeouts
 from workbook.errors import ConfigurationError
@@ -22,7 +21,7 @@ def test_no_step_outlives_the_call():
     }
 
 
-@rows(
+@pytest.mark.parametrize(
     "wrong",
     [
         {"deadline": None},

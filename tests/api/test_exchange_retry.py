@@ -5,7 +5,6 @@ from random import Random
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from rows import rows
 
 from workbook.api.exchange import (
     NEVER_SENT,
@@ -54,7 +53,7 @@ def test_retry_after_is_honoured():
     assert delay(RetryPolicy(), 1, Random(1), 1e30) == 1e30
 
 
-@rows(
+@pytest.mark.parametrize(
     ("value", "seconds"),
     [
         ("0", 0.0),
@@ -105,7 +104,7 @@ def test_the_budget_runs_dry_and_fills_up():
     assert repr(budget) == "RetryBudget(2.0 of 2.0)"
 
 
-@rows(
+@pytest.mark.parametrize(
     "wrong",
     [
         {"attempts": 0},

@@ -2,12 +2,12 @@
 
 from ipaddress import ip_address
 
-from rows import rows
+import pytest
 
 from workbook.api.net import inner
 
 
-@rows(
+@pytest.mark.parametrize(
     ("address", "inside"),
     [
         ("169.254.169.254", "169.254.169.254"),

@@ -7,7 +7,6 @@ import traceback
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from rows import rows
 
 from workbook import ActivationDataClient, SdkInput, SdkOutput
 from workbook.api.opaque import LAYERS, SIMULATED_PREFIX, wrong_layer
@@ -80,7 +79,7 @@ LAYER_CASES = [
 ]
 
 
-@rows(("layer", "value"), LAYER_CASES)
+@pytest.mark.parametrize(("layer", "value"), LAYER_CASES)
 def test_diagnosis(layer, value):
     assert wrong_layer(value) == layer
 
@@ -105,7 +104,7 @@ def test_check_raises_what_data_lets_pass():
     assert fine.check(expect_json=True) is fine
 
 
-@rows(
+@pytest.mark.parametrize(
     ("value", "layer", "words"),
     [
         (None, "not-text", "null"),
@@ -218,7 +217,7 @@ def test_a_serial_that_the_simulator_would_not_write_is_not_described(serial):
 
 
 @pytest.mark.rule("API-7", "API-8")
-@rows(
+@pytest.mark.parametrize(
     ("layer", "words"),
     [
         ("not-text", "This is not text."),

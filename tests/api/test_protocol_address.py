@@ -4,7 +4,6 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from rows import rows
 
 from workbook.api.protocol import API_PATH, check_base_url, encode_id
 from workbook.errors import ConfigurationError
@@ -34,7 +33,7 @@ def test_an_id_is_encoded(given_id, encoded):
 
 
 @pytest.mark.rule("API-3")
-@rows(
+@pytest.mark.parametrize(
     ("bad", "why"),
     [
         (None, "NoneType"),
@@ -87,7 +86,7 @@ def test_base_addresses_that_keep_the_key_secret(base_url):
 
 
 @pytest.mark.rule("REL-2")
-@rows(
+@pytest.mark.parametrize(
     ("base_url", "why"),
     [
         (None, "NoneType"),

@@ -3,7 +3,6 @@
 import sys
 
 import pytest
-from rows import rows
 
 from workbook.base import files
 from workbook.base.files import read_named, read_regular, sample, write_whole
@@ -20,7 +19,7 @@ def test_native_code_is_found_by_its_language():
     assert "struct BackEnd: Sendable {" in sample("native/swift/BackEnd.swift").read_text()
 
 
-@rows(
+@pytest.mark.parametrize(
     "name",
     [
         "measurements/good_biuld.csv",

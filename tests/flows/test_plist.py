@@ -4,7 +4,6 @@ import plistlib
 from types import MappingProxyType
 
 import pytest
-from rows import rows
 
 from workbook.errors import ParameterError
 from workbook.flows.extension import EXTENSIONS, POINT, PRINCIPAL, plist, plist_problems
@@ -35,7 +34,7 @@ def test_a_real_project_file_holds_the_real_names_where_the_workbook_has_placeho
 
 
 @pytest.mark.rule("X-PLIST-1")
-@rows(
+@pytest.mark.parametrize(
     "point",
     [
         OTHER[POINT],
@@ -70,7 +69,7 @@ def test_the_earlier_descriptions_string_is_not_a_dictionary():
 
 
 @pytest.mark.rule("X-PLIST-2")
-@rows("document", [{}, {"NSExtension": None}, {"NSExtension": [POINT]}, None, "text", 5, [], b""])
+@pytest.mark.parametrize("document", [{}, {"NSExtension": None}, {"NSExtension": [POINT]}, None, "text", 5, [], b""])
 def test_without_the_dictionary_there_is_nothing_to_find(document):
     assert plist_problems("extension", document) == ["there is no dictionary NSExtension (X-PLIST-2)"]
 
@@ -88,8 +87,8 @@ def test_a_long_value_is_not_repeated_whole():
     assert len(problem) < 300
 
 
-@rows("call", [plist, lambda name: plist_problems(name, {})])
-@rows("name", ["extention", "app", 5, None])
+@pytest.mark.parametrize("call", [plist, lambda name: plist_problems(name, {})])
+@pytest.mark.parametrize("name", ["extention", "app", 5, None])
 def test_an_unknown_extension_is_explained(call, name):
     with pytest.raises(ParameterError, match="No extension"):
         call(name)

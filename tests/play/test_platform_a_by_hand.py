@@ -8,7 +8,6 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import rows
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.checks import check
@@ -93,8 +92,8 @@ def story(trace):
 
 
 @pytest.mark.rule("A-ASYNC-1", "A-CREATE-1", "A-PROV-1", "A-PROV-2", "A-PROV-3")
-@rows("variant", VARIANTS)
-@rows("name", DEVICES)
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda one: one.name)
+@pytest.mark.parametrize("name", DEVICES)
 def test_the_same_outcomes_through_the_bench_and_by_hand(name, variant):
     bench = PlatformARun(variant, phone=DEVICES[name]())
     bench.walk()
@@ -130,7 +129,7 @@ def test_create_is_static_and_takes_the_documents_two_arguments():
 
 
 @pytest.mark.rule("A-CREATE-3", "A-ASYNC-1")
-@rows("damage", [name for name in DAMAGES if name != "none"])
+@pytest.mark.parametrize("damage", [name for name in DAMAGES if name != "none"])
 def test_damaged_data_is_an_outcome_and_no_exception(damage):
     outcome = Hand().create(damage)
     assert isinstance(outcome, m.InvalidSdkInput)

@@ -3,7 +3,6 @@
 import inspect
 
 import pytest
-from rows import rows
 
 from workbook.checks import check
 from workbook.errors import ParameterError
@@ -135,8 +134,8 @@ DELEGATES = {
 
 
 @pytest.mark.rule("B-DEL-1", "B-DEL-2", "B-FIN-1")
-@rows("variant", BOTH)
-@rows("kind", DELEGATES)
+@pytest.mark.parametrize("variant", BOTH, ids=lambda one: one.name)
+@pytest.mark.parametrize("kind", DELEGATES)
 def test_a_delegate_that_the_sdk_cannot_call_is_refused_and_told_why(kind, variant):
     if DELEGATES[kind][variant.later]:
         assert check_delegate(kind(), variant) is None
@@ -148,8 +147,8 @@ def test_a_delegate_that_the_sdk_cannot_call_is_refused_and_told_why(kind, varia
         check_delegate(kind(), variant)
 
 
-@rows("delegate", [None, object(), 5, "delegate", max, TwoArguments, lambda _output, _id: b"x"])
-@rows(
+@pytest.mark.parametrize("delegate", [None, object(), 5, "delegate", max, TwoArguments, lambda _output, _id: b"x"])
+@pytest.mark.parametrize(
     ("variant", "told"),
     [(B_EARLIER, "provision(sdk_output)."), (B_LATER, "provision(sdk_output, payment_instrument_id).")],
 )

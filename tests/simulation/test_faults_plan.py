@@ -7,7 +7,6 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import rows
 
 from workbook.errors import ParameterError
 from workbook.simulation.faults import FAULTS, FaultPlan, Planned, fault
@@ -36,7 +35,7 @@ MEANT = {
 }
 
 
-@rows("name", MEANT)
+@pytest.mark.parametrize("name", MEANT)
 def test_a_rule_takes_the_requests_that_it_is_meant_for(name):
     planned, expected = MEANT[name]
     assert names(planned) == expected
@@ -154,7 +153,7 @@ REFUSED = {
 }
 
 
-@rows("name", REFUSED)
+@pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_planned_is_explained(name):
     plain, message = REFUSED[name]
     with pytest.raises(ParameterError, match=message):

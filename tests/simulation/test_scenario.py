@@ -10,7 +10,6 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import rows
 
 from workbook.errors import ConfigurationError
 from workbook.simulation.scenario import (
@@ -231,7 +230,7 @@ SLIPS = {
 }  # fmt: skip
 
 
-@rows("slip", SLIPS)
+@pytest.mark.parametrize("slip", SLIPS)
 def test_a_slip_is_told_with_its_place_and_what_is_allowed(slip):
     text, expected = SLIPS[slip]
     told = said(text)
@@ -260,8 +259,10 @@ def test_a_wrong_value_that_its_table_must_have_hides_no_later_slip():
 
 
 @pytest.mark.rule("REL-2")
-@rows("key", ["key", "api_key", "apiKey", '"x-api-key"', "API-KEY", "client_secret", "token", "password"])
-@rows("table", ['[[credential]]\nname = "a"\n', "", '[[instrument]]\nid = "a"\n', "[latencies]\n"])
+@pytest.mark.parametrize(
+    "key", ["key", "api_key", "apiKey", '"x-api-key"', "API-KEY", "client_secret", "token", "password"]
+)
+@pytest.mark.parametrize("table", ['[[credential]]\nname = "a"\n', "", '[[instrument]]\nid = "a"\n', "[latencies]\n"])
 def test_a_key_in_a_scenario_is_refused_and_not_repeated(key, table):
     told = said(f'{table}{key} = "{CANARY}"')
     assert "keys are made when a server starts, or come from the environment" in told
@@ -303,7 +304,7 @@ WRONG_PATHS = {
 }
 
 
-@rows("wrong", WRONG_PATHS)
+@pytest.mark.parametrize("wrong", WRONG_PATHS)
 def test_what_cannot_be_found_is_told(wrong):
     path, expected = WRONG_PATHS[wrong]
     with pytest.raises(ConfigurationError, match=re.escape(expected)) as caught:

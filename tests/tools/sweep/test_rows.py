@@ -1,6 +1,7 @@
 """The rows of a sweep are the same to the byte, whoever plays them and however often it was killed."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -111,7 +112,7 @@ def test_a_killed_sweep_goes_on_and_ends_in_the_same_bytes(own_code, in_this_pro
 
 
 @pytest.mark.slow
-@pytest.mark.nightly
+@pytest.mark.skipif("WORKBOOK_EVERYTHING" not in os.environ, reason="the nightly part `sweep` runs it: a Dask cluster")
 def test_a_cluster_makes_the_same_bytes(own_code, in_this_process):
     from distributed import LocalCluster
 

@@ -31,9 +31,9 @@ class ExerciseKind(StrEnum):
     """What the learner does."""
 
     PREDICT = "predict"
-    FIND = "find"
-    FIX = "fix"
+    MEND = "mend"
     WRITE = "write"
+    NATIVE = "native"
 
 
 @dataclass(frozen=True, slots=True)
