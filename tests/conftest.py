@@ -1,6 +1,6 @@
 """What every test shares: no setting from outside, and the dose of Hypothesis.
 
-`HYPOTHESIS_PROFILE=thorough pytest` draws 10,000 examples for each property.
+Each property draws 25 examples; `HYPOTHESIS_PROFILE=thorough pytest` draws 10,000.
 """
 
 import gc
@@ -40,7 +40,12 @@ for number, usual in ENDING.items():
     ENDING[number] = signal.getsignal(number)
 
 settings.register_profile(
-    "default", deadline=None, derandomize=CI, database=None, suppress_health_check=[HealthCheck.too_slow]
+    "default",
+    max_examples=25,
+    deadline=None,
+    derandomize=CI,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=10_000)
 settings.register_profile("quick", settings.get_profile("default"), max_examples=10)
@@ -60,7 +65,7 @@ def terse(interactor):
 
 
 def pytest_configure(config):
-    """With -m "not slow" each property draws fewer examples; the whole line draws Hypothesis' hundred."""
+    """With -m "not slow" each property draws fewer examples."""
     for name in [*os.environ]:
         if name.startswith("WORKBOOK_") and name not in KEPT:
             del os.environ[name]
@@ -76,8 +81,10 @@ def pytest_configure(config):
     settings.register_profile("api", settings(), max_examples=most, suppress_health_check=[*HealthCheck])
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Notebooks and browser tests are slow without saying so, and a test of a file that is made anew is `golden`.
+
+    Tests marked `nightly` are left out, unless WORKBOOK_EVERYTHING is set.
 
     Files with slow tests come first, so that the workers end with many small files and at the same time. Of these the
     longest begin, and the others are shuffled, always alike: neighbours in a directory wait alike, and while all
@@ -88,6 +95,9 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.slow)
         if "generated" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.golden)
+    if "WORKBOOK_EVERYTHING" not in os.environ:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("nightly")])
+        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
     slow = {item.path for item in items if item.get_closest_marker("slow")}
 
     def turn(item):

@@ -24,18 +24,22 @@ ROOT = Path(__file__).parent.parent
 CANARY = "CANARY-7f3a9c51e0b24d68-KEY"
 SPELLINGS = (CANARY, CANARY.lower(), base64.b64encode(CANARY.encode()).decode(), CANARY.encode().hex(), CANARY[:16])
 
+SILENT = {"08", "09", "10"}
+
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """The report directory and the printed output of a run of all notebooks with the canary as their key.
 
-    Without 08 to 10: they judge samples and ask no API. tests/tools/conform/back_end plants canaries there.
+    Without 08 to 10: they judge samples and ask no API. tests/tools/conform/back_end plants canaries there. With each
+    change two lessons run, at night all of them.
     """
     out = tmp_path_factory.mktemp("canary") / "report"
     world = replace(World(seed=99), credentials={CANARY: Credential()})
     with running(Service(world)) as base_url:
-        asking = (path.stem for path in (ROOT / "notebooks").glob("*.ipynb") if path.stem[:2] not in {"08", "09", "10"})
-        names = sorted(asking)
+        names = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb") if path.stem[:2] not in SILENT)
+        if "WORKBOOK_EVERYTHING" not in os.environ:
+            names = names[1:3]
         command = [sys.executable, "-m", "workbook", "run", *names, "--out", str(out), "-p", "source=api"]
         environment = {**os.environ, "WORKBOOK_API_KEY": CANARY, "WORKBOOK_BASE_URL": base_url}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
@@ -46,7 +50,7 @@ def report(tmp_path_factory):
 def test_the_key_stands_in_nothing_that_was_written(report):
     out, done = report
     texts = {str(path): path.read_text(errors="replace") for path in out.rglob("*") if path.is_file()}
-    assert len(texts) >= 6
+    assert len(texts) >= 5
     texts |= {"stdout": done.stdout, "stderr": done.stderr}
     assert [(name, form) for name, text in texts.items() for form in SPELLINGS if form in text] == []
 
@@ -65,4 +69,4 @@ def test_the_report_counts_every_check(report):
     out, _done = report
     told = json.loads((out / "run.json").read_text())
     assert told["format"] == 1
-    assert (out / "junit.xml").read_text().count("<testcase") >= 8
+    assert (out / "junit.xml").read_text().count("<testcase") >= 4

@@ -16,6 +16,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 from ran import MISS, arrived, call, recorded, result, seen
+from rows import rows
 
 from workbook.api.client import ActivationDataClient
 from workbook.api.exchange import RetryPolicy
@@ -222,7 +223,7 @@ def parts(spelled):
 
 @pytest.mark.rule("REL-2")
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: writer.__name__)
-@pytest.mark.parametrize("spelling", SPELLINGS)
+@rows("spelling", SPELLINGS)
 def test_no_spelling_of_a_key_comes_out_of_a_writer(spelling, writer, tmp_path, monkeypatch, capsys):
     spelled = SPELLINGS[spelling]
     given = {"folder": tmp_path, "monkeypatch": monkeypatch, "capsys": capsys}

@@ -6,6 +6,7 @@ What the systems bring themselves is not run here: the `uses:` steps of the work
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import yaml
 
 from workbook.base.files import sample
 from workbook.lessons.exercises.editions import copy_lessons
+from workbook.tools.commands import cli
 
 GITHUB, GITLAB, JENKINS = (sample(f"ci/{name}") for name in ("github.yml", "gitlab-ci.yml", "Jenkinsfile"))
 MANUAL = Path(__file__).parent.parent / "notebooks" / "reference" / "ci.md"
@@ -45,6 +47,14 @@ def test_the_three_run_the_same_lines():
 def test_a_line_is_the_same_in_every_run(path):
     """What differs from run to run, and every secret, comes from the environment: nothing is filled into a line."""
     assert [line for line in lines(path) if "${" in line or "{{" in line] == []
+
+
+def test_every_command_of_a_line_is_one_of_ours():
+    """At night each line runs as it stands."""
+    words = [shlex.split(part) for line in lines(GITHUB) for part in re.findall(r"\bworkbook ([^&|;>]*)", line)]
+    assert len(words) >= 4
+    for command in words:
+        assert callable(cli.parsed([word for word in command if word != "$CONFORM"]).handler)
 
 
 def test_the_manual_names_what_is_not_run_here():
@@ -94,6 +104,7 @@ def ran(tmp_path_factory):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_every_line_runs_as_it_stands_and_a_second_run_compares_with_the_first(ran):
     folder, run = ran
     for line in lines(GITHUB):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from rows import rows
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -23,7 +24,7 @@ def pins():
     return {canonicalize_name(r.name): r for r in wanted}
 
 
-@pytest.mark.parametrize("requirement", DECLARED, ids=lambda r: r.name)
+@rows("requirement", DECLARED)
 def test_every_dependency_has_both_bounds_or_one_version_and_a_pin_within_them(requirement):
     operators = {part.operator for part in requirement.specifier}
     assert operators in ({">=", "<"}, {"=="})

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from workbook.base.files import NATIVE
+from workbook.base.files import NATIVE, sample
 from workbook.base.rules import Basis, Level, rules
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 OF_THE_WORKBOOK = {
     "this machine is ready",
-    "the reference relay fails no case",
     "the reference app core fails no case",
 }
 """Checks about the workbook itself: they claim nothing of an API, an SDK or a wallet."""
@@ -45,18 +44,13 @@ EVERYWHERE = " ".join(map(prose, LESSONS))
 def test_each_check_of_a_lesson_names_a_rule_or_a_source():
     unsourced = [(where, name) for where, name, words in checks() if not words & {"rule", "source"}]
     assert {name for _where, name in unsourced} == OF_THE_WORKBOOK
-    assert len(list(checks())) >= 12
 
 
 @pytest.mark.parametrize(
     ("lesson", "fact", "source"),
     [
-        ("03", "no card was added", "assumed"),
         ("04", "the button stays, for the watch", "sdk-b"),
-        ("04", "the button is gone though the watch lacks the card", "inferred"),
         ("05", "a remembered entry works without any call before it", "assumed"),
-        ("07", "it waits at least as long as it was told", "assumed"),
-        ("07", "nothing happens for 20 s", "wallet"),
     ],
 )
 def test_a_fact_that_its_rule_does_not_say_bears_its_source(lesson, fact, source):
@@ -74,9 +68,9 @@ def test_each_gap_of_the_document_is_taught(gap):
 @pytest.mark.parametrize(
     ("lesson", "words"),
     [
-        ("00", "On platform B they work together only in a store build with a live card (*sdk-b*)."),
-        ("01", "It once calls this value an *object*"),
-        ("01", "the document demands for the GET (`API-15`). That the POST needs the role, too, is *assumed*"),
+        ("00", "On platform B, app, SDK and wallet work together only in a store build with a live card (*sdk-b*)."),
+        ("01", "It calls `sdkInput` a string (platform A), binary data (platform B) and once an *object*."),
+        ("01", "the document demands for the GET (`API-15`). That the POST needs it too is *assumed*."),
         ("02", "that of `create` is a `CardProvisioningCreateResult`"),
         ("03", "The document sets no time limit on platform A."),
         ("04", "In the document `canAddCard`, `activate` and the delegate's `provision` are async"),
@@ -84,9 +78,11 @@ def test_each_gap_of_the_document_is_taught(gap):
         ("04", "What a `Pass` holds is defined by the platform, not by the service"),
         ("05", "by the watch's app on the phone, as here, or by the wallet app on the watch (`X-ENTRIES-2`)"),
         ("05", "`configuration`, `certificateChain`, `nonce`, `nonceSignature` and the `delegate` (`X-GEN-1`)"),
-        ("05", "the provisioning runs inside the request (*inferred*)"),
+        ("05", "It does not show that one runs inside the other (*inferred*)"),
         ("04", "the wallet waits 20 s (*wallet*), and no card is added"),
-        ("06", "The document does not say what follows (*wallet*)"),
+        ("04", "Then the button is gone though the watch lacks the card (*inferred*)"),
+        ("05", "no webhook, no notification (`GAP-6`). It shows five callbacks and no others"),
+        ("05", "It does not say what follows: the wallet does not list the app, and nobody learns why (*wallet*)"),
     ],
 )
 def test_a_statement_says_whose_it_is(lesson, words):
@@ -94,22 +90,13 @@ def test_a_statement_says_whose_it_is(lesson, words):
     assert words in prose(path)
 
 
-@pytest.mark.parametrize(
-    "callback",
-    [
-        "`didFinishProvisioning(with:error:)` | B, in the app | provisioning is complete",
-        "the delegate's `provision` | B, in the app and in the extension | the SDK needs an `sdkInput`",
-        "the delegate's `cardArt` | B, in the extension | the wallet needs the preview of the card",
-        "`ProvisionResult.Success`, `.Failure` | A | `provision` returns it",
-        "`OpcProvider.fetchOpc` | A, from 0.4.0 | the SDK needs the OPC data",
-    ],
-)
-def test_the_five_callbacks_are_the_only_events_of_the_document(callback):
-    (path,) = (path for path in LESSONS if path.stem.startswith("05"))
-    (told,) = (text for text in cells(path, "markdown") if text.startswith("## What calls your app"))
-    assert f"| {callback} " in told
-    assert told.count("\n| ") == 6
-    assert "no webhook, no notification (`GAP-6`)" in told
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_native_lines_of_a_lesson_are_those_of_the_file_that_it_links_to(path):
+    for text in cells(path, "markdown"):
+        linked = re.findall(r"\]\(\.\./fixtures/((?:native|apps)/[^)]+)\)", text)
+        whole = [line.strip() for name in linked for line in sample(name).read_text("utf-8").splitlines()]
+        for block in re.findall(r"```(?:swift|kotlin)\n(.*?)```", text, re.DOTALL) if linked else ():
+            assert [line for line in map(str.strip, block.splitlines()) if line not in {*whole, "", "// …"}] == []
 
 
 def test_no_lesson_uses_a_tag_that_is_no_source():
@@ -126,7 +113,7 @@ def test_the_adapter_s_types_are_those_of_the_stand_in():
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_a_lesson_begins_with_strict_and_its_last_cell_sums_up_its_checks(path):
+def test_a_lesson_begins_with_strict_and_where_it_checks_something_its_last_cell_sums_up(path):
     first, *_, last = cells(path, "code")
     assert first.splitlines()[-1] == "strict = False"
-    assert last == "wb.check()"
+    assert last == "wb.check()" or path.stem not in {where for where, _name, _words in checks()}

@@ -113,6 +113,7 @@ def test_the_calls_of_serve_are_answered(shell, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.needs("curl")
 def test_a_record_of_the_simulator_differs_in_nothing(shell, tmp_path):
     _, calls, *_more = blocks(FOLDER / "serve.md", "sh")
@@ -126,6 +127,7 @@ def test_a_record_of_the_simulator_differs_in_nothing(shell, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_the_sample_back_end_conforms(shell, tmp_path):
     page = FOLDER / "conform.md"
     printed = shell(blocks(page, "sh")[1], tmp_path)

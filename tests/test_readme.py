@@ -12,6 +12,7 @@ import pytest
 from notebook_rows import with_rows
 from packaging.requirements import Requirement
 
+from workbook.lessons.exercises.model import lesson
 from workbook.play.platform_a import PlatformARun
 from workbook.views.sequence import sequence
 
@@ -20,6 +21,9 @@ README = (ROOT / "README.md").read_text()
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 ROWS = re.compile(r"(?:^\| \[?`\d\d_\w+`.*\n)+", re.MULTILINE)
 """Of a table of lessons: the rows of the lessons."""
+TIME = re.compile(r"\*\*Time:\*\* [^.]*\.")
+"""In the first cell of a lesson: its sentence about time."""
+WORDS_A_MINUTE = 200
 PICTURE = ROOT / "notebooks" / "reference" / "platform-a.svg"
 
 
@@ -41,21 +45,40 @@ def test_its_picture_is_what_the_workbook_draws_today(generated):
 
 
 def lessons(row):
-    """One row for each lesson, from what its notebook says of itself: its name, what it teaches, its minutes."""
+    """One row for each lesson: its name, what it teaches, the minutes to read it and to do its exercises."""
     for path in NOTEBOOKS:
-        first = json.loads(path.read_text("utf-8"))["cells"][0]
-        minutes = re.search(r"\*\*Time:\*\* (\d+) minutes", "".join(first["source"]))[1]
-        yield row.format(name=path.stem, teaches=first["metadata"]["teaches"], minutes=minutes)
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        words = sum(len(text.split()) for cell in cells for text in texts_of(cell))
+        exercises = sum(each.minutes for each in lesson(path.stem[:2]).values())
+        yield row.format(
+            name=path.stem,
+            teaches=cells[0]["metadata"]["teaches"],
+            reading=round(words / WORDS_A_MINUTE),
+            exercises=exercises,
+        )
+
+
+def texts_of(cell):
+    """What a reader has before them of one cell: its source, and its outputs as text."""
+    yield "".join(cell["source"])
+    for output in cell.get("outputs", ()):
+        yield "".join(output.get("text", output.get("data", {}).get("text/plain", "")))
+
+
+def test_each_lesson_says_how_long_it_takes_to_read_and_to_do(generated):
+    times = lessons("**Time:** {reading} minutes to read, {exercises} minutes of exercises.")
+    for path, time in zip(NOTEBOOKS, times, strict=True):
+        generated(path, with_rows(path, TIME, time))
 
 
 def test_its_table_of_lessons_is_what_the_notebooks_say_of_themselves(generated):
-    table = "".join(lessons("| `{name}` | {teaches} | {minutes} |\n"))
+    table = "".join(lessons("| `{name}` | {teaches} | {reading} | {exercises} |\n"))
     generated(ROOT / "README.md", ROWS.sub(lambda _: table, README))
     assert table in (ROOT / "README.md").read_text("utf-8")
 
 
 def test_the_map_of_the_first_lesson_is_what_the_other_notebooks_say_of_themselves(generated):
-    _itself, *others = lessons("| [`{name}`]({name}.ipynb) | {teaches} | {minutes} |\n")
+    _itself, *others = lessons("| [`{name}`]({name}.ipynb) | {teaches} | {reading} | {exercises} |\n")
     generated(NOTEBOOKS[0], with_rows(NOTEBOOKS[0], ROWS, "".join(others)))
 
 

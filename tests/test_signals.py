@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 import signals
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="lo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["conform", "run"])  # all of them at night: .ci/nightly signals
+@pytest.mark.parametrize("name", ["conform"])  # all of them at night: .ci/nightly signals
 def test_a_signal_at_any_moment_leaves_nothing_half_done(name, tmp_path):
     assert not signals.wrong_after(name, *signals.drawn(name, 0), tmp_path)
 
@@ -32,6 +33,7 @@ def test_what_is_wrong_is_found(tmp_path, monkeypatch):
     child = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); "
     files = "open('half.json', 'w').write('{'); open('scratch/x', 'w'); time.sleep(60)"
     monkeypatch.setattr(signals, "PROGRAM", ("-c", child + files))
+    monkeypatch.setattr(signals, "left", partial(signals.left, seconds=0.1))
     monkeypatch.setitem(signals.COMMANDS, "bad", ([], 0.0, {0}))
     found = signals.wrong_after("bad", 2.0, signal.SIGHUP, tmp_path)
     assert found.startswith("bad, SIGHUP after 2.00 s, exit code -1:\nstill running:")

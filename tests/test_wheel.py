@@ -74,9 +74,10 @@ def test_an_installed_workbook_knows_its_version_and_its_own_files(workbook):
     assert done.stdout.startswith(f"True {folder}")
 
 
+@pytest.mark.nightly
 def test_a_lesson_runs_outside_of_every_checkout(workbook):
     run, folder = workbook
-    done = run("run", "01", "06")
+    done = run("run", "01", "05")
     assert (done.returncode, done.stdout) == (0, "report in report; its page is report/index.html\n"), done.stderr
     assert (folder / "report" / "junit.xml").is_file()
 
@@ -88,6 +89,7 @@ def test_the_lessons_that_were_installed_are_not_changed(workbook):
     assert done.stderr == "workbook: This would change the installed notebooks. Copy them first: workbook new DIR\n"
 
 
+@pytest.mark.nightly
 def test_a_working_copy_holds_a_sample_that_conforms_and_lessons_that_run(workbook):
     run, folder = workbook
     assert run("new", "mine").returncode == 0

@@ -1,6 +1,5 @@
 """Both clients against raw sockets: what a broken or hostile peer does, byte for byte."""
 
-import gzip
 import logging
 import socket
 import ssl
@@ -11,19 +10,10 @@ import traceback
 import httpx
 import pytest
 
-from workbook import ActivationDataClient, RetryPolicy, Timeouts
-from workbook.errors import (
-    ActivationDataError,
-    ApiStatusError,
-    DeadlineError,
-    MalformedResponseError,
-    MaybeSentError,
-    NotSentError,
-    ResponseTooLargeError,
-)
+from workbook import ActivationDataClient, RetryPolicy
+from workbook.errors import ApiStatusError, DeadlineError, MaybeSentError, NotSentError
 
 GOOD = b'{"sdkInput":"YWJj"}'
-SHORT = Timeouts(read=0.2)
 
 
 def send(data):
@@ -72,52 +62,26 @@ def test_one_connection_serves_many_calls(serve, wire):
     server = serve(script)
     with ActivationDataClient(server.url, "k") as client:
         for _ in range(5):
-            client.with_options(deadline=5.0).get("PI1")
+            client.with_options(deadline=30.0).get("PI1")
     assert len(ports) == 1
     assert not any(b"cookie" in request for request in server.requests)
 
 
 FAULTS = {
-    "reset at once": (rst, MaybeSentError),
-    "reset in the body": (lambda wire: rst(wire, b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"), MaybeSentError),
-    "closed at once": (lambda wire: send(b""), MaybeSentError),
-    "closed in the body": (lambda wire: send(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"), MaybeSentError),
-    "bad chunk": (lambda wire: send(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nhush\r\n"), MaybeSentError),
-    "no HTTP": (lambda wire: send(b"hush hush\r\n\r\n"), MaybeSentError),
-    "stall": (lambda wire: lambda connection, request: time.sleep(0.5), MaybeSentError),
-    "truncated JSON": (lambda wire: send(b"HTTP/1.1 200 OK\r\n\r\n" + GOOD[:-2]), MalformedResponseError),
-    "nested JSON": (lambda wire: send(wire.ok(b"[" * 100_000)), MalformedResponseError),
-    "bad gzip": (lambda wire: send(wire.ok(b"hush", "content-encoding: gzip")), MalformedResponseError),
-    "gzip bomb": (
-        lambda wire: send(wire.ok(gzip.compress(bytes(20_000_000)), "content-encoding: gzip")),
-        ResponseTooLargeError,
-    ),
-    "giant": (lambda wire: send(b"HTTP/1.1 200 OK\r\ncontent-length: 999999999\r\n\r\n{"), ResponseTooLargeError),
-    "error": (
-        lambda wire: send(b"HTTP/1.1 503 hush\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"),
-        ApiStatusError,
-    ),
+    "reset in the body": lambda wire: rst(wire, b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"),
+    "no HTTP": lambda _wire: send(b"hush hush\r\n\r\n"),
 }
+"""What the simulated service cannot do; its own faults are in test_client_faults."""
 
 
-@pytest.mark.slow
 @pytest.mark.rule("REL-1")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_a_typed_error_and_a_post_is_sent_once(serve, wire, call, fault):
-    script, kind = FAULTS[fault]
-    server = serve(script(wire))
-    with pytest.raises(ActivationDataError) as caught:
-        call(server.url, timeouts=SHORT, retries=RetryPolicy(attempts=2, base=0.0))
-    assert type(caught.value) is kind
-    transient = kind in (MaybeSentError, ApiStatusError)
-    assert caught.value.attempts == len(server.requests) == (2 if transient and call.method == "get" else 1)
+    server = serve(FAULTS[fault](wire))
+    with pytest.raises(MaybeSentError) as caught:
+        call(server.url, retries=RetryPolicy(attempts=2, base=0.0))
+    assert caught.value.attempts == len(server.requests) == (2 if call.method == "get" else 1)
     assert "hush" not in "".join(traceback.format_exception(caught.value))
-
-
-def test_a_get_survives_a_fault(serve, wire, method):
-    server = serve(lambda connection, request: connection.sendall(wire.ok(GOOD) if len(server.requests) > 1 else b""))
-    with ActivationDataClient(server.url, "k", retries=RetryPolicy(base=0.0)) as client:
-        assert client.get("PI1").sdk_input.text == "YWJj"
 
 
 @pytest.mark.rule("REL-1")
@@ -171,7 +135,7 @@ def test_a_handshake_that_hangs_was_not_sent(serve, call):
 def test_a_peer_that_is_not_trusted_gets_nothing(serve, call):
     server = serve(send(b"hush"))
     with pytest.raises(NotSentError):
-        call(server.url.replace("http:", "https:"), tls=ssl.create_default_context(), deadline=2.0)
+        call(server.url.replace("http:", "https:"), tls=ssl.create_default_context(), deadline=20.0)
 
 
 @pytest.mark.rule("REL-2")

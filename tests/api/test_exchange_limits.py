@@ -2,6 +2,7 @@ import math
 
 import anyio
 import pytest
+from rows import rows
 
 from workbook.api.exchange import Options, SystemClock, Timeouts
 from workbook.errors import ConfigurationError
@@ -21,7 +22,7 @@ def test_no_step_outlives_the_call():
     }
 
 
-@pytest.mark.parametrize(
+@rows(
     "wrong",
     [
         {"deadline": None},

@@ -5,6 +5,7 @@ from random import Random
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.exchange import (
     NEVER_SENT,
@@ -53,7 +54,7 @@ def test_retry_after_is_honoured():
     assert delay(RetryPolicy(), 1, Random(1), 1e30) == 1e30
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "seconds"),
     [
         ("0", 0.0),
@@ -104,7 +105,7 @@ def test_the_budget_runs_dry_and_fills_up():
     assert repr(budget) == "RetryBudget(2.0 of 2.0)"
 
 
-@pytest.mark.parametrize(
+@rows(
     "wrong",
     [
         {"attempts": 0},

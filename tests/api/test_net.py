@@ -2,12 +2,12 @@
 
 from ipaddress import ip_address
 
-import pytest
+from rows import rows
 
 from workbook.api.net import inner
 
 
-@pytest.mark.parametrize(
+@rows(
     ("address", "inside"),
     [
         ("169.254.169.254", "169.254.169.254"),

@@ -7,6 +7,7 @@ import traceback
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook import ActivationDataClient, SdkInput, SdkOutput
 from workbook.api.opaque import LAYERS, SIMULATED_PREFIX, wrong_layer
@@ -79,7 +80,7 @@ LAYER_CASES = [
 ]
 
 
-@pytest.mark.parametrize(("layer", "value"), LAYER_CASES)
+@rows(("layer", "value"), LAYER_CASES)
 def test_diagnosis(layer, value):
     assert wrong_layer(value) == layer
 
@@ -104,7 +105,7 @@ def test_check_raises_what_data_lets_pass():
     assert fine.check(expect_json=True) is fine
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "layer", "words"),
     [
         (None, "not-text", "null"),
@@ -217,7 +218,7 @@ def test_a_serial_that_the_simulator_would_not_write_is_not_described(serial):
 
 
 @pytest.mark.rule("API-7", "API-8")
-@pytest.mark.parametrize(
+@rows(
     ("layer", "words"),
     [
         ("not-text", "This is not text."),

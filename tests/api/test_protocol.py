@@ -4,6 +4,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook import SdkInput, SdkOutput
 from workbook.api.protocol import (
@@ -143,7 +144,7 @@ SPELLINGS = {
 
 
 @pytest.mark.rule("REL-2", "REL-3")
-@pytest.mark.parametrize("spell", SPELLINGS.values(), ids=SPELLINGS)
+@rows("spell", SPELLINGS.values())
 def test_what_a_peer_repeats_is_not_quoted(spell):
     spelled = spell("live-Key-8f3a9c1e7b2d4a60")
     assert (

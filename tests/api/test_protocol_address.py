@@ -4,6 +4,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.protocol import API_PATH, check_base_url, encode_id
 from workbook.errors import ConfigurationError
@@ -33,7 +34,7 @@ def test_an_id_is_encoded(given_id, encoded):
 
 
 @pytest.mark.rule("API-3")
-@pytest.mark.parametrize(
+@rows(
     ("bad", "why"),
     [
         (None, "NoneType"),
@@ -86,7 +87,7 @@ def test_base_addresses_that_keep_the_key_secret(base_url):
 
 
 @pytest.mark.rule("REL-2")
-@pytest.mark.parametrize(
+@rows(
     ("base_url", "why"),
     [
         (None, "NoneType"),

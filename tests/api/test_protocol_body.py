@@ -6,6 +6,7 @@ import zlib
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.protocol import BodyReader, CallProblem, parse_object
 from workbook.errors import MalformedResponseError, ResponseTooLargeError
@@ -21,8 +22,8 @@ def read(data, cap=100, encoding="", length=None, size=7):
     return reader.finish()
 
 
-@pytest.mark.parametrize("encoding", ["", "identity", " Identity ", "gzip", "x-gzip"])
-@pytest.mark.parametrize("size", [0, 1, 99, 100])
+@rows("encoding", ["", "identity", " Identity ", "gzip", "x-gzip"])
+@rows("size", [0, 1, 99, 100])
 def test_bodies_up_to_the_cap_come_out_whole(encoding, size):
     data = bytes(range(size))
     wire = gzip.compress(data) if "gzip" in encoding else data
@@ -97,7 +98,7 @@ def test_reading_gives_bytes_or_a_problem(wire, encoding, data):
     assert read(gzip.compress(data), 60, "gzip") == data
 
 
-@pytest.mark.parametrize(
+@rows(
     ("body", "why"),
     [
         (b"", "empty"),

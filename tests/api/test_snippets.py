@@ -5,6 +5,7 @@ import json
 import shlex
 
 import pytest
+from rows import rows
 
 from workbook.api.protocol import API_PATH, Settings, build_get
 from workbook.api.snippets import HEADERS, LANGUAGES, snippets
@@ -20,8 +21,8 @@ def test_the_headers_are_those_of_the_client():
     assert "x-api-key" in sent
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("method", ["GET", "POST"])
+@rows("language", LANGUAGES)
+@rows("method", ["GET", "POST"])
 def test_each_language_names_method_path_and_headers_and_takes_the_key_from_the_environment(language, method):
     code = snippets(method, PATH, sends=method == "POST")[language]
     assert method in code

@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from rows import rows
 
 from workbook.base import files
 from workbook.base.files import read_named, read_regular, sample, write_whole
@@ -19,7 +20,7 @@ def test_native_code_is_found_by_its_language():
     assert "struct BackEnd: Sendable {" in sample("native/swift/BackEnd.swift").read_text()
 
 
-@pytest.mark.parametrize(
+@rows(
     "name",
     [
         "measurements/good_biuld.csv",

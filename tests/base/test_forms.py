@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 import pytest
 from pydantic import Field
+from rows import rows
 
 from workbook.base.forms import (
     BadConfigurationError,
@@ -56,9 +57,7 @@ def test_a_file_in_order_is_read_with_its_defaults():
     assert (form.name, form.card, form.get, form.strict) == ("mine", [Card(id="a")], Route(method="POST"), False)
 
 
-@pytest.mark.parametrize(
-    ("document", "sentence"),
-    [
+@rows(("document", "sentence"), [
         ({"name": 5}, f"name: it is 5; give {TEXT}."),
         ({"name": " x"}, f"name: it is ' x'; give {TEXT}."),
         ({"name": ""}, f"name: it is ''; give {TEXT}."),
@@ -79,8 +78,7 @@ def test_a_file_in_order_is_read_with_its_defaults():
         ({"card": {"id": "a"}}, "card: give tables, each under a heading in double brackets."),
         ({"card": [{"id": "a"}, {"size": 2}]}, f"[[card]] 2 id: it is missing; give {TEXT}."),
         ({"card": [{"id": "a", "size": 0}]}, "[[card]] 1 size: it is 0; give a whole number from 1."),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_mistake_has_its_place_and_what_to_give_instead(document, sentence):
     form, mistakes = told(document)
     assert [one for one in mistakes if not one.startswith(sentence)] == []
@@ -104,7 +102,7 @@ def test_a_place_within_a_wrong_table_is_told_no_second_time():
     assert (mistakes.within("get"), mistakes.within("get", "path"), mistakes.within()) == (True, False, True)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("place", "words"),
     [
         (("name",), "name"),

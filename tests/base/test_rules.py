@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from rows import rows
 
 from workbook.base.rules import Basis, Level, Owner, Rule, rule, rules
 from workbook.errors import ParameterError
@@ -22,7 +23,8 @@ IDS = """
     X-ENTRIES-1 X-ENTRIES-2 X-ENTRIES-3 X-ART-1 X-DEL-1 X-GEN-1 X-FLOW-1
     FLOW-1 FLOW-2 FLOW-3 FLOW-4
     GAP-1 GAP-2 GAP-3 GAP-4 GAP-5 GAP-6 GAP-7 GAP-8
-    REL-1 REL-2 REL-3 REL-4 REL-5 REL-6 REL-7 REL-8 REL-9
+    REL-1 REL-2 REL-3 REL-4 REL-5 REL-6 REL-7 REL-8 REL-9 REL-10 REL-11
+    REL-12 REL-13
     APP-1 APP-2 APP-3 APP-4 APP-5 APP-6 APP-7 APP-8 APP-9
 """.split()  # noqa: SIM905  # a list of ids is read more easily as words  # a person reads and compares this list
 """Stable for ever: a test, a lesson and a report name them. A new rule gets a new id; none is ever renamed."""
@@ -114,12 +116,12 @@ def test_every_mark_names_a_rule_that_exists():
     assert [(name, where) for name, where in marked() if name not in IDS] == []
 
 
-@pytest.mark.parametrize("one", rules(*BINDING), ids=lambda one: one.id)
+@rows("one", rules(*BINDING))
 def test_a_binding_rule_is_named_by_a_test(one):
     assert one.id in {name for name, _where in marked()}, f"No test proves {one}"
 
 
-@pytest.mark.parametrize("one", rules(Level.PRACTICE), ids=lambda one: one.id)
+@rows("one", rules(Level.PRACTICE))
 def test_a_practice_whose_breach_does_harm_is_named_by_a_test(one):
     assert one.id in {name for name, _where in marked()} or not one.harm
 
@@ -140,7 +142,7 @@ def test_an_owner_has_its_article_in_a_sentence(owner, words):
     assert len(Owner) == 6
 
 
-@pytest.mark.parametrize("basis", Basis)
+@rows("basis", Basis)
 def test_each_source_has_a_meaning_of_its_own(basis):
     assert [other for other in Basis if other.meaning == basis.meaning] == [basis]
     named = {Basis.OPENAPI: "OpenAPI", Basis.SDK_A: "platform A", Basis.SDK_B: "platform B", Basis.WALLET: "wallet"}

@@ -10,12 +10,13 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook import ActivationDataClient
 from workbook.base.secrecy import MASK, MISSING, Secret, SecretKind, Secrets, secrets_in_request, without_live_keys
 from workbook.errors import ConfigurationError, LeakError
 
-HEAVY = settings(max_examples=2_000, deadline=None, derandomize=True, database=None)
+HEAVY = settings(max_examples=min(4 * settings().max_examples, 10_000))
 VISIBLE = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=4, max_size=40)
 SENTENCES = re.compile(
     r"api_key has (a line break|a blank|a control character|a character outside ASCII) at position \d+\. "
@@ -25,7 +26,7 @@ AWKWARD = "it's\"a/key\\u0041"
 
 
 @pytest.mark.rule("REL-2")
-@pytest.mark.parametrize(
+@rows(
     ("key", "why"),
     [
         (None, "WORKBOOK_API_KEY"),
@@ -136,8 +137,8 @@ SPELLINGS = {
 }
 
 
-@pytest.mark.parametrize("spell", SPELLINGS.values(), ids=SPELLINGS.keys())
-@pytest.mark.parametrize("key", [ODD_KEY, "canary-0123456789"])
+@rows("spell", SPELLINGS.values())
+@rows("key", [ODD_KEY, "canary-0123456789"])
 def test_every_spelling_is_found_and_only_that_is_replaced(spell, key):
     secrets = secrets_of(key)
     text = f"before {spell(key)} after"
@@ -186,7 +187,7 @@ def test_two_clients_share_a_key_and_it_is_scrubbed_until_the_last_of_them_is_go
     assert without_live_keys(said) == said
 
 
-@pytest.mark.parametrize(
+@rows(
     ("headers", "target", "secrets"),
     [
         ([("X-API-Key", " k1 ")], "", ["k1", "k1"]),
@@ -231,14 +232,14 @@ def test_opaque_data_with_a_quote_in_it_is_found_as_json_has_it():
     assert Secrets([(SecretKind.OPAQUE, value)]).scrub(json.dumps([value])) == f'["{MASK}"]'
 
 
-def test_the_error_names_the_text_the_kind_and_the_encoding_and_never_the_secret():
+def test_the_error_names_the_text_and_the_kind_and_never_the_secret():
     key = "k3yQ-Zx81+Lm-very-long"
     search = Secrets.of_keys([key])
     search.check({"a": "nothing"})
-    for text, form in ((key, "plain"), (key.encode().hex(), "as hexadecimal"), (quote(key, safe=""), "escaped")):
+    for text in (key, key.encode().hex(), quote(key, safe="")):
         with pytest.raises(LeakError) as error:
             search.check({"a": "nothing", "conform.html": f"x{text}x"})
-        assert f"conform.html would contain the API key ({form})" in str(error.value)
+        assert "conform.html would contain the API key." in str(error.value)
         assert key not in str(error.value)
     assert search.cleaned("nothing") == "nothing"
     assert search.cleaned(f"x{key}") == f"[the API key was here, {len(key) + 1} characters]"

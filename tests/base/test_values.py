@@ -7,6 +7,7 @@ from math import inf, nan
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.base.values import (
     choice,
@@ -53,7 +54,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@rows("name", WRONG)
 def test_a_wrong_value_is_told_with_what_is_allowed(name):
     call, message = WRONG[name]
     with pytest.raises(ParameterError) as caught:

@@ -36,7 +36,7 @@ from workbook.errors import WorkbookError
 from workbook.tools.diagnose.inspector import inspect
 from workbook.tools.preflight import run as preflight_run
 from workbook.tools.preflight.gradle import read_script
-from workbook.tools.preflight.platform_b import read_old_plist, read_plist
+from workbook.tools.preflight.literals import read_old_plist, read_plist
 from workbook.tools.preflight.project import File, Project, read_project
 from workbook.tools.preflight.run import Preflight, finding_lines, preflight, read_environment
 from workbook.tools.preflight.signing import read_certificates, read_sent

@@ -1,4 +1,4 @@
-"""The whole site of `workbook course lite` in Chromium, offline: every cell of lessons 00 to 07, and every solution.
+"""The whole site of `workbook course lite` in Chromium, offline: every cell of lessons 00 to 05, and every solution.
 
 Run: python tests/bench/site.py [--lessons N] [--cache DIR] [--seconds 20]. It builds the site, serves it below a path
 as a code host serves a project page, refuses every other address, and exits with 1 where a cell fails. It prints how
@@ -29,10 +29,6 @@ from conftest import ARGS
 BELOW = "/some/path/"
 LEFT_OUT = {
     "00_start_here.ipynb cell-16": "It looks at the machine",  # ports, disk and kernel: a page has none
-    "06_extension_timing.ipynb cell-24": "It needs pandas",  # recorded durations are read into a frame
-    "06_extension_timing.ipynb exercise-06-2": "It needs pandas",  # a plan is simulated with NumPy
-    "06_extension_timing.ipynb cell-40": "It needs pandas",  # so is the planner's
-    "06_extension_timing.ipynb exercise-06-3": "It needs pandas",  # a log is a frame
 }
 """The cells that the site leaves out, and why."""
 PATIENCE = 60_000  # milliseconds
@@ -159,7 +155,7 @@ def lesson(page, name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--lessons", type=int, default=8)
+    parser.add_argument("--lessons", type=int, default=6)
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--seconds", type=float, default=20.0, help="from opening to a card in the wallet, at most")
     parser.add_argument("--screenshots", type=Path)

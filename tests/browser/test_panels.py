@@ -193,7 +193,7 @@ def test_of_many_quick_taps_none_is_lost(panel):
 
 
 @pytest.mark.rule("REL-1", "REL-6", "API-9")
-def test_an_answer_is_lost_by_its_arrow_mended_and_written_by_hand(panel):
+def test_an_answer_is_lost_by_its_arrow_fixed_and_written_by_hand(panel):
     stage = added(panel("break"))
     stage.locator('.wb-rows button[aria-label*="POST"]').first.click()
     stage.get_by_text("Break the POST's answer").click()
@@ -203,7 +203,7 @@ def test_an_answer_is_lost_by_its_arrow_mended_and_written_by_hand(panel):
     settled(stage, "failed")
     call = 'session.platform_a.live(fault="reset", moment="after", acts=[(\'tap\', 0.52)])'
     assert stage.locator(".wb-call code").inner_text() == call
-    stage.get_by_role("button", name="Mend it").click()
+    stage.get_by_role("button", name="Fix it").click()
     settled(stage, "in the wallet")
     assert stage.locator(".wb-broken").inner_text() == ""
     stage.locator('.wb-rows button[aria-label*="200 OK"]').last.click()

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 from vocabulary import sample
 
 from workbook.api.opaque import SdkOutput
@@ -15,7 +16,6 @@ from workbook.checks.extension import CALL_RULES
 from workbook.flows import messages as m
 from workbook.flows.messages import LIMITS
 from workbook.flows.trace import Kind, Record, Trace
-from workbook.flows.variants import SURFACES, VARIANTS_B
 from workbook.lessons.session import session
 from workbook.play.extension.handler import PassEntry, ReferenceHandler
 from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS
@@ -245,7 +245,7 @@ def told(findings):
 
 @pytest.mark.rule("X-PLIST-1", "X-HANDLER-1", "X-AUTH-1", "X-INIT-1", "X-STATUS-1", "X-STATUS-2", "X-STATUS-3")
 @pytest.mark.rule("X-ENTRIES-1", "X-ENTRIES-2", "X-ENTRIES-3", "X-ART-1", "X-DEL-1", "X-GEN-1", "X-FLOW-1", "API-12")
-@pytest.mark.parametrize(("name", "good", "broken", "findings"), ROWS, ids=[f"{r[0]}-{r[3][-1]}" for r in ROWS])
+@rows(("name", "good", "broken", "findings"), ROWS)
 def test_a_check_finds_what_is_broken_and_nothing_where_all_is_well(name, good, broken, findings):
     one = BY_NAME.get(name, symptoms)
     assert list(one(good)) == []
@@ -263,13 +263,6 @@ def test_every_check_is_proven_and_in_the_list():
 
 
 # ---------------------------------------------------------------- on whole runs
-
-
-@pytest.mark.rule("X-FLOW-1")
-@pytest.mark.parametrize("surface", SURFACES)
-@pytest.mark.parametrize("variant", VARIANTS_B)
-def test_the_reference_handler_has_no_findings(variant, surface):
-    assert SESSION.wallet.play(phone="with a watch", variant=variant, surface=surface).findings == []
 
 
 def possible():

@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.base.rules import Owner, rule
@@ -197,7 +198,7 @@ def told(findings):
 
 
 @pytest.mark.rule("A-BTN-1", "A-BTN-2", "A-CAN-6", "A-CREATE-2", "A-CREATE-3", "A-OUT-1", "A-PROV-4", "A-MIG-1")
-@pytest.mark.parametrize(("name", "good", "broken", "findings"), ROWS, ids=[f"{r[0]}-{r[3][-1]}" for r in ROWS])
+@rows(("name", "good", "broken", "findings"), ROWS)
 def test_a_check_finds_what_is_broken_and_nothing_where_all_is_well(name, good, broken, findings):
     one = BY_NAME.get(name, symptoms)
     assert list(one(good)) == []
@@ -303,7 +304,7 @@ def test_a_cause_that_the_document_does_not_name_bears_its_source(message):
     assert any(tag in found.todo for tag in ("assumed)", "inferred)", "(wallet)"))
 
 
-@pytest.mark.parametrize("reason", PROVISION_FAILURES)
+@rows("reason", PROVISION_FAILURES)
 def test_a_failure_s_name_bears_its_source_for_the_document_shows_none(reason):
     (found,) = check(failed(reason))
     assert f"Failure: {reason} (sdk-a), why." in found.text

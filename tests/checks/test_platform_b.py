@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.base.rules import Owner, rule
@@ -204,7 +205,7 @@ def told(findings):
 @pytest.mark.rule(
     "API-8", "B-INIT-1", "B-CAN-3", "B-WATCH-1", "B-WATCH-2", "B-START-1", "B-DEL-3", "B-FIN-1", "B-CAN-1", "B-CAN-2"
 )
-@pytest.mark.parametrize(("name", "good", "broken", "findings"), ROWS, ids=[f"{r[0]}-{r[3][-1]}" for r in ROWS])
+@rows(("name", "good", "broken", "findings"), ROWS)
 def test_a_check_finds_what_is_broken_and_nothing_where_all_is_well(name, good, broken, findings):
     one = BY_NAME.get(name, symptoms)
     assert [finding for finding in one(good) if finding.level != "note"] == []
@@ -229,9 +230,9 @@ WELL = {
 }
 
 
-@pytest.mark.parametrize("pages", [1, 3])
-@pytest.mark.parametrize("variant", VARIANTS_B.values(), ids=lambda one: one.name)
-@pytest.mark.parametrize("name", WELL)
+@rows("pages", [1, 3])
+@rows("variant", VARIANTS_B.values())
+@rows("name", WELL)
 def test_a_run_where_all_is_well_has_no_findings_beyond_notes(name, variant, pages):
     facts, notes = WELL[name]
     assert [finding.level for finding in check(walked(variant, pages=pages, **facts()))] == [Severity.NOTE] * notes

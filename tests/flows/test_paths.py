@@ -4,8 +4,10 @@ from collections import Counter
 from typing import get_args
 
 import pytest
-from vocabulary import VARIANTS, routes, sample
+from rows import rows
+from vocabulary import MACHINES, VARIANTS, routes, sample
 
+from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.flows.platform_a import BUSY_A, FINAL_A, State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
@@ -110,15 +112,16 @@ def test_a_flow_begins_in_the_app_and_ends_there(name):
 
 
 @pytest.mark.rule("API-13")
-@pytest.mark.parametrize("name", VARIANTS)
-def test_no_row_has_the_app_speak_to_the_api(name):
-    machine = VARIANTS[name].machine
-    messages = {row.event for row in machine.rows} | {c for row in machine.rows for c in row.commands}
+@rows("name", MACHINES)
+def test_no_row_has_app_or_extension_speak_to_the_api(name):
+    rows = MACHINES[name].rows
+    messages = {row.event for row in rows} | {command for row in rows for command in row.commands}
     assert {m.Actor.API} & {end for one in messages for end in (one.sender, one.receiver)} == set()
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@rows("name", MACHINES)
 def test_every_row_names_its_rules_and_says_whether_it_is_ours(name):
-    for row in VARIANTS[name].machine.rows:
+    for row in MACHINES[name].rows:
         assert row.rules
-        assert row.source in {"spec", "assumed", row.event.source}
+        assert [rule(rule_id).id for rule_id in row.rules] == [*row.rules]
+        assert row.source in {"spec", "assumed", "wallet", "inferred", row.event.source}

@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 from vocabulary import IN_APP_B, routes, sample
 
-from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.flows.platform_b import BUSY_B, FINAL_B, State
 from workbook.flows.variants import B_EARLIER, B_LATER
@@ -66,46 +65,9 @@ def test_every_row_is_on_some_path_or_leaves_a_final_state_or_is_a_named_loop(ma
     assert rest == {loop for loop in LOOPS if loop in {(row.state, row.event) for row in machine.rows}}
 
 
-def test_every_row_names_rules_that_exist_and_says_where_it_is_known_from(machine):
-    for row in machine.rows:
-        assert row.rules
-        assert [rule(one).id for one in row.rules] == list(row.rules)
-        assert row.source in {"spec", "assumed", "wallet", "inferred"}
-
-
 def test_only_what_missing_the_time_leads_to_rests_on_the_wallet_platform(machine):
     rows = {(row.state, row.event) for row in machine.rows if row.event_source == "wallet"}
     assert rows == {(S.POSTING, m.DelegateTimeSpent), (S.TOO_LATE, m.FinishedWithError)}
-
-
-ORDER = {
-    "earlier": [
-        m.GetActivationData, m.CreateService, m.AskCanAddCard, m.Start, m.AskDelegate, m.ReturnSdkInput, m.ShowAdded,
-    ],
-    "later": [
-        m.GetActivationData, m.CreateService, m.ActivateWatch, m.AskCanAddCardDetails, m.Start, m.AskDelegateWithId,
-        m.ReturnSdkInput, m.ShowAdded,
-    ],
-}  # fmt: skip
-
-
-@pytest.mark.rule("FLOW-3", "API-10", "API-11")
-@pytest.mark.parametrize("variant", [B_EARLIER, B_LATER], ids=lambda one: one.name)
-def test_the_shortest_way_whose_events_the_document_shows_is_the_document_s_order(variant):
-    spec = [path for path in variant.machine.paths() if all(row.event_source == "spec" for row in path)]
-    (added,) = [path for path in spec if m.FinishedWithPass in events(path) and m.SdkInputReceived in events(path)]
-    commands = [command for row in added for command in row.commands]
-    assert [command for command in commands if command in ORDER[variant.name]] == ORDER[variant.name]
-    assert added[-1].to is S.ADDED
-
-
-@pytest.mark.rule("FLOW-3")
-def test_nothing_is_called_before_the_get_and_nothing_is_provisioned_before_a_tap(machine):
-    for path in machine.paths():
-        seen = events(path)
-        assert seen[:2] in ([m.Opened, m.ActivationDataReceived], [m.Opened, m.ActivationDataFailed])
-        if m.StartCalled in seen:
-            assert seen.index(m.CanAddCard) < seen.index(m.AddTapped) < seen.index(m.StartCalled)
 
 
 @pytest.mark.rule("FLOW-4")
@@ -117,20 +79,6 @@ def test_a_flow_begins_in_the_app_and_ends_there(machine):
         assert all(command.sender is m.Actor.APP for command in path[-1].commands)
     actors = {end for row in machine.rows for one in (row.event, *row.commands) for end in (one.sender, one.receiver)}
     assert m.Actor.EXTENSION not in actors
-
-
-@pytest.mark.rule("API-13")
-def test_no_row_has_the_app_speak_to_the_api(machine):
-    messages = {row.event for row in machine.rows} | {c for row in machine.rows for c in row.commands}
-    assert {m.Actor.API} & {end for one in messages for end in (one.sender, one.receiver)} == set()
-
-
-@pytest.mark.rule("B-FIN-1", "B-FIN-2")
-def test_every_way_into_a_failure_gives_the_button_back_and_tells_the_cardholder(telling):
-    failing = [row for row in telling.rows if row.to is S.FAILED]
-    assert len(failing) == 7
-    told = {row.event is not m.FinishedCancelled: row.commands for row in failing}
-    assert told == {True: (m.EnableButton, m.TellFailure), False: (m.EnableButton,)}  # who cancelled knows it (APP-4)
 
 
 def test_a_silent_app_is_the_same_but_for_what_the_cardholder_is_told():
@@ -159,12 +107,6 @@ def test_the_time_of_the_delegate_begins_with_its_call_and_is_stopped_or_spent_o
     assert [row for row in machine.rows if m.StopBudget in row.commands and row.state is not S.POSTING] == []
 
 
-def test_the_call_comes_before_its_budget_so_that_taking_all_of_it_is_in_time(machine):
-    (row,) = [row for row in machine.rows if m.StartProvisionBudget in row.commands]
-    assert row.commands[-1] is m.StartProvisionBudget
-    assert row.commands[0] in (m.AskDelegate, m.AskDelegateWithId)
-
-
 def test_the_button_is_disabled_from_the_tap_until_the_path_ends(telling):
     for row in telling.rows:
         if row.event is m.AddTapped:
@@ -175,29 +117,3 @@ def test_the_button_is_disabled_from_the_tap_until_the_path_ends(telling):
         after = path[events(path).index(m.AddTapped) + 1 :] if m.AddTapped in events(path) else ()
         assert {row.state for row in after} <= set(BUSY_B)
         assert not any(m.EnableButton in row.commands for row in after[:-1])
-
-
-def test_the_button_is_there_exactly_where_it_can_be_tapped(telling):
-    shows = {row.to for row in telling.rows if {m.ShowButton, m.EnableButton} & set(row.commands)}
-    assert shows == OFFERED == {row.state for row in telling.rows if row.event is m.AddTapped}
-
-
-@pytest.mark.rule("API-10", "REL-7")
-def test_opening_the_page_again_fetches_again_wherever_no_attempt_is_under_way(machine):
-    again = {row.state: row for row in machine.rows if row.event is m.Opened and row.state is not S.IDLE}
-    assert set(again) == {State.READY, *FINAL_B}
-    assert {row.commands for row in again.values()} == {(m.GetActivationData,)}
-    assert set(again) & set(BUSY_B) == set()
-
-
-@pytest.mark.rule("B-CAN-3")
-def test_a_card_that_cannot_be_added_is_in_the_wallet_and_the_button_is_hidden(machine):
-    rows = [row for row in machine.rows if row.event is m.CannotAddCard]
-    assert {row.to for row in rows} == {S.IN_WALLET}
-    assert all(m.HideButton in row.commands and "B-CAN-3" in row.rules for row in rows)
-
-
-@pytest.mark.rule("X-CACHE-1", "FLOW-4")
-def test_the_extension_s_copy_is_saved_after_the_network_call_and_before_anything_else(machine):
-    (row,) = [row for row in machine.rows if m.SaveSdkInput in row.commands]
-    assert (row.event, row.commands[0]) == (m.ActivationDataReceived, m.SaveSdkInput)

@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 from vocabulary import EXTENSIONS, routes, sample
 
-from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.flows.extension import FINAL_EXTENSION, State
 from workbook.flows.messages import LIMITS
@@ -86,55 +85,7 @@ def test_the_flow_begins_in_the_wallet_app_and_not_in_the_issuers(name):
     assert m.Actor.APP not in actors
 
 
-@pytest.mark.rule("API-13")
-@EACH
-def test_no_row_has_the_extension_speak_to_the_api(name):
-    rows = EXTENSIONS[name].rows
-    messages = {row.event for row in rows} | {command for row in rows for command in row.commands}
-    assert {m.Actor.API, m.Actor.BACK_END} & {end for one in messages for end in (one.sender, one.receiver)} == set()
-
-
 # ---------------------------------------------------------------- order
-
-
-ORDER = (
-    (m.CallStatus,),
-    (m.CallPassEntries, m.CallRemotePassEntries),
-    (m.ExtensionProvisionCalled,),
-    (m.RequestReturned,),
-    (m.AddPass,),
-)
-"""X-FLOW-1, as the document numbers it, and what the wallet then does."""
-
-
-def whole(machine):
-    """The one way from the closed list to an added card."""
-    route, state = [], machine.initial
-    for event in (
-        m.IssuerListOpened, m.EntriesAvailable, m.IssuerChosen, m.EntriesReturned, m.EntryChosen, m.Authorized,
-        m.ExtensionProvisionCalled, m.RequestReturned, m.PassAdded,
-    ):  # fmt: skip
-        step = machine.step(state, sample(event))
-        route.append(step.row)
-        state = step.state
-    assert state is S.ADDED
-    return route
-
-
-@pytest.mark.rule("X-FLOW-1")
-@EACH
-def test_the_documents_order_is_the_way_to_an_added_card(name):
-    told = [one for row in whole(EXTENSIONS[name]) for one in (row.event, *row.commands)]
-    steps = [next(index for index, one in enumerate(told) if one in these) for these in ORDER]
-    assert steps == sorted(steps)
-
-
-@pytest.mark.rule("X-FLOW-1")
-@EACH
-def test_every_step_of_the_order_rests_on_its_rule(name):
-    for row in whole(EXTENSIONS[name]):
-        named = {*row.rules, *(one for command in row.commands for one in command.rules), *row.event.rules}
-        assert "X-FLOW-1" in named or row.event in {m.EntriesAvailable, m.EntriesReturned, m.Authorized}
 
 
 @pytest.mark.rule("X-AUTH-2")
@@ -153,37 +104,6 @@ def test_the_cardholder_is_authenticated_before_anything_is_provisioned(name):
     into = [row for row in machine.rows if row.to is S.GENERATING]
     assert {(row.state, row.event) for row in into} == {(S.AUTHENTICATING, one) for one in AUTHENTICATED}
     assert {row.state for row in machine.rows if m.AddPass in row.commands} == {S.PROVISIONING}
-
-
-@pytest.mark.rule("X-AUTH-2")
-@EACH
-def test_without_authentication_nothing_is_called_and_the_cardholder_is_told(name):
-    machine = EXTENSIONS[name]
-    for event in (m.AuthorizationCanceled, m.AuthorizationMissing):
-        step = machine.step(S.AUTHENTICATING, sample(event))
-        assert (step.state, [*map(type, step.commands)]) == (S.NOT_AUTHENTICATED, [m.ShowNotAdded])
-
-
-@pytest.mark.rule("X-FLOW-1", "X-GEN-1")
-@EACH
-def test_a_request_that_no_delegate_provisioned_is_not_added(name):
-    step = EXTENSIONS[name].step(S.GENERATING, sample(m.RequestReturned))
-    assert (step.state, [*map(type, step.commands)]) == (S.NOT_ADDED, [m.StopBudget, m.ShowNotAdded])
-
-
-@pytest.mark.rule("X-ENTRIES-1", "X-ENTRIES-2")
-@EACH
-def test_each_surface_asks_for_its_own_entries(name):
-    asks = {command for row in EXTENSIONS[name].rows for command in row.commands if "Entries" in command.__name__}
-    watch = name.endswith("watch")
-    assert (m.CallRemotePassEntries in asks, m.CallPassEntries in asks) == (watch, not watch)
-
-
-@pytest.mark.rule("X-ART-1")
-@EACH
-def test_each_variant_asks_for_card_art_in_its_own_way(name):
-    events = EXTENSIONS[name].events
-    assert (m.CardArtForBrandAsked in events, m.CardArtForIdAsked in events) == ("earlier" in name, "later" in name)
 
 
 # ---------------------------------------------------------------- time
@@ -255,22 +175,6 @@ def test_every_answer_that_can_come_late_is_an_edge_that_changes_nothing(name):
 
 
 # ---------------------------------------------------------------- rules and sources
-
-
-@EACH
-def test_every_row_names_its_rules_and_says_where_it_is_from(name):
-    for row in EXTENSIONS[name].rows:
-        assert row.rules
-        assert [rule(one).id for one in row.rules] == [*row.rules]
-        assert row.source in {"spec", "assumed", "wallet"}
-        assert not row.deprecated
-
-
-@EACH
-def test_what_the_document_says_nothing_of_is_not_said_to_be_its_own(name):
-    ours = {row.event for row in EXTENSIONS[name].rows if row.source != "spec"}
-    assert {m.BudgetSpent, m.HandlerRaised, m.ExtensionNotFound, m.AuthorizationMissing, m.PassRefused} <= ours
-    assert not any(row.source == "spec" and m.IgnoreLate in row.commands for row in EXTENSIONS[name].rows)
 
 
 def test_phone_and_watch_differ_in_the_entries_they_ask_for_and_the_variants_in_card_art():

@@ -4,6 +4,7 @@ import plistlib
 from types import MappingProxyType
 
 import pytest
+from rows import rows
 
 from workbook.errors import ParameterError
 from workbook.flows.extension import EXTENSIONS, POINT, PRINCIPAL, plist, plist_problems
@@ -34,7 +35,7 @@ def test_a_real_project_file_holds_the_real_names_where_the_workbook_has_placeho
 
 
 @pytest.mark.rule("X-PLIST-1")
-@pytest.mark.parametrize(
+@rows(
     "point",
     [
         OTHER[POINT],
@@ -69,7 +70,7 @@ def test_the_earlier_descriptions_string_is_not_a_dictionary():
 
 
 @pytest.mark.rule("X-PLIST-2")
-@pytest.mark.parametrize("document", [{}, {"NSExtension": None}, {"NSExtension": [POINT]}, None, "text", 5, [], b""])
+@rows("document", [{}, {"NSExtension": None}, {"NSExtension": [POINT]}, None, "text", 5, [], b""])
 def test_without_the_dictionary_there_is_nothing_to_find(document):
     assert plist_problems("extension", document) == ["there is no dictionary NSExtension (X-PLIST-2)"]
 
@@ -87,8 +88,8 @@ def test_a_long_value_is_not_repeated_whole():
     assert len(problem) < 300
 
 
-@pytest.mark.parametrize("call", [plist, lambda name: plist_problems(name, {})])
-@pytest.mark.parametrize("name", ["extention", "app", 5, None])
+@rows("call", [plist, lambda name: plist_problems(name, {})])
+@rows("name", ["extention", "app", 5, None])
 def test_an_unknown_extension_is_explained(call, name):
     with pytest.raises(ParameterError, match="No extension"):
         call(name)

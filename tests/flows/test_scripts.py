@@ -7,6 +7,7 @@ happened, the final state, and the button. Whatever is written in small letters 
 from dataclasses import replace
 
 import pytest
+from rows import rows
 
 from workbook.errors import ApiStatusError, DeadlineError, RedactedRequest, SdkInputError
 from workbook.flows import messages as m
@@ -161,7 +162,7 @@ def variant(request):
 
 
 @pytest.mark.rule("API-10", "A-CREATE-1", "A-CREATE-2", "A-CREATE-3", "A-CAN-1", "A-CAN-2", "A-CAN-3", "A-CAN-4")
-@pytest.mark.parametrize("name", UNTIL_THE_TAP)
+@rows("name", UNTIL_THE_TAP)
 def test_what_keeps_the_button_away(variant, name):
     stage, told, state = UNTIL_THE_TAP[name]
     bench, played = play(variant, **stage)
@@ -170,7 +171,7 @@ def test_what_keeps_the_button_away(variant, name):
 
 
 @pytest.mark.rule("A-PROV-1", "A-PROV-2", "A-PROV-3", "A-CAN-6", "A-BTN-1", "FLOW-1", "FLOW-2")
-@pytest.mark.parametrize("name", ON_TAP)
+@rows("name", ON_TAP)
 def test_how_a_tap_ends(variant, name):
     stage, told, state, button = ON_TAP[name]
     bench, played = play(variant, **stage)
@@ -179,7 +180,7 @@ def test_how_a_tap_ends(variant, name):
 
 
 @pytest.mark.rule("API-11", "A-BTN-1", "REL-6")
-@pytest.mark.parametrize("name", AT_THE_POST)
+@rows("name", AT_THE_POST)
 def test_no_opc_data_from_the_back_end(variant, name):
     stage, told = AT_THE_POST[name]
     bench, played = play(variant, **stage)
@@ -189,15 +190,15 @@ def test_no_opc_data_from_the_back_end(variant, name):
 
 
 @pytest.mark.rule("A-CAN-5", "A-ALLOW-1")
-@pytest.mark.parametrize("device", [PhoneA(allowlisted=False), PhoneA(can_provision=m.ApiError(NOT_ALLOWLISTED))])
-@pytest.mark.parametrize(("sdk", "outcome"), [(A_FROM_0_4_0, "ApiError"), (A_BEFORE_0_4_0, "UnknownFailure")])
+@rows("device", [PhoneA(allowlisted=False), PhoneA(can_provision=m.ApiError(NOT_ALLOWLISTED))])
+@rows(("sdk", "outcome"), [(A_FROM_0_4_0, "ApiError"), (A_BEFORE_0_4_0, "UnknownFailure")])
 def test_an_app_that_is_not_allowlisted_is_told_so_in_the_later_variant_only(variant, device, sdk, outcome):
     bench, played = play(replace(variant, facts=sdk.facts), phone=lambda: replace(device, cards=set()))
     assert (played, bench.state, bench.button) == (f"{created}{outcome} HideButton", "not offered", "hidden")
 
 
 @pytest.mark.rule("A-PROV-3")
-@pytest.mark.parametrize("reason", PROVISION_FAILURES)
+@rows("reason", PROVISION_FAILURES)
 def test_every_failure_of_the_wallet_gives_the_button_back(variant, reason):
     bench, _ = play(variant, phone=lambda: PhoneA(provision_failure=reason))
     assert (bench.state, bench.button) == (State.FAILED, "shown")
@@ -271,7 +272,7 @@ def test_after_a_failure_the_cardholder_may_tap_again(variant):
 
 
 @pytest.mark.rule("REL-7")
-@pytest.mark.parametrize("name", UNTIL_THE_TAP)
+@rows("name", UNTIL_THE_TAP)
 def test_opening_the_card_again_fetches_again(name):
     stage, _, _ = UNTIL_THE_TAP[name]
     bench, played = play(A_FROM_0_4_0, **stage)

@@ -7,6 +7,7 @@ happened, the final state, the button, and the words on the screen. Small letter
 from dataclasses import replace
 
 import pytest
+from rows import rows
 
 from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
@@ -120,7 +121,7 @@ UNTIL_THE_SERVICE = {
 
 
 @pytest.mark.rule("API-10", "B-INIT-1", "API-8", "REL-6", "APP-9")
-@pytest.mark.parametrize("name", UNTIL_THE_SERVICE)
+@rows("name", UNTIL_THE_SERVICE)
 def test_what_keeps_the_service_away(variant, name):
     stage, told = UNTIL_THE_SERVICE[name]
     bench, played = play(variant, **stage)
@@ -176,7 +177,7 @@ PLACES = {
 
 
 @pytest.mark.rule("FLOW-3", "B-CAN-1", "B-CAN-2", "B-CAN-3", "B-START-1", "B-DEL-1", "B-DEL-2", "B-FIN-1", "B-FIN-2")
-@pytest.mark.parametrize("name", PLACES)
+@rows("name", PLACES)
 def test_how_a_card_gets_to_phone_and_watch(variant, name):
     phone, first, state, button, words, places = PLACES[name]
     bench, played = play(variant, phone)
@@ -210,7 +211,7 @@ SCRIPTS = {
 
 
 @pytest.mark.rule("B-START-1", "B-FIN-1")
-@pytest.mark.parametrize("case", ENDS)
+@rows("case", ENDS)
 def test_every_error_gives_the_button_back_and_adds_nothing_and_all_but_a_cancellation_are_told(variant, case):
     bench, played = play(variant, lambda: PhoneB(ends_with=case))
     part, cancelled = PARTS[variant.name], case == "userCancelled"
@@ -239,7 +240,7 @@ AT_THE_POST = {
 
 
 @pytest.mark.rule("B-DEL-3", "API-11", "REL-6")
-@pytest.mark.parametrize("name", AT_THE_POST)
+@rows("name", AT_THE_POST)
 def test_the_delegate_returns_nil_when_no_sdk_input_can_be_produced(variant, name):
     back_end, answer = AT_THE_POST[name]
     bench, played = play(variant, back_end=back_end)
@@ -307,7 +308,7 @@ def test_an_app_of_the_other_variant_gets_nowhere(name):
 
 
 @pytest.mark.rule("REL-7", "B-START-1")
-@pytest.mark.parametrize("case", ENDS)
+@rows("case", ENDS)
 def test_after_a_failure_the_cardholder_may_tap_again(variant, case):
     bench, played = play(variant, lambda: PhoneB(ends_with=case))
     bench.phone.ends_with = None
@@ -323,6 +324,14 @@ def test_after_a_failure_the_page_may_be_opened_again_and_says_nothing_of_the_la
     part = PARTS[variant.name]
     assert script(bench.open()) == f"{played} {part['looked']}{shown}".strip()
     assert (bench.button, bench.label) == ("shown", "")
+
+
+@pytest.mark.rule("B-FIN-2")
+def test_either_label_may_follow_did_finish_provisioning(variant):
+    run, played = play(replace(variant, says_available=True))
+    assert "FinishedWithPass ShowAvailable" in played
+    (shown,) = run.trace.select(m.ShowAvailable)
+    assert (run.label, shown.source) == ("Available in Wallet", "assumed")
 
 
 @pytest.mark.rule("B-CAN-3")

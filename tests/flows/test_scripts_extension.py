@@ -5,6 +5,7 @@ what happened, and the final state. Whatever is written in small letters below i
 """
 
 import pytest
+from rows import rows
 
 from workbook.flows import messages as m
 from workbook.flows.extension import State
@@ -171,8 +172,8 @@ def for_this(told, surface, variant):
 
 @pytest.mark.rule("X-FLOW-1", "X-STATUS-1", "X-STATUS-2", "X-STATUS-3", "X-ENTRIES-1", "X-ENTRIES-3", "X-GEN-1")
 @pytest.mark.rule("X-AUTH-1", "X-AUTH-2", "X-CACHE-1", "X-DEL-1", "X-HANDLER-1", "FLOW-4")
-@pytest.mark.parametrize("variant", VARIANTS_B)
-@pytest.mark.parametrize("name", SCRIPTS)
+@rows("variant", VARIANTS_B)
+@rows("name", SCRIPTS)
 def test_on_the_phone(name, variant):
     stage, told, state = SCRIPTS[name]
     host, played = play(variant=variant, **stage)
@@ -184,8 +185,8 @@ ALIKE = ("added", "status(): late", "ui: refuses", "ui: never reports", "request
 
 
 @pytest.mark.rule("X-ENTRIES-2", "X-FLOW-1")
-@pytest.mark.parametrize("variant", VARIANTS_B)
-@pytest.mark.parametrize("name", ALIKE)
+@rows("variant", VARIANTS_B)
+@rows("name", ALIKE)
 def test_on_the_watch_it_goes_the_same_way_with_the_watchs_entries(name, variant):
     stage, told, state = SCRIPTS[name]
     host, played = play(**{**stage, "phone": "with a watch"}, surface="watch", variant=variant)
@@ -241,7 +242,7 @@ LATE = {
 
 
 @pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3")
-@pytest.mark.parametrize("name", LATE)
+@rows("name", LATE)
 def test_every_late_answer_is_ignored_and_the_phone_stays_as_it_was(name):
     handler, answer, state = LATE[name]
     host, played = play(handler)

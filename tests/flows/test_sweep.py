@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 from vocabulary import EVENTS, MACHINES, sample
 
 from workbook.errors import OutOfOrderError
@@ -10,7 +11,7 @@ from workbook.errors import OutOfOrderError
 ANY_EVENT = st.sampled_from([sample(event) for event in EVENTS])
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@rows("name", MACHINES)
 def test_a_row_fires_or_the_event_is_refused_and_nothing_changes(name):
     machine = MACHINES[name]
     before = (machine.rows, machine.states, machine.final, dict(machine._table))
@@ -61,7 +62,7 @@ def test_whoever_does_only_what_is_allowed_is_never_stuck(name, choices):
         state = machine.step(state, sample(allowed[choice % len(allowed)])).state
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@rows("name", MACHINES)
 def test_an_event_does_the_same_each_time(name):
     machine = MACHINES[name]
     for row in machine.rows:

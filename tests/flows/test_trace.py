@@ -6,6 +6,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.flows import messages as m
@@ -69,7 +70,7 @@ def test_half_a_surrogate_pair_is_told_by_its_length():
     assert made(m.CreateCalled("\ud800x")).to_jsonl()
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "told"),
     [
         (None, None),

@@ -3,6 +3,7 @@
 from dataclasses import fields, replace
 
 import pytest
+from rows import rows
 from vocabulary import EXTENSIONS, IN_APP_B
 
 from workbook.errors import ParameterError
@@ -33,8 +34,8 @@ def test_a_wrong_name_is_explained(name, told):
     assert str(caught.value).startswith(told)
 
 
-@pytest.mark.parametrize("ask", [B_LATER.extension, B_EARLIER.facts.shown])
-@pytest.mark.parametrize("wrong", ["fone", 5, None, ["phone"]])
+@rows("ask", [B_LATER.extension, B_EARLIER.facts.shown])
+@rows("wrong", ["fone", 5, None, ["phone"]])
 def test_a_surface_or_a_profile_that_does_not_exist_is_explained(ask, wrong):
     with pytest.raises(ParameterError, match=r"^(surface|profile) is .*(Known|Did you mean)"):
         ask(wrong)

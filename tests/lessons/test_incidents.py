@@ -53,7 +53,7 @@ def test_the_solution_is_right_and_every_other_cause_has_its_own_reason(number):
     assert len(said) == len(others)
     assert [line for line in said if "then you would see that" not in line] == []
     for other in {"you", "the operator", "the scheme"} - {right["owner"]}:
-        assert "somebody else can mend it" in repr(seen.answer(cause=right["cause"], owner=other))
+        assert "somebody else has to fix it" in repr(seen.answer(cause=right["cause"], owner=other))
 
 
 def test_the_message_has_what_its_receiver_needs_and_no_secret():

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from rows import rows
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData
@@ -130,7 +131,7 @@ BODIES = {
 
 
 @pytest.mark.rule("REL-9")
-@pytest.mark.parametrize("name", BODIES)
+@rows("name", BODIES)
 def test_of_an_error_body_a_trace_keeps_its_words_only(name):
     body, words = BODIES[name]
     relay, seen = back_end(status(400, body), basis=lambda: "API-6")

@@ -7,6 +7,7 @@ import time
 from contextvars import ContextVar
 
 import pytest
+from rows import rows
 
 from workbook.play.own_code import run_to_end
 
@@ -77,8 +78,8 @@ def raises(error):
     return function, coroutine
 
 
-@pytest.mark.parametrize("error", [ValueError("no"), asyncio.CancelledError(), SystemExit(3), KeyboardInterrupt()])
-@pytest.mark.parametrize("form", [0, 1], ids=["plain", "coroutine"])
+@rows("error", [ValueError("no"), asyncio.CancelledError(), SystemExit(3), KeyboardInterrupt()])
+@rows("form", [0, 1])
 def test_what_it_raises_is_raised_here(form, error):
     with pytest.raises(type(error)):
         run_to_end(raises(error)[form])

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
+from rows import rows
 
 from workbook.api.exchange import Options
 from workbook.api.opaque import SdkOutput
@@ -119,7 +120,7 @@ def stopped(function, seconds=0.05):
     return caught.value
 
 
-@pytest.mark.parametrize("name", [*LEFT_BEHIND, *STOPPED])
+@rows("name", [*LEFT_BEHIND, *STOPPED])
 def test_whatever_it_does_the_call_is_over_and_its_line_is_known(name):
     before = signal.getsignal(signal.SIGALRM), sys.gettrace()
     error = stopped(NAMES[name])
@@ -262,8 +263,8 @@ HANGING = {
 
 
 @pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3", "X-GEN-1")
-@pytest.mark.parametrize("method", OUTCOMES)
-@pytest.mark.parametrize("call", HANGING)
+@rows("method", OUTCOMES)
+@rows("call", HANGING)
 def test_a_handler_that_hangs_is_named_with_its_line(call, method):
     state, named, rule = HANGING[call]
     wallet = extension(call, method)
@@ -405,6 +406,7 @@ def test_each_callback_may_be_a_coroutine_function():
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.rule("X-STATUS-3")
 def test_in_a_real_kernel_the_cell_comes_back_and_the_next_one_runs():
     notebook = new_notebook(cells=[new_code_cell(source) for source in CELLS])

@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.checks import check
@@ -92,8 +93,8 @@ def story(trace):
 
 
 @pytest.mark.rule("A-ASYNC-1", "A-CREATE-1", "A-PROV-1", "A-PROV-2", "A-PROV-3")
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda one: one.name)
-@pytest.mark.parametrize("name", DEVICES)
+@rows("variant", VARIANTS)
+@rows("name", DEVICES)
 def test_the_same_outcomes_through_the_bench_and_by_hand(name, variant):
     bench = PlatformARun(variant, phone=DEVICES[name]())
     bench.walk()
@@ -129,7 +130,7 @@ def test_create_is_static_and_takes_the_documents_two_arguments():
 
 
 @pytest.mark.rule("A-CREATE-3", "A-ASYNC-1")
-@pytest.mark.parametrize("damage", [name for name in DAMAGES if name != "none"])
+@rows("damage", [name for name in DAMAGES if name != "none"])
 def test_damaged_data_is_an_outcome_and_no_exception(damage):
     outcome = Hand().create(damage)
     assert isinstance(outcome, m.InvalidSdkInput)

@@ -9,6 +9,7 @@ import buttons
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData
@@ -190,14 +191,6 @@ def test_the_integrators_own_delegate_is_given_what_its_variant_shows_and_hears_
     assert (bench.state, bench.phone.cards) == (State.IN_WALLET, {ID})
 
 
-def test_it_works_in_a_notebook_where_a_loop_is_running():
-    async def cell():
-        await asyncio.sleep(0)
-        return walked(LaterDelegate(relaying()))
-
-    assert asyncio.run(cell()).state is State.IN_WALLET
-
-
 def raising(error):
     def provision(_output):
         raise error
@@ -214,7 +207,7 @@ NIL = {
 
 
 @pytest.mark.rule("B-DEL-3")
-@pytest.mark.parametrize("name", NIL)
+@rows("name", NIL)
 def test_a_delegate_without_an_answer_ends_the_attempt_and_never_the_app(variant, name):
     answer, reason = NIL[name]
     delegate = Delegate(answer)
@@ -244,7 +237,7 @@ USELESS = {
 
 
 @pytest.mark.rule("B-DEL-3", "API-8")
-@pytest.mark.parametrize("name", USELESS)
+@rows("name", USELESS)
 def test_a_useless_answer_is_an_invalid_sdk_input(variant, name):
     delegate = Delegate(USELESS[name])
     bench = walked(delegate, variant)
@@ -323,7 +316,7 @@ def measured(*seconds):
 
 
 @pytest.mark.rule("B-DEL-3", "REL-7")
-@pytest.mark.parametrize("again", [20.1, 22.0, 23.6, 24.9, 25.0, 30.0, 60.0])
+@rows("again", [20.1, 22.0, 23.6, 24.9, 25.0, 30.0, 60.0])
 def test_a_new_attempt_is_not_confused_by_the_late_answer_to_the_one_before(variant, again):
     bench = opened(variant, back_end=measured(0.25, 25.0, 3.0))
     tapped_at(bench, [0.0, 1.2 + again])
@@ -347,13 +340,6 @@ def test_the_delegate_s_own_time_is_the_phone_s_and_not_the_get_s():
     bench = walked(Delegate(relaying()), back_end=measured(25.0), phone=PhoneB(latencies=LatenciesB(post=1.0)))
     (asked,), (answered,) = bench.trace.select(m.AskDelegateWithId), bench.trace.select(m.SdkInputReceived)
     assert answered.at - asked.at == pytest.approx(1.0)
-
-
-def test_a_measured_back_end_gives_the_trace_its_time():
-    bench = PlatformBRun(back_end=measured(0.75, 2.5))
-    bench.walk()
-    asked, answered = bench.trace.select(m.ApiRequested), bench.trace.select(m.ApiAnswered)
-    assert [round(after.at - before.at, 6) for before, after in zip(asked, answered, strict=True)] == [0.75, 2.5]
 
 
 # ---------------------------------------------------------------- phone and watch
@@ -550,7 +536,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@rows("name", WRONG)
 def test_a_wrong_argument_says_what_is_allowed(name):
     make, told = WRONG[name]
     with pytest.raises(ParameterError) as caught:

@@ -3,6 +3,7 @@
 import inspect
 
 import pytest
+from rows import rows
 
 from workbook.checks import check
 from workbook.errors import ParameterError
@@ -134,8 +135,8 @@ DELEGATES = {
 
 
 @pytest.mark.rule("B-DEL-1", "B-DEL-2", "B-FIN-1")
-@pytest.mark.parametrize("variant", BOTH, ids=lambda one: one.name)
-@pytest.mark.parametrize("kind", DELEGATES)
+@rows("variant", BOTH)
+@rows("kind", DELEGATES)
 def test_a_delegate_that_the_sdk_cannot_call_is_refused_and_told_why(kind, variant):
     if DELEGATES[kind][variant.later]:
         assert check_delegate(kind(), variant) is None
@@ -147,8 +148,8 @@ def test_a_delegate_that_the_sdk_cannot_call_is_refused_and_told_why(kind, varia
         check_delegate(kind(), variant)
 
 
-@pytest.mark.parametrize("delegate", [None, object(), 5, "delegate", max, TwoArguments, lambda _output, _id: b"x"])
-@pytest.mark.parametrize(
+@rows("delegate", [None, object(), 5, "delegate", max, TwoArguments, lambda _output, _id: b"x"])
+@rows(
     ("variant", "told"),
     [(B_EARLIER, "provision(sdk_output)."), (B_LATER, "provision(sdk_output, payment_instrument_id).")],
 )

@@ -2,10 +2,12 @@
 
 import inspect
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.opaque import SdkOutput
 from workbook.checks import check
@@ -109,7 +111,7 @@ def story(trace):
 
 
 @pytest.mark.rule("B-INIT-1", "B-CAN-1", "B-CAN-2", "B-START-1", "B-FIN-1")
-@pytest.mark.parametrize("name", PHONES)
+@rows("name", PHONES)
 def test_the_same_outcomes_through_the_bench_and_by_hand(name, variant):
     bench = PlatformBRun(variant, phone=PHONES[name]())
     bench.walk()
@@ -146,9 +148,7 @@ def test_whether_a_watch_is_activated_is_true_or_false_and_nothing_else(wrong):
 
 
 @pytest.mark.rule("B-INIT-1", "API-8")
-@pytest.mark.parametrize(
-    "junk", [None, "", b"", "text", DirectApi().get(ID).sdk_input.text, 5, [b"x"], b"CANARY", object()]
-)
+@rows("junk", [None, "", b"", "text", DirectApi().get(ID).sdk_input.text, 5, [b"x"], b"CANARY", object()])
 def test_a_service_takes_the_bytes_of_the_get_and_nothing_else(variant, junk):
     with pytest.raises(SdkError) as caught:
         ProvisioningService(junk, variant=variant)
@@ -255,7 +255,7 @@ def test_start_throws_and_the_delegate_hears_nothing(variant, case):
 
 
 @pytest.mark.rule("B-FIN-1")
-@pytest.mark.parametrize("case", [NOTHING, *(one for one in ERRORS if one not in THROWN_BY_START)])
+@rows("case", [NOTHING, *(one for one in ERRORS if one not in THROWN_BY_START)])
 def test_every_other_error_arrives_in_did_finish_and_start_may_be_called_again(variant, case):
     delegate, phone = Delegate(), PhoneB(ends_with=case)
     service = ready(variant, phone)
@@ -283,7 +283,7 @@ MISTAKES = {
 
 
 @pytest.mark.rule("B-START-1")
-@pytest.mark.parametrize("name", MISTAKES)
+@rows("name", MISTAKES)
 def test_a_start_that_cannot_be_made_is_explained_and_changes_nothing(variant, name):
     delegate, page, error, told = MISTAKES[name]
     service = ready(variant)
@@ -524,3 +524,15 @@ def test_an_error_names_each_call_as_a_person_writes_it():
         method, _, argument = name.removesuffix(")").partition("(")
         parameters = inspect.signature(getattr(ProvisioningService, method)).parameters
         assert argument in ("", "...") or argument.removesuffix("=...") in parameters
+
+
+@pytest.mark.rule("B-CAN-3")
+def test_whenever_a_card_cannot_be_added_it_is_on_the_phone_or_on_the_watch():
+    watches = (lambda: None, Watch, lambda: Watch({ID}))
+    rows = product([B_EARLIER, B_LATER], [set(), {ID}], watches, [False, True], [False, True])
+    for variant, cards, watch, associated, looks in rows:
+        phone = PhoneB(cards=set(cards), watch=watch(), associated=associated)
+        asked = made(variant, phone)
+        details = asked.can_add_card_details(is_watch_activated=looks) if variant.later else None
+        answer = details.can_add_card if details else asked.can_add_card()
+        assert answer or cards

@@ -4,6 +4,7 @@ import json
 from base64 import b64encode
 
 import pytest
+from rows import rows
 
 from workbook.errors import ParameterError
 from workbook.flows.variants import PROFILES
@@ -103,7 +104,7 @@ def test_a_request_with_nothing_wrong_in_it_is_answered(profile, method):
 
 
 @pytest.mark.rule("API-1", "API-2", "API-3", "API-4", "API-5", "API-6", "API-11", "API-15")
-@pytest.mark.parametrize(("profile", "method", "broken"), [*cases()])
+@rows(("profile", "method", "broken"), [*cases()])
 def test_each_check_answers_with_the_contracts_problem_and_says_what_it_is(profile, method, broken):
     answer = answered(profile, broken, method=method)
     problem = CONTRACTS[profile].problems[broken]
@@ -122,7 +123,7 @@ def pairs():
                 yield profile, method, first, second
 
 
-@pytest.mark.parametrize(("profile", "method", "first", "second"), [*pairs()])
+@rows(("profile", "method", "first", "second"), [*pairs()])
 def test_of_two_broken_things_the_one_that_the_contract_names_first_is_answered(profile, method, first, second):
     told = json.loads(answered(profile, first, second, method=method).body)
     assert SAID[first] in told["detail"]
@@ -215,7 +216,7 @@ DIFFERENCES = {
 """What a caller notices of the profile: how it is seen, in spec, and in field. Every other answer is the same."""
 
 
-@pytest.mark.parametrize("what", DIFFERENCES)
+@rows("what", DIFFERENCES)
 def test_a_difference_is_as_the_table_says(what):
     shown, spec, field = DIFFERENCES[what]
     assert (shown("spec"), shown("field")) == (spec, field)

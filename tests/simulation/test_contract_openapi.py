@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 import schemathesis
 from jsonschema_rs import ValidationError
+from rows import rows
 
 from workbook.base.rules import MEANINGS, rule
 from workbook.simulation.contract import CONTRACTS, SPEC, Broken, Contract
@@ -265,7 +266,7 @@ CHANGES = {
 """A change of the document, a request that tells it from `SPEC`, and the statuses under the one and under the other."""
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@rows("name", CHANGES)
 def test_a_changed_document_is_valid_and_changes_the_service(name):
     change, request, now, before = CHANGES[name]
     contract = changed(change)

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from rows import rows
 
 from workbook.base.rules import rule
 from workbook.simulation.contract import CONTRACTS, Broken
@@ -16,7 +17,7 @@ SOURCES = {"openapi", "assumed"}
 PUBLISHED = {400: "00_400", 401: "00_401", 403: "00_403", 422: "30_031", 500: "00_500"}
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@rows("name", PROBLEMS)
 def test_every_answer_carries_the_source_of_its_code_and_says_that_the_pairing_is_ours(name):
     problem = PROBLEMS[name]
     assert problem.source in SOURCES
@@ -50,13 +51,13 @@ def test_every_refusal_has_the_published_media_type_and_says_where_that_is_known
             assert said["x-basis"].endswith(f"media type: {source}"), status
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@rows("name", PROBLEMS)
 def test_only_what_is_published_is_called_published(name):
     problem = PROBLEMS[name]
     assert (problem.source == "openapi") == (PUBLISHED.get(problem.status) == problem.code)
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@rows("name", PROBLEMS)
 def test_the_body_has_the_five_required_fields_in_order(name):
     problem = PROBLEMS[name]
     body = json.loads(problem.body("a “word”"))

@@ -1,4 +1,7 @@
-"""Schemathesis, which knows nothing of us, against the real server: the document and the answers agree."""
+"""Schemathesis, which knows nothing of us, against the real server: the document and the answers agree.
+
+It takes half a minute, so it runs at night: test_contract_openapi and test_service guard the same with each change.
+"""
 
 import json
 import os
@@ -20,7 +23,7 @@ from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 from workbook.tools.mockserver.mock import fresh_output
 from workbook.tools.mockserver.server import running
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 WITHIN = 120
 OUTPUTS = 60

@@ -9,6 +9,7 @@ from statistics import median, quantiles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.errors import ParameterError
 from workbook.simulation.faults import EDITED, FAULTS, PLACEHOLDER, Chance, FaultKind, FaultPlan, fault
@@ -49,7 +50,7 @@ def header(response, name):
     return dict(response.headers).get(name)
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@rows("name", FAULTS)
 def test_a_fault_says_what_it_does_and_an_answer_says_which_it_was(name):
     one = FAULTS[name]
     assert one.name == name
@@ -67,7 +68,7 @@ def test_a_fault_says_what_it_does_and_an_answer_says_which_it_was(name):
     assert (ANSWER.basis in answer.basis) is one.harmless
 
 
-@pytest.mark.parametrize("name", [name for name in FAULTS if name != "200"])
+@rows("name", [name for name in FAULTS if name != "200"])
 def test_no_two_faults_are_the_same(name):
     others = [played(other, draw=0.3) for other in FAULTS if other != name]
     mine = played(name, draw=0.3)
@@ -79,7 +80,7 @@ def test_no_two_faults_are_the_same(name):
 # ---------------------------------------------------------------- on the way
 
 
-@pytest.mark.parametrize("name", WIRES)
+@rows("name", WIRES)
 def test_a_fault_of_the_way_changes_nothing_but_the_way(name):
     answer = played(name)
     assert (answer.status, answer.headers, answer.body) == (200, ANSWER.headers, ANSWER.body)
@@ -115,10 +116,10 @@ def test_no_latency_is_endless(draw):
 # ---------------------------------------------------------------- in the status
 
 
-@pytest.mark.parametrize("name", STATUSES)
+@rows("name", STATUSES)
 def test_a_fault_of_the_status_answers_with_it_whatever_was_right(name):
     answer = played(name)
-    assert str(answer.status) in FAULTS[name].seen_as
+    assert str(answer.status) == ("302" if name == "redirect" else name.split()[0])
     assert played(name, REFUSAL).body == answer.body
     assert header(answer, "content-type") in {"application/json", "text/html", None}
     if answer.body.startswith(b'{"type": "about:blank"'):
@@ -236,7 +237,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@rows("name", REFUSED)
 def test_a_setting_that_cannot_be_is_explained(name):
     which, values, message = REFUSED[name]
     with pytest.raises(ParameterError, match=message):
@@ -300,7 +301,7 @@ def test_an_ending_that_needs_chunks_has_them(wire, chunks):
     assert (wire.framing(b"body")[0].lower() == "transfer-encoding") is chunks
 
 
-@pytest.mark.parametrize("name", [name for name in FAULTS if name != "200"])
+@rows("name", [name for name in FAULTS if name != "200"])
 def test_what_a_faulted_answer_rests_on_is_tagged_with_the_source_of_the_fault(name):
     source = {"assumed": "content: assumed"}.get(FAULTS[name].source, f"code: {FAULTS[name].source}; pairing: assumed")
     assert FAULTS[name].basis == f"fault: {name}; {source}"

@@ -7,6 +7,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.errors import ParameterError
 from workbook.simulation.faults import FAULTS, FaultPlan, Planned, fault
@@ -35,7 +36,7 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize("name", MEANT)
+@rows("name", MEANT)
 def test_a_rule_takes_the_requests_that_it_is_meant_for(name):
     planned, expected = MEANT[name]
     assert names(planned) == expected
@@ -153,7 +154,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@rows("name", REFUSED)
 def test_what_cannot_be_planned_is_explained(name):
     plain, message = REFUSED[name]
     with pytest.raises(ParameterError, match=message):

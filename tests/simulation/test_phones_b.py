@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.errors import ParameterError
 from workbook.flows.messages import limit_of
@@ -54,7 +55,7 @@ ADDED = {
 
 
 @pytest.mark.rule("B-CAN-3")
-@pytest.mark.parametrize(("there", "wanted"), ADDED)
+@rows(("there", "wanted"), ADDED)
 def test_the_sheet_offers_the_places_that_lack_the_card(there, wanted):
     on_phone, on_watch = there in ("phone", "both"), there in ("watch", "both")
     phone = PhoneB(watch=Watch({"PI1"} if on_watch else set()), cards={"PI1"} if on_phone else set())
@@ -110,7 +111,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@rows("name", WRONG)
 def test_a_fact_that_cannot_be_is_explained(name):
     make, told = WRONG[name]
     with pytest.raises(ParameterError) as caught:

@@ -10,6 +10,7 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.errors import ConfigurationError
 from workbook.simulation.scenario import (
@@ -230,7 +231,7 @@ SLIPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("slip", SLIPS)
+@rows("slip", SLIPS)
 def test_a_slip_is_told_with_its_place_and_what_is_allowed(slip):
     text, expected = SLIPS[slip]
     told = said(text)
@@ -259,10 +260,8 @@ def test_a_wrong_value_that_its_table_must_have_hides_no_later_slip():
 
 
 @pytest.mark.rule("REL-2")
-@pytest.mark.parametrize(
-    "key", ["key", "api_key", "apiKey", '"x-api-key"', "API-KEY", "client_secret", "token", "password"]
-)
-@pytest.mark.parametrize("table", ['[[credential]]\nname = "a"\n', "", '[[instrument]]\nid = "a"\n', "[latencies]\n"])
+@rows("key", ["key", "api_key", "apiKey", '"x-api-key"', "API-KEY", "client_secret", "token", "password"])
+@rows("table", ['[[credential]]\nname = "a"\n', "", '[[instrument]]\nid = "a"\n', "[latencies]\n"])
 def test_a_key_in_a_scenario_is_refused_and_not_repeated(key, table):
     told = said(f'{table}{key} = "{CANARY}"')
     assert "keys are made when a server starts, or come from the environment" in told
@@ -304,7 +303,7 @@ WRONG_PATHS = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG_PATHS)
+@rows("wrong", WRONG_PATHS)
 def test_what_cannot_be_found_is_told(wrong):
     path, expected = WRONG_PATHS[wrong]
     with pytest.raises(ConfigurationError, match=re.escape(expected)) as caught:

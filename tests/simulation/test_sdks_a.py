@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from rows import rows
 
 from workbook.api.opaque import SdkInput
 from workbook.flows import messages as m
@@ -61,7 +62,7 @@ def test_create_says_that_the_wallet_is_not_supported(device, listed):
 
 
 @pytest.mark.rule("A-CREATE-3")
-@pytest.mark.parametrize("damage", [name for name in DAMAGES if name != "none"])
+@rows("damage", [name for name in DAMAGES if name != "none"])
 def test_create_refuses_damaged_data_and_says_why_without_repeating_it(damage):
     text = damaged(ACTIVATION, damage)
     _, outcome = sdk().answer(m.CreateProvisioning(text))
@@ -108,7 +109,7 @@ CAN = {
 
 
 @pytest.mark.rule("A-CAN-1", "A-CAN-2", "A-CAN-3", "A-CAN-4", "A-CAN-5", "A-CAN-6", "A-ALLOW-1")
-@pytest.mark.parametrize("name", CAN)
+@rows("name", CAN)
 def test_can_provision_follows_the_devices_facts(name):
     device, later, earlier = CAN[name]
     assert created(device).answer(m.AskCanProvision())[1] == later

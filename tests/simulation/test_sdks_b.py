@@ -5,6 +5,7 @@ from base64 import b64decode
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.flows import messages as m
 from workbook.simulation.phones import ERRORS, NOTHING, THROWN_BY_START, LatenciesB, PhoneB, Watch
@@ -57,7 +58,7 @@ def test_the_service_takes_the_bytes_in_any_form_and_carries_itself(form):
 
 
 @pytest.mark.rule("B-INIT-1", "API-8")
-@pytest.mark.parametrize(
+@rows(
     ("sdk_input", "why"),
     [
         (TEXT, "it is text, and platform B takes the bytes (API-8): decode the base64 of the JSON once (sdk-b)"),
@@ -82,7 +83,7 @@ def test_the_service_takes_nothing_but_the_gets_bytes_and_says_why(sdk_input, wh
 
 
 @pytest.mark.rule("B-INIT-1")
-@pytest.mark.parametrize("damage", [name for name in DAMAGES if name not in ("none", "decoded")])  # right, on B
+@rows("damage", [name for name in DAMAGES if name not in ("none", "decoded")])  # right, on B
 def test_damage_on_the_way_is_noticed_after_decoding_and_as_text(damage):
     text = damaged(TEXT, damage)
     for form in (text, text.encode("utf-8", "replace") if isinstance(text, str) else text):
@@ -120,7 +121,7 @@ FACTS = {
 
 
 @pytest.mark.rule("B-CAN-2", "B-CAN-3")
-@pytest.mark.parametrize("name", FACTS)
+@rows("name", FACTS)
 def test_the_later_variant_looks_at_the_watch_when_it_is_told_of_one(name):
     phone, told, places, said = FACTS[name]
     one = created(phone)
@@ -131,7 +132,7 @@ def test_the_later_variant_looks_at_the_watch_when_it_is_told_of_one(name):
 
 
 @pytest.mark.rule("B-CAN-2")
-@pytest.mark.parametrize("name", FACTS)
+@rows("name", FACTS)
 def test_the_two_places_are_told_in_the_field_profile_only(name):
     phone, told, places, _ = FACTS[name]
     shown = PhoneB(watch=phone.watch, cards=phone.cards, associated=phone.associated, profile="field")
@@ -140,8 +141,8 @@ def test_the_two_places_are_told_in_the_field_profile_only(name):
 
 
 @pytest.mark.rule("B-CAN-1", "B-CAN-3")
-@pytest.mark.parametrize("profile", ["spec", "field"])
-@pytest.mark.parametrize("name", [name for name in FACTS if "not told" not in name])
+@rows("profile", ["spec", "field"])
+@rows("name", [name for name in FACTS if "not told" not in name])
 def test_the_earlier_variant_looks_at_every_place_and_says_no_more_than_yes_or_no(name, profile):
     phone, _, places, _ = FACTS[name]
     shown = PhoneB(watch=phone.watch, cards=phone.cards, associated=phone.associated, profile=profile)

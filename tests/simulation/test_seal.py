@@ -7,6 +7,7 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.opaque import LAYERS, SIMULATED_PREFIX
 from workbook.simulation.seal import DAMAGES, Content, Damaged, Genuine, HardSeal, Seal, damaged
@@ -78,7 +79,7 @@ def test_a_character_more_anywhere_is_noticed():
 
 
 @pytest.mark.rule("A-CREATE-3")
-@pytest.mark.parametrize("damage", [name for name in DAMAGES if name != "none"])
+@rows("damage", [name for name in DAMAGES if name != "none"])
 def test_every_damage_of_the_catalogue_is_noticed_and_advised_upon(damage):
     opened = SEAL.open(damaged(TEXT, damage))
     assert isinstance(opened, Damaged)

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.base.rules import rule
 from workbook.simulation.contract import CONTRACTS
@@ -154,7 +155,7 @@ REFUSED = {
 
 
 @pytest.mark.rule("API-1", "API-2", "API-3", "API-4", "API-9")
-@pytest.mark.parametrize("name", TAKEN)
+@rows("name", TAKEN)
 def test_what_the_document_and_http_allow_is_taken(name):
     response = Service(WORLD).respond(TAKEN[name])
     well_formed(response)
@@ -162,7 +163,7 @@ def test_what_the_document_and_http_allow_is_taken(name):
 
 
 @pytest.mark.rule("API-1", "API-2", "API-3", "API-4", "API-5", "API-6", "API-14", "API-15")
-@pytest.mark.parametrize("name", REFUSED)
+@rows("name", REFUSED)
 def test_a_broken_rule_is_refused_with_that_rule_and_changes_nothing(name):
     request, status, basis = REFUSED[name]
     service, untouched = Service(WORLD), Service(WORLD)
@@ -176,13 +177,13 @@ FIELD = replace(WORLD, profile="field")
 OTHERWISE = {"POST, too large": 400, "POST, empty object": 422, "POST, an empty string": 422}
 
 
-@pytest.mark.parametrize("name", TAKEN)
+@rows("name", TAKEN)
 def test_in_field_what_is_taken_gets_the_same_answer_to_the_byte(name):
     field, spec = (Service(world).respond(TAKEN[name]) for world in (FIELD, WORLD))
     assert replace(field, basis="") == replace(spec, basis="")
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@rows("name", REFUSED)
 def test_in_field_the_same_is_refused_and_more_is_said(name):
     request, status, _basis = REFUSED[name]
     known, said = Service(WORLD).respond(request), Service(FIELD).respond(request)
@@ -287,7 +288,7 @@ HARMFUL = [name for name, fault in FAULTS.items() if not fault.harmless]
 
 
 @pytest.mark.rule("API-11")
-@pytest.mark.parametrize("name", FAULTS)
+@rows("name", FAULTS)
 def test_after_the_side_effect_the_state_has_moved_once(name):
     service = planned({"fault": name, "nth": 1, "operation": "GET", "moment": "after"})
     service.respond(get())
@@ -299,7 +300,7 @@ def test_after_the_side_effect_the_state_has_moved_once(name):
 
 
 @pytest.mark.rule("API-11")
-@pytest.mark.parametrize("name", HARMFUL)
+@rows("name", HARMFUL)
 def test_before_the_side_effect_the_state_does_not_move(name):
     service, untouched = planned({"fault": name, "nth": 1}), Service()
     assert service.respond(get()).fault == name

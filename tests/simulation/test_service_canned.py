@@ -1,6 +1,7 @@
 """Answers that are wrong in one way each: all of them make the client raise, and none reaches a network."""
 
 import pytest
+from rows import rows
 
 from workbook import ActivationDataClient, RetryPolicy
 from workbook.errors import ActivationDataError, ParameterError
@@ -10,7 +11,7 @@ from workbook.simulation.world import SIMULATED_KEY
 
 
 @pytest.mark.rule("API-9")
-@pytest.mark.parametrize("name", CANNED)
+@rows("name", CANNED)
 def test_no_canned_answer_passes_for_activation_data(name):
     transport = SimulatedTransport(CannedService(name))
     with (

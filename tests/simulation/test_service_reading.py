@@ -6,6 +6,7 @@ from base64 import b64encode
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.simulation.contract import CONTRACTS, SPEC, Broken, Contract
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
@@ -138,8 +139,8 @@ ANSWERS = {
 
 
 @pytest.mark.rule("API-3", "API-4", "API-5", "API-6")
-@pytest.mark.parametrize("profile", CONTRACTS)
-@pytest.mark.parametrize("name", ANSWERS)
+@rows("profile", CONTRACTS)
+@rows("name", ANSWERS)
 def test_an_odd_request_is_answered_as_decided_and_nothing_of_it_is_repeated(name, profile):
     request, *statuses = ANSWERS[name]
     answer = Service(WORLDS[profile]).respond(request)
@@ -232,7 +233,7 @@ INVALID = {
 }
 
 
-@pytest.mark.parametrize("name", INVALID)
+@rows("name", INVALID)
 def test_in_field_each_wrong_field_is_named_and_no_value_is_repeated(name):
     body, told = INVALID[name]
     answer = Service(WORLDS["field"]).respond(post(body))

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-import pytest
+from rows import rows
 
 from workbook.simulation import world
 from workbook.simulation.world import Instrument, Status, Type, World
@@ -13,8 +13,8 @@ def test_an_instrument_is_an_active_card_unless_something_else_is_said():
     assert (card.active, card.why_unusable, card.status, card.type) == (True, "", "active", "card")
 
 
-@pytest.mark.parametrize("kind", get_args(Type))
-@pytest.mark.parametrize("status", get_args(Status))
+@rows("kind", get_args(Type))
+@rows("status", get_args(Status))
 def test_only_an_active_card_can_be_used_and_the_others_say_why(status, kind):
     one = Instrument("PI", status=status, type=kind)
     assert one.active is ((status, kind) == ("active", "card"))

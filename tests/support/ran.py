@@ -8,8 +8,7 @@ from workbook.simulation.seal import Content, Seal
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.model import Arrived, BackEndResult, Broke, PhoneCall, Seen
 from workbook.tools.harness.model import Miss, Verdict
-from workbook.tools.harness.record import record
-from workbook.tools.harness.report import About
+from workbook.tools.harness.report import About, record
 
 KEY = "KEYKEY-abcdefghijklmnop"
 SESSION = "c0ffee-session-of-ann"

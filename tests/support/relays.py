@@ -26,7 +26,7 @@ from workbook.tools.conform.back_end.model import BY_STATUS, IN_BODY, BackEndOpe
 from workbook.tools.conform.back_end.session import surroundings
 from workbook.tools.conform.notebook import RELAY_SESSIONS, mock_api, relay_running
 from workbook.tools.harness.logs import Logs
-from workbook.tools.harness.record import record
+from workbook.tools.harness.report import record
 from workbook.tools.harness.summary import todos
 
 FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "back_ends"
@@ -142,4 +142,4 @@ def _target(name, address, log, bound):
     offered = getattr(kinds().get(name), "surfaces", {"platform A": {}, "platform B": {}})
     surfaces = {platform: surface(**more) for platform, more in offered.items()}
     failures = IN_BODY if name in OTHERS and "node" in name else BY_STATUS
-    return Target(address, surfaces, tuple(holders), bound, (log,), failures=failures, proxied=True)
+    return Target(address, surfaces, tuple(holders), bound, (log,), failures=failures, proxied=True, contract="lesson")

@@ -15,7 +15,7 @@ FIRST, SECOND, OUTPUT = "first-sdk-input-of-the-card", "second-sdk-input-of-the-
 
 def body(value):
     """An answer of the back end or of the API."""
-    return json.dumps({"sdkInput": value}, ensure_ascii=False).encode()
+    return json.dumps({"sdkInput": value}, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def call(operation=GET, value=FIRST, *, status=200, number=1, card=CARD, sent=None, began=0.0, took=0.1, **more):

@@ -6,6 +6,7 @@ from any_record import RECORDS, TEXTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plays import SCRIPTS, USUAL, played
+from rows import rows
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.base.rules import rule
@@ -40,7 +41,7 @@ def _detail(label, script=WALK):
     return next(detail for detail in shown.details if detail.title == label)
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@rows("name", SCRIPTS)
 def test_every_line_of_every_play_has_a_row_and_a_detail_that_says_who_what_and_why(name):
     shown = Exchange(played(name).film)
     assert len(shown.lines) == len(shown.details) == len(shown.rows) == len(shown.film.frames)
@@ -53,7 +54,7 @@ def test_every_line_of_every_play_has_a_row_and_a_detail_that_says_who_what_and_
             assert f"{one} ({rule(one).level})" in told
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@rows("name", SCRIPTS)
 def test_every_event_and_every_command_of_every_play_names_its_row(name):
     shown = Exchange(played(name).film)
     for line, detail in zip(shown.lines, shown.details, strict=True):
@@ -170,7 +171,7 @@ def test_a_value_has_the_same_number_in_the_picture_and_in_the_detail(stories):
             assert name in detail.text()
 
 
-@pytest.mark.parametrize(
+@rows(
     "message",
     [
         m.ApiRequested("POST", "PI1", SdkOutput(CANARY)),
@@ -184,9 +185,8 @@ def test_a_value_has_the_same_number_in_the_picture_and_in_the_detail(stories):
         m.ProvisionCalled(SdkInput(CANARY), "card", None),
         m.SaveSdkInput(SdkInput(CANARY)),
     ],
-    ids=lambda message: type(message).__name__,
 )
-@pytest.mark.parametrize("kind", list(Kind))
+@rows("kind", list(Kind))
 @pytest.mark.rule("REL-3")
 def test_data_without_the_simulator_s_mark_stands_in_no_detail(message, kind):
     trace = Trace("canary")
@@ -198,7 +198,7 @@ def test_data_without_the_simulator_s_mark_stands_in_no_detail(message, kind):
     assert [form for form in forms for digest in digests if digest in form] == []
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@rows("name", SCRIPTS)
 @pytest.mark.rule("REL-2", "REL-3")
 def test_no_key_and_no_value_itself_stands_in_any_detail(name):
     shown = Exchange(played(name).film)
@@ -233,7 +233,7 @@ def test_a_line_without_a_record_tells_what_it_knows():
     assert detail.title == "opens the card"
 
 
-@pytest.mark.parametrize("name", USUAL)
+@rows("name", USUAL)
 def test_the_html_holds_the_picture_and_each_line_to_be_opened(name):
     shown = Exchange(played(name).film)
     html = shown.html()

@@ -1,4 +1,4 @@
-import pytest
+from rows import rows
 
 from workbook.base.rules import MEANINGS, rule
 from workbook.flows import messages as m
@@ -18,7 +18,7 @@ def test_a_rule_is_told_in_full():
     assert rests_on(_record(m.AddTapped(), ("A-BTN-1",))) == (str(rule("A-BTN-1")),)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("basis", "told"),
     [
         ("API-1", [str(rule("API-1"))]),

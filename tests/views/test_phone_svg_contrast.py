@@ -100,10 +100,7 @@ def test_every_word_has_contrast_on_its_ground(colours):
 
 
 @SCHEMES
-@pytest.mark.parametrize(
-    ("sign", "ground"),
-    [("label", "accent"), ("label", "good"), ("label", "refused"), ("bright", "tile"), ("muted", "fill"),
-     ("ink", "fill"), ("rim", "table"), ("dim", "face")],
-)  # fmt: skip
-def test_signs_and_edges_that_carry_meaning_have_contrast(colours, sign, ground):
-    assert contrast(colours[sign], colours[ground]) >= 3
+def test_signs_and_edges_that_carry_meaning_have_contrast(colours):
+    pairs = "label accent, label good, label refused, bright tile, muted fill, ink fill, rim table, dim face"
+    for sign, ground in map(str.split, pairs.split(", ")):
+        assert contrast(colours[sign], colours[ground]) >= 3

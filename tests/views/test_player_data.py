@@ -4,10 +4,10 @@ from functools import cache
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plays import SCRIPTS, USUAL, played
+from rows import rows
 
 import workbook as wb
 from workbook.api.opaque import SdkInput
@@ -31,7 +31,7 @@ def _data(name):
     return player_data(shown.film, shown.findings)
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@rows("name", SCRIPTS)
 def test_player_data_has_a_frame_and_a_row_for_each_line_and_plain_json_throughout(name):
     shown = _data(name)
     assert json.loads(json.dumps(shown, allow_nan=False)) == shown
@@ -41,7 +41,7 @@ def test_player_data_has_a_frame_and_a_row_for_each_line_and_plain_json_througho
     assert lines == [str(number) for number in range(len(shown["frames"]))]
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@rows("name", SCRIPTS)
 def test_every_frame_names_what_the_pictures_hold(name):
     shown = _data(name)
     states = set(re.findall(r'data-state="([^"]+)"', shown["states"]["svg"]))
@@ -53,7 +53,7 @@ def test_every_frame_names_what_the_pictures_hold(name):
         assert 0 <= frame["screen"] < len(shown["screens"])
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@rows("name", SCRIPTS)
 def test_each_screen_is_drawn_once_and_shows_what_the_frame_shows(name):
     shown, frames = _data(name), played(name).film.frames
     pictures = [(one["svg"], json.dumps(one["controls"])) for one in shown["screens"]]
@@ -65,18 +65,11 @@ def test_each_screen_is_drawn_once_and_shows_what_the_frame_shows(name):
         assert [one["act"] for one in screen["controls"]] == [control.act for control in picture.controls]
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@rows("name", SCRIPTS)
 def test_the_budgets_are_those_of_the_bars(name):
     shown, budgets = _data(name), played(name).film.budgets
     assert [one["call"] for one in shown["limits"]] == [budget.call for budget in budgets]
     assert all(one["words"] for one in shown["limits"])
-
-
-@pytest.mark.parametrize("name", USUAL)
-def test_player_data_is_the_same_each_time(name):
-    script = SCRIPTS[name]
-    first, second = (player_data(one.film, one.findings) for one in (play(script), play(script)))
-    assert json.dumps(first) == json.dumps(second)
 
 
 def test_a_walk_through_platform_a_is_small_enough_to_be_sent_after_each_tap():
@@ -146,7 +139,7 @@ class Harmless(HTMLParser):
         assert {name for name, _value in attrs} <= {"style", "class", "title", "data-finding"}
 
 
-@pytest.mark.parametrize("name", USUAL)
+@rows("name", USUAL)
 def test_no_column_moves_when_another_actor_takes_part(name):
     whole = played(name).film
     svgs = (player_data(whole.until(frame.event))["exchange"]["svg"] for frame in whole.frames[::6])

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
+from rows import rows
 from screens import ANY, APP, FIRST, IDS, WALLET
 
 from workbook.views.screen import Page, Screen, Sheet, describe
@@ -11,7 +12,7 @@ SHEET = "Over the issuer's app, the wallet's sheet: "
 WATCH = "The watch's wallet, on the phone, "
 
 
-@pytest.mark.parametrize(
+@rows(
     ("screen", "told"),
     [
         (Screen(), "The home screen, with the issuer's app, Example Bank, and the wallet."),
@@ -53,7 +54,7 @@ def test_what_is_told(screen, told):
     assert describe(screen) == told
 
 
-@pytest.mark.parametrize("page", [page for page in Page if page])
+@rows("page", [page for page in Page if page])
 def test_every_page_is_told_apart(page):
     others = {describe(replace(WALLET, page=other)) for other in Page if other is not page}
     assert describe(replace(WALLET, page=page)) not in others

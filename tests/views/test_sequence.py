@@ -1,4 +1,3 @@
-import base64
 import hashlib
 import os
 import subprocess
@@ -99,23 +98,6 @@ def test_a_line_in_words_says_who_what_and_whether_it_is_deprecated(stories):
     said = [line.sentence for line in sequence(stories["two_step"]()).lines]
     assert said[1] == "0.000 s, App to SDK: createSdkOutput() [deprecated]."
     assert sequence(stories["trouble"]()).lines[-3].sentence.startswith("1.000 s, Note: note: The real world")
-
-
-def test_the_repr_is_the_drawing_and_the_bundle_holds_text_and_html(stories):
-    drawn = sequence(stories["two_step"]())
-    assert repr(drawn) == drawn.text()
-    assert drawn._repr_mimebundle_(include=None, exclude=None) == {
-        "text/plain": drawn.text(),
-        "text/html": drawn.html(),
-    }
-
-
-def test_the_html_carries_the_picture_as_an_image_with_words_and_the_text_form(stories):
-    html = sequence(stories["two_step"]()).html()
-    encoded = html.partition("base64,")[2].partition('"')[0]
-    assert base64.b64decode(encoded).decode() == sequence(stories["two_step"]()).svg()
-    assert 'alt="Sequence diagram: platform A from 0.4.0, app not migrated, 10 lines.' in html
-    assert "<summary>The same as text</summary>" in html
 
 
 @pytest.mark.slow

@@ -3,28 +3,16 @@ from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
-from contrast import GROUNDS, WORDS, contrast
+from rows import rows
 
 from workbook.flows.trace import Trace
 from workbook.lessons.plays.script import Script, play
 from workbook.lessons.widgets.stage import walk_on
 from workbook.views.lines import Shape
-from workbook.views.paint import DARK, LIGHT, sheet
+from workbook.views.paint import sheet
 from workbook.views.sequence import WIDE, narrow, paint, sequence
 
 NS = {"svg": "http://www.w3.org/2000/svg"}
-
-
-def test_it_is_well_formed_and_says_what_it_is(story):
-    root = ET.fromstring(sequence(story[1]).svg())
-    assert root.get("role") == "img"
-    assert root.find("svg:title", NS).text == f"Sequence diagram: {story[1].title}"
-    assert root.find("svg:desc", NS).text.startswith("0.000 s, ")
-
-
-def test_it_loads_nothing_and_runs_nothing(story):
-    svg = sequence(story[1]).svg().replace(NS["svg"], "")
-    assert not re.search(r"https?://|<script|href|url\(|@import|\son\w+=", svg)
 
 
 def test_hostile_text_stays_text(stories):
@@ -54,7 +42,7 @@ def test_a_long_picture_names_the_actors_again_between_its_lines():
     assert len(set(boxes(paint(lines, narrow(6)).picture.svg))) == 1
 
 
-@pytest.mark.parametrize("actors", [2, 6, 8])
+@rows("actors", [2, 6, 8])
 def test_a_narrow_picture_keeps_its_words_inside(story, actors):
     lines = sequence(story[1])
     painted = paint(lines, narrow(max(actors, len(lines.columns))))
@@ -161,34 +149,6 @@ def test_the_button_looks_as_it_is(stories):
 def test_an_empty_trace_is_a_picture_too():
     root = ET.fromstring(sequence(Trace("new")).svg())
     assert root.find("svg:desc", NS).text == "Nothing happened yet."
-
-
-@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
-@pytest.mark.parametrize("ground", GROUNDS)
-@pytest.mark.parametrize("word", WORDS)
-def test_every_word_has_contrast_on_every_ground(colours, ground, word):
-    assert contrast(colours[word], colours[ground]) >= 4.5
-
-
-@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
-def test_the_word_on_the_shown_button_has_contrast(colours):
-    assert contrast(colours["ground"], colours["http"]) >= 4.5
-
-
-@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
-def test_the_edges_of_what_carries_meaning_have_contrast(colours):
-    assert contrast(colours["edge"], colours["ground"]) >= 3
-
-
-def test_contrast_is_the_one_that_wcag_defines():
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert contrast("#777777", "#ffffff") == pytest.approx(4.478, abs=0.001)
-
-
-def test_every_colour_in_the_style_sheet_is_one_of_the_palette():
-    rules = sheet("sequence").partition("text{")[2]
-    assert not re.search(r"#[0-9a-f]{3}", rules)
-    assert set(re.findall(r"var\(--(\w+)\)", rules)) <= set(LIGHT) == set(DARK)
 
 
 def _span(group):

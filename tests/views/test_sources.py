@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from any_record import CLASSES
 from plays import USUAL, played
+from rows import rows
 
 import workbook as wb
 from workbook.base.rules import MEANINGS, Basis, bases, rules
@@ -41,7 +42,7 @@ def test_the_document_itself_needs_no_tag():
         bases("hearsay")
 
 
-@pytest.mark.parametrize("message", CLASSES, ids=lambda one: one.__name__)
+@rows("message", CLASSES)
 def test_each_message_and_each_value_of_it_has_a_source(message):
     bases(message.source)
     named = [field.name for field in fields(message) if field.repr and field.name != "basis"]
@@ -88,7 +89,7 @@ def _untagged(rows):
     return [row for row in rows if CLAIM.search(row) and not TAG.search(row)]
 
 
-@pytest.mark.parametrize("name", USUAL)
+@rows("name", USUAL)
 def test_each_line_of_a_picture_shows_a_rule_or_a_source(name):
     lines = played(name).film.sequence.lines
     assert [line.label for line in lines if not line.rules and line.shape is not Shape.NOTE] == []
@@ -96,7 +97,7 @@ def test_each_line_of_a_picture_shows_a_rule_or_a_source(name):
         assert set(map(str, line.record.bases)) <= set(line.rules)
 
 
-@pytest.mark.parametrize("name", USUAL)
+@rows("name", USUAL)
 def test_each_value_in_a_detail_shows_its_source(name):
     shown = Exchange(played(name).film)
     for line, detail in zip(shown.lines, shown.details, strict=True):
@@ -144,12 +145,12 @@ def test_no_row_of_a_table_shows_what_the_document_does_not_without_a_source():
             assert _untagged(" | ".join(row) for row in one.rows) == [], name
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_no_paragraph_of_a_lesson_shows_what_the_document_does_not_without_a_source(path):
+@rows("path", LESSONS)
+def test_no_section_of_a_lesson_shows_what_the_document_does_not_without_a_source(path):
     cells = json.loads(path.read_text("utf-8"))["cells"]
     prose = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
-    paragraphs = [part for text in prose for part in re.split(r"\n\n+|(?<=\|)\n|```", text)]
-    assert _untagged(part for part in paragraphs if "curl" not in part) == []
+    sections = [section for text in prose for section in re.split(r"^#+ ", text, flags=re.MULTILINE)]
+    assert _untagged(sections) == []
 
 
 def test_the_walk_finds_a_claim_without_a_source():

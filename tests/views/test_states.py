@@ -1,4 +1,3 @@
-import base64
 import re
 from typing import get_args
 from xml.etree import ElementTree as ET
@@ -6,6 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from contrast import contrast
 from plays import MACHINES, SCRIPTS, USUAL, played
+from rows import rows
 from states_layout import TICK, moves
 
 from workbook.flows import messages as m
@@ -23,7 +23,7 @@ def _groups(picture, name):
     return {group.get(name): group for group in ET.fromstring(picture.svg).iter(f"{SVG}g") if group.get(name)}
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=repr)
+@rows("machine", MACHINES)
 def test_every_state_and_every_move_is_a_group(machine):
     picture = draw(machine, machine.name, "told")
     assert set(_groups(picture, "data-state")) == set(map(str, machine.states))
@@ -32,19 +32,7 @@ def test_every_state_and_every_move_is_a_group(machine):
     }
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=repr)
-def test_a_picture_loads_nothing_runs_nothing_and_is_the_same_each_time(machine):
-    picture = draw(machine, machine.name, "told")
-    root = ET.fromstring(picture.svg)
-    assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
-        "svg", "title", "desc", "style", "rect", "path", "g", "text", "tspan",
-    }  # fmt: skip
-    assert not re.search(r"https?://|<script|href|url\(|@import|\sid=|\son\w+=", picture.svg.replace(SVG[1:-1], ""))
-    assert draw(machine, machine.name, "told").svg == picture.svg
-    assert (picture.width, picture.height) == (float(root.get("width")), float(root.get("height")))
-
-
-@pytest.mark.parametrize("name", SCRIPTS)
+@rows("name", SCRIPTS)
 def test_the_end_of_every_play_is_lit_and_so_is_the_way_to_it(name):
     shown = States(played(name).film)
     states, made = _groups(shown.picture, "data-state"), _groups(shown.picture, "data-move")
@@ -56,7 +44,7 @@ def test_the_end_of_every_play_is_lit_and_so_is_the_way_to_it(name):
     assert {move for move, group in made.items() if "wb-been" in group.get("class")} == taken
 
 
-@pytest.mark.parametrize("name", USUAL)
+@rows("name", USUAL)
 def test_the_steps_are_numbered_in_the_picture(name):
     shown = States(played(name).film)
     numbers = " ".join(text.text for text in ET.fromstring(shown.picture.svg).iter(f"{SVG}text") if _numbered(text))
@@ -100,7 +88,7 @@ def _keys(shown):
     return {key(f"{step.source}>{step.target}", step.says) for step in shown.path}
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@rows("name", SCRIPTS)
 def test_an_arrow_that_was_taken_ticks_the_event_that_took_it_and_no_other(name):
     shown = States(played(name).film)
     svg = shown.picture.svg
@@ -144,7 +132,7 @@ def test_player_data_s_frames_name_the_events_that_a_player_ticks():
     assert _ticked(States(film).plain.svg) == set()
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=repr)
+@rows("machine", MACHINES)
 def test_what_can_happen_next_says_who_makes_it_happen(machine):
     told = [clause for state in machine.states for clause in allowed(machine, state)]
     assert told
@@ -177,15 +165,6 @@ def test_a_film_without_frames_stands_at_the_beginning():
     assert empty.here == "idle"
     assert empty.path == ()
     assert "Now: idle" in empty.text()
-
-
-def test_the_html_is_an_image_with_words_and_the_text_form():
-    shown = States(play(WALK).film)
-    html = shown.html()
-    encoded = html.partition("base64,")[2].partition('"')[0]
-    assert base64.b64decode(encoded).decode() == shown.picture.svg
-    assert "Now: in the wallet" in html
-    assert "<script" not in html
 
 
 def test_many_steps_of_one_move_are_told_short():

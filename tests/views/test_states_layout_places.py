@@ -4,6 +4,7 @@ from typing import get_args
 
 import pytest
 from plays import MACHINES
+from rows import rows
 from states_layout import GRIDS, Column, MoveOrigin, moves, places
 
 from workbook.flows import messages as m
@@ -38,20 +39,20 @@ def test_the_extension_goes_down_in_the_document_s_order():
     assert _spine(B_LATER.extension())[-1] == "added"
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=repr)
+@rows("machine", MACHINES)
 def test_each_state_has_a_place_of_its_own_and_only_one_stands_at_the_top(machine):
     where = places(machine)
     assert len(set(where.values())) == len(where) == len(machine.states)
     assert [state for state, place in where.items() if place.row == 0] == [str(machine.initial)]
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=repr)
+@rows("machine", MACHINES)
 def test_every_row_holds_a_state(machine):
     rows = {place.row for place in places(machine).values()}
     assert rows == set(range(len(rows)))
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=repr)
+@rows("machine", MACHINES)
 def test_the_spine_is_a_way_that_the_table_allows_without_deprecated_calls(machine):
     used = {move.name: move.origin for move in moves(machine)}
     steps = [f"{before}>{after}" for before, after in pairwise(_spine(machine))]

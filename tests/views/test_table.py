@@ -6,7 +6,6 @@ import pytest
 from workbook.base.rules import rules
 from workbook.errors import ParameterError
 from workbook.views.findings import show_rules
-from workbook.views.html import View
 from workbook.views.sequence import sequence
 from workbook.views.table import facts, table, width
 
@@ -60,20 +59,6 @@ def test_a_table_has_a_caption_and_column_headers():
 
 def test_an_empty_table_shows_its_head():
     assert table("T", ("a", "b"), []).text() == "T\n  a  b\n  ─  ─"
-
-
-@pytest.mark.parametrize("make", [card, lambda: show_rules("A-CAN-1")])
-def test_a_view_shows_its_text_and_its_html(make):
-    view = make()
-    assert isinstance(view, View)
-    assert repr(view) == view.text()
-    assert view._repr_mimebundle_(include=None, exclude=None) == {"text/plain": view.text(), "text/html": view.html()}
-
-
-@pytest.mark.parametrize("make", [card, lambda: show_rules("A-CAN-1")])
-def test_no_view_carries_a_script_or_a_style_sheet_or_a_fixed_text_colour(make):
-    html = make().html()
-    assert not any(word in html for word in ("<script", "<style", "color:#"))
 
 
 def test_a_table_may_be_made_of_generators():

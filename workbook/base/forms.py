@@ -13,6 +13,7 @@ because it imports pydantic.
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin
@@ -167,6 +168,23 @@ def read_form(form: type[FormT], document: Mapping[str, Any], mistakes: Mistakes
         wrong = {place[:-1] if details["type"] == "missing" else place for place, details in found.items()}
         left = _without(left, {place[:-1] if isinstance(place[-1], int) else place for place in wrong})
     return form()
+
+
+@contextmanager
+def explain_mistake(what: str, again: str = "") -> Iterator[None]:
+    """Raise our own error where pydantic refuses what a program wrote: `what` is wrong, where, and what to do next.
+
+    No value is repeated.
+
+    Raises:
+        ConfigurationError: the block raised pydantic's error.
+    """
+    try:
+        yield
+    except ValidationError as error:
+        place = " ".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))
+        where = f" (see {visible(place[:60])})" if place else ""
+        raise ConfigurationError(f"{what}{where}. {again}".rstrip()) from None
 
 
 def read_toml(path: Path, example: str) -> dict[str, Any]:

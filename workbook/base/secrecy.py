@@ -12,7 +12,6 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import StrEnum, unique
 from functools import cached_property
 from threading import Lock
@@ -44,19 +43,6 @@ class SecretKind(StrEnum):
     SESSION = "a session secret"
     CANARY = "a canary"
     OPAQUE = "opaque data"
-
-
-@dataclass(frozen=True, slots=True)
-class Leak:
-    """What was found, never the value itself.
-
-    Attributes:
-        kind: what it is.
-        form: how it was written, such as `plain` or `as base64`.
-    """
-
-    kind: SecretKind
-    form: str
 
 
 # One escape: of HTML, in percent, or with backslashes, as in JSON, Python, Markdown or a shell. What is repeated was
@@ -91,21 +77,21 @@ def _origins(text: str) -> list[int]:
     return [*origins, *range(end, len(text) + 1)]
 
 
-def _spellings(secret: str) -> Iterator[tuple[str, str]]:
-    """Each form in which a secret is searched for, apart from escapes, and how the secret is written in it."""
+def _spellings(secret: str) -> Iterator[str]:
+    """Each form in which a secret is searched for, apart from escapes."""
     data = secret.encode("utf-8", "surrogatepass")
-    yield "plain", secret
-    yield "as UTF-8 read as Latin-1", data.decode("latin-1")
+    yield secret
+    yield data.decode("latin-1")
     if len(secret) >= SHORTEST:
         # Three bytes become four characters, so there are three alignments. The characters at both ends also carry bits
         # of the neighbours and are left out: the others are the same wherever the secret stands in the encoded data.
         for before in range(3):
             begin, end = -(-before * 8 // 6), (before + len(data)) * 8 // 6
             standard = b64encode(bytes(before) + data).decode()[begin:end]
-            yield "as base64", standard
-            yield "as base64", standard.replace("+", "-").replace("/", "_")
-        yield "as hexadecimal", data.hex()
-        yield "as hexadecimal", data.hex().upper()
+            yield standard
+            yield standard.replace("+", "-").replace("/", "_")
+        yield data.hex()
+        yield data.hex().upper()
 
 
 class Place(NamedTuple):
@@ -113,17 +99,17 @@ class Place(NamedTuple):
 
     begin: int
     end: int
-    leak: Leak
+    kind: SecretKind
 
 
 class _Finder:
     """Finds whole texts, of which there may be thousands, in another text.
 
     Args:
-        wanted: what each of them is, in the order in which they are looked for.
+        wanted: the kind of each of them, in the order in which they are looked for.
     """
 
-    def __init__(self, wanted: Mapping[str, Leak]) -> None:
+    def __init__(self, wanted: Mapping[str, SecretKind]) -> None:
         self._wanted = wanted
         self._head = min(map(len, wanted), default=0)
         self._by_head: dict[str, list[str]] = {}
@@ -133,15 +119,14 @@ class _Finder:
     def find(self, text: str) -> Iterator[Place]:
         """Every place of a wanted text in this one."""
         if len(self._wanted) <= 64:  # the C code of `str.find` is quicker up to here
-            for wanted, leak in self._wanted.items():
+            for wanted, kind in self._wanted.items():
                 begin = text.find(wanted)
                 while begin >= 0:
-                    yield Place(begin, begin + len(wanted), leak)
+                    yield Place(begin, begin + len(wanted), kind)
                     begin = text.find(wanted, begin + 1)
             return
-        head, by_head = self._head, self._by_head
-        for begin in [at for at in range(len(text) - head + 1) if text[at : at + head] in by_head]:
-            for wanted in by_head[text[begin : begin + head]]:
+        for begin in range(len(text) - self._head + 1):
+            for wanted in self._by_head.get(text[begin : begin + self._head], ()):
                 if text.startswith(wanted, begin):
                     yield Place(begin, begin + len(wanted), self._wanted[wanted])
 
@@ -185,16 +170,11 @@ class Secrets:
     @cached_property
     def _finders(self) -> tuple[_Finder, _Finder]:
         """What finds the secrets in a text as it is, and in an unescaped one."""
-        plain: dict[str, Leak] = {}
+        plain: dict[str, SecretKind] = {}
         for kind, secret in self._known:
-            for form, spelling in _spellings(secret):
-                plain.setdefault(spelling, Leak(kind, form))
-        escaped = {
-            text: Leak(leak.kind, "escaped")
-            for spelling, leak in plain.items()
-            for text in (spelling, _unescaped(spelling))
-            if text
-        }
+            for spelling in _spellings(secret):
+                plain.setdefault(spelling, kind)
+        escaped = {text: kind for spelling, kind in plain.items() for text in (spelling, _unescaped(spelling)) if text}
         return _Finder(plain), _Finder(escaped)
 
     def _places(self, text: str) -> Iterator[Place]:
@@ -205,17 +185,17 @@ class Secrets:
             unescaped = _unescaped(text)
             if unescaped != text and (places := [*escaped.find(unescaped)]):
                 origins = _origins(text)
-                yield from (Place(origins[place.begin], origins[place.end], place.leak) for place in places)
+                yield from (Place(origins[place.begin], origins[place.end], place.kind) for place in places)
 
-    def found_in(self, text: str) -> Leak | None:
-        """A secret in this text, however it is written; None where there is none."""
+    def found_in(self, text: str) -> SecretKind | None:
+        """The kind of a secret in this text, however it is written; None where there is none."""
         first = next(self._places(text), None)
-        return first and first.leak
+        return first and first.kind
 
     def scrub(self, text: str) -> str:
         """The text with `MASK` in place of every secret."""
         pieces, end = list[str](), 0
-        for begin, last, _leak in sorted(self._places(text), key=lambda place: place[:2]):
+        for begin, last, _kind in sorted(self._places(text), key=lambda place: place[:2]):
             if begin >= end:
                 pieces += (text[end:begin], MASK)
             end = max(end, last)
@@ -235,19 +215,19 @@ class Secrets:
 
     def cleaned(self, text: str) -> str:
         """The text, or what kind of secret was in it: a text with a secret in it is not shown in part either."""
-        leak = self.found_in(text)
-        return text if leak is None else f"[{leak.kind} was here, {len(text)} characters]"
+        kind = self.found_in(text)
+        return text if kind is None else f"[{kind} was here, {len(text)} characters]"
 
     def check(self, texts: Mapping[str, str]) -> None:
         """Make sure that these texts, by their names, hold no secret.
 
         Raises:
-            LeakError: names the text, the kind of secret and its encoding, never the secret.
+            LeakError: names the text and the kind of secret, never the secret.
         """
         for name, text in texts.items():
-            if (leak := self.found_in(text)) is not None:
+            if (kind := self.found_in(text)) is not None:
                 raise LeakError(
-                    f"No report was written: {name} would contain {leak.kind} ({leak.form}). "
+                    f"No report was written: {name} would contain {kind}. "
                     "Remove it from the configuration's names and comments; if it is not there, tell us."
                 )
 

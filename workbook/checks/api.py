@@ -243,7 +243,7 @@ REMEDIES = (
     Advice(
         "status: refused", "400, 401, 403, 404, 409, 422",
         "do not ask again; log the code, and find who acts (GAP-1). 422: the card's state, for the operator (assumed)",
-        "do not send it again; log the code. 422: the sdkOutput was used or changed, for you to mend (assumed)",
+        "do not send it again; log the code. 422: the sdkOutput was used or changed, for you to fix (assumed)",
         _status(range(201, 300), range(400, 429), range(430, 500)),
     ),
     Advice(

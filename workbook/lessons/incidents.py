@@ -160,15 +160,15 @@ def _exercise(number: int, found: CatalogueRow, run: Run) -> Exercise:
         for other, name in CAUSES.items()
     }
     others: tuple[object, ...] = ("the operator", "the scheme", "you")
-    theirs = Reason(next(iter(found.rules), ""), "the cause is right, and somebody else can mend it.")
+    theirs = Reason(next(iter(found.rules), ""), "the cause is right, and somebody else has to fix it.")
     skeleton = f"session.incident({number}).answer(cause=..., owner=...)"
     solution = f"session.incident({number}).answer(cause={cause!r}, owner={owner!r}, message=...)"
     return Exercise(
-        id=f"incident {number}", kind=ExerciseKind.MEND, minutes=5, task="",
+        id=f"incident {number}", kind=ExerciseKind.FIND, minutes=5, task="",
         title=f"Incident {number}: adding a card does not go as it should", notes="", mistakes=(),
         skeleton=skeleton, solution=solution,
         hints=(
-            "How far did it get? What worked cannot be the cause. Whose words are in the lines before the end?",
+            "How far did it get? Start after the last step that worked. Whose words are in the lines before the end?",
             f"Is it so that {found.sign}?",
             f"Make sure: {found.check}",
         ),

@@ -122,8 +122,6 @@ class Fault:
         source: where the answer is published, or `assumed`; playing it here is always assumed.
         settings: what can be set, by name.
         rising: the settings' values may not fall from one to the next.
-        seen_as: the outcomes that a recorder between back end and API may see, as `proxy.drift.outcome_of` names them:
-            a status, a loss such as "cut", or what is wrong with a 200. Empty where no fault can be seen.
         endless: the answer keeps its reader waiting for longer than any back end should wait.
         values: what was set.
     """
@@ -135,7 +133,6 @@ class Fault:
     source: str = "assumed"
     settings: Mapping[str, Setting] = field(default_factory=dict, repr=False, hash=False)
     rising: bool = field(default=False, repr=False)
-    seen_as: tuple[str, ...] = field(default=(), repr=False)
     endless: bool = field(default=False, repr=False)
     values: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
@@ -189,10 +186,17 @@ class Fault:
 
 
 def _fault(
-    kind: FaultKind, name: str, sentence: str, change: Effect, *seen_as: str,
-    source: str = "assumed", rising: bool = False, endless: bool = False, **settings: Setting,
-) -> Fault:  # fmt: skip
-    return Fault(name, sentence, kind, change, source, settings, rising, seen_as, endless)
+    kind: FaultKind,
+    name: str,
+    sentence: str,
+    change: Effect,
+    *,
+    source: str = "assumed",
+    rising: bool = False,
+    endless: bool = False,
+    **settings: Setting,
+) -> Fault:
+    return Fault(name, sentence, kind, change, source, settings, rising, endless)
 
 
 _status = partial(_fault, FaultKind.STATUS)
@@ -279,46 +283,36 @@ BODIES = (
         "bad gzip",
         "The body is said to be gzip and is not.",
         _body(lambda body, _values: body, ("content-encoding", "gzip")),
-        "200, not JSON",
     ),
     _odd(
         "gzip bomb",
         "A small body that is huge once it is unpacked.",
         _body(lambda _body, values: _bomb(values["bytes"]), ("content-encoding", "gzip")),
-        "200, not JSON",
-        "too-large",
         bytes=_bytes(20_000_000),
     ),
     _odd(
         "huge body",
         "A body of megabytes.",
         _body(lambda _body, values: _padded(values["bytes"])),
-        "too-large",
         bytes=_bytes(2_000_000),
     ),
-    _unusable(
-        "JSON truncated", "JSON that stops halfway.", _body(lambda body, _values: body[: half(body)]), "200, not JSON"
-    ),
-    _unusable("JSON null", "JSON, and it is null.", _body(lambda _body, _values: b"null"), "200, null"),
+    _unusable("JSON truncated", "JSON that stops halfway.", _body(lambda body, _values: body[: half(body)])),
+    _unusable("JSON null", "JSON, and it is null.", _body(lambda _body, _values: b"null")),
     _unusable(
         "JSON of the wrong type",
         "JSON, and it is a list.",
         _body(lambda body, _values: b"[" + body + b"]"),
-        "200, array",
     ),
     _unusable(
         "JSON nested deep",
         "JSON that is nested 100,000 deep.",
         _body(lambda _body, _values: b"[" * 100_000 + b"]" * 100_000),
-        "200, not JSON",
     ),
-    _odd("JSON with duplicate keys", "JSON that holds each field twice.", _body(_twice), "200, fields twice"),
-    _unusable("not JSON", "A page for people.", _body(lambda _body, _values: b"<html>Welcome</html>"), "200, not JSON"),
-    _unusable("sdkInput missing", "JSON without an sdkInput.", _always("{}"), "200, sdkInput missing"),
-    _unusable("sdkInput null", "The sdkInput is null.", _always('{"sdkInput": null}'), "200, sdkInput null"),
-    _unusable(
-        "sdkInput empty", "The sdkInput is empty text.", _always('{"sdkInput": ""}'), "200, sdkInput empty string"
-    ),
+    _odd("JSON with duplicate keys", "JSON that holds each field twice.", _body(_twice)),
+    _unusable("not JSON", "A page for people.", _body(lambda _body, _values: b"<html>Welcome</html>")),
+    _unusable("sdkInput missing", "JSON without an sdkInput.", _always("{}")),
+    _unusable("sdkInput null", "The sdkInput is null.", _always('{"sdkInput": null}')),
+    _unusable("sdkInput empty", "The sdkInput is empty text.", _always('{"sdkInput": ""}')),
     _opaque(
         "sdkInput foreign",
         "A genuine sdkInput of another payment instrument.",
@@ -364,13 +358,13 @@ def _gateway(status: int, words: str) -> Fault:
     page = f"<html><h1>{status} {words.title()}</h1></html>".encode()
     answer = Response(status, (("content-type", "text/html"),), page, "assumed")
     sentence = f"{status} ({words}) with a page for people."
-    return Fault(str(status), sentence, FaultKind.STATUS, lambda *_: answer, seen_as=(str(status),))
+    return Fault(str(status), sentence, FaultKind.STATUS, lambda *_: answer)
 
 
 def _limit(form: str, words: str, headers: Callable[[Mapping[str, Any]], Headers], **settings: Setting) -> Fault:
     """A 429 whose headers hold Retry-After in this form."""
     change = _problem(Problem(429, "00_429", "Too many requests", "assumed"), headers=headers)
-    return Fault(f"429 {form}", f"429, and {words}.", FaultKind.LIMIT, change, settings=settings, seen_as=("429",))
+    return Fault(f"429 {form}", f"429, and {words}.", FaultKind.LIMIT, change, settings=settings)
 
 
 def _at_a_date(values: Mapping[str, Any]) -> Headers:
@@ -385,7 +379,7 @@ def _at_a_date(values: Mapping[str, Any]) -> Headers:
 def _published(broken: Broken) -> Fault:
     problem = SPEC.problems[broken]
     status, sentence = str(problem.status), f"{problem.status} ({problem.title}), which is published (openapi)."
-    return Fault(status, sentence, FaultKind.STATUS, _problem(problem), problem.source, seen_as=(status,))
+    return Fault(status, sentence, FaultKind.STATUS, _problem(problem), problem.source)
 
 
 def _pause() -> Setting:
@@ -397,8 +391,8 @@ def _pause() -> Setting:
 STATUSES = (
     _fault(FaultKind.NONE, "200", "The answer unchanged: no fault.", lambda answer, *_: answer, source="openapi"),
     *map(_published, (Broken.JSON, Broken.WRONG_KEY, Broken.ROLE, Broken.INACTIVE, Broken.OURS)),
-    _status("404", "404 (Not found), as for a path that nobody serves.", _problem(SPEC.problems[Broken.PATH]), "404"),
-    _status("409", "409 (Conflict).", _problem(Problem(409, "00_409", "Conflict", "assumed")), "409"),
+    _status("404", "404 (Not found), as for a path that nobody serves.", _problem(SPEC.problems[Broken.PATH])),
+    _status("409", "409 (Conflict).", _problem(Problem(409, "00_409", "Conflict", "assumed"))),
     _limit(
         "in seconds",
         "Retry-After is a number of seconds",
@@ -415,7 +409,6 @@ STATUSES = (
         "503 that says 500",
         "503 whose body says 500, as the one published example has it.",
         _problem(Problem(500, "99_500", "An internal error happened", "openapi"), 503),
-        "503",
         source="openapi",
     ),
     _gateway(504, "Gateway timeout"),
@@ -425,11 +418,6 @@ STATUSES = (
         lambda _answer, _chance, values: Response(
             values["status"], (("location", values["location"]),), b"", "assumed"
         ),
-        "301",
-        "302",
-        "303",
-        "307",
-        "308",
         status=_one_of(302, (301, 302, 303, 307, 308)),
         location=_text(
             "text", "https://elsewhere.invalid/", "printable ASCII text of 1 to 200 characters", "[ -~]{1,200}"
@@ -504,8 +492,6 @@ ON_THE_WIRE = (
         "stall before headers",
         "Silence, and then the connection is closed without an answer.",
         _travels(Ending.CLOSED, before_headers="seconds"),
-        "late",
-        "closed",
         endless=True,
         seconds=_seconds(30.0),
     ),
@@ -513,34 +499,27 @@ ON_THE_WIRE = (
         "stall after headers",
         "The headers, silence, half of the body, and then the connection is closed.",
         _travels(Ending.TRUNCATED, after_headers="seconds"),
-        "cut",
-        "late",
         endless=True,
         seconds=_seconds(30.0),
     ),
-    _lost("reset", "The connection is reset (RST) instead of an answer.", _travels(Ending.RESET), "reset"),
-    _lost("close", "The connection is closed (FIN) instead of an answer.", _travels(Ending.CLOSED), "closed"),
+    _lost("reset", "The connection is reset (RST) instead of an answer.", _travels(Ending.RESET)),
+    _lost("close", "The connection is closed (FIN) instead of an answer.", _travels(Ending.CLOSED)),
     _lost(
         "truncated body",
         "The connection is closed in the middle of the body that content-length promised.",
         _travels(Ending.TRUNCATED),
-        "cut",
     ),
     _lost(
         "missing last chunk",
         "The body comes in chunks, and the connection is closed before the one that ends it.",
         _travels(Ending.NO_LAST_CHUNK),
-        "cut",
     ),
-    _lost(
-        "bad chunk", "The body comes in chunks, and the second chunk has no size.", _travels(Ending.BAD_CHUNK), "cut"
-    ),
+    _lost("bad chunk", "The body comes in chunks, and the second chunk has no size.", _travels(Ending.BAD_CHUNK)),
     _fault(
         FaultKind.UNFRAMED,
         "wrong content-length",
         "The content-length is half of the body's length, and the whole body is sent.",
         _travels(Ending.WRONG_LENGTH),
-        "200, not JSON",
     ),
 )
 

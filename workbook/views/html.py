@@ -59,9 +59,11 @@ def unbroken(text: str) -> Markup:
     from workbook.base.rules import sentence  # the ledger is read when the first id is shown
 
     parts: list[str] = RULE_ID.split(text)
-    for n, rule_id in enumerate(parts):
-        if n % 2 and (words := sentence(rule_id)):  # SHA-256 has the form of a rule's id, and is none
-            parts[n] = tag("span", rule_id, class_="wb-rule", title=words, style="white-space:nowrap")
+    for n, part in enumerate(parts):
+        if n % 2 and (words := sentence(part)):  # SHA-256 has the form of a rule's id, and is none
+            parts[n] = tag("span", part, class_="wb-rule", title=words, style="white-space:nowrap")
+        elif "$" in part:  # a notebook shows what is between two dollars of one text as a formula
+            parts[n] = Markup(tag("span", "$").join(map(_escaped, part.split("$"))))
     return joined(*parts)
 
 

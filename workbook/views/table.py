@@ -103,6 +103,8 @@ PRE = (
 )
 # The greatest width of a table's text form, in characters.
 TEXT_WIDTH = 110
+# A column of at most so many characters has one line in HTML; a wider one is wrapped, as the last always is.
+SHORT = 40
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -134,11 +136,16 @@ class Table(View):
     def html(self) -> str:
         """The table as an HTML table with a caption, and a header for each column, or for each row of a card."""
         edge, bold = ROW_LINE if self.head else "", "font-weight:600"
-        short = f"{CELL_STYLE};{edge if self.head else bold};white-space:nowrap"
+        front = f"{CELL_STYLE};{edge if self.head else bold}"
+        widths = [max(map(width, column)) for column in zip(*self.rows, strict=True)]
+        styles = [f"{front};{'white-space:nowrap' if wide <= SHORT else 'overflow-wrap:anywhere'}" for wide in widths]
         row_name = {} if self.head else {"scope": "row"}
         rows = []
-        for *front, last in self.rows:
-            cells = [tag("td" if self.head else "th", cell, **row_name, style=short) for cell in front]
+        for *texts, last in self.rows:
+            cells = [
+                tag("td" if self.head else "th", text if "nowrap" in style else unbroken(text), **row_name, style=style)
+                for text, style in zip(texts, styles, strict=False)
+            ]
             rows.append(tag("tr", *cells, tag("td", unbroken(last), style=f"{CELL_STYLE};{edge}")))
         head = tag("thead", header(self.head, f"{CELL_STYLE};{ROW_LINE};{bold}")) if self.head else ""
         caption = tag("caption", self.title, style=CAPTION_STYLE)

@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.checks.timing import measured
 from workbook.checks.timing.measured import Timer, measure
@@ -226,7 +227,7 @@ def test_the_earlier_variant_asks_for_card_art_by_brand():
     assert set(asked) == {"example"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("handler", "options", "told"),
     [
         (ReferenceHandler(None, None, None, ()), {}, "give your class itself"),
@@ -247,6 +248,6 @@ def test_what_cannot_be_measured_is_explained(handler, options, told):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", HANDLERS)
+@rows("name", HANDLERS)
 def test_every_handler_of_the_lessons_can_be_measured(name):
     assert Watch().measure(HANDLERS[name], warm=1, cold=1).warm

@@ -7,8 +7,9 @@ from math import comb, nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.checks.timing.planner import LogNormal, Plan, Resampled, add_up, chance_lacking
 from workbook.checks.timing.verdict import TARGET, LimitVerdict, interval, judge_durations
@@ -69,7 +70,6 @@ def calls(draw):
 @pytest.mark.slow
 @pytest.mark.rule("X-ENTRIES-3")
 @given(calls())
-@settings(max_examples=300)
 def test_it_agrees_with_an_event_by_event_simulation_to_the_last_bit(drawn):
     latencies, plan = drawn
     total, lacking = totals(latencies, plan)
@@ -107,7 +107,7 @@ CLOSED = [
 ]
 
 
-@pytest.mark.parametrize("plan", CLOSED, ids=lambda plan: plan.words)
+@rows("plan", CLOSED)
 def test_a_closed_form_agrees_with_the_simulation(plan):
     found = plan.simulate(200_000)
     low, high = found.judgement.low, found.judgement.high
@@ -202,7 +202,7 @@ def test_a_plan_of_measured_durations_draws_them():
         Plan.measured([1, -1])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("given", "told"),
     [
         ({"cards": 0}, "cards is 0. Give a whole number from 1 to 100."),
@@ -317,7 +317,6 @@ ANY_PLAN = st.builds(
 
 
 @pytest.mark.rule("X-ENTRIES-3", "REL-5")
-@settings(max_examples=150, deadline=None)
 @given(ANY_PLAN)
 def test_no_advice_is_followed_already_and_following_one_never_makes_more_calls_late(plan):
     share = plan.chance(calls=2_000)

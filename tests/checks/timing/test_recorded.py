@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.checks.timing import recorded
 from workbook.checks.timing.recorded import judge, read_durations
@@ -72,9 +73,7 @@ def test_a_flag_may_be_written_in_six_ways(file, cell, flag):
     assert read_durations(file(json.dumps([OBJECT | {"cold": int(flag)}]), "c.json"))["cold"].tolist() == [flag]
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+@rows(("text", "told"), [
         ("", "calls.csv: is empty. Give the columns call, duration_ms, device, build, cold and one row for each call."),
         ("\n\n", "calls.csv: is empty."),
         (f"{HEAD}\n", "calls.csv: holds no durations. Export at least one call."),
@@ -90,13 +89,12 @@ def test_a_flag_may_be_written_in_six_ways(file, cell, flag):
         (f"{HEAD}\n" + "x" * 140_000, "calls.csv: row 2 is no CSV (field larger than field limit"),
         (f"{HEAD}\n{ROW}".encode("utf-16"), "calls.csv: not UTF-8 text in row 1 (byte 1). Save it as UTF-8"),
         (f"{HEAD}\nstatus,1,Caf\xe9,1,1".encode("latin-1"), "calls.csv: not UTF-8 text in row 2 (byte 48)."),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_what_is_wrong_with_a_csv_file_is_said_with_its_row(file, text, told):
     assert refused(file(text)).startswith(told)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("row", "told"),
     [
         ("statsu,1,A,1,1", "row 2, column call is 'statsu'. Did you mean 'status'?"),
@@ -119,7 +117,7 @@ def test_what_is_wrong_with_a_cell_is_said_with_its_row_and_column(file, row, to
     assert refused(file(f"{HEAD}\n{row}\n")).startswith(f"calls.csv: {told}")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "told"),
     [
         ("", "c.json: is no JSON ("),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.checks.timing.verdict import (
     EDGES,
@@ -40,7 +41,7 @@ def test_exactly_20_s_is_in_time_and_a_little_more_is_not(call):
     assert judge_durations([20.000001], call).verdict is LimitVerdict.FAIL
 
 
-@pytest.mark.parametrize(
+@rows(
     ("durations", "target", "verdict"),
     [
         ([0.0799], 0.001, "pass"),
@@ -148,7 +149,7 @@ def test_a_limit_of_ones_own_will_do():
     assert judge_durations([0.06], own).judgement.used == pytest.approx(1.2)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("durations", "told"),
     [
         ([], "There are no durations to judge. Give at least one, in seconds."),
@@ -199,27 +200,21 @@ def test_a_target_is_a_share(target):
 # ---------------------------------------------------------------- words and steps
 
 
-@pytest.mark.parametrize(
-    ("seconds", "told"),
-    [
+@rows(("seconds", "told"), [
         (0.0, "0 µs"), (1e-7, "0.1 µs"), (0.0000123, "12.3 µs"), (0.0009999, "1 ms"), (0.001, "1 ms"),
         (0.0123, "12.3 ms"),
         (0.12345, "123 ms"), (0.9994, "999 ms"), (0.99951, "1 s"), (1.0, "1 s"), (20.0, "20 s"), (12345.0, "12,300 s"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_duration_in_words(seconds, told):
     assert span(seconds) == told
 
 
-@pytest.mark.parametrize(
-    ("share", "told"),
-    [
+@rows(("share", "told"), [
         (0, "0 %"), (1, "100 %"), (0.071122, "7.1 %"), (0.5, "50 %"), (0.63, "63 %"), (0.9, "90 %"), (0.998, "99.8 %"),
         (0.9999984, "99.99984 %"), (1 - 1e-12, "over 99.9999999 %"), (3.7e-6, "0.00037 %"),
         (1e-12, "under 0.0000001 %"),
         (1.2, "120 %"), (12.0, "1,200 %"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_share_in_words(share, told):
     assert percent(share) == told
 

@@ -9,7 +9,7 @@ import workbook as wb
 from workbook.errors import ParameterError
 from workbook.lessons.exercises.asking import Feedback, bar
 from workbook.lessons.exercises.judging import judge
-from workbook.lessons.exercises.model import EXERCISE_MIMETYPE, answer_in, exercise_named
+from workbook.lessons.exercises.model import EXERCISE_MIMETYPE, all_exercises, answer_in, exercise_named
 from workbook.lessons.exercises.progress import PROGRESS, Progress
 
 OWN = exercise_named("05.2")
@@ -97,7 +97,7 @@ def test_a_learners_copy_keeps_the_progress_and_the_start_page_shows_it(progress
     wb.exercise("05.2", Listed)
     wb.exercise("05.2", Vanishes)
     assert "05.2 ✓" in wb.exercise().text(), "what was done once stays done"
-    assert "\nExercises: 1 of 5" in wb.exercise().text()
+    assert f"\nExercises: 1 of {len(all_exercises())} done" in wb.exercise().text()
     own = Progress.read(progress).exercises["05.2"]
     assert (own.attempts, own.wrong, own.passed is None) == (2, {"X-STATUS-3": 1}, False)
 
@@ -107,7 +107,7 @@ def test_the_bar_shows_how_many_are_done(progress):
     assert shown.text() == "█" * 10 + "░" * 30 + " 3 of 12 exercises done (seat blue-heron)"
     assert "width:25.0%" in shown.html()
     assert 'role="img" aria-label="3 of 12 exercises done' in shown.html()
-    assert wb.exercise().text().startswith("░" * 40 + " 0 of 5")
+    assert wb.exercise().text().startswith("░" * 40 + f" 0 of {len(all_exercises())} ")
 
 
 def hands_over(**_):
@@ -133,7 +133,7 @@ def test_elsewhere_nothing_is_kept(tmp_path, monkeypatch):
     wb.exercise("05.2", Listed)
     assert list(tmp_path.iterdir()) == []
     assert wb.exercise("03.1").help() == "A hand can be raised in a learner's copy only: workbook lab"
-    assert "(kept in a copy only: workbook lab)" in wb.exercise().title
+    assert wb.exercise().text() == "Your progress is kept in a copy only: workbook lab"
 
 
 def test_progress_that_cannot_be_written_is_said_and_nothing_is_raised(progress, monkeypatch):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from workbook.base.files import NOTEBOOKS
 from workbook.base.rules import rules
 from workbook.lessons.exercises.asking import Feedback
 from workbook.lessons.exercises.judges_app import provides_the_opc_data
@@ -10,7 +11,7 @@ from workbook.lessons.exercises.model import ExerciseKind, all_exercises, answer
 
 EXERCISES = all_exercises()
 KNOWN = {rule.id for rule in rules()}
-SLOW = ("08.1", "08.2", "05.3", "05.4", "05.5", "06.2", "06.3", "06.4", "07.4", "09.2", "10.1")
+SLOW = ("08.4", "08.7", "08.8", "05.4", "05.5", "05.6", "05.7", "09.2", "10.1")
 """They judge a back end over HTTP, an app or a project, or a wallet that waits: ten mistakes take up to seconds."""
 every = pytest.mark.parametrize(
     "exercise",
@@ -58,14 +59,13 @@ def test_the_run_agrees_with_the_answers_that_are_called_right(exercise):
 
 def test_there_are_enough_of_each_kind():
     kinds = [exercise.kind for exercise in EXERCISES.values()]
-    assert len(kinds) >= 30
+    assert len(kinds) >= 40
     assert kinds.count(ExerciseKind.PREDICT) >= 10
-    assert kinds.count(ExerciseKind.MEND) >= 10
-    assert kinds.count(ExerciseKind.NATIVE) >= 5
+    assert kinds.count(ExerciseKind.FIND) + kinds.count(ExerciseKind.FIX) >= 10
+    assert kinds.count(ExerciseKind.WRITE) >= 5
     lessons = [exercise_id[:2] for exercise_id in EXERCISES]
-    assert sorted(set(lessons)) == [f"{number:02}" for number in range(12)]
-    # six where readers of the text were unsure of something
-    assert {lessons.count(number) for number in lessons} <= {2, 3, 4, 5, 6}
+    assert sorted(set(lessons)) == [path.stem[:2] for path in sorted(NOTEBOOKS.glob("*.ipynb"))]
+    assert min(lessons.count(number) for number in lessons) >= 2
 
 
 class Odd:

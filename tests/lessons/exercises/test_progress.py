@@ -90,7 +90,7 @@ def test_seats_are_made_up_or_named_by_who_made_the_copy(monkeypatch):
     monkeypatch.setenv("WORKBOOK_SEAT", "seat-07")
     assert Progress.begun().seat == "seat-07"
     monkeypatch.setenv("WORKBOOK_SEAT", "<b>")
-    with pytest.raises(ConfigurationError, match="This is no progress of a learner: seat"):
+    with pytest.raises(ConfigurationError, match=r"This is no progress of a learner \(see seat\)"):
         Progress.begun()
 
 

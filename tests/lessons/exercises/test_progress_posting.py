@@ -116,15 +116,18 @@ def test_a_redirect_does_not_take_the_token_away(board, file):
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ({"address": "ftp://x", "token": TOKEN}, "the address of the board is not right"),
-        ({"address": "http://x", "token": f"{TOKEN}\n"}, "the token of the board is not right"),
-        ({"address": "http://x", "token": TOKEN, "fingerprint": "aa"}, "the fingerprint of the board is not right"),
-        ([], "the file of the board is not right"),
+        ({"address": "ftp://x", "token": TOKEN}, "see address"),
+        ({"address": "http://x", "token": f"{TOKEN}\n"}, "see token"),
+        (
+            {"address": "http://x", "token": TOKEN, "fingerprint": "aa"},
+            "see fingerprint",
+        ),
+        ([], ""),
     ],
 )
 def test_a_wrong_file_is_said_without_the_token(file, document, said):
     file.with_name(".board.json").write_text(json.dumps(document))
-    with pytest.raises(ConfigurationError, match=said) as told:
+    with pytest.raises(ConfigurationError, match=f"the board's address is not right.*{said}") as told:
         board_of(file)
     assert TOKEN not in str(told.value)
 
@@ -147,7 +150,7 @@ def test_a_rooms_own_certificate_is_trusted_by_its_fingerprint_and_no_other(boar
 
 
 def test_exercises_are_judged_where_there_is_no_ssl_module(tmp_path):
-    program = "import sys; sys.modules['ssl'] = None; import workbook as wb; print(wb.exercise('03.4', '1 2 3 4').done)"
+    program = "import sys; sys.modules['ssl'] = None; import workbook as wb; print(wb.exercise('03.4', '3 1 4 2').done)"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"
 

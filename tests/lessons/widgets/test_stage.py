@@ -400,14 +400,14 @@ def test_an_answer_is_lost_before_or_after_the_sdk_output_is_used_up():
 
 
 @pytest.mark.rule("REL-6")
-def test_an_answer_is_written_by_hand_and_mended():
+def test_an_answer_is_written_by_hand_and_fixed():
     played = stage()
     played.answer(tap(played))
     good = told(played)
     post = max(map(int, requests(play(played.script).film)))
     kept = break_(played, post, "another answer", status=200, body='{"sdkInput": "…", "more": 1}')
     assert kept["player_data"]["frames"][-1]["state"] == "in the wallet"
-    played.answer({"kind": "mend", "value": ""})
+    played.answer({"kind": "fix", "value": ""})
     assert played.script == stage(acts=[("tap", played.script.acts[0].at)]).script
     assert told(played) == good
     values = break_(played, post, "another answer", status=200, body='{"sdkInput": ""}')

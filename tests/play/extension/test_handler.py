@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from rows import rows
 
 from workbook.api.exchange import Options
 from workbook.api.opaque import SdkInput
@@ -16,9 +17,7 @@ from workbook.lessons.session import session
 from workbook.play.back_end import BackEnd, simulated_back_end
 from workbook.play.extension.handler import (
     AuthorizationProvider,
-    CardArt,
     ExtensionBackEnd,
-    ExtensionHandler,
     ExtensionProvisioningService,
     Library,
     ReferenceHandler,
@@ -73,7 +72,7 @@ NOT_ITS_FAULT = {
 
 
 @pytest.mark.rule("X-STATUS-2", "X-CACHE-1", "X-PLIST-1", "X-GEN-1")
-@pytest.mark.parametrize("phone", WALLETS)
+@rows("phone", WALLETS)
 def test_on_every_phone_it_ends_as_it_has_to_and_whatever_is_wrong_is_told(phone):
     scene = SESSION.wallet.play(phone=phone)
     assert (scene.state, [finding.rule for finding in scene.findings]) == NOT_ITS_FAULT[phone]
@@ -174,28 +173,6 @@ def test_its_delegate_returns_nil_when_the_post_gives_none():
     assert made().provision(FIRST, b"junk") is None
 
 
-@pytest.mark.rule("X-ART-1")
-def test_its_art_shows_exactly_what_was_asked_for():
-    assert made().card_art("anything") == CardArt("anything")
-
-
-@pytest.mark.rule("X-HANDLER-1")
-def test_it_keeps_nothing():
-    host = WalletApp(phone=opened_phone())
-    before = dict(vars(ReferenceHandler))
-    host.walk()
-    assert dict(vars(ReferenceHandler)) == before
-    assert host.trace.select(m.HandlerKept) == []
-
-
-def test_a_handler_has_what_is_around_it():
-    phone = PhoneB()
-    storage, back_end, library = Storage(phone), ExtensionBackEnd(simulated_back_end(), phone), Library(phone)
-    handler = ExtensionHandler(storage, back_end, library, [FIRST])
-    assert (handler.storage, handler.back_end, handler.library) == (storage, back_end, library)
-    assert handler.cards == (FIRST,)
-
-
 @pytest.mark.rule("X-AUTH-1")
 def test_the_authorization_ui_reports_once_that_it_succeeded():
     reported = []
@@ -238,10 +215,6 @@ def test_it_returns_nil_whatever_its_delegate_raises_and_the_trace_says_what_tha
     assert threw.message.why.startswith(f"the delegate's provision raised {type(error).__name__};")
     assert wallet.trace.select(m.NoRequest, kind=Kind.EVENT)
     assert not wallet.trace.select(m.HandlerRaised)
-
-
-def test_the_back_end_of_an_extension_tells_neither_key_nor_cards():
-    assert repr(ExtensionBackEnd(simulated_back_end(), PhoneB())) == "ExtensionBackEnd()"
 
 
 @pytest.mark.rule("X-ENTRIES-1", "X-STATUS-1")

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.errors import ParameterError, SdkError
 from workbook.flows import messages as m
@@ -81,7 +82,7 @@ def test_of_nothing_none_is_made(nothing):
 
 
 @pytest.mark.rule("X-INIT-1", "API-8")
-@pytest.mark.parametrize(
+@rows(
     ("wrong", "why"),
     [
         (API.get(FIRST).sdk_input.text, "it is text, and platform B takes the bytes"),
@@ -93,7 +94,6 @@ def test_of_nothing_none_is_made(nothing):
         ([ONE], "it is list, not the bytes"),
         (API.get(FIRST).sdk_input, "it is SdkInput, not the bytes"),
     ],
-    ids=["text", "empty", "junk", "cut off", "changed", "int", "a list", "the wrapper"],
 )
 def test_what_is_no_sdk_input_is_told_by_what_is_wrong_with_it(wrong, why):
     for given_as in ({"sdk_input": wrong}, {"sdk_inputs": [ONE, wrong]}):
@@ -272,7 +272,7 @@ def test_an_identifier_of_no_card_throws(identifier):
 
 
 @pytest.mark.rule("X-GEN-1")
-@pytest.mark.parametrize(
+@rows(
     "changed",
     [
         {"nonce": "6e6f"},
@@ -285,7 +285,6 @@ def test_an_identifier_of_no_card_throws(identifier):
         {"certificate_chain": b"leaf"},
         {"certificate_chain": 5},
     ],
-    ids=str,
 )
 def test_what_the_wallet_gave_is_handed_on_as_it_came(changed):
     with pytest.raises(SdkError, match="certificates, nonce and signature must be bytes") as caught:
@@ -300,7 +299,7 @@ def opc(card=FIRST, attempt=1, seed=7):
 
 
 @pytest.mark.rule("X-DEL-1", "X-GEN-1")
-@pytest.mark.parametrize(
+@rows(
     ("returned", "case", "why"),
     [
         (None, "unableToConstructSDKOutput", "it is nil"),
@@ -313,7 +312,6 @@ def opc(card=FIRST, attempt=1, seed=7):
         (5, "invalidSDKInput", "it is int"),
         (object(), "invalidSDKInput", "it is object"),
     ],
-    ids=["nil", "text", "junk", "the GET's", "another card", "another attempt", "another service", "int", "object"],
 )
 def test_what_the_delegate_must_not_return_throws(returned, case, why):
     delegate = Delegate()
@@ -326,7 +324,7 @@ def test_what_the_delegate_must_not_return_throws(returned, case, why):
     assert [type(event) for event in told][-2:] == [m.DelegateReturned, m.SdkThrew]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operation", "use"),
     [
         ("card_art", lambda service, delegate: service.pass_entries(delegate)),
@@ -334,7 +332,7 @@ def test_what_the_delegate_must_not_return_throws(returned, case, why):
         ("provision", lambda service, delegate: generate(service, delegate=delegate)),
     ],
 )
-@pytest.mark.parametrize("delegate", [object(), 5, "text"])
+@rows("delegate", [object(), 5, "text"])
 def test_a_delegate_without_the_operation_is_told_so(operation, use, delegate):
     call, told = watched(watch=Watch())
     with under_way(call), pytest.raises(SdkError) as caught:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from rows import rows
 
 from workbook.errors import ParameterError
 from workbook.play.extension.handler import HEIGHT, WIDTH, CardArt, problems_with
@@ -44,8 +45,8 @@ def test_what_is_no_picture_is_told_by_its_type(art, kind):
     assert problems_with(art, "PI1") == f"it is {kind}, not an image"
 
 
-@pytest.mark.parametrize("name", ["width", "height", "size"])
-@pytest.mark.parametrize("value", ["1536", 1536.0, None, True])
+@rows("name", ["width", "height", "size"])
+@rows("value", ["1536", 1536.0, None, True])
 def test_a_size_is_a_whole_number(name, value):
     with pytest.raises(ParameterError, match=f"A card art's {name} is a whole number"):
         CardArt("PI1", **{name: value})

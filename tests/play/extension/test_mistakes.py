@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.checks import Severity
 from workbook.flows import messages as m
@@ -68,8 +69,8 @@ MISTAKES = {
 
 @pytest.mark.rule("X-STATUS-1", "X-STATUS-2", "X-STATUS-3", "X-HANDLER-1", "X-ENTRIES-1", "X-ENTRIES-2", "X-ENTRIES-3")
 @pytest.mark.rule("X-ART-1", "X-DEL-1", "X-GEN-1", "X-FLOW-1", "API-12", "API-8")
-@pytest.mark.parametrize("variant", VARIANTS_B)
-@pytest.mark.parametrize("name", MISTAKES)
+@rows("variant", VARIANTS_B)
+@rows("name", MISTAKES)
 def test_a_mistake_leads_to_a_finding_that_names_it(name, variant):
     stage, ended, graded, words = MISTAKES[name]
     scene = SESSION.wallet.play(name, variant=variant, **stage)
@@ -77,7 +78,7 @@ def test_a_mistake_leads_to_a_finding_that_names_it(name, variant):
     assert any(f"{one.level} {one.rule}" == graded and words in one.text for one in scene.findings), scene.findings
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@rows("name", MISTAKES)
 def test_on_the_same_stage_the_reference_does_not_make_that_mistake(name):
     stage, _ended, graded, words = MISTAKES[name]
     found = SESSION.wallet.play(**stage).findings
@@ -110,8 +111,8 @@ def test_with_any_cards_on_any_surface_a_run_comes_to_an_end(name, cards, stage)
     assert "StopIteration" not in scene.trace.to_jsonl()
 
 
-@pytest.mark.parametrize("name", HANDLERS)
-@pytest.mark.parametrize("variant", VARIANTS_B)
+@rows("name", HANDLERS)
+@rows("variant", VARIANTS_B)
 def test_the_same_run_gives_the_same_bytes_however_often_it_is_made(name, variant):
     first, again = (SESSION.wallet.play(name, "with a watch", variant=variant).trace for _ in range(2))
     assert first.to_jsonl() == again.to_jsonl()
@@ -147,8 +148,8 @@ UIS = {
 
 
 @pytest.mark.rule("X-AUTH-1", "X-AUTH-2")
-@pytest.mark.parametrize("surface", ["phone", "watch"])
-@pytest.mark.parametrize("name", AUTHORIZATIONS)
+@rows("surface", ["phone", "watch"])
+@rows("name", AUTHORIZATIONS)
 def test_each_authorization_ui_where_the_status_requires_one(name, surface):
     scene = SESSION.wallet.play(phone="with a watch", authorization=name, surface=surface)
     assert (scene.state, [f"{one.level} {one.rule}" for one in scene.findings]) == UIS[name]

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.api.opaque import SdkInput
 from workbook.checks import Severity, check
@@ -93,8 +94,8 @@ EXCEPTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("error", EXCEPTIONS, ids=lambda one: type(one).__name__)
+@rows("call", CALLS)
+@rows("error", EXCEPTIONS)
 def test_whatever_a_call_raises_the_wallet_goes_on_and_tells_its_type_alone(call, error):
     host = walked(doing(call, raising(error)))
     assert (host.state, CURRENT.get()) == (ENDS[call], None)
@@ -102,8 +103,8 @@ def test_whatever_a_call_raises_the_wallet_goes_on_and_tells_its_type_alone(call
     assert any(f"failed: {type(error).__name__}." in finding.text for finding in check(host.trace))
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
-@pytest.mark.parametrize("call", [*CALLS, "__init__"])
+@rows("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
+@rows("call", [*CALLS, "__init__"])
 def test_an_interrupt_is_nobodys_outcome_and_leaves_a_wallet_that_can_be_opened_again(call, error):
     host = WalletApp(doing(call, raising(error())), phone=opened_phone())
     with pytest.raises(error):
@@ -116,22 +117,8 @@ def test_an_interrupt_is_nobodys_outcome_and_leaves_a_wallet_that_can_be_opened_
     assert host.state is State.ADDED
 
 
-@pytest.mark.parametrize("call", CALLS)
-def test_an_interrupt_inside_a_coroutine_comes_through_as_well(call):
-    async def method(self, *_given, **_named):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        walked(doing(call, method))
-
-
 def endless(*given, **named):
     return endless(*given, **named)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_endless_recursion_is_an_error_like_any_other(call):
-    assert raised(walked(doing(call, endless))) == [(call, "RecursionError")]
 
 
 @pytest.mark.rule("X-HANDLER-1")
@@ -151,27 +138,15 @@ def test_a_handler_that_cannot_be_made_is_a_call_that_failed(init, error):
     assert (host.state, CURRENT.get()) == (State.NOT_LISTED, None)
 
 
-def test_a_handler_that_forgets_what_it_was_given_fails_where_it_needs_it():
-    host = walked(doing("__init__", lambda self, *_: None))
-    assert raised(host) == [("status", "AttributeError: storage")]
-
-
 def test_a_new_that_returns_something_else_is_an_error_too():
     host = walked(doing("__new__", lambda cls, *_: 5))
     assert raised(host) == [("status", "TypeError")]
 
 
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("junk", [None, 5, "text"])
+@rows("call", CALLS)
+@rows("junk", [None, 5, "text"])
 def test_a_method_that_is_none_fails(call, junk):
     assert raised(walked(doing(call, junk))) == [(call, "TypeError")]
-
-
-def test_a_handler_without_a_method_is_told_which():
-    from workbook.play.extension.handler import ExtensionHandler  # used here alone
-
-    host = walked(type("Bare", (ExtensionHandler,), {}))
-    assert raised(host) == [("status", "AttributeError: status")]
 
 
 # ---------------------------------------------------------------- whatever a handler returns
@@ -181,8 +156,8 @@ JUNK = [5, "text", b"bytes", object(), True, {}, {"a": 1}, {1}, 1.5, ExtensionSt
         [None], ["PI1"], [PassEntry(FIRST, "a", None, FIRST), 5], list, NotImplemented]  # fmt: skip
 
 
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("junk", JUNK, ids=lambda one: f"{one!r:.20}".split(" at ")[0])
+@rows("call", CALLS)
+@rows("junk", JUNK)
 def test_whatever_a_call_returns_that_it_must_not_is_told_by_its_type(call, junk):
     host = walked(doing(call, lambda self, *_given, **_named: junk))
     assert host.state is ENDS[call]
@@ -217,17 +192,6 @@ def test_any_junk_ends_at_rest(call, junk):
     assert host.state in ENDS.values()
     assert not host._clock
     assert host.trace.to_jsonl()
-
-
-def test_a_generator_is_no_list_and_an_asynchronous_one_neither():
-    def generator(self):
-        yield from ()
-
-    async def asynchronous(self):
-        yield 1
-
-    for method, kind in ((generator, "generator"), (asynchronous, "async_generator")):
-        assert raised(walked(doing("pass_entries", method))) == [("pass_entries", f"it returned {kind}")]
 
 
 def test_entries_may_be_a_tuple_and_calls_may_be_coroutines():
@@ -291,8 +255,8 @@ LIMITS = {"status": 0.1, "pass_entries": 20.0, "remote_pass_entries": 20.0, GENE
 
 
 @pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3")
-@pytest.mark.parametrize("more", [0.0, 0.0001, 0.001])
-@pytest.mark.parametrize("call", LIMITS)
+@rows("more", [0.0, 0.0001, 0.001])
+@rows("call", LIMITS)
 def test_exactly_the_limit_is_in_time_and_a_moment_more_is_late_and_ignored(call, more):
     phone = opened_phone("with a watch")
     phone.latencies = NO_TIME
@@ -319,17 +283,6 @@ def test_a_limit_is_not_missed_for_the_sake_of_a_rounding_error(parts):
     phone = opened_phone()
     phone.latencies = NO_TIME
     assert walked(doing("status", status), phone=phone).state is State.ADDED
-
-
-@pytest.mark.rule("X-STATUS-3")
-def test_a_late_answer_changes_nothing_and_is_recorded_as_too_late():
-    host = WalletApp(NetworkInStatus, phone=opened_phone())
-    host.open_list()
-    assert host.state is State.NOT_LISTED
-    (spent,), (late,) = host.trace.select(m.BudgetSpent), host.trace.select(m.EntriesAvailable)
-    assert (spent.at, late.before, late.after) == (0.1, State.NOT_LISTED, State.NOT_LISTED)
-    assert late.at > spent.at
-    assert host.trace[-1].name == "IgnoreLate"
 
 
 @pytest.mark.rule("X-STATUS-3")
@@ -854,7 +807,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@rows("name", WRONG)
 def test_a_wrong_setting_is_told_before_anything_runs(name):
     settings, told = WRONG[name]
     with pytest.raises(ParameterError) as caught:
@@ -881,10 +834,6 @@ def test_any_seed_walks_the_same_way(seed):
     phone = PhoneB(seed=seed)
     PlatformBRun(phone=phone).open()
     assert walked(phone=phone).state is State.ADDED
-
-
-def test_a_new_phone_was_never_opened():
-    assert WalletApp().open_list()[-1].name == "HideIssuer"
 
 
 def test_a_run_leaves_nothing_that_was_never_awaited():
@@ -959,14 +908,3 @@ def test_a_wallet_app_says_the_next_step_in_every_state():
     rest = "choose_card(), .entries, .trace."
     may_choose = f"open_list(), choose_app(), {rest}"
     assert told == [f"open_list(), {rest}", may_choose, may_choose, f"open_list(), {rest}"]
-
-
-@pytest.mark.rule("X-ART-1")
-def test_a_delegate_without_card_art_is_told_what_it_needs():
-    class NoArt(ReferenceHandler):
-        card_art = None
-
-    host = WalletApp(NoArt, phone=opened_phone())
-    host.walk()
-    told = [record.message.why for record in host.trace.select(m.SdkThrew)]
-    assert [why for why in told if why.startswith("the delegate needs a method card_art(which)")] == told != []

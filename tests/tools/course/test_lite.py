@@ -21,13 +21,6 @@ from workbook.tools.course import lite
 NOTEBOOKS = sorted((Path(__file__).parents[3] / "notebooks").glob("*.ipynb"))
 VERSION = "314.0.6"
 CORE = f"pydantic_core-{metadata.version('pydantic-core')}-cp314-cp314-pyemscripten_2026_0_wasm32.whl"
-WITH_PANDAS = {
-    "numpy": "numpy-2.4.6-cp314-cp314-pyemscripten_2026_0_wasm32.whl",
-    "pandas": "pandas-3.0.2-cp314-cp314-pyemscripten_2026_0_wasm32.whl",
-    "python-dateutil": "python_dateutil-2.9.0-py2.py3-none-any.whl",
-    "pytz": "pytz-2026.1-py2.py3-none-any.whl",
-    "six": "six-1.17.0-py2.py3-none-any.whl",
-}
 
 
 def wheel(path):
@@ -45,8 +38,7 @@ def cache(tmp_path):
     for name in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"):
         (pyodide / name).write_text("")
     about = {"abi_version": "2026_0", "arch": "wasm32", "platform": "emscripten_5_0_3", "python": "3.14.2"}
-    packages = {name: {"name": name, "file_name": file} for name, file in WITH_PANDAS.items()}
-    packages["micropip"] = {"name": "micropip", "version": "0.11.1"}
+    packages = {"micropip": {"name": "micropip", "version": "0.11.1"}}
     (pyodide / "pyodide-lock.json").write_text(json.dumps({"info": about, "packages": packages}))
     for name in (CORE, "micropip-0.11.1-py3-none-any.whl"):
         wheel(folder / name)
@@ -178,17 +170,13 @@ def test_the_lock_file_lists_each_wheel_with_its_checksum(tmp_path):
     }
 
 
-def test_lessons_00_to_07_are_a_learners_copy_and_say_what_is_left_out(tmp_path):
-    left_out = lite.add_lessons(tmp_path / "files", without=["needs-pandas"])
+def test_lessons_00_to_05_are_a_learners_copy_and_say_what_is_left_out(tmp_path):
+    left_out = lite.add_lessons(tmp_path / "files")
     assert {cell: why.split(",")[0] for cell, why in left_out.items()} == {
         "00_start_here.ipynb cell-16": "It looks at the machine on which it runs",
-        "06_extension_timing.ipynb cell-24": "It needs pandas and NumPy",
-        "06_extension_timing.ipynb exercise-06-2": "It needs pandas and NumPy",
-        "06_extension_timing.ipynb cell-40": "It needs pandas and NumPy",
-        "06_extension_timing.ipynb exercise-06-3": "It needs pandas and NumPy",
     }
     pages = {path.name: json.loads(path.read_text()) for path in (tmp_path / "files/notebooks").glob("*.ipynb")}
-    assert [*sorted(pages)] == [path.name for path in NOTEBOOKS[:8]]
+    assert [*sorted(pages)] == [path.name for path in NOTEBOOKS if path.name < "08"]
     texts = {f"{name} {cell['id']}": cell for name, page in pages.items() for cell in page["cells"]}
     for cell, why in left_out.items():
         assert texts[cell]["cell_type"] == "markdown"
@@ -199,10 +187,6 @@ def test_lessons_00_to_07_are_a_learners_copy_and_say_what_is_left_out(tmp_path)
     whole = "".join("".join(cell["source"]) for cell in texts.values() if cell["cell_type"] == "markdown")
     linked = {target.partition("#")[0] for target in re.findall(r"\]\(([^):]+)\)", whole)} - {""}
     assert [name for name in linked if not (tmp_path / "files/notebooks" / name).is_file()] == []
-
-
-def test_with_pandas_only_what_looks_at_the_machine_is_left_out(tmp_path):
-    assert [*lite.add_lessons(tmp_path / "files")] == ["00_start_here.ipynb cell-16"]
 
 
 def test_a_tag_of_a_cell_is_one_that_something_reads():
@@ -228,12 +212,12 @@ def test_without_the_extra_the_command_that_installs_it_is_named(tmp_path, monke
 
 
 def test_without_npm_or_a_network_it_says_what_it_needs_and_leaves_nothing(tmp_path, programs):
-    with pytest.raises(ConfigurationError, match=r"Pyodide 314\.0\.6 is neither .* npm is not installed"):
+    with pytest.raises(ConfigurationError, match=r"Pyodide 314\.0\.6 is not in the cache.* npm is not installed"):
         lite.build_site(tmp_path / "site", tmp_path / "cache")
     npm = programs / "npm"
     npm.write_text("#!/bin/sh\necho 'npm error network request failed' >&2\nexit 1\n")
     npm.chmod(0o755)
-    with pytest.raises(ConfigurationError, match=r"nor can npm fetch it .*: npm error network request failed"):
+    with pytest.raises(ConfigurationError, match=r"npm cannot fetch it.*: npm error network request failed"):
         lite.build_site(tmp_path / "site", tmp_path / "cache")
     assert [*(tmp_path / "cache").iterdir()] == []
     assert not (tmp_path / "site").exists()
@@ -251,16 +235,13 @@ def test_a_cache_answers_for_what_was_fetched_and_pip_for_what_is_missing(cache,
 def test_a_folder_that_is_no_distribution_is_refused(tmp_path, cache):
     (tmp_path / "other").mkdir()
     with pytest.raises(ConfigurationError, match=r"other' is no Pyodide distribution: .*pyodide\.mjs"):
-        lite.build_site(tmp_path / "site", cache, tmp_path / "other")
+        lite._add_python(tmp_path / "python", tmp_path / "other", cache)
 
 
 @pytest.mark.slow
 def test_a_built_site_asks_no_other_address_and_starts_with_the_first_lesson(tmp_path, cache, capsys):
-    full = cache / f"pyodide-{VERSION}"
-    for name in WITH_PANDAS.values():
-        wheel(full / name)
     out = tmp_path / "site"
-    assert cli.main(["course", "lite", "--out", str(out), "--cache", str(cache), "--pyodide", str(full)]) == 0
+    assert cli.main(["course", "lite", "--out", str(out), "--cache", str(cache)]) == 0
     assert "left out: 00_start_here.ipynb cell-16." in capsys.readouterr().out
     assert 'location.replace("lab/index.html?path=notebooks%2F00_start_here.ipynb")' in (out / "index.html").read_text()
     assert (out / "files" / "notebooks" / "00_start_here.ipynb").is_file()
@@ -272,9 +253,7 @@ def test_a_built_site_asks_no_other_address_and_starts_with_the_first_lesson(tmp
     for entry in lock["packages"].values():
         content = (out / "static/pyodide" / entry["file_name"]).read_bytes()
         assert sha256(content).hexdigest() == entry["sha256"]
-    assert {"micropip", "piplite", "pyodide-kernel", "ipykernel", "ipython", "jedi", "comm", *WITH_PANDAS} <= {
-        *lock["packages"]
-    }
+    assert {"micropip", "piplite", "pyodide-kernel", "ipykernel", "ipython", "jedi", "comm"} <= {*lock["packages"]}
     assert kernel["loadPyodideOptions"]["packages"] == sorted(lock["packages"])
     overrides = settings["settingsOverrides"]
     assert overrides["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"

@@ -16,8 +16,7 @@ from workbook.tools.conform.back_end.config import load_baseline
 from workbook.tools.conform.back_end.model import BackEndResult
 from workbook.tools.harness.model import Root, RunFinding, Verdict
 from workbook.tools.harness.output import to_junit
-from workbook.tools.harness.record import concluded, exit_code
-from workbook.tools.harness.report import About, to_json
+from workbook.tools.harness.report import About, conclude, exit_code, to_json
 from workbook.tools.harness.selection import (
     NEW_CASE,
     Baseline,
@@ -234,7 +233,7 @@ def test_a_case_that_the_baseline_does_not_know_fails_no_run_until_it_is_taken_i
 def test_new_cases_turn_no_pipeline_red(strict):
     options = Options(cases=(ONE, TWO), baseline=Baseline((), frozenset({TWO.name})), strict=strict)
     results = [BackEndResult(ONE, Verdict.FAIL), BackEndResult(TWO, Verdict.PASS)]
-    record = concluded(partial(About, "t", "u", 7), 0.0, results, CASES, options)
+    record = conclude(partial(About, "t", "u", 7), 0.0, results, CASES, options)
     assert record.about.exit_code == 0
     assert "1 case not in the baseline: new, so no failure until it is taken in." in headline(record)
     assert "<failure" not in to_junit(record)

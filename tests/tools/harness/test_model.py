@@ -9,8 +9,7 @@ from workbook.errors import DefinitionError
 from workbook.tools.harness.compare import CaseChange, compare
 from workbook.tools.harness.model import Case, CaseResult, Miss, Verdict, gravest
 from workbook.tools.harness.output import to_html, to_junit, to_markdown
-from workbook.tools.harness.record import record
-from workbook.tools.harness.report import About, from_json, to_json
+from workbook.tools.harness.report import About, from_json, record, to_json
 from workbook.tools.harness.selection import Baseline, Known, apply_baseline, chosen
 from workbook.tools.harness.summary import by_group, headline
 

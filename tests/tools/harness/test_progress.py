@@ -1,11 +1,14 @@
 """What a person sees while cases run."""
 
+import sys
+from types import SimpleNamespace
+
 import pytest
 from ran import MISS, NAME, result
 
 from workbook.tools.harness import progress
 from workbook.tools.harness.model import Verdict
-from workbook.tools.harness.progress import RunProgress, Terminal
+from workbook.tools.harness.progress import Cell, RunProgress, Terminal, cell_progress
 
 
 def test_a_case_that_needs_a_look_is_one_line_and_a_pass_is_none(capsys):
@@ -70,3 +73,24 @@ def test_progress_that_is_not_shown_takes_everything(capsys):
     hidden.ended(result())
     hidden.close()
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_notebook_has_a_bar_while_there_is_enough_to_wait_for(monkeypatch):
+    displayed = []
+    monkeypatch.setattr("IPython.display.display", lambda bundle, **_how: displayed.append(bundle))
+    for total in (99, 100):  # fewer cases than 100 have none
+        cell = Cell()
+        cell.begin(total)
+        for _ in range(total):
+            cell.ended(result())
+        cell.close()
+    (bundle,) = displayed
+    assert bundle["text/plain"] == "A bar showed the progress of 100 cases."
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+
+
+def test_only_a_kernel_is_a_notebook(monkeypatch):
+    assert cell_progress() is None
+    for shell, expected in ((SimpleNamespace(kernel=object()), True), (SimpleNamespace(), False), (None, False)):
+        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda shell=shell: shell))
+        assert isinstance(cell_progress(), Cell) is expected

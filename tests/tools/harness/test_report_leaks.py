@@ -116,7 +116,7 @@ def test_a_leak_in_any_field_stops_the_writing(place, tmp_path):
 
 @pytest.mark.parametrize("kind", [SecretKind.KEY, SecretKind.SESSION, SecretKind.CANARY, SecretKind.OPAQUE])
 @pytest.mark.parametrize("form", ENCODED)
-def test_the_error_says_what_was_found_and_how_it_stood_there(form, kind, tmp_path):
+def test_the_error_says_what_was_found(form, kind, tmp_path):
     secret = {
         SecretKind.KEY: "k<b'c\"d\u00fc\u00df",
         SecretKind.SESSION: SESSION,
@@ -126,16 +126,14 @@ def test_the_error_says_what_was_found_and_how_it_stood_there(form, kind, tmp_pa
     record = replace(planted(("about", "target"), ENCODED[form](secret)), secrets=Secrets([(kind, secret)]))
     with pytest.raises(LeakError) as error:
         write_reports(record, tmp_path / "out")
-    assert f"No report was written: conform.json would contain {kind} (" in str(error.value)
-    if kind is SecretKind.KEY:  # the others look the same in several forms
-        assert f"({form if form in ('as base64', 'as hexadecimal') else 'escaped'})" in str(error.value)
+    assert f"No report was written: conform.json would contain {kind}. " in str(error.value)
     assert isinstance(error.value, WorkbookError)
     assert not (tmp_path / "out").exists()
 
 
 def test_every_report_is_looked_at_and_not_the_json_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(output, "FORMS", output.FORMS | {"conform.md": lambda _record: f"key: {KEY}"})
-    with pytest.raises(LeakError, match=r"conform\.md would contain the API key \(plain\)"):
+    with pytest.raises(LeakError, match=r"conform\.md would contain the API key\."):
         write_reports(recorded(), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -201,7 +199,7 @@ def test_what_stands_in_innocent_text_is_not_looked_for(kind, value):
 
 def test_a_key_that_is_given_as_a_session_too_is_called_a_key():
     known = Secrets([(SecretKind.SESSION, KEY), (SecretKind.KEY, KEY)])
-    assert known.found_in(KEY).kind is SecretKind.KEY
+    assert known.found_in(KEY) is SecretKind.KEY
 
 
 def test_a_directory_that_cannot_be_written_is_named(tmp_path):

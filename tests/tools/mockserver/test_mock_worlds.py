@@ -14,7 +14,7 @@ from workbook.base.rules import rule
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation import scenario as scenario_module
 from workbook.simulation.http import AFTER_ID, BASIS_HEADER, BEFORE_ID, Ending, Request
-from workbook.simulation.scenario import Scenario, load, parse
+from workbook.simulation.scenario import Scenario, load
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -41,14 +41,6 @@ def serial(response, seed=7):
     """The how-manieth of its kind a 200 is."""
     assert response.status == 200, response.body
     return Seal(seed).open(json.loads(response.body)["sdkInput"]).serial
-
-
-def test_each_key_opens_a_world_with_a_memory_of_its_own():
-    server = MockServer(None)
-    one, two = server.add(DEFAULT), server.add(DEFAULT)
-    assert [serial(server.respond(get(one))) for _ in range(3)] == [1, 2, 3]
-    assert serial(server.respond(get(two))) == 1
-    assert [server.respond(post(key)).status for key in (one, two, one)] == [200, 200, 422]
 
 
 def test_each_key_opens_its_own_instruments_roles_and_seed():
@@ -225,13 +217,6 @@ def test_worlds_are_as_so_many_services_of_their_own(steps):
             assert server.respond(request) == alone.get(name, Service()).respond(request)
 
 
-def test_a_scenario_from_a_text_is_added_alike():
-    server = MockServer(None)
-    key = server.add(parse(b'[[instrument]]\nid = "mine"', name="x"))
-    assert server.respond(get(key, "mine")).status == 200
-    assert server.world.name == "x"
-
-
 @pytest.fixture
 def hasty():
     """Threads that are interrupted as often as can be."""
@@ -346,14 +331,3 @@ def test_a_key_of_another_world_is_not_kept_either():
     (entry,) = server.journals["w1"].entries()
     assert theirs not in repr([getattr(entry, name) for name in type(entry).__slots__])
     assert entry.key_in == ("target", "headers")
-
-
-def test_a_world_is_named_or_it_is_the_only_one_with_a_key():
-    server = MockServer(None)
-    with pytest.raises(ParameterError, match="Known: nobody"):
-        server.named()
-    server.add(DEFAULT)
-    assert (server.named().name, server.named("nobody").name) == ("w1", "nobody")
-    server.add(DEFAULT)
-    with pytest.raises(ParameterError, match=r"Say which world is meant .*Known: nobody, w1, w2\."):
-        server.named()

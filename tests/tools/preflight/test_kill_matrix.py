@@ -46,7 +46,7 @@ B = [
     ("entitlement.provisioning", PROJECT, "CODE_SIGN_ENTITLEMENTS = WalletExtension/WalletExtension.entitlements;", "",
      EXTENSION),
     ("entitlement.app-group", "WalletExtension/WalletExtension.entitlements", "group.com.issuer.cards",
-     "group.com.issuer.card", "WalletExtension/WalletExtension.entitlements:1"),
+     "group.com.issuer.card", "WalletExtension/WalletExtension.entitlements:8"),
     ("build.deployment-target", PROJECT, "PHONEOS_DEPLOYMENT_TARGET = 15.0", "PHONEOS_DEPLOYMENT_TARGET = 13.4",
      PROJECT),
     ("build.deployment-target", PROJECT, 'INFOPLIST_FILE = "$(SRCROOT)/WalletUI',
@@ -87,11 +87,6 @@ B = [
     ("app.cleartext", "App/BackEnd.swift", "import Foundation",
      'import Foundation\nlet host = "http://cards.issuer.com"', "App/BackEnd.swift:2"),
     ("plist.readable", PROJECT, "$(SRCROOT)/WalletUI/Info.plist", "$(SRCROOT)/WalletUi/Info.plist", PROJECT),
-    ("build.settings", PROJECT, "SWIFT_VERSION = 5.0;", "SWIFT_VERSION = 4.2;", f"{PROJECT}:8"),
-    ("build.settings", PROJECT, "PHONEOS_DEPLOYMENT_TARGET = 15.0;",
-     'PHONEOS_DEPLOYMENT_TARGET = 15.0; ARCHS = "armv7 arm64";', PROJECT),
-    ("build.settings", PROJECT, "PHONEOS_DEPLOYMENT_TARGET = 15.0;",
-     "PHONEOS_DEPLOYMENT_TARGET = 15.0; EXCLUDED_ARCHS = arm64;", PROJECT),
     ("plist.bundle-id", PROJECT, "com.issuer.cards.walletui;", "com.issuer.walletui;", PROJECT),
     ("plist.bundle-id", PROJECT, "PRODUCT_BUNDLE_IDENTIFIER = com.issuer.cards;",
      "PRODUCT_BUNDLE_IDENTIFIER = com.issuer.Cards;", PROJECT),
@@ -255,21 +250,27 @@ def test_platform_a_passes_until_it_is_broken(platform_a, good_a, name, file, ol
     assert [found for found in places(after[name]) if found.startswith(place)]
 
 
-@pytest.mark.parametrize("share", range(4))
-def test_each_miss_of_a_project_with_many_mistakes_word_for_word(platform_a, platform_b, environment, golden, share):
-    for folder, rows in ((platform_a, A), (platform_b, B)):
-        for name, file, old, new, _place in rows[share::4]:
-            text = (folder / file).read_text()
-            if "readable" not in name and old and old in text:  # an edit before may have taken it away
-                (folder / file).write_text(text.replace(old, new))
-    for _name, old, new in ENVIRONMENT[share::4]:
-        environment.write_text(environment.read_text().replace(old, new))
-    golden(f"misses_{share}", "\n".join(in_words(judged(platform_a, platform_b, environment=environment))))
+def test_each_miss_of_projects_with_many_mistakes_word_for_word(tmp_path, environment, golden):
+    """Each project has every fourth mistake, so that few of them are in one place."""
+    lines, good = [], environment.read_text()
+    for share in range(4):
+        folders = [good_project(tmp_path / str(share), platform) for platform in "ab"]
+        for folder, rows in zip(folders, (A, B), strict=True):
+            for name, file, old, new, _place in rows[share::4]:
+                text = (folder / file).read_text()
+                if "readable" not in name and old and old in text:  # an edit before may have taken it away
+                    (folder / file).write_text(text.replace(old, new))
+        environment.write_text(good)
+        for _name, old, new in ENVIRONMENT[share::4]:
+            environment.write_text(environment.read_text().replace(old, new))
+        lines += [f"mistakes {share}", *in_words(judged(*folders, environment=environment))]
+    golden("misses", "\n".join(lines))
 
 
 def in_words(cases):
     for name, case in cases.items():
-        yield f"{name}: {case.verdict} {case.owner} {case.why}".rstrip()
+        if case.misses:
+            yield f"{name}: {case.verdict} {case.owner}"
         for one in case.misses:
             marks = " noted" * one.noted + " harms" * one.harms
             yield f"  {one.place} {one.expected} | {one.observed} | {one.todo} | {one.rule} {one.root.name}{marks}"
@@ -334,6 +335,6 @@ def test_a_binary_property_list_is_read_as_the_same_in_xml(platform_b):
 
 
 def test_every_case_is_broken_by_a_row_or_has_a_test_of_its_own():
-    own = {"library.in-repository", "signing.sent", "signing.debug", "environment.role", "build.package-version"}
+    own = {"signing.sent", "signing.debug", "environment.role", "build.package-version"}
     rows = {row[0] for row in (*A, *B, *ENVIRONMENT)}
     assert rows | own == {name.removeprefix("preflight.") for name in PREFLIGHT_CASES}

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_projects import HOSTILE, PIECES
 
-from workbook.tools.preflight.platform_b import read_old_plist, read_platform_b, read_plist
+from workbook.tools.preflight.literals import read_javascript, read_old_plist, read_plist, read_yaml
+from workbook.tools.preflight.platform_b import read_platform_b
 from workbook.tools.preflight.project import read_project
 
 
@@ -60,8 +61,10 @@ def test_a_hostile_list_in_the_old_form_is_read_in_one_pass(text):
     assert read_old_plist(text) is None or isinstance(read_old_plist(text), str)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
 def test_whatever_the_text_is_it_is_read_without_an_error(text):
     read_old_plist(text)
     read_plist(text.encode())
+    read_javascript(text)
+    read_yaml(text)

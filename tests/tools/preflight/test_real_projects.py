@@ -93,8 +93,6 @@ MISTAKES = [
     ("xcode", "plist.readable", "Bank.project/project.pbxproj",
      "CODE_SIGN_ENTITLEMENTS = WalletUI/WalletUI.entitlements",
      "CODE_SIGN_ENTITLEMENTS = WalletUI/Wallet.entitlements"),
-    ("xcode", "build.settings", "Config/Shared.xcconfig", "APP_ID", "SWIFT_VERSION = 4.2\nAPP_ID"),
-    ("xcode", "build.settings", "Config/Shared.xcconfig", "APP_ID", "EXCLUDED_ARCHS[sdk=phoneos*] = arm64\nAPP_ID"),
     ("xcode", "build.deployment-target", "Config/Shared.xcconfig", "16.0", "12.0"),
     ("xcode", "plist.bundle-id", "Bank.project/project.pbxproj", "$(APP_ID).walletui", "com.acme.walletui"),
     ("xcode", "plist.nesting", "WalletNonUI/Info.plist", "NSExtensionPointIdentifier", "NSExtensionPoint"),
@@ -188,13 +186,11 @@ def test_a_source_that_no_grammar_reads_leaves_its_cases_not_looked_at(tmp_path,
 @pytest.mark.parametrize(
     ("file", "text", "tool"),
     [
-        ("project.yml", "targets:\n  Bank:\n    entitlements: payment-pass-provisioning\n", "xcodegen generate"),
         (
             "config.xml",
             "<widget><config-file><key>payment-pass-provisioning</key></config-file></widget>",
             "cordova prepare",
         ),
-        ("targets/ui/expo-target.config.js", "module.exports = { type: 'issuer-provisioning' }", "npx expo prebuild"),
         ("Project.swift", 'let rights = "payment-pass-provisioning"\n', "tuist generate"),
         ("app.json", '{"expo": {"entitlements": {"payment-pass-provisioning": true}}}', "npx expo prebuild"),
     ],

@@ -67,14 +67,3 @@ def test_what_fails_is_told_before_what_is_only_noted(platform_a):
     source.write_text(source.read_text() + 'const val PATH = "/bcl/v2/paymentInstruments"\n')
     first, second = finding_lines(preflight(Preflight((platform_a,))))
     assert ("fail API-13" in first, "note GAP-8" in second) == (True, True)
-
-
-def test_a_pass_names_what_was_read_for_it(platform_a, platform_b):
-    (platform_b / "relay.env").write_text("API_BASE_URL=https://api.example\n")
-    done = preflight(Preflight((platform_a, platform_b), environment=platform_b / "relay.env"))
-    passed = {case.name: case.why for case in done.ended(Verdict.PASS)}
-    assert all(why.startswith("Read: ") for why in passed.values()), passed
-    assert passed["preflight.environment.base-url"] == "Read: relay.env."
-    assert "App/Info.plist" in passed["preflight.plist.readable"]
-    assert passed["preflight.text.readable"].count(", ") == 2
-    assert " more." in passed["preflight.text.readable"]

@@ -1,7 +1,6 @@
 """Fingerprints out of signing reports, and the request for allowlisting."""
 
 import json
-from hashlib import sha256
 
 import pytest
 
@@ -145,33 +144,3 @@ def test_a_request_says_which_variants_it_does_not_know(platform_a, tmp_path, ca
     )
     assert case.verdict is Verdict.NOTE
     assert ["variantFilter" in miss.observed for miss in case.misses] == [True, False, False]
-
-
-@pytest.mark.rule("A-DEP-1", "A-DEP-2")
-def test_the_library_in_a_repository_is_looked_for_compared_and_checked(platform_a, tmp_path):
-    repository = tmp_path / "m2"
-    folder = repository / "wallet" / "provider" / "tap-and-pay" / "18.8.0"
-    run = Preflight((platform_a,), repository=repository)
-
-    def case():
-        return next(one for one in preflight(run).cases if one.name == "preflight.library.in-repository")
-
-    repository.mkdir()
-    assert case().verdict is Verdict.FAIL
-    folder.mkdir(parents=True)
-    library = folder / "tap-and-pay-18.8.0.aar"
-    library.write_bytes(b"library")
-    library.with_suffix(".pom").write_text("<project/>")
-    checksum = folder / "tap-and-pay-18.8.0.aar.sha256"
-    checksum.write_text(sha256(b"library").hexdigest())
-    assert case().verdict is Verdict.PASS
-    checksum.write_text(sha256(b"another").hexdigest())
-    assert [miss.file for miss in case().misses] == ["wallet/provider/tap-and-pay/18.8.0/tap-and-pay-18.8.0.aar"]
-    checksum.unlink()
-    for ending in ("sha1", "sha256", "sha512", "md5"):
-        checksum = folder / f"tap-and-pay-18.8.0.aar.{ending}"
-        checksum.write_text("another")
-        assert [miss.expected for miss in case().misses] == [f"the {ending} that {checksum.name} says"]
-        checksum.unlink()
-    folder.rename(folder.with_name("18.3.3"))
-    assert [(miss.rule, miss.observed) for miss in case().misses] == [("A-DEP-1", "18.3.3")]

@@ -1,7 +1,6 @@
 """The rows of a sweep are the same to the byte, whoever plays them and however often it was killed."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -112,7 +111,7 @@ def test_a_killed_sweep_goes_on_and_ends_in_the_same_bytes(own_code, in_this_pro
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("WORKBOOK_EVERYTHING" not in os.environ, reason="the nightly part `sweep` runs it: a Dask cluster")
+@pytest.mark.nightly
 def test_a_cluster_makes_the_same_bytes(own_code, in_this_process):
     from distributed import LocalCluster
 

@@ -5,14 +5,14 @@
 How to write one, for lesson 05:
 
 1. Describe it in `lesson_05.toml`; the fields are those of `model.Exercise`. `kind` is `predict` (commit to an answer
-   before the run is shown), `mend` (find or repair a mistake), `write`, or `native` (in the SDK's own names, Kotlin or
-   Swift). `task` is Markdown, `skeleton` and `solution` are whole cells that use only `wb` and what they define
+   before the run is shown), `find` (name a cause), `fix` (repair code) or `write` (code, or the order of its
+   lines). `task` is Markdown, `skeleton` and `solution` are whole cells that use only `wb` and what they define
    themselves, and end in the line `wb.exercise("05.1", ...)`.
    An answer that is still the skeleton's is recognised: write `...` where the learner writes.
    Give three hints, from a nudge to nearly the answer, `notes` for the instructor, and `minutes`.
 2. Questions with a fixed choice of answers are `asks`. Each has its question, then its choices: a wrong one with a rule
    (or "") and the reason why it is wrong, the right one alone. The lesson shows them as a table below the task, unless
-   the task says it all and the questions are "". The learner answers by name: `wb.exercise("07.1", added=...)`.
+   the task says it all and the questions are "". The learner answers by name: `wb.exercise("08.1", added=...)`.
 
        [exercise.asks]
        added = ["is the card in the wallet?", [true, "REL-1", "The answer to the POST is lost, so ..."], [false]]
@@ -32,7 +32,7 @@ How to write one, for lesson 05:
    exercise: solution done, skeleton not yet, each mistake its own reason.
 6. In the notebook of `notebooks/`, add a Markdown cell with the id `task-05-1` and a code cell with the id
    `exercise-05-1`. `workbook render` fills in both, and proves the skeleton (*not yet*) and the solution (*done*).
-   A new lesson's first cell says **Time:** NN minutes, and its metadata have `teaches`, in a few words. From these
+   A new lesson's first cell says **Time:**, and its metadata have `teaches`, in a few words. From these
    `WORKBOOK_GOLDEN=write pytest tests/test_readme.py` writes the rows of README's table and of the first lesson's map.
    A cell with the tag `answer` is one whose stored output gives an answer away: a learner's copy has it without output.
 

@@ -190,22 +190,21 @@ def bar(done: int, total: int, seat: str) -> Snapshot:
 
 def how_far(file: Path | None) -> View:
     """How far the exercises of each lesson are, by this progress file; none is kept outside a learner's copy."""
+    if file is None:
+        return statement("Your progress is kept in a copy only: workbook lab")
     try:
-        progress = Progress.read(file) if file else None
+        progress = Progress.read(file)
     except (OSError, ConfigurationError) as error:
         return statement(f"Your progress cannot be read: {error}")
     rows, done, total = [], 0, 0
     for number in LESSONS:
         exercises = lesson(number).values()
-        states = {each.id: progress.state(each.id) if progress else ExerciseState.UNTOUCHED for each in exercises}
+        states = {each.id: progress.state(each.id) for each in exercises}
         marks = "  ".join(f"{each} {SIGN_OF_STATE[state]}" for each, state in states.items())
         left = [each.minutes for each in exercises if states[each.id] is not ExerciseState.DONE]
         done, total = done + len(exercises) - len(left), total + len(exercises)
         rows.append((number, f"{len(exercises) - len(left)} of {len(exercises)}", f"{sum(left)} min", marks))
-    where = "" if progress else " (kept in a copy only: workbook lab)"
-    each = table(f"Exercises: {done} of {total} done{where}", ("lesson", "done", "left", "each"), rows)
-    if file is None or progress is None:
-        return each
+    each = table(f"Exercises: {done} of {total} done", ("lesson", "done", "left", "each"), rows)
     board = not_reached.get(file, "")
     post(file)  # once more
     warning = [statement(f"The trainer's board was not reached: {board}. Nothing is lost; it is tried again.")]

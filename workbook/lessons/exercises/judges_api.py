@@ -1,4 +1,4 @@
-"""Judges of what goes over the wire (lessons 01 and 07): odd answers, values that are relayed, faults of the API."""
+"""Judges of what goes over the wire (lessons 01 and 08): odd answers, values that are relayed, faults of the API."""
 
 from __future__ import annotations
 
@@ -8,18 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from workbook.base.rules import Level, rule
 from workbook.base.values import quoted
 from workbook.checks.own_code import API_ERRORS
-from workbook.errors import (
-    ActivationDataError,
-    ApiStatusError,
-    MalformedResponseError,
-    MaybeSentError,
-    NotSentError,
-    RedactedRequest,
-    SdkInputError,
-)
+from workbook.errors import ApiStatusError, MalformedResponseError, SdkInputError
 from workbook.flows import messages as m
 from workbook.lessons.exercises.model import Observed, Reason, first_finding, first_reason
 from workbook.lessons.plays.run import Run, run_of, screen_of
@@ -110,91 +101,6 @@ def ways_of_a_value() -> Observed:
     outcomes = {name: create(damage=damage) for name, damage in damages.items()}
     said = {name: re.search(r"\((.*?)\)", outcome.why) for name, outcome in outcomes.items()}
     return Observed(outcomes["first"], **{name: found[1] for name, found in said.items() if found})
-
-
-class Script:
-    """A call to the API that meets these outcomes, one after the other; the last one again and again."""
-
-    def __init__(self, *outcomes: object) -> None:
-        self.outcomes = outcomes
-        self.calls = 0
-
-    def call(self) -> object:
-        """The next outcome, returned or raised."""
-        outcome = self.outcomes[min(self.calls, len(self.outcomes) - 1)]
-        self.calls += 1
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome
-
-
-@dataclass(frozen=True)
-class Case:
-    """What `send` must make of one script: so many calls, and this end.
-
-    The document says nothing about sending again; a rule of practice is about a POST (REL-1).
-    """
-
-    method: str
-    what: str
-    calls: int
-    ends: object
-    outcomes: tuple[object, ...]
-
-    def judge(self, send: Callable[..., object]) -> Reason | None:
-        """How `send` differs from it."""
-        script = Script(*self.outcomes)
-        try:
-            got: object = send(self.method, script.call)
-        except ActivationDataError as error:
-            got = error
-        if script.calls != self.calls:
-            made = "one call" if script.calls == 1 else f"{script.calls or 'no'} calls"
-            rule = "REL-1" if self.method == "POST" else ""
-            return Reason(rule, f"for {self.what} your function made {made}; {self.calls} is right.")
-        if got is self.ends:
-            return None
-        ended = f"raised {type(got).__name__}" if isinstance(got, Exception) else f"returned {quoted(got)}"
-        raises = isinstance(self.ends, Exception)
-        must = f"raise that {type(self.ends).__name__}" if raises else "return what the call returned"
-        return Reason("REL-6" if raises else "", f"for {self.what} your function {ended}; {must}.")
-
-
-def error_of(answer: str) -> Exception:
-    """The client's own error for this answer."""
-    error: Exception = session().ask(answer).error
-    return error
-
-
-def repeats_what_may_be_repeated(send: Any) -> Reason | Observed:
-    """`send(method, call)` repeats a GET that may be repeated, at most three calls in all, and never a POST."""
-    value, request = "an sdkInput", RedactedRequest("GET", "/an-example", 0)
-    send("GET", Script(value).call)  # an error here has the learner's line
-    lost = MaybeSentError("no answer came", request=request, elapsed=3.0, attempts=1)
-    never_left = NotSentError("no connection", request=request, elapsed=0.1, attempts=1)
-    busy = ApiStatusError("too many requests", request=request, elapsed=0.1, attempts=1, status=429, body=b"")
-    broken, no_key, no_value = error_of("500"), error_of("401"), error_of("sdkInput missing")
-    cases = (
-        Case("GET", "a GET that was answered", 1, value, (value,)),
-        Case("POST", "a POST without an answer (MaybeSentError)", 1, lost, (lost, value)),
-        Case("POST", "a POST that was answered 500", 1, broken, (broken, value)),
-        Case("GET", "a GET that was answered 500 and then 200", 2, value, (broken, value)),
-        Case("GET", "a GET without an answer (MaybeSentError), and then 200", 2, value, (lost, value)),
-        Case("GET", "a GET that was answered 401", 1, no_key, (no_key,)),
-        Case("GET", "a GET that was answered 429 and then 200", 2, value, (busy, value)),
-        Case("GET", "a GET whose 200 has no sdkInput", 1, no_value, (no_value,)),
-        Case("GET", "a GET that was answered 500 each time", 3, broken, (broken,)),
-        Case("GET", "a GET that never left (NotSentError), and then 200", 2, value, (never_left, value)),
-        Case("POST", "a POST that was answered", 1, value, (value,)),
-    )
-    return next(filter(None, (case.judge(send) for case in cases)), None) or Observed(session().wire("POST"))
-
-
-def what_is_said_of_a_value() -> Observed:
-    """Which statements about the values a rule of the document makes; a gap or a practice makes none."""
-    rules = {"starts": "API-10", "how_long": "GAP-3", "once": "GAP-3", "not_kept": "REL-7", "back_to_sdk": "API-11"}
-    said = {name: "said" if rule(of).level is Level.MUST else "open" for name, of in rules.items()}
-    return Observed(session().wire("POST", answer="422"), **said)
 
 
 IN_APP_B: Final = "platform B, in the app"

@@ -14,6 +14,7 @@ from workbook.errors import ActivationDataError, OpaqueDataError, ParameterError
 from workbook.flows import messages as m
 from workbook.lessons.exercises.judges_api import SPACED
 from workbook.lessons.exercises.model import Observed, Reason, first_finding
+from workbook.lessons.plays.run import Run
 from workbook.lessons.session import session
 from workbook.play.own_code import run_to_end
 from workbook.simulation.phones import CAN_PROVISION_FAILURES, PHONES_A
@@ -39,11 +40,13 @@ def after_the_tap() -> Observed:
 
 def whose_task() -> Observed:
     """The owner of the gravest finding of three runs."""
-    platform_a = session().platform_a
-    taps = platform_a.play(taps=2, guarded=False)
-    runs = {"quick_taps": taps, "still_offered": platform_a.play("card not configured at the scheme"),
-            "cancelled": platform_a.play("cardholder cancels")}  # fmt: skip
-    return Observed(taps, **{name: str(run.findings[0].owner) for name, run in runs.items()})
+    opened = session()
+    runs: dict[str, Run] = {
+        "empty_answer": opened.break_it("sdkInput missing", back_end="believes every 200"),
+        "still_offered": opened.platform_a.play("card not configured at the scheme"),
+        "cancelled": opened.platform_a.play("cardholder cancels"),
+    }
+    return Observed(runs["empty_answer"], **{name: str(run.findings[0].owner) for name, run in runs.items()})
 
 
 def predicted_buttons() -> Observed:
@@ -238,10 +241,10 @@ def _wrong_call(given: tuple[object, object], wanted: tuple[object, object]) -> 
 def order_of_the_tap(order: Any) -> Reason | Observed:
     """Disable, provision, enable; look at the result at any time after it."""
     needs = (
-        Need("4", "2", "A-PROV-3", "before provision had returned: there was no result to look at."),
-        Need("2", "1", "A-BTN-1", "and the button was enabled while the attempt ran: a second tap began another one."),
-        Need("3", "1", "A-BTN-1", "before the button was disabled: after a failure it stays greyed out for ever."),
-        Need("3", "2", "A-BTN-2", "before provision had begun: the button was enabled again, and guarded nothing."),
+        Need("2", "1", "A-PROV-3", "before provision had returned: there was no result to look at."),
+        Need("1", "3", "A-BTN-1", "and the button was enabled while the attempt ran: a second tap began another one."),
+        Need("4", "3", "A-BTN-1", "before the button was disabled: after a failure it stays greyed out for ever."),
+        Need("4", "1", "A-BTN-2", "before provision had begun: the button was enabled again, and guarded nothing."),
     )
     reason = out_of_order(order, needs)
     if reason and reason.rule.startswith("A-BTN"):
@@ -373,14 +376,14 @@ def _wrong_call_of_delegate(given: tuple[object, object], wanted: tuple[str, str
 def order_of_page_and_tap(order: Any) -> Reason | Observed:
     """GET, service, watch, question; then disable and start."""
     needs = (
-        Need("2", "1", "API-10", "and there was no sdkInput yet: the GET comes before the service."),
-        Need("4", "2", "B-INIT-1", "and there was no service yet to ask."),
-        Need("4", "3", "B-WATCH-1", "before the watch was looked for: the SDK was told that there is none."),
-        Need("5", "4", "B-CAN-2", "before canAddCardDetails had answered: there was no button to tap yet."),
-        Need("6", "4", "B-START-1", "before the button was shown: start comes when the cardholder selects add."),
+        Need("5", "3", "API-10", "and there was no sdkInput yet: the GET comes before the service."),
+        Need("2", "5", "B-INIT-1", "and there was no service yet to ask."),
+        Need("2", "6", "B-WATCH-1", "before the watch was looked for: the SDK was told that there is none."),
+        Need("4", "2", "B-CAN-2", "before canAddCardDetails had answered: there was no button to tap yet."),
+        Need("1", "2", "B-START-1", "before the button was shown: start comes when the cardholder selects add."),
         Need(
-            "6",
-            "5",
+            "1",
+            "4",
             "A-BTN-1",
             "while the button was enabled: a second tap starts another attempt (on platform B: assumed).",
         ),

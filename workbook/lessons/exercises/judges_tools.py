@@ -311,14 +311,14 @@ def one_edit_each() -> Observed:
     )
 
 
-def judge_mended(mend: Callable[[dict[str, str]], Any], platform: str, *edits: Edit) -> Reason | Observed:
-    """The learner's function mends these edits, and takes nothing away that was good."""
+def judge_fixed(fix: Callable[[dict[str, str]], Any], platform: str, *edits: Edit) -> Reason | Observed:
+    """The learner's function fixes these edits, and takes nothing away that was good."""
     broken = edit(platform, *edits)
-    given = mend(dict(broken))
+    given = fix(dict(broken))
     if not isinstance(given, Mapping):
         return Reason("", f"your function returned {quoted(given)}. Return the files, as a mapping of names to texts.")
     if gone := [name for name in broken if name not in given]:
-        return Reason("", f"{gone[0]} is gone. A project without it is no mended project: change its text.")
+        return Reason("", f"{gone[0]} is gone. A project without it fixes nothing: change its text.")
     result = judge_project(given)
     for case in result.record.cases:
         for miss in case.misses if case.verdict in ("fail", "warn") else ():
@@ -332,15 +332,13 @@ def judge_mended(mend: Callable[[dict[str, str]], Any], platform: str, *edits: E
     return Observed(result)
 
 
-def three_in_b(mend: Any) -> Reason | Observed:
+def three_in_b(fix: Any) -> Reason | Observed:
     """Three mistakes that hide platform B's app from the wallet."""
     group = ("WalletExtension/WalletExtension.entitlements", "group.com.issuer.cards", "group.com.issuer.card")
-    return judge_mended(
-        mend, "platform_b", LETTER, group, ("WalletExtension/Info.plist", "$(PRODUCT_MODULE_NAME).", "")
-    )
+    return judge_fixed(fix, "platform_b", LETTER, group, ("WalletExtension/Info.plist", "$(PRODUCT_MODULE_NAME).", ""))
 
 
-def three_in_a(mend: Any) -> Reason | Observed:
+def three_in_a(fix: Any) -> Reason | Observed:
     """Three mistakes about platform A's private library; the SDK stays what it is."""
     published = 'publishing {\n    artifact(file("libs/tap-and-pay-18.8.0.aar"))\n}\n\ndependencies {'
     edits = (
@@ -348,8 +346,8 @@ def three_in_a(mend: Any) -> Reason | Observed:
         ("settings.gradle.kts", "        mavenLocal() // the wallet provider's private library\n", ""),
         (APP, "dependencies {", published),
     )
-    seen = judge_mended(mend, "platform_a", *edits)
-    if isinstance(seen, Observed) and 'sdk = "0.4.1"' not in mend(edit("platform_a", *edits))[CATALOG]:
+    seen = judge_fixed(fix, "platform_a", *edits)
+    if isinstance(seen, Observed) and 'sdk = "0.4.1"' not in fix(edit("platform_a", *edits))[CATALOG]:
         return Reason("A-DEP-1", "the SDK is no longer 0.4.1. Bring the library that this SDK needs.", seen.run)
     return seen
 

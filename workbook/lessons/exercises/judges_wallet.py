@@ -1,4 +1,4 @@
-"""Judges of the wallet extension (lessons 05 and 06): handlers are played as the wallet calls them, in time or late."""
+"""Judges of the wallet extension (lesson 05): handlers are played as the wallet calls them, in time or late."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Literal
 
-from workbook.base.files import sample
-from workbook.base.values import quoted
 from workbook.errors import WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.trace import CALLS
@@ -18,14 +16,13 @@ from workbook.lessons.exercises.model import Observed, Reason, first_finding
 from workbook.lessons.plays.run import Run, run_of, screen_of
 from workbook.lessons.session import session
 from workbook.play.back_end import Network, back_end_over
-from workbook.play.extension.handler import ExtensionProvisioningService, ExtensionStatus, ReferenceHandler
+from workbook.play.extension.handler import ExtensionProvisioningService, ReferenceHandler
 from workbook.play.extension.wallet_app import WalletApp
 from workbook.play.platform_b import opened_phone
 from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.phones import LatenciesB
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.views.durations import durations
 
 
 def late_status() -> Observed:
@@ -69,19 +66,6 @@ def status_without_network(handler: Any) -> Reason | Observed:
         text = "status() said requiresAuthentication: false, though this app has an authorization UI of its own."
         return Reason("X-STATUS-1", text, opened)
     return Observed(opened)
-
-
-def without_a_log_in() -> Observed:
-    """Who authenticates the cardholder where status() requires no authorization UI, and there is none."""
-
-    class WithoutLogIn(ReferenceHandler):
-        def status(self) -> ExtensionStatus:
-            return replace(super().status(), requires_authentication=False)
-
-    run = session().wallet.play(WithoutLogIn, authorization="none")
-    (asked,) = run.trace.select(m.AuthenticatedByWallet)
-    who = asked.message.sender.value.lower()
-    return Observed(run, card_added=run.added, who_asks=who, rests_on=asked.message.source)
 
 
 def play_flow(
@@ -199,7 +183,7 @@ def request_and_delegate(handler: Any) -> Reason | Observed:  # noqa: PLR0911  #
     return Observed(ordinary)
 
 
-# Lesson 05's native exercise: each choice of Swift is played as the same in Python.
+# The exercises in Swift: each choice is played as the same in Python.
 
 
 def delegate_in_swift(encode: str, decode: str, order: str, failure: str) -> type[ReferenceHandler]:
@@ -240,29 +224,6 @@ def swift_delegate() -> Observed:
     return Observed(play_flow(delegate_in_swift(**right)), **facts)
 
 
-def in_words(share: float) -> str:
-    """A share of all calls as the exercise words it."""
-    bounds = {0.0: "none", 0.003: "1 in 1000", 0.03: "1 in 100", 0.2: "1 in 8", 0.45: "1 in 3", 1.0: "1 in 2"}
-    return next(words for bound, words in bounds.items() if share <= bound)
-
-
-def planned_shares() -> Observed:
-    """What becomes of ten cards: one after the other, at the same time, and at the same time with a time limit."""
-    from workbook.checks.timing.planner import LogNormal, Plan  # numpy, which a page in a browser may lack
-
-    gets, calls = LogNormal(median=0.8, p99=9.0), 100_000
-    one_by_one = Plan(gets, cards=10).simulate(calls=calls)
-    at_once = Plan(gets, cards=10, gets="concurrent").simulate(calls=calls)
-    limited = Plan(gets, cards=10, gets="concurrent", timeout=5.0).simulate(calls=calls)
-    return Observed(
-        durations("Ten cards", [one_by_one, at_once, limited]),
-        one_by_one=in_words(one_by_one.missed),
-        at_once=in_words(at_once.missed),
-        with_limit=in_words(limited.missed),
-        card_missing=in_words(limited.card_missing),
-    )
-
-
 def status_on_an_old_phone(handler: Any) -> Reason | Observed:  # noqa: PLR0911  # one reason each
     """status() keeps 100 ms where each read of the storage takes 40 ms, and still offers every card."""
     if reason := left_out(handler, "status"):
@@ -287,36 +248,6 @@ def status_on_an_old_phone(handler: Any) -> Reason | Observed:  # noqa: PLR0911 
         return Reason("X-INIT-1", f"the service of status() knew {cards} of {len(INSTRUMENT_IDS)} saved cards.", old)
     never = play_flow(handler, on="app was never opened")
     return first_finding(never) or Observed(old)
-
-
-def gate(ships: Any) -> Reason | Observed:
-    """A gate lets a good log through, and stops one with a failure, without status(), without a cold call, or empty."""
-    from workbook.checks.timing.recorded import read_durations  # pandas
-
-    good = read_durations(sample("measurements/good_build.csv"))
-    bad = read_durations(sample("measurements/network_in_status.csv"))
-    logs = [
-        (good, True, "a good build, with cold and warm calls on two phones"),
-        (bad[bad.call == "status"], False, "a build in which at least one status() in five is late"),
-        (bad, False, "a build with late calls of status() and good ones of pass_entries()"),
-        (good[good.call != "status"], False, "a log in which status() was never called"),
-        (good[~good.cold], False, "a log of warm calls only, which no cardholder's first look is"),
-        (bad[bad.call != "status"], False, "the bad build's log without its calls of status()"),
-        (good[good.cold], True, "a good build of which only cold calls were logged"),
-        (good.head(0), False, "a log without any call"),
-    ]
-    for log, right, what in logs:
-        answer = ships(log.copy())
-        if answer is ...:
-            return Reason("", "your function still returns `...`.")
-        if type(answer).__name__.rstrip("_") != "bool":  # numpy's, too
-            return Reason("", f"your function returned {quoted(answer)} for {what}; return True or False.")
-        if bool(answer) is not right:
-            return Reason("X-STATUS-3", f"your gate {'ships' if answer else 'stops'} {what}.")
-    return Observed()
-
-
-# Lesson 06's native exercise: each choice of Swift is played as the same in Python.
 
 
 def list_in_swift(fetch: str, limit: str, failure: str) -> type[ReferenceHandler]:
@@ -350,24 +281,3 @@ def swift_list() -> Observed:
             offered[key] = sum(len(run.offered or ()) for run in runs)
         facts[gap] = " or ".join(key for key in keys if offered[key] == max(offered.values()))
     return Observed(play_flow(list_in_swift(**right), gets=(0.25, 60.0)), **facts)
-
-
-def services_of_a_flow() -> Observed:
-    """How many services the handlers of one flow make, and of how many sdkInputs each."""
-    run = session().wallet.play()
-    made = [len(record.message.cards) for record in run.trace if isinstance(record.message, m.ServiceMade)]
-    return Observed(run, services=len(made), in_the_list=made[1], in_the_request=made[-1])
-
-
-def order_of_provision_and_request() -> Observed:
-    """Which of the delegate's provision and the request begins first, which ends first, and what both wait for."""
-    run = session().wallet.play()
-    seen = [type(record.message) for record in run.trace]
-    begun, ended = seen.index(m.CallGenerate), seen.index(m.RequestReturned)
-    asked = [record.message.method for record in run.trace[begun:ended] if isinstance(record.message, m.BackEndAsked)]
-    return Observed(
-        run,
-        begins_first="request" if begun < seen.index(m.ExtensionProvisionCalled) else "provision",
-        ends_first="request" if ended < seen.index(m.DelegateReturned) else "provision",
-        within_its_20_s=" and ".join(asked),
-    )

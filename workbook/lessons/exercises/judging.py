@@ -58,7 +58,7 @@ def judge(
     if slip := _slip(exercise, args, named):
         return Verdict(ExerciseState.WRONG, slip, kind="form")
     untouched = all(value is ... for value in named.values()) if named else _is_skeleton(cell, exercise.skeleton)
-    if untouched and (exercise.asks or exercise.kind is not ExerciseKind.MEND):
+    if untouched and (exercise.asks or exercise.kind is not ExerciseKind.FIX):
         return Verdict(ExerciseState.UNTOUCHED, Reason("", "change the cell, then run it."))
     kind = "answer"
     try:
@@ -72,7 +72,7 @@ def judge(
         kind, seen = "raised", Reason("", f"your code raised {exception_words(error)}. {own_line(error)}".rstrip())
     if isinstance(seen, Observed):
         return Verdict(ExerciseState.DONE, run=seen.run)
-    # the untouched mistake of an exercise to mend shows its symptom, too
+    # the untouched mistake of an exercise to fix shows its symptom, too
     return Verdict(ExerciseState.UNTOUCHED if untouched else ExerciseState.WRONG, seen, seen.run, seen.rule or kind)
 
 

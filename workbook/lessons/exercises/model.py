@@ -31,9 +31,9 @@ class ExerciseKind(StrEnum):
     """What the learner does."""
 
     PREDICT = "predict"
-    MEND = "mend"
+    FIND = "find"
+    FIX = "fix"
     WRITE = "write"
-    NATIVE = "native"
 
 
 @dataclass(frozen=True, slots=True)

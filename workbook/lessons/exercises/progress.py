@@ -18,13 +18,12 @@ from threading import Lock, Thread
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import quote, urlsplit
 
-from pydantic import AwareDatetime, Field, ValidationError
+from pydantic import AwareDatetime, Field
 
 from workbook.base.files import read_regular, write_whole
-from workbook.base.forms import Form
+from workbook.base.forms import Form, explain_mistake
 from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.judging import ExerciseState
-from workbook.views.table import clean
 
 PROGRESS: Final = "progress.json"
 Tally = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -98,14 +97,10 @@ class Progress(Form):
         Raises:
             ConfigurationError: it is none; says where.
         """
-        try:
+        with explain_mistake("This is no progress of a learner"):
             if isinstance(document, Mapping):
                 return cls.model_validate(document)
             return cls.model_validate_json(document)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = clean(" ".join(map(str, first["loc"])), 60)
-            raise ConfigurationError(f"This is no progress of a learner: {where} {clean(first['msg'], 100)}.") from None
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -266,15 +261,11 @@ def board_of(file: Path) -> BoardAddress | None:
         OSError: `.board.json` cannot be read.
         ConfigurationError: it, or the environment, names no board.
     """
-    try:
+    with explain_mistake("the board's address is not right"), suppress(FileNotFoundError):
         if address := os.environ.get("WORKBOOK_BOARD"):
             return BoardAddress(address=address, token=os.environ.get("WORKBOOK_BOARD_TOKEN", ""))
         return BoardAddress.model_validate_json(read_regular(file.with_name(".board.json"), 10_000))
-    except FileNotFoundError:
-        return None
-    except ValidationError as error:
-        wrong = error.errors(include_url=False, include_input=False)[0]["loc"]  # the token is never repeated
-        raise ConfigurationError(f"the {' '.join(map(str, wrong)) or 'file'} of the board is not right") from None
+    return None
 
 
 def post(file: Path) -> None:

@@ -1,7 +1,7 @@
 // "Break this message": a form in the details of a request or an answer, on a live stage. player.js sends what it says.
 
 class Breaking {
-  /** @param known the groups of faults; @param send takes a kind and a value, and has Python break or mend. */
+  /** @param known the groups of faults; @param send takes a kind and a value, and has Python break or fix. */
   constructor(known, send) {
     this.known = known;
     this.faults = new Map(known.flatMap(({ faults }) => faults.map((fault) => [fault.name, fault])));

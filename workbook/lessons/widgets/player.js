@@ -90,13 +90,13 @@ class Player {
   /** What is broken, and the call that plays this very run. */
   buildSame() {
     this.broken = make("p", { className: "wb-broken" });
-    this.mend = make("button", { type: "button", textContent: "Mend it", onclick: () => this.ask("mend") });
+    this.fix = make("button", { type: "button", textContent: "Fix it", onclick: () => this.ask("fix") });
     this.call = make("code");
     const copy = make("button", { type: "button", textContent: "Copy" });
     copy.onclick = () => navigator.clipboard?.writeText(this.call.textContent).then(() => (copy.textContent = "Copied"));
     const call = make("div", { className: "wb-call" }, "The same in Python: ", this.call, copy);
     this.printed = make("pre", { className: "wb-printed", aria: { label: "Printed by your code" } });
-    return make("div", { className: "wb-same" }, make("div", {}, this.mend, this.broken), call, this.printed);
+    return make("div", { className: "wb-same" }, make("div", {}, this.fix, this.broken), call, this.printed);
   }
 
   buildPhone() {
@@ -416,9 +416,9 @@ class Player {
     if (!this.careless) return;
     this.misbehaves.hidden = !this.model.get("careless_offered");
     if (!this.busy) this.careless.checked = !this.model.get("guarded");
-    this.careless.disabled = this.again.disabled = this.mend.disabled = this.gone;
+    this.careless.disabled = this.again.disabled = this.fix.disabled = this.gone;
     this.broken.textContent = this.model.get("broken");
-    this.mend.hidden = !this.model.get("broken");
+    this.fix.hidden = !this.model.get("broken");
     this.call.textContent = this.model.get("call");
     this.printed.textContent = this.model.get("printed");
     this.printed.hidden = !this.model.get("printed");

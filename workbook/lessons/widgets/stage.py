@@ -105,7 +105,7 @@ class Stage(Live):
             return {"hint": str(error)}
         except (KeyboardInterrupt, SystemExit):  # the kernel's stop button, or exit() in code of the learner's own
             self.script = before
-            return {"hint": "Stopped before your code had ended. Nothing was changed; mend it, or press again."}
+            return {"hint": "Stopped before your code had ended. Nothing was changed. Fix it, or press again."}
 
     def _next(self, message: Mapping[str, Any]) -> Script:
         match message.get("kind"), message.get("value"):
@@ -115,7 +115,7 @@ class Stage(Live):
                 return replace(self.script, acts=())
             case "break", Mapping() as value:
                 return self._break(value)
-            case "mend", _:
+            case "fix", _:
                 unbroken: dict[str, Any] = {"operation": "POST", "nth": 1, "fault_card": "", "moment": "before"}
                 return replace(self.script, fault="", settings={}, **unbroken)
             case "careless", bool(wrong) if self.script.flow == "platform A":

@@ -67,7 +67,6 @@ Secrets come from the environment; the configuration only names the variables.""
             "--rerun-failed", type=Path, metavar="REPORT", help="run only what failed in this conform.json"
         )
         parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each case N times")
-        parser.add_argument("--in-order", action="store_true", help="one case after the other, as --only names them")
         parser.add_argument("--keep-going", action="store_true", help="run every case, even where a plain call fails")
 
     text = "test your own app: the workbook plays cardholder, SDK, wallet and back end in front of it"
@@ -98,9 +97,6 @@ def run(options: argparse.Namespace) -> int:
     from workbook.tools.harness.selection import again, chosen
 
     cases = chosen(CASES, options.only)
-    if options.in_order and options.only:
-        named = (case for pattern in options.only for case in chosen(CASES, [pattern]))
-        cases = tuple({case.name: case for case in named}.values())
     if options.rerun_failed is not None:
         names = {case.name for case in again(CASES, read_report(options.rerun_failed).to_rerun)}
         cases = tuple(case for case in cases if case.name in names)
@@ -111,7 +107,8 @@ def run(options: argparse.Namespace) -> int:
         raise ParameterError(f"No file {str(options.config)!r}. Did you mean 'workbook conform {close[0]}'?")
     config, seed = load_config(options.config), checked_seed(options.seed)
     if seed is not None:
-        config = replace(config, api=config.api.model_copy(update={"seed": seed}))
+        api = config.form.api.model_copy(update={"seed": seed})
+        config = replace(config, form=config.form.model_copy(update={"api": api}))
     if options.check_config:
         say(as_toml(config).rstrip())
         return ExitCode.OK
@@ -185,7 +182,6 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[BackEndCase], config
         cases,
         options.repeat,
         options.keep_going,
-        options.in_order,
         strict=options.strict,
         baseline=baseline,
         only=only,

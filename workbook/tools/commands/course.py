@@ -43,14 +43,12 @@ def add_to(commands: Any) -> None:
     own = "what the board keeps: sent progress, tokens, certificate; default: %(default)s"
     parser.add_argument("--data", type=Path, metavar="DIR", default=Path("board"), help=own)
 
-    text = "build a site with lessons 00 to 07 that run in a browser, where nothing can be installed"
+    text = "build a site with lessons 00 to 05 that run in a browser, where nothing can be installed"
     parser = add(commands, "course lite", lite, text)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="must not exist, or be empty")
     parser.add_argument(
         "--cache", type=Path, metavar="DIR", help="keep here what is fetched: then no network is needed"
     )
-    below = "a full Pyodide distribution, for the cells that need pandas"
-    parser.add_argument("--pyodide", type=Path, metavar="DIR", help=below)
     _add_incidents(commands)
 
 
@@ -107,7 +105,7 @@ def lite(options: argparse.Namespace) -> int:
     """Build the site, and say what it lacks."""
     from workbook.tools.course.lite import build_site
 
-    site = build_site(options.out, options.cache, options.pyodide)
+    site = build_site(options.out, options.cache)
     for cell, why in site.left_out.items():
         say(f"left out: {cell}. {why}")
     say(f"{options.out}: {site.size / 1e6:.0f} MB. Any web server can serve it; to try it on this machine:")

@@ -37,7 +37,6 @@ exit codes:
     add_case_options(parser)
     parser.add_argument("--sdk", default="", metavar="NAME", help="the SDK's coordinate group:name, or its package")
     parser.add_argument("--library", default="", metavar="NAME", help="the private library's coordinate group:name")
-    parser.add_argument("--repository", type=Path, metavar="DIR", help="the local repository with the private library")
     parser.add_argument("--sent", type=Path, metavar="FILE", help="the request that was sent for allowlisting, as JSON")
     parser.add_argument("--env", type=Path, metavar="FILE", help="the back end's environment, NAME=VALUE lines")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write the reports there, SARIF too")
@@ -94,7 +93,6 @@ def preflight(options: argparse.Namespace) -> int:
         sdk=options.sdk,
         library=options.library,
         sent=options.sent,
-        repository=options.repository,
         environment=options.env,
         baseline=baseline,
         only=tuple(options.only),

@@ -18,10 +18,11 @@ from workbook.errors import ParameterError
 from workbook.tools.conform.back_end import session
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.conform.back_end.config import Api, Config, Exports, load_config
+from workbook.tools.conform.back_end.config import Api, BackEndForm, Config, Exports, load_config
 from workbook.tools.conform.back_end.model import PLATFORMS, SURFACE, BackEndCase, Cardholder, Need, Target
 from workbook.tools.conform.back_end.session import RunOptions, exported, surroundings
-from workbook.tools.harness.notebook import Result, cell_progress
+from workbook.tools.harness.notebook import Result
+from workbook.tools.harness.progress import cell_progress
 from workbook.tools.harness.report import RunRecord
 from workbook.tools.harness.selection import Baseline, chosen
 from workbook.views.table import Table, table
@@ -60,11 +61,12 @@ def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str]
     """
     if not (isinstance(kind, type) and issubclass(kind, Relay)):
         raise ParameterError(f"{kind!r:.60} is no relay. Give a class: class Mine(Relay): ...")
-    options = RunOptions(chosen(CASES, only), baseline=Baseline.of(known), only=only)
+    command = f"wb.conform({kind.__name__})"
+    options = RunOptions(chosen(CASES, only), baseline=Baseline.of(known), only=only, command=command)
     with TemporaryDirectory(prefix="workbook-relay-") as folder, mock_api(options.cases, seed=seed) as api:
         log = Path(folder) / "relay.log"
         with relay_running(kind, api, log) as address:
-            config = Config(target(address, log, tls=api.ca_file is not None), Api(seed=seed))
+            config = Config(target(address, log, tls=api.ca_file is not None), BackEndForm(api=Api(seed=seed)))
             record = session.conform(config, options, api=api, progress=cell_progress())
     about = replace(record.about, target=kind.__name__, base_url="in this process")  # the address is gone already
     return replace(record, about=about)
@@ -114,7 +116,16 @@ def target(address: str, log: Path, *, tls: bool = False) -> Target:
         Cardholder(session[:14], tuple(cards), (("authorization", f"Bearer {session}"),))
         for session, cards in RELAY_SESSIONS.items()
     )
-    return Target(address, dict.fromkeys(PLATFORMS, SURFACE), cardholders, 3.5, (log,), api_tls=tls, proxied=True)
+    return Target(
+        address,
+        dict.fromkeys(PLATFORMS, SURFACE),
+        cardholders,
+        3.5,
+        (log,),
+        api_tls=tls,
+        proxied=True,
+        contract="lesson",
+    )
 
 
 def case_table(*patterns: str) -> Table:

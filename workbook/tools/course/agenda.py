@@ -1,13 +1,12 @@
 """The agenda of a workshop: the lessons and exercises that fit into the minutes, who does what, and what goes wrong.
 
-All of it comes from the lessons: subject and minutes from a notebook's first cell; exercises, notes and mistakes from
+All of it comes from the lessons: the subject from a notebook's title; exercises, notes and mistakes from
 their tables. So an exercise that changes, changes the agenda. In each lesson the trainer first plays what works
-(section *Do*), then what is broken on purpose (*Break*), and the learners mend something. What we chose ourselves is in
+(section *Do*), then what is broken on purpose (*Break*), and the learners fix something. What we chose ourselves is in
 `agenda.toml`.
 """
 
 import json
-import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +25,8 @@ from workbook.lessons.incidents import CAUSES, row_of_incident
 from workbook.views.html import RULE_ID
 from workbook.views.table import Table, table
 from workbook.views.templates import page
+
+FIXES = (ExerciseKind.FIND, ExerciseKind.FIX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +115,7 @@ class Agenda:
 def agenda(minutes: int, audience: str, starts: int = 0) -> Agenda:
     """The workshop for this audience that fits into the minutes.
 
-    Of each lesson come its first exercise and its first that mends; then more exercises, while they fit.
+    Of each lesson come its first exercise and its first to find or to fix; then more exercises, while they fit.
 
     Args:
         minutes: 60, 90 or 180.
@@ -132,8 +133,8 @@ def agenda(minutes: int, audience: str, starts: int = 0) -> Agenda:
     taken, more, left_out = list[Slot](), list[Slot](), list[str]()
     for number in lookup("audience", audience, chosen["routes"]):
         shown, *answered = _lesson_slots(number, chosen["slots"])
-        mending = next(slot for slot in answered if slot.exercise and slot.exercise.kind is ExerciseKind.MEND)
-        needed = [slot for slot in (shown, *answered) if slot in (shown, answered[0], mending)]
+        fixing = next(slot for slot in answered if slot.exercise and slot.exercise.kind in FIXES)
+        needed = [slot for slot in (shown, *answered) if slot in (shown, answered[0], fixing)]
         if left_out or (cost := sum(slot.minutes for slot in needed)) > left:
             left_out.append(f"all of {shown.what}")
             continue
@@ -155,12 +156,9 @@ def _lesson_slots(number: str, said: dict[str, Any]) -> Iterator[Slot]:
     """What there is to do of a lesson: it is shown, and each of its exercises is answered."""
     (path,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
     first = "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
-    heading = re.search(r"# (.*)[\s\S]*?\*\*Time:\*\* (\d+) minutes", first)
-    assert heading  # noqa: S101  # a lesson of ours
-    own = lesson(number).values()
-    shown = Slot(what=f"{number} {heading[1]}", **said["lesson"])
-    yield replace(shown, minutes=max(shown.minutes, int(heading[2]) - sum(each.minutes for each in own)))
-    for each in own:
+    title = first.partition("\n")[0].removeprefix("# ")
+    yield Slot(what=f"{number} {title}", **said["lesson"])
+    for each in lesson(number).values():
         slot = Slot(what=f"{each.id} {each.title}", exercise=each, **said[each.kind.value])
         yield replace(slot, minutes=slot.minutes + each.minutes)
 

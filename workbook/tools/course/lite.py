@@ -9,7 +9,7 @@ import json
 import re
 import shutil
 import tarfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import metadata
@@ -39,20 +39,19 @@ class Site:
 
     Attributes:
         size: bytes of all files.
-        left_out: the cells that a sentence stands for, such as `06_extension_timing.ipynb cell-24`, each with why.
+        left_out: the cells that a sentence stands for, such as `00_start_here.ipynb cell-16`, each with why.
     """
 
     size: int
     left_out: Mapping[str, str]
 
 
-def build_site(out: Path, cache: Path | None = None, pyodide: Path | None = None) -> Site:
-    """Build the site of lessons 00 to 07 into a new folder.
+def build_site(out: Path, cache: Path | None = None) -> Site:
+    """Build the site of lessons 00 to 05 into a new folder.
 
     Args:
         out: the folder.
         cache: where what was fetched is kept, and is looked for first; None keeps nothing.
-        pyodide: the folder of a full Pyodide distribution, which has pandas; None leaves out the cells that need it.
 
     Raises:
         ConfigurationError: `out` is not empty or cannot be written, something that the build needs is not installed, or
@@ -67,11 +66,11 @@ def build_site(out: Path, cache: Path | None = None, pyodide: Path | None = None
         source, python = Path(scratch), Path(scratch) / "static" / "pyodide"
         kept = cache or source / "fetched"
         kept.mkdir(parents=True, exist_ok=True)
-        _add_python(python, pyodide or fetched_pyodide(PYODIDE_VERSION, kept), kept)
+        _add_python(python, fetched_pyodide(PYODIDE_VERSION, kept), kept)
         for name in sorted(packages - {"pydantic-core"}):
             pack(name, python)
         names = write_lock(python)
-        left_out = add_lessons(source / "files", without=() if "pandas" in names else ("needs-pandas",))
+        left_out = add_lessons(source / "files")
         _add_settings(source, names)
         build = python_command("-m", "jupyterlite_core", "build", f"--lite-dir={source}", f"--output-dir={draft}")
         run_program("JupyterLite did not build the site", *build, "--apps=lab", "--no-sourcemaps", folder=source)
@@ -95,7 +94,7 @@ def fetched_pyodide(version: str, cache: Path) -> Path:
     folder = cache / f"pyodide-{version}"
     if not folder.is_dir():
         with TemporaryDirectory(dir=cache) as scratch:
-            what = f"Pyodide {version} is neither in the cache nor can npm fetch it (or name one with --pyodide)"
+            what = f"Pyodide {version} is not in the cache, and npm cannot fetch it"
             run_program(what, "npm", "pack", "--silent", f"pyodide@{version}", folder=Path(scratch))
             with tarfile.open(next(Path(scratch).glob("*.tgz"))) as archive:
                 archive.extractall(scratch, filter="data")
@@ -133,8 +132,7 @@ def _add_python(folder: Path, pyodide: Path, cache: Path) -> None:
         for name in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"):
             shutil.copy(pyodide / name, folder)
         lock = json.loads((folder / "pyodide-lock.json").read_text("utf-8"))
-        pandas = [lock["packages"][name]["file_name"] for name in ("numpy", "pandas", "python-dateutil", "pytz", "six")]
-        wheels = [*(pyodide / name for name in pandas if (pyodide / name).is_file()), *fetched_wheels(lock, cache)]
+        wheels = fetched_wheels(lock, cache)
     except (OSError, KeyError, ValueError) as error:
         raise ConfigurationError(f"{str(pyodide)!r} is no Pyodide distribution: {error}.") from None
     # the kernel's own come with its extension of JupyterLab
@@ -145,7 +143,7 @@ def _add_python(folder: Path, pyodide: Path, cache: Path) -> None:
 
 
 def needed_packages() -> set[str]:
-    """The normalised names of the workbook and of all that its lessons need in a browser, without pandas.
+    """The normalised names of the workbook and of all that its lessons need in a browser.
 
     Raises:
         ConfigurationError: one of them is not installed.
@@ -231,16 +229,14 @@ def _entry(wheel: Path) -> dict[str, Any]:
 # Why a browser cannot run a cell, by the tag of the cell.
 LEFT_OUT = {
     "needs-machine": "It looks at the machine on which it runs, and a page in a browser does not see that.",
-    "needs-pandas": "It needs pandas and NumPy, which this site was built without.",
 }
 
 
-def add_lessons(folder: Path, without: Collection[str] = ()) -> dict[str, str]:
-    """Put a learner's copy of lessons 00 to 07 into a new folder; a sentence stands for each cell that is left out.
+def add_lessons(folder: Path) -> dict[str, str]:
+    """Put a learner's copy of lessons 00 to 05 into a new folder; a sentence stands for each cell that is left out.
 
     Args:
         folder: where JupyterLite looks for the pages.
-        without: the tags of `LEFT_OUT` beside `needs-machine` that count.
 
     Returns:
         The cells that are left out, and why.
@@ -256,14 +252,14 @@ def add_lessons(folder: Path, without: Collection[str] = ()) -> dict[str, str]:
             continue
         notebook = json.loads(path.read_text("utf-8"))
         for at, cell in enumerate(notebook["cells"]):
-            why = [LEFT_OUT[tag] for tag in cell["metadata"].get("tags", ()) if tag in {"needs-machine", *without}]
+            why = [LEFT_OUT[tag] for tag in cell["metadata"].get("tags", ()) if tag in LEFT_OUT]
             if why:
                 left_out[f"{path.name} {cell['id']}"] = why[0]
                 code = "".join(cell["source"])
                 source = f"*A browser cannot run this cell. {why[0]}*\n\n```python\n{code}\n```"
                 notebook["cells"][at] = {"cell_type": "markdown", "id": cell["id"], "metadata": {}, "source": source}
-            elif cell["cell_type"] == "markdown":  # a link to a lesson that is not here would lead nowhere
-                cell["source"] = re.sub(r"\[([^]]+)\]\((08|09|10|11)_[^)]*\)", r"\1", "".join(cell["source"]))
+            elif cell["cell_type"] == "markdown":  # a link to what is not here would lead nowhere
+                cell["source"] = re.sub(r"\[([^]]+)\]\((08_|09_|10_|11_|\.\./)[^)]*\)", r"\1", "".join(cell["source"]))
         if path.name.startswith("00"):
             welcome = (
                 "**This page runs in your browser.** Nothing is installed, and no other address is asked. Your changes "

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from workbook.base.values import lookup
 from workbook.tools.harness.compare import CaseChange, compare
-from workbook.tools.harness.model import CaseResult, ReportedMessage
+from workbook.tools.harness.model import ReportedMessage
 from workbook.tools.harness.output import to_html, write_reports
-from workbook.tools.harness.progress import RunProgress
 from workbook.tools.harness.report import PHONE, CaseRecord, RunRecord, timeless
 from workbook.tools.harness.summary import Step, Values, by_group, counts, headline, steps_by_app, to_look_at, todos
 from workbook.views.html import View
@@ -159,40 +156,3 @@ class Result(View):
 
     def _case(self, name: str) -> CaseRecord:
         return lookup("case", name, {case.name: case for case in self.record.cases})
-
-
-class Cell(RunProgress):
-    """Shows a bar below the cell of a notebook. It is gone when the cell has ended, and only its sentence is stored."""
-
-    view: Any = None
-
-    def begin(self, total: int) -> None:
-        """Start the bar, where there is enough to wait for."""
-        if total < 100:  # fewer cases take only a few seconds
-            return
-        import ipywidgets  # of the extra [lab]
-        from IPython.display import display  # only a notebook displays
-
-        self.total, self.bar = total, ipywidgets.IntProgress(max=total)
-        self.label = ipywidgets.Label(f"0 of {total} cases")
-        self.view = ipywidgets.HBox([self.bar, self.label])
-        view: dict[str, Any] = self.view._repr_mimebundle_()
-        stored = {"text/plain": f"A bar showed the progress of {total} cases."}
-        display(view | stored, raw=True)  # type: ignore[no-untyped-call]
-
-    def ended(self, result: CaseResult) -> None:  # noqa: ARG002  # the bar only counts
-        """Advance the bar."""
-        if self.view is not None:
-            self.bar.value += 1
-            self.label.value = f"{self.bar.value} of {self.total} cases"
-
-    def close(self) -> None:
-        """Take the bar away."""
-        if self.view is not None:
-            self.view.close()
-
-
-def cell_progress() -> RunProgress | None:
-    """The progress below the cell of a notebook that runs this; None outside a notebook."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return None if getattr(shell, "kernel", None) is None else Cell()

@@ -31,10 +31,9 @@ from markupsafe import Markup
 from workbook.base.files import explain_failure, write_all
 from workbook.errors import ExitCode
 from workbook.tools.harness import summary
-from workbook.tools.harness.junit import Ending, JUnitCase, JUnitSuite, junit
+from workbook.tools.harness.ci_formats import Ending, JUnitCase, JUnitSuite, junit, to_sarif
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.report import JSON_FILE, UNSEEN, CaseRecord, RunRecord, from_json, to_json
-from workbook.tools.harness.sarif import to_sarif
 from workbook.tools.harness.selection import is_new
 from workbook.tools.harness.summary import counts, to_look_at, todos
 from workbook.views.table import clean
@@ -179,7 +178,7 @@ def _junit_case(case: CaseRecord, ending: Ending | None) -> JUnitCase:
         rule, expected, observed, todo = map(clean, (miss.rule, miss.expected, miss.observed, miss.todo))
         more = f" ({miss.see})" if miss.see else ""
         reasons.append(f"{rule}: expected {expected}; observed {observed}. {todo}{more}")
-    text = "\n".join([case.says, *reasons, *filter(None, [case.unproven or case.reproduce])])
+    text = "\n".join([case.says, *reasons, *filter(None, [case.reproduce])])
     shown = {"text": f"{case.verdict}: {text}"} if case.verdict is not Verdict.PASS else {}
     if ending:
         message = clean(next(iter(reasons), case.verdict.meaning))

@@ -1,4 +1,4 @@
-"""What a person sees while cases run: exported values on stdout, and progress on stderr."""
+"""What a person sees while cases run: in a terminal exported values and a bar, in a notebook a bar below the cell."""
 
 import sys
 from collections.abc import Mapping
@@ -12,7 +12,9 @@ from workbook.tools.harness.summary import SETTLED
 
 
 class RunProgress:
-    """Receives what happens in a run, and shows nothing of it."""
+    """Receives what happens in a run, and shows nothing of it but a bar, where one of the classes below made it."""
+
+    _bar: Any = None
 
     def exported(self, values: Mapping[str, str], url: str) -> None:
         """The values that a person has to configure; empty where the workbook configures the back end."""
@@ -26,11 +28,16 @@ class RunProgress:
     def begin(self, total: int) -> None:
         """`total` results will come."""
 
-    def ended(self, result: CaseResult) -> None:
+    def ended(self, result: CaseResult) -> None:  # noqa: ARG002  # a bar only counts
         """A case has ended."""
+        if self._bar is not None:
+            self._bar.update()
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Nothing more comes: take the bar away."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
 
 
 class Terminal(RunProgress):
@@ -41,7 +48,6 @@ class Terminal(RunProgress):
     """
 
     def __init__(self, *, values: bool = True) -> None:
-        self._bar: Any = None
         self._values = sys.stdout if values else sys.stderr
         self._reasons = set[str]()
         self._is_terminal = sys.stderr.isatty()
@@ -90,11 +96,25 @@ class Terminal(RunProgress):
             elif result.why:
                 words.append(result.why)
             self.say(": ".join(words))
-        if self._bar is not None:
-            self._bar.update()
+        super().ended(result)
 
-    def close(self) -> None:
-        """Remove the bar."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
+
+class Cell(RunProgress):
+    """Shows a bar below the cell of a notebook. It is gone when the cell has ended, and only its sentence is stored."""
+
+    def begin(self, total: int) -> None:
+        """Start the bar, where there is enough to wait for."""
+        if total < 100:  # fewer cases take only a few seconds
+            return
+        from IPython.display import display  # only a notebook displays
+        from tqdm.notebook import tqdm
+
+        self._bar = tqdm(total=total, unit="case", leave=False, display=False)
+        stored = {"text/plain": f"A bar showed the progress of {total} cases."}
+        display(self._bar.container._repr_mimebundle_() | stored, raw=True)  # type: ignore[no-untyped-call]
+
+
+def cell_progress() -> RunProgress | None:
+    """The progress below the cell of a notebook that runs this; None outside a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return None if getattr(shell, "kernel", None) is None else Cell()

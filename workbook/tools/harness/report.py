@@ -20,21 +20,33 @@ digests mean equal values. A string from the simulator is marked as simulated. N
 """
 
 import json
+import platform
 import re
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from itertools import chain, filterfalse
 from pathlib import Path
+from time import monotonic, time
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
+from workbook.api.redaction import SHOWN_HEADERS, Redaction
 from workbook.base.files import read_named
+from workbook.base.forms import explain_mistake
 from workbook.base.rules import Owner, rules
-from workbook.base.secrecy import NO_SECRETS, Secrets
-from workbook.errors import ConfigurationError
-from workbook.tools.harness.model import Miss, ReportedExchange, RunFinding, Verdict
+from workbook.base.secrecy import NO_SECRETS, SecretKind, Secrets
+from workbook.errors import ConfigurationError, ExitCode
+from workbook.tools.harness.logs import without_values
+from workbook.tools.harness.model import Case, CaseResult, Evidence, Miss, ReportedExchange, RunFinding, Verdict
+from workbook.tools.harness.selection import Options, ResultT, apply_baseline, is_new
 
 Program = Literal[
     "workbook conform",
@@ -120,13 +132,16 @@ class About:
         """Whether the run left out cases. A case that is not in it may still exist."""
         return self.interrupted or bool(self.only or self.unfinished)
 
-    def reproduce(self, *names: str, in_order: bool = False) -> str:
+    def reproduce(self, *names: str) -> str:
         """How to run these cases again, or all: a command line; where there is no configuration file, a Python call."""
-        if not self.config:
-            return f"conform(config, RunOptions([CASES[{names[0]!r}]]))" if names else "conform(config)"
-        only = ["--in-order"] if in_order else []
-        only += ["--only", *names] if names else []
-        return " ".join([self.program, shlex.quote(self.config), *only, "--seed", str(self.seed)])
+        only = ["--only", *names] if names else []
+        if self.config or self.program != "workbook conform":
+            config = [shlex.quote(self.config)] if self.config else []
+            seed = ["--seed", str(self.seed)] if self.program.startswith("workbook conform") else []
+            return " ".join([self.program, *config, *only, *seed])
+        if self.command.startswith("wb."):  # a class of a notebook
+            return f"{self.command[:-1]}{''.join(f', {name!r}' for name in names)})"
+        return f"conform(config, RunOptions([CASES[{names[0]!r}]]))" if names else "conform(config)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +164,6 @@ class CaseRecord:
         left_out: how many exchanges of one app beyond 200 are not here.
         reproduce: runs this case again; everything, if it judges the whole run.
         began: seconds since the first case; None if it made no call.
-        unproven: why that command is not known to show the failure; empty where it was run and did.
     """
 
     name: str
@@ -167,7 +181,6 @@ class CaseRecord:
     left_out: int = 0
     reproduce: str = ""
     began: float | None = None
-    unproven: str = ""
 
     @property
     def rule_in_words(self) -> str:
@@ -256,11 +269,9 @@ def from_json(text: str | bytes, name: str = "The report") -> RunRecord:
     Raises:
         ConfigurationError: it is not a report as this version writes it.
     """
-    try:
+    again = "Name the conform.json, run.json, sweep.json or drift.json that a run left, or its folder."
+    with explain_mistake(f"{name} is not a report of this version of the workbook", again):
         read = _Document.model_validate_json(text)
-    except ValidationError:
-        again = "Name the conform.json, run.json, sweep.json or drift.json that a run left, or its folder."
-        raise ConfigurationError(f"{name} is not a report of this version of the workbook. {again}") from None
     return RunRecord(read.about, read.cases, read.details)
 
 
@@ -287,3 +298,173 @@ def report_file(path: Path) -> Path:
         return found[0]
     has = f"several reports: {', '.join(file.name for file in found)}" if found else "no report"
     raise ConfigurationError(f"{str(path)!r} has {has}. Name one file: {', '.join(JSON_FILES)}, or a recording.")
+
+
+# What no report may hold, besides keys: sessions and opaque data.
+
+
+def is_weak(value: str) -> bool:
+    """Whether a value is a plain word or an address: any report contains such text without giving a secret away."""
+    word, address, media_type = "[A-Za-z]{0,15}", r"[0-9]{1,3}(\.[0-9]{1,3})+(:[0-9]+)?", "[a-z]+/[a-z0-9.+*-]+(;.*)?"
+    return re.match(rf"({word}|{address}|{media_type})\Z", value, re.IGNORECASE) is not None
+
+
+def session_secrets(values: Iterable[str]) -> Iterator[str]:
+    """The secrets in values of headers: each value, and the parts of it that may travel without the rest."""
+    for value in filterfalse(is_weak, values):
+        parts = re.split(r"[\s;,]+", value)
+        every = {value, *parts, *(part.partition("=")[2] for part in parts)}
+        yield from (part for part in every if not is_weak(part))
+
+
+def canaries_in(value: str) -> set[str]:
+    """The canaries in an opaque value, also where it is base64."""
+    try:
+        inner = b64decode(value, validate=True).decode("latin-1")
+    except ValueError:
+        inner = ""
+    return set(re.findall("canary-[0-9a-f]{18}", f"{value}\n{inner}"))
+
+
+# How the record of a run is made from its results: redacted, with the baseline applied, and with its exit code.
+
+
+def exit_code(done: About, verdicts: Iterable[Verdict]) -> int:
+    """The worst exit code that follows from a run and the verdicts of its cases."""
+    if done.interrupted:
+        return ExitCode.INTERRUPTED
+    counts = Counter(verdicts)
+    failing = {Verdict.FAIL, Verdict.FLAKY} | ({Verdict.WARN, Verdict.NOT_LOOKED_AT} if done.strict else set())
+    if counts[Verdict.HARNESS_ERROR]:
+        return ExitCode.BROKEN
+    if done.stale or any(finding.fails for finding in done.findings) or failing & counts.keys():
+        return ExitCode.FAILED
+    if done.trouble or not JUDGED & counts.keys():
+        return ExitCode.NOTHING_DONE
+    return ExitCode.FAILED if done.strict and counts[Verdict.NOT_TESTABLE] else ExitCode.OK
+
+
+def record(
+    results: Sequence[CaseResult], about: About, secrets: Iterable[str] = (), values: Iterable[str] = ()
+) -> RunRecord:
+    """The record of these results, redacted.
+
+    Args:
+        results: one for each case.
+        about: the run as a whole.
+        secrets: session secrets, and what else no report may hold; the results hold keys and opaque data.
+        values: opaque data of rounds whose results are not here.
+    """
+    known = Secrets(_secrets(results, secrets, values))
+    # A run repeats itself: of forty thousand texts a few hundred are different.
+    redaction = Redaction(SHOWN_HEADERS | {"cache-control"}, simulated=False, text=cache(known.cleaned))
+    first = min((result.began for result in results if result.began is not None), default=0.0)
+    cases = (_record_case(result, about, redaction, known, first) for result in results)
+    return RunRecord(about, tuple(cases), secrets=known)
+
+
+def _record_case(result: CaseResult, about: About, redaction: Redaction, known: Secrets, first: float) -> CaseRecord:
+    """The record of one result; `first` is when the first case of the run began."""
+    case, began, owner = result.case, result.began, result.verdict.owner
+    seen = [(part.platform, part.seen) for part in result.each if part.seen is not None]
+    exchanges = [evidence.exchanges(platform, redaction) for platform, evidence in seen]
+    most = 200  # exchanges with one app; a back end that loops makes more
+
+    def shown(miss: Miss) -> Miss:
+        observed = _with_log_line(miss, [evidence for _platform, evidence in seen], known.has_part)
+        return replace(
+            miss,
+            expected=redaction.text(miss.expected),
+            observed=redaction.text(observed),
+            todo=redaction.text(miss.todo),
+            rule=miss.rule or case.rule,
+        )
+
+    return CaseRecord(
+        name=case.name,
+        verdict=result.verdict,
+        says=case.says,
+        rule=case.rule,
+        group=str(case.group),
+        owner=case.owner if owner is Owner.YOU else owner,
+        platform=result.platform,
+        why=redaction.text(result.why),
+        seconds=round(result.seconds, 4),
+        misses=tuple(map(shown, result.misses)),
+        exchanges=tuple(exchange for of_one_app in exchanges for exchange in of_one_app[:most]),
+        left_out=sum(len(of_one_app[most:]) for of_one_app in exchanges),
+        reproduce=about.reproduce(case.name) if case.runs_by_itself else about.reproduce(),
+        began=None if began is None else round(began - first, 4),
+    )
+
+
+def _secrets(
+    results: Iterable[CaseResult], sessions: Iterable[str], values: Iterable[str]
+) -> Iterator[tuple[SecretKind, str]]:
+    """Sessions, keys, and the opaque data of these results and of earlier rounds, with the canaries in it."""
+    yield from ((SecretKind.SESSION, value) for value in session_secrets(sessions))
+    every = (part.seen for result in results for part in result.each if part.seen is not None)
+    seen = (pair for evidence in every for pair in evidence.secrets())
+    for kind, value in chain(seen, ((SecretKind.OPAQUE, value) for value in values)):
+        if kind is SecretKind.OPAQUE:
+            yield from ((SecretKind.CANARY, canary) for canary in canaries_in(value))
+        yield kind, value
+
+
+def _with_log_line(miss: Miss, evidence: Iterable[Evidence], is_known: Callable[[str], bool]) -> str:
+    """What was observed, and the log line that shows it, if it can be read: once the run is over, the log may be gone.
+
+    Args:
+        miss: names the file and the line.
+        evidence: what the case saw; the logs are read again.
+        is_known: whether a text holds a secret, or is part of one.
+    """
+    for seen in evidence if miss.file else ():
+        with suppress(OSError):  # the log is gone
+            text = next((line.text for line in seen.log if (line.file, line.number) == (miss.file, miss.line)), "")
+            if text:
+                return f"{miss.observed}; the line, without its values: {without_values(text, is_known)}"
+    return miss.observed
+
+
+def conclude(
+    about: Callable[..., About],
+    began: float,
+    results: Iterable[ResultT],
+    cases: Mapping[str, Case[Any]],
+    options: Options[Any],
+    *,
+    findings: Callable[[Sequence[ResultT]], Iterable[RunFinding]] = lambda _results: (),
+    secrets: Iterable[str] = (),
+    values: Iterable[str] = (),
+) -> RunRecord:
+    """The record of a run that is over: the baseline marks what is known, and the verdicts give the exit code.
+
+    Args:
+        about: makes the `About` from the fields that are found out here.
+        began: when the run began, in seconds of the monotonic clock.
+        results: one for each case that ended.
+        cases: all cases by name.
+        options: of the run.
+        findings: finds what explains many results at once.
+        secrets: as in `record`.
+        values: as in `record`.
+    """
+    marked, stale = apply_baseline(options.baseline, results, cases, datetime.now(UTC).date())
+    seconds = monotonic() - began
+    try:
+        ours = version("provisioning-workbook")
+    except PackageNotFoundError:
+        ours = "not installed"
+    done = about(
+        started=moment(time() - seconds),
+        seconds=round(seconds, 3),
+        versions={"workbook": ours, "python": platform.python_version()},
+        command=options.command,
+        strict=options.strict,
+        only=options.only,
+        stale=stale,
+        findings=tuple(findings(marked)),
+    )
+    code = exit_code(done, (result.verdict for result in marked if not is_new(result.why)))
+    return record(marked, replace(done, exit_code=code), secrets, values)

@@ -1,6 +1,6 @@
 """Which cases to run, and which failures are known already.
 
-Cases are chosen by name, group or glob, or because they did not pass in a report. `relay.config` reads the baseline:
+Cases are chosen by name, group or glob, or because they did not pass in a report. `back_end.config` reads the baseline:
 known failures, each with a comment and perhaps a last day:
 
     [[known]]

@@ -36,6 +36,7 @@ class Todo:
         root: where the failure that it mends comes from.
         shown: the case whose exchanges show it; None where no case shows it.
         miss: what that case expected and observed.
+        command: runs that case again, or one that the advice stands for; empty where nothing can be run.
     """
 
     verdict: Verdict
@@ -45,6 +46,7 @@ class Todo:
     root: Root = Root.CASE
     shown: CaseRecord | None = None
     miss: Miss | None = None
+    command: str = ""
 
 
 def headline(record: RunRecord) -> str:
@@ -123,7 +125,8 @@ def todos(record: RunRecord) -> list[Todo]:
     found = []
     for finding in findings:
         verdict = Verdict.FAIL if finding.fails else Verdict.NOT_TESTABLE
-        found.append(Todo(verdict, f"{finding.says} {finding.todo}", finding.cases, (), finding.root))
+        text, command = f"{finding.says} {finding.todo}", record.about.reproduce(*finding.cases[:1])
+        found.append(Todo(verdict, text, finding.cases, (), finding.root, command=command))
     explained = {name for finding in findings for name in finding.cases}
     advice: dict[str, list[tuple[CaseRecord, Miss]]] = {}
     for case in to_look_at(record):
@@ -143,7 +146,7 @@ def todos(record: RunRecord) -> list[Todo]:
         unique = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(rules))
         if root is Root.CONCURRENCY and len(unique[0]) < 3:  # one that mixes up calls fails many cases (assumed)
             root = Root.FOLLOWS
-        found.append(Todo(sources[0][0].verdict, text, *unique, root, case, miss))
+        found.append(Todo(sources[0][0].verdict, text, *unique, root, case, miss, case.reproduce))
     return sorted(
         found,
         key=lambda todo: (
@@ -217,8 +220,8 @@ def first_lines(record: RunRecord) -> Iterator[str]:
         if todo.shown is not None and todo.miss is not None and todo.miss.expected:
             name, expected, observed = map(clean, (todo.shown.name, todo.miss.expected, todo.miss.observed))
             yield f"   {name}: expected {expected}, observed {observed}"
-        if todo.shown is not None:
-            yield f"   {clean(todo.shown.unproven or todo.shown.reproduce, 600)}"
+        if todo.command:
+            yield f"   {clean(todo.command, 600)}"
     if len(advice) > ADVICE_SHOWN:
         yield f"   … and {len(advice) - ADVICE_SHOWN} more; see conform.html"
 

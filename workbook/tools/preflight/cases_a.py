@@ -6,26 +6,15 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from hashlib import new as new_hash
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from workbook.base.files import read_regular
 from workbook.base.rules import Owner
 from workbook.tools.harness.model import Miss
 from workbook.tools.preflight.button import is_bridge, open_calls, sdk_calls
 from workbook.tools.preflight.gradle import Module, Statement, numbers
 from workbook.tools.preflight.model import LATER_A, PLATFORM_A, Facts, Part, Unseen, case, miss_at, miss_in, why_unread
-from workbook.tools.preflight.project import (
-    SourceCall,
-    SourceFile,
-    SourceFunction,
-    line_of,
-    read_project,
-    text_of,
-    walk,
-)
+from workbook.tools.preflight.project import SourceCall, SourceFile, SourceFunction, line_of, text_of, walk
 from workbook.tools.preflight.signing import allowlist_request
 
 if TYPE_CHECKING:
@@ -49,14 +38,13 @@ APP_IDS = Part(
 )
 CERTIFICATES = Part("No certificate is named: --signing FILE.", lambda facts: bool(facts.certificates))
 SENT = Part("What was sent for allowlisting is not named: --sent FILE.", lambda facts: facts.sent is not None)
-REPOSITORY = Part("No local repository is named: --repository DIR.", lambda facts: facts.repository is not None)
 
 
 # Why a case may have had nothing to judge: an empty text where what it judges was read.
 
 
 def _no_kotlin(name: str = "") -> Unseen:
-    return lambda facts: why_unread("Kotlin", facts.a.kotlin, "Java", facts.a.java, name)
+    return lambda facts: why_unread("Kotlin", facts.a.kotlin, facts.a.java, name)
 
 
 def _no_import(facts: Facts) -> str:
@@ -231,42 +219,6 @@ def check_application_ids(facts: Facts) -> Iterator[Miss]:
     app = facts.a.build.apps[0]
     for unknown in facts.a.build.unknown_ids(certificate.variant for certificate in facts.certificates):
         yield miss_at(app.file.name, app.file.line("applicationId"), expected, unknown, todo, noted=True)
-
-
-@case("library.in-repository", "form", "A-DEP-2", REPOSITORY)
-def check_repository(facts: Facts) -> Iterator[Miss]:
-    """The private library is in the local repository, whole and in the right version."""
-    root, wanted = facts.repository or Path(), facts.a.wanted_library
-    library = re.compile(facts.library, re.IGNORECASE)
-    archives = [file.path for file in read_project([root]).named("*.aar", "*.jar")]
-    found = [path for path in archives if library.search(path.parent.parent.name)]
-    versions = sorted({path.parent.name for path in found})
-    if not found:
-        todo = "Ask the operator's implementation contact or the wallet provider for the library."
-        yield Miss("the private library", f"nothing like it in {root}", todo, harms=True)
-    elif wanted and wanted not in versions:
-        is_known = facts.a.library_is_known
-        expected = f"version {wanted} ({'sdk-a' if is_known else 'assumed'})"
-        todo = f"Put {wanted} into the repository."
-        yield Miss(expected, ", ".join(versions), todo, rule="A-DEP-1", harms=True, noted=not is_known)
-    for path in found:
-        name = str(path.relative_to(root))
-        for kind in ("sha1", "sha256", "sha512", "md5"):
-            if not _has_checksum(path, kind):
-                expected = f"the {kind} that {path.name}.{kind} says"
-                yield miss_at(name, 1, expected, "another", "Copy the library again.", harms=True)
-        if not path.with_suffix(".pom").is_file():
-            todo = "Copy the whole folder of this version."
-            yield miss_at(name, 1, "a .pom in the library's folder", "none", todo, noted=True)
-
-
-def _has_checksum(path: Path, kind: str) -> bool:
-    """Whether a library has the checksum in the file beside it; True where there is none."""
-    beside = path.with_name(f"{path.name}.{kind}")
-    if not beside.is_file():
-        return True
-    listed = read_regular(beside, 1024).decode("ascii", "replace").split()
-    return listed[:1] == [new_hash(kind, read_regular(path, 64 * 1_048_576)).hexdigest()]
 
 
 # Kotlin.

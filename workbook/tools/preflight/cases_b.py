@@ -19,13 +19,12 @@ from workbook.tools.preflight.model import (
     misses_unread,
     why_unread,
 )
-from workbook.tools.preflight.platform_b import AUTHORIZATION, ISSUER, BuildTarget, expand
 from workbook.tools.preflight.project import SourceFunction, line_of, names_in, text_of, walk
+from workbook.tools.preflight.targets import AUTHORIZATION, CLASSES, GROUPS, ISSUER, BuildTarget, is_inside
 
 POINT, CLASS = "NSExtensionPointIdentifier", "NSExtensionPrincipalClass"
-CLASSES = {ISSUER: "ExtensionHandler", AUTHORIZATION: "AuthorizationProvider"}
-# What app and extension may share, and how a source names it.
-GROUPS = {
+# How a source names what app and extension share.
+NAMED_GROUPS = {
     "an app group": rb'"(group\.[\w-]+\.[\w.-]+)"',
     "a keychain group": rb'[aA]ccessGroup\b[^"\n]{0,40}"([\w.-]+)"',
 }
@@ -46,58 +45,37 @@ SDK_B = Part(
 
 
 def _no_list(facts: Facts) -> str:
-    return facts.b.unread_lists
+    return facts.b.targets.unread_lists
 
 
 def _no_swift(name: str = "") -> Unseen:
-    return lambda facts: why_unread("Swift", facts.b.swift, "Objective-C", facts.b.objc, name)
+    return lambda facts: why_unread("Swift", facts.b.swift, facts.b.others, name)
 
 
 def _no_handler(facts: Facts) -> str:
-    if not facts.b.handlers and not facts.b.of(ISSUER):
+    if not facts.b.handlers and not facts.b.targets.of(ISSUER):
         return ""
     if (reason := _no_swift()(facts)) or facts.b.handlers:
         return reason
     return "No Swift source that was read has a handler of the issuer-provisioning extension."
 
 
-def _no_setting(wanted: Callable[[BuildTarget], object], what: str) -> Unseen:
-    """This is known of the app and of each extension."""
+def _no_setting(what: str, is_known: Callable[[BuildTarget], object]) -> Unseen:
+    """This is unknown of the app, or of an extension."""
 
     def why(facts: Facts) -> str:
-        targets = _embedding(facts)
-        if facts.b.generating or not targets:
-            return facts.b.generating or "No target of an app was read: name the folder with the project file."
-        unknown = next((target.label for target in targets if not wanted(target)), "")
-        return f"The {what} of {unknown} is in no file that was read: name the folder with it." if unknown else ""
+        targets = facts.b.targets
+        if targets.generating or not targets.embedding:
+            return targets.generating or "No target of an app was read: name the folder with the project file."
+        unknown = next((target for target in targets.embedding if not is_known(target)), None)
+        if unknown is None:
+            return ""
+        return f"{unknown.file.name} leaves the {what} of {unknown.label} open, or computes it: see what sets it."
 
     return why
 
 
-# Targets.
-
-
-def _extensions(facts: Facts) -> list[BuildTarget]:
-    return facts.b.of(ISSUER, AUTHORIZATION)
-
-
-def _embedding(facts: Facts) -> list[BuildTarget]:
-    """App and extensions. Of several apps, only those that provision; a single app in any case."""
-    apps = facts.b.of("app")
-    provisioning = [app for app in apps if app.may_provision or any(_is_of(other, app) for other in _extensions(facts))]
-    if not provisioning and len({app.name for app in apps}) == 1:
-        provisioning = apps
-    return [*provisioning, *_extensions(facts)]
-
-
-def _is_of(extension: BuildTarget, app: BuildTarget) -> bool:
-    """Whether the extension's identifier begins with the app's, as the platform demands."""
-    return bool(app.bundle_id) and extension.bundle_id.startswith(f"{app.bundle_id}.")
-
-
-def _apps_of(target: BuildTarget, apps: list[BuildTarget]) -> list[BuildTarget]:
-    """The apps of a target's configuration; all of them where it has a configuration of its own."""
-    return [app for app in apps if app.configuration == target.configuration] or apps
+# Where a miss is.
 
 
 def _list_place(target: BuildTarget, text: str) -> tuple[str, int]:
@@ -113,7 +91,12 @@ def _setting_place(facts: Facts, target: BuildTarget, ending: str) -> tuple[str,
     for file in (target.file, *facts.project.named("*.xcconfig")):
         if match := written.search(file.text):
             return file.name, file.text.count("\n", 0, match.start()) + 1
-    return target.file.name, 1
+    return target.file.name, target.file.line(value.rpartition(".")[2])
+
+
+def _apps_of(target: BuildTarget, apps: list[BuildTarget]) -> list[BuildTarget]:
+    """The apps of a target's configuration; all of them where it has a configuration of its own."""
+    return [app for app in apps if app.configuration == target.configuration] or apps
 
 
 # Property lists.
@@ -122,14 +105,14 @@ def _setting_place(facts: Facts, target: BuildTarget, ending: str) -> tuple[str,
 @case("plist.readable", "form", "X-PLIST-2", PLATFORM_B, unseen=_no_list)
 def check_readable(facts: Facts) -> Iterator[Miss]:
     """Every property list and project file of a target can be read."""
-    yield from misses_unread(facts.b.broken)
+    yield from misses_unread(facts.b.targets.broken)
 
 
 @case("plist.identifier", "form", "X-PLIST-1", EXTENSION, unseen=_no_list)
 def check_identifiers(facts: Facts) -> Iterator[Miss]:
     """The extension points are spelt as the platform spells them."""
     right = re.compile(r"com\.[a-z][a-z0-9-]*\.[A-Za-z][A-Za-z0-9]*\.issuer-provisioning(\.authorization)?")
-    for target in _extensions(facts):
+    for target in facts.b.targets.extensions:
         if not target.points and target.plist is not None:
             expected = f"{POINT} com.<platform>.<kit>.{target.role}"
             observed = f"{target.extension.get(POINT, 'nothing')!s:.80}"
@@ -146,7 +129,7 @@ def check_identifiers(facts: Facts) -> Iterator[Miss]:
 def check_nesting(facts: Facts) -> Iterator[Miss]:
     """The identifier is in NSExtension, under NSExtensionPointIdentifier."""
     expected = f"NSExtension.{POINT}"
-    for target in _extensions(facts):
+    for target in facts.b.targets.extensions:
         places = [place for place, _text in target.points]
         if places and expected not in places:
             todo = f"Put the identifier of {target.name} into the dictionary NSExtension, under {POINT}."
@@ -160,7 +143,7 @@ def check_principal_classes(facts: Facts) -> Iterator[Miss]:
 
     The class is the document's, or one that a source declares.
     """
-    for target in _extensions(facts):
+    for target in facts.b.targets.extensions:
         if target.plist is not None and target.points:
             yield from _check_principal_class(facts, target)
 
@@ -179,10 +162,10 @@ def _check_principal_class(facts: Facts, target: BuildTarget) -> Iterator[Miss]:
     of_role = re.compile("IssuerProvisioning.*" + ("Handler" if target.role == ISSUER else "Authorization"))
     declared = [kind for kind in facts.b.swift.types if any(map(of_role.search, kind.heads))]
     if not module and not _declares(facts, name, plain=True):
-        todo = "Write the module in front of the class: the wallet loads it by its full name."
+        todo = "Write the module in front of the class: the wallet loads it by its full name (inferred)."
     elif name in CLASSES.values() and name != usual:
         todo = f"The two are mixed up: {target.name} has the class of one and the identifier of the other."
-    elif module != target.name and module in {other.name for other in facts.b.targets}:
+    elif module != target.name and module in {other.name for other in facts.b.targets.all}:
         todo = f"Name the module of {target.name}: the class is not looked for in {module}."
     elif (declared or name != usual) and not _declares(facts, name):
         todo = f"Name the class that {target.name} has: no source that was read declares {name:.80}."
@@ -206,14 +189,14 @@ def _declares(facts: Facts, name: str, *, plain: bool = False) -> bool:
     return any(declared.search(file.text) for file in facts.project.named("*.swift", "*.m", "*.mm", "*.cs"))
 
 
-@case("plist.bundle-id", "form", "GAP-8", EXTENSION, unseen=_no_setting(lambda target: target.bundle_id, "bundle id"))
+@case("plist.bundle-id", "form", "GAP-8", EXTENSION, unseen=_no_setting("bundle id", lambda target: target.bundle_id))
 def check_bundle_ids(facts: Facts) -> Iterator[Miss]:
     """The bundle id of each extension begins with the app's."""
-    for target in _extensions(facts):
-        apps = _apps_of(target, facts.b.of("app"))
+    for target in facts.b.targets.extensions:
+        apps = _apps_of(target, facts.b.targets.of("app"))
         ids = sorted({app.bundle_id for app in apps})
-        if target.bundle_id and ids and all(ids) and not any(_is_of(target, app) for app in apps):
-            expected = f"{ids[0]}.NAME, below the app's (assumed: the phone installs it only then)"
+        if target.bundle_id and ids and all(ids) and not any(is_inside(target, app) for app in apps):
+            expected = f"{ids[0]}.NAME, below the app's: the phone installs it only then (wallet)"
             todo = f"Let the id of {target.name} begin with the app's and a dot."
             place = _setting_place(facts, target, "PRODUCT_BUNDLE_IDENTIFIER")
             yield miss_at(*place, expected, target.bundle_id, todo, harms=True)
@@ -222,51 +205,51 @@ def check_bundle_ids(facts: Facts) -> Iterator[Miss]:
 @case("plist.both-extensions", "form", "X-PLIST-1", EXTENSION, unseen=_no_list)
 def check_both_extensions(facts: Facts) -> Iterator[Miss]:
     """There are both extensions."""
+    targets = facts.b.targets
     for role in (ISSUER, AUTHORIZATION):
-        if not facts.b.of(role) and not (facts.b.broken and facts.b.unread_lists):  # it may be the one that is broken
-            todo, place = "Add the target: the wallet needs both extensions.", _list_place(_extensions(facts)[0], "")
+        if not targets.of(role) and not (targets.broken and targets.unread_lists):  # it may be the one that is broken
+            todo, place = "Add the target: the wallet needs both extensions.", _list_place(targets.extensions[0], "")
             yield miss_at(*place, f"an extension com.<platform>.<kit>.{role}", "none", todo, harms=True)
 
 
-# Entitlements and build settings.
+# Entitlements and deployment targets.
+
+_no_entitlements = _no_setting("entitlements", lambda target: target.entitlements is not None)
 
 
-@case(
-    "entitlement.provisioning",
-    "form",
-    "GAP-8",
-    PLATFORM_B,
-    unseen=_no_setting(lambda target: target.entitlements is not None, "entitlements file"),
-)
+@case("entitlement.provisioning", "form", "GAP-8", PLATFORM_B, unseen=_no_entitlements)
 def check_entitlements(facts: Facts) -> Iterator[Miss]:
     """App and extensions have the provisioning entitlement."""
-    for target in _embedding(facts):
+    for target in facts.b.targets.embedding:
         if target.entitlements is not None and not target.may_provision:
             file = target.entitlements_file or target.plist_file or target.file
             expected, observed = "the entitlement …payment-pass-provisioning", "the entitlement is missing (sdk-b)"
             todo = f"Add it to the entitlements of {target.name}, and to its provisioning profile."
-            yield miss_at(file.name, 1, expected, observed, todo, harms=True)
+            yield miss_at(file.name, file.line("entitlements"), expected, observed, todo, harms=True)
 
 
-@case("entitlement.app-group", "form", "X-CACHE-1", EXTENSION, unseen=_no_list)
+def _is_group_known(target: BuildTarget) -> bool:
+    return target.entitlements is not None and not any("$" in name for kind in GROUPS for name in target.shared[kind])
+
+
+@case("entitlement.app-group", "form", "X-CACHE-1", EXTENSION, unseen=_no_setting("groups", _is_group_known))
 def check_app_groups(facts: Facts) -> Iterator[Miss]:
     """App and extension share an app group."""
-    apps = [target for target in _embedding(facts) if target.role == "app" and target.entitlements is not None]
+    targets = facts.b.targets
+    apps = [target for target in targets.embedding if target.role == "app" and _is_group_known(target)]
     groups = "one app group, or one keychain access group"
-    todo = f"Put app and extension into {groups}: the extension reads what the app saved."
-    for target in facts.b.of(ISSUER):
-        if target.entitlements is not None and apps:
-            same = _apps_of(target, apps)
-            app = next((app for app in same if _is_of(target, app)), same[0])
-            for kind, noted in _unshared(facts, target, app):
-                expected = f"{kind} of {app.name}: {', '.join(sorted(app.shared[kind])) or 'it is in none'}"
-                observed = ", ".join(sorted(target.shared[kind])) or f"{target.label} is in none"
-                yield miss_at((target.entitlements_file or target.file).name, 1, expected, observed, todo, noted=noted)
-    if any(target.entitlements is None for target in facts.b.targets):
-        return
-    for kind in GROUPS:
-        known = {group for target in facts.b.targets for group in target.shared[kind]}
-        for name, line, named in _groups_in_code(facts, kind) if known and "$" not in "".join(known) else ():
+    todo = f"Put app and extension into {groups}: the extension reads what the app saved (sdk-b)."
+    for target in filter(_is_group_known, targets.of(ISSUER) if apps else ()):
+        same = _apps_of(target, apps)
+        app = next((app for app in same if is_inside(target, app)), same[0])
+        file = target.entitlements_file or target.file
+        for kind, noted in _unshared(facts, target, app):
+            expected = f"{kind} of {app.name}: {', '.join(sorted(app.shared[kind])) or 'it is in none'}"
+            observed = ", ".join(sorted(target.shared[kind])) or f"{target.label} is in none"
+            yield miss_at(file.name, file.line(observed), expected, observed, todo, noted=noted)
+    for kind in GROUPS if all(map(_is_group_known, targets.all)) else ():
+        known = {group for target in targets.all for group in target.shared[kind]}
+        for name, line, named in _groups_in_code(facts, kind) if known else ():
             if not named.endswith(tuple(known)):
                 expected = f"{kind} of the entitlements: {', '.join(sorted(known))}"
                 yield miss_at(name, line, expected, named, todo)
@@ -277,10 +260,10 @@ def _unshared(facts: Facts, target: BuildTarget, app: BuildTarget) -> Iterator[t
 
     Of two groups that differ, although one of the other kind is shared, only one that the code names is wrong.
     """
-    shares = any(target.shared[kind] & app.shared[kind] for kind in GROUPS)
-    if not shares:
+    if not any(target.shared[kind] & app.shared[kind] for kind in GROUPS):
         yield "an app group", False
-    for kind in GROUPS if shares else ():
+        return
+    for kind in GROUPS:
         inner, outer = target.shared[kind], app.shared[kind]
         if inner and outer and not inner & outer:
             yield kind, not any(_groups_in_code(facts, kind))
@@ -290,26 +273,23 @@ def _groups_in_code(facts: Facts, kind: str) -> Iterator[tuple[str, int, str]]:
     """Each place where a source of platform B names a group, and the group; of a keychain, the team is in front."""
     for file in facts.app_files:
         if file.name.endswith((".swift", ".m", ".mm")) and file.mentions(b"suitename", b"appgroup", b"accessgroup"):
-            for line, match in file.matches(GROUPS[kind], 0):
+            for line, match in file.matches(NAMED_GROUPS[kind], 0):
                 yield file.name, line, match[1].decode()
 
 
-@case(
-    "build.deployment-target",
-    "form",
-    "GAP-8",
-    PLATFORM_B,
-    unseen=_no_setting(lambda target: target.deployment, "deployment target"),
-)
+_no_deployment = _no_setting("deployment target", lambda target: target.deployment)
+
+
+@case("build.deployment-target", "form", "GAP-8", PLATFORM_B, unseen=_no_deployment)
 def check_deployment(facts: Facts) -> Iterator[Miss]:
     """The deployment targets suit the SDK."""
-    works_from = {"app": "13.4", ISSUER: "14.0", AUTHORIZATION: "14.0"}  # (sdk-b)
-    apps = facts.b.of("app")
-    for target in (*apps, *_extensions(facts)):
+    apps = facts.b.targets.of("app")
+    for target in (*apps, *facts.b.targets.extensions):
         version = numbers(target.deployment)
+        lowest = "13.4" if target.role == "app" else "14.0"  # (sdk-b)
         of_apps = [numbers(app.deployment) for app in apps if app.configuration == target.configuration]
-        if version and version < numbers(works_from[target.role]):
-            expected = f"{works_from[target.role]} or later (sdk-b)"
+        if version and version < numbers(lowest):
+            expected = f"{lowest} or later (sdk-b)"
             todo = "Raise the deployment target, or ask for the system's version before the code runs."
         elif target.role != "app" and version and of_apps and all(of_apps) and version[0] > min(of_apps)[0] + 1:
             # one release more than the app's is usual (assumed)
@@ -319,30 +299,6 @@ def check_deployment(facts: Facts) -> Iterator[Miss]:
             continue
         place = _setting_place(facts, target, "PHONEOS_DEPLOYMENT_TARGET")
         yield miss_at(*place, expected, f"{target.name}: {target.deployment}", todo, noted=True)
-
-
-@case(
-    "build.settings",
-    "form",
-    "APP-8",
-    PLATFORM_B,
-    unseen=_no_setting(lambda target: target.configuration, "build settings"),
-)
-def check_build_settings(facts: Facts) -> Iterator[Miss]:
-    """Architectures and Swift's version suit the SDK."""
-    arm64 = "arm64, which every phone with the SDK's system is (assumed)"
-    unfit = (
-        ("ARCHS", r"armv7", arm64),
-        ("VALID_ARCHS", r"armv7", arm64),
-        ("EXCLUDED_ARCHS", r"arm64(?!e)", "all but arm64, which every phone is (assumed)"),
-        ("SWIFT_VERSION", r"\A[1-4](\.|\Z)", "5 or later: the SDK's calls are async (assumed)"),
-    )
-    todo = "Take this setting out, or set what is expected."
-    for target in _embedding(facts):
-        for setting, pattern, expected in unfit:
-            value = expand(target.settings, target.settings.get(setting, ""))
-            if re.search(pattern, value):
-                yield miss_at(*_setting_place(facts, target, setting), expected, f"{setting} {value}", todo)
 
 
 @case("build.package-version", "form", "GAP-7", PLATFORM_B, SDK_B)
@@ -422,7 +378,8 @@ def check_unavailable(facts: Facts) -> Iterator[Miss]:
 @case("swift.authentication-ui", "form", "X-STATUS-1", EXTENSION, unseen=_no_swift())
 def check_authentication(facts: Facts) -> Iterator[Miss]:
     """An extension that requires authentication has a UI for it."""
-    if facts.b.of(AUTHORIZATION) or not facts.b.of(ISSUER) or (facts.b.broken and facts.b.unread_lists):
+    targets = facts.b.targets
+    if targets.of(AUTHORIZATION) or not targets.of(ISSUER) or (targets.broken and targets.unread_lists):
         return
     observed = "requiresAuthentication: true, and no such target"
     todo = "Add the authorization UI extension, or return false."

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from workbook.base.rules import Owner
 from workbook.tools.harness.model import Miss
+from workbook.tools.preflight.literals import read_plist
 from workbook.tools.preflight.model import Facts, Part, case, miss_at, misses_unread
-from workbook.tools.preflight.platform_b import read_plist
 from workbook.tools.preflight.project import File, table
 
 LOCAL = re.compile(

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from workbook.base.rules import Owner
@@ -96,7 +95,6 @@ class Facts:
         b: platform B's part.
         certificates: those that the user named, each with the machine that it is of.
         sent: what was sent for allowlisting, as pairs of an application id and a fingerprint; None if unknown.
-        repository: the local repository that holds the private library; None if the user named none.
         library: a pattern of the private library's name.
         environment: the back end's settings; None if the user named no file.
         environment_file: their file.
@@ -107,7 +105,6 @@ class Facts:
     b: ProjectB = field(default_factory=ProjectB)
     certificates: tuple[SigningCertificate, ...] = ()
     sent: frozenset[tuple[str, str]] | None = None
-    repository: Path | None = None
     library: str = ""
     environment: tuple[Setting, ...] | None = None
     environment_file: str = ""
@@ -124,28 +121,6 @@ class Facts:
         sources = (*self.a.kotlin.files, *self.b.swift.files)
         no_text = ((file, file.no_text) for file in sources if file.no_text)
         return *self.a.build.broken, *no_text, *self.a.kotlin.refused.items(), *self.b.swift.refused.items()
-
-    def evidence(self, case: str) -> str:
-        """What was read for a case, by the second word of its name: at most three files, and how many more."""
-        gradle = (*BUILD_SCRIPTS, "*.versions.toml", "gradle.properties")
-        patterns = {
-            "gradle": gradle,
-            "text": (*gradle, "*.kt", "*.swift"),
-            "plist": ("*Info.plist",),
-            "entitlement": ("*.entitlements",),
-            "build": ("project.pbxproj", "*.xcconfig", "Package.swift", "Package.resolved", "Podfile.lock"),
-        }
-        files = {"app": self.app_files, "kotlin": self.a.kotlin.files, "swift": self.b.swift.files}
-        named = {
-            "environment": [self.environment_file],
-            "signing": [certificate.source for certificate in self.certificates],
-            "library": [str(self.repository)],
-        }
-        subject = case.split(".")[1]
-        found = files.get(subject) or self.project.named(*patterns.get(subject, ()))
-        read = named.get(subject) or list(dict.fromkeys(file.name for file in found))
-        more = f" and {len(read) - 3} more" if len(read) > 3 else ""
-        return f"Read: {', '.join(read[:3])}{more}." if read else ""
 
     @cached_property
     def secrets(self) -> frozenset[str]:
@@ -210,7 +185,7 @@ PLATFORM_A = Part("Nothing here is about provisioning on platform A.", lambda fa
 PLATFORM_B = Part("Nothing here is about provisioning on platform B.", lambda facts: facts.b.is_there)
 EXTENSION = Part(
     "No target is an issuer-provisioning extension, or looks like a misspelt one.",
-    lambda facts: any(target.points or target.role not in {"", "app"} for target in facts.b.targets),
+    lambda facts: any(target.points or target.role not in {"", "app"} for target in facts.b.targets.all),
 )
 
 
@@ -267,11 +242,18 @@ def misses_unread(files: Iterable[tuple[File, str]]) -> Iterator[Miss]:
         yield miss_at(file.name, 1, "a file that can be read", why, "Mend it: nothing in it was judged.", harms=True)
 
 
-def why_unread(language: str, read: Sources, other: str, not_read: tuple[File, ...], name: str) -> str:
-    """Why the sources of a language may say nothing of this name; empty where they were read and have it."""
-    if not_read:
-        there = f"{not_read[0].name} is about provisioning, and {other} is not read: look there yourself"
-        return f"{there}, or play an app of platform A with `workbook conform app`."
+def why_unread(language: str, read: Sources, others: tuple[File, ...], name: str) -> str:
+    """Why the sources of a language may say nothing of this name; empty where they were read and have it.
+
+    Args:
+        language: of the sources.
+        read: the sources.
+        others: those about provisioning in another language, which no grammar here reads.
+        name: that a case needs; empty where it needs none.
+    """
+    if others:
+        other = {".java": "Java", ".cs": "C#"}.get(others[0].path.suffix, "Objective-C")
+        return f"{others[0].name} is about provisioning, and {other} is not read: look there yourself."
     if read.unclear:
         return read.unclear
     if not read.about:

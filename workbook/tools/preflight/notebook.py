@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 
 from workbook.base.values import of_type, quoted
 from workbook.errors import ParameterError
+from workbook.tools.harness.ci_formats import LEVELS
 from workbook.tools.harness.notebook import Result
 from workbook.tools.harness.report import RunRecord
-from workbook.tools.harness.sarif import LEVELS
 from workbook.tools.harness.selection import Baseline, chosen
 from workbook.tools.harness.summary import headline
 from workbook.tools.preflight.gradle import read_build
@@ -83,7 +83,6 @@ def project(
     *only: str,
     signing: Iterable[str | Path] = (),
     sent: str | Path | None = None,
-    repository: str | Path | None = None,
     known: Mapping[str, str] | None = None,
 ) -> ProjectResult:
     """Judge a mobile project's files before they are built, as `workbook preflight` does; nothing is changed.
@@ -93,7 +92,6 @@ def project(
         only: names, groups and globs of cases; none means all.
         signing: the texts of signing reports.
         sent: the request that was sent for allowlisting, as JSON.
-        repository: the local repository with the private library.
         known: known failures: the name of each case with a comment.
 
     Returns:
@@ -116,7 +114,6 @@ def project(
             cases=chosen(PREFLIGHT_CASES, only),
             signing=tuple(map(Path, signing)),
             sent=None if sent is None else Path(sent),
-            repository=None if repository is None else Path(repository),
             baseline=Baseline.of(known),
             only=only,
         )

@@ -10,11 +10,10 @@ from time import monotonic
 from workbook.base.files import read_named
 from workbook.base.rules import Owner
 from workbook.base.terminal import visible
-from workbook.errors import ConfigurationError, ParameterError
+from workbook.errors import ConfigurationError
+from workbook.tools.harness.ci_formats import LEVELS
 from workbook.tools.harness.model import CaseResult, Verdict, gravest
-from workbook.tools.harness.record import concluded
-from workbook.tools.harness.report import About, RunRecord
-from workbook.tools.harness.sarif import LEVELS
+from workbook.tools.harness.report import About, RunRecord, conclude
 from workbook.tools.harness.selection import Options
 from workbook.tools.preflight import cases_a, cases_b, cases_text
 from workbook.tools.preflight.gradle import Dependency, read_build
@@ -52,7 +51,6 @@ class Preflight(Options[PreflightCase]):
         signing: texts of signing reports.
         machine: whose certificates they are.
         sent: the request that was sent for allowlisting.
-        repository: the local repository with the private library.
         environment: the back end's environment, one NAME=VALUE on a line.
     """
 
@@ -64,7 +62,6 @@ class Preflight(Options[PreflightCase]):
     signing: tuple[Path, ...] = ()
     machine: str = ""
     sent: Path | None = None
-    repository: Path | None = None
     environment: Path | None = None
 
 
@@ -79,17 +76,12 @@ def read_facts(run: Preflight) -> Facts:
     sdk = re.escape(run.sdk) or r"card-?provisioning"
     library = re.escape(run.library) or r"tap-?and-?pay|push-?provisioning-?(library|client)"
     environment = None if run.environment is None else read_environment(run.environment)
-    if run.repository is not None and not run.repository.is_dir():
-        raise ParameterError(
-            f"--repository {str(run.repository)!r} is no folder. Name a local repository, as ~/.m2 is."
-        )
     return Facts(
         project=project,
         a=_platform_a(project, sdk, library),
         b=read_platform_b(project, run.sdk),
         certificates=named_certificates(run),
         sent=None if run.sent is None else read_sent(run.sent),
-        repository=run.repository,
         library=library.rpartition(":")[2],
         environment=environment,
         environment_file="" if run.environment is None else run.environment.name,
@@ -158,7 +150,7 @@ def preflight(run: Preflight) -> RunRecord:
         trouble=trouble,
         program="workbook preflight",
     )
-    return concluded(about, began, results, PREFLIGHT_CASES, run, secrets=sorted(facts.secrets))
+    return conclude(about, began, results, PREFLIGHT_CASES, run, secrets=sorted(facts.secrets))
 
 
 def _judge(case: PreflightCase, facts: Facts) -> CaseResult:
@@ -172,7 +164,7 @@ def _judge(case: PreflightCase, facts: Facts) -> CaseResult:
         return CaseResult(case, gravest(misses, case.rule), misses)
     if unseen := case.unseen(facts):
         return CaseResult(case, Verdict.NOT_LOOKED_AT, why=unseen)
-    return CaseResult(case, Verdict.PASS, why=facts.evidence(case.name))
+    return CaseResult(case, Verdict.PASS, why="All that was read keeps the rule.")
 
 
 def _why_unseen(case: PreflightCase, missing: Part, facts: Facts) -> str:
@@ -180,7 +172,7 @@ def _why_unseen(case: PreflightCase, missing: Part, facts: Facts) -> str:
     if missing.is_somewhere:
         return missing.missing
     if missing is EXTENSION:
-        return facts.b.unread_lists
+        return facts.b.targets.unread_lists
     return case.unseen(facts) if facts.b.is_there and missing not in {PLATFORM_A, PLATFORM_B} else ""
 
 

@@ -18,13 +18,14 @@ from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from workbook.api.opaque import json_object, json_text, wrong_layer
 from workbook.api.protocol import BodyReader
 from workbook.api.redaction import Redaction, each_text, length_of, refuse_constant
 from workbook.base.files import read_named
+from workbook.base.forms import explain_mistake
 from workbook.base.secrecy import MASK, Secrets, secrets_in_request
 from workbook.errors import ConfigurationError
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Headers, Request, header_values
@@ -396,13 +397,8 @@ def read_proxy_record(path: Path) -> ProxyRecord:
         if is_head(line):
             runs.append(str(json.loads(line).get("to", ""))[:300])
         else:
-            try:
+            with explain_mistake(f"{path}, line {number} is not as a proxy writes it", "Take it out, or record again."):
                 exchange = RecordedExchange.model_validate_json(line[: 4 * 1_048_576])  # a proxy writes no longer line
-            except ValidationError as error:
-                place = error.errors(include_input=False, include_url=False)[0]["loc"]  # nothing of it is repeated
-                where = f" in {place[0]!r}" if place else ""
-                message = f"{path}, line {number} is not as a proxy writes it{where}. Take it out, or record again."
-                raise ConfigurationError(message) from None
             exchanges.append(exchange.model_copy(update={"line": number, "run": len(runs)}))
     exchanges.sort(key=lambda exchange: (exchange.run, exchange.number))
     other = sum(exchange.operation is None or exchange.instrument is None for exchange in exchanges)

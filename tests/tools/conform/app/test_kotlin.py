@@ -27,7 +27,7 @@ from workbook.tools.harness.report import RunRecord, from_json, to_json
 from workbook.tools.harness.selection import chosen
 
 slow = pytest.mark.slow
-nightly = pytest.mark.skipif("WORKBOOK_EVERYTHING" not in os.environ, reason="the nightly part `kotlin` runs it")
+nightly = pytest.mark.nightly
 SOURCES = Path(__file__).parent / "kotlin"
 APPS = FIXTURES / "apps"
 OF_THE_LESSON = "app.concurrency.disabled-at-once", "app.faults.post-500", "app.secrecy.no-sdk-output-in-log"

@@ -7,12 +7,16 @@ beside this play whole runs.
 import asyncio
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
+import reference
 import relays
 
-from workbook.tools.conform.back_end.case_runner import run_cases
+from workbook.tools.conform.back_end.case_runner import never_proxies_loopback, run_cases, without
 from workbook.tools.conform.back_end.cases import CASES
+from workbook.tools.conform.back_end.model import PRINTED
+from workbook.tools.harness.logs import Logs
 from workbook.tools.harness.model import Verdict
 
 ROWS = {
@@ -78,3 +82,62 @@ def test_a_case_that_cannot_be_carried_out_says_why(changed, verdict, why):
             setattr(runner, name, value)
         (result,) = asyncio.run(run_cases([CASES["relay.get.path"]], runner))
     assert (result.verdict, result.why.startswith(why)) == (verdict, True)
+
+
+@pytest.mark.rule("REL-2", "REL-3")
+def test_a_log_without_a_line_was_not_looked_at(tmp_path):
+    names = ["relay.log.no-key", "relay.log.no-key-ever"]
+    with relays.running("Relay", names) as runner:
+        assert [result.verdict for result in judge(runner, names)] == [Verdict.PASS] * 2  # what it logs has lines
+    with relays.running("Relay", names) as runner:
+        (tmp_path / PRINTED).touch()  # a command that prints nothing, and no log is named
+        runner.target = replace(runner.target, logs=(tmp_path / PRINTED,))
+        runner.logs = Logs(runner.target.logs)
+        results = judge(runner, names)
+    assert [result.verdict for result in results] == [Verdict.NOT_LOOKED_AT] * 2
+    assert all("name the file (logs, at the top of the configuration)" in result.why for result in results)
+
+
+class LikeGo(reference.Relay):
+    """Its HTTP library is that of Go, as far as anybody can see."""
+
+    def headers(self, method):
+        return [*super().headers(method), ("user-agent", "Go-http-client/1.1")]
+
+
+@pytest.mark.rule("REL-2")
+@pytest.mark.parametrize(("kind", "wanted"), [(LikeGo, Verdict.NOT_TESTABLE), (reference.Relay, Verdict.PASS)])
+def test_whether_a_proxy_is_used_cannot_be_seen_where_the_library_never_does_on_loopback(monkeypatch, kind, wanted):
+    monkeypatch.setattr(relays, "kinds", lambda: {"mine": kind})
+    (_get, result) = relays.results("mine", ["relay.get.path", "relay.proxy.not-used"])
+    assert (result.verdict, "loopback" in result.why) == (wanted, wanted is Verdict.NOT_TESTABLE)
+
+
+@pytest.mark.parametrize(
+    ("headers", "never"),
+    [
+        ((("User-Agent", "Go-http-client/2.0"),), True),
+        ((("User-Agent", "relay/1.0"), ("Accept-Encoding", "gzip")), True),  # Go under another name
+        ((("User-Agent", "okhttp/4.12.0"), ("Accept-Encoding", "gzip")), False),
+        ((("User-Agent", "Ruby"),), True),
+        ((("User-Agent", "python-httpx/0.28"), ("Accept-Encoding", "gzip, deflate")), False),
+        ((), False),
+    ],
+)
+def test_the_libraries_that_take_no_proxy_to_loopback_are_known_by_their_requests(headers, never):
+    assert never_proxies_loopback(headers) is never
+
+
+@pytest.mark.rule("REL-13")
+@pytest.mark.parametrize(
+    ("contract", "wanted"), [(None, Verdict.NOT_LOOKED_AT), ("own", Verdict.NOT_APPLICABLE), ("lesson", None)]
+)
+def test_the_contract_towards_the_app_is_judged_where_it_is_that_of_lesson_01(contract, wanted):
+    with relays.running("Relay", []) as runner:
+        left_out = without(CASES["relay.answer.as-lesson-01"], replace(runner.target, contract=contract))
+    assert (left_out and left_out.verdict) is wanted
+    assert wanted is not Verdict.NOT_LOOKED_AT or '[app] contract = "lesson"' in left_out.why
+
+
+def judge(runner, names):
+    return asyncio.run(run_cases([CASES[name] for name in names], runner))

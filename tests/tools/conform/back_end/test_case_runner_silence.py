@@ -8,9 +8,9 @@ import reference
 import relays
 from seen_values import call, dropped
 
-from workbook.tools.conform.back_end.case_runner import FailureStreak, as_usual, as_usual_after
+from workbook.tools.conform.back_end.case_runner import FailureStreak
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.conform.back_end.model import AWAY, BACK, GET, POST, Broke, Order, Rest, SetOrders
+from workbook.tools.conform.back_end.model import GET, Broke
 from workbook.tools.harness.model import Verdict
 
 BOUND = 2.0
@@ -50,27 +50,7 @@ def test_it_begins_with_the_first_call_that_was_not_answered():
     silence = FailureStreak(BOUND)
     for name, one in (("a", call()), ("b", late(1.0)), ("c", late(3.5))):
         silence.count(name, one)
-    assert silence.since == ("b", 1.0)
-
-
-@pytest.mark.parametrize(
-    ("step", "before", "after"),
-    [
-        (AWAY, True, False),
-        (BACK, False, True),
-        (SetOrders(), False, True),
-        (SetOrders((Order(POST, fault="500"),)), True, False),
-        (Rest(1.0), False, False),
-        (Rest(1.0), True, True),
-    ],
-)
-def test_a_call_is_plain_where_the_api_is_as_it_should_be(step, before, after):
-    assert as_usual_after(step, before=before) is after
-
-
-def test_a_value_of_its_own_is_no_fault():
-    assert as_usual([Order(POST, value=str)])
-    assert not as_usual([Order(POST, fault="500")])
+    assert [(case, one.began) for case, one in silence.failed] == [("b", 1.0), ("c", 3.5)]
 
 
 class LockKept(reference.Relay):

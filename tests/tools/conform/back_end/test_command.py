@@ -24,7 +24,7 @@ FEW = ("relay.get.path", "relay.post.key-once", "relay.log.no-key")
 
 @pytest.fixture(autouse=True)
 def same_signals():
-    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     yield
     for number, handler in kept.items():
         signal.signal(number, handler)
@@ -62,10 +62,19 @@ def start(folder, *words, **more):
                             stdin=subprocess.DEVNULL, text=True)  # fmt: skip
 
 
-def run(folder, *words, **more):
-    process = start(folder, *words, **more)
-    out, err = process.communicate(timeout=60)
-    return process.returncode, out, err
+@pytest.fixture
+def run(folder, monkeypatch, capsys):
+    """Runs the command in this process; the back end is one of its own."""
+
+    def run(*words, **more):
+        monkeypatch.chdir(folder[0])
+        for name, value in (folder[1] | more).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr("sys.argv", ["workbook", "conform", *words])
+        code = cli.main(["conform", *words])
+        return code, *capsys.readouterr()
+
+    return run
 
 
 def report(folder, name="conform"):
@@ -74,8 +83,8 @@ def report(folder, name="conform"):
 
 @pytest.mark.slow
 @pytest.mark.rule("REL-2")
-def test_a_good_back_end_ends_with_0_and_leaves_every_report(folder):
-    code, out, err = run(folder, "--only", *FEW, "--seed", "11")
+def test_a_good_back_end_ends_with_0_and_leaves_every_report(folder, run):
+    code, out, err = run("--only", *FEW, "--seed", "11")
     assert (code, "3 cases, and none failed: 3 pass." in out) == (0, True), out + err
     assert err == "", "a pass needs no line"
     assert {path.name for path in (folder[0] / "conform").iterdir()} == {
@@ -87,29 +96,29 @@ def test_a_good_back_end_ends_with_0_and_leaves_every_report(folder):
 
 
 @pytest.mark.slow
-def test_a_failure_ends_with_1_is_run_again_and_can_be_known(folder):
+def test_a_failure_ends_with_1_is_run_again_and_can_be_known(folder, run):
     more = {"RELAY_SESSIONS": json.dumps({SESSION: CARDS, "": CARDS})}
     names = ("relay.get.no-session", "relay.get.path")
-    code, out, err = run(folder, "--only", *names, "--write-baseline", "written.toml", **more)
+    code, out, err = run("--only", *names, "--write-baseline", "written.toml", **more)
     assert (code, "1 of 2 cases did not hold: 1 fail, 1 pass." in out) == (1, True), out + err
     assert "fail           relay.get.no-session: expected a refusal, observed status 200" in err
-    code, out, _err = run(folder, "--rerun-failed", "conform/conform.json", "--out", "again", **more)
+    code, out, _err = run("--rerun-failed", "conform/conform.json", "--out", "again", **more)
     assert (code, [case["name"] for case in report(folder, "again")["cases"]]) == (1, ["relay.get.no-session"])
     (folder[0] / "known.toml").write_text('[[known]]\ncase = "relay.get.no-session"\ncomment = "ticket 1"\n')
-    assert run(folder, "--only", *names, "--baseline", "known.toml", **more)[0] == 0
+    assert run("--only", *names, "--baseline", "known.toml", **more)[0] == 0
     written = (folder[0] / "written.toml").read_text()
     assert 'case = "relay.get.no-session"' in written
     why = r'"Expected a refusal, observed status 200 with an sdkInput of \d+ characters, after [\d.]+ s\. TODO: say why'
     assert re.search(why, written)
-    code, out, _err = run(folder, "--only", *names, "--baseline", "known.toml")
+    code, out, _err = run("--only", *names, "--baseline", "known.toml")
     assert (code, "relay.get.no-session: it passes now. Take it out of the baseline." in out) == (1, True)
     both = [str(folder[0] / name) for name in ("again/conform.json", "conform/conform.json")]
     assert cli.main(["compare", *both]) == 0
 
 
 @pytest.mark.slow
-def test_the_form_that_a_code_host_reads_is_all_that_stdout_holds(folder):
-    code, out, err = run(folder, "--only", FEW[0], "--format", "sarif")
+def test_the_form_that_a_code_host_reads_is_all_that_stdout_holds(folder, run):
+    code, out, err = run("--only", FEW[0], "--format", "sarif")
     (told,) = json.loads(out)["runs"]
     assert (code, told["tool"]["driver"]["name"], told["results"]) == (0, "workbook conform", []), err
     assert out.strip() == (folder[0] / "conform" / "conform.sarif").read_text().strip()
@@ -151,10 +160,10 @@ def test_a_signal_while_the_back_end_starts_leaves_a_report_and_no_process(folde
 
 
 @pytest.mark.slow
-def test_the_limit_for_all_cases_leaves_a_report_that_says_so(folder):
+def test_the_limit_for_all_cases_leaves_a_report_that_says_so(folder, run):
     path = folder[0] / "back-end.toml"
     path.write_text(path.read_text().replace("answer = 2.0", "answer = 2.0\nwhole = 5"))
-    code, out, err = run(folder)
+    code, out, err = run()
     assert code == 2, out + err
     told = report(folder)
     assert "The time limit of 5 s for all cases ran out ([timeouts] whole)." in told["about"]["trouble"]

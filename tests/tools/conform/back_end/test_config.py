@@ -87,10 +87,15 @@ def test_the_back_end_is_as_the_file_says(config, tmp_path):
 
 
 def test_so_is_the_apis_side(config, tmp_path):
-    assert (config.api.port, config.api.profile, config.api.seed, config.key) == (4711, "field", 11, "k" * 16)
-    assert config.exports == Exports(url="UPSTREAM", key="API_KEY")
-    assert (config.start.command, config.start_folder) == ("python relay.py", tmp_path)
-    assert (config.timeouts.whole, config.timeouts.start) == (60.0, 30.0)
+    assert (config.form.api.port, config.form.api.profile, config.form.api.seed, config.key) == (
+        4711,
+        "field",
+        11,
+        "k" * 16,
+    )
+    assert config.form.export == Exports(url="UPSTREAM", key="API_KEY")
+    assert (config.form.start.command, config.start_folder) == ("python relay.py", tmp_path)
+    assert (config.form.timeouts.whole, config.form.timeouts.start) == (60.0, 30.0)
     assert config.instruments == ("A", "B", "C")
 
 
@@ -187,7 +192,7 @@ def test_a_card_may_have_another_id_at_the_api_and_a_session_of_its_own(tmp_path
     assert (ann.cards, config.instruments) == (("c0", "c1", "c2"), ("c0", "PI1", "c2"))
     assert ann.session_for("c1") == (("authorization", "Bearer token-of-c1"), ("x-card", "c1"))
     assert ann.session_for("c2") == (("authorization", "token-2"),)
-    assert (config.api.tls, target.api_tls, config.start.proxy, target.pace) == (True, True, False, 3.0)
+    assert (config.form.api.tls, target.api_tls, config.form.start.proxy, target.pace) == (True, True, False, 3.0)
     secrets = target.session_secrets()
     assert {"Bearer token-of-c1", "token-2"} <= set(secrets)
     assert not {"c0", "c1", "c2"} & set(secrets), "a report without its ids cannot be read"

@@ -1,6 +1,8 @@
 """What a run shows beyond its single cases, and that every form of the report says it first."""
 
 import asyncio
+import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -39,6 +41,20 @@ def test_a_request_of_another_call_is_none_of_this_one():
     text = why(call(began=1.0, ended=2.0, **LOST), call(2, began=3.0, ended=4.0), arrived(3.5))
     assert "No request reached the API." in text
     assert "Is the path right" in text
+
+
+def test_a_back_end_that_fails_before_it_calls_the_api_is_told_where_to_look():
+    failed, unknown, fine = (call(began=1.0, ended=2.0, **LOST | {"status": status}) for status in (502, 401, 200))
+    assert re.search("failed before it called the API: look at its log at [0-9:]{8} UTC. Does it decode", why(failed))
+    assert "look at its log" not in why(failed, arrived(1.5))
+    assert "look at its log" not in why(unknown) + why(fine)  # its session is looked at first
+
+
+def test_json_inside_a_json_string_is_told_as_that():
+    twice = json.dumps(json.dumps({"sdkInput": INPUT})).encode()
+    for body, is_told in ((twice, True), (told(x=INPUT), False), (b'"text"', False)):
+        text = why(call(began=1.0, ended=2.0, status=200, value=None, body=body), arrived(1.5))
+        assert ("The answer is JSON inside a JSON string" in text) is is_told
 
 
 @pytest.mark.parametrize(
@@ -106,7 +122,8 @@ def test_why_a_plain_call_fails_word_for_word(golden):
             *([at_the_api(status)] for status in (200, 401, 422)[: 3 if "broke" not in answer else 1]),
         ):
             what = " ".join([f"{one.status or one.broke.name}", *(str(each.response.status) for each in requests)])
-            lines.setdefault(" ".join(why_not(one, seen(one, *requests), URL)), what)
+            text = " ".join(why_not(one, seen(one, *requests), URL))
+            lines.setdefault(re.sub("[0-9]{2}:[0-9]{2}:[0-9]{2}", "HH:MM:SS", text), what)
     golden("plain_call", "\n".join(f"{what}: {text}" for text, what in lines.items()))
 
 

@@ -14,7 +14,7 @@ from workbook.base.forms import BadConfigurationError
 from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.conform.back_end.config import BackEndStart, Config, RunTimeouts, load_config
+from workbook.tools.conform.back_end.config import BackEndForm, BackEndStart, Config, RunTimeouts, load_config
 from workbook.tools.conform.back_end.model import BackEndOperation, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import trusting_context
 from workbook.tools.conform.back_end.session import RunOptions, conform
@@ -56,7 +56,7 @@ def tried(certificate, ca_file):
     """What a run comes to."""
     with MockApi(CARDS) as side, relayed(side, certificate) as url:
         target = Target(url, {"platform A": SURFACE}, (ANN,), bound=2.0, ca_file=ca_file)
-        return conform(Config(target, timeouts=RunTimeouts(first_call=5)), RunOptions(A_FEW), api=side)
+        return conform(Config(target, BackEndForm(timeouts=RunTimeouts(first_call=5))), RunOptions(A_FEW), api=side)
 
 
 @pytest.mark.slow
@@ -90,7 +90,7 @@ def test_nobody_waits_for_a_first_call_that_no_waiting_helps(authority):
     made, _ca_file = authority
     with MockApi(CARDS) as other, relayed(other, made.issue_cert("localhost")) as url:
         target = Target(url, {"platform A": SURFACE}, (ANN,), bound=2.0)
-        record = conform(Config(target, timeouts=RunTimeouts(first_call=3000)), RunOptions(A_FEW))
+        record = conform(Config(target, BackEndForm(timeouts=RunTimeouts(first_call=3000))), RunOptions(A_FEW))
     assert "certificate does not hold" in record.about.trouble
 
 
@@ -137,7 +137,7 @@ def test_a_hook_is_trusted_as_the_back_end_is(authority):
     made, ca_file = authority
     with MockApi(CARDS) as side, relayed(side, made.issue_cert("localhost")) as url:
         target = Target(url, {"platform A": SURFACE}, (ANN,), bound=2.0, ca_file=ca_file)
-        config = Config(target, start=BackEndStart(hook=f"{url}/hook"))
+        config = Config(target, BackEndForm(start=BackEndStart(hook=f"{url}/hook")))
         assert "answered with status 404" in conform(config, RunOptions(A_FEW)).about.trouble
         told = conform(replace(config, target=replace(target, ca_file=None)), RunOptions(A_FEW)).about.trouble
         assert "did not take the values: the back end's certificate does not hold (" in told

@@ -16,7 +16,7 @@ from workbook.tools.conform.back_end import session
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.case_runner import CaseRunner, reason, without
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.conform.back_end.config import Api, BackEndStart, Config, RunTimeouts, load_config
+from workbook.tools.conform.back_end.config import Api, BackEndForm, BackEndStart, Config, RunTimeouts, load_config
 from workbook.tools.conform.back_end.model import (
     GET,
     AppCall,
@@ -91,8 +91,9 @@ def answering(status, *, wait=0.0):
         yield url, came
 
 
-def run(url, *, mock=None, options=None, **more):
-    return conform(Config(target(url), **{"timeouts": QUICK} | more), options or RunOptions(A_FEW), api=mock)
+def run(url, *, mock=None, options=None, key=None, **more):
+    config = Config(target(url), BackEndForm(**{"timeouts": QUICK} | more), key)
+    return conform(config, options or RunOptions(A_FEW), api=mock)
 
 
 @pytest.mark.slow
@@ -145,7 +146,9 @@ def test_nobody_there_is_told_after_the_countdown():
         def __getattr__(self, name):
             return lambda *words: waits.append(words) if name == "wait" else None
 
-    record = conform(Config(target("http://127.0.0.1:9"), timeouts=QUICK), RunOptions(A_FEW), progress=Shown())
+    record = conform(
+        Config(target("http://127.0.0.1:9"), BackEndForm(timeouts=QUICK)), RunOptions(A_FEW), progress=Shown()
+    )
     assert record.about.exit_code == 2
     assert "Does the back end listen at http://127.0.0.1:9?" in record.about.trouble
     assert waits
@@ -202,7 +205,7 @@ def test_a_back_end_that_goes_away_in_the_middle():
             server.server_close()
 
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        config = Config(target(f"http://127.0.0.1:{server.server_port}"), timeouts=QUICK)
+        config = Config(target(f"http://127.0.0.1:{server.server_port}"), BackEndForm(timeouts=QUICK))
         record = conform(config, RunOptions((*alone, *later)), api=side, progress=Shown())
         relay.api.close()
     assert [case.verdict for case in record.cases] == ["pass", "not testable"]
@@ -284,13 +287,13 @@ def test_an_adapter_is_run(tmp_path):
 @pytest.mark.slow
 @pytest.mark.rule("REL-2", "REL-3")
 def test_what_every_round_sent_is_known_to_the_report(monkeypatch):
-    sent, concluded = [], session.concluded
+    sent, original = [], session.conclude
 
     def conclude(*parts, values, **more):
         sent.append(values)
-        return concluded(*parts, values=values, **more)
+        return original(*parts, values=values, **more)
 
-    monkeypatch.setattr(session, "concluded", conclude)
+    monkeypatch.setattr(session, "conclude", conclude)
     with MockApi(CARDS) as side, relayed(side) as url:
         for count in (1, 2, 3):
             run(url, mock=side, options=RunOptions(A_FEW, repeat=count))

@@ -16,7 +16,7 @@ import pytest
 from workbook.api.net import Origin
 from workbook.simulation.http import Response
 from workbook.tools.conform.back_end.api_side import MockApi
-from workbook.tools.conform.back_end.config import BackEndStart, Config
+from workbook.tools.conform.back_end.config import BackEndForm, BackEndStart, Config
 from workbook.tools.conform.back_end.model import Cardholder, Target
 from workbook.tools.conform.back_end.session import Launcher, StartCommand, StartError, post_values
 from workbook.tools.harness.progress import RunProgress
@@ -170,13 +170,13 @@ def test_a_hook_that_is_not_there_and_one_that_is_silent():
 def test_a_back_end_that_the_proxy_keeps_from_its_own_servers_is_told(tmp_path):
     with MockApi(["PI1"]) as api, ExitStack() as stack:
         target = Target("http://127.0.0.1:9", {}, (Cardholder("ann", ("PI1",)),))
-        config = Config(target, start=BackEndStart(command="true", folder=str(tmp_path)))
+        config = Config(target, BackEndForm(start=BackEndStart(command="true", folder=str(tmp_path))))
         launcher = Launcher(config, api, RunProgress(), stack, str, known=False)
         assert (launcher.target.proxied, launcher.misled) == (True, "")
         with httpx.Client(proxy=api.proxy.base_url, trust_env=False) as client:
             client.get("http://sessions.example/")
         assert "set [start] proxy = false" in launcher.misled
-        without = replace(config, start=config.start.model_copy(update={"proxy": False}))
+        without = replace(config, form=BackEndForm(start=config.form.start.model_copy(update={"proxy": False})))
         assert Launcher(without, api, RunProgress(), stack, str, known=False).misled == ""
 
 

@@ -40,8 +40,7 @@ from workbook.tools.conform.back_end.session import StartCommand, Stopping
 from workbook.tools.harness.logs import LogLine, Logs
 from workbook.tools.harness.model import CaseResult, Miss, Verdict, gravest
 from workbook.tools.harness.progress import RunProgress
-from workbook.tools.harness.record import concluded
-from workbook.tools.harness.report import About, RunRecord, read_report
+from workbook.tools.harness.report import About, RunRecord, conclude, read_report
 from workbook.tools.harness.selection import Baseline, Options, chosen
 
 # What the app's process calls itself.
@@ -475,7 +474,7 @@ def conform_app(
     )
     results = [result for _number, result in sorted(done.items())]
     secrets = [secret for process in processes for secret in (process.key, *process.sessions)]
-    return concluded(about, began, results, c.APP_CASES, run, secrets=secrets)
+    return conclude(about, began, results, c.APP_CASES, run, secrets=secrets)
 
 
 class _AppProcess:

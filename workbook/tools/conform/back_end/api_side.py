@@ -118,7 +118,9 @@ class ScriptedApi:
         else:
             answer = Response(200, JSON_HEADERS, b"", "case: assumed")
             fields = {"sdkInput": order.value(canary)}
-        return replace(answer, body=json.dumps({**fields, **order.more}, ensure_ascii=False).encode())
+        text = json.dumps({**fields, **order.more}, ensure_ascii=False)
+        # half a surrogate pair becomes an escape of JSON
+        return replace(answer, body=text.encode("utf-8", "backslashreplace"))
 
     def _apart(self) -> Service:
         """A service of which nothing remains; no other answer has the values that it gives."""

@@ -18,21 +18,12 @@ from urllib.parse import quote
 from workbook.api.net import Origin
 from workbook.errors import WorkbookError
 from workbook.simulation.faults import FAULTS, FaultKind
-from workbook.simulation.http import AFTER_ID, BEFORE_ID
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Headers, header_values
 from workbook.simulation.seal import Content
 from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.judging import ASK, HAND_ON, OWN_CARD, SIDE_BY_SIDE, UNASKED, WORK, CardWatch
-from workbook.tools.conform.back_end.model import (
-    GET,
-    BackEndCase,
-    BackEndGroup,
-    BackEndResult,
-    Need,
-    PhoneCall,
-    Seen,
-    Target,
-)
+from workbook.tools.conform.back_end.model import GET, BackEndCase, BackEndGroup, BackEndResult, Need, Seen, Target
 from workbook.tools.conform.back_end.phone import HttpPhone, Phone, PythonPhone, listens
 from workbook.tools.harness.logs import Logs, LogSpan
 from workbook.tools.harness.model import Miss, Root, Verdict, gravest
@@ -43,7 +34,7 @@ Cards: TypeAlias = tuple[str, ...]
 T = TypeVar("T", bound=Hashable)
 
 # What a back end may rightly not have.
-OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.HTTP, Need.JSON_BODY, Need.PROXY})
+OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.HTTP, Need.JSON_BODY, Need.PROXY, Need.CONTRACT})
 
 
 async def run_cases(
@@ -52,8 +43,6 @@ async def run_cases(
     on_result: OnResult = lambda _result: None,
     repetition: int = 1,
     broken_calls: Collection[tuple[str, str]] = (),
-    *,
-    in_order: bool = False,
 ) -> list[BackEndResult]:
     """Run these cases; the results come in the order of the cases.
 
@@ -73,14 +62,14 @@ async def run_cases(
         repetition: which repetition, from 1; each has its own canaries.
         broken_calls: platform and operation of each plain call that does not work. Of the cases that make such a call
             only the group `form` runs: it says what is wrong with it.
-        in_order: no two cases at the same time.
     """
-    cases, schedule = list(cases), _Schedule(runner, on_result, repetition, broken_calls)
+    cases = list(cases)
+    schedule = _Schedule(runner, on_result, repetition, broken_calls)
     ready = [case for case in cases if not schedule.left_out(case)]
-    shared = [] if in_order else [case for case in ready if not schedule.runs_alone(case)]
+    shared = [case for case in ready if not schedule.runs_alone(case)]
     # what takes long comes last, because the run's time may be up before
-    long = () if in_order else (BackEndGroup.FAULTS, BackEndGroup.BUDGET, BackEndGroup.CONCURRENCY)
-    alone = [case for case in ready if case not in shared]
+    long = (BackEndGroup.FAULTS, BackEndGroup.BUDGET, BackEndGroup.CONCURRENCY)
+    alone = [case for case in ready if schedule.runs_alone(case)]
     alone.sort(key=lambda case: (case.script.judges_run, case.group in long))
     async with runner.watching():
         failures, rest = await schedule.run_stalled([case for case in shared if case.script.stalls])
@@ -98,6 +87,18 @@ TRIES = 3
 # Why a case is not testable where the back end limits how often it is called.
 OWN_429 = "The back end answered 429 itself, without asking the API."
 NO_PLAIN_CALL = "The plain call that this case makes does not work."
+NO_CONTRACT = (
+    'The answers to the app were not looked at: say [app] contract = "lesson" where they are those of lesson 01, and '
+    '"own" where they are others.'
+)
+SILENT = (
+    "No line was written while the calls were made. Where your back end writes a log of its own, name the file (logs, "
+    "at the top of the configuration)."
+)
+NEVER_PROXIED = (
+    "The HTTP library of these requests never takes a proxy to an address on loopback, where the mock API listens, so "
+    "nothing shows whether it would elsewhere. Look whether your client is built without a proxy of the environment."
+)
 # Why the cases in which the API stalls were not run: each would wait by itself.
 ONE_LANE = "While one call waited for the API, the back end answered no other."
 
@@ -159,12 +160,15 @@ class _Schedule:
 
         async def run(case: BackEndCase) -> BackEndResult:
             result = await self._run(case)
-            if result.verdict not in CONFIRMED:
-                self.keep(result)
+            self._keep_unless_failed(result)
             return result
 
         results = await asyncio.gather(*map(run, cases))
         return [result for result in results if result.verdict in CONFIRMED]
+
+    def _keep_unless_failed(self, result: BackEndResult) -> None:
+        if result.verdict not in CONFIRMED:
+            self.keep(result)
 
     async def run_stalled(self, cases: Sequence[BackEndCase]) -> tuple[list[BackEndResult], Sequence[BackEndCase]]:
         """Run the cases in which the API stalls, one for each card.
@@ -182,8 +186,7 @@ class _Schedule:
             queued = []
         decided = [result for result in results if result not in queued]
         for result in decided:
-            if result.verdict not in CONFIRMED:
-                self.keep(result)
+            self._keep_unless_failed(result)
         failures = [result for result in decided if result.verdict in CONFIRMED]
         if not queued:
             return failures, rest
@@ -291,7 +294,7 @@ def _is_held_by_the_api(result: BackEndResult, bound: float) -> bool:
     No other call has a part in such a failure, so the case need not wait once more, alone.
     """
 
-    def met_a_fault(call: PhoneCall, seen: Seen) -> bool:
+    def met_a_fault(call: model.PhoneCall, seen: Seen) -> bool:
         # a request that comes within a tenth of the limit has not waited for other calls (assumed)
         came = (one for one in seen.during(call) if one.at - call.began < 0.1 * bound)
         return any(one.response.fault for one in came)
@@ -322,8 +325,11 @@ def without(case: BackEndCase, target: Target) -> BackEndResult | None:
         Need.JSON_BODY: target.over_http and all(one.post.sdk_output != model.RAW for one in target.surfaces.values()),
         Need.API_TLS: target.api_tls,
         Need.PROXY: target.proxied,
+        Need.CONTRACT: target.contract == "lesson",
         **{shape: shape in map(model.shape_of, map(target.instrument, cards)) for shape in model.SHAPES},
     }
+    if Need.CONTRACT in case.needs and target.contract is None:
+        return BackEndResult(case, Verdict.NOT_LOOKED_AT, why=NO_CONTRACT)
     for need in sorted(case.needs, key=lambda need: (need not in OPTIONAL, need)):
         if not has[need]:
             verdict = Verdict.NOT_APPLICABLE if need in OPTIONAL else Verdict.NOT_TESTABLE
@@ -477,9 +483,9 @@ class FailureStreak:
     """
 
     bound: float
-    failed: list[tuple[str, PhoneCall]] = field(default_factory=list)
+    failed: list[tuple[str, model.PhoneCall]] = field(default_factory=list)
 
-    def count(self, case: str, call: PhoneCall) -> None:
+    def count(self, case: str, call: model.PhoneCall) -> None:
         """Count a plain call of this case."""
         if call.succeeded:
             self.failed.clear()
@@ -487,32 +493,12 @@ class FailureStreak:
             self.failed.append((case, call))
 
     @property
-    def since(self) -> tuple[str, float]:
-        """The case with which the failures began, and when, in seconds of the monotonic clock."""
-        return next(((case, call.began) for case, call in self.failed), ("", 0.0))
-
-    @property
     def suspected(self) -> bool:
         """Whether it is time to probe the back end."""
         # four failed plain calls in a row, over twice the time that a call may take (assumed)
-        ended = max((call.ended for _case, call in self.failed), default=0.0)
-        return len(self.failed) >= 4 and ended - self.since[1] >= 2 * self.bound
-
-
-def as_usual(orders: Iterable[model.Order]) -> bool:
-    """Whether the API answers as it should with these orders in force."""
-    return not any(order.fault for order in orders)
-
-
-def as_usual_after(step: model.ScriptStep, *, before: bool) -> bool:
-    """Whether the API answers as it should after a step, given whether it did before."""
-    match step:
-        case model.SetOrders():
-            return as_usual(step.orders)
-        case model.Present():
-            return step.identity is model.Identity.OWN
-        case _:
-            return before
+        if len(self.failed) < 4:
+            return False
+        return max(call.ended for _case, call in self.failed) - self.failed[0][1].began >= 2 * self.bound
 
 
 # Carries out one case's script between the phone and the API, and returns what both saw.
@@ -558,6 +544,10 @@ class CaseRunner:
         self._api, self._seed, self._host = api, seed, api.url.partition("//")[2]
         self._watch = judging.SecretWatch(api.key, self._host, target)
         self._cards = CardWatch(target.instrument(card) for one in target.cardholders for card in one.cards)
+        setting = (api.key, self._host, target.bound, target.recovery, target.failures)
+        extension = Need.PLATFORM_B.value in target.surfaces
+        self._nothing_seen = Seen((), (), (), *setting, extension=extension, app_wait=target.app_wait)
+        self._logged = False
         self._sent, self._scanned = set[int](), 0
         self._tries = Counter[tuple[str, str]]()
         self._probing, self._pacing, self._next_call = asyncio.Lock(), asyncio.Lock(), 0.0
@@ -586,11 +576,24 @@ class CaseRunner:
             if any(answers_429_itself(call, seen) for call in seen.calls):
                 return replace(result, why=OWN_429)
             misses = tuple(case.judge(seen))
+            if not misses and (unseen := self._why_unseen(case, seen)):
+                return replace(result, **unseen)
             if gravest(misses, case.rule) in CONFIRMED and not case.script.judges_run:
                 misses = self._explain(case, misses, seen)
         except Exception as error:  # noqa: BLE001 - an error of ours is no verdict about a back end
             return replace(result, verdict=Verdict.HARNESS_ERROR, why=reason(error), seconds=monotonic() - began)
         return replace(result, verdict=gravest(misses, case.rule), misses=misses)
+
+    def _why_unseen(self, case: BackEndCase, seen: Seen) -> dict[str, Any]:
+        """Verdict and reason of a case that missed nothing where there was nothing to see; empty where there was."""
+        if Need.LOGS in case.needs:
+            named = any(path.name != model.PRINTED for path in self.target.logs)
+            silent = not self._logged if case.script.judges_run else not named and next(iter(seen.log), None) is None
+            return {"verdict": Verdict.NOT_LOOKED_AT, "why": SILENT} if silent else {}
+        requests = self.upstream.arrived() if Need.PROXY in case.needs else ()
+        if any(never_proxies_loopback(arrived.request.headers) for arrived in requests):
+            return {"verdict": Verdict.NOT_TESTABLE, "why": NEVER_PROXIED}
+        return {}
 
     def _explain(self, case: BackEndCase, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
         """The misses, each with its root.
@@ -632,7 +635,7 @@ class CaseRunner:
         # All cases share one API, so its requests are counted from here on, and `_own` picks those of this case.
         before, before_elsewhere = len(self.upstream.arrived()), len(self._api.elsewhere.arrived())
         connections = self._api.listener.connections
-        log_began = self.logs.positions() if Need.LOGS in case.needs else None
+        log_began = self.logs.positions()
         self._order(case.script.orders, cards, canary)
         try:
             async with self._phone(self.target.surfaces[platform]) as phone:
@@ -645,7 +648,8 @@ class CaseRunner:
             self._api.present(model.Identity.OWN)
             self._order((), cards, canary)
         own = tuple(self._own(before, cards, calls, alone=case.script.alone))
-        log = LogSpan() if log_began is None else self.logs.since(log_began)
+        log = self.logs.since(log_began) if Need.LOGS in case.needs else LogSpan()
+        self._logged = self._logged or self.logs.positions() != log_began
         left_open = len(self._api.listener.connections - connections)
         seen = self._scan(case, calls, own, self._api.elsewhere.arrived(before_elsewhere), log)
         if OWN_LIMIT.script.orders[0] in case.script.orders:
@@ -668,7 +672,7 @@ class CaseRunner:
     def _scan(
         self,
         case: BackEndCase,
-        calls: Sequence[PhoneCall],
+        calls: Sequence[model.PhoneCall],
         own: Sequence[model.Arrived],
         elsewhere: Sequence[model.Arrived],
         log: LogSpan,
@@ -680,15 +684,16 @@ class CaseRunner:
         arrived = (*own, *(replace(request, elsewhere=True) for request in elsewhere))
         given = (request for call in calls for request in self._cards.given_for(call))
         self._watch.scan_answers(case.name, calls, (*arrived, *given))
-        seen = self._seen(tuple(sorted(calls, key=lambda call: call.number)), arrived, log)
+        seen = replace(
+            self._nothing_seen,
+            calls=tuple(sorted(calls, key=lambda call: call.number)),
+            arrived=arrived,
+            log=log,
+            limit=self.limit,
+        )
         # the beginning of each value is kept until the run is over
         self.values.update(dict.fromkeys((card, value[:2000]) for card, value in seen.opaque()))
         return seen
-
-    def _seen(self, calls: tuple[PhoneCall, ...], arrived: tuple[model.Arrived, ...], log: LogSpan) -> Seen:
-        target = self.target
-        setting = (self._api.key, self._host, target.bound, target.recovery, target.failures)
-        return Seen(calls, arrived, log, *setting, extension=Need.PLATFORM_B.value in target.surfaces, limit=self.limit)
 
     def _whole_run(self, case: BackEndCase) -> Seen:
         """What a case about the whole run sees; the isolation case also gets the first misdelivered value."""
@@ -701,8 +706,8 @@ class CaseRunner:
             self._watch.answers, len(requests), exposures, values, log.missing(), proxied, misdelivered
         )
         first = misdelivered[:1] if case.group is BackEndGroup.ISOLATION else ()
-        seen = self._seen(tuple(one.call for one in first), tuple(one.request for one in first), log)
-        return replace(seen, run=run)
+        calls, arrived = tuple(value.call for value in first), tuple(value.request for value in first)
+        return replace(self._nothing_seen, calls=calls, arrived=arrived, log=log, run=run)
 
     def forget(self) -> None:
         """Forget the requests so far: many rounds would fill the memory with them."""
@@ -718,7 +723,7 @@ class CaseRunner:
     async def _answers(self, surface: model.Surface, card: str) -> bool:
         """Whether a plain GET succeeds."""
         ann = self.target.cardholders[0]
-        probe = PhoneCall(1, GET, ann.name, self.target.instrument(card), card=card)
+        probe = model.PhoneCall(1, GET, ann.name, self.target.instrument(card), card=card)
         probe.session = ann.session_for(card)
         async with self._phone(surface) as phone:
             return (await phone.call(probe)).succeeded
@@ -739,10 +744,11 @@ class CaseRunner:
                     break
             self.lag = max(before, self.lag)
             if not works:
-                since, began = self.streak.since
-                failures = sum(bool(one.response.fault) and one.at < began for one in self.upstream.arrived())
+                case, first = self.streak.failed[0]
+                requests = self.upstream.arrived()
+                failures = sum(bool(request.response.fault) and request.at < first.began for request in requests)
                 after = f"After {failures} failing API answers, the" if failures else "The"
-                self.gone = f"{after} back end has not answered any plain call since about {since}."
+                self.gone = f"{after} back end has not answered any plain call since about {case}."
             self.streak.failed.clear()
 
     @asynccontextmanager
@@ -790,7 +796,7 @@ class CaseRunner:
         return PythonPhone(self.target.adapter, self.target.bound, decoded=surface.decoded)
 
     def _own(
-        self, before: int, cards: Sequence[str], calls: Sequence[PhoneCall], *, alone: bool
+        self, before: int, cards: Sequence[str], calls: Sequence[model.PhoneCall], *, alone: bool
     ) -> Iterator[model.Arrived]:
         """The requests at the API that belong to this case: for its cards, or all where nothing else was running.
 
@@ -807,9 +813,9 @@ class CaseRunner:
 
     async def _calls(
         self, phone: Phone, case: BackEndCase, cards: Sequence[str], canary: str
-    ) -> AsyncIterator[PhoneCall]:
+    ) -> AsyncIterator[model.PhoneCall]:
         """Go through the steps of a script, and yield each call once it has ended."""
-        number, plain = 0, as_usual(case.script.orders)
+        number, plain = 0, not any(order.fault for order in case.script.orders)
         for step in case.script.steps:
             await self.settled()
             if self.gone or self.is_over:
@@ -824,7 +830,10 @@ class CaseRunner:
                 if plain:
                     self.streak.count(case.name, call)
                 yield call
-            plain = as_usual_after(step, before=plain)
+            if isinstance(step, model.SetOrders):
+                plain = not any(order.fault for order in step.orders)
+            elif isinstance(step, model.Present):
+                plain = step.identity is model.Identity.OWN
             await self._between(step, cards, canary)
 
     async def _paced(self, calls: int) -> None:
@@ -859,7 +868,7 @@ class CaseRunner:
                     own[place] = replace(order, settings={"location": location, **order.settings})
             self.upstream.order(instrument, own, f"{canary}-{number}")
 
-    def _call(self, number: int, ask: model.AppCall, cards: Sequence[str], canary: str) -> PhoneCall:
+    def _call(self, number: int, ask: model.AppCall, cards: Sequence[str], canary: str) -> model.PhoneCall:
         """The call that the phone is to make. The first cardholder is the one who has the case's cards."""
         holders = self.target.cardholders
         first = next((holder for holder in holders if cards[0] in holder.cards), holders[0])
@@ -883,7 +892,7 @@ class CaseRunner:
         # a shorter sdkOutput may occur in two cases
         if len(sent or "") > 16:
             self._sent.add(hash(sent))
-        call = PhoneCall(number, ask.operation, cardholder.name, instrument, sent, card=card, tamper=ask.tamper)
+        call = model.PhoneCall(number, ask.operation, cardholder.name, instrument, sent, card=card, tamper=ask.tamper)
         if ask.instrument is not None:
             call.instrument = call.card = ask.instrument(card)
         call.other = next((one.cards[0] for one in holders if card not in one.cards), "")
@@ -901,9 +910,17 @@ def refuses_content(case: BackEndCase, seen: Seen) -> bool:
     return special and any(request.given for call in failed for request in seen.during(call))
 
 
-def answers_429_itself(call: PhoneCall, seen: Seen) -> bool:
+def answers_429_itself(call: model.PhoneCall, seen: Seen) -> bool:
     """Whether the back end refused a call for a limit of its own: no request of the case came meanwhile."""
     return call.status == 429 and not seen.during(call)
+
+
+def never_proxies_loopback(headers: Headers) -> bool:
+    """Whether a request comes from the HTTP library of Go or Ruby: both take no proxy to an address on loopback."""
+    agent = "".join(header_values(headers, "user-agent"))
+    # Go asks for gzip alone, whatever its user agent is called; OkHttp does so too, and reads no environment
+    is_go = header_values(headers, "accept-encoding") == ["gzip"] and not agent.startswith("okhttp")
+    return is_go or agent.startswith(("Go-http-client", "Ruby"))
 
 
 def _forged(value: str) -> str:

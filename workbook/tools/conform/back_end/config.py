@@ -27,23 +27,12 @@ from workbook.errors import ConfigurationError
 from workbook.simulation.scenario import load as load_scenario
 from workbook.simulation.scenario import scenarios
 from workbook.tools.conform.back_end import model
-from workbook.tools.conform.back_end.model import (
-    BOUND,
-    CALLED,
-    RAW,
-    RECOVERY,
-    BackEndGroup,
-    Cardholder,
-    Surface,
-    Target,
-)
+from workbook.tools.conform.back_end.model import BOUND, RAW, BackEndGroup, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
+from workbook.tools.harness.report import is_weak
 from workbook.tools.harness.selection import Baseline, Known
-from workbook.tools.harness.sessions import FromEnvironment, is_weak, suspect_header
 
 CONFIG_EXAMPLE = "`workbook conform init` prints an example."
-# The name of the log that holds what a start command prints.
-PRINTED = "command-output.log"
 NO_VALUE = (
     'a secret does not belong in this file. Write { env = "NAME" }, and set that variable where the workbook runs.'
 )
@@ -130,12 +119,6 @@ ValuePlace = Annotated[
     forms.Says(f'a JSON pointer such as "/sdkInput", or "{RAW}"'),
 ]
 CardId = Annotated[forms.Text, AfterValidator(lambda card: encode_id(card) and card)]
-CardIds = Annotated[
-    list[CardId],
-    Field(min_length=1),
-    AfterValidator(forms.distinct),
-    forms.Says("a list of ids, each once", hidden=True),
-]
 Variable = Annotated[
     str,
     Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}\z"),
@@ -180,7 +163,7 @@ def _suspected(headers: object) -> object:
     if not isinstance(headers, dict):
         return headers
     return {
-        name: _Suspect(why) if isinstance(value, str) and (why := suspect_header(name, value)) else value
+        name: _Suspect(why) if isinstance(value, str) and (why := model.suspect_header(name, value)) else value
         for name, value in headers.items()
     }
 
@@ -287,7 +270,9 @@ class RunTimeouts(forms.Form):
         Field(ge=0.1, le=BOUND, allow_inf_nan=False),
         forms.Says(f"seconds from 0.1 to {BOUND:g}, because the wallet waits {BOUND:g} s (X-ENTRIES-3)"),
     ] = BOUND
-    recovery: Annotated[float, Field(ge=0, le=120, allow_inf_nan=False), forms.Says("seconds from 0 to 120")] = RECOVERY
+    recovery: Annotated[float, Field(ge=0, le=120, allow_inf_nan=False), forms.Says("seconds from 0 to 120")] = (
+        model.RECOVERY
+    )
     pace: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False), forms.Says("seconds from 0 to 60")] = 0.0
     first_call: Seconds = 120.0
     start: Seconds = 30.0
@@ -350,6 +335,18 @@ class BackEndStart(forms.Form):
     proxy: forms.Flag = True
 
 
+class AppForm(forms.Form):
+    """`[app]`: what the app expects of the back end.
+
+    Attributes:
+        contract: `lesson` for the answers of lesson 01, which are then judged; `own` for others.
+        wait: seconds after which the app gives up a call.
+    """
+
+    contract: Literal["lesson", "own"] | None = None
+    wait: Seconds = model.APP_WAIT
+
+
 class GroupsForm(forms.Form):
     """`[groups]`: false leaves the group's cases out."""
 
@@ -386,6 +383,7 @@ class BackEndForm(forms.Form):
     headers: Headers = Field(default_factory=dict)
     cardholder: list[CardholderForm] = Field(default_factory=list)
     timeouts: RunTimeouts = RunTimeouts()
+    app: AppForm = AppForm()
     groups: GroupsForm = GroupsForm()
     api: Api = Api()
     export: Exports = Exports()
@@ -398,29 +396,19 @@ class Config:
 
     Attributes:
         target: the back end.
-        api: the API's side.
-        exports: the names under which the back end gets the address and the key.
-        start: how it gets them.
-        timeouts: how long the workbook waits.
+        form: the file as it was read.
         key: the API key that the back end gets; None makes a fresh one.
         file: the path of the file as it was given; empty where there is none.
-        adapter: the name of a Python adapter that is not loaded yet; empty for none.
         folder: of the file: the adapter's module is there; the current one where there is no file.
         port: the free port that was chosen for port 0 of base_url; 0 where none was.
-        form: the file as it was read.
     """
 
     target: Target
-    api: Api = field(default_factory=Api)
-    exports: Exports = field(default_factory=Exports)
-    start: BackEndStart = field(default_factory=BackEndStart)
-    timeouts: RunTimeouts = field(default_factory=RunTimeouts)
+    form: BackEndForm = field(default_factory=BackEndForm, repr=False)
     key: str | None = field(default=None, repr=False)
     file: str = ""
-    adapter: str = ""
     folder: Path = Path()
     port: int = 0
-    form: BackEndForm = field(default_factory=BackEndForm, repr=False)
 
     @property
     def instruments(self) -> tuple[str, ...]:
@@ -430,14 +418,15 @@ class Config:
     @property
     def start_folder(self) -> Path:
         """Where the start command runs."""
-        return self.folder / self.start.folder
+        return self.folder / self.form.start.folder
 
     @property
     def expected(self) -> Target:
         """The back end as it will run: what a start command prints is one of its logs, and a proxy is named to it."""
-        if not self.start.command:
+        start = self.form.start
+        if not start.command:
             return self.target
-        return replace(self.target, logs=(*self.target.logs, Path(PRINTED)), proxied=self.start.proxy)
+        return replace(self.target, logs=(*self.target.logs, Path(model.PRINTED)), proxied=start.proxy)
 
 
 def load_config(path: Path, environ: Mapping[str, str] = os.environ) -> Config:
@@ -509,11 +498,10 @@ class _Reader:
             },
             api_tls=form.api.tls,
             pace=form.timeouts.pace,
+            contract=form.app.contract,
+            app_wait=form.app.wait,
         )
-        key, folder = self._api_side(), self.folder.absolute()
-        return Config(
-            target, form.api, form.export, form.start, form.timeouts, key, file, form.adapter, folder, port, form
-        )
+        return Config(target, form, self._api_side(), file, self.folder.absolute(), port)
 
     def _free_port(self) -> int:
         """A free port where base_url has port 0, which only a start command can be told; else 0."""
@@ -557,7 +545,7 @@ class _Reader:
     def _surface(self, key: str, own: PlatformAForm | PlatformBForm) -> Surface:
         form, decoded = self.form, own.encoding == "bytes"
         if form.adapter:
-            return Surface(CALLED.get, CALLED.post, decoded)
+            return Surface(model.CALLED.get, model.CALLED.post, decoded)
         get = self._operation("get", "GET", form.get, own.get, key)
         post = self._operation("post", "POST", form.post, own.post, key)
         if not post.sdk_output:
@@ -619,7 +607,7 @@ class _Reader:
                 "so no report could hide it. Give another one, with letters and digits."
             )
         else:
-            return FromEnvironment(f"{secret.prefix}{value}")
+            return model.FromEnvironment(f"{secret.prefix}{value}")
         self.mistakes.add((*place, "env"), what)
         return None
 
@@ -725,19 +713,10 @@ def as_toml(config: Config) -> str:
 
     The start command is left out, because a secret may stand in it.
     """
-    form = config.form
-    given = form.model_dump(mode="json", exclude_unset=True, warnings=False)
-    tables = {
-        "timeouts": config.timeouts,
-        "groups": form.groups,
-        "api": config.api,
-        "export": config.exports,
-        "start": config.start,
-    }
-    whole = {
-        name: table.model_dump(mode="json", exclude_none=True, exclude={"command"}) for name, table in tables.items()
-    }
-    return tomli_w.dumps({"platforms": form.platforms, "failures": form.failures} | given | whole)
+    given = config.form.model_dump(mode="json", exclude_unset=True, warnings=False)
+    defaults = {"platforms", "failures", "timeouts", "app", "groups", "api", "export", "start"}
+    whole = config.form.model_dump(mode="json", include=defaults, exclude={"start": {"command"}}, exclude_none=True)
+    return tomli_w.dumps(given | whole)
 
 
 # The baseline: known failures.

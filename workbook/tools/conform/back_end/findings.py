@@ -5,7 +5,9 @@ import re
 from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from operator import attrgetter
+from time import monotonic, time
 from typing import Any
 from urllib.parse import quote
 
@@ -13,15 +15,8 @@ from jsonpointer import escape
 
 from workbook.api.redaction import Redaction
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
-from workbook.tools.conform.back_end import judging, model
-from workbook.tools.conform.back_end.case_runner import (
-    CONFIRMED,
-    NO_PLAIN_CALL,
-    ONE_LANE,
-    OWN_429,
-    CaseRunner,
-    platform_names,
-)
+from workbook.tools.conform.back_end import case_runner, judging, model
+from workbook.tools.conform.back_end.case_runner import CONFIRMED, CaseRunner, platform_names
 from workbook.tools.conform.back_end.judging import AFRESH, HAND_ON, MORE_TIME, SIDE_BY_SIDE, all_of, outcome
 from workbook.tools.conform.back_end.model import GET, SUCCESS, BackEndGroup, BackEndResult, Broke, PhoneCall, Seen
 from workbook.tools.conform.back_end.phone import UNPACKED
@@ -79,7 +74,7 @@ class PlainFailure:
             if form and self.operation in script.operations:
                 own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
                 advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON, MORE_TIME)]
-        untested = tuple(result.case.name for result in results if result.why == NO_PLAIN_CALL)
+        untested = tuple(result.case.name for result in results if result.why == case_runner.NO_PLAIN_CALL)
         mend = "Mend this first, because nearly every case makes this call; the cases of group form check the request."
         return RunFinding(Root.PLAIN_CALL, str(self), " ".join(dict.fromkeys(advice)) or mend, untested)
 
@@ -128,9 +123,7 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
     headers = {name.lower(): value for name, value in call.headers}
     expected = f"{BEFORE_ID}{quote(call.instrument, safe='')}{AFTER_ID}"
     if not requests:
-        yield "No request reached the API."
-        if call.status in HINTS:
-            yield HINTS[call.status]
+        yield from _before_the_api(call)
     elif (came := requests[-1].request).method != call.operation or came.target != expected:
         yield from _at_another_path(call, came, expected)
     else:
@@ -149,13 +142,34 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
         yield "Does something else listen there? Or does the back end speak TLS? Then base_url must begin with https://."
     if call.status in SUCCESS and call.value is None:
         place = place_of({request.given for request in requests if request.given}, call.body)
-        if place is not None:
+        if isinstance(document := _document(call.body), str) and isinstance(_document(document), dict):
+            yield "The answer is JSON inside a JSON string: somewhere it is made JSON of twice. Send the object itself."
+        elif place is not None:
             yield f'The API\'s sdkInput is at another place of the answer: sdk_input = "{place}"?'
         else:
             kind = headers.get("content-type", "nothing")[:40]
             yield f"Is sdk_input right? The answer says content-type {kind!r}."
     if call.value is None and headers.get("content-encoding", "identity").lower() not in UNPACKED:
         yield f"Its content-encoding {headers['content-encoding'][:20]!r} is none that the phone asked for."
+
+
+def _before_the_api(call: PhoneCall) -> Iterator[str]:
+    """What to check where the back end failed before it called the API."""
+    yield "No request reached the API."
+    if call.status in HINTS:
+        yield HINTS[call.status]
+    elif call.status is not None and call.status >= 400:
+        second = datetime.fromtimestamp(time() - (monotonic() - call.ended), UTC)
+        yield f"Your back end failed before it called the API: look at its log at {second:%H:%M:%S} UTC."
+        yield "Does it decode what its gateway hands over, such as a body in base64?"
+
+
+def _document(text: str | bytes) -> Any:
+    """What a text holds as JSON; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _at_another_path(call: PhoneCall, came: Request, expected: str) -> Iterator[str]:
@@ -173,10 +187,7 @@ def place_of(values: Collection[str], body: bytes) -> str | None:
     """Where in an answer one of these values is: a JSON pointer, or `raw` for the whole body; None for nowhere."""
     if body.decode("utf-8", "replace") in values:
         return model.RAW
-    try:
-        return next((pointer for pointer, text in texts_in(json.loads(body)) if text in values), None)
-    except (ValueError, RecursionError):
-        return None
+    return next((pointer for pointer, text in texts_in(_document(body)) if text in values), None)
 
 
 def texts_in(document: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
@@ -217,7 +228,7 @@ def common_causes(
         requests: all that arrived at the API, in their order.
     """
     results = list(results)
-    if limited := tuple(result.case.name for result in results if OWN_429 in result.why):
+    if limited := tuple(result.case.name for result in results if case_runner.OWN_429 in result.why):
         cases = "one case" if len(limited) == 1 else f"{len(limited)} cases"
         says = f"Your back end answered 429 itself in {cases}, and asked the API nothing."
         todo = (
@@ -225,9 +236,9 @@ def common_causes(
             "[timeouts] pace in the configuration."
         )
         yield RunFinding(Root.LIMIT, says, todo, limited)
-    if waited := tuple(result.case.name for result in results if result.why == ONE_LANE):
+    if waited := tuple(result.case.name for result in results if result.why == case_runner.ONE_LANE):
         same = (result.case.name for result in results if any(miss.todo == SIDE_BY_SIDE for miss in result.misses))
-        yield RunFinding(Root.CONCURRENCY, ONE_LANE, SIDE_BY_SIDE, (*same, *waited))
+        yield RunFinding(Root.CONCURRENCY, case_runner.ONE_LANE, SIDE_BY_SIDE, (*same, *waited))
     if gone:
         untested = tuple(result.case.name for result in results if gone in result.why)
         yield RunFinding(Root.NO_ANSWER, f"{gone} {ended}".strip(), GIVE_BACK, untested)

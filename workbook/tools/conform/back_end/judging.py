@@ -17,7 +17,7 @@ from workbook.simulation.faults import FAULTS, FaultKind
 from workbook.tools.conform.back_end import model
 from workbook.tools.conform.back_end.model import GET, POST, Arrived, Broke, Exposed, Exposure, Judge, PhoneCall, Seen
 from workbook.tools.harness.model import Miss, Root
-from workbook.tools.harness.sessions import secret_values, session_secrets
+from workbook.tools.harness.report import session_secrets
 
 SeenT = TypeVar("SeenT")
 OfRequest: TypeAlias = Callable[[Arrived, Seen], Iterable[Miss]]
@@ -29,6 +29,10 @@ HAND_ON = "Hand the sdkInput on unchanged: parse the API's JSON, and pass on the
 SEND_ON = "Send the sdkOutput on as the very text that the app handed over."
 SIDE_BY_SIDE = "Let calls run side by side: more than one worker, and no lock around the API."
 TELL = "Treat anything but a 200 with an sdkInput that is not empty as a failure, and report a failure to the app."
+READ_ON = (
+    "Read the answer of the API to its end, and treat one that breaks off as a failure: its last chunk never came, so "
+    "nobody knows whether the value is whole."
+)
 MORE_TIME = (
     "Give the API more time: your back end gives up an answer that comes after a fraction of a second. The wallet "
     "waits 20 s (X-ENTRIES-3)."
@@ -60,8 +64,7 @@ def recovers(seen: Seen) -> Iterator[Miss]:
     last = seen.calls[-1]
     if last.succeeded:
         return
-    rule, observed = "API-11" if last.operation == POST else "API-10", outcome(last)
-    todo, root = AFRESH, Root.CASE
+    observed, todo, root = outcome(last), AFRESH, Root.CASE
     outputs = {request.sdk_output for request in seen.during(last) if request.operation == POST}
     if fails_unasked(last, seen):
         before = [arrived.response for arrived in seen.arrived if arrived.at < last.began]
@@ -77,7 +80,7 @@ def recovers(seen: Seen) -> Iterator[Miss]:
         todo, root = SEND_ON, Root.FOLLOWS
     elif any(request.given for request in seen.during(last)):
         observed += ", though the API answered this call as it should"
-    yield Miss(f"a success {seen.recovery:g} s after the API works again", observed, todo, rule, root=root)
+    yield Miss(f"a success {seen.recovery:g} s after the API works again", observed, todo, "REL-12", root=root)
 
 
 def fails_unasked(call: PhoneCall, seen: Seen) -> bool:
@@ -233,6 +236,8 @@ def ways_to_tell(call: PhoneCall, seen: Seen) -> str:
             "Answer a failed POST as a failure, and never with the sdkInput of a GET: the SDK needs the sdkInput "
             "that answers its sdkOutput (API-11)."
         )
+    if any(arrived.response.fault == "missing last chunk" for arrived in seen.during(call)):
+        return READ_ON
     if not refuses(call):
         return TELL
     return (
@@ -303,7 +308,7 @@ class SecretWatch:
         self.answers, self._exposures = 0, list[Exposure]()
         self._key = key_parts(key)
         self._address = re.compile(rf"{re.escape(host)}|\bport\W{{0,5}}{host.rpartition(':')[2]}\b", re.IGNORECASE)
-        sessions = (value for cardholder in target.cardholders for value in secret_values(cardholder.session))
+        sessions = (value for cardholder in target.cardholders for value in model.secret_values(cardholder.session))
         ids = {id_ for one in target.cardholders for card in one.cards for id_ in (card, target.instrument(card))}
         own = (part for value in session_secrets(sessions) for part in model.without_ids(value, ids))
         # a card's id may well go to the API

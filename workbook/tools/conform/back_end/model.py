@@ -19,7 +19,6 @@ from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Headers, Request, Response
 from workbook.tools.harness.logs import LogLine
 from workbook.tools.harness.model import Case, CaseResult, Miss, ReportedExchange, ReportedMessage
-from workbook.tools.harness.sessions import secret_values
 
 Judge: TypeAlias = Callable[["Seen"], Iterator["Miss"]]
 # Makes a value from a canary, a text that no other case has; or makes one id from another id.
@@ -59,6 +58,7 @@ class Need(StrEnum):
     JSON_BODY = "POST with the sdkOutput in a JSON body ([post] sdk_output)"
     API_TLS = "certificate of the API ([api] tls = true)"
     PROXY = "proxy in the environment of a start command ([start] command, proxy = true)"
+    CONTRACT = "contract towards the app ([app] contract)"
     ID_LOWER_CASE = "card whose id has lower-case letters"
     ID_DIGITS = "card whose id has digits only"
     ID_ESCAPED = "card whose id has a character that a path must escape"
@@ -306,14 +306,42 @@ EACH_WORKER = (Together((AppCall(GET),) * 6),) * 16
 PLATFORMS = ("platform A", "platform B")
 # Prefix of `Target.base_url` for a back end that an adapter calls.
 CALLS_PYTHON = "python:"
+# The name of the log that holds what a start command prints.
+PRINTED = "command-output.log"
 # Instead of a JSON pointer: the body is the value itself.
 RAW = "raw"
 # Seconds that the wallet waits (wallet). A later answer counts as none.
 BOUND = 20.0
+# Seconds that the app of the lessons waits (assumed).
+APP_WAIT = 9.0
 # Seconds in which a back end notices that a kept connection is gone. A circuit breaker takes longer.
 RECOVERY = 0.05
 # How a back end reports a failure: with a status outside 2xx, or with a field of the answer's body.
 BY_STATUS, IN_BODY = "status", "body"
+
+
+class FromEnvironment(str):
+    """A header's value that an environment variable holds: a secret, whatever it looks like."""
+
+    __slots__ = ()
+
+
+def suspect_header(name: str, value: str) -> str:
+    """Why a header with this value may be a secret; empty where it looks harmless."""
+    if re.search("auth|cookie|token|secret|passw|session|credential|signature|key", name, re.IGNORECASE):
+        return "its name says that it holds a secret"
+    mixed = r"(?=[\w+/=.~-]*[0-9])(?=[\w+/=.~-]*[A-Za-z])[\w+/=.~-]{16,}"  # letters and digits
+    return "it looks like a secret" if re.search(rf"(?i:bearer|basic|token)\s|{mixed}", value) else ""
+
+
+def secret_values(headers: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The values that are secrets: those from the environment, and those that look like one.
+
+    Every other value is public: anybody can read it in the configuration. If a report had to hide a public value, such
+    as `platform` or `127.0.0.1`, no report could be written.
+    """
+    return (value for name, value in headers if isinstance(value, FromEnvironment) or suspect_header(name, value))
+
 
 AdapterValue: TypeAlias = str | bytes | None
 
@@ -447,6 +475,8 @@ class Target:
         api_tls: the API has a certificate, which the back end has to verify.
         proxied: the back end's environment names a proxy, which is not for the API's requests.
         pace: least seconds between two calls, for a back end that limits how often it is called; 0 for no pace.
+        contract: towards the app: `lesson` is that of lesson 01, `own` another one; None where nothing is said.
+        app_wait: seconds after which the app gives up a call.
     """
 
     base_url: str
@@ -463,6 +493,8 @@ class Target:
     api_tls: bool = False
     proxied: bool = False
     pace: float = 0.0
+    contract: str | None = None
+    app_wait: float = APP_WAIT
 
     def instrument(self, card: str) -> str:
         """The payment instrument's id at the API, of a card that the app asks for."""
@@ -718,6 +750,7 @@ class Seen:
         extension: the back end serves platform B, whose extension has to list its entries within 20 seconds.
         limit: seconds after which the back end gives up one request to the API; infinite where that is unknown.
         left_open: connections to the API that were opened during the case and are still open at its end.
+        app_wait: seconds after which the app gives up a call.
     """
 
     calls: tuple[PhoneCall, ...]
@@ -732,6 +765,7 @@ class Seen:
     extension: bool = False
     limit: float = float("inf")
     left_open: int = 0
+    app_wait: float = APP_WAIT
 
     def asked(self, operation: str) -> tuple[PhoneCall, ...]:
         """The phone's calls of one operation."""

@@ -29,16 +29,14 @@ from workbook.errors import WorkbookError
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.case_runner import CaseRunner, Rounds, run_cases, without
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.conform.back_end.config import PRINTED, Config
+from workbook.tools.conform.back_end.config import Config
 from workbook.tools.conform.back_end.findings import PlainFailure, common_causes, first_call, plain_attempt
-from workbook.tools.conform.back_end.model import POST, SUCCESS, BackEndCase, BackEndResult, Broke, PhoneCall
+from workbook.tools.conform.back_end.model import POST, PRINTED, SUCCESS, BackEndCase, BackEndResult, Broke, PhoneCall
 from workbook.tools.conform.back_end.phone import OriginClient, listens, load_adapter
 from workbook.tools.harness.model import RunFinding, Verdict
 from workbook.tools.harness.progress import RunProgress
-from workbook.tools.harness.record import concluded
-from workbook.tools.harness.report import About, RunRecord
+from workbook.tools.harness.report import About, RunRecord, conclude, session_secrets
 from workbook.tools.harness.selection import Options
-from workbook.tools.harness.sessions import session_secrets
 
 # How the back end gets the API's address and key: from a command that starts it, from a hook, or from a person.
 
@@ -221,16 +219,16 @@ class Launcher:
 
     def __post_init__(self, stack: ExitStack, clean: Callable[[str], str]) -> None:
         config, api = self.config, self.api
-        self._values = config.exports.values(api.url, api.key, api.ca_file)
-        self.target, start = config.target, config.start
-        if config.adapter:
+        self._values = config.form.export.values(api.url, api.key, api.ca_file)
+        self.target, start = config.target, config.form.start
+        if config.form.adapter:
             stack.enter_context(exported(self._values))
-            adapter = stack.enter_context(load_adapter(config.adapter, config.folder))
+            adapter = stack.enter_context(load_adapter(config.form.adapter, config.folder))
             self.target = replace(self.target, adapter=adapter)
         elif start.command and not self.known:
             values = surroundings(api, proxy=start.proxy) | self._values
             if config.port:
-                values[config.exports.port] = str(config.port)
+                values[config.form.export.port] = str(config.port)
             self._command = stack.enter_context(StartCommand(start.command, config.start_folder, values, clean))
             self.target = replace(self.target, logs=(*self.target.logs, self._command.output), proxied=start.proxy)
 
@@ -261,8 +259,8 @@ class Launcher:
             StartError: it does not.
             ConfigurationError: its address is never contacted.
         """
-        hook, limits, target = self.config.start.hook, self.config.timeouts, self.target
-        by_hand = not (self.known or self.config.start.command or hook or target.adapter)
+        hook, limits, target = self.config.form.start.hook, self.config.form.timeouts, self.target
+        by_hand = not (self.known or self.config.form.start.command or hook or target.adapter)
         self.progress.exported(self._values if by_hand else {}, self.api.url)
         if target.adapter is not None:
             return
@@ -399,13 +397,11 @@ class RunOptions(Options[BackEndCase]):
     Attributes:
         repeat: how many times each.
         keep_going: carry out every case, even where a plain call does not work.
-        in_order: one case after the other, in the order of `cases`.
     """
 
     cases: Sequence[BackEndCase] = field(default_factory=lambda: tuple(CASES.values()))
     repeat: int = 1
     keep_going: bool = False
-    in_order: bool = False
     command: str = field(default="conform(config, options)", kw_only=True)
 
 
@@ -429,7 +425,7 @@ def conform(
     Raises:
         ConfigurationError: a port is taken, an adapter cannot be loaded, or an address is never contacted.
     """
-    progress, options, settings = progress or RunProgress(), options or RunOptions(), config.api
+    progress, options, settings = progress or RunProgress(), options or RunOptions(), config.form.api
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
         known = api is not None
@@ -481,9 +477,9 @@ class _Run:
             About,
             target=config.file or config.target.base_url,
             base_url=config.target.base_url,
-            seed=config.api.seed,
+            seed=config.form.api.seed,
             config=config.file,
-            profile=config.api.profile,
+            profile=config.form.api.profile,
             repeat=options.repeat,
             interrupted=stopping.asked,
             unfinished=tuple(name for name, result in ended.items() if result is None),
@@ -496,10 +492,10 @@ class _Run:
         )
         values = tuple(value for _card, value in runner.values) if options.repeat > 1 else ()
         results = [result for result in ended.values() if result]
-        return concluded(about, began, results, CASES, options, findings=findings, secrets=secrets, values=values)
+        return conclude(about, began, results, CASES, options, findings=findings, secrets=secrets, values=values)
 
     async def _main(self) -> None:
-        limit = self.config.timeouts.whole
+        limit = self.config.form.timeouts.whole
         try:
             async with asyncio.timeout(limit) as clock:
                 await self.launcher.ready(self.runner)
@@ -526,8 +522,8 @@ class _Run:
             self.plain = failures
             self.progress.say(self.clean(says))
         broken = [(app, failure.operation) for failure in failures for app in failure.apps]
-        # a run takes as long as it was told to, where the configuration or an option does
-        if not (options.in_order or runner.target.pace or runner.target.recovers_late):
+        # a run takes as long as the configuration tells it to
+        if not (runner.target.pace or runner.target.recovers_late):
             # a call that was made by then may take another 25 s; with few cards the stalled cases wait more often
             cards = len(self.config.instruments)
             runner.until = monotonic() + 75 * options.repeat * max(1, 6 / cards)
@@ -538,7 +534,7 @@ class _Run:
             if repetition > 1:
                 runner.forget()
             left_out = () if options.keep_going else broken
-            await run_cases(single, runner, self._on_result, repetition, left_out, in_order=options.in_order)
+            await run_cases(single, runner, self._on_result, repetition, left_out)
         if runner.is_over:
             self._report_trouble("The back end kept so many calls waiting that the run's time was up before its end.")
         runner.until = float("inf")

@@ -11,7 +11,7 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from unicodedata import normalize
 from urllib.parse import quote, unquote, unquote_plus
 
-from workbook.api.opaque import decode_strictly, json_object
+from workbook.api.opaque import decode_strictly, json_object, json_text
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.cases.privacy import other_value, own_only
@@ -84,7 +84,7 @@ def difference(wanted: str, came: str | None, other: str = "another value") -> s
         return "no value where it belongs"
     # what a back end may have done, and how the value then looks: whoever knows the change finds the line to mend
     outer = " \t\r\n\u00a0\ufeff\u200b"
-    octets, urlsafe = wanted.encode(), str.maketrans("+/", "-_")
+    octets, urlsafe = wanted.encode("utf-8", "surrogatepass"), str.maketrans("+/", "-_")
     inside = decode_strictly(wanted) or octets
     changed = {
         "its byte order mark in front is gone": wanted.removeprefix("\ufeff"),
@@ -99,7 +99,7 @@ def difference(wanted: str, came: str | None, other: str = "another value") -> s
         "each + became a blank": wanted.replace("+", " "),
         "it was decoded as a form: + became a blank, and %2B a +": unquote_plus(wanted),
         "its percent signs were decoded": unquote(wanted),
-        "it was percent-encoded": quote(wanted, safe=""),
+        "it was percent-encoded": quote(wanted, safe="", errors="replace"),
         "it was normalised to NFC": normalize("NFC", wanted),
         "it was normalised to NFKC": normalize("NFKC", wanted),
         "its entities of HTML were decoded": html.unescape(wanted),
@@ -123,7 +123,8 @@ def difference(wanted: str, came: str | None, other: str = "another value") -> s
     # of a value that was cut, both counts say where, because a column counts characters and a buffer bytes
     cut = ""
     if came and wanted.startswith(came):
-        cut = f"it was cut at {len(came):,} of {len(wanted):,} characters ({len(came.encode()):,} bytes)"
+        octets = came.encode("utf-8", "surrogatepass")
+        cut = f"it was cut at {len(came):,} of {len(wanted):,} characters ({len(octets):,} bytes)"
     same = next((at for at, pair in enumerate(zip(came, wanted, strict=False)) if pair[0] != pair[1]), 0)
     other += f", of {len(came):,} characters instead of {len(wanted):,}"
     if lost := came.count("\ufffd") - wanted.count("\ufffd"):
@@ -159,18 +160,16 @@ def given_back(operation: str) -> model.Judge:
             elif call.value is None and _is_cut(call):
                 todo = "Write the whole JSON to the app: its content-length counts bytes in UTF-8, and not characters."
                 yield Miss("the sdkInput as the API gave it", "cut-off JSON in a complete answer", todo)
-            elif call.body in [value.encode() for value in given] and call.value not in given:
+            elif call.body in [value.encode("utf-8", "surrogatepass") for value in given] and call.value not in given:
                 todo = (
                     'Decode the API\'s base64 text once, and send the bytes: the configuration says encoding = "bytes".'
                 )
                 yield Miss("the bytes of the sdkInput", "their base64 text, which was not decoded", todo)
             elif call.value not in given:
                 how = f": {difference(given[-1], call.value, judging.source_of(call.value, seen))}"
-                how = how if call.reported_success else ""
-                observed = f"{outcome(call)}{how}"
-                yield Miss(
-                    "the sdkInput as the API gave it", observed, judging.HAND_ON if call.succeeded else judging.WORK
-                )
+                observed = f"{outcome(call)}{how if call.reported_success else ''}"
+                todo = judging.HAND_ON if call.succeeded else judging.WORK
+                yield Miss("the sdkInput as the API gave it", observed, todo)
 
     return judge
 
@@ -213,6 +212,25 @@ def not_the_first_again(seen: Seen) -> Iterator[Miss]:
             yield Miss("the sdkInput that the POST returned", "the one that the GET had returned", todo)
 
 
+# Names that JSON tells from sdkInput (RFC 8259 compares them letter by letter), and what stands there.
+OTHER_CASES = ("SdkInput", "sdkinput", "SDKINPUT")
+OTHER_FIELD = "another field of the answer"
+
+
+def to_the_letter(seen: Seen) -> Iterator[Miss]:
+    """The field is sdkInput, and no other whose name differs in its case alone."""
+    if any(call.value == OTHER_FIELD for call in seen.calls):
+        todo = "Match JSON's names to the letter: your library ignores their case, as Go's does, and takes the last."
+        yield Miss("the value of sdkInput", "that of another field", todo)
+
+
+def surrogate_or_refused(seen: Seen) -> Iterator[Miss]:
+    """No text in UTF-8 can hold half a surrogate pair, so a back end may refuse it; but it replaces nothing (API-7)."""
+    if any(call.reported_success for call in seen.calls):
+        yield from given_back(GET)(seen)
+    yield from answered(seen)
+
+
 _whole = partial(model.back_end_case, model.BackEndGroup.FIDELITY)
 
 
@@ -246,15 +264,11 @@ FIDELITY = (
     _whole("post.empty-sdk-output", "An empty sdkOutput gets no sdkInput.", "REL-6",
            all_of(works(GET), lambda seen: judging.no_success(replace(seen, calls=seen.asked(POST)))),
            CaseScript(both(output=lambda _canary: ""))),
-    *(_whole(f"{operation.lower()}.compressed",
-             f"The answer of the {operation} is compressed for a back end that accepts it, and arrives all the same.",
-             rule, all_of(works(operation), given_back(operation)),
-             CaseScript(CALLS_FOR[operation], (model.Order(operation, packed=True),)))
-      for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
-    *(_whole(f"{operation.lower()}.chunked-answer",
-             f"The answer of the {operation} travels in chunks, without a length, and arrives all the same.",
-             rule, all_of(works(operation), given_back(operation)),
-             CaseScript(CALLS_FOR[operation], (model.Order(operation, chunked=True),)))
+    *(_whole(f"{operation.lower()}.{name}", f"The answer of the {operation} {says}, and arrives all the same.", rule,
+             all_of(works(operation), given_back(operation)), CaseScript(CALLS_FOR[operation], (order(operation),)))
+      for name, says, order in (
+          ("compressed", "is compressed for a back end that accepts it", partial(model.Order, packed=True)),
+          ("chunked-answer", "travels in chunks, without a length", partial(model.Order, chunked=True)))
       for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
     *_values("text", ("The GET's sdkInput arrives untouched", "The POST's data arrives untouched"), "API-7",
               TEXTS, Need.PLATFORM_A),
@@ -262,11 +276,18 @@ FIDELITY = (
                         "Platform B's bytes arrive as they are"), "API-8", BINARIES, Need.PLATFORM_B),
     # The document shows one field. An API that gains another is the same API, and a strict reader fails that day.
     *(_whole(f"{operation.lower()}.unknown-fields", f"Unknown fields beside the {operation}'s sdkInput do no harm.",
-             "API-9", all_of(works(operation), given_back(operation)),
+             "REL-10", all_of(works(operation), given_back(operation)),
              CaseScript(CALLS_FOR[operation], (model.Order(operation, more={
                  "expiresAt": "2030-01-01T00:00:00Z", "nested": {"list": [1, None, True]},
              }),)))
       for operation in (GET, POST)),
+    # a library that ignores the case of names takes the last one
+    _whole("get.other-case-fields", "Fields whose names differ from sdkInput in their case alone do no harm.", "REL-10",
+           all_of(works(GET), to_the_letter, given_back(GET)),
+           CaseScript((AppCall(GET),), (model.Order(GET, more=dict.fromkeys(OTHER_CASES, OTHER_FIELD)),))),
+    _whole("get.lone-surrogate", "Half a surrogate pair in the GET's sdkInput is handed on as it is, or refused.",
+           "API-7", surrogate_or_refused,
+           CaseScript((AppCall(GET),), (model.Order(GET, value=lambda canary: f"{canary}\ud83d-"),)), Need.PLATFORM_A),
 )  # fmt: skip
 
 
@@ -374,9 +395,7 @@ def not_encoded(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         codings = header_values(call.headers, "content-encoding")
         if codings and codings != ["identity"]:
-            todo = (
-                "Compress an answer only if the call says accept-encoding: gzip; else the app may be unable to read it."
-            )
+            todo = "Compress an answer only if the call says accept-encoding: gzip; else the app may be unable to read."
             yield Miss("an answer as it is", f"content-encoding {', '.join(codings)[:40]!r}", todo)
 
 
@@ -426,6 +445,32 @@ def labelled(seen: Seen) -> Iterator[Miss]:
             observed = f"content-type {label[:60]!r} in an answer with status {call.status}"
             yield Miss("an answer labelled as JSON in UTF-8", observed, todo, harms=call.succeeded and bool(label))
     yield from works(GET)(replace(seen, calls=seen.calls[:1]))
+
+
+def as_lesson_01(seen: Seen) -> Iterator[Miss]:
+    """The answers to the app are those of lesson 01: their statuses, a sentence in `error`, and no-store (REL-13)."""
+    failed = ((502, 504), (401, 403, 404), "the API failed")
+    allowed = (
+        ((200,), (), "the API answered"),
+        failed,
+        failed,
+        ((401,), (403, 404), "there is no session"),
+        ((404, 403), (401,), "the card is unknown"),
+        ((400,), (401, 403, 404), "a POST has no sdkOutput"),
+    )
+    for call, (statuses, misleading, when) in zip(seen.calls, allowed, strict=True):
+        wanted = " or ".join(map(str, statuses))
+        if call.status not in statuses:
+            # after these an app asks its cardholder to sign in, or takes its button away
+            harms = call.status in misleading
+            todo = f"Answer as lesson 01 has it: {wanted} where {when}. The app decides by the status what it says."
+            yield Miss(f"status {wanted} where {when}", outcome(call), todo, harms=harms)
+        elif statuses != (200,) and not json_text(call.body, "error"):
+            todo = 'Give each failure a sentence for the cardholder: {"error": "..."}.'
+            yield Miss("a sentence in the field error", f"none in an answer with status {call.status}", todo)
+        if "no-store" not in ",".join(header_values(call.headers, "cache-control")).lower():
+            yield Miss("cache-control: no-store", f"none in an answer with status {call.status}", "Say cache-control: "
+                       "no-store with every answer: it is for one attempt, and no cache may keep it.")  # fmt: skip
 
 
 def _escaped(path: str, body: bytes | None, _call: model.PhoneCall) -> tuple[str, bytes | None]:
@@ -518,8 +563,14 @@ FORM = (
           loses_attempt(all_of(works(POST), handed_on)), CaseScript(both(tamper=_escaped)), Need.JSON_BODY),
     _form("answer.labelled", "A JSON answer, success or failure, is labelled as JSON in UTF-8.", "REL-8", labelled,
           CaseScript((*both(), model.SetOrders((model.Order(GET, fault="500"),)), AppCall(GET))), Need.HTTP),
+    _form("answer.as-lesson-01", "The app gets the statuses, the sentences and the headers of lesson 01.", "REL-13",
+          as_lesson_01,
+          CaseScript((AppCall(GET), model.SetOrders((model.Order(GET, fault="500"), model.Order(POST, fault="500"))),
+                      *both(), model.SetOrders(), AppCall(GET, cardholder=-1),
+                      AppCall(GET, instrument=lambda card: f"{card[:-1]}_"), AppCall(POST, tamper=other_value(...))),
+                     alone=True), Need.CONTRACT, Need.SESSIONS, Need.JSON_BODY),
     # What no app sends today may come from an app of tomorrow, or from somebody who experiments.
-    *(_form(f"post.body-{name}", f"A body of the app {words} is refused at once.", "API-6", refused_at_once,
+    *(_form(f"post.body-{name}", f"A body of the app {words} is refused at once.", "REL-11", refused_at_once,
             CaseScript((AppCall(POST, tamper=tamper),)), Need.JSON_BODY)
       for name, (words, tamper) in BAD_BODIES.items()),
     *(_form(f"attempt.{need.name.lower().replace('_', '-')}",

@@ -20,17 +20,11 @@ _fault = partial(model.back_end_case, model.BackEndGroup.FAULTS)
 def whole_or_refused(seen: Seen) -> Iterator[Miss]:
     """A success holds the very sdkInput that the API gave, where one can be read from the API's answer."""
     given = {arrived.given for arrived in seen.arrived if arrived.given}
+    todo = "Hand the sdkInput on whole, or tell the app that the call failed."
     for call in seen.calls:
-        if (
-            judging.takes_for_success(call, seen)
-            and not call.broke
-            and not (call.value and (not given or call.value in given))
-        ):
-            yield Miss(
-                "the whole sdkInput or a failure",
-                outcome(call),
-                "Hand the sdkInput on whole, or tell the app that the call failed.",
-            )
+        whole = call.value and (not given or call.value in given)
+        if judging.takes_for_success(call, seen) and not call.broke and not whole:
+            yield Miss("the whole sdkInput or a failure", outcome(call), todo)
 
 
 def of_fault(fault: Fault, operation: str) -> Iterator[model.BackEndCase]:
@@ -150,9 +144,9 @@ def of_copying(operation: str) -> Iterator[model.BackEndCase]:
                     "REL-6", all_of(judging.but_last(no_success), answered, in_time, few_tries, recovers, not_again),
                     CaseScript((AppCall(operation), SetOrders(), Rest(), AppCall(operation)),
                                (Order(operation, more={"sdkInput": value}),)))  # fmt: skip
-    steps = (
+    steps = [
         step for fault in ("401", "403") for step in (SetOrders((Order(operation, fault=fault),)), AppCall(operation))
-    )
+    ]
     yield _fault(f"{name}.key-refused", f"{operation}: the API refuses the key, and the app's session stays valid.",
                 "REL-9", all_of(session_not_lost, no_success, answered), CaseScript(tuple(steps)))  # fmt: skip
 
@@ -190,9 +184,8 @@ def list_in_time(seen: Seen) -> Iterator[Miss]:
     A failure in time keeps the limit too: a back end may give up a slow API sooner.
     """
     if (took := _took(seen)) > seen.bound:
-        yield Miss(
-            f"the whole list within {seen.bound:g} s", f"{took:.1f} s for {len(seen.calls)} cards", judging.SIDE_BY_SIDE
-        )
+        observed = f"{took:.1f} s for {len(seen.calls)} cards"
+        yield Miss(f"the whole list within {seen.bound:g} s", observed, judging.SIDE_BY_SIDE)
     yield from answered(seen)
 
 
@@ -217,6 +210,9 @@ def room_for_the_phone(seen: Seen) -> Iterator[Miss]:
             todo = f"End a call after {nearly:g} s at the latest: the rest is for the phone's own network."
             lost = call.seconds > 0.95 * seen.bound
             yield Miss(f"an answer within {nearly:g} s", judging.outcome(call), todo, harms=lost)
+        elif seen.app_wait < call.seconds <= nearly and not call.broke:
+            todo = f"End a call before the app gives it up, after {seen.app_wait:g} s (assumed; [app] wait)."
+            yield Miss(f"an answer within the {seen.app_wait:g} s that the app waits", outcome(call), todo, "REL-13")
 
 
 def connections_end(seen: Seen) -> Iterator[Miss]:
@@ -279,10 +275,8 @@ def _list(share: float) -> CaseScript:
 DOUBLE_TAP = (AppCall(GET), model.Together((AppCall(POST), AppCall(POST))))
 POST_LATE = (Order(POST, fault="latency", settings={"seconds": 0.6}, nth=1),)
 
-_budget, _concurrency = (
-    partial(model.back_end_case, model.BackEndGroup.BUDGET),
-    partial(model.back_end_case, model.BackEndGroup.CONCURRENCY),
-)
+_budget = partial(model.back_end_case, model.BackEndGroup.BUDGET)
+_concurrency = partial(model.back_end_case, model.BackEndGroup.CONCURRENCY)
 _recovery = partial(model.back_end_case, model.BackEndGroup.RECOVERY)
 TIMES = (
     *(_budget(f"{operation.lower()}.limit-{part}",
@@ -306,17 +300,17 @@ TIMES = (
                  all_of(judging.one_works(POST), own_answers), CaseScript(DOUBLE_TAP, POST_LATE)),
     _concurrency("post.given-up", "A POST that the phone gives up is not sent again.", "REL-1", judging.not_again,
                  CaseScript((*model.both(cancel=0.2), Rest(1.0)), POST_LATE)),
-    _recovery("attempt.after-given-up", "After a POST that was given up the next attempt works.", "API-11", recovers,
+    _recovery("attempt.after-given-up", "After a POST that was given up the next attempt works.", "REL-12", recovers,
               CaseScript((*model.both(cancel=0.2), Rest(1.0), *model.both()), POST_LATE)),
     *(_recovery(f"{operation.lower()}.api-away",
                 f"While the API is away a {operation} fails in time, and works when it is back.",
-                rule, all_of(fails_while_away, recovers),
+                "REL-12", all_of(fails_while_away, recovers),
                 CaseScript((AppCall(operation), model.AWAY, AppCall(operation), model.BACK, Rest(), AppCall(operation)),
                            alone=True))
-      for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
+      for operation in (GET, POST)),
     # Gateways close what was idle for a while, and the next call is a cardholder's. Some pools look only after 2 s
     # whether a connection is still open (assumed), so that much time passes.
-    _recovery("post.after-idle", "Once the API has closed its idle connections, the next POST works.", "API-11",
+    _recovery("post.after-idle", "Once the API has closed its idle connections, the next POST works.", "REL-12",
               recovers, CaseScript((AppCall(POST), model.AWAY, model.BACK, Rest(2.1), AppCall(POST)), alone=True)),
 )  # fmt: skip
 

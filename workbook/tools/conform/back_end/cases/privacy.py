@@ -96,12 +96,7 @@ def not_elsewhere(operation: str) -> model.Judge:
             elif arrived.elsewhere:
                 yield Miss("nothing at another origin", "a request without the key", todo, address_rule)
         if not seen.came(operation):
-            yield Miss(
-                f"a {operation} at the API, which redirects it",
-                "none",
-                WORK,
-                root=Root.FOLLOWS,
-            )
+            yield Miss(f"a {operation} at the API, which redirects it", "none", WORK, root=Root.FOLLOWS)
 
     return judge
 
@@ -119,9 +114,8 @@ def _in_the_log(seen: Seen, what: str, holds: Callable[[str], bool], todo: str) 
 def log_without_key(seen: Seen) -> Iterator[Miss]:
     """No line of a log holds so much of the key that the rest could be guessed (REL-2)."""
     todo = "Never log headers or settings whole; take x-api-key and the key out of whatever is logged."
-    yield from _in_the_log(
-        seen, "part of the key", lambda text: judging.key_parts(seen.key).found_in(text) is not None, todo
-    )
+    key = judging.key_parts(seen.key)
+    yield from _in_the_log(seen, "part of the key", lambda text: key.found_in(text) is not None, todo)
 
 
 def log_without_opaque(seen: Seen) -> Iterator[Miss]:
@@ -200,11 +194,8 @@ def not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
             "Keep the HTTP client from taking a proxy from the environment, for example by trust_env=False. If you "
             "want the proxy, set [start] proxy = false."
         )
-        yield Miss(
-            "no connection through the proxy of the environment",
-            f"{seen.run.proxied} connections went through it",
-            todo,
-        )
+        observed = f"{seen.run.proxied} connections went through it"
+        yield Miss("no connection through the proxy of the environment", observed, todo)
 
 
 # A back end says most when something fails, so every kind of failure is provoked before the answers are searched.
@@ -315,9 +306,8 @@ def asked_each_time(seen: Seen) -> Iterator[Miss]:
         yield Miss("a success", outcome(seen.asked(POST)[0]), WORK, root=Root.FOLLOWS)
     elif len(lucky) > len(came):
         todo = "Send each POST of the app on, or refuse it; keep nothing of the API's answers in the back end."
-        yield Miss(
-            f"{len(lucky)} POST requests at the API", f"{len(came)}, and an answer that came without the API", todo
-        )
+        observed = f"{len(came)}, and an answer that came without the API"
+        yield Miss(f"{len(lucky)} POST requests at the API", observed, todo)
 
 
 def not_cacheable(seen: Seen) -> Iterator[Miss]:
@@ -347,9 +337,8 @@ def own_data_each(seen: Seen) -> Iterator[Miss]:
         yield from works(GET)(seen)
     elif len(set(values)) < len(values):
         todo = "Ask the API for each call. Calls under way may share a public page, but never activation data."
-        yield Miss(
-            f"{len(values)} different sdkInputs", f"{len(set(values))}, shared by calls under way together", todo
-        )
+        observed = f"{len(set(values))}, shared by calls under way together"
+        yield Miss(f"{len(values)} different sdkInputs", observed, todo)
 
 
 def nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:

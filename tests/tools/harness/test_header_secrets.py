@@ -4,14 +4,8 @@ import base64
 
 import pytest
 
-from workbook.tools.harness.sessions import (
-    FromEnvironment,
-    canaries_in,
-    is_weak,
-    secret_values,
-    session_secrets,
-    suspect_header,
-)
+from workbook.tools.conform.back_end.model import FromEnvironment, secret_values, suspect_header
+from workbook.tools.harness.report import canaries_in, is_weak, session_secrets
 
 
 @pytest.mark.rule("REL-2")

@@ -1,0 +1,140 @@
+"""Targets as XcodeGen and Expo describe them, before a project file is made: what is literal is judged."""
+
+import pytest
+from real_projects import write
+from sample_projects import judged
+
+from workbook.tools.harness.model import Verdict
+from workbook.tools.preflight.literals import read_javascript
+
+LIST = """<?xml version="1.0"?><plist version="1.0"><dict><key>NSExtension</key><dict>
+<key>NSExtensionPointIdentifier</key><string>com.platform.kit.{}</string>
+<key>NSExtensionPrincipalClass</key><string>$(PRODUCT_MODULE_NAME).{}</string></dict></dict></plist>
+"""
+HANDLER = "class ExtensionHandler: IssuerProvisioningExtensionHandler { }\n"
+AUTHORIZATION = "class AuthorizationProvider: IssuerProvisioningExtensionAuthorizationProviding { }\n"
+TARGET = """module.exports = config => ({{ // of the tool
+  type: 'wallet', name: "{}", bundleIdentifier: '{}', deploymentTarget: "15.1",
+  entitlements: {{ 'com.platform.payment-pass-provisioning': true, "com.platform.application-groups": ["{}"], }},
+}});
+"""
+EXPO = {
+    "app.json": """{"expo": {"name": "Bank", "phone": {"bundleIdentifier": "com.acme.bank", "theTeamId": "A1B2C3D4E5",
+        "entitlements": {"com.platform.payment-pass-provisioning": true,
+                         "com.platform.application-groups": ["group.com.acme"]}},
+        "plugins": ["a", ["build-properties", {"phone": {"deploymentTarget": "15.1"}}]]}}""",
+    "targets/wallet/expo-target.config.js": TARGET.format("Wallet", ".wallet", "group.com.acme"),
+    "targets/wallet/Info.plist": LIST.format("issuer-provisioning", "ExtensionHandler"),
+    "targets/wallet/ExtensionHandler.swift": HANDLER,
+    "targets/ui/expo-target.config.js": TARGET.format("WalletUI", "com.acme.bank.ui", "group.com.acme"),
+    "targets/ui/Info.plist": LIST.format("issuer-provisioning.authorization", "AuthorizationProvider"),
+    "targets/ui/Auth.swift": AUTHORIZATION,
+}
+XCODEGEN = {
+    "project.yml": """name: Bank
+options: {bundleIdPrefix: com.acme, deploymentTarget: {phoneOS: "15.0"}}
+settings: {base: {DEVELOPMENT_TEAM: A1B2C3D4E5}}
+packages:
+  CardProvisioning:
+    url: https://host.example/operator/card-provisioning
+    from: 2.2.1
+targets:
+  Bank:
+    type: application
+    platform: phoneOS
+    settings: {PRODUCT_BUNDLE_IDENTIFIER: com.acme.bank}
+    entitlements: {path: Bank/Bank.entitlements, properties: &rights
+      {com.platform.payment-pass-provisioning: true, com.platform.application-groups: [group.com.acme]}}
+  Wallet:
+    type: app-extension
+    platform: phoneOS
+    settings:
+      base: {INFOPLIST_FILE: Wallet/Info.plist}
+      configs:
+        Debug: {PRODUCT_BUNDLE_IDENTIFIER: com.acme.bank.wallet}
+        Release: {PRODUCT_BUNDLE_IDENTIFIER: com.acme.bank.wallet}
+    entitlements: {path: Wallet/Wallet.entitlements, properties: *rights}
+  WalletUI:
+    type: app-extension
+    platform: phoneOS
+    deploymentTarget: 15.0
+    info: {path: WalletUI/Info.plist, properties: {NSExtension: {
+      NSExtensionPointIdentifier: com.platform.kit.issuer-provisioning.authorization,
+      NSExtensionPrincipalClass: $(PRODUCT_MODULE_NAME).AuthorizationProvider}}}
+    settings: {PRODUCT_BUNDLE_IDENTIFIER: "com.acme.bank.${target_name}"}
+    entitlements: {path: WalletUI/WalletUI.entitlements, properties: *rights}
+""",
+    "Wallet/Info.plist": LIST.format("issuer-provisioning", "ExtensionHandler"),
+    "Wallet/ExtensionHandler.swift": HANDLER,
+    "WalletUI/Auth.swift": AUTHORIZATION,
+}
+GOOD = {"expo": EXPO, "xcodegen": XCODEGEN}
+UI, YML = "targets/ui/expo-target.config.js", "project.yml"
+JUDGED = ["plist.identifier", "plist.principal-class", "plist.bundle-id", "plist.both-extensions", "plist.readable",
+          "entitlement.provisioning", "entitlement.app-group", "build.deployment-target"]  # fmt: skip
+
+
+@pytest.mark.rule("X-PLIST-1", "X-PLIST-3", "X-CACHE-1")
+@pytest.mark.parametrize("tool", GOOD)
+def test_a_description_that_is_literal_is_judged_as_a_project_file_is(tmp_path, tool):
+    cases = judged(write(tmp_path, GOOD[tool]))
+    assert {name: cases[name].verdict for name in JUDGED} == dict.fromkeys(JUDGED, Verdict.PASS)
+
+
+@pytest.mark.rule("X-PLIST-1", "X-CACHE-1")
+@pytest.mark.parametrize(
+    ("tool", "case", "file", "old", "new", "verdict"),
+    [
+        ("expo", "entitlement.provisioning", UI, "provisioning': true", "provisioning': false", Verdict.FAIL),
+        ("expo", "entitlement.provisioning", UI, "'com.platform.payment-pass-provisioning': true", "", Verdict.FAIL),
+        ("expo", "entitlement.provisioning", UI, "provisioning': true", "provisioning': isLive", Verdict.NOT_LOOKED_AT),
+        ("expo", "entitlement.provisioning", UI, "entitlements: {", "entitlements: r, x: {", Verdict.NOT_LOOKED_AT),
+        ("expo", "entitlement.provisioning", UI, "'com.platform.payment-pass-provisioning': true", "...config.rights",
+         Verdict.NOT_LOOKED_AT),
+        ("expo", "entitlement.app-group", "targets/wallet/expo-target.config.js", '["group.com.acme"]', '["group.b"]',
+         Verdict.FAIL),
+        ("expo", "entitlement.app-group", "targets/wallet/expo-target.config.js", '["group.com.acme"]', "config.groups",
+         Verdict.NOT_LOOKED_AT),
+        ("expo", "plist.bundle-id", UI, "'com.acme.bank.ui'", "'com.acme.ui'", Verdict.FAIL),
+        ("expo", "plist.bundle-id", UI, "'com.acme.bank.ui'", "process.env.ID ?? 'com.acme.ui'", Verdict.NOT_LOOKED_AT),
+        ("expo", "build.deployment-target", UI, '"15.1"', '"13.0"', Verdict.NOTE),
+        ("expo", "build.deployment-target", "app.json", '"15.1"', "null", Verdict.NOT_LOOKED_AT),
+        ("xcodegen", "entitlement.provisioning", YML, "properties: *rights", "properties: {}", Verdict.FAIL),
+        ("xcodegen", "entitlement.provisioning", YML, ", properties: *rights", "", Verdict.NOT_LOOKED_AT),
+        ("xcodegen", "plist.readable", YML, ", properties: *rights", "", Verdict.FAIL),
+        ("xcodegen", "plist.bundle-id", YML, "bank.${target_name}", "${target_name}", Verdict.FAIL),
+        ("xcodegen", "plist.bundle-id", YML, "bank.${target_name}", "bank.${FLAVOR}", Verdict.NOT_LOOKED_AT),
+        ("xcodegen", "plist.identifier", YML, "kit.issuer", "issuer", Verdict.FAIL),
+        ("xcodegen", "entitlement.provisioning", YML, "WalletUI:\n    type: app-extension\n",
+         "WalletUI:\n    type: app-extension\n    templates: [Extension]\n", Verdict.PASS),
+        ("xcodegen", "build.deployment-target", YML, "deploymentTarget: 15.0", "deploymentTarget: {phoneOS: 13}",
+         Verdict.NOTE),
+        ("xcodegen", "swift.delegate", YML, "2.2.1", "1.0.0", Verdict.NOT_APPLICABLE),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_description_is_found_and_what_it_computes_is_said(  # noqa: PLR0917
+    tmp_path, tool, case, file, old, new, verdict
+):
+    assert old in GOOD[tool][file]
+    found = judged(write(tmp_path, GOOD[tool] | {file: GOOD[tool][file].replace(old, new)}))[case]
+    assert found.verdict is verdict
+    if verdict is Verdict.NOT_LOOKED_AT:
+        assert file in found.why
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("const a = { b: 1 };\nmodule.exports = ({ config }) => { const c = 2; return { ...config, a: 'x' } }",
+         {"...": "$(computed)", "a": "x"}),
+        ("export default { a: [1, 'b', c], /* no */ d: `e`, f() { return 1 }, g: h({ i: 1 }), j: -1.5 } as Config;",
+         {"a": [1, "b", "$(computed)"], "d": "$(computed)", "f": "$(computed)", "g": "$(computed)", "j": -1.5}),
+        ('{"a": {"b": null}}', {"a": {"b": None}}),
+        ("module.exports = require('./other')", None),
+        ("{", None),
+        ("{a:" * 50_000, None),
+        ("module.exports = {a: [}", None),
+    ],
+)  # fmt: skip
+def test_a_module_of_javascript_is_read_as_far_as_it_is_literal(text, value):
+    assert read_javascript(text) == value
