@@ -76,7 +76,8 @@ def test_nothing_about_provisioning_is_undecided_and_says_what_to_do(tmp_path, c
         (["preflight"], "Which project?"),
         (["preflight", "nowhere-at-all"], "No folder 'nowhere-at-all'"),
         (["preflight", ".", "--only", "plists"], "No case and no group"),
-        (["preflight", "allowlist-request", "."], "needs a fingerprint"),
+        (["preflight", "allowlist-request", "fixtures/projects/platform_a"], "needs a fingerprint"),
+        (["preflight", "allowlist-request", ".ci"], "No file says an application id or a bundle id"),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence(capsys, words, says):
@@ -107,7 +108,7 @@ def test_a_case_is_chosen_by_its_name_without_the_commands(capsys):
     chosen = {"preflight.signing.debug", *(name for name, case in PREFLIGHT_CASES.items() if case.group == "secrecy")}
     for words, listed in (
         (["swift.*"], [name for name in PREFLIGHT_CASES if ".swift." in name]),
-        (["signing"], ["preflight.signing.sent", "preflight.signing.debug"]),
+        (["signing"], ["preflight.signing.profiles", "preflight.signing.sent", "preflight.signing.debug"]),
         (["preflight.signing.debug", "secrecy"], [name for name in PREFLIGHT_CASES if name in chosen]),
     ):
         assert main(["preflight", "--list", "--only", *words]) == 0

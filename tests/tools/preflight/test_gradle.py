@@ -246,6 +246,26 @@ def test_flavours_that_a_script_computes_leave_the_ids_unknown(tmp_path, text):
     assert judged(tmp_path)["gradle.application-ids"].verdict is Verdict.NOT_APPLICABLE
 
 
+@pytest.mark.rule("A-ALLOW-2")
+@pytest.mark.parametrize("named", ["'../gradle/flavors.gradle'", 'rootProject.file("gradle/flavors.gradle")'])
+def test_flavours_of_a_script_that_is_applied_are_read_and_another_one_is_said(tmp_path, named):
+    (tmp_path / "gradle").mkdir()
+    script = tmp_path / "build.gradle"
+    script.write_text(f"""
+apply from: {named}
+apply from: '../node_modules/it/native.gradle'
+platform {{ defaultConfig {{ applicationId 'a.b' }} }}
+dependencies {{ implementation 'operator:card-provisioning:0.4.1' }}
+""")
+    case = judged(tmp_path)["gradle.application-ids"]
+    assert (case.verdict, "flavors.gradle, which was not read" in case.why) == (Verdict.NOT_LOOKED_AT, True)
+    flavors = "platform { productFlavors { prod { applicationId 'a.b' }\nuat { applicationIdSuffix '.uat' } } }\n"
+    (tmp_path / "gradle" / "flavors.gradle").write_text(flavors)
+    (module,) = read_build(read_project([tmp_path])).apps
+    assert {one.application_id for one in module.variants()} == {"a.b", "a.b.uat"}
+    assert judged(tmp_path)["gradle.application-ids"].verdict is Verdict.NOTE
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_script_is_read_in_one_pass(text):
     assert read_script(text).name == "script"

@@ -8,6 +8,7 @@ from sample_projects import judged
 
 from workbook.tools.harness.model import Verdict
 from workbook.tools.preflight import cases_a, cases_b, cases_text
+from workbook.tools.preflight.run import Preflight, preflight
 
 
 @pytest.mark.rule("A-ALLOW-2")
@@ -132,13 +133,18 @@ def test_both_questions_are_in_both_variants_and_only_their_argument_differs(pla
 
 
 @pytest.mark.rule("A-DEP-2")
-def test_an_app_that_only_drags_the_library_in_is_told_what_to_exclude(tmp_path):
-    (tmp_path / "build.gradle").write_text(
-        "platform { defaultConfig { applicationId 'a.b' } }\nrepositories { mavenCentral() }\n"
-        "dependencies { implementation 'wallet.gms:play-services-tapandpay:17.1.2' }\n"
-    )
+@pytest.mark.parametrize("dragged", ["build.gradle", "gradle.lockfile"])
+def test_an_app_that_only_drags_the_library_in_is_told_what_to_exclude(tmp_path, dragged):
+    app = "platform { defaultConfig { applicationId 'a.b' } }\nrepositories { mavenCentral() }\n"
+    (tmp_path / "build.gradle").write_text(app)
+    done = preflight(Preflight((tmp_path,)))
+    assert "a plugin drags it in: exclude that library's group and module" in done.about.trouble
+    (tmp_path / dragged).write_text({
+        "build.gradle": f"{app}dependencies {{ implementation 'wallet.gms:play-services-tapandpay:17.1.2' }}\n",
+        "gradle.lockfile": "other:a:1=x\nwallet.gms:play-services-tapandpay:17.1.2=releaseRuntimeClasspath\nempty=\n",
+    }[dragged])  # fmt: skip
     (miss,) = judged(tmp_path)["gradle.repository"].misses
-    assert miss.todo.endswith("exclude group wallet.gms, module play-services-tapandpay.")
+    assert "does not provision excludes it: exclude group wallet.gms, module play-services-tapandpay." in miss.todo
 
 
 def test_an_apps_own_function_with_a_name_of_the_other_variant_is_not_blamed(platform_b):

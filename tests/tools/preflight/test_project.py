@@ -1,5 +1,7 @@
 """Finding and reading files: within limits, without links, and whatever is in them."""
 
+from pathlib import Path
+
 import pytest
 from sample_projects import judged
 
@@ -41,6 +43,11 @@ def test_links_in_a_circle_and_links_to_elsewhere_are_not_followed(tmp_path, pla
     (platform_b / "App" / "Secret.swift").symlink_to(tmp_path / "secret.swift")
     project = read_project([platform_b])
     assert [file.name for file in project.files if "again" in file.name or "Secret" in file.name] == []
+
+
+def test_the_current_folder_is_named_as_any_other(platform_b, monkeypatch):
+    monkeypatch.chdir(platform_b)
+    assert "App/Info.plist" in [file.name for file in read_project([Path()]).files]
 
 
 def test_a_tree_that_is_too_deep_is_refused(tmp_path):

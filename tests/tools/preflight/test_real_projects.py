@@ -201,6 +201,20 @@ def test_a_project_that_a_tool_has_yet_to_make_says_which(tmp_path, file, text, 
         assert (after[case].verdict, tool in after[case].why) == (Verdict.NOT_LOOKED_AT, True)
 
 
+@pytest.mark.parametrize(
+    ("name", "file", "text", "says"),
+    [
+        ("gradle", "pubspec.yaml", "dependencies:\n  flutter:\n    sdk: flutter\n", "pubspec.yaml makes a Flutter app"),
+        ("gradle", "App.csproj", "<UseMaui>true</UseMaui>", "App.csproj makes a .NET MAUI app"),
+        ("xcode", "Project.swift", "let project = Project()", "run `tuist generate`"),
+    ],
+)
+def test_a_framework_whose_sources_are_not_read_is_said(tmp_path, name, file, text, says):
+    files = {path: text for path, text in PROJECTS[name].items() if not path.endswith((".kt", ".swift", ".pbxproj"))}
+    reasons = [case.why for case in judged(write(tmp_path, files | {file: text})).values()]
+    assert any(says in why for why in reasons)
+
+
 def dotnet(name, identity, point="", written="", **settings):
     extension = f"<key>NSExtensionPointIdentifier</key><string>com.platform.Kit.{point}</string>"
     extension += f"<key>NSExtensionPrincipalClass</key><string>{written}</string>"

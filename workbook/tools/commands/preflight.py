@@ -6,7 +6,7 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ def add_to(commands: Any) -> None:
     """Add these commands to the parser."""
     closing = "Nothing is changed, and nothing is sent."
     codes = """\
-workbook preflight allowlist-request PATH... --signing FILE...    the values to send, for each build variant
+workbook preflight allowlist-request PATH... --signing FILE...    the values to send, for each variant or target
 
 exit codes:
   0    no case failed
@@ -43,14 +43,17 @@ exit codes:
 
     codes = """\
 exit codes:
-  0    every build variant is in the request
-  1    no file names the certificate of a variant
-  2    there is no fingerprint or no application id, or a file that you named cannot be read
+  0    every build variant and every target is in the request
+  1    a value is in none of the files
+  2    there is no fingerprint, application id or bundle id, or a file that you named cannot be read
 
 """
-    text = "write the request for allowlisting: application id and SHA-256 of each build variant"
+    text = (
+        "write the request for allowlisting: platform A's application ids and SHA-256, platform B's team and bundle ids"
+    )
     parser = add(commands, "preflight allowlist-request", request, text, codes + closing)
     _add_files(parser)
+    parser.add_argument("--store-id", default="", metavar="ID", help="the store's number of platform B's app")
     parser.add_argument("--json", action="store_true", dest="as_json", help="write it as JSON, for preflight --sent")
 
 
@@ -59,7 +62,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="folders of the project")
     parser.add_argument(
         "--signing", nargs="+", action="extend", default=[], type=Path, metavar="FILE",
-        help="texts of signing reports",
+        help="texts of signing reports; profiles and archives of platform B",
     )  # fmt: skip
     parser.add_argument("--machine", default="", metavar="NAME", help="the machine that made the certificates")
 
@@ -116,37 +119,55 @@ def _pattern(text: str, names: Iterable[str]) -> str:
 
 
 def request(options: argparse.Namespace) -> int:
-    """Print the request; name the build variants that it lacks."""
+    """Print the request; name what it lacks."""
     from workbook.tools.preflight.gradle import read_build
+    from workbook.tools.preflight.profiles import request_for_platform_b
     from workbook.tools.preflight.project import read_project
-    from workbook.tools.preflight.run import named_certificates
+    from workbook.tools.preflight.run import named_certificates, named_profiles
     from workbook.tools.preflight.signing import allowlist_request
+    from workbook.tools.preflight.targets import read_targets
 
-    if not options.signing:
-        raise ParameterError("The request needs a fingerprint: --signing FILE, such as a signing report's text.")
     run = _run(options)
-    build = read_build(read_project(run.paths))
+    project = read_project(run.paths)
+    build, certificates = read_build(project), named_certificates(run)
     variants = [(variant.name, variant.application_id) for module in build.apps for variant in module.variants()]
-    if not variants:
-        raise ParameterError("No build file says an application id. Name the folder of the app's module.")
-    certificates = named_certificates(run)
     rows = allowlist_request(variants, certificates)
     signed = {row["variant"] for row in rows}
-    lacking = [f"{name} ({identity})" for name, identity in variants if identity and name not in signed]
-    unknown = [*build.unknown_ids(certificate.variant for certificate in certificates)]
-    if lacking:
-        names = ", ".join(lacking)
-        again = "Name that file with --signing, too"
-        unknown.append(f"Not in the request, because no file names their certificate: {names}. {again}")
-    for sentence in (*unknown, *(sentence for module in build.apps for sentence in module.filters())):
+    unsigned = [f"{name} ({identity})" for name, identity in variants if identity and name not in signed]
+    lacking = [*build.unknown_ids(certificate.variant for certificate in certificates), *build.unread]
+    if unsigned:
+        names, again = ", ".join(unsigned), "Name that file with --signing, too"
+        lacking.append(f"Not in the request, because no file names their certificate: {names}. {again}")
+    targets = [*read_targets(project).provisioning, *named_profiles(run)]
+    rows_b, lacking_b = request_for_platform_b(targets, options.store_id)
+    if variants and not certificates and not rows_b:
+        raise ParameterError("The request needs a fingerprint: --signing FILE, such as a signing report's text.")
+    if not variants and not targets:
+        where = "Name the folder of the app's module, or of its project file."
+        why = "".join(f" {sentence}." for sentence in build.unread)
+        raise ParameterError(f"No file says an application id or a bundle id. {where}{why}")
+    lacking += lacking_b
+    for sentence in (*lacking, *(sentence for module in build.apps for sentence in module.filters())):
         say(f"{sentence}.", sys.stderr)
-    exit_code = ExitCode.FAILED if unknown else ExitCode.OK
     if options.as_json:
-        say(json.dumps({"request": rows}, indent=1))
-        return exit_code
-    say("Please allowlist this app with the wallet provider (A-ALLOW-1), one entry for each line:")
+        say(json.dumps({"request": rows, "platformB": rows_b}, indent=1))
+    else:
+        _print_request(rows, rows_b)
+    return ExitCode.FAILED if lacking else ExitCode.OK
+
+
+def _print_request(rows: Collection[Mapping[str, str]], rows_b: Collection[Mapping[str, str]]) -> None:
+    """Print what to send for each platform."""
+    if rows:
+        say("Please allowlist this app with the wallet provider (A-ALLOW-1), one entry for each line:")
     for row in rows:
         note = f" ({row['note']})" if row["note"] else ""
         say(f"\n  application id  {row['applicationId']}\n  SHA-256         {row['sha256']}\n"
             f"  build variant   {row['variant']}\n  signed on       {row['machine']}{note}")  # fmt: skip
-    return exit_code
+    if rows_b:
+        say("Platform B: please allowlist these with the wallet provider, and associate them with the cards (wallet):")
+    for row in rows_b:
+        say(f"\n  bundle id       {row['bundleId']}\n  target          {row['target']}\n"
+            f"  team id         {row['teamId']}\n  store id        {row['storeId']}\n"
+            f"  at the scheme   associated application identifier {row['associatedApplicationIdentifier']}, "
+            f"associated store identifier {row['storeId']}")  # fmt: skip

@@ -44,7 +44,7 @@ SENT = Part("What was sent for allowlisting is not named: --sent FILE.", lambda 
 
 
 def _no_kotlin(name: str = "") -> Unseen:
-    return lambda facts: why_unread("Kotlin", facts.a.kotlin, facts.a.java, name)
+    return lambda facts: why_unread(facts, "Kotlin", facts.a.kotlin, facts.a.java, name)
 
 
 def _no_import(facts: Facts) -> str:
@@ -72,6 +72,10 @@ def _no_levels(facts: Facts) -> str:
             if facts.a.build.level(module, name) is None:
                 return f"The {name} of {module.file.name} is set outside of the files that were read: write it there."
     return "" if facts.a.build.apps else "No build script of an app was read: name the folder that has it."
+
+
+def _no_script(facts: Facts) -> str:
+    return next((f"{sentence}." for sentence in facts.a.build.unread), "")
 
 
 # Build files.
@@ -147,7 +151,7 @@ def check_repositories(facts: Facts) -> Iterator[Miss]:
         todo = f"Get the private library from {source}, and add the repository that holds it."
         if not facts.a.sdk and not facts.a.kotlin.about:
             group, _colon, name = facts.a.library[0].coordinate.partition(":")
-            todo += f" An app that does not provision excludes what drags it in: exclude group {group}, module {name}."
+            todo = f"An app that does not provision excludes it: exclude group {group}, module {name}. Else: {todo}"
         yield miss_at(module.file.name, first.line, expected, observed, todo, harms=True)
 
 
@@ -203,7 +207,7 @@ def check_levels(facts: Facts) -> Iterator[Miss]:
                 yield miss_at(file.name, line, expected, str(level), todo, noted=True)
 
 
-@case("gradle.application-ids", "form", "A-ALLOW-2", PLATFORM_A, APP_IDS)
+@case("gradle.application-ids", "form", "A-ALLOW-2", PLATFORM_A, APP_IDS, unseen=_no_script)
 def check_application_ids(facts: Facts) -> Iterator[Miss]:
     """Each application id is known, with its variants."""
     expected, todo = "each id allowlisted on its own (sdk-a)", "Send them all: workbook preflight allowlist-request."
@@ -214,7 +218,9 @@ def check_application_ids(facts: Facts) -> Iterator[Miss]:
         if len(ids) > 1:
             listed = [f"{identity} ({', '.join(names)})" for identity, names in ids.items()]
             more = [f"and {len(ids) - 6} more"] if len(ids) > 6 else []  # the request for allowlisting has them all
-            observed = f"{len(ids)} application ids: {'; '.join([*listed[:6], *more, *module.filters()])}"
+            observed = (
+                f"{len(ids)} application ids: {'; '.join([*listed[:6], *more, *module.filters(), *module.unread])}"
+            )
             yield miss_at(module.file.name, module.file.line("applicationId"), expected, observed, todo, noted=True)
     app = facts.a.build.apps[0]
     for unknown in facts.a.build.unknown_ids(certificate.variant for certificate in facts.certificates):
@@ -261,8 +267,8 @@ def check_fetch_opc(facts: Facts) -> Iterator[Miss]:
 
     What it calls may answer an error as it likes, but not with an empty text, which would be OPC data.
     """
-    expected = "fetchOpc throws when the back end fails"
-    todo = "Throw: the SDK makes OpcFetchError of it. Any text that is returned goes to the wallet as OPC data."
+    expected = "fetchOpc returns OPC data, or throws when the back end fails"
+    todo = "Throw: the SDK makes OpcFetchError of it (sdk-a). Any text that is returned is taken for the OPC data."
     empty = re.compile(r'\bcatch\s*\([^)]*\)\s*\{[^{}]*""[\s;]*\}|\.getOr(Default|Else)\s*[({]\s*""')
     for function in (found for source in facts.a.kotlin.about for found in source.parts.functions.get("fetchOpc", ())):
         for called in [*facts.a.kotlin.reach(function)][1:]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
 
 from workbook.tools.harness.model import Miss
 from workbook.tools.preflight.gradle import numbers
@@ -41,6 +42,9 @@ SDK_B = Part(
 )
 
 
+SIGNED = Part("No profile and no archive of platform B is named: --signing FILE.", lambda facts: bool(facts.signed))
+
+
 # Why a case may have had nothing to judge: an empty text where what it judges was read.
 
 
@@ -49,7 +53,7 @@ def _no_list(facts: Facts) -> str:
 
 
 def _no_swift(name: str = "") -> Unseen:
-    return lambda facts: why_unread("Swift", facts.b.swift, facts.b.others, name)
+    return lambda facts: why_unread(facts, "Swift", facts.b.swift, facts.b.others, name)
 
 
 def _no_handler(facts: Facts) -> str:
@@ -226,6 +230,44 @@ def check_entitlements(facts: Facts) -> Iterator[Miss]:
             expected, observed = "the entitlement …payment-pass-provisioning", "the entitlement is missing (sdk-b)"
             todo = f"Add it to the entitlements of {target.name}, and to its provisioning profile."
             yield miss_at(file.name, file.line("entitlements"), expected, observed, todo, harms=True)
+
+
+def _no_profile(facts: Facts) -> str:
+    """The first target of the project, or of an archive, whose profile was not read."""
+    if not facts.signed:
+        return ""
+    ids = [target.bundle_id for target in facts.signed if target.entitlements is not None]
+    names = {target.name: target.bundle_id for target in facts.b.targets.embedding}
+    for target in facts.b.targets.embedding:
+        if any(fnmatchcase(target.bundle_id, identity) for identity in ids):
+            names.pop(target.name, None)
+    for name, bundle_id in names.items():
+        return f"No profile of {name} ({bundle_id or 'its id is unknown'}) is named: add it with --signing."
+    bare = next((target.file.name for target in facts.signed if target.role and target.entitlements is None), "")
+    return f"{bare} has no profile: name an archive that was signed for the store or for testers." if bare else ""
+
+
+@case("signing.profiles", "form", "GAP-8", SIGNED, unseen=_no_profile)
+def check_profiles(facts: Facts) -> Iterator[Miss]:
+    """The profiles of app and extensions have the provisioning entitlement."""
+    needed = {target.bundle_id for target in facts.b.targets.embedding}
+    others = {target.bundle_id for target in facts.b.targets.all} - needed
+    for target in facts.signed:
+        rights = target.entitlements
+        if rights is None or target.bundle_id in others or (target.plist and not target.role):
+            continue
+        name = target.bundle_id or target.name
+        if not target.may_provision:
+            expected, observed = (
+                "the entitlement …payment-pass-provisioning in the profile",
+                f"{name} without it (sdk-b)",
+            )
+            todo = "Make the profile anew with it, and sign again: a profile that was renewed may have lost it (seen)."
+            yield miss_at(target.file.name, 1, expected, observed, todo, harms=True)
+        elif rights.get("get-task-allow") is True:
+            todo = "Sign with a profile for the store: a development build shows no view (sdk-b)."
+            expected, observed = "a profile for the store or for testers", f"a development profile of {name}"
+            yield miss_at(target.file.name, 1, expected, observed, todo, noted=True)
 
 
 def _is_group_known(target: BuildTarget) -> bool:

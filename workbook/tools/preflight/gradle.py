@@ -21,7 +21,9 @@ BUILD_SCRIPTS = ("*.gradle", "*.gradle.kts")
 # The folder of a plugin that the project makes for its own modules.
 MAKES_PLUGINS = re.compile(r"(^|/)(build-?logic|buildSrc|[\w-]*plugins?)/", re.IGNORECASE)
 # What only the block of an app or a library for the phone has; each may be the only one there.
-OF_MOBILE = frozenset({"defaultConfig", "compileSdk", "compileSdkVersion", "namespace", "productFlavors"})
+OF_MOBILE = frozenset({"defaultConfig", "compileSdk", "compileSdkVersion", "namespace", "productFlavors", "buildTypes"})
+# Scripts that frameworks bring, and every project of theirs applies: none makes a flavour.
+OF_FRAMEWORKS = re.compile("node_modules|flutter|cordova")
 # What makes an element of a container such as `productFlavors`, what finds one, and what delegates a property to one.
 MAKING = frozenset({"create", "register", "maybeCreate"})
 NAMING = MAKING | {"getByName", "named"}
@@ -177,12 +179,16 @@ class Module:
         root: the whole script as one statement.
         names: what names stand for: the script's own first, then the project's properties and variables.
         catalog: the libraries of the version catalog.
+        applied: the scripts that it applies by `apply from:`, as far as they are in the project.
+        unread: a sentence about each of the others.
     """
 
     file: File
     root: Statement
     names: Mapping[str, str]
     catalog: Catalog
+    applied: tuple[Statement, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def is_mobile(self) -> bool:
@@ -215,7 +221,7 @@ class Module:
     @property
     def _mobile(self) -> tuple[Statement, ...]:
         """What configures the build of an app or a library, whatever the platform's block is called."""
-        own = (entry.block for entry in self.root.block)
+        own = (entry.block for root in (self.root, *self.applied) for entry in root.block)
         return tuple(inner for block in own if any(part.name in OF_MOBILE for part in block) for inner in block)
 
     def _plugins(self) -> Iterator[str]:
@@ -367,8 +373,15 @@ class Build:
 
     @property
     def apps(self) -> list[Module]:
-        """The modules that build an app."""
-        return [module for module in self.modules if module.is_app and module.is_mobile]
+        """The modules that build an app; a script that another one applies is a part of that one."""
+        applied = {id(root) for module in self.modules for root in module.applied}
+        return [module for module in self.modules
+                if module.is_app and module.is_mobile and id(module.root) not in applied]  # fmt: skip
+
+    @property
+    def unread(self) -> list[str]:
+        """A sentence about each script that an app applies, and that was not read."""
+        return [sentence for module in self.apps for sentence in module.unread]
 
     def unknown_ids(self, signed: Iterable[str]) -> Iterator[str]:
         """A sentence about the variants whose application id no script says, also among those of a signing report."""
@@ -443,13 +456,39 @@ def read_build(project: Project) -> Build:
     conventions = [(file, read_script(file.text)) for file in own_plugins if "Sdk" in file.text]
     for entry in (entry for _file, root in conventions for entry in root.all_below()):
         names |= _assigned(entry)
+    scripts = {file.path.name: root for file, root in read}
     for file, root in read:
+        applied, unread = _applied(file, root, scripts)
         # what only this script sees: a name at its top wins over one in a block
         own = {name: text for entry in (*root.all_below(), *root.block) for name, text in _assigned(entry).items()}
         kind = settings if file.path.name.startswith("settings.") else modules
-        kind.append(Module(file, root, names | own, catalog))
+        kind.append(Module(file, root, names | own, catalog, applied, unread))
     plugins = tuple(Module(file, root, names, catalog) for file, root in conventions)
     return Build(tuple(modules), tuple(settings), plugins, tuple(broken))
+
+
+def read_lock_files(project: Project) -> Iterator[Dependency]:
+    """The dependencies in Gradle's lock files, which also have those that a plugin drags in."""
+    for file in project.named("*gradle.lockfile"):
+        for match in re.finditer(r"(?m)^([\w.-]+:[\w.-]+):([\w.-]+)=", file.text):
+            yield Dependency(match[1], match[2], "", file, file.text.count("\n", 0, match.start()) + 1)
+
+
+def _applied(
+    file: File, root: Statement, scripts: Mapping[str, Statement]
+) -> tuple[tuple[Statement, ...], tuple[str, ...]]:
+    """The scripts that a script applies, and a sentence about each that the project does not have."""
+    applied: list[Statement] = []
+    unread: list[str] = []
+    for entry in root.below("apply"):
+        text = entry.strings[0] if "from" in entry.words and entry.strings else ""
+        found = scripts.get(text.rpartition("/")[2])
+        if found is not None and found is not root:
+            applied.append(found)
+        elif text and not OF_FRAMEWORKS.search(text):
+            place = f"{file.name}:{entry.line} applies {text:.80}"
+            unread.append(f"{place}, which was not read: a flavour in it is missing here")
+    return tuple(applied), tuple(unread)
 
 
 def _assigned(entry: Statement) -> dict[str, str]:

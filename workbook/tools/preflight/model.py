@@ -24,6 +24,7 @@ from workbook.tools.preflight.project import (
     line_of,
 )
 from workbook.tools.preflight.signing import SigningCertificate
+from workbook.tools.preflight.targets import BuildTarget
 
 # From this version on platform A's SDK asks for the OPC data itself.
 LATER_A = (0, 4, 0)
@@ -94,6 +95,7 @@ class Facts:
         a: platform A's part.
         b: platform B's part.
         certificates: those that the user named, each with the machine that it is of.
+        signed: platform B's apps and extensions in the archives and profiles that the user named.
         sent: what was sent for allowlisting, as pairs of an application id and a fingerprint; None if unknown.
         library: a pattern of the private library's name.
         environment: the back end's settings; None if the user named no file.
@@ -104,6 +106,7 @@ class Facts:
     a: ProjectA = field(default_factory=ProjectA)
     b: ProjectB = field(default_factory=ProjectB)
     certificates: tuple[SigningCertificate, ...] = ()
+    signed: tuple[BuildTarget, ...] = ()
     sent: frozenset[tuple[str, str]] | None = None
     library: str = ""
     environment: tuple[Setting, ...] | None = None
@@ -121,6 +124,18 @@ class Facts:
         sources = (*self.a.kotlin.files, *self.b.swift.files)
         no_text = ((file, file.no_text) for file in sources if file.no_text)
         return *self.a.build.broken, *no_text, *self.a.kotlin.refused.items(), *self.b.swift.refused.items()
+
+    @cached_property
+    def framework(self) -> str:
+        """A sentence about a framework whose language no grammar here reads; empty where the project uses none."""
+        for name, mark, made, language in (
+            ("pubspec.yaml", b"sdk: flutter", "a Flutter app", "Dart"),
+            ("*.csproj", b"<UseMaui>true", "a .NET MAUI app", "C#"),
+        ):
+            for file in self.project.named(name):
+                if mark in file.content:
+                    return f" {file.name} makes {made}, and {language} is only searched as text."
+        return ""
 
     @cached_property
     def secrets(self) -> frozenset[str]:
@@ -242,10 +257,11 @@ def misses_unread(files: Iterable[tuple[File, str]]) -> Iterator[Miss]:
         yield miss_at(file.name, 1, "a file that can be read", why, "Mend it: nothing in it was judged.", harms=True)
 
 
-def why_unread(language: str, read: Sources, others: tuple[File, ...], name: str) -> str:
+def why_unread(facts: Facts, language: str, read: Sources, others: tuple[File, ...], name: str) -> str:
     """Why the sources of a language may say nothing of this name; empty where they were read and have it.
 
     Args:
+        facts: with the project.
         language: of the sources.
         read: the sources.
         others: those about provisioning in another language, which no grammar here reads.
@@ -257,6 +273,7 @@ def why_unread(language: str, read: Sources, others: tuple[File, ...], name: str
     if read.unclear:
         return read.unclear
     if not read.about:
-        return f"No {language} source that was read names a class of the SDK: name the folder that has it."
+        where = f"name the folder that has it.{facts.framework}"
+        return f"No {language} source that was read names a class of the SDK: {where}"
     is_there = not name or any(name in source.identifiers for source in read.about)
     return "" if is_there else f"No {language} source about provisioning has {name}: name the folder that has it."

@@ -16,11 +16,13 @@ from workbook.tools.harness.report import RunRecord
 from workbook.tools.harness.selection import Baseline, chosen
 from workbook.tools.harness.summary import headline
 from workbook.tools.preflight.gradle import read_build
+from workbook.tools.preflight.profiles import request_for_platform_b
 from workbook.tools.preflight.project import read_project
 from workbook.tools.preflight.run import PREFLIGHT_CASES, Preflight, finding_lines, preflight
 from workbook.tools.preflight.signing import allowlist_request, read_certificates
+from workbook.tools.preflight.targets import BuildTarget, read_targets
 from workbook.views.html import View
-from workbook.views.table import Snapshot, Stack, Table, statement, table
+from workbook.views.table import Snapshot, Stack, statement, table
 
 
 class ProjectResult(Result):
@@ -29,14 +31,22 @@ class ProjectResult(Result):
     Attributes:
         folder: where the files are; None where they were only in memory.
         variants: the name of each build variant of platform A, and its application id.
+        targets: platform B's app and extensions.
         record: everything that the reports are made of.
     """
 
     next_steps = "Next: result.failed, .files, .changes(OTHER), .write(FOLDER), .exit_code."
 
-    def __init__(self, record: RunRecord, variants: Iterable[tuple[str, str]], folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        record: RunRecord,
+        variants: Iterable[tuple[str, str]],
+        targets: Iterable[BuildTarget],
+        folder: Path | None = None,
+    ) -> None:
         super().__init__(record)
         self.variants = tuple(variants)
+        self.targets = tuple(targets)
         self.folder = folder
 
     @property
@@ -44,12 +54,15 @@ class ProjectResult(Result):
         """The texts of the project's files by their names, to change and judge again; empty without a folder."""
         return texts_of(self.folder) if self.folder else {}
 
-    def allowlist_request(self, *signing: str | Path, machine: str = "") -> Table:
-        """The values to send for allowlisting: a row for each build variant and each certificate that may sign it.
+    def allowlist_request(self, *signing: str | Path, machine: str = "", store_id: str = "") -> View:
+        """The values to send for allowlisting.
+
+        That is a row for each build variant and each certificate that may sign it; of platform B for each target.
 
         Args:
             signing: the texts of signing reports.
             machine: whose certificates these are.
+            store_id: the store's number of platform B's app.
 
         Raises:
             ConfigurationError: a file cannot be read, or holds no fingerprint.
@@ -60,7 +73,13 @@ class ProjectResult(Result):
             (row["applicationId"], row["sha256"], row["variant"], row["machine"])
             for row in allowlist_request(self.variants, certificates)
         )
-        return table("Please allowlist with the wallet provider (A-ALLOW-1)", head, rows)
+        of_a = table("Please allowlist with the wallet provider (A-ALLOW-1)", head, rows)
+        listed, _lacking = request_for_platform_b(self.targets, store_id)
+        if not listed:
+            return of_a
+        title = "Platform B: please allowlist, and associate with the cards at the scheme (wallet)"
+        of_b = table(title, listed[0], (tuple(row.values()) for row in listed))
+        return Stack((of_a, of_b)) if self.variants else of_b
 
     def shown(self) -> View:
         """Each finding, and how it ended: lines as text, a table as HTML."""
@@ -118,11 +137,15 @@ def project(
             only=only,
         )
         record = preflight(run)
-        apps = read_build(read_project([folder])).apps
-        variants = [(one.name, one.application_id) for module in apps for one in module.variants()]
+        files_read = read_project([folder])
+        apps, targets = read_build(files_read).apps, read_targets(files_read).provisioning
+        variants = [(variant.name, variant.application_id) for module in apps for variant in module.variants()]
     about = replace(record.about, target="the project")
     return ProjectResult(
-        replace(record, about=about), variants, None if isinstance(files, Mapping) else Path(files).expanduser()
+        replace(record, about=about),
+        variants,
+        targets,
+        None if isinstance(files, Mapping) else Path(files).expanduser(),
     )
 
 

@@ -192,7 +192,7 @@ def read_project(paths: Sequence[Path], *, most_files: int = 200_000, most_bytes
             raise ParameterError(f"No folder {str(path)!r}. Name the folder of a mobile project.")
         for found in _walk(path, 2 * most_files, most_bytes):
             place = os.path.normpath(found)
-            name = found[len(str(path)) :].replace(os.sep, "/").lstrip("/")
+            name = os.path.relpath(found, path).replace(os.sep, "/")
             files[place] = File(Path(place), name if len(paths) == 1 else f"{path.name}/{name}")
             if len(files) > most_files:
                 raise ParameterError(

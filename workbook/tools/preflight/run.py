@@ -16,7 +16,7 @@ from workbook.tools.harness.model import CaseResult, Verdict, gravest
 from workbook.tools.harness.report import About, RunRecord, conclude
 from workbook.tools.harness.selection import Options
 from workbook.tools.preflight import cases_a, cases_b, cases_text
-from workbook.tools.preflight.gradle import Dependency, read_build
+from workbook.tools.preflight.gradle import Dependency, read_build, read_lock_files
 from workbook.tools.preflight.model import (
     EXTENSION,
     PLATFORM_A,
@@ -28,8 +28,10 @@ from workbook.tools.preflight.model import (
     Setting,
 )
 from workbook.tools.preflight.platform_b import read_platform_b
+from workbook.tools.preflight.profiles import ARCHIVES, PROFILE, read_signed
 from workbook.tools.preflight.project import LARGEST_FILE, Project, about_provisioning, read_project, read_sources
 from workbook.tools.preflight.signing import SigningCertificate, read_certificates, read_sent
+from workbook.tools.preflight.targets import BuildTarget
 
 # Every case by its name, in the order of the modules' texts.
 PREFLIGHT_CASES: Mapping[str, PreflightCase] = {
@@ -48,7 +50,7 @@ class Preflight(Options[PreflightCase]):
         paths: folders of the project, or single files.
         sdk: the SDK's coordinate `group:name` or its package's name; by default recognised by its name.
         library: the same for the private library.
-        signing: texts of signing reports.
+        signing: texts of signing reports of platform A, and profiles and archives of platform B.
         machine: whose certificates they are.
         sent: the request that was sent for allowlisting.
         environment: the back end's environment, one NAME=VALUE on a line.
@@ -81,6 +83,7 @@ def read_facts(run: Preflight) -> Facts:
         a=_platform_a(project, sdk, library),
         b=read_platform_b(project, run.sdk),
         certificates=named_certificates(run),
+        signed=named_profiles(run),
         sent=None if run.sent is None else read_sent(run.sent),
         library=library.rpartition(":")[2],
         environment=environment,
@@ -91,7 +94,7 @@ def read_facts(run: Preflight) -> Facts:
 def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
     build = read_build(project)
     java = (file for file in project.named("*.java") if not file.is_test and not build.is_of_server(file))
-    found = list(build.dependencies())
+    found = [*build.dependencies(), *read_lock_files(project)]
 
     def like(pattern: str) -> tuple[Dependency, ...]:
         return tuple(entry for entry in found if re.search(pattern, entry.coordinate, re.IGNORECASE))
@@ -107,8 +110,14 @@ def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
 
 
 def named_certificates(run: Preflight) -> tuple[SigningCertificate, ...]:
-    """The certificates in every file that the user named."""
-    return tuple(cert for path in run.signing for cert in read_certificates(path, run.machine))
+    """Platform A's certificates in every file that the user named."""
+    reports = (path for path in run.signing if path.suffix not in {PROFILE, *ARCHIVES})
+    return tuple(certificate for path in reports for certificate in read_certificates(path, run.machine))
+
+
+def named_profiles(run: Preflight) -> tuple[BuildTarget, ...]:
+    """What signed platform B's targets, in every file that the user named."""
+    return tuple(target for path in run.signing if path.suffix in {PROFILE, *ARCHIVES} for target in read_signed(path))
 
 
 def read_environment(path: Path) -> tuple[Setting, ...]:
@@ -136,11 +145,14 @@ def preflight(run: Preflight) -> RunRecord:
     began = monotonic()
     facts = read_facts(run)
     results = [_judge(case, facts) for case in run.cases]
-    something = facts.a.is_there or facts.b.is_there or facts.unread
+    something = facts.a.is_there or facts.b.is_there or facts.unread or facts.signed
     trouble = "" if something else (
         "Nothing here is about provisioning: no SDK, no extension point, no entitlement. Name the project's folder, "
         "and the SDK with --sdk if its name is unusual."
     )  # fmt: skip
+    if trouble and facts.a.build.apps:
+        drags = "If the build asks for a library of the wallet provider all the same, a plugin drags it in"
+        trouble += f" {drags}: exclude that library's group and module."
     about = partial(
         About,
         target=", ".join(path.name or str(path) for path in run.paths),

@@ -176,6 +176,12 @@ class Targets:
             of_both = apps
         return [*of_both, *self.extensions]
 
+    @property
+    def provisioning(self) -> list[BuildTarget]:
+        """The same, where the project is about provisioning."""
+        is_about = self.extensions or any(target.may_provision for target in self.all)
+        return self.embedding if is_about else []
+
 
 def is_inside(extension: BuildTarget, app: BuildTarget) -> bool:
     """Whether the extension's identifier begins with the app's, as the platform demands."""
@@ -200,12 +206,12 @@ def read_targets(project: Project) -> Targets:
     if not any(target.product for target in targets):
         targets += reader.read_property_lists()
     unique = {(target.name, target.configuration, target.file.name): target for target in targets}
-    generating = "" if is_described else _generating(project)
-    return Targets(tuple(unique.values()), tuple(reader.broken), tuple(project_files), generating)
+    made = Targets(tuple(unique.values()), tuple(reader.broken), tuple(project_files))
+    return made if is_described else replace(made, generating=_generating(project, bool(made.provisioning)))
 
 
-def _generating(project: Project) -> str:
-    """What makes the project file that is not here, if it is about provisioning; empty where nothing does."""
+def _generating(project: Project, is_about: bool) -> str:  # noqa: FBT001
+    """What makes the project file that is not here, if one of the two is about provisioning; else empty."""
     about = re.compile(
         rb"payment-pass-provisioning|issuer-provisioning|IssuerProvisioning|card-?provisioning", re.IGNORECASE
     )
@@ -216,7 +222,7 @@ def _generating(project: Project) -> str:
         (("Project.swift",), "tuist generate"),
     ):
         for file in project.named(*names):
-            if about.search(file.content):
+            if is_about or about.search(file.content):
                 return (
                     f"{file.name} is recognised, and not read: run `{tool}`, and judge the project file that it makes."
                 )
@@ -394,16 +400,16 @@ class _Reader:
             folder = file.path.parent
             beside = [other for other in self.project.named("*.entitlements", "Entitlements.plist")
                       if other.path.parent == folder]  # fmt: skip
-            settings: dict[str, str] = {}
+            name, settings = folder.name, {}
             # a project for several platforms is up to two folders above the list
             for other in self.project.named("*.csproj"):
                 if other.path.parent in {folder, *folder.parents[:2]}:
-                    settings = _read_csproj(other)
+                    name, settings = other.path.stem, _read_csproj(other)
                     named = settings.get("CodesignEntitlements", "").replace("\\", "/")
                     beside = [*filter(None, [self.project.at(other.path.parent / named)])] or beside
             rights_file = beside[0] if len(beside) == 1 else None
             rights = self.read_list(rights_file)
-            yield BuildTarget(folder.name, file, "", "", settings, plist, file, rights, rights_file)
+            yield BuildTarget(name, file, "", "", settings, plist, file, rights, rights_file)
 
 
 def _read_csproj(file: File) -> dict[str, str]:
