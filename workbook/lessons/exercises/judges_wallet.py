@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Literal
 
-from workbook.errors import WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.trace import CALLS
 from workbook.flows.variants import SURFACES
@@ -183,47 +180,6 @@ def request_and_delegate(handler: Any) -> Reason | Observed:  # noqa: PLR0911  #
     return Observed(ordinary)
 
 
-# The exercises in Swift: each choice is played as the same in Python.
-
-
-def delegate_in_swift(encode: str, decode: str, order: str, failure: str) -> type[ReferenceHandler]:
-    """A handler whose delegate does what these choices of the Swift code do."""
-    encodings: Mapping[str, Callable[[bytes], str]] = {
-        "a": lambda output: output.decode("utf-8", "replace"),
-        "b": lambda output: base64.b64encode(output).decode(),
-        "c": lambda output: f"{len(output)} bytes",
-    }
-    decodings: Mapping[str, Callable[[str], Any]] = {"a": str.encode, "b": str, "c": base64.b64decode}
-
-    class Chosen(ReferenceHandler):
-        def provision(self, *given: Any) -> Any:
-            card, output = given if order == "b" else reversed(given)
-            try:
-                sent = base64.b64decode(encodings[encode](output), validate=True)  # the app's route takes base64
-                answer = base64.b64encode(self.back_end.post(card, sent, timeout=9.0)).decode()
-            except (WorkbookError, ValueError):
-                if failure == "b":
-                    raise
-                return None if failure == "a" else b""
-            return decodings[decode](answer)
-
-    return Chosen
-
-
-def swift_delegate() -> Observed:
-    """For each gap the one choice with which nothing is found, the other gaps being right."""
-    right = {"encode": "b", "decode": "c", "order": "b", "failure": "a"}
-    choices = {"encode": "abc", "decode": "abc", "order": "ab", "failure": "abc"}
-    facts = {}
-    for gap, keys in choices.items():
-        handlers = {key: delegate_in_swift(**(right | {gap: key})) for key in keys}
-        good = [
-            key for key, each in handlers.items() if not find_mistake(each) and not find_mistake(each, failing="POST")
-        ]
-        facts[gap] = " or ".join(good)
-    return Observed(play_flow(delegate_in_swift(**right)), **facts)
-
-
 def status_on_an_old_phone(handler: Any) -> Reason | Observed:  # noqa: PLR0911  # one reason each
     """status() keeps 100 ms where each read of the storage takes 40 ms, and still offers every card."""
     if reason := left_out(handler, "status"):
@@ -248,6 +204,9 @@ def status_on_an_old_phone(handler: Any) -> Reason | Observed:  # noqa: PLR0911 
         return Reason("X-INIT-1", f"the service of status() knew {cards} of {len(INSTRUMENT_IDS)} saved cards.", old)
     never = play_flow(handler, on="app was never opened")
     return first_finding(never) or Observed(old)
+
+
+# The exercise in Swift: each choice is played as the same in Python.
 
 
 def list_in_swift(fetch: str, limit: str, failure: str) -> type[ReferenceHandler]:
