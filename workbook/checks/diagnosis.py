@@ -1,30 +1,48 @@
-"""From a symptom to its likely causes: whose job it is, how to make sure, and a message that is ready to send.
+"""From a symptom to its causes: whose job each is, how to make sure, and a message that is ready to send.
 
 The catalogue is data, `catalogue.toml`; the page `symptoms.md` is made from it. A symptom is any text: a status code,
 the name of an outcome, an error body, a sentence, a log of thousands of lines, a trace.
 
-Two things lead to a row. Its patterns are what is certain: codes, names, lines of a log. Its words are what people
-write: SQLite's full-text index ranks the rows by them (BM25, on stems and on pairs of neighbours). Beside the rows the
-index holds what is no business of ours, so a text that belongs there is not guessed at.
+Evidence decides: codes, statuses, names, numbers of an error domain, lines of a log. Without any, the words of the text
+are searched for. The rows that they lead to are a list with a question and no verdict, and under a floor it is empty.
 """
 
-import math
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import groupby, islice, pairwise
-from typing import Any
+from itertools import groupby, islice
+from typing import Any, Final
 
-from workbook.base.values import nearest, whole
-from workbook.errors import ConfigurationError, ParameterError
+from workbook.base.values import whole
+from workbook.checks.word_search import MOST_LINES, WordIndex
+from workbook.errors import ParameterError
 
-# Bytes of a text that is looked at.
+# Characters of a text that is looked at.
 LARGEST_LOG = 16 * 1_048_576
-# Causes that are shown.
-MOST_SHOWN = 3
+# Rows that are shown.
+MOST_SHOWN = 5
+# The sections of the catalogue in which a symptom may be, by what an integrator works on.
+_BACK_END, _IN_APP = "The back end and the API", "Both platforms, in the app"
+PLATFORMS: Final = {
+    "platform A": (_BACK_END, "Platform A", _IN_APP),
+    "platform B, in the app": (_BACK_END, "Platform B, in the app", _IN_APP),
+    "platform B, from the wallet": (_BACK_END, "Platform B: the app, or its cards, are missing in the wallet"),
+}
+# What works, in the order in which it has to: a row names the last of them that did.
+STEPS: Final = (
+    "nothing",
+    "the build",
+    "the GET",
+    "the button",
+    "the wallet's first screen",
+    "the terms",
+    "the card was added",
+    "the app is listed",
+    "a card was chosen",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,34 +56,70 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
+class Sign:
+    """A piece of a log that speaks for a row.
+
+    Attributes:
+        text: what the line holds, in small letters.
+        pattern: what the line fits as well.
+        is_certain: whether it proves the row.
+    """
+
+    text: str
+    pattern: re.Pattern[str]
+    is_certain: bool
+
+    def find(self, lowered: str) -> int:
+        """Where it is in a text of small letters; -1 where it is not, or only after a "no" or "not"."""
+        start = lowered.find(self.text)
+        while start >= 0:
+            begin = lowered.rfind("\n", 0, start) + 1
+            end = lowered.find("\n", start)
+            end = len(lowered) if end < 0 else end
+            match = self.pattern.search(lowered, begin, end)
+            if match and not _is_denied(lowered, match.start()):
+                return match.start()
+            start = lowered.find(self.text, end)
+        return -1
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogueRow:
     """One row of the catalogue.
 
     Attributes:
         number: its number; they count from 1.
         section: its section of the page `symptoms.md`.
-        patterns: one that fits is enough. Group 1, if there is one, is the evidence that is shown.
-        common: one that fits is enough, but says little: often a side effect of another row, or another's status.
-        words: what its index holds beside its causes and its check: how people write it, and what else they may.
-        sign: what only this symptom shows; it ends the sentence "do you see that ...".
+        after: the last step that worked, of `STEPS`; where it may be one of several, all of them.
         check: how to make sure.
         causes: what may be behind it, most likely first.
+        sign: what only this symptom shows; it ends the sentence "do you see that ...".
+        signs: the pieces of a log that speak for it.
+        status: HTTP statuses of the API.
+        codes: statuses of the wallet on platform A.
+        instead_of: rows whose evidence is worthless beside evidence for this one.
+        words: how people write it; searched beside its causes and its check.
         ask: what to ask the party that has to act; empty where that is you.
-        to: who gets that message, where it is another than who has to act; you write it.
+        to: who gets that message; you write it.
+        needs: the values that whoever gets it has to know.
         rules: a finding that rests on one of these has this row.
         play: what reproduces it, a verb and its settings; empty where no software can.
     """
 
     number: int
     section: str
-    patterns: tuple[re.Pattern[str], ...]
+    after: tuple[str, ...]
     check: str
     causes: tuple[Cause, ...]
     sign: str
-    common: tuple[re.Pattern[str], ...] = ()
+    signs: tuple[Sign, ...] = ()
+    status: tuple[int, ...] = ()
+    codes: tuple[int, ...] = ()
+    instead_of: tuple[int, ...] = ()
     words: tuple[str, ...] = ()
     ask: str = ""
     to: str = ""
+    needs: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     play: tuple[str, ...] = ()
 
@@ -80,50 +134,6 @@ class CatalogueRow:
         return tuple(dict.fromkeys(owner for cause in self.causes for owner in cause.owner))
 
 
-def _in_a_line(text: str) -> re.Pattern[str]:
-    """A pattern to search a long text with, which fits within one line of it: faster than a search in each line."""
-    return re.compile(text.replace(r"\W", r"[^\w\n]"), re.IGNORECASE | re.MULTILINE)
-
-
-def _status_pattern(status: int) -> str:
-    """A pattern for an HTTP status: after a word or sign that makes a status of the number, or first in its line."""
-    nouns = r'\bHTTP(?:/\d(?:\.\d)?)?|\bstatus(?:[ _]?code)?"?|\bcode|\berror'
-    verbs = r"\b(?:GET|POST)|\banswer(?:ed|s)?|\breturn(?:ed|s)?|\brespon[ds]\w*|\bfail\w*(?: with)?|\bgot|\bgets?"
-    logged = r"\w: |[-=]> (?:HTTP )?"
-    alone = rf"^\W*{status}(?:\W*$| (?:from|on|at|for|when|by|in|after)\b)"
-    return rf"(?:(?:{nouns}|{verbs})\W{{1,4}}(?:an? )?(?:HTTP )?|{logged}){status}\b(?! ?ms\b)|{alone}"
-
-
-def _code_pattern(code: int) -> str:
-    """A pattern for a status of the wallet, of which a group is the code.
-
-    A small number is too common to be one beside other words; a long one is, where a word of ours stands with it.
-    """
-    if code < 100:
-        return rf"(?:ApiException|(?<!HTTP )status[ _]?(?:code)?)\W{{1,3}}({code})\b(?![.\d])"
-    words = "wallets?|provision|canprovision|adding|phones?|devices?|emulator|attestation|apps?|build|package"
-    said = r"status|code|error\w*|exception|fail\w*|result|tap[ _]?and[ _]?pay\w*|got|(?:get|see|give|return)\w*"
-    between = r"\W{1,4}(?:(?:is|was|with|code|status|error|an?)\W{1,4}){0,3}"
-    return (
-        rf"^\W*({code})(?:\W*$|\W{{1,4}}tap[ _]?and[ _]?pay)"
-        rf"|(?<!postal )(?<!zip )\b\w*(?:{said}){between}({code})\b"
-        rf"|^(?=.*\b(?:{words})\b).*?\b({code})\b"
-    )
-
-
-def _name_patterns(name: str) -> tuple[str, list[str]]:
-    """Patterns for the name of an outcome or error: where it is certain, and where it may be another's name as well.
-
-    A long name is certain anywhere. A short one, such as Timeout, is so alone, with its number, or behind its outcome.
-    """
-    humps = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+", name)
-    spelt = "_?".join(humps)
-    if len(humps) > 2:
-        return rf"\b{spelt}\b", []
-    behind = r"(?:Failure|Failed|Result|CannotBeProvisioned|Provisioning\w*Error|Provision)\W{1,2}(?:Failure\W)?\W?"
-    return rf"^\W*{spelt}\W*$|\b{behind}{spelt}\b|\b{spelt} ?\(", [rf"\b{spelt}\b"] if len(humps) == 2 else []
-
-
 @cache
 def _data() -> dict[str, Any]:
     return tomllib.loads(files("workbook.checks").joinpath("catalogue.toml").read_text("utf-8"))
@@ -132,23 +142,39 @@ def _data() -> dict[str, Any]:
 @cache
 def catalogue() -> tuple[CatalogueRow, ...]:
     """All rows, in the order of the page."""
-    rows = []
-    for given in _data()["row"]:
-        row = {"patterns": [], "common": [], **given}
-        names = row.pop("names", [])
-        named = [_name_patterns(name) for name in names]
-        codes, statuses = map(_code_pattern, row.pop("codes", [])), map(_status_pattern, row.pop("status", []))
-        patterns = {
-            "patterns": [*row["patterns"], *codes, *(sure for sure, _unsure in named)],
-            "common": [*row["common"], *(pattern for _sure, unsure in named for pattern in unsure), *statuses],
-        }
-        causes = tuple(Cause(**cause | {"owner": tuple(cause["owner"])}) for cause in row["causes"])
-        lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
-        compiled = {key: tuple(map(_in_a_line, value)) for key, value in patterns.items()}
-        words = (*row.pop("said", []), *row.get("words", []), " ".join(names))
-        lists.pop("said", None)
-        rows.append(CatalogueRow(**row | lists | compiled | {"causes": causes, "words": words}))
-    return tuple(rows)
+    return tuple(map(_read_row, _data()["row"]))
+
+
+def _read_row(given: Mapping[str, Any]) -> CatalogueRow:
+    row: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    names = row.pop("names", ())
+    pieces = {True: row.pop("certain", ()), False: row.pop("hints", ())}
+    signs = [_read_sign(piece, is_certain=certain) for certain, each in pieces.items() for piece in each]
+    row["signs"] = (*signs, *(sign for name in names for sign in _signs_of_name(name)))
+    row["causes"] = tuple(Cause(**cause | {"owner": tuple(cause["owner"])}) for cause in row["causes"])
+    row["words"] = (*row.pop("said", ()), *row.get("words", ()), *names)
+    return CatalogueRow(**row)
+
+
+def _read_sign(piece: str, *, is_certain: bool) -> Sign:
+    text, _mark, pattern = piece.partition(" ~ ")
+    return Sign(text, re.compile(pattern or rf"(?<![a-z0-9]){re.escape(text)}", re.MULTILINE), is_certain)
+
+
+def _signs_of_name(name: str) -> Iterator[Sign]:
+    """How the name of an outcome or error is found.
+
+    A name of three words, such as NoActiveWallet, is one anywhere. A short one, such as Timeout, may be another's: it
+    is certain alone in its line, behind an outcome, or as a call.
+    """
+    humps = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+", name)
+    behind = r"(?:failure|failed|result|cannotbeprovisioned|provision\w*error|provision)\W{1,3}(?:failure\W)?"
+    for joined in dict.fromkeys(("".join(humps).lower(), "_".join(humps).lower())):
+        word = rf"(?<![a-z0-9]){joined}(?![a-z0-9])"
+        sure = word if len(humps) > 2 else rf"^\W*{joined}\W*$|\b{behind}{joined}\b|(?<![a-z0-9.]){joined} ?\("
+        yield Sign(joined, re.compile(sure, re.MULTILINE), is_certain=True)
+        if len(humps) == 2:
+            yield Sign(joined, re.compile(word), is_certain=False)
 
 
 def row(number: int) -> CatalogueRow:
@@ -161,27 +187,31 @@ def row(number: int) -> CatalogueRow:
     return next(one for one in catalogue() if one.number == number)
 
 
+def triage(platform: str) -> dict[str, tuple[CatalogueRow, ...]]:
+    """The rows of one of `PLATFORMS`, by the last step that worked, in the order of the steps."""
+    rows = [one for one in catalogue() if one.section in PLATFORMS[platform]]
+    found = {step: tuple(one for one in rows if step in one.after) for step in STEPS}
+    return {step: those for step, those in found.items() if those}
+
+
 @dataclass(frozen=True, slots=True)
 class Likely:
-    """A row that fits, with what fits: the line, from 1, and the words there.
+    """A row that a text points to.
 
     Attributes:
-        weight: the rank of its words (BM25), and more for each pattern that fits.
-        share: of the text's words, weighted by how rare they are, those that the row has too: 0 to 1.
-        fits: the weight of the pattern that fits: a code, a name or a line of a log; 0 where only words do.
+        line: the line that speaks for it, from 1; 0 for words, and for a row that was asked for.
+        evidence: that line, or the words that the row shares with the text.
+        weight: the number of its pieces in the text, or what its words weigh.
+        is_certain: whether the evidence proves the row.
+        is_searched: whether words alone lead to it.
     """
 
     row: CatalogueRow
-    weight: float
     line: int
     evidence: str
-    share: float = 0.0
-    fits: int = 0
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether what fits is certain."""
-        return self.fits > 8  # of a `common` pattern
+    weight: float = 1.0
+    is_certain: bool = False
+    is_searched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,50 +219,73 @@ class Diagnosis:
     """What a text points to.
 
     Attributes:
-        likely: the rows that fit, most likely first; none where the text belongs to no row.
+        likely: the rows, at most five: first those with certain evidence, then those with hints, then those with words.
         values: what the text says of the attempt, redacted, by the names that a message gives them.
+        collect: what to collect where no row is known.
     """
 
     likely: tuple[Likely, ...]
     values: Mapping[str, str] = field(default_factory=dict)
+    collect: str = ""
+
+    @property
+    def proven(self) -> tuple[Likely, ...]:
+        """The rows that the text has evidence for, and not only words."""
+        return tuple(one for one in self.likely if not one.is_searched)
 
     @property
     def level(self) -> str:
-        """How sure it is, in a sentence: this is it, most likely because, or I do not know."""
+        """How sure it is, in a sentence."""
         if not self.likely:
-            return (
-                "I do not know: this belongs to no row of the catalogue. Give the code, the outcome's name, or the "
-                "error body itself, or the log from the tap on. All rows: notebooks/reference/symptoms.md"
-            )
-        first, *others = self.likely
-        close = " Another row is close." if self.question else ""
-        share = f"row {first.row.number} has {first.share:.0%} of your words, the rare ones counted most"
-        if first.fits and not close and (first.is_sure or not others):
-            return f"This is it: it says {first.evidence!r}."
-        if first.share > 2 / 3 and (not others or first.weight > 2 * others[0].weight):
-            return f"This is it: {share}, and no other row is near."
-        return f"Most likely, because {f'it says {first.evidence!r}' if first.fits else share}.{close}"
+            return f"I do not know: this belongs to no row of the catalogue. Collect this. {self.collect}"
+        if not self.proven:
+            return "No code, name or line in this text decides. These rows mention your words:"
+        first = self.proven[0]
+        if not first.line:
+            return "This is the row that you asked for."
+        says = f"line {first.line} says {first.evidence!r}"
+        if first.is_certain and len(self.proven) == 1:
+            return f"This is it: {says}."
+        speaks = "That is" if first.is_certain else "That proves nothing, and it speaks for"
+        rows = " and ".join(f"row {one.row.number}" for one in self.decided if one.line == first.line)
+        return f"L{says[1:]}. {speaks} {rows}."
 
     @property
     def question(self) -> str:
-        """What tells the first two rows apart; empty where the second is far from the first."""
-        if len(self.likely) < 2 or self.likely[1].weight < 0.7 * self.likely[0].weight:
+        """What tells the first two rows apart; empty where there is one."""
+        if len(self.likely) < 2:
             return ""
         one, other = (found.row for found in self.likely[:2])
         return f"Which do you see: that {one.sign} (row {one.number}), or that {other.sign} (row {other.number})?"
 
+    @property
+    def decided(self) -> tuple[Likely, ...]:
+        """The rows with the best evidence; none where words alone lead to rows."""
+        return tuple(one for one in self.proven if one.is_certain == self.proven[0].is_certain)
+
     def __str__(self) -> str:
-        blocks = [self.level, *([self.question] if self.question else [])]
-        for number, one in enumerate(self.likely[:MOST_SHOWN], 1):
-            lines = [f"   {name:<9}  {words}" for name, words in self.described(one)]
-            lines += [f"     {line}" for line in self.message(one.row).splitlines()]
-            blocks.append("\n".join([f"{number}. {one.row.title}", *lines]))
+        blocks = [self.level]
+        for likely in self.decided:
+            lines = [f"   {name:<9}  {words}" for name, words in self.described(likely)]
+            lines += [f"     {line}" for line in self.message(likely.row).splitlines()]
+            blocks.append("\n".join([likely.row.title, *lines]))
+        if others := self.likely[len(self.decided) :]:
+            rows = [f"   {one.row.title}: you see that {one.row.sign}\n      {self.explain(one)}" for one in others]
+            also = ["Also possible:"] if self.decided else []
+            blocks.append("\n".join([*also, *rows, "   The causes of one of them: workbook diagnose NUMBER"]))
+        blocks += [self.question] if self.question else []
+        blocks += [f"If you see none of them: {self.collect}"] if self.likely and not self.proven else []
         return "\n\n".join(blocks)
+
+    def explain(self, likely: Likely) -> str:
+        """Why a row is among them."""
+        where = f"line {likely.line}: " if likely.line else "words: " if likely.is_searched else ""
+        return f"{where}{likely.evidence}"
 
     def described(self, likely: Likely) -> Iterator[tuple[str, str]]:
         """What is known of one row, as pairs of a name and words; its message comes below them."""
         found = likely.row
-        yield "why", f"line {likely.line}: {likely.evidence}"
+        yield "why", self.explain(likely)
         for owner, causes in groupby(found.causes, key=lambda cause: cause.owner):
             yield from (("cause", _plain(cause.cause)) for cause in causes)
             yield "whose job", ", ".join(owner)
@@ -240,26 +293,19 @@ class Diagnosis:
         if found.play:
             yield "see it", f"workbook diagnose --reproduce {found.number}"
         if found.ask:
-            mends = ", ".join(one for one in found.owners if one not in {"you", "nobody"})
-            yield "send to", f"{found.to or mends}; you write it{f', {mends} mends it' if found.to else ''}:"
+            yield "send to", f"{found.to}; you write it:"
 
     def message(self, found: CatalogueRow) -> str:
-        """What to send, with the values that an answer needs; empty where there is nobody to ask."""
+        """What to send, with the values that its recipient needs; empty where there is nobody to ask."""
         if not found.ask:
             return ""
-        needed = {
-            "allowlist": ("application id", "SHA-256"),
-            "payment instrument": ("payment instrument", "time", "requestId"),
-            "card": ("payment instrument", "time"),
-        }  # what an answer needs, by a word of the request
-        missing = next((names for word, names in needed.items() if word in found.ask.lower()), ())
-        names = dict.fromkeys((*self.values, *missing))
+        names = dict.fromkeys((*self.values, *found.needs))
         lines = [f"- {name}: {self.values.get(name, '<please fill in>')}" for name in names]
         return "\n".join([found.ask, f"What we see: {_plain(found.causes[0].symptom)}.", *lines])
 
 
 def diagnose(text: str) -> Diagnosis:
-    """The likely causes of what this text shows.
+    """The causes of what this text shows.
 
     Args:
         text: a code, a name, a sentence, an answer, a log or a trace; or the number of a row.
@@ -273,189 +319,155 @@ def diagnose(text: str) -> Diagnosis:
         raise ParameterError("The text is larger than 16 MiB. Give the part around the failure.")
     named = re.fullmatch(r"\s*(?:row )?([1-9]\d?)\s*", text, re.IGNORECASE)
     if named and int(named[1]) <= len(catalogue()):
-        return Diagnosis((Likely(row(int(named[1])), 200, 1, "the number of the row", fits=200),))
-    lines: dict[str, int] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        lines.setdefault(line[:2_000].strip(), number)
-    every_line, is_log = "\n".join(lines), len(text.splitlines()) > 20  # no person writes so many lines
-    try:
-        (ranked, is_ours), blind = _ranked(lines, is_log=is_log), None
-    except ConfigurationError as error:  # codes and names are found without the index
-        ranked, is_ours, blind = {}, True, error
-    lowered = every_line.replace("\u0130", "i").lower()  # the one letter that would become two
-    judged = (_judged(one, lines, (every_line, lowered), ranked, is_ours=is_ours) for one in catalogue())
-    likely = [found for found in judged if found is not None]
-    if is_log and any(one.fits for one in likely):  # of a log, words are read where nothing else speaks
-        likely = [replace(one, weight=one.fits) for one in likely if one.fits]
-    a_finding = re.compile(r"(?:[✗▲•] )?(?:fail|warn|note) +([A-Z]+(?:-[A-Z]+)*-\d+)\b(.*)", re.IGNORECASE)
-    findings = ((line, match) for line in lines if (match := a_finding.match(line)))
-    for line, match in islice(findings, 200):  # a line that is one of our findings names its rule
-        if resting := row_of(match[1], match[2]):
-            likely.append(Likely(resting, 200, lines[line], _evidence(line), fits=200))
-    if blind and not likely:
-        raise blind
-    likely.sort(key=lambda one: (-one.weight, one.line, one.row.number))
-    least = likely[0].weight / (2 if likely[0].is_sure else 3) if likely else 0.0
-    best = {one.row.number: one for one in reversed(likely) if one.fits or one.weight > least}
-    return Diagnosis(tuple(one for one in likely if one is best.get(one.row.number)), _values(text))
+        return Diagnosis((Likely(row(int(named[1])), 0, "you asked for it", is_certain=True),))
+    mentions, is_ours = _index().search(text)
+    by_words = sorted(mentions, key=lambda number: -mentions[number].weight)
+    proven = _join(_read_evidence(text, is_ours=is_ours), by_words)
+    known = {one.row.number for one in proven}
+    searched = [
+        Likely(row(number), 0, ", ".join(mentions[number].words[:6]), is_searched=True)
+        for number in by_words
+        if number not in known and mentions[number].weight > mentions[by_words[0]].weight / 3
+    ]
+    is_log = text.count("\n") >= MOST_LINES
+    decides = bool(proven) and (is_log or proven[0].is_certain)
+    likely = proven if decides else [*proven, *searched]
+    return Diagnosis(tuple(likely[:MOST_SHOWN]), _read_values(text), _advise_collecting(text))
+
+
+def _join(evidence: Iterable[Likely], by_words: Sequence[int]) -> list[Likely]:
+    """One of each row: certain ones first, then by the amount of evidence, the order of the words, and the line."""
+    rows: dict[int, list[Likely]] = {}
+    for one in evidence:
+        rows.setdefault(one.row.number, []).append(one)
+    worthless = {number for each in rows.values() for number in each[0].row.instead_of}
+    joined = [
+        replace(max(each, key=lambda one: (one.is_certain, -one.line)), weight=sum(one.weight for one in each))
+        for number, each in rows.items()
+        if number not in worthless
+    ]
+    joined.sort(key=lambda one: ([*by_words, one.row.number].index(one.row.number), one.line, one.row.number))
+    return sorted(joined, key=lambda one: (not one.is_certain, -one.weight))
+
+
+class _Lines:
+    """The lines of a text, each once, and in small letters for the search."""
+
+    def __init__(self, text: str) -> None:
+        self.numbers: dict[str, int] = {}
+        for number, line in enumerate(text.splitlines(), 1):
+            self.numbers.setdefault(line[:2_000].strip(), number)
+        self.each = [*self.numbers]
+        self.lowered = "\n".join(self.each).lower()
+
+    def line_of(self, position: int) -> str:
+        """The line around a position, in small letters."""
+        begin, end = self.lowered.rfind("\n", 0, position) + 1, self.lowered.find("\n", position)
+        return self.lowered[begin : end if end >= 0 else None]
+
+    def name(self, found: CatalogueRow, position: int, *, is_certain: bool, means: str = "") -> Likely:
+        """The row, for which what stands at a position of the small letters speaks."""
+        line = self.each[self.lowered.count("\n", 0, position)]
+        column = position - self.lowered.rfind("\n", 0, position) - 1
+        return Likely(found, self.numbers[line], f"{_quote(line, column)}{means}", is_certain=is_certain)
+
+
+def _read_evidence(text: str, *, is_ours: bool = True) -> Iterator[Likely]:
+    """All evidence in a text; where the text is not about us, only what is certain."""
+    lines = _Lines(text)
+    for found in catalogue():
+        for sign in found.signs:
+            if (is_ours or sign.is_certain) and (position := sign.find(lines.lowered)) >= 0:
+                yield lines.name(found, position, is_certain=sign.is_certain)
+    statuses, codes = _read_statuses(lines) if is_ours else {}, _read_codes(lines)
+    for found in catalogue():
+        for status in statuses.keys() & found.status:
+            position, is_api = statuses[status]
+            yield lines.name(found, position, is_certain=is_api)
+        for code in codes.keys() & found.codes:
+            yield lines.name(found, codes[code], is_certain=True)
+    for match in islice(_DOMAIN.finditer(lines.lowered), 200):
+        for domain, number, meaning, rows in _data()["numbers"]:
+            if domain in match[1] and number == int(match[2]):
+                certain, means = len(rows) == 1, f" ({meaning})"
+                yield from (lines.name(row(it), match.start(), is_certain=certain, means=means) for it in rows)
+    findings = ((line, finding) for line in lines.each if (finding := _FINDING.match(line)))
+    for line, finding in islice(findings, 200):
+        if resting := row_of(finding[1], finding[2]):
+            yield Likely(resting, lines.numbers[line], _quote(line), 200, is_certain=True)
+
+
+_FINDING = re.compile(r"(?:[✗▲•] )?(?:fail|warn|note) +([A-Z]+(?:-[A-Z]+)*-\d+)\b(.*)", re.IGNORECASE)
+# The domain of an error of platform B, and its number.
+_DOMAIN = re.compile(r"\b((?:pk|ns)\w*(?:domain|error)\w*)[^\w-]{1,6}(?:(?:code|error)[^\w-]{0,3})?(-?\d+)\b")
+# A "no" that governs what follows it.
+_DENIAL = re.compile(
+    r"(?:\b(?:no|not|never|without|neither|nor)|n['\u2019]t|\binstead of)"
+    r"(?: (?:a|an|the|any|get|see|give|return|answer|say|show|throw|end in|longer|more|with|be|is|was)){0,3} *$"
+)
+# A number such as 15009 is a status of the wallet alone in its line, or beside one of these words.
+_WALLET = re.compile(
+    r"status|error|exception|fail|pay_|(?<!postal )(?<!zip )code|^\W*\d+\W*$|\b(?:wallets?|can\w*|provision|adding"
+    r"|phones?|devices?|emulator|attestation|apps?|build|package|got|get|gives?|see|returned|result)\b"
+)
+# What stands before an HTTP status.
+_STATUS = re.compile(
+    r"(?:\bhttp(?:/\d(?:\.\d)?)?|status(?:[ _]?code)?\"?|\b(?:code|error|get|post|got|gets)|\bfail\w*(?: with)?"
+    r"|\b(?:answer|return|respon[ds])\w*)\W{1,4}(?:an? )?(?:http )?$|\w: $|[-=]> (?:http )?$|^\W*$"
+)
+_ALONE = re.compile(r"\W*\d{3}(?:\W*| (?:from|on|at|for|when|by|in|after)\b.*)")
+# The operator's API answered: its path (API-1), its error body (openapi) or its name; or another host did.
+_API = re.compile(r"networktokenactivationdata|paymentinstruments|/bcl/|errorcode|\boperator|\bapi\b")
+_OTHER_HOST = re.compile(r"https?://|/broker/")
+
+
+def _is_denied(lowered: str, position: int) -> bool:
+    """Whether a "no" or "not" governs what stands at this position."""
+    before = lowered[max(0, position - 40) : position].rpartition("\n")[2]
+    return _DENIAL.search(before) is not None
+
+
+def _read_codes(lines: _Lines) -> dict[int, int]:
+    """Each status of the wallet on platform A, with where it is; a small number counts where it is called a status."""
+    codes: dict[int, int] = {}
+    called = r"(?:apiexception|(?<!http )status[ _]?(?:code)?)\W{1,3}(\d\d?)\b(?![.\d])"
+    for match in re.finditer(rf"{called}|(?<![\d.])(150\d\d)(?!\d)", lines.lowered):
+        is_wallets = match[1] or _WALLET.search(lines.line_of(match.start()))
+        if is_wallets and not _is_denied(lines.lowered, match.start()):
+            codes.setdefault(int(match[1] or match[2]), match.start())
+    return codes
+
+
+def _read_statuses(lines: _Lines) -> dict[int, tuple[int, bool]]:
+    """Each HTTP status, with where it is, and whether the operator's API is named beside it; none of another host."""
+    api: dict[int, int] = {}
+    nameless: dict[int, int] = {}
+    others: set[int] = set()
+    for match in re.finditer(r"\b[45]\d\d\b(?! ?ms\b)", lines.lowered):
+        status, position = int(match[0]), match.start()
+        if status in api:
+            continue
+        line = lines.line_of(position)
+        before = lines.lowered[max(0, position - 40) : position].rpartition("\n")[2]
+        is_api = _API.search(line) is not None
+        if _OTHER_HOST.search(line) and not is_api:
+            others.add(status)
+        elif _STATUS.search(before) and (before.strip(" -*>") or _ALONE.fullmatch(line)):
+            (api if is_api else nameless).setdefault(status, position)
+    left = {status: (position, False) for status, position in nameless.items() if status not in others}
+    return left | {status: (position, True) for status, position in api.items()}
 
 
 @cache
-def _anchors(pattern: re.Pattern[str]) -> re.Pattern[str] | None:
-    """Finds, in small letters, a part that every match has; None where the pattern has no such part.
-
-    Plain text is found 50 times as fast as a pattern that ignores case, and a log seldom has it.
-    """
-    bare = re.sub(r"\\.|\[[^\]]*\]", "\n", pattern.pattern)
-    bare = re.sub(r"\(([^()?|\n]*)\)(?![?*{])", r"\1", bare)
-    while "(" in bare:
-        bare = re.sub(r"\([^()]*\)", "\n", bare)
-    # a character before ?, * or {} may be missing
-    pieces = [re.split(r".?[?*]|.?\{[^}]*\}|[.^$+\n]+", alternative) for alternative in bare.split("|")]
-    parts = {max(each, key=len).lower() for each in pieces}
-    return re.compile("|".join(map(re.escape, sorted(parts)))) if "" not in parts else None
+def _index() -> WordIndex:
+    texts = {
+        one.number: (*(f"{it.symptom} {it.cause}" for it in one.causes), one.sign, one.check, *one.words)
+        for one in catalogue()
+    }
+    return WordIndex(texts, _data())
 
 
-def _first(pattern: re.Pattern[str], text: str, lowered: str) -> re.Match[str] | None:
-    """The first match in a text; only lines with an anchor are searched."""
-    anchors, end = _anchors(pattern), -1
-    if anchors is None:
-        return pattern.search(text)
-    for anchor in anchors.finditer(lowered):
-        if anchor.start() > end:
-            start = lowered.rfind("\n", 0, anchor.start()) + 1
-            end = (lowered.find("\n", start) + 1 or len(text) + 1) - 1
-            if match := pattern.search(text, start, end):
-                return match
-    return None
-
-
-def _judged(
-    one: CatalogueRow, lines: Mapping[str, int], texts: tuple[str, str], ranked: Mapping[int, Likely], *, is_ours: bool
-) -> Likely | None:
-    """The row with the evidence for it; `texts` is each line once, and that in small letters; `lines` numbers them."""
-    text = texts[0]
-    words, weight, first = ranked.get(one.number), 0, None
-    for pattern, amount in (
-        *((pattern, 20) for pattern in one.patterns),
-        *((pattern, 8) for pattern in one.common if is_ours),
-    ):
-        if match := _first(pattern, *texts):
-            weight = max(weight, amount)
-            line = text[text.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
-            first = first or (match, lines[line])
-    if first is None:
-        return words
-    match, number = first
-    weighed = weight + (words.weight if words else 0)
-    evidence = _evidence(match[match.lastindex or 0])
-    return Likely(one, weighed, number, evidence, words.share if words else 0, weight)
-
-
-class _Index:
-    """The full-text index: one document for each row, and below 0 what is no business of ours.
-
-    Raises:
-        ConfigurationError: this Python has no SQLite, or its SQLite no FTS5.
-    """
-
-    def __init__(self) -> None:
-        try:
-            from sqlite3 import connect  # Python in a browser may lack it, and only a search needs it
-
-            self.table = connect(":memory:", check_same_thread=False)
-            self.table.executescript(
-                "CREATE VIRTUAL TABLE stemmed USING fts5(text, tokenize='porter unicode61');"
-                "CREATE VIRTUAL TABLE stems USING fts5vocab(stemmed, 'instance');"
-                "CREATE VIRTUAL TABLE rows USING fts5(text); CREATE VIRTUAL TABLE known USING fts5vocab(rows, 'row')"
-            )
-        except Exception as error:  # noqa: BLE001 - an import that fails, or an error of the SQLite that is there
-            message = (
-                f"This Python cannot search text ({error}). Use one whose SQLite has FTS5, or give a code or name."
-            )
-            raise ConfigurationError(message) from None
-        data = _data()
-        self.same: dict[str, str] = {}
-        self.same = {stem: group[0] for words in data["same"] for group in [self.stems(words)] for stem in group}
-        self.ours = set(self.stems(data["ours"]))
-        documents = {-number: [text] for number, text in enumerate(data["elsewhere"], 1)}
-        for one in catalogue():
-            causes = (f"{cause.symptom} {cause.cause}" for cause in one.causes)
-            documents[one.number] = [*causes, one.sign, one.check, *one.words]
-        for number, texts in documents.items():
-            text = " zz ".join(" ".join(self.stems(each)) for each in texts)  # zz: no pair reaches from text to text
-            self.table.execute("INSERT INTO rows(rowid, text) VALUES (?, ?)", (number, text))
-        known = self.table.execute("SELECT term, doc FROM known").fetchall()
-        self.rarity = {term: math.log(1 + (len(documents) - many + 0.5) / (many + 0.5)) for term, many in known}
-
-    def stems(self, text: str) -> list[str]:
-        """The stems of the words that mean something, in their order; words that mean the same have one stem."""
-        apart = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", re.sub(r"[`*]", "", text))
-        words = [word for word in re.findall(r"[a-z]{2,}", apart.lower()) if word not in _data()["empty"].split()]
-        self.table.execute("DELETE FROM stemmed")
-        self.table.execute("INSERT INTO stemmed VALUES (?)", (" ".join(words),))
-        stems = self.table.execute("SELECT term FROM stems ORDER BY offset").fetchall()
-        return [self.same.get(stem, stem) for (stem,) in stems]
-
-    def ranked(self, text: str) -> tuple[dict[int, tuple[float, float, str]], float, int]:
-        """The rows with words of the text: rank, share, those words; the rank of what is not ours; names of ours."""
-        stems = [self._known(stem) for stem in self.stems(text)[:100]]
-        if not stems:
-            return {}, 0.0, 0
-        pairs = [f"{one} {other}" for one, other in pairwise(stems)]
-        asked = " OR ".join(f'"{each}"' for each in dict.fromkeys([*stems, *pairs]))
-        found = self.table.execute("SELECT rowid, -bm25(rows) FROM rows WHERE rows MATCH ? ORDER BY 2 DESC", (asked,))
-        ranks = dict(found.fetchall())
-        rarest = max(self.rarity.values())
-        rare = {stem: self.rarity.get(stem, rarest) for stem in sorted(stems)}
-        having: dict[int, list[str]] = {}
-        for stem in rare:
-            for (number,) in self.table.execute("SELECT rowid FROM rows WHERE rows MATCH ?", (f'"{stem}"',)):
-                having.setdefault(number, []).append(stem)
-        rows = {}
-        for number, rank in ranks.items():
-            shared = sorted(having[number], key=lambda stem: -rare[stem])
-            share = sum(rare[stem] for stem in shared) / sum(rare.values())
-            rows[number] = (rank * share**0.5, share, ", ".join(shared[:6]))
-        elsewhere = max((rank for number, (rank, _share, _words) in rows.items() if number < 0), default=0.0)
-        ours = {number: found for number, found in rows.items() if number > 0}
-        return ours, elsewhere, len(self.ours.intersection(stems))
-
-    def _known(self, stem: str) -> str:
-        """The stem, or for one with a typo the known one that it is nearest to."""
-        return stem if stem in self.rarity or len(stem) < 5 else nearest(stem, self.rarity, 0.84) or stem
-
-
-@cache
-def _index() -> _Index:
-    return _Index()
-
-
-def _ranked(lines: Mapping[str, int], *, is_log: bool) -> tuple[dict[int, Likely], bool]:
-    """The rows by the words of the text, and whether it may be about us at all.
-
-    A person writes few lines, and all of them count. Of a log each line that tells of a failure is a text of its own.
-    """
-    bad = re.compile("(?i)error|exception|fail|fatal|denied|refused|terminat|killed|crash|invalid|not found|E/")
-    texts = [line for line in lines if bad.search(line)][:40] if is_log else ["\n".join(lines)]
-    likely: dict[int, Likely] = {}
-    is_ours = is_log
-    # The least rank, share, and lead over what is not ours, by how many names of ours are in the text.
-    least = ((17, 0.35, 1.3), (9, 0.35, 1.3), (3, 0.2, 1.2))
-    for text in texts:
-        rows, elsewhere, named = _index().ranked(text)
-        best = max(rows.values(), default=(0.0, 0.0, ""))
-        rank, share, lead = least[1 if is_log and named else min(named, 2)]
-        is_ours |= best[0] >= elsewhere
-        if best[0] >= rank * best[1] ** 0.5 and best[1] >= share and best[0] >= lead * elsewhere:
-            at = lines[text] if is_log else min(lines.values())
-            for number, (weight, part, words) in rows.items():
-                if number not in likely or weight > likely[number].weight:
-                    likely[number] = Likely(row(number), weight, at, f"the words {words}", part)
-    return likely, is_ours
-
-
-def _values(text: str) -> dict[str, str]:
+def _read_values(text: str) -> dict[str, str]:
     """The values that a message takes from the text, by their names; of a payment instrument only the ends.
 
     Of a long text only the first and the last MiB are read.
@@ -479,9 +491,20 @@ def _values(text: str) -> dict[str, str]:
     return values
 
 
-def _evidence(text: str) -> str:
-    """The beginning of the text, without what may be opaque data or a key."""
-    return re.sub(r"[A-Za-z0-9+/=_.-]{28,}", lambda match: f"[{len(match[0])} characters]", text)[:100]
+def _quote(line: str, column: int = 0) -> str:
+    """At most 100 characters of a line, around a column, without what may be opaque data, a key or a card's id."""
+    masked = _SECRET.sub(lambda match: f"{match[1] or ''}[{len(match[2] or match[3])} characters]", line)
+    begin = line.rfind(" ", 0, max(0, column - 40)) + 1 if len(masked) > 100 and masked == line else 0
+    return f"{'…' if begin else ''}{masked[begin : begin + 100]}"
+
+
+# A value of a secret field, or base64 with capitals, small letters and digits, which no name in code has so many of.
+_SECRET = re.compile(
+    r"((?:sdk_?(?:in|out)put|activationData|encryptedPassData|ephemeralPublicKey|x-api-key|authorization|cookie|clientKey)"
+    r"[\"']?\s*[:=]\s*[\"']?(?:Bearer |Basic )?)((?!null|nil|none|undefined|empty|missing)[^\s\"',}&]{6,})"
+    r"|((?=[a-z+/]*\d)\b[a-z0-9+/]{28,}={0,2}|\bPI[0-9A-Z]{23}\b)",
+    re.IGNORECASE,
+)
 
 
 def _plain(text: str) -> str:
@@ -493,18 +516,14 @@ def _plain(text: str) -> str:
 def row_of(rule: str, text: str) -> CatalogueRow | None:
     """The row of a finding, wherever it was made; None where it has none.
 
-    A finding's rule leads there. Where several rows rest on it, or none, the words decide. A gap of the document is no
-    rule, so for a gap the words alone decide.
+    A finding's rule leads there. Where several rows rest on it, or none, the evidence in its text decides. A gap of the
+    document is no rule, so for a gap the evidence alone decides.
 
     Args:
         rule: the id of the rule that the finding rests on.
         text: what it says happened.
     """
-    words = text[:2_000]  # a finding's text is exact, so what people say of a symptom is not looked for in it
-    fitting = {one.number: sum(bool(it.search(words)) for it in (*one.patterns, *one.common)) for one in catalogue()}
-    likely = sorted(
-        (one for one in catalogue() if fitting[one.number]), key=lambda one: (-fitting[one.number], one.number)
-    )
+    likely = [one.row for one in _join(_read_evidence(text[:2_000].replace("\n", " ")), ())]
     resting = [one for one in catalogue() if rule in one.rules]
     named = likely if rule.startswith("GAP-") else resting or likely
     return next((one for one in likely if one in resting), None) or next(iter(named), None)
@@ -514,3 +533,11 @@ def see(rule: str, text: str) -> str:
     """How to read more about a finding: the command that prints its row; empty where it has none."""
     found = row_of(rule, text)
     return "" if found is None else f"workbook diagnose {found.number}"
+
+
+def _advise_collecting(text: str) -> str:
+    """What to collect where nothing is known, for the platform that the text names, or for each."""
+    lowered = text[:100_000].lower()
+    named = [name for name, given in _data()["collect"].items() if re.search(given["named"], lowered)]
+    advice = [_data()["collect"][name]["advice"] for name in named or _data()["collect"]]
+    return " ".join(advice)

@@ -18,10 +18,11 @@ def add_to(commands: Any) -> None:
     """Add these commands to the parser."""
     codes = """\
 SYMPTOM is a code (15009), an outcome (OpcFetchError), a sentence, a file, - for standard input, or the number of a
-row of the catalogue (13).
+row of the catalogue (13). Without one, three questions lead to a row. Codes, names and lines of a log decide; words
+lead to a list of rows, and decide nothing.
 
 exit codes:
-  0    at least one cause is known
+  0    at least one row fits
   1    the symptom belongs to no row of the catalogue
   2    the symptom is empty, or larger than 16 MiB; or the row cannot be played"""
     parser = add(commands, "diagnose", diagnose, "find the causes of a symptom, a log or a trace", codes)
@@ -60,13 +61,38 @@ def diagnose(options: argparse.Namespace) -> int:
 
         say(repr(reproduce(options.reproduce)))
         return ExitCode.OK
-    if not options.symptom:
-        raise ParameterError(
-            "Which symptom? Give a code, an outcome's name, a sentence, a file, or - for standard input."
-        )
-    found = diagnosis.diagnose(_read(options.symptom, diagnosis.LARGEST_LOG))
+    text = _read(options.symptom, diagnosis.LARGEST_LOG) if options.symptom else _ask_three_questions()
+    found = diagnosis.diagnose(text)
     say(Secrets.of_environment(os.environ).scrub(str(found)))
     return ExitCode.OK if found.likely else ExitCode.FAILED
+
+
+def _ask_three_questions() -> str:
+    """Ask for the platform, the last step that worked and what was seen; the row that they lead to."""
+    from workbook.checks.diagnosis import PLATFORMS, triage
+
+    if not sys.stdin.isatty():
+        raise ParameterError(
+            "Which symptom? Give a code, an outcome's name, a sentence, a file, or - for standard input. "
+            "In a terminal, without any of them, three questions lead to a row."
+        )
+    steps = triage(_choose("Which platform?", list(PLATFORMS)))
+    rows = steps[_choose("What was the last step that worked?", list(steps))]
+    seen = {one.sign: one.number for one in rows}
+    return f"row {seen[_choose('What do you see?', list(seen))]}"
+
+
+def _choose(question: str, choices: list[str]) -> str:
+    """The choice whose number is typed; asks until it is one of them."""
+    say("\n".join([question, *(f"  {number}  {choice}" for number, choice in enumerate(choices, 1))]))
+    while True:
+        try:
+            typed = input("Number: ")
+        except EOFError:
+            raise ParameterError("No number was typed. Give the symptom as text, or type one of the numbers.") from None
+        if typed.strip() in map(str, range(1, len(choices) + 1)):
+            return choices[int(typed) - 1]
+        say(f"Type a number from 1 to {len(choices)}.")
 
 
 def inspect(options: argparse.Namespace) -> int:

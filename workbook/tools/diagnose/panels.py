@@ -12,24 +12,27 @@ from workbook.base.files import explain_failure, read_regular, sample
 from workbook.base.secrecy import Secrets
 from workbook.base.values import flag, of_type, whole
 from workbook.checks import diagnosis
-from workbook.checks.diagnosis import MOST_SHOWN, CatalogueRow, Diagnosis
+from workbook.checks.diagnosis import CatalogueRow, Diagnosis
 from workbook.errors import ParameterError
 from workbook.lessons.incidents import play_row
 from workbook.lessons.plays.run import Run
 from workbook.lessons.session import session
 from workbook.lessons.tools import tool
-from workbook.lessons.widgets.chooser import Paste
+from workbook.lessons.widgets.chooser import Paste, dropdown
 from workbook.tools.diagnose import inspector
 from workbook.tools.diagnose.inspector import Inspection
 from workbook.tools.harness.notebook import Result
 from workbook.views.html import joined, tag, trusted
-from workbook.views.table import PRE, Snapshot, facts, paragraph, preformatted, statement
+from workbook.views.table import PRE, Snapshot, facts, paragraph, preformatted
 
 
 class DiagnosisPanel(Paste):
     """A symptom, and what it points to."""
 
-    ask = "What do you see? Paste a code, an outcome's name, an error body, a sentence, or a log from the tap on."
+    ask = (
+        "What do you see? Paste a code, an outcome's name, an error body, a sentence, or a log from the tap on. Or "
+        "choose: the platform, the last step that worked, and what you see."
+    )
 
     @property
     def found(self) -> Diagnosis:
@@ -42,17 +45,17 @@ class DiagnosisPanel(Paste):
 
     @property
     def rows(self) -> tuple[int, ...]:
-        """The numbers of the rows that fit, most likely first: at most three; none if the text fits no row."""
-        return tuple(one.row.number for one in self.found.likely[:MOST_SHOWN])
+        """The numbers of the rows that fit, those with evidence first: at most five; none if the text fits no row."""
+        return tuple(one.row.number for one in self.found.likely)
 
     def message(self, row: int | None = None) -> str:
         """The message to send to whoever has to act, with what they need; empty if you do.
 
         Args:
-            row: the number of the row; None takes the likeliest.
+            row: the number of the row; None takes the one that the evidence decides for.
 
         Raises:
-            ParameterError: there is no such row, or the symptom is not known and no row was named.
+            ParameterError: there is no such row, or no evidence decides and no row was named.
         """
         return self.found.message(self._row(row))
 
@@ -60,7 +63,7 @@ class DiagnosisPanel(Paste):
         """Play the row, as `workbook diagnose --reproduce` does.
 
         Args:
-            row: its number; None takes the likeliest.
+            row: its number; None takes the one that the evidence decides for.
 
         Raises:
             ParameterError: there is no such row, or no software can play it.
@@ -68,28 +71,58 @@ class DiagnosisPanel(Paste):
         return reproduce(self._row(row).number)
 
     def read(self) -> Snapshot:
-        """How sure it is, the question where two rows are close, and each likely row with the message to send."""
+        """How sure it is, each row that is decided on with the message to send, the other rows, and the question."""
         found, scrub = self.found, Secrets.of_environment(os.environ).scrub
-        if not found.likely:
-            return statement(scrub(str(found)))
-        parts = [paragraph(scrub(words)) for words in (found.level, found.question) if words]
-        for number, likely in enumerate(found.likely[:MOST_SHOWN], 1):
+        parts = [paragraph(scrub(found.level))]
+        for likely in found.decided:
             rows = [(name, scrub(words)) for name, words in found.described(likely)]
-            parts.append(trusted(facts(f"{number}. {likely.row.title}", rows).html()))
+            parts.append(trusted(facts(likely.row.title, rows).html()))
             if message := found.message(likely.row):
                 parts.append(tag("pre", scrub(message), title="one click selects it", style=f"{PRE};user-select:all"))
+        if others := found.likely[len(found.decided) :]:
+            rows = [(one.row.title, f"you see that {one.row.sign} ({scrub(found.explain(one))})") for one in others]
+            parts.append(trusted(facts("Also possible" if found.decided else "Rows with your words", rows).html()))
+        parts += [paragraph(found.question)] if found.question else []
         return Snapshot(scrub(str(found)), joined(tag("div", *parts)))
+
+    def make_widget(self) -> Any:
+        """The field, the three questions, and the result."""
+        box = super().make_widget()
+        platform, step, seen = (dropdown(name, ()) for name in ("platform", "the last step that worked", "seen"))
+
+        def on_platform(_change: object) -> None:
+            step.options = [(name, name) for name in diagnosis.triage(platform.value)] if platform.value else []
+            step.value = None
+
+        def on_step(_change: object) -> None:
+            rows = diagnosis.triage(platform.value)[step.value] if step.value else ()
+            seen.options = [(one.sign, one.number) for one in rows]
+            seen.value = None
+
+        def on_seen(change: Any) -> None:
+            if change["new"]:
+                box.children[0].value = f"row {change['new']}"
+
+        for choice, on_change in ((platform, on_platform), (step, on_step), (seen, on_seen)):
+            choice.observe(on_change, "value")
+        platform.options = [*diagnosis.PLATFORMS]
+        platform.value = None
+        field, *result = box.children
+        box.children = (field, platform, step, seen, *result)
+        return box
 
     def _row(self, number: int | None) -> CatalogueRow:
         if number is not None:
             return diagnosis.row(number)
-        if not self.found.likely:
-            raise ParameterError(f"This belongs to no row, so name one, from 1 to {len(diagnosis.catalogue())}.")
-        return self.found.likely[0].row
+        if not self.found.decided:
+            raise ParameterError(f"No evidence decides for a row: name one, from 1 to {len(diagnosis.catalogue())}.")
+        return self.found.decided[0].row
 
 
 def diagnose(symptom: str | Path | Run = "") -> DiagnosisPanel:
-    """A panel that finds the likely causes of what you see, whose job it is, and the message to send.
+    """A panel that finds the causes of what you see, whose job each is, and the message to send.
+
+    Codes, names and lines of a log decide. Words lead to a list of rows with a question, and decide nothing.
 
     Live, it has a field to paste into; what is pasted is neither stored nor sent.
 
