@@ -117,10 +117,10 @@ def hands_over(**_):
 def test_a_wrong_answer_is_counted_by_its_kind_and_never_by_its_text(progress):
     wb.exercise("03.1", posts=2, posts_when_guarded=1, added=True, reason="my secret word")
     wb.exercise("03.1", posts=2, posts_when_guarded=1, added=True, reason="InvalidSdkInput")
-    wb.exercise("03.3", hands_over)
+    wb.exercise("03.2", hands_over)
     read = Progress.read(progress)
     assert [*read.exercises["03.1"].wrong] == ["form", "A-BTN-2"]
-    assert read.now == "03.3"
+    assert read.now == "03.2"
     answer = wb.exercise("05.2", Vanishes)
     for number in (1, 2, 2, 1):
         answer.hint(number)

@@ -127,19 +127,6 @@ def lost_post() -> Observed:
     )
 
 
-def byte_by_byte() -> Observed:
-    """The answer to a POST comes byte by byte: with the good back end, and with one that waits 30 s."""
-    good, patient = (
-        session().break_it("dribble", "POST", platform=IN_APP_B, back_end=name) for name in ("good", "waits 30 s")
-    )
-    return Observed(
-        good,
-        used_up="carried the POST out" in good.summary["the API"],
-        first_to_give_up="the wallet" if "too late" in good.summary["the app got"] else "the back end",
-        with_30_s="the card is added" if patient.added else "the wallet gave up before",
-    )
-
-
 def wrong_but_genuine() -> Observed:
     """Genuine sdkInputs in the wrong place: an older one, and another card's."""
     break_it = session().break_it

@@ -252,23 +252,6 @@ def order_of_the_tap(order: Any) -> Reason | Observed:
     return reason or Observed(session().platform_a.play(taps=2))
 
 
-def what_changes() -> Observed:
-    """What two runs, one of each variant, say about four points."""
-    run: Any = session().platform_a.play(variant="from-0.4.0")
-    older: Any = session().platform_a.play(variant="before-0.4.0")
-    called = {type(record.message) for record in run.trace}
-    asked, asked_before = (
-        [record.message.method for record in each.trace.select(m.ApiRequested)] for each in (run, older)
-    )
-    return Observed(
-        run,
-        create_sdk_output="keep it" if m.CreateSdkOutputCalled in called else "remove it",
-        fetch_opc=f"the {m.FetchOpcCalled.sender} calls it" if m.FetchOpcCalled in called else "nothing calls it",
-        provision_takes="an OpcProvider" if m.ProvisionWithProviderCalled in called else "the answer of the POST",
-        back_end="nothing" if asked == asked_before else "a new route",
-    )
-
-
 def with_and_without_a_watch() -> Observed:
     """What one attempt leaves on a phone, alone and with a watch."""
     platform_b = session().platform_b

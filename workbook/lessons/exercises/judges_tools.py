@@ -155,31 +155,6 @@ def own_cards_and_one_post(kind: Any) -> Reason | Observed:
     return reason or Observed()
 
 
-@cache
-def redirect_followed() -> Observed:
-    """A case of `conform` with a relay that follows redirects: who got what."""
-
-    class Follows(tool("Relay")):  # type: ignore[misc]
-        def client(self) -> Any:
-            client = super().client()
-            client.follow_redirects = True
-            return client
-
-    case = "relay.post.redirect-not-followed"
-    result = tool("conform")(Follows, case)
-    exchanges = result.record.cases[0].exchanges
-    (elsewhere,) = (exchange for exchange in exchanges if exchange.elsewhere)
-    phone = next(exchange.status for exchange in exchanges if exchange.side == "phone" and exchange.method == "POST")
-    names = {name.lower() for name, _value in elsewhere.request.headers}
-    return Observed(
-        result.case(case),
-        phone=phone,
-        key="x-api-key" in names,
-        sdk_output="sdkOutput" in (elsewhere.request.body or {}),
-        verdict=result.verdict(case),
-    )
-
-
 # What the learner's app core is judged by; the first case that it fails gives the reason.
 JUDGED_BY: Final = (
     "app.fidelity.output-unchanged",
