@@ -39,8 +39,8 @@ def test_an_app_has_a_call_exactly_where_the_flow_hands_over_to_it(variant):
 @pytest.mark.rule("API-8")
 def test_the_app_hands_over_the_bytes_and_a_careless_one_the_text():
     sdk_input = DirectApi().get(INSTRUMENT_IDS[0]).sdk_input
-    assert AppB().handed_over(sdk_input) == sdk_input.data
-    assert AppB(decodes=False).handed_over(sdk_input) == sdk_input.text
+    assert AppB().hand_over(sdk_input) == sdk_input.data
+    assert AppB(decodes=False).hand_over(sdk_input) == sdk_input.text
 
 
 WRONG_CALLS = {

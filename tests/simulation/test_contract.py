@@ -11,7 +11,7 @@ from workbook.flows.variants import PROFILES
 from workbook.simulation.contract import CONTRACTS, Broken, contract
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request
 from workbook.simulation.seal import Content, Seal
-from workbook.simulation.service import Service, wanted
+from workbook.simulation.service import Service, describe_schema
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, Instrument, World
 
 ID, ASLEEP, UNKNOWN = INSTRUMENT_IDS
@@ -233,7 +233,7 @@ def test_six_statuses_are_published_and_field_answers_the_operations_with_no_oth
 def test_a_schema_is_put_into_words():
     one, two = {"a": {"type": "string"}}, {"a": {"type": "string"}, "b": {"type": "string", "minLength": 1}}
     closed = {"type": "object", "additionalProperties": False}
-    assert wanted({"type": "object", "properties": one}) == "a JSON object with a"
-    assert wanted(closed | {"properties": one, "required": ["a"]}) == "a JSON object with exactly one field, a"
-    assert wanted(closed | {"properties": two}) == "a JSON object with no field other than a and b"
-    assert [wanted(schema) for schema in two.values()] == ["a string", "a string that is not empty"]
+    assert describe_schema({"type": "object", "properties": one}) == "a JSON object with a"
+    assert describe_schema(closed | {"properties": one, "required": ["a"]}) == "a JSON object with exactly one field, a"
+    assert describe_schema(closed | {"properties": two}) == "a JSON object with no field other than a and b"
+    assert [describe_schema(schema) for schema in two.values()] == ["a string", "a string that is not empty"]

@@ -9,7 +9,7 @@ from rows import rows
 
 from workbook.flows import messages as m
 from workbook.simulation.phones import ERRORS, NOTHING, THROWN_BY_START, LatenciesB, PhoneB, Watch
-from workbook.simulation.sdks import SdkB, opened, wrong_with
+from workbook.simulation.sdks import SdkB, open_data, wrong_with
 from workbook.simulation.seal import DAMAGES, Content, Damaged, Genuine, Seal, damaged
 
 SEAL = Seal(7)
@@ -300,7 +300,7 @@ def test_an_error_that_was_chosen_for_the_wallet_says_so():
 @given(st.sampled_from(NOT_AN_ANSWER) | st.binary() | st.text() | st.lists(st.binary()) | st.floats())
 def test_whatever_is_handed_over_is_an_outcome_that_does_not_repeat_it(junk):
     why = wrong_with(SEAL, junk, "PI1", 1)
-    assert isinstance(opened(SEAL, junk), Genuine | Damaged)
+    assert isinstance(open_data(SEAL, junk), Genuine | Damaged)
     assert why
     assert "CANARY" not in why
     assert isinstance(sdk().answer(m.CreateService(junk))[1], m.ServiceRefused)

@@ -19,7 +19,7 @@ from workbook.lessons.session import session
 from workbook.simulation.world import SIMULATED_KEY
 from workbook.views.exchange import Exchange, details
 from workbook.views.film import film
-from workbook.views.lines import SequenceLine, Shape, drawn
+from workbook.views.lines import SequenceLine, Shape, is_line
 from workbook.views.sequence import sequence
 
 WALK = Script().then("tap", 2.0)
@@ -95,7 +95,7 @@ def test_what_is_seen_between_two_steps_says_what_it_is_in_one_sentence(platform
     run = session().break_it("500", operation="GET", platform=platform)
     shown = [detail.parts[-1].lines[0] for detail in _details(run.trace)]
     asides = [
-        line for line, record in zip(shown, filter(drawn, run.trace), strict=True) if record.kind is Kind.EXCHANGE
+        line for line, record in zip(shown, filter(is_line, run.trace), strict=True) if record.kind is Kind.EXCHANGE
     ]
     assert "Your back end asks the API for the card's activation data (API-1)." in asides
     assert all(re.fullmatch(r"[A-Z][^`;]+\.", line) for line in asides), asides

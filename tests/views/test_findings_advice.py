@@ -6,7 +6,7 @@ from workbook.base.rules import rule
 from workbook.checks.api import REMEDIES
 from workbook.lessons.plays.faults import fault_table
 from workbook.lessons.session import outcomes, session
-from workbook.views.findings import advice_table, advised
+from workbook.views.findings import advice_table, show_advice
 
 
 def test_advice_reads_as_a_table(golden):
@@ -29,7 +29,7 @@ def test_every_kind_has_its_three_lines_and_is_named_once():
 
 
 def test_a_card_says_what_the_table_says():
-    cards = [row[1] for one in REMEDIES for row in advised(one).rows[1:]]
+    cards = [row[1] for one in REMEDIES for row in show_advice(one).rows[1:]]
     assert cards == [row[2] for row in advice_table().rows]
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.base.rules import sentence
-from workbook.views.html import joined, tag, trusted, unbroken, void
+from workbook.views.html import join, tag, trust, unbroken, void
 
 
 def test_a_tag_has_attributes_in_the_order_given():
@@ -18,12 +18,12 @@ def test_an_element_without_children_is_still_closed():
 
 
 def test_whatever_is_not_markup_is_escaped():
-    assert joined("<b>", tag("i", "&")) == "&lt;b&gt;<i>&amp;</i>"
+    assert join("<b>", tag("i", "&")) == "&lt;b&gt;<i>&amp;</i>"
     assert tag("a", title='"><script>') == '<a title="&quot;&gt;&lt;script&gt;"></a>'
 
 
 def test_a_string_method_takes_the_trust_away():
-    assert joined(trusted("<b>").upper()) == "&lt;B&gt;"
+    assert join(trust("<b>").upper()) == "&lt;B&gt;"
 
 
 @given(st.text(), st.text())

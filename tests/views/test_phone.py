@@ -9,7 +9,7 @@ from screens import APP, FIRST
 
 from workbook.lessons.plays.script import FLOWS, Script, play
 from workbook.views.film import Film
-from workbook.views.phone import ASSUMED, KeyScreens, chosen, draw, stills
+from workbook.views.phone import ASSUMED, KeyScreens, choose_stills, draw, stills
 from workbook.views.screen import Page, Screen, Sheet
 
 FROM_WALLET = ("choose app", "choose card", "confirm")
@@ -87,7 +87,7 @@ def test_a_film_in_which_nothing_happens_shows_what_was_before():
 
 def test_a_story_that_ends_as_it_began_is_told_with_its_end():
     shown = stills(film("platform A", "", "tap"))
-    assert chosen((*shown, shown[0])) == (*chosen((*shown, shown[0]))[:-1], shown[0])
+    assert choose_stills((*shown, shown[0])) == (*choose_stills((*shown, shown[0]))[:-1], shown[0])
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from screens import ANY, APP, BUTTONS, FIRST, IDS, NAMED, WALLET
 from workbook.lessons.plays.script import ACTS
 from workbook.play.loop import NO_BUTTON_YET
 from workbook.views.paint import PHONE_DARK, PHONE_LIGHT
-from workbook.views.phone import PHONE_STYLE, design, designs, draw, masked
+from workbook.views.phone import PHONE_STYLE, design, designs, draw, mask
 from workbook.views.screen import Page, Screen, Sheet
 
 NS = "http://www.w3.org/2000/svg"
@@ -151,7 +151,7 @@ def test_a_watch_stands_beside_the_phone_only_where_one_is_paired():
     with_watch = replace(APP, on_watch=frozenset())
     assert draw(with_watch).width > draw(APP).width == 324
     assert "No card" in words(with_watch)
-    assert masked(IDS[4]) in words(replace(APP, on_watch=frozenset(IDS[4:])))
+    assert mask(IDS[4]) in words(replace(APP, on_watch=frozenset(IDS[4:])))
     assert "and 1 more" in words(replace(APP, on_watch=frozenset(IDS[4:])))
 
 
@@ -167,7 +167,7 @@ def test_cards_differ_and_bear_no_number():
     assert len({design(one) for one in IDS}) == len(IDS) == len(designs())
     assert design("other") == design("other")
     assert not any(FIRST in text for text in words(APP))
-    assert words(APP).count(masked(FIRST)) == 1
+    assert words(APP).count(mask(FIRST)) == 1
 
 
 @pytest.mark.parametrize("look", designs(), ids=lambda look: look.words)

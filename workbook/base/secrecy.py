@@ -64,7 +64,7 @@ def _character(escape: re.Match[str]) -> str:
     return chr(int(number, 16)) if number else escape[5]
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     return _ESCAPE.sub(_character, text) if "\\" in text or "&" in text or "%" in text else text
 
 
@@ -174,7 +174,7 @@ class Secrets:
         for kind, secret in self._known:
             for spelling in _spellings(secret):
                 plain.setdefault(spelling, kind)
-        escaped = {text: kind for spelling, kind in plain.items() for text in (spelling, _unescaped(spelling)) if text}
+        escaped = {text: kind for spelling, kind in plain.items() for text in (spelling, _unescape(spelling)) if text}
         return _Finder(plain), _Finder(escaped)
 
     def _places(self, text: str) -> Iterator[Place]:
@@ -182,7 +182,7 @@ class Secrets:
         if self._known:
             plain, escaped = self._finders
             yield from plain.find(text)
-            unescaped = _unescaped(text)
+            unescaped = _unescape(text)
             if unescaped != text and (places := [*escaped.find(unescaped)]):
                 origins = _origins(text)
                 yield from (Place(origins[place.begin], origins[place.end], place.kind) for place in places)

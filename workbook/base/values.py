@@ -90,7 +90,7 @@ def whole(name: str, value: object, *, least: int, most: int) -> int:
     raise ParameterError(f"{name} is {quoted(value)}. Give a whole number from {least:,} to {most:,}.")
 
 
-def checked_port(port: int) -> int:
+def check_port(port: int) -> int:
     """A port to listen on: 0, which takes any free one, to 65535.
 
     Raises:

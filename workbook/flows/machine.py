@@ -185,7 +185,7 @@ class Machine:
         yield from (f"state {s.value!r} leads to no final state" for s in self.states if s not in back)
         for r in self.rows:
             for command in r.commands:
-                if missing := set(_taken(command)) - {f.name for f in fields(r.event)}:
+                if missing := set(_fields_from_event(command)) - {f.name for f in fields(r.event)}:
                     yield f"{r.event.__name__} has no {', '.join(sorted(missing))} for {command.__name__}"
 
 
@@ -196,7 +196,7 @@ def _closure(states: set[StrEnum], moves: list[tuple[StrEnum, StrEnum]]) -> set[
     return states
 
 
-def _taken(command: type[Command]) -> list[str]:
+def _fields_from_event(command: type[Command]) -> list[str]:
     """The fields that a command takes from its event, in their order."""
     return [f.name for f in fields(command) if f.default is MISSING]
 
@@ -204,7 +204,7 @@ def _taken(command: type[Command]) -> list[str]:
 def _maker(row: Row) -> Callable[[Event], Step]:
     """A function that makes the row's step from an event: one shared step where no command takes a field."""
     builders = tuple(map(_builder, row.commands))
-    if not any(map(_taken, row.commands)):
+    if not any(map(_fields_from_event, row.commands)):
         same = Step(row.to, tuple(command() for command in row.commands), row)
         return lambda _event: same
     return lambda event: Step(row.to, tuple([build(event) for build in builders]), row)
@@ -212,7 +212,7 @@ def _maker(row: Row) -> Callable[[Event], Step]:
 
 def _builder(command: type[Command]) -> Builder:
     """A function that makes `command` from an event: one shared instance, or the fields looked up at once."""
-    names = _taken(command)
+    names = _fields_from_event(command)
     if not names:
         same = command()
         return lambda _event: same

@@ -131,12 +131,12 @@ OUTCOME = (
 )  # fmt: skip
 
 
-def deprecated(rows: tuple[Row, ...]) -> tuple[Row, ...]:
+def mark_deprecated(rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The same rows, those of the two operations that 0.4.0 deprecates marked (A-OUT-1, A-PROV-4)."""
     return tuple(replace(r, deprecated=r.event in (m.CreateSdkOutputCalled, m.ProvisionCalled)) for r in rows)
 
 
-def unguarded(rows: tuple[Row, ...]) -> tuple[Row, ...]:
+def add_unguarded_taps(rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The same rows under an app that leaves its button enabled: each tap begins another attempt (A-BTN-1, A-BTN-2)."""
     busy = [state for state in BUSY_A if state in {r.state for r in rows}]
     taps = row(busy, m.AddTapped, State.TAPPED, m.HandToApp, rules="A-BTN-2", source="assumed")

@@ -89,7 +89,7 @@ def _machine_a(variant: VariantA) -> Machine:
     """The flow's rows; by hand there is no button to guard, and nothing happens at the same time."""
     rows = _rows_of(variant.rows, variant.facts)
     if variant.by_hand or not variant.guarded:
-        rows = platform_a.unguarded(rows)
+        rows = platform_a.add_unguarded_taps(rows)
     if not variant.by_hand and not variant.guarded:
         rows = platform_a.overlapping(rows, platform_a.TWO_STEP if variant.two_step else platform_a.PROVIDER)
     rests = {row.to for row in rows} & {*platform_a.FINAL_A}
@@ -104,7 +104,7 @@ A_BEFORE_0_4_0 = VariantA(
 )
 A_FROM_0_4_0 = VariantA(
     "from-0.4.0",
-    platform_a.UNTIL_TAP + platform_a.deprecated(platform_a.TWO_STEP) + platform_a.PROVIDER + platform_a.OUTCOME,
+    platform_a.UNTIL_TAP + platform_a.mark_deprecated(platform_a.TWO_STEP) + platform_a.PROVIDER + platform_a.OUTCOME,
     FactsA("later", lacks=(), push_provisioning_library="18.8.0"),
     two_step=False,
 )

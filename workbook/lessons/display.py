@@ -17,7 +17,7 @@ from workbook.lessons.plays.pages import PANELS
 from workbook.lessons.plays.run import Run
 from workbook.views.compare import Comparison
 from workbook.views.durations import budgets, durations
-from workbook.views.findings import advised, findings, run_views, show_rules
+from workbook.views.findings import findings, run_views, show_advice, show_rules
 from workbook.views.html import View
 from workbook.views.sequence import sequence
 from workbook.views.table import code, facts, files
@@ -98,7 +98,7 @@ def _part(thing: Any, part: str, title: str) -> Any:
     of_a_trace: dict[str, Callable[[], View]] = {
         "messages": lambda: sequence(trace),
         "findings": lambda: findings(thing.findings if isinstance(thing, Run) else check(trace)),
-        "advice": lambda: advised(advice),
+        "advice": lambda: show_advice(advice),
         "durations": lambda: budgets(title or "The handler's calls", judge_trace(trace)),
     }
     if part in of_a_trace:

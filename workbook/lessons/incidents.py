@@ -22,9 +22,9 @@ from workbook.lessons.exercises.judging import ExerciseState, Verdict, judge
 from workbook.lessons.exercises.model import Exercise, ExerciseKind, Observed, Question, Reason
 from workbook.lessons.plays.run import Run
 from workbook.views.film import film
-from workbook.views.html import View, tag, trusted
+from workbook.views.html import View, tag, trust
 from workbook.views.phone import KeyScreens
-from workbook.views.table import Table, facts, paragraph, preformatted
+from workbook.views.table import Table, facts, paragraph, preformat
 
 # The cause of each row that is played as an incident. Seven decks of them, each shuffled, have the numbers 1 to 91.
 CAUSES: Final = {number: CAUSE_OF_ROW[number] for number in (2, 7, 9, 13, 15, 19, 29, 30)} | {
@@ -79,7 +79,7 @@ class Incident(View):
     def html(self) -> str:
         """The same."""
         head = paragraph(tag("b", self.exercise.title))
-        return tag("div", head, trusted(self.phone.html()), preformatted(self.log), trusted(self._asked.html()))
+        return tag("div", head, trust(self.phone.html()), preformat(self.log), trust(self._asked.html()))
 
     @property
     def _asked(self) -> Table:

@@ -14,7 +14,7 @@ from workbook.base.rules import Basis, bases
 from workbook.base.rules import rule as look_up
 from workbook.base.values import choice, quoted
 from workbook.errors import ChecksFailedError, ParameterError
-from workbook.views.html import View, joined, tag
+from workbook.views.html import View, join, tag
 
 CHECK_MIMETYPE: Final = "application/vnd.workbook.check+json"
 
@@ -61,7 +61,7 @@ class Check(View):
         style, verdict = (None, "passed") if self.passed else (failed, "failed")
         unbroken = "white-space:nowrap"  # a narrow page would break a rule's id at its hyphens
         spans = [part for word in basis for part in (", ", tag("span", word, style=unbroken))][1:]
-        sources = joined(" (", *spans, ")") if basis else ""
+        sources = join(" (", *spans, ")") if basis else ""
         spoken = tag("span", mark, role="img", aria_label=verdict)
         return tag("p", spoken, " ", tag("b", self.name), sources, advice, style=style)
 

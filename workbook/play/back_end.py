@@ -550,17 +550,17 @@ class OwnBackEnd:
 
     def get(self, payment_instrument_id: str) -> ActivationData:
         """What it makes of a GET."""
-        return self._answered("get", self._get, payment_instrument_id)
+        return self._ask("get", self._get, payment_instrument_id)
 
     def post(self, payment_instrument_id: str, sdk_output: SdkOutput) -> ActivationData:
         """What it makes of a POST; it is given the sdkOutput as the app sends it, as text."""
-        return self._answered("post", self._post, payment_instrument_id, sdk_output.text)
+        return self._ask("post", self._post, payment_instrument_id, sdk_output.text)
 
-    def _answered(self, name: str, call: Callable[..., Any], *given: str) -> ActivationData:
+    def _ask(self, name: str, call: Callable[..., Any], *given: str) -> ActivationData:
         """The sdkInput that it returned; whatever else comes of the call is said in the run's trace."""
         try:
             sleep, seconds = self._line.clock.sleep, Options().deadline
-            value = call_watched(name, self._line.note, _ended, call, *given, spend=sleep, seconds=seconds)
+            value = call_watched(name, self._line.note, _call_to_its_end, call, *given, spend=sleep, seconds=seconds)
         except Exception as error:  # noqa: BLE001  # not our code
             raise BackEndFailed(exception_words(error)) from None
         if isinstance(value, errors.WorkbookError):
@@ -576,7 +576,7 @@ class OwnBackEnd:
         raise BackEndFailed(what)
 
 
-def _ended(call: Callable[..., Any], *given: str) -> Any:
+def _call_to_its_end(call: Callable[..., Any], *given: str) -> Any:
     """What the call returned, or what it raised on purpose: a refusal with a sentence for the app, or the API's error.
 
     Neither is a defect of its code, so neither is reported as one.

@@ -28,7 +28,7 @@ from workbook.flows.messages import Command, Event
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import VariantA, VariantB
 from workbook.play.back_end import TRY_LATER, BackEnd
-from workbook.play.own_code import call_watched, own_failures, relayed
+from workbook.play.own_code import call_watched, own_failures, relay_through
 from workbook.simulation.phones import PhoneA, PhoneB
 from workbook.simulation.sdks import Reply
 
@@ -312,7 +312,7 @@ class InApp(Loop):
             return exchange.answer()
 
         # Without a page, a person calls the SDK, and `Session.exchange` asks the session's own back end.
-        with relayed(relay) if self.trace.select(m.Opened) else nullcontext():
+        with relay_through(relay) if self.trace.select(m.Opened) else nullcontext():
             try:
                 event = answered(call_watched(call, self.soon, function, *given, spend=really.append))
             except own_failures() as error:

@@ -280,7 +280,7 @@ def _is_the_workbooks(owner: object) -> bool:
 
 
 @contextmanager
-def relayed(relay: Callable[[str, SdkOutput], SdkInput]) -> Iterator[None]:
+def relay_through(relay: Callable[[str, SdkOutput], SdkInput]) -> Iterator[None]:
     """Let `Session.exchange`, called inside the block, ask the run's own back end."""
     token = RELAY.set(relay)
     try:

@@ -94,7 +94,7 @@ class AppA:
         return own if self.calls is None else self.calls
 
 
-def _fetched(opc: Any) -> Event:
+def _read_opc(opc: Any) -> Event:
     """What the SDK makes of fetchOpc's answer."""
     try:
         return m.OpcReceived(opc if isinstance(opc, SdkInput) else SdkInput(opc))
@@ -155,7 +155,7 @@ class PlatformARun(InApp):
         if self.app.fetch_opc is None:
             return self._post(command)
         given = command.payment_instrument_id, command.sdk_output.text
-        return self._own("fetchOpc", self.app.fetch_opc, given, _fetched, m.ProviderFailed)  # it catches all (sdk-a)
+        return self._own("fetchOpc", self.app.fetch_opc, given, _read_opc, m.ProviderFailed)  # it catches all (sdk-a)
 
     ports: ClassVar = {
         **InApp.ports,

@@ -66,7 +66,7 @@ class AppB:
         own = LATER_CALLS if variant.later else EARLIER_CALLS
         return own if self.calls is None else self.calls
 
-    def handed_over(self, sdk_input: Any) -> bytes | str | None:
+    def hand_over(self, sdk_input: Any) -> bytes | str | None:
         """What the app makes of its back end's answer: bytes, or nil where there is no base64 text to decode."""
         if not isinstance(sdk_input, SdkInput):
             return None  # a careless back end passed on an answer without one
@@ -90,7 +90,7 @@ def check_delegate(delegate: object, variant: VariantB) -> None:
         check_callable(method, owner, name, arguments)
 
 
-def _provided(returned: Any) -> Event:
+def _read_answer(returned: Any) -> Event:
     """The outcome of the integrator's own provision: bytes, or nil; an exception ends as nil, too (assumed)."""
     return m.DelegateFailed("provision returned nil") if returned is None else m.SdkInputReceived(returned)
 
@@ -159,7 +159,7 @@ class PlatformBRun(InApp):
         """The app's next call, each field from what the app has learned so far."""
         match event:
             case m.ActivationDataReceived():
-                self._sdk_input = self.app.handed_over(event.sdk_input)
+                self._sdk_input = self.app.hand_over(event.sdk_input)
             case m.ServiceReady() if self.app.keeps_watch_availability:  # one instance, whichever page made it
                 self._watch_instance = self._watch_instance or self.phone.watch_sessions or 1
             case m.ServiceReady():
@@ -182,15 +182,15 @@ class PlatformBRun(InApp):
         if isinstance(command, m.AskDelegateWithId):
             instrument, named = command.payment_instrument_id, (command.payment_instrument_id,)
         if self.app.delegate is None:
-            reply = self._relay(instrument, command.sdk_output, self._received, m.NoSdkInput(TRY_LATER))
+            reply = self._relay(instrument, command.sdk_output, self._read_sdk_input, m.NoSdkInput(TRY_LATER))
         else:
             provision, given = self.app.delegate.provision, (command.sdk_output.data, *named)
-            reply = self._own("provision", provision, given, _provided, m.DelegateFailed)
+            reply = self._own("provision", provision, given, _read_answer, m.DelegateFailed)
         self._answer = self._clock.after(*reply)
 
-    def _received(self, sdk_input: Any) -> Event:
+    def _read_sdk_input(self, sdk_input: Any) -> Event:
         """What the app's own delegate makes of the answer: nil when it cannot be decoded (B-DEL-3)."""
-        handed = self.app.handed_over(sdk_input)
+        handed = self.app.hand_over(sdk_input)
         what = "no base64 text" if sdk_input else "empty"
         return m.DelegateFailed(f"the answer is {what}") if handed is None else m.SdkInputReceived(handed)
 

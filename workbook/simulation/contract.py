@@ -96,10 +96,10 @@ class Problem:
 
     def body(self, detail: str) -> bytes:
         """The problem-details body with only its required fields."""
-        return written(self.fields(detail))
+        return write_json(self.fields(detail))
 
 
-def written(document: Mapping[str, Any]) -> bytes:
+def write_json(document: Mapping[str, Any]) -> bytes:
     """A JSON body; its fields keep their order."""
     return json.dumps(document, ensure_ascii=False).encode()
 
@@ -216,18 +216,18 @@ def _read(name: str) -> dict[str, Any]:
     return document
 
 
-def _merged(document: Any, patch: Any) -> Any:
+def _merge(document: Any, patch: Any) -> Any:
     """A document after a JSON merge patch (RFC 7386): a null removes, and an object is merged."""
     if not isinstance(patch, dict):
         return patch
     kept = document if isinstance(document, dict) else {}
-    changed = kept | {name: _merged(kept.get(name), value) for name, value in patch.items()}
+    changed = kept | {name: _merge(kept.get(name), value) for name, value in patch.items()}
     return {name: value for name, value in changed.items() if patch.get(name, value) is not None}
 
 
 def _contracts() -> Mapping[str, Contract]:
     spec = _read("spec.json")
-    field = _merged(spec, _read("field-changes.json"))
+    field = _merge(spec, _read("field-changes.json"))
     return MappingProxyType({"spec": Contract(spec, published=field), "field": Contract(field)})
 
 

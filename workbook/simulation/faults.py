@@ -231,7 +231,7 @@ def _twice(body: bytes, _values: Mapping[str, Any]) -> bytes:
     return b"{" + inside + b", " + inside + b"}"
 
 
-def _padded(size: int) -> bytes:
+def _pad(size: int) -> bytes:
     """JSON of so many bytes."""
     return OPENING + b"x" * (size - len(OPENING) - len(b'"}')) + b'"}'
 
@@ -239,7 +239,7 @@ def _padded(size: int) -> bytes:
 @lru_cache(maxsize=4)
 def _bomb(size: int) -> bytes:
     """The same JSON, gzipped; it is cached, because making it takes longer than all the rest."""
-    return gzip.compress(_padded(size), mtime=0)
+    return gzip.compress(_pad(size), mtime=0)
 
 
 def _sdk_input(make: Callable[[str, Chance, Mapping[str, Any]], str]) -> Effect:
@@ -257,7 +257,7 @@ def _always(body: str) -> Effect:
     return _sdk_input(lambda _text, _chance, _values: body)
 
 
-def _sealed_again(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Effect:
+def _seal_again(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Effect:
     """A body whose sdkInput is genuine and makes other claims; what the service did not seal stays."""
 
     def body(text: str, chance: Chance, _values: Mapping[str, Any]) -> str:
@@ -293,7 +293,7 @@ BODIES = (
     _odd(
         "huge body",
         "A body of megabytes.",
-        _body(lambda _body, values: _padded(values["bytes"])),
+        _body(lambda _body, values: _pad(values["bytes"])),
         bytes=_bytes(2_000_000),
     ),
     _unusable("JSON truncated", "JSON that stops halfway.", _body(lambda body, _values: body[: half(body)])),
@@ -316,7 +316,7 @@ BODIES = (
     _opaque(
         "sdkInput foreign",
         "A genuine sdkInput of another payment instrument.",
-        _sealed_again(
+        _seal_again(
             lambda claims: {
                 "paymentInstrumentId": next(id_ for id_ in INSTRUMENT_IDS if id_ != claims["paymentInstrumentId"])
             }
@@ -325,7 +325,7 @@ BODIES = (
     _opaque(
         "sdkInput stale",
         "A genuine sdkInput of the request before this one.",
-        _sealed_again(lambda claims: {name: claims[name] - 1 for name in ("serial", "attempt") if name in claims}),
+        _seal_again(lambda claims: {name: claims[name] - 1 for name in ("serial", "attempt") if name in claims}),
     ),
     _opaque(
         "sdkInput damaged",
@@ -376,7 +376,7 @@ def _at_a_date(values: Mapping[str, Any]) -> Headers:
     return (("date", formatdate(now, usegmt=True)), ("retry-after", then))
 
 
-def _published(broken: Broken) -> Fault:
+def _published_status(broken: Broken) -> Fault:
     problem = SPEC.problems[broken]
     status, sentence = str(problem.status), f"{problem.status} ({problem.title}), which is published (openapi)."
     return Fault(status, sentence, FaultKind.STATUS, _problem(problem), problem.source)
@@ -390,7 +390,7 @@ def _pause() -> Setting:
 # Every fault of the status, the one that does nothing first.
 STATUSES = (
     _fault(FaultKind.NONE, "200", "The answer unchanged: no fault.", lambda answer, *_: answer, source="openapi"),
-    *map(_published, (Broken.JSON, Broken.WRONG_KEY, Broken.ROLE, Broken.INACTIVE, Broken.OURS)),
+    *map(_published_status, (Broken.JSON, Broken.WRONG_KEY, Broken.ROLE, Broken.INACTIVE, Broken.OURS)),
     _status("404", "404 (Not found), as for a path that nobody serves.", _problem(SPEC.problems[Broken.PATH])),
     _status("409", "409 (Conflict).", _problem(Problem(409, "00_409", "Conflict", "assumed"))),
     _limit(
@@ -531,7 +531,7 @@ FAULTS: Mapping[str, Fault] = MappingProxyType({fault.name: fault for fault in (
 PLACEHOLDER = "\N{HORIZONTAL ELLIPSIS}"
 
 
-def _edited(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
+def _write_by_hand(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
     """The status and the body as somebody wrote them."""
     body = values["body"]
     if PLACEHOLDER in body and answer.body.startswith(OPENING):
@@ -545,7 +545,7 @@ EDITED = Fault(
     "another answer",
     f"A status and a body written by hand; {PLACEHOLDER} in the body stands for the right sdkInput.",
     FaultKind.STATUS,
-    _edited,
+    _write_by_hand,
     settings={
         "status": _number(200, 200, 599, whole=True),
         # UTF-8 can write everything but half a surrogate pair
@@ -681,19 +681,19 @@ class FaultPlan:
                 continue
             self._counts[at] += 1
             taken = rule.nth in (None, self._counts[at])
-            taken = taken and (rule.share is None or self._drawn(at, "share") < rule.share)
+            taken = taken and (rule.share is None or self._draw(at, "share") < rule.share)
             if chosen is None and taken:
-                chosen = Chosen(rule, self._drawn(at, "draw"))
+                chosen = Chosen(rule, self._draw(at, "draw"))
         return chosen
 
-    def _drawn(self, rule: int, purpose: str) -> float:
+    def _draw(self, rule: int, purpose: str) -> float:
         """A number between 0 and 1, both excluded; seed, rule, count and purpose decide it."""
         text = f"{self.seed} {rule} {self._counts[rule]} {purpose}"
         digest = blake2b(text.encode(), digest_size=8, person=b"faults").digest()
         return ((int.from_bytes(digest, "big") >> 12) + 0.5) / 2**52  # 52 bits and half a step: the draw is exact
 
 
-def planned(table: dict[str, Any]) -> Planned:
+def plan_from(table: dict[str, Any]) -> Planned:
     """The rule that one `[[fault]]` table describes.
 
     Raises:

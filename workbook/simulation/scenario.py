@@ -37,11 +37,11 @@ from typing import Annotated, Any
 from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from workbook.base.files import read_regular
-from workbook.base.forms import Flag, Form, Mistakes, Place, Says, Seed, Text, parse_toml, read_form, refused
+from workbook.base.forms import Flag, Form, Mistakes, Place, Says, Seed, Text, parse_toml, read_form, refuse
 from workbook.base.values import did_you_mean, quoted
 from workbook.errors import ConfigurationError
 from workbook.simulation import world as w
-from workbook.simulation.faults import FaultPlan, Planned, planned
+from workbook.simulation.faults import FaultPlan, Planned, plan_from
 
 FOLDER = Path(__file__).with_name("scenarios")
 
@@ -49,10 +49,10 @@ FOLDER = Path(__file__).with_name("scenarios")
 def _each_once(value: object, inner: ValidatorFunctionWrapHandler) -> list[str]:
     """A list of texts without a repetition."""
     if not isinstance(value, list):
-        raise refused(f"it is {quoted(value)}; give a list of texts, each once.")
+        raise refuse(f"it is {quoted(value)}; give a list of texts, each once.")
     texts: list[str] = inner(value)
     if len(set(texts)) < len(texts):
-        raise refused("a text occurs twice; give a list of texts, each once.")
+        raise refuse("a text occurs twice; give a list of texts, each once.")
     return texts
 
 
@@ -245,7 +245,7 @@ def parse(text: bytes, *, name: str, file: str = "") -> Scenario:
         if sentences := _fault_mistakes(table):
             mistakes.add(("fault", at), " ".join(sentences))
             continue
-        card = planned(table).payment_instrument_id
+        card = plan_from(table).payment_instrument_id
         if card is not None and card not in known and not mistakes.within("instrument"):
             hint = did_you_mean(card, known) if known else "It has none."
             what = f"it is {quoted(card)}, but this scenario has no such instrument. {hint}"
@@ -284,7 +284,7 @@ def _fault_mistakes(table: dict[str, Any]) -> list[str]:
 def _refusal(table: dict[str, Any]) -> str:
     """Why this is no rule; empty where it is one."""
     try:
-        planned(table)
+        plan_from(table)
     except ConfigurationError as error:
         return str(error)
     return ""
@@ -304,7 +304,7 @@ def plan(faults: tuple[dict[str, Any], ...], seed: int, *, where: str) -> FaultP
     rules = []
     for number, table in enumerate(faults, 1):
         try:
-            rules.append(planned(table))
+            rules.append(plan_from(table))
         except ConfigurationError as error:
             raise ConfigurationError(f"{where}: [[fault]] {number}: {error}") from None
     return FaultPlan(rules, seed) if rules else None

@@ -134,9 +134,9 @@ class SdkA(StandIn):
         self._overlapped: set[int] = set()
 
     def _create(self, command: Any) -> Reply:
-        return self.phone.latencies.create, self._created(_text(command.sdk_input))
+        return self.phone.latencies.create, self._creation_outcome(_text(command.sdk_input))
 
-    def _created(self, sdk_input: str | Damaged) -> Event:
+    def _creation_outcome(self, sdk_input: str | Damaged) -> Event:
         if not self.phone.takes_sdk_input:
             return m.InvalidSdkInput("this phone takes none")
         match self._opened(sdk_input):
@@ -279,9 +279,9 @@ class SdkB(StandIn):
         self._later = later
 
     def _create(self, command: Any) -> Reply:
-        return self.phone.latencies.service, self._created(command.sdk_input)
+        return self.phone.latencies.service, self._creation_outcome(command.sdk_input)
 
-    def _created(self, sdk_input: object) -> Event:
+    def _creation_outcome(self, sdk_input: object) -> Event:
         try:
             card = activation_data(self._seal, sdk_input, self.phone.wallet)
         except SdkError as error:
@@ -372,7 +372,7 @@ class SdkB(StandIn):
     }
 
 
-def opened(seal: Seal, sdk_input: object) -> Genuine | Damaged:
+def open_data(seal: Seal, sdk_input: object) -> Genuine | Damaged:
     """What these bytes say, or what is wrong with them; text is the classic mistake (symptoms, row 10)."""
     if isinstance(sdk_input, str):
         why = "it is text, and platform B takes the bytes (API-8): decode the base64 of the JSON once (sdk-b)"
@@ -390,7 +390,7 @@ def activation_data(seal: Seal, sdk_input: object, wallet: str) -> Genuine:
     Raises:
         SdkError: they are not: `invalidSDKInput` or `walletNotSupported` (sdk-b).
     """
-    match opened(seal, sdk_input):
+    match open_data(seal, sdk_input):
         case Damaged() as damaged:
             raise SdkError("invalidSDKInput", str(damaged))
         case Genuine() as data if data.content != Content.ACTIVATION:
@@ -404,7 +404,7 @@ def activation_data(seal: Seal, sdk_input: object, wallet: str) -> Genuine:
 
 def wrong_with(seal: Seal, sdk_input: object, payment_instrument_id: str, attempt: int) -> str | None:
     """Why the wallet cannot use this as the answer to that attempt; None when it can."""
-    match opened(seal, sdk_input):
+    match open_data(seal, sdk_input):
         case Damaged() as damaged:
             return str(damaged)
         case Genuine() as data if data.content != Content.OPC:

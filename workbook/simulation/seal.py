@@ -91,7 +91,7 @@ class Seal:
         claims = "".join([f',"{name}":{_json(value)}' for name, value in more.items()])
         bound = f'"kind":"{content}","paymentInstrumentId":{encode_basestring_ascii(payment_instrument_id)}'
         body = f'{{"simulated":"{MARK}",{bound},"serial":{serial}{claims}}}'.encode("ascii")
-        return b2a_base64(self._sealed(body), newline=False).decode("ascii")
+        return b2a_base64(self._append_seal(body), newline=False).decode("ascii")
 
     def open(self, text: object) -> Unsealed:
         """What `text` says, or what is wrong with it."""
@@ -104,11 +104,11 @@ class Seal:
         if not data.endswith(b'"}'):
             return Damaged("it is truncated: its end is missing")
         body = data.rpartition(b',"seal":"')[0] + b"}"
-        if self._sealed(body) != data:
+        if self._append_seal(body) != data:
             return Damaged("its seal is broken: it was changed on the way, or another simulator made it")
         return Genuine(_READ(body.decode())[0])
 
-    def _sealed(self, body: bytes) -> bytes:
+    def _append_seal(self, body: bytes) -> bytes:
         """An object with the seal as its last key.
 
         It seals the text before it, closed with a brace: to read it, no key has to be taken out of a parsed object, and

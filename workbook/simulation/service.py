@@ -25,7 +25,17 @@ from workbook.api.exchange import FailureKind, Options
 from workbook.api.opaque import SdkOutput
 from workbook.base.values import lookup, nearest
 from workbook.errors import DeadlineError, MaybeSentError
-from workbook.simulation.contract import CONTRACTS, JSON, SPEC, Broken, Contract, Document, KeyPlace, Operation, written
+from workbook.simulation.contract import (
+    CONTRACTS,
+    JSON,
+    SPEC,
+    Broken,
+    Contract,
+    Document,
+    KeyPlace,
+    Operation,
+    write_json,
+)
 from workbook.simulation.faults import Chance, FaultPlan
 from workbook.simulation.http import AFTER_ID, AT_ONCE, BEFORE_ID, JSON_HEADERS, Ending, Request, Response
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
@@ -161,28 +171,27 @@ def read_body(request: Request, operation: Operation) -> dict[str, Any]:
         raise Refused(Broken.JSON, sentence, Invalid("body", "not JSON", sentence)) from None
     properties, required = operation.schema["properties"], operation.schema.get("required", ())
     if not isinstance(document, dict):
-        sentence = f"The body must be {wanted(operation.schema)}."
+        sentence = f"The body must be {describe_schema(operation.schema)}."
         raise Refused(Broken.FIELDS, sentence, Invalid("body", _json_type(document), sentence))
-    invalid = [
-        Invalid(name, "missing", f"It must be {wanted(properties[name])}.") for name in required if name not in document
-    ]
+    missing = [name for name in required if name not in document]
+    invalid = [Invalid(name, "missing", f"It must be {describe_schema(properties[name])}.") for name in missing]
     if operation.schema.get("additionalProperties") is False:
         for name in [name for name in document if name not in properties]:
             repeated = name if name.lower() in map(str.lower, properties) else "another field"
             invalid.append(Invalid(repeated, _json_type(document[name]), "There is no such field."))
     if invalid:
-        raise Refused(Broken.FIELDS, f"The body must be {wanted(operation.schema)}.", *invalid)
+        raise Refused(Broken.FIELDS, f"The body must be {describe_schema(operation.schema)}.", *invalid)
     for name, schema in properties.items():
         if name not in document:
             continue
         value = document[name]
         if not isinstance(value, str) or len(value) < schema.get("minLength", 0):
-            sentence = f"{name} must be {wanted(schema)}."
+            sentence = f"{name} must be {describe_schema(schema)}."
             raise Refused(Broken.FIELDS, sentence, Invalid(name, _json_type(value), sentence))
     return document
 
 
-def wanted(schema: Document) -> str:
+def describe_schema(schema: Document) -> str:
     """What a schema asks for, in words; the contract's bodies hold objects of strings only."""
     if schema["type"] == "string":
         return "a string that is not empty" if schema.get("minLength") else "a string"
@@ -304,10 +313,10 @@ class Service:
                 but = f" but {' and '.join(known)}" if known else ""
                 raise Refused(Broken.QUERY, f"The {operation.method} has no query parameters{but}.")
         basis = operation.basis if place.place == "header" else f"{operation.basis}; key: {place.basis}"
-        answered = self._exchanged if operation.media_type else self._read
-        return answered(request, operation, instrument, basis)
+        answer = self._exchange if operation.media_type else self._read
+        return answer(request, operation, instrument, basis)
 
-    def _exchanged(self, request: Request, operation: Operation, instrument: Instrument, basis: str) -> Decided:
+    def _exchange(self, request: Request, operation: Operation, instrument: Instrument, basis: str) -> Decided:
         """The POST: OPC data for an sdkOutput, which is then used up."""
         name = next(iter(operation.schema["properties"]))
         sdk_output = read_body(request, operation).get(name)
@@ -370,7 +379,7 @@ class Service:
                 known["invalidFields"] = [invalid._asdict() for invalid in refused.invalid]
         more = [f"{name}: {schema['properties'][name]['x-basis']}" for name in optional if name in known]
         basis = "; ".join([problem.basis, *more, *(["their values: assumed"] if more else [])])
-        body = written({name: known[name] for name in schema["properties"] if name in known})
+        body = write_json({name: known[name] for name in schema["properties"] if name in known})
         allow = (("allow", ", ".join(self.contract.operations)),) if refused.broken is Broken.METHOD else ()
         return Response(problem.status, (("content-type", problem.media_type), *allow), body, basis)
 
@@ -475,13 +484,13 @@ class DirectApi:
                 protocol.Answer(response.status, response.headers, response.body), self._settings.secret
             )
         else:
-            judged = _lost(response) or protocol.judge_answer(_read(response), self._settings.secret)
+            judged = _loss(response) or protocol.judge_answer(_read(response), self._settings.secret)
         if isinstance(judged, protocol.CallProblem):
             raise judged.error(built.redacted(), elapsed=0.0, attempts=1)
         return judged
 
 
-def _lost(response: Response) -> protocol.CallProblem | None:
+def _loss(response: Response) -> protocol.CallProblem | None:
     """The error of an answer that does not arrive; None when it arrives all the same."""
     wire = response.wire
     waits = [wire.before_headers, *(seconds for seconds, _piece in wire.pieces(response.body))]

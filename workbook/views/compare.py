@@ -17,7 +17,7 @@ from workbook.flows.machine import Machine
 from workbook.flows.messages import Actor
 from workbook.flows.trace import Trace
 from workbook.views.findings import LEVEL_SIGNS, findings
-from workbook.views.html import View, tag, trusted
+from workbook.views.html import View, tag, trust
 from workbook.views.lines import ADDED, REMOVED, SequenceLine, Shape
 from workbook.views.paint import Picture
 from workbook.views.screen import Screen
@@ -33,7 +33,7 @@ from workbook.views.table import (
     clean,
     facts,
     header,
-    preformatted,
+    preformat,
     table,
     wrap,
 )
@@ -155,7 +155,7 @@ class Comparison(View):
     @property
     def folded(self) -> Sequence:
         """Both runs as one sequence: each block of common steps is a note, a step that differs is marked."""
-        lines = [line for block in self.blocks for line in folded(block)]
+        lines = [line for block in self.blocks for line in fold(block)]
         both = [line for step in self.steps for line in (step.first, step.second) if line]
         present = {actor for line in both for actor in (line.sender, line.receiver)}
         return Sequence(self.title, tuple(actor for actor in Actor if actor in present), tuple(lines))
@@ -171,10 +171,10 @@ class Comparison(View):
 
     def html(self) -> str:
         """How the ends differ, both runs folded into one picture, and all steps side by side to open."""
-        every = tag("details", tag("summary", "Side by side, with every step"), trusted(self._table()))
-        folded = tag("details", tag("summary", "The same as text"), preformatted(self.text()))
+        every = tag("details", tag("summary", "Side by side, with every step"), trust(self._table()))
+        folded = tag("details", tag("summary", "The same as text"), preformat(self.text()))
         legend = tag("p", *self._legend, style=f"color:{INK};font-size:12px;margin:4px 0")
-        parts = (trusted(self._ends().html()), self.picture.image(), legend, every, folded)
+        parts = (trust(self._ends().html()), self.picture.image(), legend, every, folded)
         return tag("figure", *parts, style=f"margin:0;color:{INK}")
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
@@ -236,7 +236,7 @@ def compare(
     return Comparison(clean(title), *names, outcomes, steps, (first, second), recording)
 
 
-def folded(block: tuple[ComparedStep, ...]) -> Iterator[SequenceLine]:
+def fold(block: tuple[ComparedStep, ...]) -> Iterator[SequenceLine]:
     """The lines of a block: one note for many steps, else those of its one step, marked where only one run has them."""
     step = block[0]
     if step.mark is Mark.SAME and step.second:

@@ -17,12 +17,12 @@ from workbook.flows.machine import Machine, Row
 from workbook.flows.messages import Actor
 from workbook.flows.trace import Kind, Record
 from workbook.views.film import Film
-from workbook.views.html import RULE_ID, Markup, View, joined, tag, trusted, unbroken
+from workbook.views.html import RULE_ID, Markup, View, join, tag, trust, unbroken
 from workbook.views.lines import IN_LABEL, OPAQUE_FIELDS, SequenceLine, Shape, Wording, status
 from workbook.views.paint import Picture
 from workbook.views.sequence import paint
 from workbook.views.states import allowed
-from workbook.views.table import EDGE, INK, PRE, TEXT_WIDTH, clean, preformatted, wrap
+from workbook.views.table import EDGE, INK, PRE, TEXT_WIDTH, clean, preformat, wrap
 
 # Names the opaque data in a record's field without showing it.
 NamedValue = Callable[[Record, str], str]
@@ -207,7 +207,7 @@ def _part(part: DetailPart) -> Markup:
     else:
         items = (tag("li", unbroken(line)) for line in part.lines)
         block = tag("ul", *items, style="margin:0.1em 0 0.4em;padding-left:1.3em")
-    return joined(tag("b", part.heading), block)
+    return join(tag("b", part.heading), block)
 
 
 class OpaqueNames(Wording):
@@ -396,9 +396,9 @@ class Exchange(View):
         """The picture, below it each line to open, and the list in words folded up."""
         style, rows = f"border-left:{EDGE};margin:0.3em 0 0.3em 1em;padding-left:0.8em", []
         for line, detail in zip(self.lines, self.details, strict=True):
-            body = tag("div", trusted(detail.html()), style=style)
+            body = tag("div", trust(detail.html()), style=style)
             rows.append(tag("details", tag("summary", line.sentence), body, style="margin-left:1em"))
         summary = tag("summary", "Each line with its request, its answer and its rules")
-        folded = tag("details", tag("summary", "The same as text"), preformatted(self.film.sequence.text()))
+        folded = tag("details", tag("summary", "The same as text"), preformat(self.film.sequence.text()))
         parts = (self.picture.image(), tag("details", summary, *rows), folded)
         return tag("figure", *parts, style=f"margin:0;color:{INK}")

@@ -12,7 +12,7 @@ from workbook.flows import messages as m
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Actor
 from workbook.flows.trace import Kind, Trace
-from workbook.views.lines import drawn
+from workbook.views.lines import is_line
 from workbook.views.screen import Screen, after
 from workbook.views.sequence import Sequence, sequence
 
@@ -136,7 +136,7 @@ def film(trace: Trace, machine: Machine, first: Screen | None = None) -> Film:
     for record in trace:
         if record.kind is not Kind.REFUSED:
             screen = after(screen, record.message, str(record.after))
-        if drawn(record):
+        if is_line(record):
             moved = (str(record.before), str(record.after)) if record.kind is Kind.EVENT else None
             frames.append(Frame(record.at, next(captions), screen, str(record.after), moved, type(record.message)))
     return Film(lines.title, machine, lines, tuple(frames), tuple(_budgets(trace)), begin)

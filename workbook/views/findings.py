@@ -82,7 +82,7 @@ def _row(finding: Finding) -> str:
 # What a good back end does about a failure: the whole table, or the row that fits one failure.
 
 
-def advised(advice: Advice) -> Table:
+def show_advice(advice: Advice) -> Table:
     """The advice for one failure, as a card."""
     rows = [("the failure", advice.kind), *_advice_lines(advice)]
     return facts("What a good back end does about it", rows)
@@ -111,7 +111,7 @@ def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:
 def run_views(run: Any) -> Stack:
     """The views of anything with `summary`, `trace`, `findings`, and an `advice` that may be None."""
     views = facts("How it ended", run.summary), sequence(run.trace), findings(run.findings)
-    return Stack(views if run.advice is None else (*views, advised(run.advice)))
+    return Stack(views if run.advice is None else (*views, show_advice(run.advice)))
 
 
 # Rules of the ledger, to read beside a step.

@@ -30,7 +30,7 @@ def tag(name: str, /, *children: object, **attributes: object) -> Markup:
 
     In an attribute's name an underscore means a hyphen, and a trailing one is dropped (`class_`). None omits it.
     """
-    return Markup(f"<{name}{_attributes(attributes)}>{joined(*children)}</{name}>")
+    return Markup(f"<{name}{_attributes(attributes)}>{join(*children)}</{name}>")
 
 
 def void(name: str, /, **attributes: object) -> Markup:
@@ -38,12 +38,12 @@ def void(name: str, /, **attributes: object) -> Markup:
     return Markup(f"<{name}{_attributes(attributes)}/>")
 
 
-def joined(*children: object) -> Markup:
+def join(*children: object) -> Markup:
     """The children one after the other; what is not markup is escaped."""
-    return Markup("".join([child if child.__class__ is Markup else _escaped(child) for child in children]))
+    return Markup("".join([child if child.__class__ is Markup else _escape(child) for child in children]))
 
 
-def trusted(text: str) -> Markup:
+def trust(text: str) -> Markup:
     """Marks a text as markup: our own style sheets, and the HTML that an object offers of itself."""
     return Markup(text)
 
@@ -63,8 +63,8 @@ def unbroken(text: str) -> Markup:
         if n % 2 and (words := sentence(part)):  # SHA-256 has the form of a rule's id, and is none
             parts[n] = tag("span", part, class_="wb-rule", title=words, style="white-space:nowrap")
         elif "$" in part:  # a notebook shows what is between two dollars of one text as a formula
-            parts[n] = Markup(tag("span", "$").join(map(_escaped, part.split("$"))))
-    return joined(*parts)
+            parts[n] = Markup(tag("span", "$").join(map(_escape, part.split("$"))))
+    return join(*parts)
 
 
 def _attributes(attributes: dict[str, object]) -> str:
@@ -72,16 +72,16 @@ def _attributes(attributes: dict[str, object]) -> str:
     written = ""
     for name, value in attributes.items():
         if value is not None:
-            written += f' {_hyphenated(name)}="{value if value.__class__ is int else _escaped(value)}"'
+            written += f' {_hyphenate(name)}="{value if value.__class__ is int else _escape(value)}"'
     return written
 
 
 @cache
-def _hyphenated(name: str) -> str:
+def _hyphenate(name: str) -> str:
     return name.rstrip("_").replace("_", "-")
 
 
-def _escaped(value: object) -> str:
+def _escape(value: object) -> str:
     text = value if type(value) is str else f"{value:g}" if type(value) is float else str(value)
     return escape(_FORBIDDEN.sub("\ufffd", text)) if _UNSAFE.search(text) else text
 

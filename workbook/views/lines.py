@@ -259,10 +259,10 @@ class Lines:
 def lines_of(trace: Trace) -> tuple[SequenceLine, ...]:
     """The lines of a trace."""
     wording = Wording()
-    return tuple(_line(record, wording) for record in trace if drawn(record))
+    return tuple(_line(record, wording) for record in trace if is_line(record))
 
 
-def drawn(record: Record) -> bool:
+def is_line(record: Record) -> bool:
     """Whether the record is a line of the diagram."""
     return record.message.arrow or record.kind is Kind.REFUSED
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from workbook.views.html import Markup, tag, trusted, void
-from workbook.views.table import preformatted
+from workbook.views.html import Markup, tag, trust, void
+from workbook.views.table import preformat
 
 # The colours of the pictures, light and dark. Every word has contrast 4.5:1 on every ground that it is painted on.
 #
@@ -131,7 +131,7 @@ class Picture:
 
     def figure(self, text: str, *below: Markup) -> Markup:
         """The image as a notebook shows it, with something below it, and the text form folded up at the end."""
-        folded = tag("details", tag("summary", "The same as text"), preformatted(text))
+        folded = tag("details", tag("summary", "The same as text"), preformat(text))
         return tag("figure", self.image(), *below, folded, style="margin:0")
 
 
@@ -152,7 +152,7 @@ def document(
     width, height = size
     svg = tag(
         "svg",
-        tag("title", title), tag("desc", description), tag("style", trusted(style)), *parts,
+        tag("title", title), tag("desc", description), tag("style", trust(style)), *parts,
         xmlns="http://www.w3.org/2000/svg", role="img", class_=scope,
         viewBox=f"0 0 {width} {height}", width=width, height=height,
     )  # fmt: skip

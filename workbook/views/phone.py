@@ -15,10 +15,10 @@ from zlib import crc32
 from workbook.flows import messages as m
 from workbook.play.loop import NO_BUTTON_YET
 from workbook.views.film import Film
-from workbook.views.html import Markup, View, joined, tag, trusted, void
+from workbook.views.html import Markup, View, join, tag, trust, void
 from workbook.views.paint import FONT, PHONE_DARK, PHONE_LIGHT, Picture, Pressable, document, variables
 from workbook.views.screen import BANK, InFront, Page, Screen, Sheet, describe, digits
-from workbook.views.table import clean, cut, preformatted, wrap
+from workbook.views.table import clean, cut, preformat, wrap
 
 Drawn = Iterator[Markup | Pressable]
 
@@ -79,13 +79,13 @@ def sign(name: str, x: float, y: float, *, line: str, scale: float = 1, width: f
     """One of `SIGNS` about a point."""
     return void(
         "path", class_=f"wb-line-{line}", d=SIGNS[name], fill="none", stroke_width=width,
-        stroke_linecap="round", stroke_linejoin="round", transform=_moved(x, y, scale),
+        stroke_linecap="round", stroke_linejoin="round", transform=_transform(x, y, scale),
     )  # fmt: skip
 
 
-def placed(x: float, y: float, *parts: Markup, scale: float = 1) -> Markup:
+def place(x: float, y: float, *parts: Markup, scale: float = 1) -> Markup:
     """The parts, moved to a point and scaled there."""
-    return tag("g", *parts, transform=_moved(x, y, scale))
+    return tag("g", *parts, transform=_transform(x, y, scale))
 
 
 def hairline(x: float, y: float, width: float) -> Markup:
@@ -93,7 +93,7 @@ def hairline(x: float, y: float, width: float) -> Markup:
     return void("path", class_="wb-line-rule", d=f"M{x:g} {y:g}h{width:g}")
 
 
-def _moved(x: float, y: float, scale: float) -> str:
+def _transform(x: float, y: float, scale: float) -> str:
     return f"translate({x:g} {y:g})" + (f" scale({scale:g})" if scale != 1 else "")
 
 
@@ -124,12 +124,12 @@ def designs() -> tuple[Design, ...]:
     """The pictures of the folder `cards`, in turn; the `color` of each is that of the words on it."""
     read = (path.read_text("utf-8").splitlines() for path in sorted(Path(__file__).with_name("cards").glob("*.svg")))
     return tuple(
-        Design(re.findall(' color="(#[0-9a-f]{6})"', opening)[0], trusted("".join(shapes)))
+        Design(re.findall(' color="(#[0-9a-f]{6})"', opening)[0], trust("".join(shapes)))
         for opening, *shapes, _closing in read
     )
 
 
-def masked(instrument: str) -> str:
+def mask(instrument: str) -> str:
     """The number as an app shows it, all but the last characters hidden."""
     return f"•••• {digits(instrument)}".strip()
 
@@ -153,7 +153,7 @@ def card(instrument: str, x: float, y: float, width: float) -> Markup:
         stroke = {"stroke": look.words, "stroke_width": 1.9, "stroke_linecap": "round"}
         parts.append(void("path", d=SIGNS["arch"], fill="none", transform="translate(24 25)", **stroke))
         parts.append(tag("text", BANK, x=39, y=31, font_size=15, font_weight=600, fill=look.words))
-    return placed(x, y, *parts, scale=round(width / CARD_WIDTH, 4))
+    return place(x, y, *parts, scale=round(width / CARD_WIDTH, 4))
 
 
 def tall(width: float) -> float:
@@ -232,7 +232,7 @@ BUTTON, TALL = 502, 52
 def app(screen: Screen) -> Drawn:
     """The card's page: the card, its last movements, the button, and a label above it or in its place."""
     yield from behind(screen)
-    yield from named(screen, 92)
+    yield from card_name(screen, 92)
     yield block(MARGIN, 288, INNER_WIDTH, 136, 14, "panel")
     rows = (
         ("basket", "Groceries", "Yesterday", "24.10"),
@@ -251,7 +251,7 @@ def app(screen: Screen) -> Drawn:
     if screen.label == NO_BUTTON_YET:
         for at, line in enumerate(wrap(screen.label, 24)):  # as many letters as `word` has room for
             yield word(line, CENTRE, 456 + 22 * at, weight=500, anchor="middle")
-        yield from pressed("open", "Try again", BUTTON, screen.card)
+        yield from main_button("open", "Try again", BUTTON, screen.card)
     elif screen.label:
         name, colour = {
             "Added to Wallet": ("check", "good"),
@@ -273,11 +273,11 @@ def behind(screen: Screen) -> Iterator[Markup]:
     yield card(screen.card, MARGIN, 92, INNER_WIDTH)
 
 
-def named(screen: Screen, top: float) -> Iterator[Markup]:
+def card_name(screen: Screen, top: float) -> Iterator[Markup]:
     """The card's name and number, below a card that begins at `top`."""
     below = top + tall(INNER_WIDTH)
     yield word(CARD_NAME, MARGIN, below + 26, 16, weight=600, room=150)
-    yield word(masked(screen.card), WIDE - MARGIN, below + 26, fill="muted", anchor="end", room=110)
+    yield word(mask(screen.card), WIDE - MARGIN, below + 26, fill="muted", anchor="end", room=110)
 
 
 def header(*, back: bool = False) -> Iterator[Markup]:
@@ -298,17 +298,17 @@ def authorization(screen: Screen) -> Drawn:
     yield from blank()
     yield from header()
     yield card(screen.card, CENTRE - 78, 112, 156)
-    yield word(f"{CARD_NAME} {masked(screen.card)}", CENTRE, 236, fill="muted", anchor="middle")
+    yield word(f"{CARD_NAME} {mask(screen.card)}", CENTRE, 236, fill="muted", anchor="middle")
     yield disc(CENTRE, 304, 30, "fill")
     yield sign("lock", CENTRE, 303, line="ink", scale=1.5, width=1.3)
     yield word("Confirm it's you", CENTRE, 370, 21, weight=700, anchor="middle")
     yield word("before this card is added", CENTRE, 394, fill="muted", anchor="middle", room=290)
-    yield from pressed("confirm", "Confirm", 468)
+    yield from main_button("confirm", "Confirm", 468)
     yield word("Cancel", CENTRE, 553, 15, fill="accent", weight=600, anchor="middle")
     yield Pressable("cancel", "Cancel", MARGIN, 526, INNER_WIDTH, 44)
 
 
-def pressed(act: str, label: str, y: float, value: str = "") -> Drawn:
+def main_button(act: str, label: str, y: float, value: str = "") -> Drawn:
     """The main button of a page."""
     yield block(MARGIN, y, INNER_WIDTH, TALL, 14, "accent")
     yield word(label, CENTRE, y + 31, 16, fill="label", weight=600, anchor="middle")
@@ -318,7 +318,7 @@ def pressed(act: str, label: str, y: float, value: str = "") -> Drawn:
 def _button(screen: Screen) -> Drawn:
     match screen.button:
         case "shown":  # the sign's place cannot depend on the words, whose width depends on the font
-            yield from pressed("tap", "Add to Wallet", BUTTON)
+            yield from main_button("tap", "Add to Wallet", BUTTON)
             yield sign("wallet", 50, BUTTON + TALL / 2, line="label")
         case "disabled":
             words = "Checking…" if screen.label else "Adding…"
@@ -348,7 +348,7 @@ def sheet(screen: Screen) -> Iterator[Markup]:
     yield word("Wallet", 50, 264, weight=600)
     yield hairline(6, 284, WIDE - 12)
     yield card(screen.card, CENTRE - 68, 302, 136)
-    yield word(f"{CARD_NAME} {masked(screen.card)}", CENTRE, 410, fill="muted", anchor="middle")
+    yield word(f"{CARD_NAME} {mask(screen.card)}", CENTRE, 410, fill="muted", anchor="middle")
     if screen.sheet is Sheet.UP:
         yield word("Add this card?", CENTRE, 454, 19, weight=700, anchor="middle")
         yield block(26, 480, WIDE - 52, 48, 14, "accent")
@@ -405,10 +405,10 @@ def wallet(screen: Screen) -> Drawn:
     match page:
         case Page.ADDING | Page.ADDED | Page.NOT_ADDED:
             yield card(screen.card, MARGIN, 116, INNER_WIDTH)
-            yield from named(screen, 116)
+            yield from card_name(screen, 116)
             yield from outcome(page, "on the watch" if watch else "on this phone", 396)
             if page is Page.NOT_ADDED:
-                yield from pressed("look", "Back to the list", 496)
+                yield from main_button("look", "Back to the list", 496)
         case Page.NONE:
             yield from _empty("Add a card", "from an app that has one", "")
         case Page.NO_APPS:
@@ -425,13 +425,13 @@ def wallet(screen: Screen) -> Drawn:
             yield from _waiting(f"Cards from {BANK}", 3, "Asking for your cards…")
 
 
-def _headed(text: str) -> Markup:
+def _heading(text: str) -> Markup:
     return word(text, MARGIN, LIST_TOP - 16, fill="muted", weight=500, room=250)
 
 
 def _waiting(heading: str, rows: int, words: str) -> Iterator[Markup]:
     """Placeholders where a list will be."""
-    yield _headed(heading)
+    yield _heading(heading)
     yield block(MARGIN, LIST_TOP, INNER_WIDTH, 68 * rows, 14, "panel")
     for y in range(LIST_TOP, LIST_TOP + 68 * rows, 68):
         yield block(MARGIN + 12, y + 12, 68, 44, 8, "fill")
@@ -449,11 +449,11 @@ def _empty(headline: str, reason: str, button: str) -> Drawn:
     yield word(headline, CENTRE, 334, 18, weight=700, anchor="middle")
     yield word(reason, CENTRE, 358, fill="muted", anchor="middle", room=290)
     if button:
-        yield from pressed("look", button, 496)
+        yield from main_button("look", button, 496)
 
 
 def _apps() -> Drawn:
-    yield _headed("Apps with cards")
+    yield _heading("Apps with cards")
     yield block(MARGIN, LIST_TOP, INNER_WIDTH, 64, 14, "panel")
     yield block(MARGIN + 12, LIST_TOP + 12, 40, 40, 11, "accent")
     yield sign("arch", MARGIN + 32, LIST_TOP + 32, line="label", scale=1.3, width=1.5)
@@ -470,18 +470,18 @@ def _cards(screen: Screen) -> Drawn:
     high = max(least, min(68, room // max(len(entries), 1)))
     wide = min(74, (high - 12) * 1.55)
     left = MARGIN + 22 + wide
-    yield _headed(f"Cards from {BANK}")
+    yield _heading(f"Cards from {BANK}")
     yield block(MARGIN, LIST_TOP, INNER_WIDTH, high * max(len(shown), 1), 14, "panel")
     for number, entry in enumerate(shown):
         y = LIST_TOP + high * number
         middle = y + high / 2
         yield card(entry, MARGIN + 10, middle - tall(wide) / 2, wide)
         yield word(CARD_NAME, left, middle - 3, weight=600, room=120)
-        yield word(masked(entry), left, middle + 14, fill="muted", room=110)
+        yield word(mask(entry), left, middle + 14, fill="muted", room=110)
         yield sign("chevron", WIDE - MARGIN - 14, middle, line="muted", width=1.8)
         if number:
             yield hairline(left, y, INNER_WIDTH - wide - 34)
-        yield Pressable("choose card", f"{CARD_NAME} {masked(entry)}", MARGIN, y, INNER_WIDTH, high, entry)
+        yield Pressable("choose card", f"{CARD_NAME} {mask(entry)}", MARGIN, y, INNER_WIDTH, high, entry)
     if more := len(entries) - len(shown):
         yield word(f"and {more} more", CENTRE, LIST_TOP + high * len(shown) + 24, fill="muted", anchor="middle")
 
@@ -504,7 +504,7 @@ def watch(screen: Screen) -> Iterator[Markup]:
         return
     on_top = screen.card if screen.card in cards else cards[0]
     yield card(on_top, 23, 122, 86)
-    yield word(masked(on_top), 66, 195, fill="bright", anchor="middle", room=94)
+    yield word(mask(on_top), 66, 195, fill="bright", anchor="middle", room=94)
     if more := len(cards) - 1:
         yield word(f"and {more} more", 66, 212, fill="dim", anchor="middle", room=100)
 
@@ -523,9 +523,9 @@ def draw(screen: Screen) -> Picture:
     drawn = list(front)
     shapes = [part for part in drawn if isinstance(part, Markup)]
     width, height = 324 if screen.on_watch is None else 474, 644
-    parts = [block(0, 0, width, height, 14, "table"), placed(21, 21, *shapes, *body())]
+    parts = [block(0, 0, width, height, 14, "table"), place(21, 21, *shapes, *body())]
     if screen.on_watch is not None:
-        parts.append(placed(328, 166, *watch(screen)))
+        parts.append(place(328, 166, *watch(screen)))
     picture = document("wb-phone", PHONE_STYLE, f"Phone: {screen.place}", describe(screen), (width, height), *parts)
     controls = (part for part in drawn if isinstance(part, Pressable))
     return replace(
@@ -581,7 +581,7 @@ class KeyScreens(View):
     @property
     def stills(self) -> tuple[Still, ...]:
         """The screens that tell the story, in order, at most five."""
-        return chosen(stills(self.film))
+        return choose_stills(stills(self.film))
 
     def text(self) -> str:
         """The key screens in words, with the time at which each appeared."""
@@ -599,10 +599,10 @@ class KeyScreens(View):
             picture = still.picture
             share = 31.5 if picture.width > 400 else 18.5  # three phones with a watch side by side, or five without
             size = f"width:{share}%;max-width:{round(picture.width * 0.62)}px"
-            caption = joined(tag("b", f"{still.at:.3f} s"), f" {picture.alt}")
+            caption = join(tag("b", f"{still.at:.3f} s"), f" {picture.alt}")
             image = picture.image(style="width:100%;height:auto")
             cells.append(tag("div", image, tag("p", caption, style=small), style=f"{cell}{size}"))
-        folded = tag("details", tag("summary", "The same as text"), preformatted(self.text()))
+        folded = tag("details", tag("summary", "The same as text"), preformat(self.text()))
         return tag("figure", *cells, tag("p", ASSUMED, style=small), folded, style="margin:0")
 
 
@@ -618,7 +618,7 @@ def stills(film: Film) -> tuple[Still, ...]:
     return tuple(seen) or (Still(0.0, film.first, draw(film.first)),)
 
 
-def chosen(all_stills: tuple[Still, ...], most: int = 5) -> tuple[Still, ...]:
+def choose_stills(all_stills: tuple[Still, ...], most: int = 5) -> tuple[Still, ...]:
     """The screens that tell the story: the first, those on which the cardholder acts, the outcome; no picture twice."""
     # The last screen is the outcome and always shown. Of the others, each picture counts once, at its first appearance;
     # the most important of them fill the strip, and the strip is then read in the order of time.

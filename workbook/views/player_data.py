@@ -11,13 +11,13 @@ from typing import Any
 from workbook.checks.finding import Finding
 from workbook.flows.extension import State as Extension
 from workbook.flows.platform_b import State as B
-from workbook.views.compare import Comparison, folded
+from workbook.views.compare import Comparison, fold
 from workbook.views.durations import timing
 from workbook.views.exchange import Exchange, copies, details
 from workbook.views.film import Film, Frame
 from workbook.views.film import film as filmed
 from workbook.views.findings import findings
-from workbook.views.html import tag, trusted
+from workbook.views.html import tag, trust
 from workbook.views.lines import ADDED, REMOVED, SequenceLine
 from workbook.views.paint import Picture, document
 from workbook.views.phone import PHONE_STYLE, draw
@@ -141,7 +141,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
     frames, rows, screens = [], [], []
     places = iter(painted.rows)
     for block in comparison.blocks:
-        for line in folded(block):
+        for line in fold(block):
             for step in block:
                 for side, own in enumerate((step.first, step.second)):
                     counts = own is not None and line.mark in ("", (REMOVED, ADDED)[side])
@@ -174,7 +174,7 @@ def _pair(screens: list[Screen]) -> dict[str, Any]:
     parts, x = [], 0.0
     for name, picture in zip(("first run", "second run"), pictures, strict=True):
         parts.append(tag("text", name, x=x + picture.width / 2, y=20, text_anchor="middle", class_="wb-fill-ink"))
-        parts.append(trusted(picture.svg.replace("<svg ", f'<svg x="{x:g}" y="30" ', 1)))
+        parts.append(trust(picture.svg.replace("<svg ", f'<svg x="{x:g}" y="30" ', 1)))
         x += picture.width + 16
     size = int(x) - 16, int(max(picture.height for picture in pictures)) + 30
     both = document("wb-phone", PHONE_STYLE, "Two phones", "; ".join(picture.alt for picture in pictures), size, *parts)

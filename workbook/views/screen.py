@@ -179,7 +179,7 @@ def digits(instrument: str) -> str:
 
 def describe(screen: Screen) -> str:
     """One or two sentences: the app in front, and the cards on the watch beside it."""
-    front, card = "", named(screen.card)
+    front, card = "", name_card(screen.card)
     match screen.place:
         case InFront.HOME:
             front = f"The home screen, with the issuer's app, {BANK}, and the wallet."
@@ -196,10 +196,10 @@ def describe(screen: Screen) -> str:
             front = f"{_wallet(screen)}."
     if screen.on_watch is None:
         return front
-    return f"{front} The watch holds {', '.join(map(named, sorted(screen.on_watch))) or 'no card'}."
+    return f"{front} The watch holds {', '.join(map(name_card, sorted(screen.on_watch))) or 'no card'}."
 
 
-def named(card: str) -> str:
+def name_card(card: str) -> str:
     """A card by its last characters."""
     return f"the card ending in {digits(card)}" if digits(card) else "the card"
 
@@ -213,10 +213,10 @@ def _wallet(screen: Screen) -> str:
         case Page.APPS:
             return f"{app} {screen.page}: {BANK}"
         case Page.CARDS:
-            return f"{app} {screen.page}: {', '.join(map(named, screen.entries)) or 'none'}"
+            return f"{app} {screen.page}: {', '.join(map(name_card, screen.entries)) or 'none'}"
         case Page.AUTHORIZING:
-            return f"The issuer's app asks the cardholder to confirm or cancel, for {named(screen.card)}"
+            return f"The issuer's app asks the cardholder to confirm or cancel, for {name_card(screen.card)}"
         case Page.ADDING | Page.ADDED | Page.NOT_ADDED:
-            return f"{app} {screen.page.replace('the card', named(screen.card))}"
+            return f"{app} {screen.page.replace('the card', name_card(screen.card))}"
         case _:
             return f"{app} {screen.page}"

@@ -7,7 +7,7 @@ from functools import lru_cache
 from workbook.base.rules import sentence
 from workbook.flows.messages import Actor
 from workbook.flows.trace import Trace
-from workbook.views.html import Markup, View, joined, tag, void
+from workbook.views.html import Markup, View, join, tag, void
 from workbook.views.lines import ADDED, REMOVED, Lines, SequenceLine, Shape, lines_of
 from workbook.views.paint import Picture, document, ground, sheet
 from workbook.views.table import TEXT_WIDTH, clean, cut, width, wrap
@@ -176,7 +176,7 @@ def _glossary(sequence: Lines, y: int, measures: Measures) -> Iterator[Markup]:
     for word, meaning in sequence.glossary:
         first, *more = wrap(f"{word}: {meaning}", int((measures.width - 48) / DETAIL_WIDTH))
         name = tag("tspan", word, font_weight=600, class_="wb-word")
-        for text in (joined(name, first.removeprefix(word)), *more):
+        for text in (join(name, first.removeprefix(word)), *more):
             yield tag("text", text, class_="wb-detail", x=24, y=y)
             y += 18
 
@@ -235,7 +235,7 @@ def _line(
     write("wb-label", labels[:-1], x, first, text_anchor=anchor)
     mark = tag("tspan", " [deprecated]", class_="wb-deprecated") if line.deprecated else ""
     last = first + LINE_HEIGHT * max(len(labels) - 1, 0)
-    write("wb-label", [joined(*labels[-1:], mark)], x, last, text_anchor=anchor)
+    write("wb-label", [join(*labels[-1:], mark)], x, last, text_anchor=anchor)
     # The detail has a place of its own, so a long one leaves the label at its arrow.
     x, anchor = _words_place(ends, width(line.detail) * DETAIL_WIDTH, measures)
     write("wb-detail", details, x, shaft + 17, text_anchor=anchor)

@@ -14,7 +14,7 @@ from pathlib import Path
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Actor
 from workbook.views.film import Film
-from workbook.views.html import View, joined, tag, trusted, void
+from workbook.views.html import View, join, tag, trust, void
 from workbook.views.paint import Picture, document, ground, sheet
 from workbook.views.table import TEXT_WIDTH, cut, paragraph, wrap
 
@@ -72,7 +72,7 @@ def draw(machine: Machine, title: str, alt: str, lit: Lit | None = None) -> Pict
     width, height = map(int, re.findall(r' (?:width|height)="(\d+)"', opening))
     parts = sorted((_lit(line, lit or Lit()) for line in lines), key=lambda part: part[0])
     words = tag("text", cut(title, 90), class_="wb-title", x=24, y=34)
-    shapes = (ground(width, height), words, *(trusted(part) for _place, part in parts))
+    shapes = (ground(width, height), words, *(trust(part) for _place, part in parts))
     return document("wb-states", sheet("states"), f"States: {title}", alt, (width, height), *shapes)
 
 
@@ -101,7 +101,7 @@ def _lit(part: str, lit: Lit) -> tuple[int, str]:
     left = int(x) - {"start": 0, "middle": wide // 2, "end": wide}[anchor]
     pill = void("rect", class_="wb-step", x=left, y=int(y) - 8, width=wide, height=16, rx=8)
     number = tag("text", numbers, class_="wb-number", x=left + wide / 2, y=int(y) + 4)
-    return 1, f"{opening}{classes} wb-been{shapes}{joined(pill, number)}</g>"
+    return 1, f"{opening}{classes} wb-been{shapes}{join(pill, number)}</g>"
 
 
 def _took(event: re.Match[str], lit: Lit) -> str:

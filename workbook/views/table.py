@@ -12,7 +12,7 @@ from typing import Any
 
 from workbook.base.terminal import visible
 from workbook.errors import ParameterError
-from workbook.views.html import Markup, View, joined, tag, trusted, unbroken
+from workbook.views.html import Markup, View, join, tag, trust, unbroken
 
 # Text from anywhere, made safe for a fixed-width drawing: one line, printable, of a known width.
 #
@@ -168,7 +168,7 @@ def paragraph(*children: object) -> Markup:
     return tag("p", *children, style=f"color:{INK};margin:0.3em 0")
 
 
-def preformatted(text: str) -> Markup:
+def preformat(text: str) -> Markup:
     """Text in a fixed-width font, with its line breaks."""
     return tag("pre", text, style=PRE)
 
@@ -190,7 +190,7 @@ class Stack(View):
 
     def html(self) -> str:
         """Each view's HTML form, in one block."""
-        return tag("div", *(tag("div", trusted(view.html()), style="margin-bottom:1em") for view in self.views))
+        return tag("div", *(tag("div", trust(view.html()), style="margin-bottom:1em") for view in self.views))
 
 
 # Source code: a class, a function or a whole file.
@@ -232,33 +232,33 @@ class Code(View):
         """
         size, font = self.source.count("\n") + 1, f"color:{INK};font-family:monospace;line-height:1.35"
         style = f"{font};white-space:pre;overflow-x:auto;border:{EDGE};padding:0.6em;margin:0.3em 0"
-        shown = tag("style", trusted(f"{CODE_STYLE}.wb-listing .wb-copy{{display:block!important}}"))
+        shown = tag("style", trust(f"{CODE_STYLE}.wb-listing .wb-copy{{display:block!important}}"))
         copy = tag("button", "Copy", type="button", class_="wb-copy", onclick=COPY, style="display:none;float:right")
         source = tag(
-            "pre", _coloured(self.source, self.name), tabindex=0, aria_label=self.name, role="region", style=style
+            "pre", _colour(self.source, self.name), tabindex=0, aria_label=self.name, role="region", style=style
         )
         summary = tag("summary", tag("b", self.name.removesuffix(".py")), f", {size} lines" if size > 1 else "")
         return tag("details", shown, summary, copy, source, class_="wb-listing", open="" if size <= 25 else None)
 
 
-def _coloured(source: str, name: str) -> Markup:
+def _colour(source: str, name: str) -> Markup:
     """The source with marks for its colours, by Pygments, which comes with the lessons; the core does without."""
     try:
         from pygments.lexers import get_lexer_by_name
         from pygments.token import Comment, Keyword, Name, Number, String
     except ImportError:
-        return joined(source)
+        return join(source)
     suffix = name.rpartition(".")[2]
     try:
         # by its language: a search by file names loads the languages of every package that has some, 7 MB in a kernel
         lexer = get_lexer_by_name({"kt": "kotlin", "kts": "kotlin"}.get(suffix, suffix), stripnl=False, ensurenl=False)
     except ValueError:  # no language of this suffix
-        return joined(source)
+        return join(source)
     tokens = lexer.get_tokens(source)
     classes = {Keyword: "k", Name.Tag: "k", String: "s", Number: "m", Comment: "c"}  # of JSON, a key is a tag
     known = ((text, next((mark for group, mark in classes.items() if kind in group), "")) for kind, text in tokens)
     alike = ((mark, "".join(text for text, _mark in pieces)) for mark, pieces in groupby(known, key=itemgetter(1)))
-    return joined(*(tag("span", text, class_=mark) if mark else text for mark, text in alike))
+    return join(*(tag("span", text, class_=mark) if mark else text for mark, text in alike))
 
 
 def code(thing: object) -> Code:
@@ -317,7 +317,7 @@ def snapshot(value: object) -> Snapshot:
     if value is None:
         return statement("Nothing was returned.")
     if isinstance(value, str):
-        return Snapshot(value, preformatted(value))
+        return Snapshot(value, preformat(value))
     bundle: dict[str, Any] = {}
     if callable(offer := getattr(value, "_repr_mimebundle_", None)):
         offered = offer()
@@ -326,7 +326,7 @@ def snapshot(value: object) -> Snapshot:
         bundle = {"text/html": offer()}
     text = str(bundle.get("text/plain") or repr(value))
     html = bundle.get("text/html")
-    return Snapshot(text, str(html) if html else preformatted(text))
+    return Snapshot(text, str(html) if html else preformat(text))
 
 
 def failure(error: BaseException) -> Snapshot:
@@ -337,5 +337,5 @@ def failure(error: BaseException) -> Snapshot:
 
 def above(first: Snapshot, second: Snapshot) -> Snapshot:
     """Two snapshots, the first above the second."""
-    markup = joined(trusted(first.markup), trusted(second.markup))
+    markup = join(trust(first.markup), trust(second.markup))
     return Snapshot(f"{first.plain}\n{second.plain}", markup)

@@ -14,9 +14,9 @@ from workbook.checks.timing.verdict import (
     LimitVerdict,
     Spread,
     advice,
-    binned,
+    count_by_step,
+    find_limit,
     judge_durations,
-    limited,
     percent,
     rank,
     span,
@@ -144,7 +144,7 @@ def test_a_percentile_is_a_duration_that_occurred():
 def test_a_limit_of_ones_own_will_do():
     own = Limit("status", 0.05, "X-STATUS-3", "spec", "the app is not listed")
     assert judge_durations([0.06], own).over == 1
-    assert limited(own) is own
+    assert find_limit(own) is own
     assert isinstance(judge_durations([0.06], own), Judgement)
     assert judge_durations([0.06], own).judgement.used == pytest.approx(1.2)
 
@@ -230,11 +230,14 @@ def test_things_in_words():
 
 def test_both_limits_stand_on_a_step_and_a_step_holds_its_upper_end():
     assert {0.1, 20.0} < set(EDGES)
-    assert [(one.low, one.high, one.over) for one in binned([0.1, 0.1001], 0.1)] == [(0.08, 0.1, 0), (0.1, 0.125, 1)]
+    assert [(one.low, one.high, one.over) for one in count_by_step([0.1, 0.1001], 0.1)] == [
+        (0.08, 0.1, 0),
+        (0.1, 0.125, 1),
+    ]
 
 
 def test_what_is_off_the_scale_counts_in_its_first_and_last_step():
-    assert [(one.low, one.high, one.count) for one in binned([0.0, 1e-5, 1e9], 20.0)] == [
+    assert [(one.low, one.high, one.count) for one in count_by_step([0.0, 1e-5, 1e9], 20.0)] == [
         (1e-5, 1.25e-5, 2),
         (800.0, 1000.0, 1),
     ]

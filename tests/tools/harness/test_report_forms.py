@@ -22,7 +22,7 @@ from workbook.tools.harness.report import from_json, to_json
 from workbook.tools.harness.summary import first_lines, headline, telling, todos
 from workbook.views.html import POLICY
 from workbook.views.table import clean
-from workbook.views.templates import COLOURS, escaped
+from workbook.views.templates import COLOURS, escape_markdown
 
 HOSTILE = [
     *("<script>alert(1)</script>", '"><b>', "<!--", "]]>", "&lt;", "\x00\ud800\u202e", "\\", "| a | b |", "```"),
@@ -119,7 +119,7 @@ def test_no_text_breaks_the_markdown(text):
     ],
 )  # fmt: skip
 def test_only_what_would_be_markup_is_escaped(text, told):
-    assert escaped(text) == told
+    assert escape_markdown(text) == told
 
 
 def test_of_many_cases_and_many_exchanges_a_few_stand_there_unfolded():

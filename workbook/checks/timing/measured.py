@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from workbook.base.values import choice, number, whole
-from workbook.checks.timing.verdict import Judgement, LimitVerdict, Spread, judge_durations, span, times, wrapped
+from workbook.checks.timing.verdict import Judgement, LimitVerdict, Spread, judge_durations, span, times, wrap_sentences
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.messages import Event, limit_of
@@ -114,7 +114,7 @@ class Measurement:
             kinds = ", ".join(f"{name} ({count})" for name, count in self.raised)
             lines.append(f"FAIL  {count} of {times(cold + warm, 'call')} raised: {kinds}")
         early = f"stopped early, the time was up: {cold} of {self.asked[0]} cold, {warm} of {self.asked[1]} warm"
-        facts = wrapped(early if (cold, warm) != self.asked else "", self.instrument.text, self.network)
+        facts = wrap_sentences(early if (cold, warm) != self.asked else "", self.instrument.text, self.network)
         return "\n".join([*lines, f"      {facts}"])
 
     def __repr__(self) -> str:

@@ -28,13 +28,13 @@ from workbook.checks.timing.verdict import (
     TARGET,
     Judgement,
     Spread,
-    counted_bins,
     interval,
+    make_bins,
     percent,
     rank,
     span,
     times,
-    wrapped,
+    wrap_sentences,
 )
 from workbook.errors import ParameterError
 from workbook.flows.messages import Limit, limit_of
@@ -237,7 +237,7 @@ class Plan:
         spread = Spread(*np.partition(total, ranks)[ranks].tolist())
         steps = np.searchsorted(INNER, total)  # to the left, as bisect_left does
         within, over = (np.bincount(part, minlength=len(EDGES) - 1).tolist() for part in (steps[~late], steps[late]))
-        bins = counted_bins(within, over)
+        bins = make_bins(within, over)
         missed = int(late.sum())
         share = missed / calls
         todo = " ".join(advice.text for advice in self.advice(share))
@@ -316,7 +316,7 @@ class PlanAdvice:
 
 def _keeps_the_cards(plan: Plan) -> bool:
     """Whether at most one card in ten is left out (assumed); a list that seldom lacks a card is better than none."""
-    return _given_up(plan) ** (plan.retries + 1) <= 0.1  # one in ten
+    return _share_given_up(plan) ** (plan.retries + 1) <= 0.1  # one in ten
 
 
 # How long a call takes and which cards it lacks, given how long each attempt of each GET would take.
@@ -363,7 +363,7 @@ def _fetch(began: Floats, latency: Callable[[int, Where], Floats], plan: Plan) -
 
 def chance_lacking(plan: Plan) -> float:
     """The chance that at least one card is missing, because all attempts of its GET were given up."""
-    lost = _given_up(plan) ** (plan.retries + 1)
+    lost = _share_given_up(plan) ** (plan.retries + 1)
     return 1 - (1 - lost) ** plan.cards
 
 
@@ -378,7 +378,7 @@ def longest_call(plan: Plan) -> float:
     return total
 
 
-def _given_up(plan: Plan) -> float:
+def _share_given_up(plan: Plan) -> float:
     return 0.0 if plan.timeout is None else 1 - plan.latency.cdf(plan.timeout)
 
 
@@ -386,7 +386,7 @@ def _card_in_time(plan: Plan) -> float:
     """The chance that one card is in time; it is asked only where the worst case, giving up all attempts, is late."""
     if plan.timeout is None:
         return plan.latency.cdf(_room(plan.overhead, plan.limit))
-    given_up, chance, spent = _given_up(plan), 0.0, plan.overhead
+    given_up, chance, spent = _share_given_up(plan), 0.0, plan.overhead
     for attempt in range(plan.retries + 1):
         chance += given_up**attempt * plan.latency.cdf(min(plan.timeout, _room(spent, plan.limit)))
         spent += plan.timeout
@@ -444,7 +444,7 @@ class Estimate:
             lacking = percent(chance_lacking(self.plan))
             share = f"at least one card missing: {percent(self.card_missing)} of calls"
             missing = f"{share} ({low} to {high}; by its closed form {lacking})"
-        return f"{self.judgement.text}\n      {wrapped(missing, closed)}"
+        return f"{self.judgement.text}\n      {wrap_sentences(missing, closed)}"
 
     def __repr__(self) -> str:
         return self.text

@@ -54,15 +54,15 @@ class Bin:
     over: int
 
 
-def binned(durations: Iterable[float], seconds: float) -> tuple[Bin, ...]:
+def count_by_step(durations: Iterable[float], seconds: float) -> tuple[Bin, ...]:
     """The steps that hold any duration, ascending; `seconds` is the limit."""
     within, over = [0] * (len(EDGES) - 1), [0] * (len(EDGES) - 1)
     for duration in durations:
         (over if duration > seconds else within)[bisect_left(INNER, duration)] += 1
-    return counted_bins(within, over)
+    return make_bins(within, over)
 
 
-def counted_bins(within: Sequence[int], over: Sequence[int]) -> tuple[Bin, ...]:
+def make_bins(within: Sequence[int], over: Sequence[int]) -> tuple[Bin, ...]:
     """The steps that hold any duration, from how many each step has within the limit and over it."""
     counts = zip(EDGES[:-1], EDGES[1:], within, over, strict=True)
     return tuple(Bin(low, high, inside + late, late) for low, high, inside, late in counts if inside + late)
@@ -151,7 +151,7 @@ def significant(number: float, digits: int = 3) -> str:
     return text or "0"
 
 
-def wrapped(*sentences: str) -> str:
+def wrap_sentences(*sentences: str) -> str:
     """Sentences as lines of at most 110 characters, all but the first indented; an empty one is left out."""
     joint = "\N{NO-BREAK SPACE}"  # no line ends between a number and its unit
     together = (re.sub(r"(?<=\d) (?=(%|µs|ms|s)(\W|$))", joint, sentence) for sentence in sentences)
@@ -316,7 +316,7 @@ class Judgement:
             sentences.append(f"missed means: {self.limit.missed}")
         elif self.verdict is LimitVerdict.WARN and not self.over:
             sentences.append(f"little room: the worst used {self.used_text} of the limit")
-        return wrapped(*sentences, self.advice)
+        return wrap_sentences(*sentences, self.advice)
 
     @property
     def took(self) -> str:
@@ -345,15 +345,15 @@ def judge_durations(
     Raises:
         ParameterError: there is no duration, one is not a finite number of 0 or more, or `limit` or `target` is wrong.
     """
-    bound = limited(limit)
+    bound = find_limit(limit)
     ascending = sorted(checked_durations(durations))
     over = sum(duration > bound.seconds for duration in ascending)
     share = number("target", target, most=1)
-    bins = binned(ascending, bound.seconds)
+    bins = count_by_step(ascending, bound.seconds)
     return Judgement(bound, label, len(ascending), over, Spread.of(ascending), bins, exact, share)
 
 
-def limited(limit: Limit | str) -> Limit:
+def find_limit(limit: Limit | str) -> Limit:
     """A limit, or the limit of the call of this name.
 
     Raises:

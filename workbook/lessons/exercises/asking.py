@@ -13,8 +13,8 @@ from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.judging import ExerciseState, Verdict, judge
 from workbook.lessons.exercises.model import EXERCISE_MIMETYPE, LESSONS, Exercise, ExerciseKind, exercise_named, lesson
 from workbook.lessons.exercises.progress import PROGRESS, Progress, not_reached, post, progress_file, update
-from workbook.views.html import View, joined, tag, trusted, unbroken
-from workbook.views.table import INK, Snapshot, Stack, paragraph, preformatted, snapshot, statement, table
+from workbook.views.html import View, join, tag, trust, unbroken
+from workbook.views.table import INK, Snapshot, Stack, paragraph, preformat, snapshot, statement, table
 
 SIGN_OF_STATE: Final = {ExerciseState.UNTOUCHED: "○", ExerciseState.WRONG: "✗", ExerciseState.DONE: "✓"}
 
@@ -107,13 +107,13 @@ class Feedback(View):
     def html(self) -> str:
         """The same; each hint opens the next one, and the last one opens the solution once something was tried."""
         state = self.verdict.state
-        below = [_fold("The solution", preformatted(self.solution))] if self.done or self.tried else []
+        below = [_fold("The solution", preformat(self.solution))] if self.done or self.tried else []
         if not self.done:
             for number, hint in reversed(list(enumerate(self.exercise.hints, 1))):
                 below = [_fold(f"Hint {number}", paragraph(hint), *below)]
         mark = tag("span", SIGN_OF_STATE[state], role="img", aria_label=state.value)
         if self._predicted:
-            below.insert(0, _fold("What you predicted", trusted(snapshot(self.run).html())))
+            below.insert(0, _fold("What you predicted", trust(snapshot(self.run).html())))
         head = paragraph(mark, " ", tag("b", self.exercise.id), " ", unbroken(self._verdict_line))
         small = [paragraph(tag("small", unbroken(line))) for line in (self._sentence, self.unkept) if line]
         edge = {
@@ -184,7 +184,7 @@ def bar(done: int, total: int, seat: str) -> Snapshot:
     figures, full = f"{done} of {total} exercises done (seat {seat})", 40 * done // total
     inside = tag("div", style=f"width:{100 * done / total:.1f}%;height:100%;background:{INK}")
     box = f"width:24em;max-width:100%;height:0.8em;border:1px solid {INK}"
-    drawn = joined(tag("div", inside, role="img", aria_label=figures, style=box), paragraph(figures))
+    drawn = join(tag("div", inside, role="img", aria_label=figures, style=box), paragraph(figures))
     return Snapshot(f"{'█' * full}{'░' * (40 - full)} {figures}", drawn)
 
 

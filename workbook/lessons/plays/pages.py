@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.views.film import film
-from workbook.views.html import POLICY, Markup, joined, tag, trusted
+from workbook.views.html import POLICY, Markup, join, tag, trust
 
 if TYPE_CHECKING:
     from workbook.views.compare import Comparison, Played
@@ -95,16 +95,16 @@ def policy() -> str:
 def players(recordings: Sequence[Mapping[str, Any]]) -> Markup:
     """The end of a page: the style, the recordings, and the script that brings the players to their places."""
     packed = b64encode(gzip.compress(json.dumps(recordings, ensure_ascii=False).encode(), mtime=0)).decode()
-    return joined(
-        tag("style", trusted(browser_file("player.css"))),
+    return join(
+        tag("style", trust(browser_file("player.css"))),
         tag("script", packed, type="text/plain", id="wb-recordings"),
-        tag("script", trusted(player_script("recorded.js")), type="module"),
+        tag("script", trust(player_script("recorded.js")), type="module"),
     )
 
 
 def saved_page(title: str, values: Mapping[str, Any]) -> str:
     """A page, without a link, that plays one recording."""
-    main = joined(tag("h1", title), place(0, opened=True))
+    main = join(tag("h1", title), place(0, opened=True))
     style = (
         "body { max-width: 1600px; margin: 1rem auto; padding: 0 1rem; background: Canvas; color: CanvasText; }\n"
         "h1 { font: 600 1.3rem system-ui, sans-serif; }"

@@ -21,8 +21,8 @@ from workbook.base.values import did_you_mean, quoted
 from workbook.errors import ParameterError
 from workbook.lessons.plays.pages import browser_file
 from workbook.lessons.widgets.panels import Live
-from workbook.views.html import Markup, joined, tag, trusted
-from workbook.views.table import Snapshot, above, failure, paragraph, preformatted, snapshot, statement
+from workbook.views.html import Markup, join, tag, trust
+from workbook.views.table import Snapshot, above, failure, paragraph, preformat, snapshot, statement
 
 Options = Mapping[str, Any] | Iterable[Any]
 
@@ -84,7 +84,7 @@ class Chooser(Live):
         first = self.first
         hint = f"Choices: {', '.join(self.choices)}."
         call = f"{self.in_python(self.defaults())}  # the first of each choice"
-        html = joined(preformatted(call), trusted(first.html()), paragraph(tag("em", hint)))
+        html = join(preformat(call), trust(first.html()), paragraph(tag("em", hint)))
         return Snapshot(f"{call}\n{first.text()}\n{hint}", html)
 
     def defaults(self) -> dict[str, str]:
@@ -105,10 +105,8 @@ class Chooser(Live):
         result, running, asked = ipywidgets.HTML(), False, self.defaults()
 
         def show(shown: Snapshot) -> None:
-            call = (
-                [] if self._to_make(asked) else [paragraph("The same in Python:"), preformatted(self.in_python(asked))]
-            )
-            result.value = str(status(trusted(shown.html()), *call))
+            call = [] if self._to_make(asked) else [paragraph("The same in Python:"), preformat(self.in_python(asked))]
+            result.value = str(status(trust(shown.html()), *call))
 
         def on_change(_change: object) -> None:
             nonlocal running, asked
@@ -290,7 +288,7 @@ class Paste(Live):
         result = ipywidgets.HTML()
 
         def show() -> None:
-            result.value = str(status(trusted(self.snapshot().html())))
+            result.value = str(status(trust(self.snapshot().html())))
 
         def on_paste(change: Any) -> None:
             if change["new"]:

@@ -22,11 +22,11 @@ from workbook.views.compare import Comparison
 from workbook.views.exchange import Exchange
 from workbook.views.film import Film, film
 from workbook.views.findings import findings
-from workbook.views.html import View, joined, tag, trusted
+from workbook.views.html import View, join, tag, trust
 from workbook.views.phone import KeyScreens
 from workbook.views.player_data import comparison_data, player_data
 from workbook.views.states import States
-from workbook.views.table import Snapshot, Stack, paragraph, preformatted, statement
+from workbook.views.table import Snapshot, Stack, paragraph, preformat, statement
 
 # The base of everything live. A notebook gets two outputs: a snapshot, which is stored, and a view, which is not.
 #
@@ -74,8 +74,8 @@ class Live(ABC):
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """The snapshot's two forms, and the recording."""
         stored = self.snapshot()
-        html = tag("div", tag("style", trusted(SNAPSHOT_STYLE)), trusted(stored.html()), class_="wb-snapshot")
-        return {"text/plain": stored.text(), "text/html": str(joined(html)), **self.recording()}
+        html = tag("div", tag("style", trust(SNAPSHOT_STYLE)), trust(stored.html()), class_="wb-snapshot")
+        return {"text/plain": stored.text(), "text/html": str(join(html)), **self.recording()}
 
     def _ipython_display_(self) -> None:
         from IPython.display import display  # only a notebook displays
@@ -267,5 +267,5 @@ class Here(LiveOnly):
     def make_widget(self) -> Any:
         """The picture, which has each verdict, and what no picture shows, as an ipywidgets HTML."""
         picture = bars.durations(f"{self.measured.call}(), measured here", self.measured.judgements)
-        shown = joined(trusted(picture.html()), preformatted(self.measured.facts), paragraph(self.why))
+        shown = join(trust(picture.html()), preformat(self.measured.facts), paragraph(self.why))
         return ipywidgets.HTML(str(tag("div", shown, style="line-height:1.4")))

@@ -11,8 +11,8 @@ from workbook.errors import ParameterError
 from workbook.lessons.widgets.chooser import controls_above, literal, status
 from workbook.lessons.widgets.panels import Live
 from workbook.views.durations import durations
-from workbook.views.html import tag, trusted
-from workbook.views.table import Snapshot, failure, paragraph, preformatted
+from workbook.views.html import tag, trust
+from workbook.views.table import Snapshot, failure, paragraph, preformat
 
 # When a GET is given up, by its words on the slider.
 TIMEOUTS = {"never": None} | {span(half / 2): half / 2 for half in range(1, 41)}
@@ -48,9 +48,9 @@ class Planner(Live):
         html = status(
             tag("p", number, f" {missed}", tag("br"), lacking, style="margin:0.2em 0"),
             tag("ul", *(tag("li", line) for line in advice), style="margin:0.4em 0"),
-            trusted(picture.picture().figure(picture.text())),
+            trust(picture.picture().figure(picture.text())),
             paragraph("The same in Python:"),
-            preformatted(call),
+            preformat(call),
         )
         lines = [call, f"{share} {missed}", lacking, *(f"- {line}" for line in advice), picture.text()]
         return Snapshot("\n".join(lines), html)

@@ -207,7 +207,7 @@ class ExtensionProvisioningService:
         self._call.spend(self._call.phone.latencies.service)
         given = _several(sdk_input, sdk_inputs)
         try:
-            self._cards = self._activated(given)
+            self._cards = self._open_all(given)
         except SdkError as error:
             self._call.seen(m.ServiceNotMade(error.case, error.why))
             raise
@@ -324,7 +324,7 @@ class ExtensionProvisioningService:
             if [*signature(method).parameters][:2] == ["sdk_output", "payment_instrument_id"]:
                 self._call.seen(m.ArgumentsSwapped())
 
-    def _activated(self, given: Sequence[Any]) -> list[Genuine]:
+    def _open_all(self, given: Sequence[Any]) -> list[Genuine]:
         if not given:
             raise SdkError("emptySDKInputs", "there is no sdkInput at all")
         return [activation_data(self._seal, each, self._call.phone.wallet) for each in given]
@@ -430,7 +430,7 @@ class ExtensionBackEnd:
         """
         current().seen(m.BackEndAsked("GET", _id(payment_instrument_id)))
         takes = _seconds("what a GET takes", next(self.gets, self._phone.latencies.get))
-        return self._exchanged(payment_instrument_id, None, takes, timeout)
+        return self._exchange(payment_instrument_id, None, takes, timeout)
 
     def get_all(self, payment_instrument_ids: Iterable[str], *, timeout: float | None = None) -> dict[str, bytes]:
         """One GET for each instrument, all at the same time (API-12); those that fail or are late are left out.
@@ -476,9 +476,9 @@ class ExtensionBackEnd:
             )
         current().seen(m.BackEndAsked("POST", _id(payment_instrument_id)))
         output = SdkOutput.from_bytes(sdk_output)
-        return self._exchanged(payment_instrument_id, output, self._phone.latencies.post, timeout)
+        return self._exchange(payment_instrument_id, output, self._phone.latencies.post, timeout)
 
-    def _exchanged(self, instrument: str, output: SdkOutput | None, takes: float, timeout: float | None) -> bytes:
+    def _exchange(self, instrument: str, output: SdkOutput | None, takes: float, timeout: float | None) -> bytes:
         """The answer's bytes.
 
         Raises:
@@ -588,10 +588,10 @@ class ReferenceHandler(ExtensionHandler):
         try:
             return ExtensionProvisioningService(sdk_inputs=sdk_inputs)
         except errors.SdkError:
-            usable = [each for each in sdk_inputs if self._accepted(each)]
+            usable = [each for each in sdk_inputs if self._accepts(each)]
         return ExtensionProvisioningService(sdk_inputs=usable) if usable else None
 
-    def _accepted(self, sdk_input: bytes) -> bool:
+    def _accepts(self, sdk_input: bytes) -> bool:
         try:
             return bool(ExtensionProvisioningService(sdk_input=sdk_input))
         except errors.SdkError:

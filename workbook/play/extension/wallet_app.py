@@ -20,7 +20,7 @@ from workbook.play.back_end import BackEnd, simulated_back_end
 from workbook.play.extension import handler as surroundings
 from workbook.play.extension.handler import AddPaymentPassRequest, ExtensionStatus, PassEntry
 from workbook.play.loop import Loop
-from workbook.play.own_code import call_watched, exception_words, find_misspelt, own_failures, relayed
+from workbook.play.own_code import call_watched, exception_words, find_misspelt, own_failures, relay_through
 from workbook.simulation.phones import A_PHONE_B, PhoneB
 from workbook.simulation.sdks import Call, Reply, under_way, wrong_with
 from workbook.simulation.seal import Seal
@@ -51,7 +51,7 @@ def _contents_of_class(handler: type) -> Contents:
     return {name: values for kind in reversed(own) for name, values in _contents(vars(kind)).items()}
 
 
-def _changed(before: Contents, after: Contents) -> tuple[str, ...]:
+def _changes(before: Contents, after: Contents) -> tuple[str, ...]:
     """The names of changed attributes, by identity: to compare for equality would run the handler's code."""
     same = {
         name
@@ -263,7 +263,7 @@ class WalletApp(Loop):
         in_self, in_class = Contents(), _contents_of_class(self.handler)
         event: Event = m.HandlerRaised(name, "it was interrupted")  # such as by the kernel's stop button
 
-        def made_and_called() -> object:
+        def make_and_call() -> object:
             nonlocal handler, in_self
             handler = self.handler(
                 surroundings.Storage(self.phone), self._back_end, surroundings.Library(self.phone), self._cards
@@ -271,22 +271,22 @@ class WalletApp(Loop):
             in_self = _contents(vars(handler))
             return getattr(handler, name)(*given, **named)
 
-        with under_way(call), relayed(self._posted):
+        with under_way(call), relay_through(self._post_from_handler):
             try:
-                returned = call_watched(name, call.seen, made_and_called, spend=call.spend, owner=self.handler)
+                returned = call_watched(name, call.seen, make_and_call, spend=call.spend, owner=self.handler)
                 event = answer(returned) or m.HandlerRaised(name, f"it returned {_kind(returned, name)}")
             except own_failures() as error:
                 event = m.HandlerRaised(name, exception_words(error))
             finally:
                 if isinstance(handler, surroundings.ExtensionHandler) and (
-                    names := _changed(in_self, _contents(vars(handler)))
+                    names := _changes(in_self, _contents(vars(handler)))
                 ):
                     call.seen(m.HandlerKept("the handler", names))
-                if names := _changed(in_class, _contents_of_class(self.handler)):
+                if names := _changes(in_class, _contents_of_class(self.handler)):
                     call.seen(m.HandlerKept("its class", names))
                 call.seen(event)
 
-    def _posted(self, payment_instrument_id: str, sdk_output: SdkOutput) -> SdkInput:
+    def _post_from_handler(self, payment_instrument_id: str, sdk_output: SdkOutput) -> SdkInput:
         """What `Session.exchange` asks for inside a handler."""
         return SdkInput.from_bytes(self._back_end.post(payment_instrument_id, sdk_output.data))
 
@@ -325,10 +325,10 @@ class WalletApp(Loop):
         if self._authorization is None or why:
             return 0.0, m.AuthorizationMissing(why or "requiresAuthentication is true, and there is no UI for it")
         really: list[float] = []
-        event = self._authorized(self._authorization, command.identifier, really.append)
+        event = self._authorize(self._authorization, command.identifier, really.append)
         return takes + sum(really), event
 
-    def _authorized(
+    def _authorize(
         self, provider: type[surroundings.AuthorizationProvider], identifier: str, spend: Callable[[float], object]
     ) -> Event:
         reported: list[object] = []

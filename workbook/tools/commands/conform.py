@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
 
 def app(options: argparse.Namespace) -> int:
     """Run cases against an app, or list them."""
-    from workbook.base.values import checked_port
+    from workbook.base.values import check_port
     from workbook.tools.conform.app.cases import APP_CASES
     from workbook.tools.conform.app.run import AppRun, conform_app, of_file
     from workbook.tools.conform.back_end.session import Stopping
@@ -125,7 +125,7 @@ def app(options: argparse.Namespace) -> int:
     from workbook.tools.harness.progress import Terminal
     from workbook.tools.harness.selection import chosen
 
-    checked_port(options.port)
+    check_port(options.port)
     cases = chosen(APP_CASES, options.only)
     if options.list:
         return list_cases(cases)

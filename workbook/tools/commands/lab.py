@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from workbook.base.children import python_command
 from workbook.base.terminal import end_with_parent
-from workbook.base.values import checked_port
+from workbook.base.values import check_port
 from workbook.errors import ConfigurationError
 from workbook.lessons.quiet_start import quiet_options, with_kernel, write_settings
 from workbook.tools.commands.runner import FIRST_NOTEBOOK, notebooks_dir
@@ -162,7 +162,7 @@ def free_port(wanted: int | None = None) -> int:
     Raises:
         ConfigurationError: the wanted port is taken, or all ports are.
     """
-    for port in range(8888, 8988) if wanted is None else [checked_port(wanted)]:
+    for port in range(8888, 8988) if wanted is None else [check_port(wanted)]:
         with closing(socket.socket()) as probe, suppress(OSError):
             # as the server itself does: a port in TIME_WAIT is free
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -165,7 +165,7 @@ def phone(options: argparse.Namespace) -> int:
     import asyncio  # 50 ms
 
     from workbook.base.files import write_all
-    from workbook.base.values import checked_port, lookup, number
+    from workbook.base.values import check_port, lookup, number
     from workbook.simulation.phones import PHONES_A
     from workbook.simulation.world import INSTRUMENT_IDS
     from workbook.tools.conform.app.phone import PhoneServer
@@ -177,7 +177,7 @@ def phone(options: argparse.Namespace) -> int:
         return ExitCode.OK
     made = lookup("phone", options.phone, PHONES_A)
     number("--pace", options.pace)
-    checked_port(options.port)
+    check_port(options.port)
     if options.out is not None:
         make_folder(options.out)
     log = None if options.quiet else print_log

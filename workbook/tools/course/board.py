@@ -33,7 +33,7 @@ from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.model import Exercise, all_exercises
 from workbook.lessons.exercises.progress import PROGRESS, Progress, Standing
 from workbook.simulation.http import JSON_HEADERS, Request, Response
-from workbook.tools.mockserver.control import Denied, bears, problem, scripted_page
+from workbook.tools.mockserver.control import Denied, bears, make_page, problem
 from workbook.tools.mockserver.server import (
     Certificate,
     Server,
@@ -193,7 +193,7 @@ class Board:
         """The answer; no value that was sent is repeated in a refusal."""
         path, basis = request.target.partition("?")[0], "workbook: board"
         if path == "/" and request.method in ("GET", "HEAD"):
-            return scripted_page(Path(__file__).with_name("board"), basis)
+            return make_page(Path(__file__).with_name("board"), basis)
         try:
             answer = self._answer(request, path)
         except Denied as error:

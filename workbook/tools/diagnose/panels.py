@@ -22,8 +22,8 @@ from workbook.lessons.widgets.chooser import Paste, dropdown
 from workbook.tools.diagnose import inspector
 from workbook.tools.diagnose.inspector import Inspection
 from workbook.tools.harness.notebook import Result
-from workbook.views.html import joined, tag, trusted
-from workbook.views.table import PRE, Snapshot, facts, paragraph, preformatted
+from workbook.views.html import join, tag, trust
+from workbook.views.table import PRE, Snapshot, facts, paragraph, preformat
 
 
 class DiagnosisPanel(Paste):
@@ -76,14 +76,14 @@ class DiagnosisPanel(Paste):
         parts = [paragraph(scrub(found.level))]
         for likely in found.decided:
             rows = [(name, scrub(words)) for name, words in found.described(likely)]
-            parts.append(trusted(facts(likely.row.title, rows).html()))
+            parts.append(trust(facts(likely.row.title, rows).html()))
             if message := found.message(likely.row):
                 parts.append(tag("pre", scrub(message), title="one click selects it", style=f"{PRE};user-select:all"))
         if others := found.likely[len(found.decided) :]:
             rows = [(one.row.title, f"you see that {one.row.sign} ({scrub(found.explain(one))})") for one in others]
-            parts.append(trusted(facts("Also possible" if found.decided else "Rows with your words", rows).html()))
+            parts.append(trust(facts("Also possible" if found.decided else "Rows with your words", rows).html()))
         parts += [paragraph(found.question)] if found.question else []
-        return Snapshot(scrub(str(found)), joined(tag("div", *parts)))
+        return Snapshot(scrub(str(found)), join(tag("div", *parts)))
 
     def make_widget(self) -> Any:
         """The field, the three questions, and the result."""
@@ -177,7 +177,7 @@ class InspectionPanel(Paste):
     def read(self) -> Snapshot:
         """What it is, each wrong layer, who takes it, the fields and the seal."""
         text = Secrets.of_environment(os.environ).scrub(str(self.found))
-        return Snapshot(text, preformatted(text))
+        return Snapshot(text, preformat(text))
 
 
 def inspect(value: str | bytes = "", *, show: bool = False, seed: int = 7) -> InspectionPanel:

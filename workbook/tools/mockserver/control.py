@@ -106,7 +106,7 @@ def _journal(call: ControlCall) -> Response:
         raise Denied(400, "The parameter after is the number of an entry.")
     match call.query.get("format", "json"):
         case "json":
-            entries = [_shown(entry, journal.now()) for entry in journal.entries(int(after))]
+            entries = [_show(entry, journal.now()) for entry in journal.entries(int(after))]
             return as_json({"count": journal.count, "dropped": journal.dropped, "entries": entries})
         case "jsonl":
             lines = journal.to_jsonl(int(after)).encode()
@@ -117,7 +117,7 @@ def _journal(call: ControlCall) -> Response:
             raise Denied(400, f"There is no such format. {did_you_mean(other[:40], ('har', 'json', 'jsonl'))}")
 
 
-def _shown(entry: Entry, now: float) -> dict[str, Any]:
+def _show(entry: Entry, now: float) -> dict[str, Any]:
     """One entry, redacted: the journal's values, the reason of a refusal, the rules, and code to copy.
 
     Its age in seconds is for the clock of the page's reader: a journal has none.
@@ -225,7 +225,7 @@ class Control:
 
     def __init__(self, server: MockServer, token: str | None = None) -> None:
         self.server = server
-        self.token = checked_token(secrets.token_urlsafe(24) if token is None else token)
+        self.token = check_token(secrets.token_urlsafe(24) if token is None else token)
 
     def respond(self, request: Request) -> Response:
         """The answer to a request of the control API."""
@@ -256,7 +256,7 @@ class Control:
         return endpoint, ControlCall(self.server, parameters, request.body)
 
 
-def checked_token(token: str) -> str:
+def check_token(token: str) -> str:
     """A token that can stand in a header and is long enough.
 
     Raises:
@@ -287,7 +287,7 @@ def problem(error: Denied | WorkbookError, basis: str) -> Response:
 
 
 @cache
-def scripted_page(stem: Path, basis: str) -> Response:
+def make_page(stem: Path, basis: str) -> Response:
     """The page of `STEM.html`, with `STEM.js` and `STEM.css` put into it.
 
     It may use its own script and style, by their hashes, and connect to its server only.
@@ -310,7 +310,7 @@ def scripted_page(stem: Path, basis: str) -> Response:
 
 def live_page() -> Response:
     """The live page."""
-    return scripted_page(Path(__file__).with_name("live"), "workbook: live page")
+    return make_page(Path(__file__).with_name("live"), "workbook: live page")
 
 
 def _hash(text: str) -> str:

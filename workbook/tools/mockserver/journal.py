@@ -115,7 +115,7 @@ def entry(
     # Hardly any exchange has a key outside its header, so one quick search comes first.
     if known.found_in(_text_of(parts.values())):
         scrubbed = {place: _scrub(part, known) for place, part in parts.items()}
-        scrubbed["target"] = scrubbed_target(target, known)
+        scrubbed["target"] = scrub_target(target, known)
     key_in = [place for place in parts if scrubbed[place] != parts[place]]
     if target != request.target and "target" not in key_in:
         key_in.insert(0, "target")
@@ -184,7 +184,7 @@ def _without_parameters(target: str) -> str:
     )
 
 
-def scrubbed_target(target: str, known: Secrets) -> str:
+def scrub_target(target: str, known: Secrets) -> str:
     """The target without a key: only the part with a key in it is replaced, or all where a key spans several."""
     if known.found_in(target) is None:
         return target

@@ -15,7 +15,7 @@ from workbook.simulation.http import UNANSWERED, Request, Response
 from workbook.simulation.world import World
 from workbook.tools.mockserver import server as http
 from workbook.tools.mockserver.control import LIVE_PAGE, PREFIX, Control, live_page, refusal
-from workbook.tools.mockserver.journal import REDACTED, scrubbed_target, secrets_of
+from workbook.tools.mockserver.journal import REDACTED, scrub_target, secrets_of
 from workbook.tools.mockserver.mock import MockServer, fresh_output
 
 
@@ -113,7 +113,7 @@ def log_line(request: Request, response: Response, seconds: float, keys: Iterabl
     with the fault that was played, or why the request was refused, and what that rests on.
     """
     known = secrets_of(request, keys)
-    path = scrubbed_target(request.target.partition("?")[0], known)
+    path = scrub_target(request.target.partition("?")[0], known)
     shown = _shown(path)
     status = "no answer" if response.wire.ending in UNANSWERED else response.status
     told = None if response.fault or response.status == 200 else json.loads(response.body)

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import httptools
 
 from workbook.base.terminal import at_first_signal, visible
-from workbook.base.values import checked_port
+from workbook.base.values import check_port
 from workbook.errors import ConfigurationError
 from workbook.simulation.http import AT_ONCE, MAX_BODY, PHRASES, UNANSWERED, Ending, Request, Responder, Response, half
 from workbook.simulation.service import Service
@@ -545,7 +545,7 @@ def listening(host: str, port: int, *, allow_remote: bool = False) -> socket.soc
             f"The host {host!r} is not a loopback address. Use 127.0.0.1, ::1 or localhost; or, on a network that you "
             "trust, say --allow-remote as well."
         )
-    checked_port(port)
+    check_port(port)
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, port), family=family, backlog=BACKLOG)

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from workbook.views.html import POLICY, joined
+from workbook.views.html import POLICY, join
 from workbook.views.paint import DARK, LIGHT, PHONE_DARK, PHONE_LIGHT, variables
 from workbook.views.table import clean
 
@@ -57,14 +57,14 @@ def page_values() -> dict[str, object]:
     return {"policy": POLICY, "light": light, "dark": dark}
 
 
-def escaped(value: object, longest: int = 240) -> Markup:
+def escape_markdown(value: object, longest: int = 240) -> Markup:
     """A value as Markdown, on one line: nothing in it is markup, unless it begins a line."""
     return Markup(MARKDOWN.sub(r"\\\g<0>", clean(value, longest)))  # noqa: S704  # every mark is escaped
 
 
 def paragraph(value: object) -> Markup:
     """Several sentences as Markdown, on one line."""
-    return escaped(value, LONGEST_PARAGRAPH)
+    return escape_markdown(value, LONGEST_PARAGRAPH)
 
 
 def code(value: object) -> Markup:
@@ -76,7 +76,7 @@ def code(value: object) -> Markup:
 
 def _html(value: object) -> Markup:
     """Escaped as `html.escape` does it, which the scan for secrets knows."""
-    return value if isinstance(value, Markup) else Markup(joined(str(value)))  # noqa: S704
+    return value if isinstance(value, Markup) else Markup(join(str(value)))  # noqa: S704
 
 
 @cache
@@ -84,7 +84,7 @@ def environment(suffix: str) -> Environment:
     """How templates of one kind of file are filled: `finalize` escapes every value; in HTML autoescape does, too."""
     finalize: Mapping[str, Callable[[object], object]] = {
         ".html": _html,
-        ".md": lambda value: value if isinstance(value, Markup | int) else escaped(value),
+        ".md": lambda value: value if isinstance(value, Markup | int) else escape_markdown(value),
     }
     environment = Environment(
         loader=FileSystemLoader([TEMPLATES, PACKAGE]),

@@ -23,7 +23,7 @@ from workbook.lessons.plays.pages import RECORDING_MIMETYPE, page_of, place, pla
 from workbook.lessons.widgets.panels import SNAPSHOT_STYLE, WAKE
 from workbook.lessons.widgets.stage import BY_HAND
 from workbook.tools.commands.runner import harmless, read_notebook, without_widgets
-from workbook.views.html import RULE_ID, Markup, joined, tag, trusted, unbroken
+from workbook.views.html import RULE_ID, Markup, join, tag, trust, unbroken
 from workbook.views.table import COPY
 
 TAGS = re.compile(r"<[^>]*>")
@@ -74,7 +74,7 @@ def index(notebooks: Sequence[Path]) -> str:
         shows = " · ".join(line[3:] for line in _words(notebook) if line.startswith("## ") and line != "## The story")
         lessons.append(tag("li", tag("a", _title(notebook, path), href=f"{path.stem}.html"), tag("p", shows)))
     title = "The provisioning workbook"
-    return _filled(title, joined(tag("h1", title), tag("ol", *lessons, start=0)))
+    return _filled(title, join(tag("h1", title), tag("ol", *lessons, start=0)))
 
 
 def page(path: Path, siblings: Sequence[Path] = ()) -> str:
@@ -113,13 +113,13 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
     a_link = r'<a href="(?!#|[a-z]+:)([^"#]*)(#[^"]*)?"[^>]*>(.*?)</a>'
     body, rules = _with_rules(re.sub(a_link, lambda link: _linked(link, pages), body, flags=re.DOTALL))
     above, below = (_way(path, siblings, where) for where in ("above", "below"))
-    recorded = joined(
+    recorded = join(
         "This page is a recording. Its runs can be played, opened message by message, and compared. To choose, to "
         "write code and to do the exercises, open the notebook with ",
         tag("code", "workbook lab"),
         ".",
     )
-    main = joined(above, tag("p", recorded, class_="recorded"), trusted(body), rules, below)
+    main = join(above, tag("p", recorded, class_="recorded"), trust(body), rules, below)
     return _filled(_title(notebook, path), main, recordings)
 
 
@@ -152,7 +152,7 @@ def _title(notebook: Any, path: Path) -> str:
 
 def _filled(title: str, main: Markup, recordings: Sequence[Mapping[str, Any]] = ()) -> str:
     style = Path(__file__).with_name("export.css").read_text("utf-8")
-    return page_of(title, main, players(recordings) if "output_area" in main else joined(), style)
+    return page_of(title, main, players(recordings) if "output_area" in main else join(), style)
 
 
 def _playable(output: Any, recordings: list[dict[str, Any]]) -> Any:
@@ -161,22 +161,22 @@ def _playable(output: Any, recordings: list[dict[str, Any]]) -> Any:
     if "text/html" not in data:
         return output
     stored = str(data["text/html"])
-    html = trusted(stored.replace(f"<style>{SNAPSHOT_STYLE}</style>", ""))
+    html = trust(stored.replace(f"<style>{SNAPSHOT_STYLE}</style>", ""))
     live = html != stored
     try:
         values = unpack(data.pop(RECORDING_MIMETYPE))
     except (LookupError, TypeError, ValueError, OSError):  # none, or of another version: the still form stays
-        choose = joined("To choose here, open the notebook with ", tag("code", "workbook lab"), ".")
-        data["text/html"] = joined(html, tag("p", choose, class_="recorded")) if live else html
+        choose = join("To choose here, open the notebook with ", tag("code", "workbook lab"), ".")
+        data["text/html"] = join(html, tag("p", choose, class_="recorded")) if live else html
         return output
     if values not in recordings:
         recordings.append(values)
     number = recordings.index(values)
-    press = joined(
+    press = join(
         "A recording. To press the phone's buttons yourself, open the notebook with ", tag("code", "workbook lab"), "."
     )
     told = tag("p", press, class_="recorded") if BY_HAND in stored else ""
-    data["text/html"] = joined(place(number, opened=True), told) if live else joined(html, place(number))
+    data["text/html"] = join(place(number, opened=True), told) if live else join(html, place(number))
     return output
 
 
@@ -189,7 +189,7 @@ def _linked(link: re.Match[str], pages: Mapping[str, str]) -> str:
 def _way(path: Path, siblings: Sequence[Path], where: str) -> Markup:
     """The links to the page before, to all of them, and to the page after."""
     if path not in siblings or len(siblings) == 1:
-        return joined()
+        return join()
     at = siblings.index(path)
     links = [(f"← {before.stem}", before.stem) for before in siblings[max(at - 1, 0) : at]]
     links += [("All lessons", "index"), *((f"{after.stem} →", after.stem) for after in siblings[at + 1 : at + 2])]
@@ -209,7 +209,7 @@ def _with_rules(body: str) -> tuple[str, Markup]:
     named = sorted(set(RULE_ID.findall(TAGS.sub(" ", body))))
     rules = [(rule_id, text) for rule_id in named if (text := sentence(rule_id))]
     if not rules:
-        return body, joined()
-    items = (joined(tag("dt", rule_id), tag("dd", text)) for rule_id, text in rules)
+        return body, join()
+    items = (join(tag("dt", rule_id), tag("dd", text)) for rule_id, text in rules)
     footnote = tag("details", tag("summary", f"The {len(rules)} rules on this page"), tag("dl", *items), class_="rules")
     return "".join(parts), footnote
