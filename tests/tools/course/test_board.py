@@ -126,7 +126,12 @@ def test_each_token_has_its_own_right(board, method, target, token):
     [
         ("PUT /seats/owl", b"{}", 400, "This is no progress"),
         ("PUT /seats/owl", b"[" * 60_000, 400, "This is no progress"),
-        ("PUT /seats/owl", json.dumps(progress("owl") | {"code": "x"}).encode(), 400, "This is no progress of a learner (see code)"),
+        (
+            "PUT /seats/owl",
+            json.dumps(progress("owl") | {"code": "x"}).encode(),
+            400,
+            "This is no progress of a learner (see code)",
+        ),
         ("PUT /seats/owl", b"x" * (LARGEST_PROGRESS + 1), 413, "larger than 65,536 bytes"),
         ("PUT /seats/hawk", sent("owl"), 400, "another seat"),
         ("PUT /seats/..%2Fowl", sent("../owl"), 400, "This is no progress"),
