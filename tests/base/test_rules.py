@@ -109,9 +109,6 @@ def test_the_ledger_cannot_be_changed():
     assert isinstance(rules(), tuple)
 
 
-# ---------------------------------------------------------------- every binding rule is proven
-
-
 def test_every_mark_names_a_rule_that_exists():
     assert [(name, where) for name, where in marked() if name not in IDS] == []
 

@@ -262,9 +262,6 @@ def test_every_check_is_proven_and_in_the_list():
     assert all(any(list(row(broken)) for broken in traces) for row in SYMPTOMS)
 
 
-# ---------------------------------------------------------------- on whole runs
-
-
 def possible():
     """Every finding that any case above gives, and any run of the lesson's vocabulary."""
     found = {finding for _, _, broken, _ in ROWS for finding in check(broken)}

@@ -85,9 +85,6 @@ def test_the_flow_begins_in_the_wallet_app_and_not_in_the_issuers(name):
     assert m.Actor.APP not in actors
 
 
-# ---------------------------------------------------------------- order
-
-
 @pytest.mark.rule("X-AUTH-2")
 @EACH
 def test_the_cardholder_is_authenticated_before_anything_is_provisioned(name):
@@ -104,9 +101,6 @@ def test_the_cardholder_is_authenticated_before_anything_is_provisioned(name):
     into = [row for row in machine.rows if row.to is S.GENERATING]
     assert {(row.state, row.event) for row in into} == {(S.AUTHENTICATING, one) for one in AUTHENTICATED}
     assert {row.state for row in machine.rows if m.AddPass in row.commands} == {S.PROVISIONING}
-
-
-# ---------------------------------------------------------------- time
 
 
 SECONDS = {
@@ -172,9 +166,6 @@ def test_every_answer_that_can_come_late_is_an_edge_that_changes_nothing(name):
     for state, late_in in ((S.ASKING, S.NOT_LISTED), (S.LISTING, S.EMPTY), (S.GENERATING, S.NOT_ADDED)):
         answers = {event for at, event in rows if at is state} - {m.BudgetSpent, m.ExtensionNotFound}
         assert answers <= {event for at, event in rows if at is late_in}
-
-
-# ---------------------------------------------------------------- rules and sources
 
 
 def test_phone_and_watch_differ_in_the_entries_they_ask_for_and_the_variants_in_card_art():

@@ -203,9 +203,6 @@ def test_no_script_has_anything_refused():
     assert not any("!" in told for _, told, _ in SCRIPTS.values())
 
 
-# ---------------------------------------------------------------- what comes late, and what comes out of turn
-
-
 def slow(call, seconds=30.0, *, then=None):
     """A handler that answers this call after so many seconds, by default with what the reference answers."""
 

@@ -151,9 +151,6 @@ def test_a_deadline_that_passes_is_reported_with_its_fault():
     assert lost.message == "The body comes byte by byte: assumed"
 
 
-# ---------------------------------------------------------------- the back ends
-
-
 @pytest.mark.rule("REL-6")
 @pytest.mark.parametrize("fault", ["sdkInput missing", "JSON truncated", "wrong content-length", "not JSON"])
 def test_who_believes_every_200_passes_on_nothing(fault):

@@ -200,9 +200,6 @@ def test_a_cell_that_is_stopped_in_the_back_end_leaves_nothing_stuck(kind, nth, 
     assert run.state == "in the wallet"
 
 
-# ---------------------------------------------------------------- side by side
-
-
 @given(st.lists(st.lists(st.floats(0, 50), max_size=4), min_size=1, max_size=4), st.floats(0, 30))
 def test_several_loops_happen_in_the_order_of_time_and_each_as_if_it_were_alone(taps, seconds):
     log, alone = [], []

@@ -228,9 +228,6 @@ def test_no_exception_of_the_integrators_catches_the_stop():
     assert not issubclass(TookTooLong, Exception)
 
 
-# ---------------------------------------------------------------- in a run
-
-
 def sleeps(*_given, **_named):
     time.sleep(30)
 

@@ -47,8 +47,6 @@ def successes(bench):
     return [record for record in bench.trace if isinstance(record.message, m.ProvisionSuccess)]
 
 
-# ---------------------------------------------------------------- taps
-
 SECONDS = st.floats(0, 8) | st.sampled_from([0.0, 0.12, 0.3, 0.42, 2.4, 2.82, 2.97])
 LATENCIES = st.builds(LatenciesA, *[st.floats(0, 3) | st.just(0.0)] * 6)
 
@@ -161,9 +159,6 @@ def test_any_of_the_cardholders_or_the_apps_moves_in_any_order_leaves_the_bench_
     assert bench.state in {State.IDLE, State.READY, *FINAL_A}
 
 
-# ---------------------------------------------------------------- determinism
-
-
 @pytest.mark.parametrize("variant", VARIANTS + CARELESS, ids=repr)
 def test_the_same_run_gives_the_same_bytes(variant):
     def lines(seed):
@@ -190,9 +185,6 @@ def test_time_never_runs_backwards_and_every_record_knows_where_it_stood():
     moves = [one for one in records if one.before != one.after]
     assert [one.before for one in moves[1:]] == [one.after for one in moves[:-1]]
     assert all(one.kind is Kind.EVENT for one in moves)
-
-
-# ---------------------------------------------------------------- the integrator's fetchOpc
 
 
 def plain(payment_instrument_id, sdk_output):
@@ -269,8 +261,6 @@ def test_an_interrupt_in_a_provider_is_nobodys_outcome():
         PlatformARun(app=AppA(fetch_opc=interrupted)).walk()
 
 
-# ---------------------------------------------------------------- secrets
-
 CANARY = "CANARY-key-0123456789"
 REAL = "UkVBTC1sb29raW5nIG9wYXF1ZSBkYXRhLCB0aGF0IG5vYm9keSBtYXJrZWQ="
 
@@ -309,9 +299,6 @@ def test_real_looking_data_appears_as_length_and_digest_only():
     texts = [bench.trace.to_jsonl(), bench.trace.to_frame().to_string(), *map(repr, bench.trace)]
     texts += map(str, check(bench.trace))
     assert not any(REAL[:8] in text for text in texts)
-
-
-# ---------------------------------------------------------------- the rest
 
 
 def test_what_is_allowed_now_is_what_the_table_has_rows_for():

@@ -68,8 +68,6 @@ class Hand:
         return client.provision(sdk_input=opc, **NAMED)
 
 
-# ---------------------------------------------------------------- one truth, two handles
-
 DEVICES = {
     "ready": PhoneA,
     "in the wallet": lambda: PhoneA(cards={ID}),
@@ -110,9 +108,6 @@ def test_the_same_outcomes_through_the_bench_and_by_hand(name, variant):
     assert story(client.trace) == story(bench.trace)
     assert client._run.state == bench.state
     assert hand.phone.cards == bench.phone.cards
-
-
-# ---------------------------------------------------------------- create
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda one: one.name)
@@ -168,9 +163,6 @@ def test_an_activity_provider_that_cannot_be_called_is_refused(provider):
 def test_a_setting_of_another_kind_is_explained(call, told):
     with pytest.raises(ConfigurationError, match=told):
         call()
-
-
-# ---------------------------------------------------------------- provision
 
 
 @pytest.mark.rule("A-PROV-5")
@@ -285,8 +277,6 @@ def test_opc_data_of_an_earlier_client_is_refused():
     assert again.provision(sdk_input=opc, **NAMED).reason == "InvalidSdkInput"
 
 
-# ---------------------------------------------------------------- refusals
-
 EARLY = {
     "provision before canProvision": (A_FROM_0_4_0, "client", "provider"),
     "createSdkOutput before canProvision": (A_BEFORE_0_4_0, "client", "output"),
@@ -353,8 +343,6 @@ def test_any_calls_in_any_order_end_in_an_outcome_or_change_nothing(variant, nam
         assert outcome.sender is m.Actor.SDK
     assert hand.phone.cards <= {ID}
 
-
-# ---------------------------------------------------------------- secrets
 
 REAL = "UkVBTC1sb29raW5nIG9wYXF1ZSBkYXRhLCB0aGF0IG5vYm9keSBtYXJrZWQ="
 

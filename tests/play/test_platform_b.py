@@ -53,8 +53,6 @@ def names(bench):
     return [record.name for record in bench.trace]
 
 
-# ---------------------------------------------------------------- taps and pages
-
 SECONDS = st.floats(0, 60) | st.sampled_from([0.0, 1.2, 1.5, 3.1, 21.2, 26.2])
 WAITS = st.builds(
     LatenciesB, **{name: st.floats(0, 30) | st.just(0.0) for name in ("get", "post", "sheet", "wallet", "watch")}
@@ -140,9 +138,6 @@ def test_what_finished_when_nobody_waited_is_told_to_no_delegate():
     bench.feed(m.FinishedWithPass("phone"))
     assert told == []
     assert bench.trace[0].kind is Kind.REFUSED
-
-
-# ---------------------------------------------------------------- the delegate
 
 
 class Delegate:
@@ -305,9 +300,6 @@ def test_a_delegate_that_leaves_python_is_let_go():
         walked(Delegate(raising(SystemExit(3))))
 
 
-# ---------------------------------------------------------------- twenty seconds
-
-
 def measured(*seconds):
     """A back end whose exchanges take this long, the GET's first."""
     ticks = [tick for at, took in enumerate(seconds) for tick in (100.0 * at, 100.0 * at + took)]
@@ -340,9 +332,6 @@ def test_the_delegate_s_own_time_is_the_phone_s_and_not_the_get_s():
     bench = walked(Delegate(relaying()), back_end=measured(25.0), phone=PhoneB(latencies=LatenciesB(post=1.0)))
     (asked,), (answered,) = bench.trace.select(m.AskDelegateWithId), bench.trace.select(m.SdkInputReceived)
     assert answered.at - asked.at == pytest.approx(1.0)
-
-
-# ---------------------------------------------------------------- phone and watch
 
 
 @pytest.mark.rule("B-WATCH-2")
@@ -428,9 +417,6 @@ def answering(text):
     return BackEnd(Answering(text))
 
 
-# ---------------------------------------------------------------- what is opaque
-
-
 def everything(bench):
     """All that is ever printed of a run."""
     drawn = sequence(bench.trace)._repr_mimebundle_()
@@ -471,9 +457,6 @@ def test_real_looking_data_of_a_good_run_is_never_printed():
         bench = opened(back_end=BackEnd(Real()), app=app)
         assert bench.state is State.UNAVAILABLE
         assert not any(secret in everything(bench) for secret in ("UkVBT", "REAL card"))
-
-
-# ---------------------------------------------------------------- the same bytes each time
 
 
 @pytest.mark.parametrize(
@@ -517,8 +500,6 @@ def test_the_phone_s_seed_is_the_service_s(seed):
     bench.walk()
     assert bench.state is State.IN_WALLET
 
-
-# ---------------------------------------------------------------- wrong arguments
 
 WRONG = {
     "variant": (lambda: PlatformBRun("later"), "variant is 'later'; allowed: B_EARLIER or B_LATER."),

@@ -72,9 +72,6 @@ def test_an_app_holds_no_key_and_knows_neither_client_nor_address():
     assert not any(name in source for name in ("BackEnd", "Client", "api_key", "base_url", "workbook.api.client"))
 
 
-# ---------------------------------------------------------------- can the SDK call the delegate?
-
-
 class Finishes:
     def did_finish_provisioning(self, pass_, error):
         return None

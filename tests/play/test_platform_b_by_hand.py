@@ -86,8 +86,6 @@ def state(service):
     return (repr(service), len(service.trace), service._run.app.delegate)
 
 
-# ---------------------------------------------------------------- one truth, two handles
-
 PHONES = {
     "ready": PhoneB,
     "with a watch": lambda: PhoneB(watch=Watch()),
@@ -131,9 +129,6 @@ def test_the_same_outcomes_through_the_bench_and_by_hand(name, variant):
     assert (service._run.state, phone.cards) == (bench.state, bench.phone.cards)
 
 
-# ---------------------------------------------------------------- what the calls are given
-
-
 @pytest.mark.rule("B-CAN-2")
 @pytest.mark.parametrize("wrong", ["no", None, 1])
 def test_whether_a_watch_is_activated_is_true_or_false_and_nothing_else(wrong):
@@ -142,9 +137,6 @@ def test_whether_a_watch_is_activated_is_true_or_false_and_nothing_else(wrong):
     with pytest.raises(ParameterError, match=r"is_watch_activated is .*\. Give True or False\."):
         service.can_add_card_details(is_watch_activated=wrong)
     assert state(service) == before
-
-
-# ---------------------------------------------------------------- the service
 
 
 @pytest.mark.rule("B-INIT-1", "API-8")
@@ -183,9 +175,6 @@ def test_a_service_prints_its_variant_and_where_it_stands(variant):
     question = "can_add_card_details(is_watch_activated=...)" if variant.later else "can_add_card()"
     assert repr(service) == (f"ProvisioningService({variant.name!r}, has the service)\nNext: {question}, .trace.")
     assert service.trace is service._run.trace
-
-
-# ---------------------------------------------------------------- can the card be added?
 
 
 @pytest.mark.rule("B-CAN-2")
@@ -230,9 +219,6 @@ def test_each_variant_refuses_the_others_question_and_says_what_there_is():
         made(B_LATER).can_add_card()
     with pytest.raises(OutOfOrderError, match=r"earlier variant\. Possible now: can_add_card\(\)\."):
         made(B_EARLIER).can_add_card_details(is_watch_activated=False)
-
-
-# ---------------------------------------------------------------- start
 
 
 @pytest.mark.rule("B-START-1", "B-FIN-1", "B-DEL-1", "B-DEL-2")
@@ -400,9 +386,6 @@ def test_what_a_person_does_by_hand_is_not_taken_for_an_app_that_never_looked():
     assert check(service.trace) == []
 
 
-# ---------------------------------------------------------------- the watch
-
-
 @pytest.mark.rule("B-WATCH-1", "B-WATCH-2")
 def test_only_the_latest_instance_hears_of_the_watch():
     phone = PhoneB(watch=Watch())
@@ -416,9 +399,6 @@ def test_only_the_latest_instance_hears_of_the_watch():
 @pytest.mark.rule("B-WATCH-1")
 def test_without_a_watch_there_is_none():
     assert WatchAvailability(PhoneB()).activate() is False
-
-
-# ---------------------------------------------------------------- shape and secrets
 
 
 @pytest.mark.rule("B-DEL-1", "B-DEL-2", "B-FIN-1", "B-START-1")

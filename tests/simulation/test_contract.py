@@ -140,8 +140,6 @@ def test_each_profile_has_a_contract_and_a_misspelt_one_is_explained():
         contract("feild")
 
 
-# ---------------------------------------------------------------- what the profiles differ in
-
 PATH = f"{BEFORE_ID}{ID}{AFTER_ID}"
 BASIC = b64encode(f"anybody:{SIMULATED_KEY}".encode()).decode()
 WAYS = {
@@ -225,9 +223,6 @@ def test_a_difference_is_as_the_table_says(what):
 
 def test_six_statuses_are_published_and_field_answers_the_operations_with_no_other():
     assert statuses("field") == "200 400 401 403 422 500"
-
-
-# ---------------------------------------------------------------- the pieces
 
 
 def test_a_schema_is_put_into_words():

@@ -149,9 +149,6 @@ def test_field_shows_the_published_schemas():
         assert set(answers) == {"200", "400", "401", "403", "422", "500"}
 
 
-# ---------------------------------------------------------------- one contract, two readers
-
-
 def ask(contract, request):
     return Service(World(), contract=contract).respond(request)
 

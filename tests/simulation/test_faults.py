@@ -77,9 +77,6 @@ def test_no_two_faults_are_the_same(name):
     )
 
 
-# ---------------------------------------------------------------- on the way
-
-
 @rows("name", WIRES)
 def test_a_fault_of_the_way_changes_nothing_but_the_way(name):
     answer = played(name)
@@ -111,9 +108,6 @@ def test_latencies_follow_their_distributions():
 def test_no_latency_is_endless(draw):
     for name, values in (("log-normal latency", {"median": 0.001, "p99": 3600.0}), ("uniform latency", {})):
         assert 0 <= played(name, draw=draw, **values).wire.before_headers <= 3600
-
-
-# ---------------------------------------------------------------- in the status
 
 
 @rows("name", STATUSES)
@@ -150,9 +144,6 @@ def test_a_redirect_leads_to_another_origin():
     answer = played("redirect", status=308, location="https://other.invalid/x")
     assert (answer.status, header(answer, "location"), answer.body) == (308, "https://other.invalid/x", b"")
     assert header(played("redirect"), "location") == "https://elsewhere.invalid/"
-
-
-# ---------------------------------------------------------------- in the body
 
 
 def test_gzip_that_is_none_and_gzip_that_is_too_much():
@@ -213,9 +204,6 @@ def test_a_refusal_has_no_sdk_input_that_could_be_spoilt(name):
 def test_a_body_is_spoilt_under_any_status():
     spoilt = played("JSON truncated", REFUSAL)
     assert (spoilt.status, spoilt.body) == (422, b'{"statu')
-
-
-# ---------------------------------------------------------------- settings
 
 
 REFUSED = {

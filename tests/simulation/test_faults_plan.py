@@ -115,9 +115,6 @@ def test_when_the_state_moves():
     }
 
 
-# ---------------------------------------------------------------- from plain values, and what is refused
-
-
 def test_plain_values_make_the_same_rule():
     plain = {"fault": "latency", "seconds": 0.5, "operation": "GET", "nth": 2, "moment": "after"}
     assert Planned.of(**plain) == Planned(fault("latency").but(seconds=0.5), "GET", nth=2, moment="after")

@@ -44,9 +44,6 @@ def started(phone=None, **more):
     return one
 
 
-# ---------------------------------------------------------------- the service
-
-
 @pytest.mark.rule("B-INIT-1", "API-8")
 @pytest.mark.parametrize("form", [bytes, bytearray, memoryview])
 def test_the_service_takes_the_bytes_in_any_form_and_carries_itself(form):
@@ -97,8 +94,6 @@ def test_a_card_that_is_not_for_this_wallet_gives_no_service(listed):
     outcome = m.ServiceRefused("walletNotSupported", "the card's supportedWallets lack this wallet")
     assert sdk().answer(m.CreateService(data)) == (LatenciesB().service, outcome)
 
-
-# ---------------------------------------------------------------- the watch
 
 FACTS = {
     # phone, whether a watch is activated: where it can be added, and what is said about it
@@ -168,9 +163,6 @@ def test_a_second_instance_takes_the_watch_session_and_the_first_hears_nothing()
     heard = [one.answer(m.ActivateWatch(instance))[1].is_watch_activated for instance in (1, 2, 1)]
     assert heard == [True, True, False]
     assert told == [m.WatchSessionTakenOver(2)]
-
-
-# ---------------------------------------------------------------- start, and what comes of it
 
 
 @pytest.mark.rule("B-DEL-1", "B-DEL-2")
@@ -291,9 +283,6 @@ def test_an_error_that_was_chosen_for_the_wallet_says_so():
     one = started(PhoneB(ends_with="walletKitError"))
     outcome = m.FinishedWithError("walletKitError", "chosen for this phone")
     assert one.answer(m.ReturnSdkInput(opc(1))) == (LatenciesB().wallet, outcome)
-
-
-# ---------------------------------------------------------------- what is opaque
 
 
 @pytest.mark.rule("REL-3")

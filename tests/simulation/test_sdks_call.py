@@ -105,9 +105,6 @@ def test_in_real_time_what_goes_side_by_side_is_waited_for_once():
     assert call.spent == pytest.approx(1.8)
 
 
-# ---------------------------------------------------------------- which call is under way
-
-
 def test_without_a_call_under_way_each_stands_alone_on_a_new_phone():
     assert CURRENT.get() is None
     assert current() is not current()

@@ -277,9 +277,6 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(seed):
     assert answers(seed)[0] != answers(seed + 1)[0]
 
 
-# ---------------------------------------------------------------- faults and the state
-
-
 def planned(*rules, seed=7):
     return Service(plan=FaultPlan([Planned.of(**one) for one in rules], seed))
 

@@ -215,8 +215,6 @@ def test_a_key_is_found_only_where_all_that_say_one_agree(headers, query, contra
             assert set(all_keys_in(request, taken)) == {key}
 
 
-# ---------------------------------------------------------------- what field says of a wrong body
-
 INVALID = {
     "no object": (b"[]", [("body", "an array")]),
     "not JSON": (b"x", [("body", "not JSON")]),

@@ -106,9 +106,6 @@ def test_a_wrong_key_is_refused_and_not_repeated():
     assert "CANARY" not in str(caught.value) + repr(caught.value.request) + repr(caught.value.body)
 
 
-# ---------------------------------------------------------------- faults
-
-
 class VirtualClock:
     def __init__(self):
         self.time = 0.0

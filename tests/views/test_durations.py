@@ -86,9 +86,6 @@ def test_nothing_is_a_picture_too(view):
     assert "Nothing was measured yet." in [text.text for text in root.findall("svg:text", NS)]
 
 
-# ---------------------------------------------------------------- durations
-
-
 @pytest.mark.rule("X-STATUS-3")
 def test_exactly_100_ms_is_drawn_on_the_near_side_of_the_line():
     judged = status("", 100, 100.001)
@@ -144,9 +141,6 @@ def test_each_verdict_has_a_sign_of_its_own_form():
     assert [svg.count(f'class="is-{word}"') for word in ("pass", "warn", "fail")] == [1, 1, 1]
 
 
-# ---------------------------------------------------------------- budgets
-
-
 def test_a_bar_is_as_long_as_the_share_that_was_used():
     root = ET.fromstring(walk().svg())
     tracks = [one for one in root.findall("svg:rect", NS) if one.get("class") == "wb-track"]
@@ -159,9 +153,6 @@ def test_a_bar_is_as_long_as_the_share_that_was_used():
 def test_what_is_beyond_a_limit_is_striped_and_said():
     assert walk().svg().count('class="wb-hatch"') == 1
     assert "the worst used 120 % of 20 s; 1 of 1 over 20 s" in walk().text()
-
-
-# ---------------------------------------------------------------- colours
 
 
 @pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])

@@ -75,8 +75,6 @@ def test_a_value_has_the_source_of_its_name_or_of_its_message():
     assert _record(m.Opened("PI")).value_bases("payment_instrument_id") == ()
 
 
-# ---------------------------------------------------------------- what a person sees, walked from end to end
-
 TAG = re.compile(rf"\b({'|'.join(basis for basis in Basis if basis is not Basis.SPEC)})\b|\b[A-Z]+(-[A-Z]+)*-\d+\b")
 """A source's tag or a rule's id."""
 CLAIM = re.compile(

@@ -65,7 +65,7 @@ class Says:
                 first = error.errors(include_url=False, include_input=False)[0]
                 if first["type"] == "refused" and not first["loc"]:
                     raise
-            raise refuse(
+            raise refusal(
                 f"give {self.what}." if self.hidden else f"it is {quoted_toml(value)}; give {self.what}."
             ) from None
 
@@ -98,7 +98,7 @@ Flag = Annotated[bool, Says("true or false")]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1), Says(f"a whole number from 0 to {2**32 - 1}")]
 
 
-def refuse(what: str) -> PydanticCustomError:
+def refusal(what: str) -> PydanticCustomError:
     """The error for a validator to raise when it has a better sentence than `Says`."""
     return PydanticCustomError("refused", "{what}", {"what": what})
 

@@ -37,7 +37,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from workbook.base.files import read_regular
-from workbook.base.forms import Flag, Form, Mistakes, Place, Says, Seed, Text, parse_toml, read_form, refuse
+from workbook.base.forms import Flag, Form, Mistakes, Place, Says, Seed, Text, parse_toml, read_form, refusal
 from workbook.base.values import did_you_mean, quoted
 from workbook.errors import ConfigurationError
 from workbook.simulation import world as w
@@ -49,10 +49,10 @@ FOLDER = Path(__file__).with_name("scenarios")
 def _each_once(value: object, inner: ValidatorFunctionWrapHandler) -> list[str]:
     """A list of texts without a repetition."""
     if not isinstance(value, list):
-        raise refuse(f"it is {quoted(value)}; give a list of texts, each once.")
+        raise refusal(f"it is {quoted(value)}; give a list of texts, each once.")
     texts: list[str] = inner(value)
     if len(set(texts)) < len(texts):
-        raise refuse("a text occurs twice; give a list of texts, each once.")
+        raise refusal("a text occurs twice; give a list of texts, each once.")
     return texts
 
 

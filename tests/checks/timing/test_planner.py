@@ -93,8 +93,6 @@ def test_a_longer_timeout_without_retries_and_one_more_card_never_make_it_quicke
     assert (totals(latencies[:, : fewer.cards], fewer)[0] <= totals(latencies, plan)[0]).all()
 
 
-# ---------------------------------------------------------------- what can be written down
-
 CLOSED = [
     Plan(QUICK, cards=1, limit=3.0),
     Plan(QUICK, cards=1, limit=3.0, timeout=5.0, overhead=0.5),
@@ -149,9 +147,6 @@ def test_two_points_one_by_one_are_binomial():
     late = sum(comb(10, k) * 0.1**k * 0.9 ** (10 - k) for k in range(11) if 0.5 * (10 - k) + 4 * k > 16)
     judged = plan.simulate(400_000).judgement
     assert judged.low <= late <= judged.high
-
-
-# ---------------------------------------------------------------- simulating
 
 
 def test_the_same_seed_gives_the_same_estimate_and_another_one_another():
@@ -246,9 +241,6 @@ def test_nonsense_to_simulate_is_refused(given, told):
     with pytest.raises(ParameterError) as caught:
         Plan(QUICK).simulate(**given)
     assert str(caught.value).startswith(told)
-
-
-# ---------------------------------------------------------------- distributions
 
 
 def test_a_log_normal_has_the_median_and_the_percentile_that_it_was_given():

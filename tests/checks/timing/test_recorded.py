@@ -181,9 +181,6 @@ def test_any_bytes_are_read_or_refused_by_one_of_our_errors(tmp_path, name, cont
         assert judge(frame)
 
 
-# ---------------------------------------------------------------- judging
-
-
 def test_each_call_build_device_and_start_is_judged_by_itself(file):
     rows = ["status,150,B,2,true", "status,20,A,1,false", "pass_entries,500,A,1,true", "status,30,A,1,true"]
     found = judge(read_durations(file("\n".join([HEAD, *rows]))))
@@ -224,9 +221,6 @@ def test_a_frame_of_ones_own_needs_the_same_columns_and_calls():
         judge(frame.assign(call="statsu"))
     with pytest.raises(ParameterError, match=r"Duration 1 is -0\.001"):
         judge(frame.assign(duration_ms=-1.0))
-
-
-# ---------------------------------------------------------------- the recordings of this project
 
 
 def test_the_good_build_passes_and_the_one_with_a_network_call_fails():

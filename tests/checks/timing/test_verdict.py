@@ -197,9 +197,6 @@ def test_a_target_is_a_share(target):
         judge_durations([0.1], "status", target=target)
 
 
-# ---------------------------------------------------------------- words and steps
-
-
 @rows(("seconds", "told"), [
         (0.0, "0 µs"), (1e-7, "0.1 µs"), (0.0000123, "12.3 µs"), (0.0009999, "1 ms"), (0.001, "1 ms"),
         (0.0123, "12.3 ms"),

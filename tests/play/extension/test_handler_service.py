@@ -61,9 +61,6 @@ def watched(**phone):
     return Call(PhoneB(**phone), tell=lambda _at, event: told.append(event)), told
 
 
-# ---------------------------------------------------------------- making it
-
-
 @pytest.mark.rule("X-INIT-1")
 def test_it_is_made_of_one_or_of_several():
     assert repr(ExtensionProvisioningService(ONE)) == "ExtensionProvisioningService(1 payment instruments)"
@@ -157,9 +154,6 @@ def test_making_it_takes_time_and_is_seen():
     assert told == [m.ServiceMade((FIRST, SECOND))]
 
 
-# ---------------------------------------------------------------- status
-
-
 @pytest.mark.rule("X-STATUS-1")
 @pytest.mark.parametrize("required", [True, False])
 def test_the_status_says_who_authenticates(required):
@@ -180,9 +174,6 @@ def test_a_status_holds_truths_only(junk):
         ExtensionProvisioningService(ONE).extension_status(requires_authentication=junk)
     with pytest.raises(ParameterError, match="pass_entries_available is True or False, not"):
         ExtensionStatus(pass_entries_available=junk)
-
-
-# ---------------------------------------------------------------- entries
 
 
 @pytest.mark.rule("X-ENTRIES-1", "X-ART-1", "API-12")
@@ -245,9 +236,6 @@ def test_art_and_provision_may_be_coroutines_inside_a_running_loop_too():
         return generate(service, delegate=Patient())
 
     assert asyncio.run(kernel()).payment_instrument_id == FIRST
-
-
-# ---------------------------------------------------------------- the request
 
 
 @pytest.mark.rule("X-GEN-1", "X-DEL-1")
@@ -359,9 +347,6 @@ def test_no_two_outputs_of_a_phone_are_alike():
     assert len({sdk_output for _, sdk_output in delegate.asked}) == 3
 
 
-# ---------------------------------------------------------------- alone, and in which call
-
-
 def test_in_a_cell_of_its_own_it_works_with_bytes_of_the_direct_port():
     sdk_input = DirectApi().get(FIRST).sdk_input.data
     service = ExtensionProvisioningService(sdk_input)
@@ -393,9 +378,6 @@ def test_data_of_another_simulated_service_makes_none():
     other = DirectApi(Service(World(seed=8))).get(FIRST).sdk_input.data
     with pytest.raises(SdkError, match="its seal is broken"):
         ExtensionProvisioningService(other)
-
-
-# ---------------------------------------------------------------- the values
 
 
 @pytest.mark.parametrize("junk", [None, 5, b"PI1", [FIRST]])

@@ -35,9 +35,6 @@ def names(told):
     return [(at, type(event).__name__) for at, event in told]
 
 
-# ---------------------------------------------------------------- the storage
-
-
 @pytest.mark.rule("X-CACHE-1")
 def test_the_extension_reads_what_the_app_saved():
     phone = PhoneB()
@@ -67,9 +64,6 @@ def test_no_repr_shows_what_is_stored():
     assert not any("CANARY" in text for text in texts)
 
 
-# ---------------------------------------------------------------- the library
-
-
 @pytest.mark.parametrize(
     ("phone", "on_phone", "on_watch"),
     [
@@ -89,9 +83,6 @@ def test_the_library_is_the_wallet_as_it_is_now():
     library = Library(phone)
     phone.add(FIRST, "phone")
     assert library.on_phone == {FIRST}
-
-
-# ---------------------------------------------------------------- one GET
 
 
 @pytest.mark.rule("API-8", "API-13")
@@ -151,9 +142,6 @@ def test_an_id_that_is_no_text_is_refused_before_anything_is_sent(call, wrong):
     assert told == []
 
 
-# ---------------------------------------------------------------- what each GET takes
-
-
 def test_each_get_takes_the_next_of_the_given_times_and_then_the_phones():
     back_end, call, _ = around(gets=[1.0, 2.0], latencies=LatenciesB(get=0.5))
     ends = []
@@ -184,9 +172,6 @@ def test_a_time_that_is_none_is_refused_so_that_the_clock_cannot_run_backwards(w
     with under_way(call), pytest.raises(ParameterError, match="what a GET takes is a number of seconds"):
         back_end.get(FIRST)
     assert call.spent == 0.0
-
-
-# ---------------------------------------------------------------- several GETs
 
 
 @pytest.mark.rule("API-12", "X-ENTRIES-3")
@@ -265,9 +250,6 @@ def test_an_sdk_input_that_is_no_base64_is_a_get_that_failed():
             back_end.get(FIRST)
 
 
-# ---------------------------------------------------------------- the POST
-
-
 def output(phone, card=FIRST):
     return next_output(phone, Seal(phone.seed), card).data
 
@@ -293,9 +275,6 @@ def test_a_post_for_the_wrong_card_is_an_error_of_the_api():
     phone = PhoneB()
     with pytest.raises(ApiStatusError, match="422"):
         ExtensionBackEnd(simulated_back_end(), phone).post(SECOND, output(phone, FIRST))
-
-
-# ---------------------------------------------------------------- whose the relay is
 
 
 def test_an_exchange_is_reported_to_the_call_that_made_it_and_to_no_other():

@@ -70,9 +70,6 @@ def raised(host):
     return [(one.call, one.error) for _, one in host.trace.seen(m.HandlerRaised)]
 
 
-# ---------------------------------------------------------------- whatever a handler raises
-
-
 class Own(Exception):  # noqa: N818  # an error of the handler's own
     """An exception that this package does not know."""
 
@@ -147,9 +144,6 @@ def test_a_new_that_returns_something_else_is_an_error_too():
 @rows("junk", [None, 5, "text"])
 def test_a_method_that_is_none_fails(call, junk):
     assert raised(walked(doing(call, junk))) == [(call, "TypeError")]
-
-
-# ---------------------------------------------------------------- whatever a handler returns
 
 
 JUNK = [5, "text", b"bytes", object(), True, {}, {"a": 1}, {1}, 1.5, ExtensionStatus, PassEntry, iter(()), ...,
@@ -234,9 +228,6 @@ def test_methods_may_be_static_or_of_the_class():
 def test_an_empty_list_is_no_entry_and_no_error():
     host = walked(doing("pass_entries", lambda self: []))
     assert (host.state, raised(host), host.entries) == (State.EMPTY, [], ())
-
-
-# ---------------------------------------------------------------- time, to the nanosecond
 
 
 def slow(call, seconds):
@@ -325,9 +316,6 @@ def test_time_never_runs_backwards_and_every_record_knows_where_it_stood():
         assert [one.before for one in moves[1:]] == [one.after for one in moves[:-1]]
 
 
-# ---------------------------------------------------------------- the cardholder's moves
-
-
 def test_the_same_host_walked_again_opens_the_list_anew_and_offers_what_is_left():
     host = walked()
     host.walk()
@@ -407,9 +395,6 @@ def test_any_moves_at_any_time_leave_the_wallet_at_rest(moves, name):
     assert host.trace.to_jsonl() is not None
     assert check(host.trace) is not None
     assert CURRENT.get() is None
-
-
-# ---------------------------------------------------------------- phone and watch
 
 
 @pytest.mark.rule("X-HANDLER-1", "X-ENTRIES-1", "X-ENTRIES-2")
@@ -499,9 +484,6 @@ def test_a_status_may_say_that_there_are_cards_for_the_watch_alone(surface, list
     assert (host.state is State.LISTED) is listed
 
 
-# ---------------------------------------------------------------- the project files and the entitlements
-
-
 FILES = {
     "earlier description": {"NSExtension": "com.<platform>.<kit>.issuer-provisioning"},
     "no dictionary": {},
@@ -543,9 +525,6 @@ def test_a_target_without_the_entitlement_is_not_found(target, state):
     assert host.state is state
     (found,) = check(host.trace)
     assert f"the {target} target lacks the provisioning entitlement (sdk-b)" in found.text
-
-
-# ---------------------------------------------------------------- who authenticates
 
 
 @pytest.mark.rule("X-AUTH-1")
@@ -622,9 +601,6 @@ def test_a_new_authorization_ui_is_made_each_time():
     host = walked(authorization=Counted)
     host.choose_card(SECOND)
     assert len(made) == 2
-
-
-# ---------------------------------------------------------------- what a handler keeps
 
 
 @pytest.mark.rule("X-HANDLER-1")
@@ -704,9 +680,6 @@ def test_a_service_that_init_sets_to_none_and_status_makes_is_missed_in_the_next
     assert "an earlier call left self.service in another handler" in found.text
 
 
-# ---------------------------------------------------------------- secrets
-
-
 CANARIES = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=8, max_size=200).map(lambda text: f"CANARY{text}")
 
 
@@ -777,9 +750,6 @@ def test_what_this_package_itself_says_is_told_because_it_helps():
 
     ((_call, error),) = raised(walked(doing("pass_entries", pass_entries)))
     assert error == "ParameterError: get_all takes a list of payment instrument ids; for one, call get."
-
-
-# ---------------------------------------------------------------- settings, and the rest
 
 
 WRONG = {

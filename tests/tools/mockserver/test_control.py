@@ -62,9 +62,6 @@ def stand():
     return Stand()
 
 
-# ---------------------------------------------------------------- the token
-
-
 STRANGERS = {
     "nothing": (),
     "an empty one": (("authorization", ""),),
@@ -114,9 +111,6 @@ def test_a_token_that_is_short_or_no_header_value_is_refused_and_not_repeated(to
 
 def test_the_token_stands_in_no_repr(stand):
     assert TOKEN not in str(stand.control) + repr(stand.server)
-
-
-# ---------------------------------------------------------------- where to
 
 
 def test_the_index_lists_the_worlds_and_every_endpoint(stand):
@@ -171,9 +165,6 @@ def test_a_wrong_query_is_explained(stand, query, told):
     assert told in stand.refused("GET", f"journal?{query}")
 
 
-# ---------------------------------------------------------------- the journal
-
-
 def test_the_journal_comes_as_json_as_lines_and_as_an_archive(stand):
     for request in (called(), called(method="POST", body=b"x"), called()):
         stand.server.respond(request)
@@ -216,9 +207,6 @@ def test_no_answer_holds_a_key_or_card_data(stand):
 
 def test_a_body_that_is_too_large_is_not_read(stand):
     stand.refused("POST", "faults?world=w2", b" " * (MAX_BODY + 1), status=413)
-
-
-# ---------------------------------------------------------------- reset, faults, scenario
 
 
 def test_a_reset_empties_the_journal_and_makes_the_world_anew(stand):

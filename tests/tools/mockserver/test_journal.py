@@ -79,9 +79,6 @@ def lines(journal):
     return [json.loads(line) for line in journal.to_jsonl().splitlines()]
 
 
-# ---------------------------------------------------------------- what is kept
-
-
 def test_an_exchange_is_kept_byte_for_byte_in_the_order_in_which_it_was_said():
     body = b'{ "sdkOutput" :\r\n"\xff\x00"}\n'
     headers = (("B", " two "), KEY, ("a", "1"), ("b", "3"))
@@ -157,9 +154,6 @@ def test_entries_after_a_number_are_the_later_ones():
     assert journal.to_har(3)["log"]["entries"] == []
 
 
-# ---------------------------------------------------------------- no key
-
-
 def spelled(key):
     return {key, quote(key, safe=""), quote(key), key.lower(), b64encode(key.encode()).decode()}
 
@@ -210,9 +204,6 @@ def test_a_short_key_is_hidden_in_its_header_and_the_rest_stays_as_it_was():
     one = only(exchanged(post(b'{"a": "abc"}', (("x-api-key", "a"), ("accept", "a")))))
     assert one.headers == (("x-api-key", "[key]"), ("accept", "a"))
     assert (one.body, one.key_in) == (b'{"a": "abc"}', ())
-
-
-# ---------------------------------------------------------------- no card data in what is shown
 
 
 def sealed(content, serial=1):
@@ -323,9 +314,6 @@ def test_a_line_holds_this():
         "ending": "whole",
         "keyIn": [],
     }
-
-
-# ---------------------------------------------------------------- HAR
 
 
 HAR = {
@@ -456,9 +444,6 @@ def test_whatever_the_key_is_it_is_not_kept(key, body, target):
     assert key.encode("latin-1") not in one.body
 
 
-# ---------------------------------------------------------------- bounds
-
-
 def test_many_requests_leave_no_more_than_the_limit():
     def kept():  # another test's server may still have entries of its own
         return sum(isinstance(one, Entry) and one.target == "/bounded" for one in gc.get_objects())
@@ -503,9 +488,6 @@ def test_after_a_reset_it_counts_from_one_again_and_time_goes_on():
     Journaled(Service(), journal).respond(get())
     assert only(journal).number == 1
     assert only(journal).arrived > 1
-
-
-# ---------------------------------------------------------------- several at once
 
 
 def test_many_threads_leave_each_exchange_once():

@@ -142,9 +142,6 @@ def test_an_output_can_be_made_for_another_scenario():
     assert fresh_output("PICLASSROOM00000000000001", seed=world.seed, world=world)
 
 
-# ---------------------------------------------------------------- the command, as a person starts it
-
-
 @pytest.fixture
 def served(tmp_path):
     """Starts `workbook serve --json` with more options; what it told, and the process."""

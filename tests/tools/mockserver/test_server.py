@@ -73,9 +73,6 @@ def head(*lines, method="GET", path=PATH):
     return "\r\n".join([f"{method} {path} HTTP/1.1", "host: x", *lines, "", ""]).encode()
 
 
-# ---------------------------------------------------------------- clients that people use
-
-
 @pytest.mark.rule("API-1", "API-2", "REL-8")
 def test_requests_completes_a_get_and_a_post(address):
     with requests.Session() as session:
@@ -122,9 +119,6 @@ def test_curl_waits_for_100_continue_and_gets_its_answer(address):
     key, json_type = f"x-api-key: {SIMULATED_KEY}", "content-type: application/json"
     expecting = ("-H", "Expect: 100-continue", "--data", body().decode())
     assert content(curl("-H", key, "-H", json_type, *expecting, address + PATH)) == "opc"
-
-
-# ---------------------------------------------------------------- what HTTP allows
 
 
 @pytest.mark.rule("REL-8")
@@ -206,9 +200,6 @@ def test_many_peers_at_once_each_get_data_of_their_own(address):
     assert sorted(serials) == list(range(1, 81))
 
 
-# ---------------------------------------------------------------- limits
-
-
 def test_a_body_over_the_cap_is_413_and_the_memory_stays_bounded(raw):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     chunk = b"%x\r\n%s\r\n" % (65536, b"x" * 65536)
@@ -278,9 +269,6 @@ def test_a_port_that_cannot_be_is_explained(port):
         listening("127.0.0.1", port)
 
 
-# ---------------------------------------------------------------- starting and stopping
-
-
 def test_a_server_that_is_stopped_at_once_leaves_nothing_behind():
     threads = threading.active_count()
     with warnings.catch_warnings():
@@ -340,9 +328,6 @@ def test_it_may_be_stopped_as_soon_as_it_has_spoken(number):
     assert [line.partition(":")[0] for line in lines[:3]] == ["base_url", "api_key", "payment_instrument_ids"]
     assert lines[-1] == "Simulated data only. Stop with Ctrl-C."
     assert (process.returncode, errors) == (0, b"")
-
-
-# ---------------------------------------------------------------- an sdkOutput to post, and a log
 
 
 @pytest.fixture

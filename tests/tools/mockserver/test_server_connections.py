@@ -70,9 +70,6 @@ def said(answer):
     return opened.content, opened.serial
 
 
-# ---------------------------------------------------------------- many in one piece
-
-
 @pytest.mark.parametrize("pieces", [1, 7, 1000])
 def test_requests_that_do_not_wait_for_answers_are_all_answered_in_order(peer, pieces):
     asked = b"".join(head() + post(serial) for serial in range(1, MANY + 1))
@@ -88,9 +85,6 @@ def test_a_request_behind_one_that_is_refused_is_answered(peer):
     peer.sendall(head(instrument="unknown") + head("connection: close"))
     first, second = answers(read_all(peer))
     assert (first[0], said(second)) == ("HTTP/1.1 422 Unprocessable Content", ("activation", 1))
-
-
-# ---------------------------------------------------------------- half closed
 
 
 @pytest.mark.parametrize("asked", [head(), post(1)], ids=["GET", "POST"])
@@ -187,9 +181,6 @@ def test_a_kept_connection_ends_when_its_peer_says_so(peer):
     assert read_all(peer) == b""
 
 
-# ---------------------------------------------------------------- versions, and what comes before a body
-
-
 @pytest.mark.parametrize(
     ("lines", "version"),
     [((), "1.0"), (("connection: close",), "1.1"), (("Connection: Close",), "1.1"), (("connection: close",), "1.0")],
@@ -260,9 +251,6 @@ def test_header_names_in_odd_case_and_a_body_in_chunks(peer):
 def test_an_id_is_decoded_once_and_what_no_target_may_hold_is_refused(peer, instrument, status):
     peer.sendall(head("connection: close", instrument=instrument))
     assert read_all(peer).startswith(f"HTTP/1.1 {status} ".encode())
-
-
-# ---------------------------------------------------------------- TLS
 
 
 @pytest.fixture(scope="module")

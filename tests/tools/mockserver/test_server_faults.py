@@ -98,9 +98,6 @@ def _quiet_server(capfd):
     assert capfd.readouterr().err == ""
 
 
-# ---------------------------------------------------------------- endings
-
-
 def test_a_reset_is_a_reset():
     assert asked("reset") == ([""], b"", errno.ECONNRESET)
 
@@ -147,9 +144,6 @@ def test_a_fault_after_the_first_request_ends_a_kept_connection(whole):
 def test_a_request_that_was_sent_too_early_is_lost_with_its_connection(name):
     _lines, _body, ending = asked(name, times=2, nth=1)
     assert ending in (None, errno.ECONNRESET)
-
-
-# ---------------------------------------------------------------- waits
 
 
 def test_a_latency_comes_before_the_first_byte_and_keeps_the_connection():
@@ -249,9 +243,6 @@ def test_a_peer_that_takes_nothing_is_cut_off():
         connection.sendall(ASK * 2)
         assert settles(lambda: service.loop is not None)
         assert settles(lambda: service.answering() == 0, 1.0 + SLACK)
-
-
-# ---------------------------------------------------------------- heads
 
 
 def test_an_answer_has_one_date_its_own_where_it_brings_one():

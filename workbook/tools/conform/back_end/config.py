@@ -42,7 +42,7 @@ NO_VALUE = (
 
 def _url(url: str) -> str:
     if why := wrong_origin(url):
-        raise forms.refuse(f"it {why}. Allowed: http://host[:port][/prefix], or https.")
+        raise forms.refusal(f"it {why}. Allowed: http://host[:port][/prefix], or https.")
     return url
 
 
@@ -58,17 +58,17 @@ def _base_url(url: str) -> str:
 
 def _path(path: str) -> str:
     if not path.startswith("/") or path.startswith("//"):
-        raise forms.refuse("a path begins with one slash; base_url has the host.")
+        raise forms.refusal("a path begins with one slash; base_url has the host.")
     if re.search(r"[^!-~]|[\\#]", path) or len(path) > 1000:
-        raise forms.refuse("a path is printable ASCII without blanks, # and \\, such as /cards/{id}/activation-data.")
+        raise forms.refusal("a path is printable ASCII without blanks, # and \\, such as /cards/{id}/activation-data.")
     if foreign := re.search(r":[A-Za-z_]\w*|<[^<>/]*>|\$\{?\w+\}?|\*", path):  # a placeholder of a web framework
-        raise forms.refuse(
+        raise forms.refusal(
             f"{quoted(foreign[0])} is no placeholder here. Write {{id}}, such as /cards/{{id}}/provision."
         )
     if odd := [part for part in re.findall(r"\{[^{}]*\}|[{}]", path) if part != "{id}"]:
-        raise forms.refuse(f"{quoted(odd[0])} is not a placeholder. {did_you_mean(odd[0], ['{id}'])}")
+        raise forms.refusal(f"{quoted(odd[0])} is not a placeholder. {did_you_mean(odd[0], ['{id}'])}")
     if any(part.lower().replace("%2e", ".") in (".", "..") for part in re.split("[/?]", path)):
-        raise forms.refuse("a path has no dot segments.")
+        raise forms.refusal("a path has no dot segments.")
     return path
 
 
@@ -91,7 +91,7 @@ def _header_name(name: str) -> str:
     # request that each server reads in its own way.
     written = {"host", "content-length", "transfer-encoding", "connection"}
     if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", name) or name.lower() in written:
-        raise forms.refuse("it is not the name of a header that may be set.")
+        raise forms.refusal("it is not the name of a header that may be set.")
     return name
 
 
@@ -102,7 +102,7 @@ def is_header_value(text: str) -> bool:
 
 def _unreserved(name: str) -> str:
     if name in {"PATH", "HOME", "PYTHONPATH", "LD_PRELOAD", "LD_LIBRARY_PATH"}:
-        raise forms.refuse(f"{name} means something else to every program. Choose another name.")
+        raise forms.refusal(f"{name} means something else to every program. Choose another name.")
     return name
 
 
@@ -147,7 +147,7 @@ class SecretForm(forms.Form):
     @classmethod
     def _is_no_text(cls, value: object) -> object:
         if isinstance(value, str):
-            raise forms.refuse(NO_VALUE)
+            raise forms.refusal(NO_VALUE)
         return value
 
 
@@ -171,13 +171,13 @@ def _suspected(headers: object) -> object:
 def _header_value(value: object) -> str | SecretForm:
     match value:
         case _Suspect():
-            raise forms.refuse(f"{value.why}; {NO_VALUE}")
+            raise forms.refusal(f"{value.why}; {NO_VALUE}")
         case dict():
             return SecretForm.model_validate(value)
         case str() if is_header_value(value):
             return value
         case _:
-            raise forms.refuse('give printable text, or { env = "NAME" }.')
+            raise forms.refusal('give printable text, or { env = "NAME" }.')
 
 
 Headers = Annotated[
