@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from workbook.tools.harness.model import Verdict
 
 CAUGHT = frozenset({Verdict.WARN, Verdict.FAIL})
+RIGHT = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE})
 NOTING = frozenset({"relay.upstream.no-session-ever", "relay.post.no-query"})
 """Cases that come to a note and never to more: no rule says anything of what they look at."""
 MADE, BESIDE, MISSED, UNTRIED, NONE = "X", "x", "!", "-", ""
@@ -72,7 +73,7 @@ class Matrix:
         made = {name for relay in self.relays for name in relay.made}
         return [
             *(f"{one.name} is in order, and {case} says {verdict}." for one in self._right()
-              for case, verdict in one.verdicts.items() if verdict is not Verdict.PASS),
+              for case, verdict in one.verdicts.items() if verdict not in RIGHT),
             *(f"{relay.name} is not caught by {case}, which is made for it." for relay in self.relays
               for case in relay.made if case not in relay.caught),
             *(f"No relay is broken in the way that {case} is made for." for case in self.cases if case not in made),

@@ -142,4 +142,6 @@ def _target(name, address, log, bound):
     offered = getattr(kinds().get(name), "surfaces", {"platform A": {}, "platform B": {}})
     surfaces = {platform: surface(**more) for platform, more in offered.items()}
     failures = IN_BODY if name in OTHERS and "node" in name else BY_STATUS
-    return Target(address, surfaces, tuple(holders), bound, (log,), failures=failures, proxied=True, contract="lesson")
+    contract = "own" if failures == IN_BODY or name == FRONTS else "lesson"
+    holders = tuple(holders)
+    return Target(address, surfaces, holders, bound, (log,), failures=failures, proxied=True, contract=contract)

@@ -586,9 +586,8 @@ class CaseRunner:
 
     def _why_unseen(self, case: BackEndCase, seen: Seen) -> dict[str, Any]:
         """Verdict and reason of a case that missed nothing where there was nothing to see; empty where there was."""
-        if Need.LOGS in case.needs:
-            named = any(path.name != model.PRINTED for path in self.target.logs)
-            silent = not self._logged if case.script.judges_run else not named and next(iter(seen.log), None) is None
+        if Need.LOGS in case.needs and all(path.name == model.PRINTED for path in self.target.logs):
+            silent = not self._logged if case.script.judges_run else next(iter(seen.log), None) is None
             return {"verdict": Verdict.NOT_LOOKED_AT, "why": SILENT} if silent else {}
         requests = self.upstream.arrived() if Need.PROXY in case.needs else ()
         if any(never_proxies_loopback(arrived.request.headers) for arrived in requests):
