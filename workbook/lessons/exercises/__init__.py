@@ -33,7 +33,7 @@ How to write one, for lesson 05:
 6. In the notebook of `notebooks/`, add a Markdown cell with the id `task-05-1` and a code cell with the id
    `exercise-05-1`. `workbook render` fills in both, and proves the skeleton (*not yet*) and the solution (*done*).
    A new lesson's first cell says **Time:**, and its metadata have `teaches`, in a few words. From these
-   `WORKBOOK_GOLDEN=write pytest tests/test_readme.py` writes the rows of README's table and of the first lesson's map.
+   `WORKBOOK_GOLDEN=write pytest tests/test_readme.py` writes the rows of README's table.
    A cell with the tag `answer` is one whose stored output gives an answer away: a learner's copy has it without output.
 
 `editions` makes the learner's, the solved and the instructor's edition from the notebooks, and keeps how far each
