@@ -165,8 +165,11 @@ def test_the_case_of_an_answers_letters_does_not_matter():
     assert not wb.exercise("03.1", posts="2", posts_when_guarded=1, added=False, reason="InvalidSdkInput").done
 
 
-def test_looking_at_an_exercise_is_no_attempt_and_help_is_one_call_away(progress):
+def test_looking_at_an_exercise_is_no_attempt_and_help_is_one_call_away(progress, monkeypatch):
     look = wb.exercise("03.1")
+    assert look.help() == "No trainer's board is connected to this copy. The hints are in hint(1) to hint(3)."
+    monkeypatch.setenv("WORKBOOK_BOARD", "http://127.0.0.1:9")
+    monkeypatch.setenv("WORKBOOK_BOARD_TOKEN", "token")
     assert Progress.read(progress).exercises["03.1"].attempts == 0
     assert look.help() == "Your hand is up for 03.1: the trainer's board shows it."
     assert Progress.read(progress).help.exercise == "03.1"

@@ -3,6 +3,7 @@
 import inspect
 import linecache
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +13,7 @@ from workbook.base.values import flag, whole
 from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.judging import ExerciseState, Verdict, judge
 from workbook.lessons.exercises.model import EXERCISE_MIMETYPE, LESSONS, Exercise, ExerciseKind, exercise_named, lesson
-from workbook.lessons.exercises.progress import PROGRESS, Progress, not_reached, post, progress_file, update
+from workbook.lessons.exercises.progress import PROGRESS, Progress, board_of, not_reached, post, progress_file, update
 from workbook.views.html import View, join, tag, trust, unbroken
 from workbook.views.table import INK, Snapshot, Stack, paragraph, preformat, snapshot, statement, table
 
@@ -73,8 +74,12 @@ class Feedback(View):
             return "A hand can be raised in a learner's copy only: workbook lab"
         if not up:
             return keep(self.file, lambda progress: progress.lower_hand(exercise)) or "Your hand is down."
-        problem = keep(self.file, lambda progress: progress.raise_hand(exercise))
-        return problem or f"Your hand is up for {exercise}: the trainer's board shows it."
+        if problem := keep(self.file, lambda progress: progress.raise_hand(exercise)):
+            return problem
+        with suppress(OSError, ConfigurationError):  # a board that cannot be found shows nothing either
+            if board_of(self.file):
+                return f"Your hand is up for {exercise}: the trainer's board shows it."
+        return "No trainer's board is connected to this copy. The hints are in hint(1) to hint(3)."
 
     @property
     def _sentence(self) -> str:
