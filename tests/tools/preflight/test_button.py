@@ -14,27 +14,20 @@ class F : Fragment() {
         b.add.isEnabled = false
         lifecycleScope.launch {
             val r = sdk.provision(a, b2, c)
-            b.add.isEnabled = true
-        }
-    }
-}
+            b.add.isEnabled = true } } }
 """,
     "gone": """
 class F : Fragment() {
     fun x() {
         v.setOnClickListener {
             it.visibility = View.GONE
-            lifecycleScope.launch { sdk.provision(a, b, c) }
-        }
-    }
-}
+            lifecycleScope.launch { sdk.provision(a, b, c) } } } }
 """,
     "sealed_state": """
 sealed interface S {
     object Ready : S
     object Working : S
-    object Hidden : S
-}
+    object Hidden : S }
 class VM {
     private val _s = MutableStateFlow<S>(S.Hidden)
     val s = _s.asStateFlow()
@@ -42,27 +35,19 @@ class VM {
         _s.value = S.Working
         scope.launch {
             sdk.provision(a, b, c)
-            _s.value = S.Ready
-        }
-    }
-}
+            _s.value = S.Ready } } }
 @Composable fun P(vm: VM) {
     when (vm.s.collectAsState().value) {
-        S.Ready -> Button(onClick = vm::tap) {
-        }
+        S.Ready -> Button(onClick = vm::tap) { }
         S.Working -> Spinner()
-        S.Hidden -> Unit
-    }
-}
+        S.Hidden -> Unit } }
 """,
     "job": """
 class VM {
     private var attempt: Job? = null
     fun tap() {
         if (attempt?.isActive == true) return
-        attempt = scope.launch { sdk.provision(a, b, c) }
-    }
-}
+        attempt = scope.launch { sdk.provision(a, b, c) } } }
 @Composable fun P(vm: VM) { Button(onClick = { vm.tap() }) {} }
 """,
     "compose_local": """
@@ -72,8 +57,7 @@ class VM {
     Button(enabled = !running, onClick = {
         running = true
         scope.launch { try { sdk.provision(a, b, c) } finally { running = false } }
-    }) {}
-}
+    }) {} }
 """,
     "livedata_xml": """
 class VM {
@@ -82,15 +66,11 @@ class VM {
         busy.value = true
         viewModelScope.launch {
             sdk.provision(a, b, c)
-            busy.value = false
-        }
-    }
-}
+            busy.value = false } } }
 """,
     "repo_layer": """
 class Repo(private val sdk: CardProvisioning) {
-    suspend fun add(n: String) = sdk.provision(n, A(), O())
-}
+    suspend fun add(n: String) = sdk.provision(n, A(), O()) }
 class VM(private val repo: Repo) {
     private val _u = MutableStateFlow(U())
     fun onAddClicked() {
@@ -98,10 +78,7 @@ class VM(private val repo: Repo) {
         _u.value = _u.value.copy(inProgress = true)
         viewModelScope.launch {
             val r = repo.add("x")
-            _u.value = _u.value.copy(inProgress = false)
-        }
-    }
-}
+            _u.value = _u.value.copy(inProgress = false) } } }
 @Composable fun S(vm: VM) { Button(onClick = vm::onAddClicked) {} }
 """,
     "event_flow": """
@@ -109,18 +86,14 @@ class VM {
     private val taps = MutableSharedFlow<Unit>()
     private var busy = false
     init {
-        scope.launch { taps.collect { go() } }
-    }
+        scope.launch { taps.collect { go() } } }
     fun tapped() {
         if (busy) return
         busy = true
-        taps.tryEmit(Unit)
-    }
+        taps.tryEmit(Unit) }
     private suspend fun go() {
         sdk.provision(a, b, c)
-        busy = false
-    }
-}
+        busy = false } }
 """,
     "helper_fn": """
 class F : Fragment() {
@@ -128,12 +101,9 @@ class F : Fragment() {
         showBusy(true)
         lifecycleScope.launch {
             sdk.provision(a, b, c)
-            showBusy(false)
-        }
-    }
+            showBusy(false) } }
     private fun showBusy(on: Boolean) { binding.add.isEnabled = !on }
-    fun v() { binding.add.setOnClickListener { onAdd() } }
-}
+    fun v() { binding.add.setOnClickListener { onAdd() } } }
 """,
     "mutex": """
 class VM {
@@ -141,10 +111,7 @@ class VM {
     fun tap() {
         scope.launch {
             if (!lock.tryLock()) return@launch
-            try { sdk.provision(a, b, c) } finally { lock.unlock() }
-        }
-    }
-}
+            try { sdk.provision(a, b, c) } finally { lock.unlock() } } } }
 @Composable fun P(vm: VM) { Button(onClick = vm::tap) {} }
 """,
     "derived": """
@@ -155,14 +122,10 @@ class VM {
         phase.value = Phase.RUNNING
         scope.launch {
             sdk.provision(a, b, c)
-            phase.value = Phase.IDLE
-        }
-    }
-}
+            phase.value = Phase.IDLE } } }
 @Composable fun P(vm: VM) {
     val ok by vm.canTap.collectAsState()
-    AddButton(isEnabled = ok, onClick = vm::tap)
-}
+    AddButton(isEnabled = ok, onClick = vm::tap) }
 """,
     "setEnabled": """
 class A : Activity() {
@@ -170,19 +133,14 @@ class A : Activity() {
         v.setEnabled(false)
         scope.launch {
             sdk.provision(a, b, c)
-            v.setEnabled(true)
-        }
-    }
-}
+            v.setEnabled(true) } } }
 """,
     "dialog": """
 class A : Activity() {
     private fun start() {
         val d = ProgressDialog.show(this, "", "", true, false)
         if (running.getAndSet(true)) return
-        scope.launch { sdk.provision(a,b,c) }
-    }
-}
+        scope.launch { sdk.provision(a,b,c) } } }
 """,
     "snap": """
 class VM {
@@ -193,10 +151,7 @@ class VM {
         ui = Ui.Adding
         viewModelScope.launch {
             sdk.provision(a, b, c)
-            ui = Ui.Idle
-        }
-    }
-}
+            ui = Ui.Idle } } }
 @Composable fun P(vm: VM) { Button(onClick = vm::add) {} }
 """,
     "mvi": """
@@ -204,17 +159,12 @@ class Store {
     fun dispatch(tap: Tap) {
         if (state.value.phase == Phase.OFFER) {
             reduce { copy(phase = Phase.BUSY) }
-            run()
-        }
-    }
+            run() } }
     private fun run() {
         scope.launch {
             sdk.provision(a, b, c)
-            reduce { copy(phase = Phase.DONE) }
-        }
-    }
-    private fun reduce(f: St.() -> St) { state.value = state.value.f() }
-}
+            reduce { copy(phase = Phase.DONE) } } }
+    private fun reduce(f: St.() -> St) { state.value = state.value.f() } }
 """,
     "presenter": """
 class Presenter(val view: Locking) {
@@ -222,14 +172,10 @@ class Presenter(val view: Locking) {
         view.lockButton()
         scope.launch {
             sdk.provision(a, b, c)
-            view.unlockButton()
-        }
-    }
-}
+            view.unlockButton() } } }
 class Page : Locking {
     fun lockButton() { button.isEnabled = false }
-    fun unlockButton() { button.isEnabled = true }
-}
+    fun unlockButton() { button.isEnabled = true } }
 """,
 }
 CLOSED["page_is_hidden"] = """
@@ -238,16 +184,11 @@ class F : Fragment() {
         binding.add.setOnClickListener { model.tap() }
         model.ui.observe(owner) { ui ->
             binding.spinner.isVisible = ui.busy
-            binding.content.isVisible = !ui.busy
-        }
-    }
-}
+            binding.content.isVisible = !ui.busy } } }
 class VM {
     fun tap() {
         _ui.value = _ui.value?.copy(busy = true)
-        scope.launch { sdk.provision(a, b, c) }
-    }
-}
+        scope.launch { sdk.provision(a, b, c) } } }
 """
 CLOSED["another_call_suspends"] = """
 class VM {
@@ -257,15 +198,11 @@ class VM {
         scope.launch {
             val address = address()
             sdk.provision(a, address, c)
-            busy = false
-        }
-    }
-    private suspend fun address() = backEnd.address()
-}
+            busy = false } }
+    private suspend fun address() = backEnd.address() }
 @Composable fun P(vm: VM) {
     LaunchedEffect(Unit) { vm.address() }
-    Button(onClick = { vm.tap() }) {}
-}
+    Button(onClick = { vm.tap() }) {} }
 """
 OPEN = {
     "none_view": """
@@ -274,22 +211,17 @@ class F : Fragment() {
     private fun onAdd() {
         lifecycleScope.launch {
             val r = sdk.provision(a, b2, c)
-            b.add.isEnabled = true
-        }
-    }
-}
+            b.add.isEnabled = true } } }
 """,
     "visible_only": """
 class VM {
     private val _v = MutableStateFlow(false)
     val visible = _v.asStateFlow()
     fun opened() { scope.launch { _v.value = sdk.canProvision() } }
-    fun tap() { scope.launch { sdk.provision(a, b, c) } }
-}
+    fun tap() { scope.launch { sdk.provision(a, b, c) } } }
 @Composable fun P(vm: VM) {
     val visible by vm.visible.collectAsState()
-    if (visible) Button(onClick = vm::tap) {}
-}
+    if (visible) Button(onClick = vm::tap) {} }
 """,
     "loading_spinner": """
 class VM {
@@ -298,15 +230,11 @@ class VM {
         _u.update { it.copy(isLoading = true) }
         scope.launch {
             sdk.provision(a, b, c)
-            _u.update { it.copy(isLoading = false) }
-        }
-    }
-}
+            _u.update { it.copy(isLoading = false) } } } }
 @Composable fun P(vm: VM) {
     val u by vm.u.collectAsState()
     if (u.isLoading) Spinner()
-    Button(onClick = vm::tap) {}
-}
+    Button(onClick = vm::tap) {} }
 """,
     "after_launch_late": """
 class VM {
@@ -314,53 +242,41 @@ class VM {
     fun tap() {
         scope.launch {
             val r = sdk.provision(a, b, c)
-            busy = true
-        }
-    }
-}
+            busy = true } } }
 @Composable fun P(vm: VM) { Button(onClick = vm::tap, enabled = !vm.busy) {} }
 """,
     "debounce": """
 class F {
     fun v() { add.clicks().debounce(300).onEach { tap() } }
-    fun tap() { scope.launch { sdk.provision(a, b, c) } }
-}
+    fun tap() { scope.launch { sdk.provision(a, b, c) } } }
 """,
     "enabled_other": """
 class VM {
     var agreed by mutableStateOf(false)
-    fun tap() { scope.launch { sdk.provision(a, b, c) } }
-}
+    fun tap() { scope.launch { sdk.provision(a, b, c) } } }
 @Composable fun P(vm: VM) {
     Checkbox(vm.agreed) { vm.agreed = it }
-    Button(onClick = vm::tap, enabled = vm.agreed) {}
-}
+    Button(onClick = vm::tap, enabled = vm.agreed) {} }
 """,
     "message": """
 class VM {
     private val _u = MutableStateFlow(U())
     fun tap() {
         _u.update { it.copy(error = null) }
-        scope.launch { sdk.provision(a, b, c) }
-    }
-}
+        scope.launch { sdk.provision(a, b, c) } } }
 @Composable fun P(vm: VM) {
     val u by vm.u.collectAsState()
     if (u.error != null) Text(u.error)
-    if (u.canAdd) Button(onClick = vm::tap) {}
-}
+    if (u.canAdd) Button(onClick = vm::tap) {} }
 """,
     "another_event": """
 class VM {
     fun on(event: Event) {
         when (event) {
             Event.Opened -> open()
-            Event.Tap -> add()
-        }
-    }
+            Event.Tap -> add() } }
     private fun open() { _s.update { it.copy(shown = true) } }
-    private fun add() { scope.launch { sdk.provision(a, b, c) } }
-}
+    private fun add() { scope.launch { sdk.provision(a, b, c) } } }
 @Composable fun P(vm: VM) { if (vm.s.shown) Button(onClick = { vm.on(Event.Tap) }) {} }
 """,
     "after_a_call_that_suspends": """
@@ -371,11 +287,8 @@ class VM {
         scope.launch {
             val address = address()
             busy = true
-            sdk.provision(a, address, c)
-        }
-    }
-    private suspend fun address() = backEnd.address()
-}
+            sdk.provision(a, address, c) } }
+    private suspend fun address() = backEnd.address() }
 @Composable fun P(vm: VM) { Button(onClick = vm::tap, enabled = !vm.busy) {} }
 """,
     "in_a_job_that_waits_first": """
@@ -384,20 +297,15 @@ class F : Fragment() {
     private fun add() {
         lifecycleScope.launch {
             delay(500)
-            b.add.isEnabled = false
-        }
-        lifecycleScope.launch { sdk.provision(a, b2, c) }
-    }
-}
+            b.add.isEnabled = false }
+        lifecycleScope.launch { sdk.provision(a, b2, c) } } }
 """,
     "posted_for_later": """
 class F : Fragment() {
     fun x() { b.add.setOnClickListener { add() } }
     private fun add() {
         handler.postDelayed({ b.add.isEnabled = false }, 300)
-        lifecycleScope.launch { sdk.provision(a, b2, c) }
-    }
-}
+        lifecycleScope.launch { sdk.provision(a, b2, c) } } }
 """,
     "gone_after_a_wait": """
 class F : Fragment() {
@@ -406,11 +314,7 @@ class F : Fragment() {
             lifecycleScope.launch {
                 delay(200)
                 v.visibility = View.GONE
-                sdk.provision(a, b, c)
-            }
-        }
-    }
-}
+                sdk.provision(a, b, c) } } } }
 """,
     "spinner_of_a_view": """
 class F : Fragment() {
@@ -418,16 +322,11 @@ class F : Fragment() {
         binding.add.setOnClickListener { model.tap() }
         model.ui.observe(owner) { ui ->
             binding.add.isVisible = ui.offered
-            binding.spinner.isVisible = ui.busy
-        }
-    }
-}
+            binding.spinner.isVisible = ui.busy } } }
 class VM {
     fun tap() {
         _ui.value = _ui.value?.copy(busy = true)
-        scope.launch { sdk.provision(a, b, c) }
-    }
-}
+        scope.launch { sdk.provision(a, b, c) } } }
 """,
     "cond_null": """
 class VM {
@@ -435,9 +334,7 @@ class VM {
         val s = sdk ?: return
         if (card == null) return
         attempts += 1
-        scope.launch { s.provision(a, b, c) }
-    }
-}
+        scope.launch { s.provision(a, b, c) } } }
 @Composable fun P(vm: VM) { Button(onClick = vm::tap) {} }
 """,
 }

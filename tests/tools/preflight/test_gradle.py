@@ -271,7 +271,7 @@ def test_a_hostile_script_is_read_in_one_pass(text):
     assert read_script(text).name == "script"
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
 def test_whatever_the_text_is_it_is_read_without_an_error(text):
     read_script(text)

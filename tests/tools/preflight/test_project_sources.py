@@ -13,7 +13,7 @@ from sample_projects import judged
 
 from workbook.tools.harness.model import Verdict
 from workbook.tools.preflight import button, project
-from workbook.tools.preflight.project import File, SourceFile, Sources
+from workbook.tools.preflight.project import File, SourceFile, Sources, too_long
 
 
 @settings(max_examples=60, deadline=None)
@@ -43,7 +43,7 @@ def test_legal_kotlin_that_the_grammar_takes_for_broken_is_read(tmp_path, text):
     assert len(file.content) == len(text)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "source"),
     [
@@ -65,7 +65,7 @@ def test_a_chain_that_is_ten_times_as_long_takes_about_ten_times_as_long(tmp_pat
 @pytest.fixture
 def impatient(monkeypatch):
     """A grammar has 1.5 s, not 5."""
-    monkeypatch.setattr(project, "too_long", partial(project.too_long, seconds=1.5))
+    monkeypatch.setattr(project, "too_long", partial(too_long, seconds=1.5))
 
 
 @pytest.mark.slow
@@ -74,7 +74,9 @@ def impatient(monkeypatch):
     ("name", "text"),
     [
         ("Cut.kt", "import x.CardProvisioning\nclass A\n@A("),
-        ("Signs.swift", "let s = ProvisioningService()\nlet z = a " + "+ -" * 50_000),
+        pytest.param(
+            "Signs.swift", "let s = ProvisioningService()\nlet z = a " + "+ -" * 50_000, marks=pytest.mark.nightly
+        ),
     ],
 )
 def test_a_file_that_holds_its_grammar_up_is_named_and_the_others_are_judged(platform_a, name, text):
@@ -129,6 +131,7 @@ def test_no_code_of_the_judged_project_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", ["", *sys.path])
     monkeypatch.setattr(project, "_PARSED", set())
+    monkeypatch.setattr(project, "too_long", too_long)
     assert judged(tmp_path)["text.readable"].verdict is Verdict.PASS
     assert not (tmp_path / "ran").exists()
     assert project._PARSED

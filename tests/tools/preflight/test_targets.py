@@ -52,7 +52,7 @@ targets:
       base: {INFOPLIST_FILE: Wallet/Info.plist}
       configs:
         Debug: {PRODUCT_BUNDLE_IDENTIFIER: com.acme.bank.wallet}
-        Release: {PRODUCT_BUNDLE_IDENTIFIER: com.acme.bank.wallet}
+        Release: {PRODUCT_BUNDLE_IDENTIFIER: com.acme.bank.wallet, XPHONEOS_DEPLOYMENT_TARGET: "15.0"}
     entitlements: {path: Wallet/Wallet.entitlements, properties: *rights}
   WalletUI:
     type: app-extension
@@ -109,6 +109,7 @@ def test_a_description_that_is_literal_is_judged_as_a_project_file_is(tmp_path, 
          "WalletUI:\n    type: app-extension\n    templates: [Extension]\n", Verdict.PASS),
         ("xcodegen", "build.deployment-target", YML, "deploymentTarget: 15.0", "deploymentTarget: {phoneOS: 13}",
          Verdict.NOTE),
+        ("xcodegen", "build.deployment-target", YML, 'TARGET: "15.0"', 'TARGET: "18.2"', Verdict.NOTE),
         ("xcodegen", "swift.delegate", YML, "2.2.1", "1.0.0", Verdict.NOT_APPLICABLE),
     ],
 )  # fmt: skip

@@ -74,7 +74,7 @@ def _no_setting(what: str, is_known: Callable[[BuildTarget], object]) -> Unseen:
         unknown = next((target for target in targets.embedding if not is_known(target)), None)
         if unknown is None:
             return ""
-        return f"{unknown.file.name} leaves the {what} of {unknown.label} open, or computes it: see what sets it."
+        return f"{unknown.file.name} says no {what} of {unknown.label}, or computes it: see what sets it."
 
     return why
 
@@ -85,17 +85,17 @@ def _no_setting(what: str, is_known: Callable[[BuildTarget], object]) -> Unseen:
 def _list_place(target: BuildTarget, text: str) -> tuple[str, int]:
     """A target's property list, and the first line with this text."""
     file = target.plist_file or target.file
-    return file.name, file.line(text)
+    return file.name, file.line(text, f"  {target.name}:")  # XcodeGen has all targets in one file
 
 
 def _setting_place(facts: Facts, target: BuildTarget, ending: str) -> tuple[str, int]:
     """The file and the line that say a build setting of a target, of which this is the name, or the end of it."""
-    value = next((text for name, text in target.settings.items() if name.endswith(ending)), "")
-    written = re.compile(rf'{ending}(\[[^]\n]*\])*\s*=\s*"?{re.escape(value)}')
+    value = next((text for name, text in reversed(target.settings.items()) if name.endswith(ending)), "")
+    written = re.compile(rf'{ending}(\[[^]\n]*\])*\s*[=:]\s*["\']?{re.escape(value)}')
     for file in (target.file, *facts.project.named("*.xcconfig")):
         if match := written.search(file.text):
             return file.name, file.text.count("\n", 0, match.start()) + 1
-    return target.file.name, target.file.line(value.rpartition(".")[2])
+    return _list_place(target, value.rpartition(".")[2])
 
 
 def _apps_of(target: BuildTarget, apps: list[BuildTarget]) -> list[BuildTarget]:

@@ -99,10 +99,10 @@ class File:
         """The same as text; what is not UTF-8 becomes U+FFFD."""
         return self.content.decode("utf-8-sig", "replace")
 
-    def line(self, wanted: str) -> int:
-        """The first line with this text, from 1; 1 where there is none."""
-        at = self.text.find(wanted)
-        return self.text.count("\n", 0, at) + 1 if at >= 0 else 1
+    def line(self, wanted: str, behind: str = "") -> int:
+        """The first line with this text, behind another text if that is there, from 1; 1 where there is none."""
+        start = self.text.find(wanted, max(self.text.find(behind), 0))
+        return self.text.count("\n", 0, start) + 1 if start >= 0 else 1
 
     @cached_property
     def _small(self) -> bytes:

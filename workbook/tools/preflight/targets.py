@@ -43,7 +43,7 @@ class BuildTarget:
     file: File
     configuration: str = ""
     product: str = ""
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
     plist: Mapping[str, Any] | None = None
     plist_file: File | None = None
     entitlements: Mapping[str, Any] | None = None
@@ -92,8 +92,9 @@ class BuildTarget:
     def deployment(self) -> str:
         """The lowest version of the phone's system; empty where it is unknown."""
         named = re.compile(r"[A-Z]*PHONEOS_DEPLOYMENT_TARGET\Z")
-        texts = [expand(self.settings, value) for key, value in self.settings.items() if named.match(key)]
-        texts.append(str((self.plist or {}).get("MinimumOSVersion", "")))
+        texts = [str((self.plist or {}).get("MinimumOSVersion", ""))]
+        texts += [expand(self.settings, value) for key, value in self.settings.items() if named.match(key)]
+        texts.reverse()  # a target's own setting is behind one that holds for all
         return next((text for text in texts if text and "$" not in text), "")
 
     @property
@@ -374,7 +375,7 @@ class _Reader:
                 team = next((str(text) for key, text in section.items() if key.endswith("TeamId")), "")
                 plugins = (table(entry[1]) for entry in rows(expo.get("plugins")) if len(rows(entry)) == 2)
                 levels = (table(part).get("deploymentTarget") for plugin in plugins for part in plugin.values())
-                level, name = next(filter(None, levels), ""), str(expo.get("name", "App"))
+                level, name = next(filter(None, levels), ""), str(expo.get("slug", "App"))
                 rights = _literal(section.get("entitlements", {}))
                 settings = _settings(app_id, level, team)
                 plist = table(section.get("infoPlist"))
