@@ -8,7 +8,7 @@ from workbook.tools.preflight import project
 
 @pytest.fixture(autouse=True)
 def no_child(monkeypatch):
-    """No process tries a source first: that takes longer than all else, and has its own tests in test_project_sources."""
+    """No process tries a source first: that takes longer than all else, and test_project_sources tests it."""
     monkeypatch.setattr(project, "too_long", lambda _files: {})
 
 

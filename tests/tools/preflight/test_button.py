@@ -1,7 +1,7 @@
 """A second tap: ways in which teams keep it away, and ways that do not."""
 
 import pytest
-from sample_projects import judged
+from sample_projects import judge
 
 from workbook.tools.harness.model import Verdict
 
@@ -347,7 +347,7 @@ def verdict(folder, source):
         "dependencies { implementation 'operator:card-provisioning:0.4.1' }\n"
     )
     (folder / "Page.kt").write_text(f"import provisioning.CardProvisioning\n{source}")
-    return judged(folder)["kotlin.button"].verdict
+    return judge("kotlin.button", folder).verdict
 
 
 @pytest.mark.rule("A-BTN-1")

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sample_projects import HOSTILE, PIECES, judged
+from sample_projects import HOSTILE, PIECES, judge, judged
 
 from workbook.tools.harness.model import Verdict
 from workbook.tools.preflight.gradle import numbers, read_build, read_script
@@ -83,7 +83,7 @@ def test_a_bundle_of_the_catalog_stands_for_its_libraries(platform_a, version, p
     catalog.write_text(catalog.read_text().replace("18.8.0", version) + bundle)
     named = script.read_text().replace("    implementation(libs.tap.and.pay)\n", "")
     script.write_text(named.replace("libs.card.provisioning", "libs.bundles.card.wallet"))
-    case = judged(platform_a)["gradle.library-version"]
+    case = judge("gradle.library-version", platform_a)
     assert case.verdict is (Verdict.FAIL if places else Verdict.PASS)
     assert [miss.place for miss in case.misses] == places
 
@@ -113,7 +113,7 @@ def test_a_version_in_a_variable_of_the_script_is_known(tmp_path, before, named)
     other = "def tap = '18.8.0'\nval tap = '18.8.0'\nplatform { defaultConfig { } }\n"
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "build.gradle").write_text(other)
-    (miss,) = judged(tmp_path)["gradle.library-version"].misses
+    (miss,) = judge("gradle.library-version", tmp_path).misses
     assert (miss.observed, miss.file) == ("18.3.3", "build.gradle")
 
 
@@ -131,7 +131,7 @@ def test_a_library_whose_version_is_unknown_is_named_all_the_same(tmp_path, name
     (tmp_path / "build.gradle").write_text(
         f"dependencies {{\nimplementation 'operator:card-provisioning:0.4.1'\n{named}\n}}\n"
     )
-    case = judged(tmp_path)["gradle.library-version"]
+    case = judge("gradle.library-version", tmp_path)
     assert case.verdict is (Verdict.NOT_LOOKED_AT if named else Verdict.NOT_APPLICABLE)
     assert why in case.why
 
@@ -243,7 +243,7 @@ def test_dimensions_are_combined_in_the_order_in_which_they_are_declared(tmp_pat
 )
 def test_flavours_that_a_script_computes_leave_the_ids_unknown(tmp_path, text):
     assert variants(tmp_path, "build.gradle", f"productFlavors {{ {text} }}") == {}
-    assert judged(tmp_path)["gradle.application-ids"].verdict is Verdict.NOT_APPLICABLE
+    assert judge("gradle.application-ids", tmp_path).verdict is Verdict.NOT_APPLICABLE
 
 
 @pytest.mark.rule("A-ALLOW-2")
@@ -257,13 +257,13 @@ apply from: '../node_modules/it/native.gradle'
 platform {{ defaultConfig {{ applicationId 'a.b' }} }}
 dependencies {{ implementation 'operator:card-provisioning:0.4.1' }}
 """)
-    case = judged(tmp_path)["gradle.application-ids"]
+    case = judge("gradle.application-ids", tmp_path)
     assert (case.verdict, "flavors.gradle, which was not read" in case.why) == (Verdict.NOT_LOOKED_AT, True)
     flavors = "platform { productFlavors { prod { applicationId 'a.b' }\nuat { applicationIdSuffix '.uat' } } }\n"
     (tmp_path / "gradle" / "flavors.gradle").write_text(flavors)
     (module,) = read_build(read_project([tmp_path])).apps
     assert {one.application_id for one in module.variants()} == {"a.b", "a.b.uat"}
-    assert judged(tmp_path)["gradle.application-ids"].verdict is Verdict.NOTE
+    assert judge("gradle.application-ids", tmp_path).verdict is Verdict.NOTE
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -288,6 +288,6 @@ def test_a_module_that_only_a_server_uses_is_the_servers(tmp_path, named):
         (tmp_path / module).mkdir(parents=True)
         (tmp_path / module / "build.gradle.kts").write_text(script)
     (tmp_path / "shared" / "api" / "Path.kt").write_text('val path = "/bcl/v2/paymentInstruments"\n')
-    assert judged(tmp_path)["app.api-address"].verdict is Verdict.PASS
+    assert judge("app.api-address", tmp_path).verdict is Verdict.PASS
     (tmp_path / "server" / "build.gradle.kts").write_text('plugins { id("org.server.boot") }\n')
-    assert judged(tmp_path)["app.api-address"].verdict is not Verdict.PASS
+    assert judge("app.api-address", tmp_path).verdict is not Verdict.PASS

@@ -4,7 +4,7 @@ import inspect
 import re
 
 import pytest
-from sample_projects import judged
+from sample_projects import judge, judged
 
 from workbook.tools.harness.model import Verdict
 from workbook.tools.preflight import cases_a, cases_b, cases_text
@@ -21,7 +21,7 @@ def test_many_application_ids_are_cut_between_two_and_counted(tmp_path, flavours
         "productFlavors {\n" + "\n".join(f"{one} {{ applicationIdSuffix '.{one}' }}" for one in names) + "\n} }\n"
         "dependencies { implementation 'operator:card-provisioning:0.4.1' }\n"
     )
-    (miss,) = judged(tmp_path)["gradle.application-ids"].misses
+    (miss,) = judge("gradle.application-ids", tmp_path).misses
     assert miss.observed.startswith(f"{2 * flavours} application ids: com.issuer.f0.debug (f0Debug); ")
     assert miss.observed.endswith(end)
 
@@ -31,7 +31,7 @@ def test_a_library_module_that_publishes_itself_publishes_no_private_library(pla
     script.write_text(script.read_text().replace("plugins {", "plugins {\n    `maven-publish`") + (
         'publishing { publications { create<P>("release") { from(components["release"]) } } }\n'
     ))  # fmt: skip
-    assert judged(platform_a)["gradle.publishing"].verdict is Verdict.PASS
+    assert judge("gradle.publishing", platform_a).verdict is Verdict.PASS
 
 
 @pytest.mark.rule("A-DEP-2")
@@ -43,9 +43,9 @@ repositories { mavenCentral() }
 dependencies { implementation 'wallet.gms:play-services-tapandpay:18.8.0' }
 """
     (tmp_path / "build.gradle").write_text(script)
-    assert judged(tmp_path)["gradle.repository"].verdict is Verdict.PASS
+    assert judge("gradle.repository", tmp_path).verdict is Verdict.PASS
     (tmp_path / "build.gradle").write_text(script.replace("minSdkVersion 26", "applicationId 'a.b'"))
-    assert judged(tmp_path)["gradle.repository"].verdict is Verdict.FAIL
+    assert judge("gradle.repository", tmp_path).verdict is Verdict.FAIL
 
 
 def test_a_back_end_beside_the_app_may_know_the_api(platform_a):
@@ -64,19 +64,19 @@ def test_a_comment_about_the_api_is_no_trace_of_it_and_an_address_is_no_comment(
     file = platform_b / "App" / "BackEnd.swift"
     text = file.read_text()
     file.write_text(f"// our back end calls /bcl/v2 with x-api-key\n{text}")
-    assert judged(platform_b)["app.api-key"].verdict is Verdict.PASS
+    assert judge("app.api-key", platform_b).verdict is Verdict.PASS
     file.write_text(f'let url = "https://api.example/bcl/v2"\n{text}')
-    assert judged(platform_b)["app.api-address"].verdict is Verdict.FAIL
+    assert judge("app.api-address", platform_b).verdict is Verdict.FAIL
 
 
 @pytest.mark.rule("X-PLIST-3")
 def test_a_class_with_a_plain_name_of_its_own_needs_no_module(platform_b):
     file = platform_b / "WalletExtension" / "Info.plist"
     file.write_text(file.read_text().replace("$(PRODUCT_MODULE_NAME).", ""))
-    assert judged(platform_b)["plist.principal-class"].verdict is Verdict.FAIL
+    assert judge("plist.principal-class", platform_b).verdict is Verdict.FAIL
     source = platform_b / "App" / "ExtensionHandler.swift"
     source.write_text(source.read_text().replace("final class", "@objc(ExtensionHandler)\nfinal class"))
-    assert judged(platform_b)["plist.principal-class"].verdict is Verdict.PASS
+    assert judge("plist.principal-class", platform_b).verdict is Verdict.PASS
 
 
 WITH_COMPLETIONS = """\
@@ -129,7 +129,7 @@ def test_both_questions_are_in_both_variants_and_only_their_argument_differs(pla
     assert written in file.read_text()
     file.write_text(file.read_text().replace(written, call))
     pins.write_text(pins.read_text().replace("2.2.1", version))
-    assert judged(platform_b)["swift.can-add"].verdict is verdict
+    assert judge("swift.can-add", platform_b).verdict is verdict
 
 
 @pytest.mark.rule("A-DEP-2")
@@ -143,7 +143,7 @@ def test_an_app_that_only_drags_the_library_in_is_told_what_to_exclude(tmp_path,
         "build.gradle": f"{app}dependencies {{ implementation 'wallet.gms:play-services-tapandpay:17.1.2' }}\n",
         "gradle.lockfile": "other:a:1=x\nwallet.gms:play-services-tapandpay:17.1.2=releaseRuntimeClasspath\nempty=\n",
     }[dragged])  # fmt: skip
-    (miss,) = judged(tmp_path)["gradle.repository"].misses
+    (miss,) = judge("gradle.repository", tmp_path).misses
     assert "does not provision excludes it: exclude group wallet.gms, module play-services-tapandpay." in miss.todo
 
 
@@ -153,7 +153,7 @@ def test_an_apps_own_function_with_a_name_of_the_other_variant_is_not_blamed(pla
 
     def verdict(text):
         file.write_text(text)
-        return judged(platform_b)["swift.can-add"].verdict
+        return judge("swift.can-add", platform_b).verdict
 
     assert verdict(calling) is Verdict.FAIL
     assert verdict(f"{calling}\nextension Page {{ func canAddCard() -> Bool {{ true }} }}\n") is Verdict.PASS
@@ -168,7 +168,7 @@ def test_a_class_with_another_name_than_the_documents_is_good_where_a_source_dec
         plist, source = platform_b / path, platform_b / "App" / f"{old}.swift"
         plist.write_text(plist.read_text().replace(f").{old}", ").OurOwn" + old[:4]))
         source.write_text(source.read_text().replace(f"class {old}", f"class OurOwn{old[:4]}"))
-    assert judged(platform_b)["plist.principal-class"].verdict is Verdict.PASS
+    assert judge("plist.principal-class", platform_b).verdict is Verdict.PASS
 
 
 @pytest.mark.rule("A-DEP-1")
@@ -181,7 +181,7 @@ def test_a_librarys_version_fails_only_where_a_public_source_names_it(platform_a
     """The document ties the library to a variant, and no version of the SDK but 0.4.0 to anything."""
     catalog = platform_a / "gradle" / "libs.versions.toml"
     catalog.write_text(catalog.read_text().replace("0.4.1", sdk).replace("18.8.0", "18.5.0"))
-    case = judged(platform_a)["gradle.library-version"]
+    case = judge("gradle.library-version", platform_a)
     assert (case.verdict, f"({source})" in case.misses[0].expected) == (verdict, True)
 
 
@@ -196,7 +196,7 @@ def test_no_form_of_the_new_call_is_called_deprecated(platform_a, arguments):
     new = "sdk.provision(cardName, CardAddress(), provider)"
     assert new in model.read_text()
     model.write_text(model.read_text().replace(new, f"sdk.provision({arguments})"))
-    assert judged(platform_a)["kotlin.deprecated"].verdict is Verdict.PASS
+    assert judge("kotlin.deprecated", platform_a).verdict is Verdict.PASS
 
 
 @pytest.mark.rule("B-DEL-1", "B-CAN-1", "X-ART-1", "GAP-7")
@@ -239,5 +239,5 @@ def test_no_case_takes_the_cause_of_a_status_for_published():
 )  # fmt: skip
 def test_each_setting_of_a_back_end_is_read_by_its_name_and_its_form(platform_a, environment, line, case, told):
     environment.write_text(f"{line}\n")
-    judged_case = judged(platform_a / "settings.gradle.kts", environment=environment)[f"environment.{case}"]
+    judged_case = judge(f"environment.{case}", platform_a / "settings.gradle.kts", environment=environment)
     assert [miss.observed for miss in judged_case.misses] == told

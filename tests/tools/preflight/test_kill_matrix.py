@@ -3,7 +3,7 @@
 import plistlib
 
 import pytest
-from sample_projects import good_project, judged
+from sample_projects import good_project, judge, judged
 
 from workbook.tools.harness.model import Verdict
 from workbook.tools.preflight.run import PREFLIGHT_CASES
@@ -167,26 +167,22 @@ def places(case):
 
 
 @pytest.fixture(scope="module")
-def good_a(tmp_path_factory):
-    return judged(good_project(tmp_path_factory.mktemp("good"), "a"))
+def good(tmp_path_factory):
+    return {kind: judged(good_project(tmp_path_factory.mktemp("good"), kind)) for kind in "ab"}
 
 
-@pytest.fixture(scope="module")
-def good_b(tmp_path_factory):
-    return judged(good_project(tmp_path_factory.mktemp("good"), "b"))
-
-
-@pytest.mark.rule("B-DEL-1", "B-DEL-2", "B-CAN-1", "B-CAN-2", "B-WATCH-1", "X-DEL-1", "X-ART-1", "APP-8")
-@pytest.mark.rule(
-    "X-PLIST-1", "X-PLIST-2", "X-PLIST-3", "X-STATUS-3", "X-ENTRIES-2", "X-HANDLER-1", "B-WATCH-2", "APP-8"
-)
-@pytest.mark.parametrize(("name", "file", "old", "new", "place"), B, ids=ids(B))
-def test_platform_b_passes_until_it_is_broken(platform_b, good_b, name, file, old, new, place):  # noqa: PLR0917
-    assert good_b[name].verdict is Verdict.PASS
-    edited(platform_b / file, old, new)
-    after = judged(platform_b)
-    assert after[name].verdict in {Verdict.FAIL, Verdict.WARN, Verdict.NOTE}
-    assert [found for found in places(after[name]) if found.startswith(place)]
+@pytest.mark.rule("B-DEL-1", "B-DEL-2", "B-CAN-1", "B-CAN-2", "B-WATCH-1", "X-DEL-1", "X-ART-1", "APP-8", "X-PLIST-1")
+@pytest.mark.rule("X-PLIST-2", "X-PLIST-3", "X-STATUS-3", "X-ENTRIES-2", "X-HANDLER-1", "B-WATCH-2", "A-DEP-1")
+@pytest.mark.rule("A-DEP-2", "A-DEP-3", "A-MIG-1", "A-BTN-1", "A-OPC-1", "API-13", "A-ALLOW-2")
+@pytest.mark.parametrize(("kind", "row"), [*(("a", row) for row in A), *(("b", row) for row in B)], ids=ids([*A, *B]))
+def test_a_project_passes_until_it_is_broken(tmp_path, good, kind, row):
+    name, file, old, new, place = row
+    assert good[kind][name].verdict is Verdict.PASS
+    folder = good_project(tmp_path, kind)
+    edited(folder / file, old, new)
+    after = judge(name, folder)
+    assert after.verdict in {Verdict.FAIL, Verdict.WARN, Verdict.NOTE}
+    assert [found for found in places(after) if found.startswith(place)]
 
 
 APP_DELEGATE = """\
@@ -237,17 +233,7 @@ def test_a_back_end_of_the_app_with_a_function_provision_is_no_delegate(platform
         file.unlink()
     source = "class BackEnd { let s = ProvisioningService(); func provision(id: String, sdkOutput: Data) { } }\n"
     (platform_b / "App" / "BackEnd.swift").write_text(source)
-    assert judged(platform_b)["swift.delegate"].verdict is Verdict.NOT_APPLICABLE
-
-
-@pytest.mark.rule("A-DEP-1", "A-DEP-2", "A-DEP-3", "A-MIG-1", "A-BTN-1", "A-OPC-1", "API-13", "A-ALLOW-2")
-@pytest.mark.parametrize(("name", "file", "old", "new", "place"), A, ids=ids(A))
-def test_platform_a_passes_until_it_is_broken(platform_a, good_a, name, file, old, new, place):  # noqa: PLR0917
-    assert good_a[name].verdict is Verdict.PASS
-    edited(platform_a / file, old, new)
-    after = judged(platform_a)
-    assert after[name].verdict in {Verdict.FAIL, Verdict.WARN, Verdict.NOTE}
-    assert [found for found in places(after[name]) if found.startswith(place)]
+    assert judge("swift.delegate", platform_b).verdict is Verdict.NOT_APPLICABLE
 
 
 def test_each_miss_of_projects_with_many_mistakes_word_for_word(tmp_path, environment, golden):
@@ -284,7 +270,7 @@ def test_an_environment_passes_until_it_is_broken(platform_a, environment, name,
     assert good["environment.role"].verdict is Verdict.NOTE
     assert good["environment.role"].owner == "nobody"
     edited(environment, old, new)
-    assert judged(platform_a, environment=environment)[name].verdict not in {Verdict.PASS, Verdict.NOT_APPLICABLE}
+    assert judge(name, platform_a, environment=environment).verdict not in {Verdict.PASS, Verdict.NOT_APPLICABLE}
 
 
 @pytest.mark.rule("API-1", "API-4", "REL-5")
@@ -295,9 +281,9 @@ def test_an_environment_that_names_no_key_address_or_limit_is_not_judged_for_it(
         ("environment.time-limit", "API_TIMEOUT=5", "TIMEOUT"),
     ):
         environment.write_text(f"{line}\nMODE=test\n")
-        assert judged(platform_a, environment=environment)[name].verdict is Verdict.PASS
+        assert judge(name, platform_a, environment=environment).verdict is Verdict.PASS
         environment.write_text("MODE=test\n")
-        case = judged(platform_a, environment=environment)[name]
+        case = judge(name, platform_a, environment=environment)
         assert (case.verdict, word in case.why) == (Verdict.NOT_APPLICABLE, True)
 
 
@@ -305,16 +291,16 @@ def test_an_environment_that_names_no_key_address_or_limit_is_not_judged_for_it(
 def test_a_header_that_many_gateways_have_is_noted_until_the_app_knows_the_api(platform_b):
     model = platform_b / "App" / "AddCardModel.swift"
     edited(model, "import Combine", 'import Combine\nlet gateway = ["x-api-key": token]')
-    assert judged(platform_b)["app.api-key"].verdict is Verdict.NOTE
+    assert judge("app.api-key", platform_b).verdict is Verdict.NOTE
     edited(model, "import Combine", 'import Combine\nlet path = "/bcl/v2/paymentInstruments"')
-    assert judged(platform_b)["app.api-key"].verdict is Verdict.FAIL
+    assert judge("app.api-key", platform_b).verdict is Verdict.FAIL
 
 
 @pytest.mark.rule("REL-2")
 def test_the_back_ends_key_in_the_app_is_found_and_not_shown(platform_a, environment):
-    assert judged(platform_a, environment=environment)["app.api-key"].verdict is Verdict.PASS
+    assert judge("app.api-key", platform_a, environment=environment).verdict is Verdict.PASS
     edited(platform_a / BACK_END, "package issuer", 'package issuer\nval secret = "K3-92AB-771C-0E"')
-    case = judged(platform_a, environment=environment)["app.api-key"]
+    case = judge("app.api-key", platform_a, environment=environment)
     assert (case.verdict, places(case)) == (Verdict.FAIL, [f"{BACK_END}:2"])
     assert "771C" not in str(case).upper().replace(str(platform_a).upper(), "")
 
@@ -327,11 +313,11 @@ def test_a_good_project_fails_nothing_and_notes_nothing(platform_a, platform_b):
 def test_a_binary_property_list_is_read_as_the_same_in_xml(platform_b):
     for file in platform_b.rglob("*Info.plist"):
         file.write_bytes(plistlib.dumps(plistlib.loads(file.read_bytes()), fmt=plistlib.FMT_BINARY))
-    assert judged(platform_b)["plist.identifier"].verdict is Verdict.PASS
+    assert judge("plist.identifier", platform_b).verdict is Verdict.PASS
     list_of = plistlib.loads((platform_b / EXTENSION).read_bytes())
     list_of["NSExtension"][KEY] = "com.platform.issuer-provisioning"
     (platform_b / EXTENSION).write_bytes(plistlib.dumps(list_of, fmt=plistlib.FMT_BINARY))
-    assert judged(platform_b)["plist.identifier"].verdict is Verdict.FAIL
+    assert judge("plist.identifier", platform_b).verdict is Verdict.FAIL
 
 
 def test_every_case_is_broken_by_a_row_or_has_a_test_of_its_own():

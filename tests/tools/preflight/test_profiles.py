@@ -5,7 +5,7 @@ import plistlib
 from zipfile import ZipFile
 
 import pytest
-from sample_projects import judged
+from sample_projects import judge
 
 import workbook as wb
 from workbook.tools.commands.cli import main
@@ -60,7 +60,7 @@ def test_each_profile_of_an_archive_has_the_entitlement(tmp_path, platform_b, ch
         made.extractall(folder)
     (folder / "Payload").rename(folder / "Applications")
     for signing in (file, folder.parent):
-        case = judged(platform_b, signing=(signing,))["signing.profiles"]
+        case = judge("signing.profiles", platform_b, signing=(signing,))
         assert (case.verdict, says in case.why + str(case.misses)) == (verdict, True)
 
 
@@ -69,12 +69,12 @@ def test_single_profiles_are_found_by_their_id_and_each_missing_one_is_named(tmp
     for bundle_id in ("cards", "cards.wallet", "cards.walletui"):
         files.append(tmp_path / f"{bundle_id}.mobileprovision")
         files[-1].write_bytes(profile(f"com.issuer.{bundle_id}"))
-        verdict = judged(platform_b, signing=tuple(files))["signing.profiles"].verdict
+        verdict = judge("signing.profiles", platform_b, signing=tuple(files)).verdict
         assert verdict is (Verdict.PASS if bundle_id == "cards.walletui" else Verdict.NOT_LOOKED_AT)
     files[0].write_bytes(profile("com.issuer.cards", **{"get-task-allow": True}))
-    case = judged(platform_b, signing=tuple(files))["signing.profiles"]
+    case = judge("signing.profiles", platform_b, signing=tuple(files))
     assert (case.verdict, "a development profile" in case.misses[0].observed) == (Verdict.NOTE, True)
-    assert judged(platform_b)["signing.profiles"].verdict is Verdict.NOT_APPLICABLE
+    assert judge("signing.profiles", platform_b).verdict is Verdict.NOT_APPLICABLE
 
 
 @pytest.mark.parametrize("name", ["a.ipa", "a.mobileprovision", "a.xcarchive", "none.ipa"])

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from sample_projects import judged
+from sample_projects import judge
 
 from workbook.errors import ParameterError
 from workbook.tools.preflight import project as project_module
@@ -34,7 +34,7 @@ def test_random_bytes_are_no_good_project_and_another_encoding_is_no_fault(tmp_p
 def test_a_source_of_too_many_bytes_is_said_to_be_unread(tmp_path):
     with (tmp_path / "Page.kt").open("wb") as file:
         file.truncate(16_777_217)
-    assert [miss.observed for miss in judged(tmp_path)["text.readable"].misses] == ["more than 16,777,216 bytes"]
+    assert [miss.observed for miss in judge("text.readable", tmp_path).misses] == ["more than 16,777,216 bytes"]
 
 
 def test_links_in_a_circle_and_links_to_elsewhere_are_not_followed(tmp_path, platform_b):

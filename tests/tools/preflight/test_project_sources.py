@@ -9,7 +9,7 @@ from time import process_time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sample_projects import judged
+from sample_projects import judge, judged
 
 from workbook.tools.harness.model import Verdict
 from workbook.tools.preflight import button, project
@@ -132,6 +132,6 @@ def test_no_code_of_the_judged_project_runs(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.path", ["", *sys.path])
     monkeypatch.setattr(project, "_PARSED", set())
     monkeypatch.setattr(project, "too_long", too_long)
-    assert judged(tmp_path)["text.readable"].verdict is Verdict.PASS
+    assert judge("text.readable", tmp_path).verdict is Verdict.PASS
     assert not (tmp_path / "ran").exists()
     assert project._PARSED

@@ -2,7 +2,7 @@
 
 import pytest
 from real_projects import PROJECTS, write
-from sample_projects import judged
+from sample_projects import judge, judged
 
 from workbook.tools.harness.model import Verdict
 
@@ -129,16 +129,16 @@ def test_a_planted_mistake_is_found(tmp_path, good, name, case, file, old, new):
     assert old in PROJECTS[name][file]
     changed = PROJECTS[name] | {file: PROJECTS[name][file].replace(old, new)}
     assert good[name][case].verdict in {Verdict.PASS, Verdict.NOT_APPLICABLE}
-    assert judged(write(tmp_path, changed))[case].verdict in {Verdict.FAIL, Verdict.WARN, Verdict.NOTE}
+    assert judge(case, write(tmp_path, changed)).verdict in {Verdict.FAIL, Verdict.WARN, Verdict.NOTE}
 
 
 @pytest.mark.rule("APP-8")
 def test_a_build_that_shrinks_keeps_the_sdk_or_is_noted(tmp_path):
     files = PROJECTS["gradle"] | {"app/rules.pro": "-keep class com.acme.** { *; }\n"}
-    case = judged(write(tmp_path / "none", files))["gradle.keep-rules"]
+    case = judge("gradle.keep-rules", write(tmp_path / "none", files))
     assert (case.verdict, case.misses[0].place) == (Verdict.NOTE, "app/build.gradle.kts:13")
     unknown = files | {VM: files[VM].replace("import operator.sdk.CardProvisioning", "")}
-    assert judged(write(tmp_path / "unknown", unknown))["gradle.keep-rules"].verdict is Verdict.NOT_LOOKED_AT
+    assert judge("gradle.keep-rules", write(tmp_path / "unknown", unknown)).verdict is Verdict.NOT_LOOKED_AT
 
 
 @pytest.mark.rule("X-CACHE-1")
@@ -151,20 +151,20 @@ def test_an_app_group_that_differs_fails_where_it_is_used_although_a_keychain_gr
     inner = "WalletNonUI/WalletNonUI.entitlements"
     files[inner] = files[inner].replace("group.com.acme.bank", "group.com.acme.other")
     files["Bank/Store.swift"] = f"let store = {uses or 'nil'}\n"
-    assert judged(write(tmp_path, files))["entitlement.app-group"].verdict is verdict
+    assert judge("entitlement.app-group", write(tmp_path, files)).verdict is verdict
 
 
 def test_the_repositories_of_the_build_s_own_plugins_are_not_the_app_s(tmp_path):
     own = {"build-logic/settings.gradle.kts": "dependencyResolutionManagement { repositories { mavenLocal() } }\n"}
     settings = PROJECTS["gradle"]["settings.gradle.kts"].replace("maven { url", "mavenCentral() // { url")
-    case = judged(write(tmp_path, PROJECTS["gradle"] | own | {"settings.gradle.kts": settings}))["gradle.repository"]
+    case = judge("gradle.repository", write(tmp_path, PROJECTS["gradle"] | own | {"settings.gradle.kts": settings}))
     assert [miss.file for miss in case.misses] == ["settings.gradle.kts"]
 
 
 def test_a_level_that_another_tool_sets_is_not_looked_at(tmp_path):
     script = "droid/app/build.gradle.kts"
     changed = PROJECTS["flutter"] | {script: PROJECTS["flutter"][script].replace("= 26", "= flutter.minSdkVersion")}
-    case = judged(write(tmp_path, changed))["gradle.levels"]
+    case = judge("gradle.levels", write(tmp_path, changed))
     assert (case.verdict, script in case.why) == (Verdict.NOT_LOOKED_AT, True)
 
 
@@ -243,13 +243,13 @@ def test_a_class_of_net_is_found_by_the_name_that_it_is_registered_with(tmp_path
         assert cases[name].verdict is Verdict.PASS, name
     assert [miss.observed for miss in cases["plist.bundle-id"].misses] == ["com.acme.ui"]
     unregistered = files | {"Cards/Class.cs": "public class CardsHandler { }"}
-    assert judged(write(tmp_path / "bad", unregistered))["plist.principal-class"].verdict is Verdict.FAIL
+    assert judge("plist.principal-class", write(tmp_path / "bad", unregistered)).verdict is Verdict.FAIL
 
 
 def test_a_bundle_id_that_is_set_elsewhere_is_not_looked_at(tmp_path):
     config = "Config/Shared.xcconfig"
     files = PROJECTS["xcode"] | {config: PROJECTS["xcode"][config].replace("APP_ID", "OTHER_ID")}
-    assert judged(write(tmp_path, files))["plist.bundle-id"].verdict is Verdict.NOT_LOOKED_AT
+    assert judge("plist.bundle-id", write(tmp_path, files)).verdict is Verdict.NOT_LOOKED_AT
 
 
 @pytest.mark.rule("REL-2")
@@ -265,7 +265,7 @@ def test_a_bundle_id_that_is_set_elsewhere_is_not_looked_at(tmp_path):
     ],
 )
 def test_the_key_of_another_service_is_no_alarm(tmp_path, line):
-    assert judged(write(tmp_path, PROJECTS["gradle"] | {API: line}))["app.api-key"].verdict is Verdict.PASS
+    assert judge("app.api-key", write(tmp_path, PROJECTS["gradle"] | {API: line})).verdict is Verdict.PASS
 
 
 @pytest.mark.rule("APP-5")
@@ -284,4 +284,4 @@ def test_the_key_of_another_service_is_no_alarm(tmp_path, line):
     ],
 )  # fmt: skip
 def test_clear_text_to_a_development_machine_is_no_alarm(tmp_path, file, text, verdict):
-    assert judged(write(tmp_path, PROJECTS["gradle"] | {file: text}))["app.cleartext"].verdict is verdict
+    assert judge("app.cleartext", write(tmp_path, PROJECTS["gradle"] | {file: text})).verdict is verdict

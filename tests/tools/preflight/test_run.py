@@ -1,6 +1,6 @@
 """The judgement of a project as a whole."""
 
-from sample_projects import judged
+from sample_projects import judge
 
 from workbook.tools.harness.model import Verdict
 from workbook.tools.preflight.run import Preflight, finding_lines, preflight
@@ -57,7 +57,7 @@ def test_another_packages_name_and_version_can_be_given(platform_b):
     other.parent.mkdir()
     other.write_text(pins.read_text().replace("2.2.1", "1.0.0"))
     for sdk, verdict in (("operator-sdk", Verdict.NOTE), ("another", Verdict.NOT_LOOKED_AT)):
-        assert judged(platform_b, sdk=sdk)["build.package-version"].verdict is verdict
+        assert judge("build.package-version", platform_b, sdk=sdk).verdict is verdict
 
 
 def test_what_fails_is_told_before_what_is_only_noted(platform_a):

@@ -2,7 +2,7 @@
 
 import pytest
 from real_projects import write
-from sample_projects import judged
+from sample_projects import judge, judged
 
 from workbook.tools.harness.model import Verdict
 from workbook.tools.preflight.literals import read_javascript
@@ -117,7 +117,7 @@ def test_a_mistake_in_a_description_is_found_and_what_it_computes_is_said(  # no
     tmp_path, tool, case, file, old, new, verdict
 ):
     assert old in GOOD[tool][file]
-    found = judged(write(tmp_path, GOOD[tool] | {file: GOOD[tool][file].replace(old, new)}))[case]
+    found = judge(case, write(tmp_path, GOOD[tool] | {file: GOOD[tool][file].replace(old, new)}))
     assert found.verdict is verdict
     if verdict is Verdict.NOT_LOOKED_AT:
         assert file in found.why

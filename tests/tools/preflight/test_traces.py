@@ -1,7 +1,7 @@
 """What a text says of the API, of a key and of clear text, whatever language it is written in."""
 
 import pytest
-from sample_projects import judged
+from sample_projects import judge
 
 from workbook.tools.harness.model import Verdict
 
@@ -16,7 +16,7 @@ def misses(folder, name, text, case):
     file = folder / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
-    return [f"{miss.line} {miss.observed}{' noted' * miss.noted}" for miss in judged(folder)[case].misses]
+    return [f"{miss.line} {miss.observed}{' noted' * miss.noted}" for miss in judge(case, folder).misses]
 
 
 @pytest.mark.rule("API-13")
@@ -121,4 +121,4 @@ def test_clear_text_is_told_where_it_reaches_a_host_on_the_network(tmp_path, nam
 
 def test_a_test_is_no_part_of_an_app(tmp_path):
     assert misses(tmp_path, "src/test/Api.swift", PATH, "app.api-address") == []
-    assert judged(tmp_path)["app.api-address"].verdict is not Verdict.PASS
+    assert judge("app.api-address", tmp_path).verdict is not Verdict.PASS
