@@ -69,7 +69,6 @@ MISUSES = {
     "a served phone's port": (lambda: wb.session().platform_a.serve_phone(port="x"), "port is 'x'. Give a"),
     "a served phone's pace": (lambda: wb.session().platform_a.serve_phone(pace=-1), "pace is -1. Give a finite"),
     "a phone's fact": (lambda: wb.session().platform_b.phone(foo=1), "fact is 'foo'. "),
-    "each platform": (lambda: wb.session().on_each_platform(platform="A"), "leave `platform` out"),
 }
 
 

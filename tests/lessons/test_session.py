@@ -9,7 +9,6 @@ from workbook.flows.platform_a import State
 from workbook.flows.trace import Kind
 from workbook.lessons.parameters import Source
 from workbook.lessons.session import WHAT_IS_REAL, NotPossible, session
-from workbook.lessons.widgets.chooser import choose
 from workbook.play.platform_a import CardAddress
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
@@ -253,7 +252,6 @@ def test_all_missing_settings_are_named_at_once_in_a_notebooks_words(monkeypatch
         (lambda opened: opened.wire(answer="5"), "No answer '5'."),
         (lambda opened: opened.platform_b.service(variant="latter"), "No variant 'latter'. Did you mean 'later'?"),
         (lambda opened: opened.exchange(b"output", "PI1"), "came the other way round"),
-        (lambda opened: opened.predict(i_think="the card is aded"), "Did you mean 'the card is added'"),
         (lambda _opened: session("simulated"), "takes globals(), or settings by name, not 'simulated'"),
     ],
 )
@@ -293,15 +291,3 @@ def test_settings_that_are_refused_leave_no_earlier_session_behind():
             use()
     assert repr(current) == "There is no session: source is 'sim'. Known: api, simulated."
     assert not hasattr(current, "_repr_html_")
-
-
-def test_nothing_is_played_before_a_prediction_is_made():
-    offered = session()
-    assert offered.predictions["i_think"][0] == "(choose)"
-    assert offered.predictions["operation"] == ("GET", "POST")
-    assert "First choose “I think”" in choose(offered.predict, **offered.predictions).snapshot().text()
-    first = {name: values[0] for name, values in offered.predictions.items()}
-    with pytest.raises(ParameterError):
-        offered.predict(**first)
-    made = offered.predict(**first | {"i_think": offered.predictions["i_think"][1]})
-    assert "you think" in repr(made)

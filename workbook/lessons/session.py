@@ -27,7 +27,7 @@ from workbook.flows.trace import Trace
 from workbook.flows.variants import variant_a, variant_b
 from workbook.lessons.lesson import LEDGER
 from workbook.lessons.parameters import Parameters, Source, parameter_names
-from workbook.lessons.plays.faults import PREDICTIONS, WAYS_TO_ADD, FaultRun, Prediction, fault_run, how_often
+from workbook.lessons.plays.faults import FaultRun, fault_run, how_often
 from workbook.lessons.plays.platforms import PlatformA, PlatformB, Setup, Wallet
 from workbook.lessons.plays.run import Run
 from workbook.lessons.tools import tool
@@ -139,17 +139,6 @@ class Session:
     def answers(self) -> tuple[str, ...]:
         """The names of the wrong answers that `ask` and `practice_client` take."""
         return tuple(CANNED)
-
-    @property
-    def predictions(self) -> dict[str, tuple[str, ...]]:
-        """Every choice of `predict`, with what can be chosen: give it to `wb.choose(session.predict, ...)`."""
-        return {
-            "fault": tuple(FAULTS)[1:],
-            "operation": ("GET", "POST"),
-            "moment": ("before", "after"),
-            "platform": tuple(WAYS_TO_ADD),
-            "i_think": ("(choose)", *PREDICTIONS),  # in parentheses: a chooser waits until another was chosen
-        }
 
     @property
     def real(self) -> bool:
@@ -337,52 +326,6 @@ class Session:
         from workbook.lessons.incidents import incident  # the judge of lesson 11, and the catalogue
 
         return incident(number, session(seed=self.parameters.seed) if self.real else self)
-
-    def predict(  # noqa: PLR0917  # as for break_it
-        self,
-        fault: str = "503 that says 500",
-        i_think: str = "the card is added",
-        operation: str = "POST",
-        moment: str = "after",
-        platform: str = "platform A",
-        back_end: str = "good",
-    ) -> Prediction:
-        """Predict what comes of a fault, play it, and see whether the prediction came true.
-
-        Args:
-            fault: one of `session.predictions["fault"]`.
-            i_think: one of `session.predictions["i_think"]`, except the first, which stands for no prediction.
-            operation: `GET` or `POST`.
-            moment: `before` or `after`, as for `break_it`.
-            platform: one of `session.predictions["platform"]`.
-            back_end: one of `wb.table("back ends")`.
-
-        Raises:
-            ParameterError: a name is unknown.
-        """
-        lookup("prediction", i_think, PREDICTIONS)
-        return Prediction(i_think, self.break_it(fault, operation, moment, platform, back_end))
-
-    def on_each_platform(
-        self,
-        fault: str = "reset",
-        operation: str = "POST",
-        moment: str = "after",
-        back_end: str = "good",
-        **settings: Any,
-    ) -> Table:
-        """Play one fault on each platform and compare them; the arguments are those of `break_it`.
-
-        Raises:
-            ParameterError: a name is unknown, or a value is not allowed.
-        """
-        if "platform" in settings:
-            raise ParameterError("on_each_platform plays all of them; leave `platform` out, or call break_it.")
-        runs = [self.break_it(fault, operation, moment, platform, back_end, **settings) for platform in WAYS_TO_ADD]
-        compared = ("the cardholder sees", "the app got")
-        rows = [(run.platform, f"{run.ended:.2f} s", *(run.summary[line] for line in compared)) for run in runs]
-        title = f"{fault} on the first {operation}, {moment} the API did its part; back end: {back_end}"
-        return table(title, ("platform", "after", *compared), rows)
 
     def replay(self, line: str) -> Run:
         """Play one combination of a sweep, from the line that `workbook sweep` printed; always simulated.

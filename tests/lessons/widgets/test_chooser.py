@@ -104,28 +104,6 @@ def test_whatever_is_chosen_the_result_belongs_to_the_choices_shown(changes):
         assert f"a is {one} and b is {other}." in _shown(chooser)
 
 
-def test_an_open_choice_is_made_first_and_is_open_again_after_another_change():
-    calls = []
-
-    def guess(fault, i_think):
-        calls.append((fault, i_think))
-        return f"{i_think}: right"
-
-    chooser = Chooser(guess, fault=["reset", "close"], i_think=["(choose)", "added", "not added"])
-    assert "First choose “I think”" in chooser.snapshot().text()
-    _choose(chooser, fault="close")
-    assert calls == []
-    _choose(chooser, i_think="added")
-    assert "added: right" in _shown(chooser)
-    _choose(chooser, fault="reset")
-    assert "First choose “I think”" in _shown(chooser)
-    assert "right" not in _shown(chooser)
-    assert "The same in Python" not in _shown(chooser)
-    assert chooser.widget().children[0].children[1].value == "(choose)"
-    _choose(chooser, i_think="not added")
-    assert calls == [("close", "added"), ("reset", "not added")]
-
-
 def test_a_long_list_has_a_filter_that_keeps_the_choice_and_runs_nothing(walk):
     chooser = Chooser(walk, fault=[f"fault {number}" for number in range(20)], taps=[1])
     box, field = chooser.widget().children[0].children[0].children

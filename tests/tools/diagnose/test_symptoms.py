@@ -25,6 +25,7 @@ def shown(panel):
 
 def paste(panel, text):
     field(panel).value = text
+    panel.widget().children[1].click()
 
 
 def test_what_is_pasted_is_read_and_leaves_the_field_at_once():
@@ -81,7 +82,7 @@ def test_what_is_not_known_says_so_and_plays_nothing():
 
 def test_three_choices_lead_to_a_row():
     panel = wb.diagnose()
-    _field, platform, step, seen, *_result = panel.widget().children
+    _field, _button, platform, step, seen, *_result = panel.widget().children
     platform.value = "platform A"
     step.value = "the button"
     assert ("it fails only where the button is tapped more than once", 13) in seen.options
@@ -110,7 +111,7 @@ def test_a_broken_value_is_inspected_and_the_tick_decides_what_is_shown():
     assert panel.found.is_good
     assert "simulated-data" not in shown(panel)
     before = shown(panel)
-    panel.widget().children[1].value = True
+    panel.widget().children[2].value = True
     assert shown(panel) != before
     paste(panel, f'"{good}"')
     assert [one.layer for one in panel.found.wrong] == ["quoted"]

@@ -1,19 +1,18 @@
 """One fault of the API, played on one platform in front of one back end, and what came of it.
 
 Everything but the fault goes well: one card, one tap, a phone that is ready. Every result is read from the trace and
-from the simulated service; there is no table of expected results, and a prediction is a question to the finished run.
+from the simulated service; there is no table of expected results.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
 from workbook.base.values import lookup
-from workbook.checks.api import DELEGATE_LIMIT, Advice, advice_for
+from workbook.checks.api import Advice, advice_for
 from workbook.flows import messages as m
 from workbook.flows.extension import State as WalletState
 from workbook.flows.trace import Kind
@@ -26,10 +25,8 @@ from workbook.simulation.faults import BODIES, ON_THE_WIRE, STATUSES, Fault, Fau
 from workbook.simulation.service import Service
 from workbook.simulation.world import World
 from workbook.views.film import film
-from workbook.views.findings import run_views
-from workbook.views.html import View
 from workbook.views.screen import Screen
-from workbook.views.table import Stack, Table, facts, table
+from workbook.views.table import Stack, Table, table
 
 # Where the cardholder adds the card: each builds a run in front of a given back end.
 WAYS_TO_ADD: Mapping[str, Callable[[str, BackEnd], AnyLoop]] = MappingProxyType({
@@ -61,12 +58,6 @@ class FaultRun(Run):
     def method(self) -> str:
         """The operation that was faulted, GET or POST."""
         return str(self.planned.operation)
-
-    @property
-    def longest_wait(self) -> float:
-        """The longest time, in seconds, in which nothing happened on the phone."""
-        times = [record.at for record in self.trace if record.kind not in (Kind.EXCHANGE, Kind.NOTE)]
-        return max((later - earlier for earlier, later in pairwise(times)), default=0.0)
 
     @property
     def advice(self) -> Advice | None:
@@ -222,64 +213,3 @@ def back_end_table() -> Table:
     """Every back end that can be compared, with the rules that it breaks."""
     rows = [(name, back_end.breaks or "none", back_end.sentence) for name, back_end in BACK_ENDS.items()]
     return table("The back ends", ("back end", "breaks", "what it does"), rows)
-
-
-# What a reader may predict, each with its question to the finished run.
-PREDICTIONS: Mapping[str, Callable[[FaultRun], bool]] = MappingProxyType({
-    "the card is added": lambda run: run.added,
-    "the button comes back": lambda run: bool(run.trace.select(m.EnableButton)) and not run.added,
-    "there is no button to tap": lambda run: (
-        bool(run.trace.select(m.HideButton)) and not run.trace.select(m.AddTapped)
-    ),
-    "the wallet offers no card": lambda run: run.state == WalletState.EMPTY,
-    "the wallet says that the card was not added": lambda run: run.state == WalletState.NOT_ADDED,
-    f"nothing happens for {DELEGATE_LIMIT:g} s": lambda run: run.longest_wait >= DELEGATE_LIMIT,
-    "another card is added": lambda run: bool(run.phone.cards) and not run.added,
-})  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Prediction(View):
-    """A prediction, and whether it came true.
-
-    Attributes:
-        i_think: one of `PREDICTIONS`.
-        run: the run that decides.
-    """
-
-    i_think: str
-    run: FaultRun
-
-    @property
-    def right(self) -> bool:
-        """Whether it happened."""
-        return PREDICTIONS[self.i_think](self.run)
-
-    @property
-    def came_true(self) -> list[str]:
-        """Every prediction that would have been right."""
-        return [name for name, happened in PREDICTIONS.items() if happened(self.run)]
-
-    @property
-    def verdict(self) -> dict[str, str]:
-        """Right or not, and why, in a few lines."""
-        summary, seen = self.run.summary, "; ".join(self.came_true) or "none of the possible predictions"
-        return {
-            "you think": self.i_think,
-            "that is": "✓ right" if self.right else "✗ not so",
-            "what came of it": seen,
-            "because the API": summary["the API"],
-            "so the back end got": summary["the back end got"],
-            "and the app got": summary["the app got"],
-        }
-
-    def text(self) -> str:
-        """The verdict, and the run below it."""
-        return self._stack().text()
-
-    def html(self) -> str:
-        """The verdict, and the run below it."""
-        return self._stack().html()
-
-    def _stack(self) -> Stack:
-        return Stack((facts("Your prediction", self.verdict), *run_views(self.run).views))

@@ -55,8 +55,7 @@ class Chooser(Live):
 
     Each choice is a list of values, or a mapping from a label to a value. The panel makes the call when it is shown,
     with the first value of each choice, and again after every change. So the result always belongs to the choices
-    above it. A choice whose first label is in parentheses, such as `(choose)`, is open: the panel makes no call until
-    the reader has chosen, and opens the choice again when another one changes.
+    above it.
 
     Args:
         call: the function; it gets one keyword argument for each choice.
@@ -72,7 +71,6 @@ class Chooser(Live):
             raise ParameterError("A chooser needs something to choose, such as choose(play, taps=[1, 2]).")
         self.call = call
         self.choices = {name: _label_options(name, options) for name, options in choices.items()}
-        self._open = {name: first for name, first in self.defaults().items() if first[:1] == "(" and first[-1:] == ")"}
         _check_call(call, choices)
 
     def __repr__(self) -> str:
@@ -105,7 +103,7 @@ class Chooser(Live):
         result, running, asked = ipywidgets.HTML(), False, self.defaults()
 
         def show(shown: Snapshot) -> None:
-            call = [] if self._to_make(asked) else [paragraph("The same in Python:"), preformat(self.in_python(asked))]
+            call = paragraph("The same in Python:"), preformat(self.in_python(asked))
             result.value = str(status(trust(shown.html()), *call))
 
         def on_change(_change: object) -> None:
@@ -115,10 +113,7 @@ class Chooser(Live):
             running, result.layout.opacity = True, "0.4"
             try:
                 while (wanted := {name: box.value for name, box in dropdowns.items()}) != asked:
-                    # an open choice that was not changed is open again
-                    asked = {n: self._open.get(n, one) if one == asked[n] else one for n, one in wanted.items()}
-                    for name, label in asked.items():
-                        dropdowns[name].value = label
+                    asked = wanted
                     show(self.run(asked))
             except (KeyboardInterrupt, SystemExit):  # the kernel's stop button, or exit() in the reader's own code
                 show(statement("Stopped. Change a choice to run the call again."))
@@ -130,14 +125,8 @@ class Chooser(Live):
         show(self.first)
         return controls_above(map(add_filter, dropdowns.values()), result)
 
-    def _to_make(self, labels: Mapping[str, str]) -> list[str]:
-        """The open choices that were not made."""
-        return [name for name, first in self._open.items() if labels[name] == first]
-
     def run(self, labels: Mapping[str, str]) -> Snapshot:
         """The result of the call with these labels' values; an error is shown as a result, too."""
-        if to_make := self._to_make(labels):
-            return statement(f"First choose “{' and '.join(map(words, to_make))}”. The result comes with it.")
         printed = io.StringIO()
         values = {name: self.choices[name][label] for name, label in labels.items()}
         try:
@@ -214,8 +203,7 @@ def choose(call: Callable[..., object], /, **choices: Options) -> Chooser:
 
     Args:
         call: the function, such as `session.platform_a.play`; it gets one keyword argument for each choice.
-        choices: for each keyword a list of values, or a mapping from a label to a value. Where the first one is in
-            parentheses, such as `(choose)`, nothing is called until the reader has chosen another.
+        choices: for each keyword a list of values, or a mapping from a label to a value.
 
     Raises:
         ParameterError: `call` is no function or takes no such keyword, there is nothing to choose from, or a choice
@@ -245,7 +233,7 @@ def literal(value: object, otherwise: str = "...") -> str:
 
 
 class Paste(Live):
-    """A field to paste a text into, a box to tick where there is a choice, and the result for what was pasted last.
+    """A field to paste a text into, its button, a box to tick, and the result for the last text.
 
     What is pasted may be card data. The panel empties its field as soon as it has read it, so no saved notebook holds
     the text. The kernel keeps the text until the next one comes, and sends it nowhere. The notebook stores the redacted
@@ -257,10 +245,12 @@ class Paste(Live):
 
     Attributes:
         ask: the sentence that is shown until something is pasted.
+        verb: the label of the button.
         option: the label of the box; empty shows no box.
     """
 
     ask: str
+    verb: str
     option = ""
 
     def __init__(self, value: Any, *, ticked: bool = False) -> None:
@@ -281,25 +271,26 @@ class Paste(Live):
             return failure(error)
 
     def make_widget(self) -> Any:
-        """The field and the result."""
-        hint = "Paste here, then press Tab. The field is emptied at once: the notebook keeps nothing and sends nothing."
-        field = ipywidgets.Textarea(placeholder=hint, continuous_update=False, rows=5, layout={"width": "100%"})
+        """The field, its button and the result."""
+        hint = f"Paste here, then press {self.verb}. It empties the field: nothing is kept or sent."
+        field = ipywidgets.Textarea(placeholder=hint, continuous_update=False, rows=5, layout={"width": "99%"})
+        button = ipywidgets.Button(description=self.verb, layout={"width": "max-content"})
         tick = ipywidgets.Checkbox(value=self._ticked, description=self.option, indent=False)
         result = ipywidgets.HTML()
 
         def show() -> None:
             result.value = str(status(trust(self.snapshot().html())))
 
-        def on_paste(change: Any) -> None:
-            if change["new"]:
-                self._value, field.value = change["new"], ""
+        def on_click(_button: object) -> None:
+            if field.value:
+                self._value, field.value = field.value, ""
                 show()
 
         def on_tick(change: Any) -> None:
             self._ticked = change["new"]
             show()
 
-        field.observe(on_paste, "value")
+        button.on_click(on_click)
         tick.observe(on_tick, "value")
         show()
-        return ipywidgets.VBox([field, *([tick] if self.option else []), Keys(), result])
+        return ipywidgets.VBox([field, button, *([tick] if self.option else []), Keys(), result])

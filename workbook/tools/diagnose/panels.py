@@ -23,12 +23,13 @@ from workbook.tools.diagnose import inspector
 from workbook.tools.diagnose.inspector import Inspection
 from workbook.tools.harness.notebook import Result
 from workbook.views.html import join, tag, trust
-from workbook.views.table import PRE, Snapshot, facts, paragraph, preformat
+from workbook.views.table import COPY, EDGE, PRE, Snapshot, facts, paragraph, preformat
 
 
 class DiagnosisPanel(Paste):
     """A symptom, and what it points to."""
 
+    verb = "Diagnose"
     ask = (
         "What do you see? Paste a code, an outcome's name, an error body, a sentence, or a log from the tap on. Or "
         "choose: the platform, the last step that worked, and what you see."
@@ -76,9 +77,14 @@ class DiagnosisPanel(Paste):
         parts = [paragraph(scrub(found.level))]
         for likely in found.decided:
             rows = [(name, scrub(words)) for name, words in found.described(likely)]
-            parts.append(trust(facts(likely.row.title, rows).html()))
+            card = [trust(facts(likely.row.title, rows).html())]
             if message := found.message(likely.row):
-                parts.append(tag("pre", scrub(message), title="one click selects it", style=f"{PRE};user-select:all"))
+                # as for a listing: a page without our style and script has no button
+                card.append(tag("style", ".wb-card .wb-copy{display:inline-block!important}"))
+                card.append(tag("button", "Copy", type="button", class_="wb-copy", onclick=COPY, style="display:none"))
+                card.append(tag("pre", scrub(message), style=f"{PRE};user-select:all"))
+            style = f"border:{EDGE};border-radius:6px;padding:0.6em;margin:0.5em 0"
+            parts.append(tag("div", *card, class_="wb-card", style=style))
         if others := found.likely[len(found.decided) :]:
             rows = [(one.row.title, f"you see that {one.row.sign} ({scrub(found.explain(one))})") for one in others]
             parts.append(trust(facts("Also possible" if found.decided else "Rows with your words", rows).html()))
@@ -88,6 +94,7 @@ class DiagnosisPanel(Paste):
     def make_widget(self) -> Any:
         """The field, the three questions, and the result."""
         box = super().make_widget()
+        field, button, *result = box.children
         platform, step, seen = (dropdown(name, ()) for name in ("platform", "the last step that worked", "seen"))
 
         def on_platform(_change: object) -> None:
@@ -101,14 +108,14 @@ class DiagnosisPanel(Paste):
 
         def on_seen(change: Any) -> None:
             if change["new"]:
-                box.children[0].value = f"row {change['new']}"
+                field.value = f"row {change['new']}"
+                button.click()
 
         for choice, on_change in ((platform, on_platform), (step, on_step), (seen, on_seen)):
             choice.observe(on_change, "value")
         platform.options = [*diagnosis.PLATFORMS]
         platform.value = None
-        field, *result = box.children
-        box.children = (field, platform, step, seen, *result)
+        box.children = (field, button, platform, step, seen, *result)
         return box
 
     def _row(self, number: int | None) -> CatalogueRow:
@@ -158,6 +165,7 @@ def diagnose(symptom: str | Path | Run = "") -> DiagnosisPanel:
 class InspectionPanel(Paste):
     """An opaque value, and what it is."""
 
+    verb = "Inspect"
     ask = "Paste an sdkInput or sdkOutput, or the JSON body around it."
     option = "show the values that are no card data"
 
