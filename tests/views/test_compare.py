@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import workbook as wb
 from workbook.flows.messages import Actor
 from workbook.views.compare import ComparedStep, Mark, align
-from workbook.views.lines import ADDED, REMOVED, SequenceLine, Shape
+from workbook.views.sequence import ADDED, REMOVED, SequenceLine, Shape
 
 
 def line(label, at=0.0, *, failed=False, sender=Actor.APP):

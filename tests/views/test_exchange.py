@@ -19,8 +19,7 @@ from workbook.lessons.session import session
 from workbook.simulation.world import SIMULATED_KEY
 from workbook.views.exchange import Exchange, details
 from workbook.views.film import film
-from workbook.views.lines import SequenceLine, Shape, is_line
-from workbook.views.sequence import sequence
+from workbook.views.sequence import SequenceLine, Shape, is_line, sequence
 
 WALK = Script().then("tap", 2.0)
 POST = "POST …/{id}/networkTokenActivationData"

@@ -11,8 +11,7 @@ from workbook.base.rules import sentence
 from workbook.flows import messages as m
 from workbook.flows.messages import Actor
 from workbook.flows.trace import Kind, Record, Trace
-from workbook.views.lines import Shape
-from workbook.views.sequence import sequence
+from workbook.views.sequence import Shape, sequence
 
 
 def test_the_columns_are_the_actors_that_occur_in_the_order_of_the_document(stories):

@@ -8,9 +8,8 @@ from rows import rows
 from workbook.flows.trace import Trace
 from workbook.lessons.plays.script import Script, play
 from workbook.lessons.widgets.stage import walk_on
-from workbook.views.lines import Shape
 from workbook.views.paint import sheet
-from workbook.views.sequence import WIDE, narrow, paint, sequence
+from workbook.views.sequence import WIDE, Shape, narrow, paint, sequence
 
 NS = {"svg": "http://www.w3.org/2000/svg"}
 

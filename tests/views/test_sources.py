@@ -20,7 +20,7 @@ from workbook.lessons.plays.faults import WAYS_TO_ADD
 from workbook.simulation.faults import FAULTS
 from workbook.tools.commands.cli import main
 from workbook.views.exchange import Exchange
-from workbook.views.lines import Shape
+from workbook.views.sequence import Shape
 from workbook.views.table import Stack
 
 LESSONS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))

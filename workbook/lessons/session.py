@@ -38,8 +38,7 @@ from workbook.simulation.faults import fault as fault_named
 from workbook.simulation.http import Request
 from workbook.simulation.service import CANNED, ORIGIN, CannedService, DirectApi, Service
 from workbook.simulation.world import SIMULATED_KEY, Credential, Instrument, World
-from workbook.views.lines import status
-from workbook.views.sequence import sequence
+from workbook.views.sequence import sequence, status
 from workbook.views.table import Snapshot, Table, clean, facts, snapshot, table
 
 if TYPE_CHECKING:

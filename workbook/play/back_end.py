@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import itemgetter
 from random import Random
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from workbook import errors
@@ -503,10 +502,8 @@ class BackEndKind:
 
 
 # Each back end by its name, the good one first.
-BACK_ENDS: Mapping[str, BackEndKind] = MappingProxyType({
-    "good": BackEndKind(
-        "Asks a GET up to 3 times within 8 s; posts once; refuses a 200 without sdkInput.", "", Good
-    ),
+BACK_ENDS: Mapping[str, BackEndKind] = {
+    "good": BackEndKind("Asks a GET up to 3 times within 8 s; posts once; refuses a 200 without sdkInput.", "", Good),
     "gives up at once": BackEndKind("As good, but never asks a GET again.", "", lambda line: Good(line, ONE_ATTEMPT)),
     "sends the POST again": BackEndKind(
         "Treats a POST like a GET: sends it up to 3 times.", "REL-1", SendsThePostAgain
@@ -514,7 +511,7 @@ BACK_ENDS: Mapping[str, BackEndKind] = MappingProxyType({
     "believes every 200": BackEndKind("Passes on whatever a 200 holds (seen).", "REL-6", BelievesEvery200),
     "waits 30 s": BackEndKind("Waits 30 s, the default of the published clients (seen).", "REL-5", waits_30_s),
     "follows redirects": BackEndKind("Sends its request, with the key, to any redirect.", "REL-2", FollowsRedirects),
-})  # fmt: skip
+}
 
 
 # A back end of the integrator's own: a class, made anew for each run.

@@ -16,7 +16,6 @@ from dataclasses import replace
 from enum import StrEnum
 from heapq import heappop, heappush
 from threading import Lock
-from types import MappingProxyType
 from typing import Any, ClassVar, cast
 
 from workbook.api.opaque import SdkInput, SdkOutput
@@ -88,7 +87,7 @@ class Loop:
     # The event that begins another attempt.
     begins: type[Event] = m.AddTapped
     # The event to post when an interrupt hits during this command.
-    interrupted: Mapping[type[Command], Event] = MappingProxyType({})
+    interrupted: ClassVar[Mapping[type[Command], Event]] = {}
 
     def __init__(self, machine: Machine, title: str) -> None:
         self.machine = machine
@@ -225,13 +224,13 @@ class InApp(Loop):
 
     variant: VariantA | VariantB
     phone: PhoneA | PhoneB
-    interrupted = MappingProxyType({
+    interrupted: ClassVar[Mapping[type[Command], Event]] = {
         m.GetActivationData: m.ActivationDataFailed(INTERRUPTED),
         m.PostSdkOutput: m.OpcFailed(INTERRUPTED),
         m.FetchOpc: m.OpcFailed(INTERRUPTED),
         m.AskDelegate: m.NoSdkInput(INTERRUPTED),
         m.AskDelegateWithId: m.NoSdkInput(INTERRUPTED),
-    })  # fmt: skip
+    }
 
     def __init__(self, payment_instrument_id: str, back_end: BackEnd) -> None:
         self.payment_instrument_id = payment_instrument_id

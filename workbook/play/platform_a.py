@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, cast
 
 from workbook.api.opaque import SdkInput
@@ -29,17 +28,21 @@ Calls = Mapping[StrEnum, type[Event]]
 # a call out of the table, or put another in, and you have a mistaken app.
 
 # From 0.4.0: one call on tap (A-PROV-2).
-PROVIDER_CALLS: Calls = MappingProxyType({
+PROVIDER_CALLS: Calls = {
     State.FETCHED: m.CreateCalled,
     State.CREATED: m.CanProvisionCalled,
     State.TAPPED: m.ProvisionWithProviderCalled,
     State.ADDED: m.CanProvisionCalled,
-})  # fmt: skip
+}
 
 # Before 0.4.0: createSdkOutput on tap, provision once the POST has answered (A-PROV-1).
-TWO_STEP_CALLS: Calls = MappingProxyType(
-    {**PROVIDER_CALLS, State.TAPPED: m.CreateSdkOutputCalled, State.OPC_READY: m.ProvisionCalled}
-)
+TWO_STEP_CALLS: Calls = {
+    State.FETCHED: m.CreateCalled,
+    State.CREATED: m.CanProvisionCalled,
+    State.TAPPED: m.CreateSdkOutputCalled,
+    State.OPC_READY: m.ProvisionCalled,
+    State.ADDED: m.CanProvisionCalled,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +238,7 @@ class CardProvisioning(ByHand):
         if not callable(activity_provider):
             raise ConfigurationError("activity_provider must be a function that returns the UI activity.")
         flow = variant if isinstance(variant, VariantA) else variant_a(variant)
-        idle = AppA(calls=MappingProxyType({}))
+        idle = AppA(calls={})
         its_own = PhoneA(number=next(NUMBERS)) if phone is None else phone
         run = PlatformARun(replace(flow, by_hand=True), phone=its_own, app=idle, seed=seed)
         run.sdk.activity_provider = partial(within, BACK_END_WAIT, activity_provider)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, fields, replace
 from enum import Enum, auto
 from functools import lru_cache, partial
 from hashlib import blake2b
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from workbook.base.values import choice, did_you_mean, is_number, is_whole, lookup, quoted
@@ -525,7 +524,7 @@ ON_THE_WIRE = (
 
 
 # Each fault by its name; the first, `200`, does nothing.
-FAULTS: Mapping[str, Fault] = MappingProxyType({fault.name: fault for fault in (*STATUSES, *ON_THE_WIRE, *BODIES)})
+FAULTS: Mapping[str, Fault] = {fault.name: fault for fault in (*STATUSES, *ON_THE_WIRE, *BODIES)}
 
 # In a body that is set, this stands for the sdkInput of the right answer.
 PLACEHOLDER = "\N{HORIZONTAL ELLIPSIS}"

@@ -7,7 +7,6 @@ outcome's name or a choice of ours with its source beside it.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import count
-from types import MappingProxyType
 from typing import get_args
 
 from workbook.base.values import choice, of_type
@@ -273,7 +272,7 @@ def _answering(outcome: Event) -> Callable[[str], PhoneA]:
 
 
 # Platform A's phones by name; each is made for the card that the cardholder adds.
-PHONES_A: Mapping[str, Callable[[str], PhoneA]] = MappingProxyType({
+PHONES_A: Mapping[str, Callable[[str], PhoneA]] = {
     "ready": lambda _card: PhoneA(),
     "card already in the wallet": lambda card: PhoneA(cards={card}),
     "wallet payment not supported": lambda _card: PhoneA(wallet_pay_supported=False),
@@ -286,10 +285,10 @@ PHONES_A: Mapping[str, Callable[[str], PhoneA]] = MappingProxyType({
     "no wallet yet": lambda _card: PhoneA(provision_failure="NoActiveWallet"),
     "not certified": lambda _card: PhoneA(provision_failure="AttestationError"),
     "another attempt is open": lambda _card: PhoneA(provision_failure="ProvisioningInProgress"),
-})  # fmt: skip
+}
 
 # Platform B's phones by name; each is made for the card that the cardholder adds.
-PHONES_B: Mapping[str, Callable[[str], PhoneB]] = MappingProxyType({
+PHONES_B: Mapping[str, Callable[[str], PhoneB]] = {
     "ready": lambda _card: PhoneB(),
     "with a watch": lambda _card: PhoneB(watch=Watch()),
     "cardholder adds to both": lambda _card: PhoneB(watch=Watch(), adds_to="both"),
@@ -303,11 +302,11 @@ PHONES_B: Mapping[str, Callable[[str], PhoneB]] = MappingProxyType({
     "no entitlement": lambda _card: PhoneB(entitled=TARGETS[1:]),
     "app not associated at the scheme": lambda _card: PhoneB(associated=False),
     "back end takes 25 s": lambda _card: PhoneB(latencies=LatenciesB(post=25.0)),
-})  # fmt: skip
+}
 
 NEVER_OPENED = "app was never opened"
 # The phones on which the flow starts in the wallet app, by name; each is made for the first of the cards.
-WALLETS: Mapping[str, Callable[[str], PhoneB]] = MappingProxyType({
+WALLETS: Mapping[str, Callable[[str], PhoneB]] = {
     "app was opened": lambda _card: PhoneB(),
     NEVER_OPENED: lambda _card: PhoneB(),
     "with a watch": lambda _card: PhoneB(watch=Watch()),
@@ -317,4 +316,4 @@ WALLETS: Mapping[str, Callable[[str], PhoneB]] = MappingProxyType({
     "authorization UI lacks the entitlement": lambda _card: PhoneB(entitled=("app", "extension")),
     "slow network": lambda _card: PhoneB(latencies=LatenciesB(get=16.0)),
     "back end takes 25 s": lambda _card: PhoneB(latencies=LatenciesB(post=25.0)),
-})  # fmt: skip
+}

@@ -18,10 +18,9 @@ from workbook.flows.messages import Actor
 from workbook.flows.trace import Trace
 from workbook.views.findings import LEVEL_SIGNS, findings
 from workbook.views.html import View, tag, trust
-from workbook.views.lines import ADDED, REMOVED, SequenceLine, Shape
 from workbook.views.paint import Picture
 from workbook.views.screen import Screen
-from workbook.views.sequence import Sequence, sequence
+from workbook.views.sequence import ADDED, REMOVED, Sequence, SequenceLine, Shape, sequence
 from workbook.views.table import (
     CAPTION_STYLE,
     CELL_STYLE,

@@ -18,9 +18,8 @@ from workbook.flows.messages import Actor
 from workbook.flows.trace import Kind, Record
 from workbook.views.film import Film
 from workbook.views.html import RULE_ID, Markup, View, join, tag, trust, unbroken
-from workbook.views.lines import IN_LABEL, OPAQUE_FIELDS, SequenceLine, Shape, Wording, status
 from workbook.views.paint import Picture
-from workbook.views.sequence import paint
+from workbook.views.sequence import IN_LABEL, OPAQUE_FIELDS, SequenceLine, Shape, Wording, paint, status
 from workbook.views.states import allowed
 from workbook.views.table import EDGE, INK, PRE, TEXT_WIDTH, clean, preformat, wrap
 

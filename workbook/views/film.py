@@ -12,9 +12,8 @@ from workbook.flows import messages as m
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Actor
 from workbook.flows.trace import Kind, Trace
-from workbook.views.lines import is_line
 from workbook.views.screen import Screen, after
-from workbook.views.sequence import Sequence, sequence
+from workbook.views.sequence import Sequence, is_line, sequence
 
 
 @dataclass(frozen=True, slots=True)

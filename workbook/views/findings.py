@@ -50,8 +50,9 @@ class Findings(View):
         for number, finding in enumerate(self.found):
             level, rule, at, todo = _parts(finding)
             advice = tag("div", tag("i", todo[0]), unbroken(todo[1])) if todo else ""
-            head = tag("div", tag("b", level), "  ", unbroken(rule), ", ", tag("span", at, class_="wb-at"),
-                       tag("span", _row(finding), title=see(str(finding.rule), str(finding.text))))  # fmt: skip
+            row = tag("span", _row(finding), title=see(str(finding.rule), str(finding.text)))
+            moment = tag("span", at, class_="wb-at")
+            head = tag("div", tag("b", level), "  ", unbroken(rule), ", ", moment, row)
             border = LEVEL_SIGNS.get(str(finding.level), LEVEL_SIGNS["note"])[1]
             edge = f"border-left:5px {border};{style}"
             text = tag("div", unbroken(clean(finding.text)))

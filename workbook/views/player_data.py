@@ -18,11 +18,10 @@ from workbook.views.film import Film, Frame
 from workbook.views.film import film as filmed
 from workbook.views.findings import findings
 from workbook.views.html import tag, trust
-from workbook.views.lines import ADDED, REMOVED, SequenceLine
 from workbook.views.paint import Picture, document
 from workbook.views.phone import PHONE_STYLE, draw
 from workbook.views.screen import Screen
-from workbook.views.sequence import narrow, paint
+from workbook.views.sequence import ADDED, REMOVED, SequenceLine, narrow, paint
 from workbook.views.states import States, allowed
 
 # The states in which the cardholder does not get the card.
