@@ -39,6 +39,10 @@ def test_a_rule_id_stays_on_one_line_and_all_else_is_escaped():
     assert spans == ["A-ALLOW-2", "API-13", "X-ENTRIES-1"]
 
 
+def test_two_dollars_are_no_formula_of_a_notebook():
+    assert unbroken("$(A).X and $(B)") == "<span>$</span>(A).X and <span>$</span>(B)"
+
+
 def test_a_rule_id_has_its_sentence_and_an_unknown_one_has_none():
     assert f'title="{sentence("API-13")}"' in unbroken("API-13").replace("&#x27;", "'")
     assert "title" not in unbroken("API-999")

@@ -66,3 +66,9 @@ def test_a_table_may_be_made_of_generators():
         yield 1, 2
 
     assert table("T", iter("ab"), rows()).rows == (("1", "2"),)
+
+
+def test_a_column_of_long_texts_is_wrapped_and_a_short_one_is_not():
+    html = table("T", ("where", "what", "more"), [("a.plist:11", "expected one thing, " * 4, "see X-PLIST-1")]).html()
+    styles = re.findall(r'<td style="([^"]*)"', html)
+    assert ["nowrap" in style for style in styles] == [True, False, False]
