@@ -123,6 +123,22 @@ def test_a_mistake_in_a_description_is_found_and_what_it_computes_is_said(  # no
         assert file in found.why
 
 
+def test_an_extension_that_a_plugin_of_expo_makes_is_not_looked_at(tmp_path):
+    alone = judge("plist.both-extensions", write(tmp_path / "alone", {"app.json": EXPO["app.json"]}))
+    assert (alone.verdict, "run `npx expo prebuild`" in alone.why) == (Verdict.NOT_LOOKED_AT, True)
+    files = {"app.json": EXPO["app.json"], "plugin/Info.plist": EXPO["targets/wallet/Info.plist"]}
+    assert judge("plist.both-extensions", write(tmp_path / "listed", files)).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["targets: [1]", "targets: {A: {type: 1, info: {properties: [1]}, entitlements: {properties: {1: 2}}}}", "a: [",
+     "targets: {A: {type: application, settings: {base: [1], configs: 7}, deploymentTarget: [1]}}", "- &a [*a]"],
+)  # fmt: skip
+def test_a_strange_description_is_read_without_an_error(tmp_path, text):
+    judged(write(tmp_path, {"project.yml": text, "app.json": '{"expo": {"p": {"bundleIdentifier": 1}}}'}))
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [

@@ -95,7 +95,7 @@ def _setting_place(facts: Facts, target: BuildTarget, ending: str) -> tuple[str,
     for file in (target.file, *facts.project.named("*.xcconfig")):
         if match := written.search(file.text):
             return file.name, file.text.count("\n", 0, match.start()) + 1
-    return _list_place(target, value.rpartition(".")[2])
+    return _list_place(target, (value or target.bundle_id).rpartition(".")[2])
 
 
 def _apps_of(target: BuildTarget, apps: list[BuildTarget]) -> list[BuildTarget]:

@@ -13,7 +13,7 @@ from workbook.base.files import read_named, read_regular
 from workbook.errors import ConfigurationError
 from workbook.tools.preflight.literals import read_plist
 from workbook.tools.preflight.project import LARGEST_FILE, File, rows, table
-from workbook.tools.preflight.targets import AUTHORIZATION, ISSUER, BuildTarget
+from workbook.tools.preflight.targets import AUTHORIZATION, ISSUER, BuildTarget, settings_of
 
 PROFILE, ARCHIVES = ".mobileprovision", (".ipa", ".xcarchive")
 # The property list and the profile of an app, and of each extension in it.
@@ -69,12 +69,9 @@ def _signed(file: File, is_extension: bool, files: Mapping[str, bytes]) -> Build
         raise ConfigurationError(f"{file.name!r} holds no property list and no profile that can be read.")
     rights = None if profile is None else table(profile.get("Entitlements"))
     signed = next((str(value) for key, value in (rights or {}).items() if key.endswith("application-identifier")), "")
-    settings = {
-        "PRODUCT_BUNDLE_IDENTIFIER": str((plist or {}).get("CFBundleIdentifier") or signed.partition(".")[2]),
-        "DEVELOPMENT_TEAM": str(
-            next(iter(rows((profile or {}).get("TeamIdentifier"))), "") or signed.partition(".")[0]
-        ),
-    }
+    team = next(iter(rows((profile or {}).get("TeamIdentifier"))), "") or signed.partition(".")[0]
+    bundle_id = (plist or {}).get("CFBundleIdentifier") or signed.partition(".")[2]
+    settings = settings_of(str(bundle_id), str(team))
     product = "" if plist is None else "app-extension" if is_extension else "application"
     name = file.name.rpartition("/")[2]
     return BuildTarget(name, file, "", product, settings, plist, None, rights, file)

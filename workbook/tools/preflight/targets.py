@@ -202,10 +202,11 @@ def read_targets(project: Project) -> Targets:
         else:
             reader.broken[file, "no property list in the old form"] = None
     if not targets:
-        targets = [*reader.read_xcodegen(), *reader.read_expo()]
-    is_described = bool(targets)
-    if not any(target.product for target in targets):
-        targets += reader.read_property_lists()
+        targets = [*reader.read_xcodegen()] or [*reader.read_expo()]
+        listed = {target.plist_file for target in targets}
+        targets += [target for target in reader.read_property_lists() if target.plist_file not in listed]
+    # a plugin of Expo may make an extension that no file describes
+    is_described = any(target.configuration or (target.product and target.role != "app") for target in targets)
     unique = {(target.name, target.configuration, target.file.name): target for target in targets}
     made = Targets(tuple(unique.values()), tuple(reader.broken), tuple(project_files))
     return made if is_described else replace(made, generating=_generating(project, bool(made.provisioning)))
@@ -217,16 +218,13 @@ def _generating(project: Project, is_about: bool) -> str:  # noqa: FBT001
         rb"payment-pass-provisioning|issuer-provisioning|IssuerProvisioning|card-?provisioning", re.IGNORECASE
     )
     for names, tool in (
-        (("project.yml", "project.yaml"), "xcodegen generate"),
         (("app.json", "app.config.js", "app.config.ts", "expo-target.config.js"), "npx expo prebuild"),
         (("config.xml",), "cordova prepare"),
         (("Project.swift",), "tuist generate"),
     ):
         for file in project.named(*names):
             if is_about or about.search(file.content):
-                return (
-                    f"{file.name} is recognised, and not read: run `{tool}`, and judge the project file that it makes."
-                )
+                return f"{file.name} does not say all: run `{tool}`, and judge the project file that it makes."
     return ""
 
 
@@ -335,14 +333,9 @@ class _Reader:
         """A target of XcodeGen. What a template, a group of settings or another file says of it is unknown."""
         options, platform = table(content.get("options")), str(described.get("platform"))
         is_whole = not {"include", "templates"} & {*content, *described}
-        settings = {
-            "target_name": name,
-            "PRODUCT_BUNDLE_IDENTIFIER": f"{options.get('bundleIdPrefix', COMPUTED)}.{name}",
-        }
-        for owner, levels in (
-            (content, options.get("deploymentTarget")),
-            (described, described.get("deploymentTarget")),
-        ):
+        settings = settings_of(f"{options.get('bundleIdPrefix', COMPUTED)}.{name}", "") | {"target_name": name}
+        for owner, levelled in ((content, options), (described, described)):
+            levels = levelled.get("deploymentTarget")
             level = levels.get(platform) if isinstance(levels, dict) else levels
             written = table(owner.get("settings"))
             of_one = table(table(written.get("configs")).get(configuration))
@@ -356,10 +349,9 @@ class _Reader:
         for key, entry in (("INFOPLIST_FILE", info), ("CODE_SIGN_ENTITLEMENTS", rights)):
             settings.setdefault(key, str(entry.get("path", "")))
         product = str(described.get("type", "")).rpartition(".")[2]
-        plist, entitlements = info.get("properties"), rights.get("properties")
-        target = BuildTarget(
-            name, file, configuration, product, settings, plist=plist, entitlements=_literal(entitlements)
-        )
+        plist = table(info["properties"]) if "properties" in info else None
+        target = BuildTarget(name, file, configuration, product, settings, plist)
+        target = replace(target, entitlements=_literal(rights.get("properties")))
         return self.complete(target, file.path.parent, is_whole=is_whole)
 
     def read_expo(self) -> Iterator[BuildTarget]:
@@ -377,7 +369,7 @@ class _Reader:
                 levels = (table(part).get("deploymentTarget") for plugin in plugins for part in plugin.values())
                 level, name = next(filter(None, levels), ""), str(expo.get("slug", "App"))
                 rights = _literal(section.get("entitlements", {}))
-                settings = _settings(app_id, level, team)
+                settings = settings_of(app_id, team, level)
                 plist = table(section.get("infoPlist"))
                 yield BuildTarget(name, file, "", "application", settings, plist, None, rights, file)
         for file in self.project.named("expo-target.config.js", "expo-target.config.json"):
@@ -385,7 +377,7 @@ class _Reader:
             bundle_id = str(described.get("bundleIdentifier", COMPUTED))
             bundle_id = f"{app_id}{bundle_id}" if bundle_id.startswith(".") else bundle_id
             rights = _literal(described.get("entitlements", COMPUTED if "..." in described else {}))
-            settings = _settings(bundle_id, described.get("deploymentTarget", ""), team)
+            settings = settings_of(bundle_id, team, described.get("deploymentTarget", ""))
             plist_file = self.project.at(file.path.parent / "Info.plist")
             name, own_list = str(described.get("name", file.path.parent.name)), self.read_list(plist_file)
             yield BuildTarget(name, file, "", "app-extension", settings, own_list, plist_file, rights, file)
@@ -427,18 +419,15 @@ def _read_csproj(file: File) -> dict[str, str]:
     return settings
 
 
-def _settings(bundle_id: str, level: Any, team: str) -> dict[str, str]:
+def settings_of(bundle_id: str, team: str, level: object = "") -> dict[str, str]:
     """Build settings with these values."""
-    return {
-        "PRODUCT_BUNDLE_IDENTIFIER": bundle_id,
-        "PHONEOS_DEPLOYMENT_TARGET": str(level),
-        "DEVELOPMENT_TEAM": team,
-    }
+    named = {"PRODUCT_BUNDLE_IDENTIFIER": bundle_id, "DEVELOPMENT_TEAM": team}
+    return {**named, "PHONEOS_DEPLOYMENT_TARGET": str(level)}
 
 
 def _literal(rights: Any) -> Mapping[str, Any] | None:
     """Entitlements in a description; None where the one for provisioning is computed, or may be."""
-    listed = table(rights)
+    listed = {str(key): value for key, value in table(rights).items()}
     is_named = any(PROVISIONING.search(key) for key in listed)
     computed = any(PROVISIONING.search(key) and value == COMPUTED for key, value in listed.items())
     return listed if isinstance(rights, dict) and not computed and (is_named or "..." not in listed) else None
