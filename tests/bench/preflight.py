@@ -36,7 +36,7 @@ from workbook.errors import WorkbookError
 from workbook.tools.diagnose.inspector import inspect
 from workbook.tools.preflight import run as preflight_run
 from workbook.tools.preflight.gradle import read_script
-from workbook.tools.preflight.literals import read_old_plist, read_plist
+from workbook.tools.preflight.literals import read_javascript, read_old_plist, read_plist, read_yaml
 from workbook.tools.preflight.project import File, Project, read_project
 from workbook.tools.preflight.run import Preflight, finding_lines, preflight, read_environment
 from workbook.tools.preflight.signing import read_certificates, read_sent
@@ -112,7 +112,9 @@ def parsers(folder: Path) -> list[Parser]:
 
     return [
         Parser("build scripts", 18, of[".kts"] * 2 + of[".toml"], lambda data: read_script(text(data))),
-        Parser("project files", 15, of[".pbxproj"], lambda data: read_old_plist(text(data))),
+        Parser("descriptions", 5, [b"module.exports = { type: 'w', rights: { b: [f(1), ...c] } };", b"a: {b: [c]}"],
+               lambda data: (read_javascript(text(data)), read_yaml(text(data)))),
+        Parser("project files", 10, of[".pbxproj"], lambda data: read_old_plist(text(data))),
         Parser("property lists", 20, [*of["plist"], *binary, *of[".entitlements"]], read_plist),
         Parser("opaque data", 15, [*opaque, *map(b64encode, opaque)], inspect),
         Parser("symptoms and logs", 3, [b"15009 ApiException", b'{"status": 422, "errorCode": "30_031"}'],

@@ -2,7 +2,7 @@
 
 import json
 import plistlib
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import pytest
 from sample_projects import judge
@@ -27,9 +27,9 @@ def profile(bundle_id, **rights):
     return b"\x30\x82 signed: " + plistlib.dumps(content) + b"\x00\x17"
 
 
-def archive(file, without=(), bare=()):
+def archive(file, without=(), bare=(), compression=ZIP_STORED):
     """An archive; `without` the entitlement in these profiles, `bare` of a profile in these bundles."""
-    with ZipFile(file, "w") as made:
+    with ZipFile(file, "w", compression) as made:
         for bundle, (bundle_id, point) in BUNDLES.items():
             plist = {"CFBundleIdentifier": bundle_id}
             plist |= {"NSExtension": {"NSExtensionPointIdentifier": point}} if point else {}
@@ -77,9 +77,12 @@ def test_single_profiles_are_found_by_their_id_and_each_missing_one_is_named(tmp
     assert judge("signing.profiles", platform_b).verdict is Verdict.NOT_APPLICABLE
 
 
-@pytest.mark.parametrize("name", ["a.ipa", "a.mobileprovision", "a.xcarchive", "none.ipa"])
+@pytest.mark.parametrize("name", ["a.ipa", "a.mobileprovision", "a.xcarchive", "none.ipa", "cut.ipa"])
 def test_what_holds_no_profile_is_one_sentence(tmp_path, platform_b, capsys, name):
-    if not name.startswith("none"):
+    if name.startswith("cut"):
+        content = archive(tmp_path / name, compression=ZIP_DEFLATED).read_bytes()
+        (tmp_path / name).write_bytes(content[:100] + bytes(60) + content[160:])
+    elif not name.startswith("none"):
         (tmp_path / name).write_bytes(b"PK\x03\x04 and no more")
     assert main(["preflight", str(platform_b), "--signing", str(tmp_path / name)]) == 2
     assert name in capsys.readouterr().err

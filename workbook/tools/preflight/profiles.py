@@ -7,7 +7,7 @@ each of the three targets, and not only in their entitlements files; a profile t
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from workbook.base.files import read_named, read_regular
 from workbook.errors import ConfigurationError
@@ -38,7 +38,7 @@ def read_signed(path: Path) -> Iterator[BuildTarget]:
             for name, content in _read_archive(path):
                 if match := IN_ARCHIVE.search(name):
                     bundles.setdefault(match[1], {})[match[2]] = content
-        except (OSError, BadZipFile, NotImplementedError, RuntimeError) as error:  # the last two: a part is encrypted
+        except Exception as error:  # noqa: BLE001  # a damaged archive raises what its compression likes
             raise ConfigurationError(f"Cannot read {str(path)!r}: {error}. {again}") from None
     if not bundles:
         raise ConfigurationError(f"{str(path)!r} holds no app. {again}")
