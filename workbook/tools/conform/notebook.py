@@ -41,7 +41,7 @@ _spec: Any = spec_from_file_location("workbook_sample_reference", sample("back_e
 _reference = module_from_spec(_spec)
 sys.modules[_spec.name] = _reference
 _spec.loader.exec_module(_reference)
-# The relay worth copying. A derived class can break it, or mend what is broken.
+# The relay worth copying. A derived class can break it, or fix what is broken.
 Relay: Any = _reference.Relay
 # What its operations raise: a status, and a sentence for the app.
 Refused: Any = _reference.Refused

@@ -144,7 +144,7 @@ def apply_baseline(
             stale.append(f"{entry.case}: it passes now. Take it out of the baseline.")
         elif entry in expired:
             day = f"its last day was {entry.expires}"
-            stale.append(f"{entry.case}: {day}. Mend it, or give it another day and say why.")
+            stale.append(f"{entry.case}: {day}. Fix it, or give it another day and say why.")
     for at, result in enumerate(results):
         fitting = [entry for entry in known if entry not in expired and fits(entry.case, result.case)]
         if result.verdict not in COVERED:

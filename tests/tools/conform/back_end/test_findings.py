@@ -301,11 +301,11 @@ def test_the_first_call_is_a_get_with_the_first_app():
     [
         ("relay.get.no-body", FORM, FORM.todo),
         ("relay.get.no-body", replace(FORM, root=Root.KEY), FORM.todo),
-        ("relay.get.no-body", replace(FORM, root=Root.FOLLOWS), "Mend this first"),
-        ("relay.get.no-body", replace(FORM, todo=AFRESH), "Mend this first"),
+        ("relay.get.no-body", replace(FORM, root=Root.FOLLOWS), "Fix this first"),
+        ("relay.get.no-body", replace(FORM, todo=AFRESH), "Fix this first"),
         ("relay.post.one-field", replace(FORM, root=Root.CASE), FORM.todo),
-        ("relay.list.one-get-each", FORM, "Mend this first"),
-        ("relay.get.fresh", FORM, "Mend this first"),
+        ("relay.list.one-get-each", FORM, "Fix this first"),
+        ("relay.get.fresh", FORM, "Fix this first"),
     ],
 )
 def test_a_plain_call_that_fails_has_the_advice_of_the_cases_about_its_form(name, miss, todo):
@@ -313,6 +313,8 @@ def test_a_plain_call_that_fails_has_the_advice_of_the_cases_about_its_form(name
     finding = PlainFailure("GET", ("platform A",), "status 502.", by_configuration=False).finding(results)
     assert (finding.root, finding.todo.startswith(todo)) == (Root.PLAIN_CALL, True)
     assert finding.cases == ("relay.post.sdk-input-byte-exact",)
+    unasked = PlainFailure("GET", ("platform A",), "status 502.", by_configuration=False, asked=False)
+    assert unasked.finding(results).todo.startswith("Fix this first")  # no request has a form that could be wrong
 
 
 def test_one_lane_is_told_with_the_cases_that_show_the_same():

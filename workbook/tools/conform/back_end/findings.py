@@ -57,12 +57,14 @@ class PlainFailure:
         apps: the platforms whose app makes it.
         why: how it failed and what to check, in sentences.
         by_configuration: the configuration seems to be wrong, so the back end cannot be judged with it.
+        asked: the API was called: then the cases about the form of the request have advice.
     """
 
     operation: str
     apps: tuple[str, ...]
     why: str
     by_configuration: bool
+    asked: bool = True
 
     def finding(self, results: Iterable[BackEndResult]) -> RunFinding:
         """This failure for a report, with advice from the cases about the call's form."""
@@ -71,12 +73,12 @@ class PlainFailure:
         for result in results:
             script = result.case.script  # list cases (several cards) give no advice
             form = result.case.group is BackEndGroup.FORM and result.verdict in CONFIRMED and script.cards == 1
-            if form and self.operation in script.operations:
+            if self.asked and form and self.operation in script.operations:
                 own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
                 advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON, MORE_TIME)]
         untested = tuple(result.case.name for result in results if result.why == case_runner.NO_PLAIN_CALL)
-        mend = "Mend this first, because nearly every case makes this call; the cases of group form check the request."
-        return RunFinding(Root.PLAIN_CALL, str(self), " ".join(dict.fromkeys(advice)) or mend, untested)
+        first = "Fix this first, because nearly every case makes this call."
+        return RunFinding(Root.PLAIN_CALL, str(self), " ".join(dict.fromkeys(advice)) or first, untested)
 
     def __str__(self) -> str:
         return f"The plain {self.operation} of the app of {platform_names(self.apps)} does not work: {self.why}"
@@ -100,7 +102,7 @@ async def plain_attempt(runner: CaseRunner) -> tuple[tuple[PlainFailure, ...], b
         alive = alive or bool(seen.arrived) or any(call.succeeded for call in seen.calls)
         failures += [
             PlainFailure(call.operation, tuple(apps), " ".join(why_not(call, seen, target.base_url)),
-                         _by_configuration(call, seen))
+                         _by_configuration(call, seen), bool(seen.during(call)))
             for call in seen.calls if not call.succeeded
         ]  # fmt: skip
     runner.plain_works = not failures

@@ -82,7 +82,7 @@ def difference(wanted: str, came: str | None, other: str = "another value") -> s
     """How two values differ, in words that hold neither; `other` says what came where no change explains it."""
     if came is None:
         return "no value where it belongs"
-    # what a back end may have done, and how the value then looks: whoever knows the change finds the line to mend
+    # what a back end may have done, and how the value then looks: whoever knows the change finds the line to fix
     outer = " \t\r\n\u00a0\ufeff\u200b"
     octets, urlsafe = wanted.encode("utf-8", "surrogatepass"), str.maketrans("+/", "-_")
     inside = decode_strictly(wanted) or octets
