@@ -1,6 +1,7 @@
 """Each case holds with the app of each platform that the back end can tell apart, and a report says with which not."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import relays
@@ -41,11 +42,10 @@ def test_a_case_is_tried_once_for_each_app_that_the_back_end_can_tell_apart(name
     assert tried(name, other) == wanted
 
 
-@pytest.mark.parametrize("first", Verdict)
-@pytest.mark.parametrize("second", Verdict)
-def test_the_graver_verdict_of_both_apps_counts(first, second):
-    both = combine([BackEndResult(ONE_EACH, first, platform=A), BackEndResult(ONE_EACH, second, platform=B)])
-    assert both.verdict.gravity == min(first.gravity, second.gravity)
+def test_the_graver_verdict_of_both_apps_counts():
+    for first, second in product(Verdict, repeat=2):
+        both = combine([BackEndResult(ONE_EACH, first, platform=A), BackEndResult(ONE_EACH, second, platform=B)])
+        assert both.verdict.gravity == min(first.gravity, second.gravity)
 
 
 def test_a_miss_says_with_whose_app_it_was_and_stands_there_once():

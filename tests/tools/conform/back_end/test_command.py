@@ -160,18 +160,6 @@ def test_a_signal_while_the_back_end_starts_leaves_a_report_and_no_process(folde
 
 
 @pytest.mark.slow
-def test_the_limit_for_all_cases_leaves_a_report_that_says_so(folder, run):
-    path = folder[0] / "back-end.toml"
-    path.write_text(path.read_text().replace("answer = 2.0", "answer = 2.0\nwhole = 5"))
-    code, out, err = run()
-    assert code == 2, out + err
-    told = report(folder)
-    assert "The time limit of 5 s for all cases ran out ([timeouts] whole)." in told["about"]["trouble"]
-    assert {"pass", "not testable"} <= {case["verdict"] for case in told["cases"]}
-    assert (told["about"]["interrupted"], told["about"]["unfinished"]) == (False, [])
-
-
-@pytest.mark.slow
 def test_values_by_hand_are_printed_and_the_first_call_is_waited_for(folder):
     path, environ = folder
     file = path / "back-end.toml"
@@ -249,12 +237,6 @@ def test_init_prints_a_file_that_is_in_order(tmp_path, monkeypatch, capsys):
     assert cli.main(["conform", "init"]) == 0
     (tmp_path / "back-end.toml").write_text(capsys.readouterr().out)
     assert cli.main(["conform", "--check-config"]) == 0
-
-
-@pytest.mark.parametrize("words", [["--help"], ["init", "--help"], ["run", "--help"]])
-def test_help_is_help(words, capsys):
-    assert cli.main(["conform", *words]) == 0
-    assert capsys.readouterr().out.startswith("usage: workbook conform")
 
 
 def test_help_says_every_exit_code(capsys):

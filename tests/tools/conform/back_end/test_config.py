@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from workbook.base.forms import BadConfigurationError
-from workbook.tools.conform.back_end.config import BackEndForm, Exports, as_toml, load_baseline, load_config
+from workbook.tools.conform.back_end.config import BackEndForm, Exports, as_toml, load_config
 from workbook.tools.conform.back_end.model import BackEndGroup, BackEndOperation
 
 FULL = """
@@ -228,13 +228,3 @@ def test_every_mistake_is_told_at_once(tmp_path):
     labels = [one.partition(":")[0] for one in caught.value.mistakes]
     assert {"base_url", "platforms", "[get] path", "[get] sdk_input", "[post] sdk_otput"} <= set(labels)
     assert "[[cardholder]] 1 session authorization" in labels
-
-
-def test_a_known_failure_needs_its_case_and_a_comment(tmp_path):
-    (tmp_path / "known.toml").write_text('[[known]]\ncase = " "\ncomment = "\\t"\n')
-    with pytest.raises(BadConfigurationError) as caught:
-        load_baseline(tmp_path / "known.toml")
-    assert list(caught.value.mistakes) == [
-        "[[known]] 1 case: give the name of a case.",
-        "[[known]] 1 comment: give a text that says why it fails, and what is done about it.",
-    ]

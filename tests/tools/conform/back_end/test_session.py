@@ -5,7 +5,6 @@ import re
 import threading
 import time
 from contextlib import contextmanager
-from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -31,7 +30,7 @@ from workbook.tools.conform.back_end.model import (
 )
 from workbook.tools.conform.back_end.session import RunOptions, conform
 from workbook.tools.harness.model import Verdict
-from workbook.tools.harness.selection import Baseline, Known, chosen
+from workbook.tools.harness.selection import chosen
 
 CARDS = tuple(f"PICONFORM{number:016d}" for number in range(1, 7))
 SURFACE = Surface(
@@ -242,16 +241,6 @@ def test_a_fault_of_the_workbook_is_told_as_one_and_without_values():
     assert (case.verdict, record.about.exit_code) == ("harness error", 255)
     assert case.why.startswith("ValueError in test_session.py, line ")
     assert reason(ConfigurationError("ours")) == "ConfigurationError: ours"
-
-
-@pytest.mark.slow
-def test_a_baseline_covers_and_goes_stale():
-    known = (Known("relay.post.key-once", "ticket 1"), Known("relay.get.path", "ticket 2", date(2999, 1, 1)))
-    with MockApi(CARDS) as side, relayed(side, key="KEY-not-the-one-at-all-0000") as url:
-        record = run(url, mock=side, options=RunOptions(A_FEW, baseline=Baseline(known)))
-    assert [case.verdict for case in record.cases] == ["pass", "known", "pass"]
-    assert record.about.stale == ("relay.get.path: it passes now. Take it out of the baseline.",)
-    assert record.about.exit_code == 1
 
 
 ADAPTER = """
