@@ -124,8 +124,7 @@ def show(options: argparse.Namespace, record: RunRecord, lines: Iterable[str]) -
         for line in (*lines, *([f"reports in {options.out}"] if options.out else [])):
             say(line)
         return record.about.exit_code
-    from workbook.tools.harness.ci_formats import to_sarif
-    from workbook.tools.harness.output import to_junit
+    from workbook.tools.harness.output import to_junit, to_sarif
     from workbook.tools.harness.report import to_json
 
     text = {"json": to_json, "junit": to_junit, "sarif": to_sarif}[options.format](record)

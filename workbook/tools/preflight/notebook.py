@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 
 from workbook.base.values import of_type, quoted
 from workbook.errors import ParameterError
-from workbook.tools.harness.ci_formats import LEVELS
 from workbook.tools.harness.notebook import Result
+from workbook.tools.harness.output import LEVELS
 from workbook.tools.harness.report import RunRecord
 from workbook.tools.harness.selection import Baseline, chosen
 from workbook.tools.harness.summary import headline

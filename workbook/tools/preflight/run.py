@@ -11,8 +11,8 @@ from workbook.base.files import read_named
 from workbook.base.rules import Owner
 from workbook.base.terminal import visible
 from workbook.errors import ConfigurationError
-from workbook.tools.harness.ci_formats import LEVELS
 from workbook.tools.harness.model import CaseResult, Verdict, gravest
+from workbook.tools.harness.output import LEVELS
 from workbook.tools.harness.report import About, RunRecord, conclude
 from workbook.tools.harness.selection import Options
 from workbook.tools.preflight import cases_a, cases_b, cases_text

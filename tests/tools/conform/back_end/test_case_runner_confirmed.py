@@ -59,7 +59,7 @@ class OneAtATime(reference.Relay):
 
     def call(self, *words, **more):
         with self.lock:
-            time.sleep(0.25)
+            time.sleep(0.5)
             return super().call(*words, **more)
 
 
@@ -97,7 +97,9 @@ def test_calls_that_wait_for_one_another_are_late_beside_others_and_not_alone(mo
     monkeypatch.setattr(CaseRunner, "is_busy", False)  # however busy this machine is
     names = [name for name, case in CASES.items() if case.script.calls and not case.script.alone
              and name.startswith("relay.get.text-")][:8]  # fmt: skip
-    late = [one for one in of(monkeypatch, OneAtATime, names, bound=1.0) if one.verdict is not Verdict.PASS]
+    late = [
+        one for one in of(monkeypatch, OneAtATime, names, deadline=8.0, bound=3.0) if one.verdict is not Verdict.PASS
+    ]
     assert {miss.todo for one in late for miss in one.misses} == {SIDE_BY_SIDE}
 
 

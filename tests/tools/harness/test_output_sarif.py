@@ -7,9 +7,8 @@ import pytest
 from ran import MISS, recorded
 from ran import result as ran
 
-from workbook.tools.harness.ci_formats import LEVELS, to_sarif
 from workbook.tools.harness.model import Verdict
-from workbook.tools.harness.output import reports
+from workbook.tools.harness.output import LEVELS, reports, to_sarif
 
 
 def test_each_finding_has_a_rule_a_level_and_a_place():

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.tools.harness.ci_formats import JUnitCase, JUnitSuite, junit
+from workbook.tools.harness.output import JUnitCase, JUnitSuite, junit
 
 CASES = (
     JUnitCase("good", "a", 0.25, text="first"),
