@@ -1,8 +1,6 @@
 import re
 from dataclasses import dataclass, replace
 
-from workbook.flows.variants import VARIANTS_A
-from workbook.views import findings as tables
 from workbook.views.findings import findings
 
 
@@ -59,14 +57,3 @@ def test_hostile_text_is_escaped():
 
 def test_the_same_findings_give_the_same_view():
     assert repr(findings(several())) == repr(findings(reversed(list(several()))))
-
-
-def test_the_variants_of_platform_a_say_which_outcomes_and_which_failures_they_have(monkeypatch):
-    earlier, later = VARIANTS_A.values()
-    lacking = replace(earlier, facts=replace(earlier.facts, lacks_failures=("Timeout",)))
-    monkeypatch.setattr(tables, "VARIANTS_A", {"earlier": lacking, "later": later})
-    text = tables.variants_of_platform_a().text()
-    assert "canProvision can answer ApiError (assumed)" in text
-    assert "with Timeout (sdk-a)" in text  # its heading has two lines
-    rows = [re.findall(r"\b(?:earlier|later|yes|no)\b", line) for line in text.splitlines()]
-    assert [row for row in rows if row] == [["earlier", "no", "no"], ["later", "yes", "yes"]]

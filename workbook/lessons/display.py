@@ -122,7 +122,6 @@ LOOK_UPS = {
     "sources": ("workbook.lessons.session", "sources"),
     "time limits": ("workbook.views.findings", "time_limits"),
     "variants": ("workbook.views.findings", "variants"),
-    "variants of platform A": ("workbook.views.findings", "variants_of_platform_a"),
 }
 
 
@@ -133,7 +132,7 @@ def table(name: str, *args: Any, **choices: Any) -> View:
         name: `advice` (what a good back end does about a failure), `answers` (wrong answers to a GET), `back ends`,
             `cases` (of `conform`; patterns select some), `fault outcomes` (choice: `moment`), `faults`,
             `retries` (and limits), `sources` (what is real with each),
-            `time limits`, `variants` (of platform B; choice: `profile`) or `variants of platform A`.
+            `time limits` or `variants` (of platform B; choice: `profile`).
         args: the patterns of `cases`.
         choices: as named above.
 

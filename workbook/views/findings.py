@@ -11,7 +11,7 @@ from workbook.checks.diagnosis import row_of, see
 from workbook.checks.finding import Finding
 from workbook.errors import ParameterError
 from workbook.flows.messages import LIMITS
-from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_A
+from workbook.flows.variants import B_EARLIER, B_LATER
 from workbook.play.own_code import BACK_END_WAIT
 from workbook.views.html import View, tag, unbroken
 from workbook.views.sequence import sequence
@@ -173,21 +173,3 @@ def retries() -> Table:
         ("your app's wait for your back end", f"{BACK_END_WAIT:g} s", "REL-5; assumed"),
         ("the wallet's wait, platform B", f"{LIMITS['provision'].seconds:g} s", f"{LIMITS['provision'].source}"),
     ])  # fmt: skip
-
-
-def variants_of_platform_a() -> Table:
-    """The differences between platform A's variants other than their state tables (A-DEP-1, A-CAN-5)."""
-    facts = {name: variant.facts for name, variant in VARIANTS_A.items()}
-    events = sorted({event for each in facts.values() for event in each.lacks}, key=lambda event: event.says)
-    names = sorted({name for each in facts.values() for name in each.lacks_failures})
-    rows = []
-    for flow, each in facts.items():
-        has = [event not in each.lacks for event in events] + [name not in each.lacks_failures for name in names]
-        rows.append((flow, each.push_provisioning_library, *("yes" if it else "no" for it in has)))
-    head = [
-        "flow",
-        "wallet provider's library (pairing: assumed)",
-        *(f"canProvision can answer {event.__name__} (assumed)" for event in events),
-        *(f"provision can fail with {name} (sdk-a)" for name in names),
-    ]
-    return table("Platform A's variants", head, rows)
