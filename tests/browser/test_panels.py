@@ -179,6 +179,7 @@ def test_an_app_that_misbehaves_takes_two_taps_and_the_findings_say_so(panel):
 
 
 @pytest.mark.rule("A-BTN-2")
+@pytest.mark.nightly
 def test_of_many_quick_taps_none_is_lost(panel):
     stage = panel("careless")
     stage.get_by_role("checkbox", name="Misbehaving app").check()
@@ -277,6 +278,7 @@ LIES_WITHIN = """(element, box) => {
 """Whether an element is seen in whole in its box."""
 
 
+@pytest.mark.nightly
 def test_the_newest_line_and_the_present_state_are_seen_in_whole(panel):
     shown = panel("walk")
     slider, number = shown.get_by_role("slider", name="Step"), NUMBERS["walk"]
@@ -332,6 +334,7 @@ def test_on_a_projector_nothing_is_cut_and_the_phone_is_beside_its_messages(pane
     shown.page.set_viewport_size({"width": 1280, "height": 800})
 
 
+@pytest.mark.nightly
 def test_where_there_is_room_the_states_stand_beside_the_messages(panel):
     shown = panel("walk")
     shown.get_by_role("tab", name="States").click()
@@ -344,6 +347,7 @@ def test_where_there_is_room_the_states_stand_beside_the_messages(panel):
     assert shown.locator(".wb-page-states").is_hidden()
 
 
+@pytest.mark.nightly
 def test_playing_moves_the_lines_in_their_own_box_and_never_the_page(panel):
     shown = panel("walk")
     shown.get_by_role("combobox", name="Speed").select_option("five times as fast")
@@ -397,6 +401,7 @@ def test_the_keyboard_alone_will_do_and_the_notebook_takes_no_key(panel):
     assert (page.locator(".jp-Cell").count(), taps(stage)) == (cells, 1)
 
 
+@pytest.mark.nightly
 def test_a_choosers_list_keeps_its_keys(notebook):
     cells, taps = notebook.locator(".jp-Cell").count(), notebook.get_by_label("taps", exact=True)
     taps.focus()
@@ -463,6 +468,7 @@ def test_nothing_went_wrong_and_nothing_left_the_machine(notebook):
 ENDED = "The kernel has ended. Run the cells down to this one again to go on."
 
 
+@pytest.mark.nightly
 def test_a_kernel_that_was_killed_leaves_the_film_and_says_how_to_go_on(panel):
     page = panel("tap").page
     chosen(page, "Run", "Run All Cells")

@@ -67,6 +67,7 @@ def left(page):
     return [url for url in page.asked if url.startswith(("http", "ws")) and urlsplit(url).hostname != "127.0.0.1"]
 
 
+@pytest.mark.nightly
 def test_a_stage_can_be_played_in_voila_and_nothing_leaves_the_machine(page, voila):
     page.set_default_timeout(60_000)
     page.goto(voila)

@@ -6,5 +6,5 @@ from pathlib import Path
 LESSONS = [
     path
     for path in sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
-    if "WORKBOOK_EVERYTHING" in os.environ or path.stem[:2] in {"00", "03", "05", "08"}
+    if "WORKBOOK_EVERYTHING" in os.environ or path.stem[:2] in {"00", "03", "05"}
 ]

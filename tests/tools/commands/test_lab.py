@@ -94,6 +94,7 @@ def test_it_starts_with_an_empty_home_and_answers(address):
 
 @pytest.mark.browser
 @pytest.mark.needs("chromium")
+@pytest.mark.nightly
 def test_a_person_is_asked_nothing_and_nothing_leaves_the_machine(address):
     from playwright.sync_api import sync_playwright  # only where there is a browser
 

@@ -123,6 +123,7 @@ def test_a_cluster_makes_the_same_bytes(own_code, in_this_process):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_scheduler_that_is_not_there_is_told(own_code):
     with pytest.raises(ConfigurationError, match=r"^No scheduler at 'tcp://127\.0\.0\.1:9': "):
         sweep(read_matrix(own_code / "matrix.toml"), own_code / "out", partial(open_cluster, "tcp://127.0.0.1:9"))

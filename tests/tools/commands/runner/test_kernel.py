@@ -27,7 +27,13 @@ def until(condition, seconds=20.0):
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "cancelled"])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(signal.SIGINT, id="ctrl-c"),
+        pytest.param(signal.SIGTERM, id="cancelled", marks=pytest.mark.nightly),
+    ],
+)
 def test_an_interrupted_run_leaves_a_valid_report_and_no_kernel(books, is_alive, sent):
     books.add("00_quick", "from workbook.lessons.lesson import check\ncheck('done', True)")
     for name in ("01_stuck", "02_stuck", "03_waits"):
