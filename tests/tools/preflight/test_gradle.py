@@ -254,6 +254,8 @@ def test_flavours_of_a_script_that_is_applied_are_read_and_another_one_is_said(t
     script.write_text(f"""
 apply from: {named}
 apply from: '../node_modules/it/native.gradle'
+apply from: project(':react-native-config').projectDir.getPath() + "/dotenv.gradle"
+apply from: new File(["node", "-p", "require.resolve('it/package.json')"].execute(null, rootDir).text, "../a.gradle")
 platform {{ defaultConfig {{ applicationId 'a.b' }} }}
 dependencies {{ implementation 'operator:card-provisioning:0.4.1' }}
 """)
@@ -262,7 +264,7 @@ dependencies {{ implementation 'operator:card-provisioning:0.4.1' }}
     flavors = "platform { productFlavors { prod { applicationId 'a.b' }\nuat { applicationIdSuffix '.uat' } } }\n"
     (tmp_path / "gradle" / "flavors.gradle").write_text(flavors)
     (module,) = read_build(read_project([tmp_path])).apps
-    assert {one.application_id for one in module.variants()} == {"a.b", "a.b.uat"}
+    assert ({one.application_id for one in module.variants()}, module.unread) == ({"a.b", "a.b.uat"}, ())
     assert judge("gradle.application-ids", tmp_path).verdict is Verdict.NOTE
 
 

@@ -250,38 +250,3 @@ def test_a_bundle_id_that_is_set_elsewhere_is_not_looked_at(tmp_path):
     config = "Config/Shared.xcconfig"
     files = PROJECTS["xcode"] | {config: PROJECTS["xcode"][config].replace("APP_ID", "OTHER_ID")}
     assert judge("plist.bundle-id", write(tmp_path, files)).verdict is Verdict.NOT_LOOKED_AT
-
-
-@pytest.mark.rule("REL-2")
-@pytest.mark.parametrize(
-    "line",
-    [
-        'val SENTRY_API_KEY = "9f8e7d6c5b4a39281706"',
-        "val apiKey = BuildConfig.WALLET_API_KEY",
-        'val mapsApiKey = "AIzaSyA1234567890abcdefghijklmnopqrstu"',
-        'val issuerApiKey = "change-me-1234567890"',
-        '// val issuerApiKey = "9f8e7d6c5b4a39281706"',
-        'val secretKeyAlias = "com.acme.wallet.secret"',
-    ],
-)
-def test_the_key_of_another_service_is_no_alarm(tmp_path, line):
-    assert judge("app.api-key", write(tmp_path, PROJECTS["gradle"] | {API: line})).verdict is Verdict.PASS
-
-
-@pytest.mark.rule("APP-5")
-@pytest.mark.parametrize(
-    ("file", "text", "verdict"),
-    [
-        (API, 'val baseUrl = "http://10.0.2.2:8080"', Verdict.PASS),
-        (API, 'val baseUrl = "http://localhost:8080"', Verdict.PASS),
-        (API, 'val baseUrl = "http://mobile.acme.example"', Verdict.FAIL),
-        ("app/src/main/Terms.kt", 'val TERMS = "http://www.acme.example/terms"', Verdict.PASS),
-        ("app/src/main/res/xml/net.xml", ('<c><domain-config cleartextTrafficPermitted="true"><domain>localhost'
-         "</domain></domain-config></c>"), Verdict.PASS),
-        ("app/src/main/res/xml/net.xml", ('<c><domain-config cleartextTrafficPermitted="true"><domain>a.example'
-         "</domain></domain-config></c>"), Verdict.WARN),
-        ("app/src/main/res/xml/net.xml", '<c><base-config cleartextTrafficPermitted="true"/></c>', Verdict.WARN),
-    ],
-)  # fmt: skip
-def test_clear_text_to_a_development_machine_is_no_alarm(tmp_path, file, text, verdict):
-    assert judge("app.cleartext", write(tmp_path, PROJECTS["gradle"] | {file: text})).verdict is verdict

@@ -23,7 +23,7 @@ MAKES_PLUGINS = re.compile(r"(^|/)(build-?logic|buildSrc|[\w-]*plugins?)/", re.I
 # What only the block of an app or a library for the phone has; each may be the only one there.
 OF_MOBILE = frozenset({"defaultConfig", "compileSdk", "compileSdkVersion", "namespace", "productFlavors", "buildTypes"})
 # Scripts that frameworks bring, and every project of theirs applies: none makes a flavour.
-OF_FRAMEWORKS = re.compile("node_modules|flutter|cordova")
+OF_FRAMEWORKS = re.compile(r"node_modules|require\.resolve|react-native|flutter|cordova")
 # What makes an element of a container such as `productFlavors`, what finds one, and what delegates a property to one.
 MAKING = frozenset({"create", "register", "maybeCreate"})
 NAMING = MAKING | {"getByName", "named"}
@@ -481,11 +481,12 @@ def _applied(
     applied: list[Statement] = []
     unread: list[str] = []
     for entry in root.below("apply"):
-        text = entry.strings[0] if "from" in entry.words and entry.strings else ""
+        named = [text for text in entry.strings if text.endswith((".gradle", ".kts")) and "from" in entry.words]
+        text = "".join(named[-1:])
         found = scripts.get(text.rpartition("/")[2])
         if found is not None and found is not root:
             applied.append(found)
-        elif text and not OF_FRAMEWORKS.search(text):
+        elif text and not OF_FRAMEWORKS.search(" ".join(entry.strings)):
             place = f"{file.name}:{entry.line} applies {text:.80}"
             unread.append(f"{place}, which was not read: a flavour in it is missing here")
     return tuple(applied), tuple(unread)

@@ -214,9 +214,7 @@ def read_targets(project: Project) -> Targets:
 
 def _generating(project: Project, is_about: bool) -> str:  # noqa: FBT001
     """What makes the project file that is not here, if one of the two is about provisioning; else empty."""
-    about = re.compile(
-        rb"payment-pass-provisioning|issuer-provisioning|IssuerProvisioning|card-?provisioning", re.IGNORECASE
-    )
+    about = re.compile(rb"payment-pass-provisioning|issuer-?provisioning|card-?provisioning", re.IGNORECASE)
     for names, tool in (
         (("app.json", "app.config.js", "app.config.ts", "expo-target.config.js"), "npx expo prebuild"),
         (("config.xml",), "cordova prepare"),
