@@ -68,7 +68,7 @@ def gave_up_at_once(trace: Trace) -> Iterator[Finding]:
         if isinstance(outcome, m.ApiAnswered):
             transient = is_transient("GET", outcome.status)
         if over.method == "GET" and over.attempts == 1 and transient:
-            text = "The GET failed with a transient error, and the back end gave up after one attempt."
+            text = "The GET failed with a transient error, and the back end gave up after one attempt (assumed)."
             todo = "Repeat the GET a few times, with growing random pauses: only a POST must not be repeated (REL-1)."
             yield Finding("REL-1", Severity.WARN, Owner.YOU, text, todo, call[-1].at)
 

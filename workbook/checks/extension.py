@@ -248,7 +248,7 @@ EXTENSION_CHECKS: tuple[Check, ...] = (
     ),
     Symptom(
         m.EntriesUnavailable, "X-STATUS-2", Severity.NOTE, Owner.YOU,
-        "status() says that there are no pass entries, so the app is not listed.",
+        "status() says that there are no pass entries, so the app is not listed (wallet).",
         "Right when nothing is saved yet: the main app saves the sdkInput after its own network call (X-CACHE-1).",
     ),
     Symptom(
@@ -308,7 +308,7 @@ EXTENSION_CHECKS: tuple[Check, ...] = (
     ),
     Symptom(
         m.EntriesReturned, "X-GEN-1", Severity.FAIL, Owner.YOU,
-        "A pass entry has another identifier than the SDK gave it.", _SDKS_IDENTIFIERS,
+        "A pass entry has another identifier than the SDK gave it (the card's id: assumed).", _SDKS_IDENTIFIERS,
         when=lambda returned: any(entry.identifier != entry.payment_instrument_id for entry in returned.entries),
     ),
     changed_identifiers,

@@ -44,7 +44,7 @@ CARDHOLDER, WALLET_APP, APP, EXTENSION, STORAGE, SDK, WALLET, BACK_END, API = Ac
 VALUES: Mapping[str, str] = {
     "attempts": "", "basis": "", "brand": "spec", "call": "spec", "can_add_to_phone": "sdk-b",
     "can_add_to_watch": "sdk-b", "card_address": "spec", "card_display_name": "spec", "cards": "", "case": "sdk-b",
-    "ending": "", "entries": "", "error": "", "fault": "", "found": "", "hidden_by_scheme": "sdk-b",
+    "ending": "", "entries": "", "error": "", "fault": "", "found": "", "hidden_by_scheme": "inferred",
     "identifier": "spec", "instance": "", "instances": "", "is_watch_activated": "spec", "line": "", "location": "",
     "meant": "", "message": "", "method": "spec", "name": "", "names": "", "out_of_reach": "sdk-b", "pause": "",
     "outcome": "", "payment_instrument_id": "spec", "phone": "sdk-b", "problems": "wallet", "really": "",
@@ -1053,7 +1053,7 @@ class AuthorizationUiShown(Aside):
 
 @message(EXTENSION, WALLET_APP, "completionHandler(…)", "spec", "X-AUTH-1", arrow=False)
 class CompletionHandlerCalled(Aside):
-    """The authorization UI called completionHandler (X-AUTH-1), which it should do once (wallet)."""
+    """The authorization UI called completionHandler (X-AUTH-1), which it should do once (assumed)."""
 
     succeeded: bool
 

@@ -26,7 +26,7 @@ from workbook.views.html import View, tag, trust
 from workbook.views.phone import KeyScreens
 from workbook.views.table import Table, facts, paragraph, preformat
 
-# The cause of each row that is played as an incident. Seven decks of them, each shuffled, have the numbers 1 to 91.
+# The cause of each row that is played as an incident: the incidents have the numbers 1 to 13, in no order of the rows.
 CAUSES: Final = {number: CAUSE_OF_ROW[number] for number in (2, 7, 9, 13, 15, 19, 29, 30)} | {
     1: "the key is wrong",
     10: "the text was not decoded",
@@ -94,8 +94,8 @@ def row_of_incident(number: int) -> CatalogueRow:
     Raises:
         ParameterError: there is no incident of this number.
     """
-    deck, place = divmod(whole("incident", number, least=1, most=7 * len(CAUSES)) - 1, len(CAUSES))
-    return row(Random(f"deck {deck}").sample(sorted(CAUSES), len(CAUSES))[place])  # noqa: S311  # a game
+    shuffled = Random("incidents").sample(sorted(CAUSES), len(CAUSES))  # noqa: S311  # a game
+    return row(shuffled[whole("incident", number, least=1, most=len(CAUSES)) - 1])
 
 
 def incident(number: int, opened: Any) -> Incident:

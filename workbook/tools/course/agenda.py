@@ -182,17 +182,15 @@ def _timed(slots: Iterable[Slot], starts: int, minutes: int, pauses: list[Slot])
 def deal(seed: str, seats: int) -> list[int]:
     """The numbers of the incidents, one for each seat; the same for the same seed.
 
-    One deck of causes after the other is dealt, so a cause comes again only when every other one was dealt.
+    All incidents are shuffled and dealt, then again, so one comes again only when every other one was dealt.
 
     Raises:
-        ParameterError: there are more seats than incidents.
+        ParameterError: there is no seat, or there are more than 100.
     """
-    decks = 7
-    whole("seats", seats, least=1, most=decks * len(CAUSES))
+    whole("seats", seats, least=1, most=100)
     dice = Random(seed)  # noqa: S311  # a game
-    size = len(CAUSES)
-    dealt = [deck * size + 1 + place for deck in dice.sample(range(decks), decks) for place in range(size)]
-    return dealt[:seats]
+    rounds = -(-seats // len(CAUSES))
+    return [number for _ in range(rounds) for number in dice.sample(range(1, len(CAUSES) + 1), len(CAUSES))][:seats]
 
 
 def handed_out(seed: str, seats: int) -> Table:
