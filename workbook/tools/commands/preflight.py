@@ -121,15 +121,15 @@ def _pattern(text: str, names: Iterable[str]) -> str:
 def request(options: argparse.Namespace) -> int:
     """Print the request; name what it lacks."""
     from workbook.tools.preflight.gradle import read_build
-    from workbook.tools.preflight.profiles import request_for_platform_b
+    from workbook.tools.preflight.profiles import request_platform_b
     from workbook.tools.preflight.project import read_project
-    from workbook.tools.preflight.run import named_certificates, named_profiles
+    from workbook.tools.preflight.run import read_named_certificates, read_named_profiles
     from workbook.tools.preflight.signing import allowlist_request
     from workbook.tools.preflight.targets import read_targets
 
     run = _run(options)
     project = read_project(run.paths)
-    build, certificates = read_build(project), named_certificates(run)
+    build, certificates = read_build(project), read_named_certificates(run)
     variants = [(variant.name, variant.application_id) for module in build.apps for variant in module.variants()]
     rows = allowlist_request(variants, certificates)
     signed = {row["variant"] for row in rows}
@@ -138,8 +138,8 @@ def request(options: argparse.Namespace) -> int:
     if unsigned:
         names, again = ", ".join(unsigned), "Name that file with --signing, too"
         lacking.append(f"Not in the request, because no file names their certificate: {names}. {again}")
-    targets = [*read_targets(project).provisioning, *named_profiles(run)]
-    rows_b, lacking_b = request_for_platform_b(targets, options.store_id)
+    targets = [*read_targets(project).provisioning, *read_named_profiles(run)]
+    rows_b, lacking_b = request_platform_b(targets, options.store_id)
     if variants and not certificates and not rows_b:
         raise ParameterError("The request needs a fingerprint: --signing FILE, such as a signing report's text.")
     if not variants and not targets:

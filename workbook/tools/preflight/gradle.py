@@ -458,7 +458,7 @@ def read_build(project: Project) -> Build:
         names |= _assigned(entry)
     scripts = {file.path.name: root for file, root in read}
     for file, root in read:
-        applied, unread = _applied(file, root, scripts)
+        applied, unread = _find_applied(file, root, scripts)
         # what only this script sees: a name at its top wins over one in a block
         own = {name: text for entry in (*root.all_below(), *root.block) for name, text in _assigned(entry).items()}
         kind = settings if file.path.name.startswith("settings.") else modules
@@ -474,7 +474,7 @@ def read_lock_files(project: Project) -> Iterator[Dependency]:
             yield Dependency(match[1], match[2], "", file, file.text.count("\n", 0, match.start()) + 1)
 
 
-def _applied(
+def _find_applied(
     file: File, root: Statement, scripts: Mapping[str, Statement]
 ) -> tuple[tuple[Statement, ...], tuple[str, ...]]:
     """The scripts that a script applies, and a sentence about each that the project does not have."""
@@ -483,9 +483,9 @@ def _applied(
     for entry in root.below("apply"):
         named = [text for text in entry.strings if text.endswith((".gradle", ".kts")) and "from" in entry.words]
         text = "".join(named[-1:])
-        found = scripts.get(text.rpartition("/")[2])
-        if found is not None and found is not root:
-            applied.append(found)
+        script = scripts.get(text.rpartition("/")[2])
+        if script is not None and script is not root:
+            applied.append(script)
         elif text and not OF_FRAMEWORKS.search(" ".join(entry.strings)):
             place = f"{file.name}:{entry.line} applies {text:.80}"
             unread.append(f"{place}, which was not read: a flavour in it is missing here")

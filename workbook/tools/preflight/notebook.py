@@ -16,7 +16,7 @@ from workbook.tools.harness.report import RunRecord
 from workbook.tools.harness.selection import Baseline, chosen
 from workbook.tools.harness.summary import headline
 from workbook.tools.preflight.gradle import read_build
-from workbook.tools.preflight.profiles import request_for_platform_b
+from workbook.tools.preflight.profiles import request_platform_b
 from workbook.tools.preflight.project import read_project
 from workbook.tools.preflight.run import PREFLIGHT_CASES, Preflight, finding_lines, preflight
 from workbook.tools.preflight.signing import allowlist_request, read_certificates
@@ -74,7 +74,7 @@ class ProjectResult(Result):
             for row in allowlist_request(self.variants, certificates)
         )
         of_a = table("Please allowlist with the wallet provider (A-ALLOW-1)", head, rows)
-        listed, _lacking = request_for_platform_b(self.targets, store_id)
+        listed, _lacking = request_platform_b(self.targets, store_id)
         if not listed:
             return of_a
         title = "Platform B: please allowlist, and associate with the cards at the scheme (wallet)"

@@ -13,7 +13,7 @@ from workbook.base.files import read_named, read_regular
 from workbook.errors import ConfigurationError
 from workbook.tools.preflight.literals import read_plist
 from workbook.tools.preflight.project import LARGEST_FILE, File, rows, table
-from workbook.tools.preflight.targets import AUTHORIZATION, ISSUER, BuildTarget, settings_of
+from workbook.tools.preflight.targets import AUTHORIZATION, ISSUER, BuildTarget, make_settings
 
 PROFILE, ARCHIVES = ".mobileprovision", (".ipa", ".xcarchive")
 # The property list and the profile of an app, and of each extension in it.
@@ -44,7 +44,7 @@ def read_signed(path: Path) -> Iterator[BuildTarget]:
         raise ConfigurationError(f"{str(path)!r} holds no app. {again}")
     for bundle, files in sorted(bundles.items()):
         name = f"{path.name}/{bundle}".rstrip("/")
-        yield _signed(File(path, name), name.endswith(".appex"), files)
+        yield _make_target(File(path, name), name.endswith(".appex"), files)
 
 
 def _read_archive(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -60,7 +60,7 @@ def _read_archive(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield entry.filename, archive.read(entry)
 
 
-def _signed(file: File, is_extension: bool, files: Mapping[str, bytes]) -> BuildTarget:  # noqa: FBT001
+def _make_target(file: File, is_extension: bool, files: Mapping[str, bytes]) -> BuildTarget:  # noqa: FBT001
     """The target of these files: the property list and the profile."""
     plist = read_plist(files["Info.plist"]) if "Info.plist" in files else None
     text = re.search(rb"<\?xml.*?</plist>", files.get("embedded.mobileprovision", b""), re.DOTALL)
@@ -71,13 +71,13 @@ def _signed(file: File, is_extension: bool, files: Mapping[str, bytes]) -> Build
     signed = next((str(value) for key, value in (rights or {}).items() if key.endswith("application-identifier")), "")
     team = next(iter(rows((profile or {}).get("TeamIdentifier"))), "") or signed.partition(".")[0]
     bundle_id = (plist or {}).get("CFBundleIdentifier") or signed.partition(".")[2]
-    settings = settings_of(str(bundle_id), str(team))
+    settings = make_settings(str(bundle_id), str(team))
     product = "" if plist is None else "app-extension" if is_extension else "application"
     name = file.name.rpartition("/")[2]
     return BuildTarget(name, file, "", product, settings, plist, None, rights, file)
 
 
-def request_for_platform_b(targets: Iterable[BuildTarget], store_id: str) -> tuple[list[dict[str, str]], list[str]]:
+def request_platform_b(targets: Iterable[BuildTarget], store_id: str) -> tuple[list[dict[str, str]], list[str]]:
     """What to send for platform B: a row for app and each extension, and a sentence about each value that is unknown.
 
     Team and bundle ids go to the wallet provider, with the app's store id; the scheme associates the identifiers of all

@@ -82,8 +82,8 @@ def read_facts(run: Preflight) -> Facts:
         project=project,
         a=_platform_a(project, sdk, library),
         b=read_platform_b(project, run.sdk),
-        certificates=named_certificates(run),
-        signed=named_profiles(run),
+        certificates=read_named_certificates(run),
+        signed=read_named_profiles(run),
         sent=None if run.sent is None else read_sent(run.sent),
         library=library.rpartition(":")[2],
         environment=environment,
@@ -109,13 +109,13 @@ def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
     )
 
 
-def named_certificates(run: Preflight) -> tuple[SigningCertificate, ...]:
+def read_named_certificates(run: Preflight) -> tuple[SigningCertificate, ...]:
     """Platform A's certificates in every file that the user named."""
     reports = (path for path in run.signing if path.suffix not in {PROFILE, *ARCHIVES})
     return tuple(certificate for path in reports for certificate in read_certificates(path, run.machine))
 
 
-def named_profiles(run: Preflight) -> tuple[BuildTarget, ...]:
+def read_named_profiles(run: Preflight) -> tuple[BuildTarget, ...]:
     """What signed platform B's targets, in every file that the user named."""
     return tuple(target for path in run.signing if path.suffix in {PROFILE, *ARCHIVES} for target in read_signed(path))
 

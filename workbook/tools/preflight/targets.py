@@ -208,11 +208,11 @@ def read_targets(project: Project) -> Targets:
     # a plugin of Expo may make an extension that no file describes
     is_described = any(target.configuration or (target.product and target.role != "app") for target in targets)
     unique = {(target.name, target.configuration, target.file.name): target for target in targets}
-    made = Targets(tuple(unique.values()), tuple(reader.broken), tuple(project_files))
-    return made if is_described else replace(made, generating=_generating(project, bool(made.provisioning)))
+    result = Targets(tuple(unique.values()), tuple(reader.broken), tuple(project_files))
+    return result if is_described else replace(result, generating=_name_generator(project, bool(result.provisioning)))
 
 
-def _generating(project: Project, is_about: bool) -> str:  # noqa: FBT001
+def _name_generator(project: Project, is_about: bool) -> str:  # noqa: FBT001
     """What makes the project file that is not here, if one of the two is about provisioning; else empty."""
     about = re.compile(rb"payment-pass-provisioning|issuer-?provisioning|card-?provisioning", re.IGNORECASE)
     for names, tool in (
@@ -252,8 +252,8 @@ class _Reader:
 
     def _find(self, target: BuildTarget, key: str, folder: Path, content: object) -> File | None:
         """The file that a setting names; None where it names none, or one that is not there."""
-        own = {"TARGET_NAME": target.name, "PRODUCT_NAME": target.name, "SRCROOT": "", "PROJECT_DIR": ""}
-        text = expand({**target.settings, **own}, target.settings.get(key, "")).lstrip("/")
+        standard = {"TARGET_NAME": target.name, "PRODUCT_NAME": target.name, "SRCROOT": "", "PROJECT_DIR": ""}
+        text = expand({**target.settings, **standard}, target.settings.get(key, "")).lstrip("/")
         if not text or "$" in text:
             return None
         file = self.project.at(folder / text)
@@ -331,25 +331,25 @@ class _Reader:
         """A target of XcodeGen. What a template, a group of settings or another file says of it is unknown."""
         options, platform = table(content.get("options")), str(described.get("platform"))
         is_whole = not {"include", "templates"} & {*content, *described}
-        settings = settings_of(f"{options.get('bundleIdPrefix', COMPUTED)}.{name}", "") | {"target_name": name}
+        settings = make_settings(f"{options.get('bundleIdPrefix', COMPUTED)}.{name}", "") | {"target_name": name}
         for owner, levelled in ((content, options), (described, described)):
             levels = levelled.get("deploymentTarget")
             level = levels.get(platform) if isinstance(levels, dict) else levels
             written = table(owner.get("settings"))
             of_one = table(table(written.get("configs")).get(configuration))
             by_part = {"base", "configs", "groups"} & written.keys()
-            own = {**(table(written.get("base")) if by_part else written), **of_one}
+            for_all = table(written.get("base")) if by_part else written
             shared = self._read_xcconfig(str(table(owner.get("configFiles")).get(configuration, "")))
             is_whole = is_whole and "groups" not in written and shared is not None
             settings |= {"PHONEOS_DEPLOYMENT_TARGET": str(level)} if level else {}
-            settings |= (shared or {}) | {str(key): str(text) for key, text in own.items()}
+            settings |= (shared or {}) | {str(key): str(text) for key, text in {**for_all, **of_one}.items()}
         info, rights = table(described.get("info")), table(described.get("entitlements"))
         for key, entry in (("INFOPLIST_FILE", info), ("CODE_SIGN_ENTITLEMENTS", rights)):
             settings.setdefault(key, str(entry.get("path", "")))
         product = str(described.get("type", "")).rpartition(".")[2]
         plist = table(info["properties"]) if "properties" in info else None
         target = BuildTarget(name, file, configuration, product, settings, plist)
-        target = replace(target, entitlements=_literal(rights.get("properties")))
+        target = replace(target, entitlements=_read_rights(rights.get("properties")))
         return self.complete(target, file.path.parent, is_whole=is_whole)
 
     def read_expo(self) -> Iterator[BuildTarget]:
@@ -366,16 +366,16 @@ class _Reader:
                 plugins = (table(entry[1]) for entry in rows(expo.get("plugins")) if len(rows(entry)) == 2)
                 levels = (table(part).get("deploymentTarget") for plugin in plugins for part in plugin.values())
                 level, name = next(filter(None, levels), ""), str(expo.get("slug", "App"))
-                rights = _literal(section.get("entitlements", {}))
-                settings = settings_of(app_id, team, level)
+                rights = _read_rights(section.get("entitlements", {}))
+                settings = make_settings(app_id, team, level)
                 plist = table(section.get("infoPlist"))
                 yield BuildTarget(name, file, "", "application", settings, plist, None, rights, file)
         for file in self.project.named("expo-target.config.js", "expo-target.config.json"):
             described = table(read_javascript(file.text)) or {"...": COMPUTED}
             bundle_id = str(described.get("bundleIdentifier", COMPUTED))
             bundle_id = f"{app_id}{bundle_id}" if bundle_id.startswith(".") else bundle_id
-            rights = _literal(described.get("entitlements", COMPUTED if "..." in described else {}))
-            settings = settings_of(bundle_id, team, described.get("deploymentTarget", ""))
+            rights = _read_rights(described.get("entitlements", COMPUTED if "..." in described else {}))
+            settings = make_settings(bundle_id, team, described.get("deploymentTarget", ""))
             plist_file = self.project.at(file.path.parent / "Info.plist")
             name, own_list = str(described.get("name", file.path.parent.name)), self.read_list(plist_file)
             yield BuildTarget(name, file, "", "app-extension", settings, own_list, plist_file, rights, file)
@@ -417,13 +417,13 @@ def _read_csproj(file: File) -> dict[str, str]:
     return settings
 
 
-def settings_of(bundle_id: str, team: str, level: object = "") -> dict[str, str]:
+def make_settings(bundle_id: str, team: str, level: object = "") -> dict[str, str]:
     """Build settings with these values."""
     named = {"PRODUCT_BUNDLE_IDENTIFIER": bundle_id, "DEVELOPMENT_TEAM": team}
     return {**named, "PHONEOS_DEPLOYMENT_TARGET": str(level)}
 
 
-def _literal(rights: Any) -> Mapping[str, Any] | None:
+def _read_rights(rights: Any) -> Mapping[str, Any] | None:
     """Entitlements in a description; None where the one for provisioning is computed, or may be."""
     listed = {str(key): value for key, value in table(rights).items()}
     is_named = any(PROVISIONING.search(key) for key in listed)
