@@ -222,7 +222,7 @@ def failed_calls(trace: Trace) -> Iterator[Finding]:
         text = f"{_short(raised.call)} failed: {raised.error.rstrip('.')}."
         todo = "Catch what can fail, and return the documented answer: unavailable, no entries, or nil."
         if raised.error.startswith(("AttributeError", "NameError", "TypeError", "it returned")):
-            todo = "Mend the handler's code: neither the SDK nor the network caused this."
+            todo = "Fix the handler's code: neither the SDK nor the network caused this."
         where = f" {lines[record.at]}." if record.at in lines else ""
         yield Finding(CALL_RULES.get(raised.call, "X-GEN-1"), Severity.FAIL, Owner.YOU, text + where, todo, record.at)
 

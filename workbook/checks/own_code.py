@@ -25,7 +25,7 @@ def failed_code(trace: Trace) -> Iterator[Finding]:
             yield Finding("REL-9", Severity.NOTE, Owner.YOU, text, todo, record.at)
         elif failed.call not in CALLS.values():
             text = f"Your {failed.call}() failed: {failed.error.rstrip('.')}. {failed.line}."
-            todo = "Mend this line, or catch the error and give the documented answer."
+            todo = "Fix this line, or catch the error and give the documented answer."
             yield Finding(_rule(failed.call, trace), Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 

@@ -190,7 +190,7 @@ def test_a_pattern_covers_what_fits_it_and_goes_stale_when_all_of_it_passes():
 
 def test_a_baseline_can_be_written_from_a_run_and_read_again(tmp_path):
     names = ["relay.get.path", "relay.list.in-time", "relay.post.path"]
-    known = (Known("relay.list.*", "one worker", TODAY), Known("relay.get.fresh", "mended since"))
+    known = (Known("relay.list.*", "one worker", TODAY), Known("relay.get.fresh", "fixed since"))
     path = tmp_path / "known.toml"
     old = Baseline(known, frozenset({"relay.get.fresh", "relay.case.gone"}))
     path.write_text(new_baseline(old, dict.fromkeys(names, 'Expected "a", observed b.'), names, CASES))

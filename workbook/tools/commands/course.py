@@ -53,7 +53,7 @@ def add_to(commands: Any) -> None:
 
 
 def _add_incidents(commands: Any) -> None:
-    parser = add(commands, "course incidents", incidents, "deal a failure to each seat, to be found and mended")
+    parser = add(commands, "course incidents", incidents, "deal a failure to each seat, to be found and fixed")
     parser.add_argument("--seed", required=True, metavar="CLASS", help="a name of the class; the same deals the same")
     parser.add_argument("--seats", type=int, default=30, metavar="N", help="default: %(default)s")
     parser.add_argument(

@@ -287,8 +287,8 @@ def _undone(layer: str, text: str) -> bytes | None:
         case "url-safe":
             undone = text.replace("-", "+").replace("_", "/")
         case "alphabet":  # a form writes + as a blank
-            mended = unquote(text).replace(" ", "+")
-            undone = next((one for one in (mended, mended.replace("+", "")) if decode_strictly(one)), None)
+            fixed = unquote(text).replace(" ", "+")
+            undone = next((one for one in (fixed, fixed.replace("+", "")) if decode_strictly(one)), None)
         case "padding":
             bare = text.replace("=", "")
             # no padding makes base64 of one character more than a multiple of four

@@ -109,7 +109,7 @@ class Result(View):
         return str(self._case(name).verdict)
 
     def changes(self, later: Result) -> Table:
-        """What a later run has mended, broken, or left as it was; cases that it left out are only counted."""
+        """What a later run has fixed, broken, or left as it was; cases that it left out are only counted."""
         comparison = compare(self.record, later.record)
         left_out = CaseChange.GONE if later.record.about.partial else None
         changed = (case for case in comparison.changed if case.change is not left_out)

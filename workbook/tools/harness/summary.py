@@ -33,7 +33,7 @@ class Todo:
         text: what to do.
         cases: the names of those cases.
         rules: the ids of the rules that were not kept.
-        root: where the failure that it mends comes from.
+        root: where the failure that it fixes comes from.
         shown: the case whose exchanges show it; None where no case shows it.
         miss: what that case expected and observed.
         command: runs that case again, or one that the advice stands for; empty where nothing can be run.

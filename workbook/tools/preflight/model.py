@@ -254,7 +254,7 @@ def miss_in(
 def misses_unread(files: Iterable[tuple[File, str]]) -> Iterator[Miss]:
     """A miss for each of these files that cannot be read."""
     for file, why in files:
-        yield miss_at(file.name, 1, "a file that can be read", why, "Mend it: nothing in it was judged.", harms=True)
+        yield miss_at(file.name, 1, "a file that can be read", why, "Fix it: nothing in it was judged.", harms=True)
 
 
 def why_unread(facts: Facts, language: str, read: Sources, others: tuple[File, ...], name: str) -> str:

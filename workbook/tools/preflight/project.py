@@ -507,7 +507,7 @@ class Sources:
         """Why a source about provisioning is not known in full, as a sentence; empty where each is."""
         partly = next((source.file.name for source in self.about if source.root.has_error), "")
         partly = next((file.name for file in self.refused), partly)
-        says = f"{partly} has a place that the grammar does not understand: mend it, or look there yourself."
+        says = f"{partly} has a place that the grammar does not understand: fix it, or look there yourself."
         return says if partly else ""
 
     @property
