@@ -106,4 +106,6 @@ def test_the_request_for_platform_b_has_three_ids_the_team_and_the_schemes_field
     (platform_b / "WalletUI" / "Info.plist").unlink()
     assert main([*line, "--store-id", "123"]) == 1
     assert "No target is the authorization UI" in capsys.readouterr().err
-    assert "com.issuer.cards.walletui" in wb.project(wb.sample("projects/platform_b")).allowlist_request().text()
+    text = wb.project(wb.sample("projects/platform_b")).allowlist_request(tmp_path / "Bank.ipa").text()
+    assert "A1B2C3D4E5.com.issuer.cards.walletui" in text
+    assert "The store id is in no file" in text

@@ -123,13 +123,14 @@ def request(options: argparse.Namespace) -> int:
     from workbook.tools.preflight.gradle import read_build
     from workbook.tools.preflight.profiles import request_platform_b
     from workbook.tools.preflight.project import read_project
-    from workbook.tools.preflight.run import read_named_certificates, read_named_profiles
+    from workbook.tools.preflight.run import read_signing
     from workbook.tools.preflight.signing import allowlist_request
     from workbook.tools.preflight.targets import read_targets
 
     run = _run(options)
     project = read_project(run.paths)
-    build, certificates = read_build(project), read_named_certificates(run)
+    build = read_build(project)
+    certificates, signed_targets = read_signing(run.signing, run.machine)
     variants = [(variant.name, variant.application_id) for module in build.apps for variant in module.variants()]
     rows = allowlist_request(variants, certificates)
     signed = {row["variant"] for row in rows}
@@ -138,7 +139,7 @@ def request(options: argparse.Namespace) -> int:
     if unsigned:
         names, again = ", ".join(unsigned), "Name that file with --signing, too"
         lacking.append(f"Not in the request, because no file names their certificate: {names}. {again}")
-    targets = [*read_targets(project).provisioning, *read_named_profiles(run)]
+    targets = [*read_targets(project).provisioning, *signed_targets]
     rows_b, lacking_b = request_platform_b(targets, options.store_id)
     if variants and not certificates and not rows_b:
         raise ParameterError("The request needs a fingerprint: --signing FILE, such as a signing report's text.")

@@ -18,8 +18,8 @@ from workbook.tools.harness.summary import headline
 from workbook.tools.preflight.gradle import read_build
 from workbook.tools.preflight.profiles import request_platform_b
 from workbook.tools.preflight.project import read_project
-from workbook.tools.preflight.run import PREFLIGHT_CASES, Preflight, finding_lines, preflight
-from workbook.tools.preflight.signing import allowlist_request, read_certificates
+from workbook.tools.preflight.run import PREFLIGHT_CASES, Preflight, finding_lines, preflight, read_signing
+from workbook.tools.preflight.signing import allowlist_request
 from workbook.tools.preflight.targets import BuildTarget, read_targets
 from workbook.views.html import View
 from workbook.views.table import Snapshot, Stack, statement, table
@@ -60,26 +60,26 @@ class ProjectResult(Result):
         That is a row for each build variant and each certificate that may sign it; of platform B for each target.
 
         Args:
-            signing: the texts of signing reports.
+            signing: the texts of signing reports; profiles and archives of platform B.
             machine: whose certificates these are.
             store_id: the store's number of platform B's app.
 
         Raises:
             ConfigurationError: a file cannot be read, or holds no fingerprint.
         """
-        certificates = [one for path in signing for one in read_certificates(Path(path), machine)]
+        certificates, signed = read_signing(map(Path, signing), machine)
         head = ("application id", "SHA-256", "variant", "signed on")
         rows = (
             (row["applicationId"], row["sha256"], row["variant"], row["machine"])
             for row in allowlist_request(self.variants, certificates)
         )
         of_a = table("Please allowlist with the wallet provider (A-ALLOW-1)", head, rows)
-        listed, _lacking = request_platform_b(self.targets, store_id)
+        listed, lacking = request_platform_b([*self.targets, *signed], store_id)
         if not listed:
             return of_a
         title = "Platform B: please allowlist, and associate with the cards at the scheme (wallet)"
         of_b = table(title, listed[0], (tuple(row.values()) for row in listed))
-        return Stack((of_a, of_b)) if self.variants else of_b
+        return Stack((*([of_a] if self.variants else []), of_b, *(statement(f"{text}.") for text in lacking)))
 
     def shown(self) -> View:
         """Each finding, and how it ended: lines as text, a table as HTML."""

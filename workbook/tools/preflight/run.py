@@ -1,7 +1,7 @@
 """Reads a project, judges it by every case, and makes a record as `workbook conform` does, and its SARIF form."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -77,13 +77,14 @@ def read_facts(run: Preflight) -> Facts:
     # how the SDK and the private library are recognised where the user names neither
     sdk = re.escape(run.sdk) or r"card-?provisioning"
     library = re.escape(run.library) or r"tap-?and-?pay|push-?provisioning-?(library|client)"
+    certificates, signed = read_signing(run.signing, run.machine)
     environment = None if run.environment is None else read_environment(run.environment)
     return Facts(
         project=project,
         a=_platform_a(project, sdk, library),
         b=read_platform_b(project, run.sdk),
-        certificates=read_named_certificates(run),
-        signed=read_named_profiles(run),
+        certificates=tuple(certificates),
+        signed=tuple(signed),
         sent=None if run.sent is None else read_sent(run.sent),
         library=library.rpartition(":")[2],
         environment=environment,
@@ -109,15 +110,16 @@ def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
     )
 
 
-def read_named_certificates(run: Preflight) -> tuple[SigningCertificate, ...]:
-    """Platform A's certificates in every file that the user named."""
-    reports = (path for path in run.signing if path.suffix not in {PROFILE, *ARCHIVES})
-    return tuple(certificate for path in reports for certificate in read_certificates(path, run.machine))
-
-
-def read_named_profiles(run: Preflight) -> tuple[BuildTarget, ...]:
-    """What signed platform B's targets, in every file that the user named."""
-    return tuple(target for path in run.signing if path.suffix in {PROFILE, *ARCHIVES} for target in read_signed(path))
+def read_signing(paths: Iterable[Path], machine: str) -> tuple[list[SigningCertificate], list[BuildTarget]]:
+    """Platform A's certificates in the reports that the user named, and what signed platform B's targets."""
+    certificates: list[SigningCertificate] = []
+    signed: list[BuildTarget] = []
+    for path in paths:
+        if path.suffix in {PROFILE, *ARCHIVES}:
+            signed += read_signed(path)
+        else:
+            certificates += read_certificates(path, machine)
+    return certificates, signed
 
 
 def read_environment(path: Path) -> tuple[Setting, ...]:
