@@ -24,7 +24,7 @@ from workbook.tools.harness.selection import (
     Options,
     again,
     apply_baseline,
-    chosen,
+    choose_cases,
     new_baseline,
 )
 from workbook.tools.harness.summary import headline
@@ -35,7 +35,7 @@ TODAY = date(2030, 6, 1)
 
 
 def names(*patterns):
-    return [case.name for case in chosen(CASES, patterns)]
+    return [case.name for case in choose_cases(CASES, patterns)]
 
 
 def test_a_pattern_is_a_name_a_group_or_a_glob_and_the_order_is_the_cases_own():

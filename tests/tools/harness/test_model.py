@@ -10,7 +10,7 @@ from workbook.tools.harness.compare import CaseChange, compare
 from workbook.tools.harness.model import Case, CaseResult, Miss, Verdict, gravest
 from workbook.tools.harness.output import to_html, to_junit, to_markdown
 from workbook.tools.harness.report import About, from_json, record, to_json
-from workbook.tools.harness.selection import Baseline, Known, apply_baseline, chosen
+from workbook.tools.harness.selection import Baseline, Known, apply_baseline, choose_cases
 from workbook.tools.harness.summary import by_group, headline
 
 
@@ -35,7 +35,7 @@ def judged(number):
 
 
 def test_cases_of_any_kind_are_chosen_judged_reported_and_compared():
-    assert [one.name for one in chosen(NUMBERS, ["large"])] == ["number.large.ten"]
+    assert [one.name for one in choose_cases(NUMBERS, ["large"])] == ["number.large.ten"]
     before, now = (record(judged(number), ABOUT) for number in (1, 5))
     assert headline(now) == "1 of 3 cases did not hold: 1 fail, 2 pass."
     assert by_group(now) == [("small", [0, 2]), ("large", [1, 0])]  # in the order of the cases

@@ -94,9 +94,9 @@ def run(options: argparse.Namespace) -> int:
     from workbook.tools.conform.back_end.cases import CASES
     from workbook.tools.conform.back_end.config import as_toml, load_config
     from workbook.tools.harness.report import read_report
-    from workbook.tools.harness.selection import again, chosen
+    from workbook.tools.harness.selection import again, choose_cases
 
-    cases = chosen(CASES, options.only)
+    cases = choose_cases(CASES, options.only)
     if options.rerun_failed is not None:
         names = {case.name for case in again(CASES, read_report(options.rerun_failed).to_rerun)}
         cases = tuple(case for case in cases if case.name in names)
@@ -123,10 +123,10 @@ def app(options: argparse.Namespace) -> int:
     from workbook.tools.conform.back_end.session import Stopping
     from workbook.tools.harness.output import write_reports
     from workbook.tools.harness.progress import Terminal
-    from workbook.tools.harness.selection import chosen
+    from workbook.tools.harness.selection import choose_cases
 
     check_port(options.port)
-    cases = chosen(APP_CASES, options.only)
+    cases = choose_cases(APP_CASES, options.only)
     if options.list:
         return list_cases(cases)
     seed, baseline = checked_seed(options.seed), read_baseline(options)

@@ -82,11 +82,11 @@ def _run(options: argparse.Namespace, **settings: Any) -> Preflight:
 
 def preflight(options: argparse.Namespace) -> int:
     """Judge, or list the cases."""
-    from workbook.tools.harness.selection import chosen
+    from workbook.tools.harness.selection import choose_cases
     from workbook.tools.harness.summary import headline
     from workbook.tools.preflight.run import PREFLIGHT_CASES, finding_lines, preflight
 
-    cases = chosen(PREFLIGHT_CASES, [_pattern(text, PREFLIGHT_CASES) for text in options.only])
+    cases = choose_cases(PREFLIGHT_CASES, [_pattern(text, PREFLIGHT_CASES) for text in options.only])
     if options.list:
         return list_cases(cases)
     baseline = read_baseline(options)

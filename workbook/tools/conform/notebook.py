@@ -24,7 +24,7 @@ from workbook.tools.conform.back_end.session import RunOptions, exported, surrou
 from workbook.tools.harness.notebook import Result
 from workbook.tools.harness.progress import cell_progress
 from workbook.tools.harness.report import RunRecord
-from workbook.tools.harness.selection import Baseline, chosen
+from workbook.tools.harness.selection import Baseline, choose_cases
 from workbook.views.table import Table, table
 
 # The reference relay of the sample files, or a class derived from it, runs in this process. Every limit is shorter than
@@ -62,7 +62,7 @@ def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str]
     if not (isinstance(kind, type) and issubclass(kind, Relay)):
         raise ParameterError(f"{kind!r:.60} is no relay. Give a class: class Mine(Relay): ...")
     command = f"wb.conform({kind.__name__})"
-    options = RunOptions(chosen(CASES, only), baseline=Baseline.of(known), only=only, command=command)
+    options = RunOptions(choose_cases(CASES, only), baseline=Baseline.of(known), only=only, command=command)
     with TemporaryDirectory(prefix="workbook-relay-") as folder, mock_api(options.cases, seed=seed) as api:
         log = Path(folder) / "relay.log"
         with relay_running(kind, api, log) as address:
@@ -134,7 +134,7 @@ def case_table(*patterns: str) -> Table:
     Raises:
         ParameterError: a pattern selects no case.
     """
-    rows = ((case.name, f"{case.rule} ({case.rests_on.level})", case.says) for case in chosen(CASES, patterns))
+    rows = ((case.name, f"{case.rule} ({case.rests_on.level})", case.says) for case in choose_cases(CASES, patterns))
     return table("What is asked", ("case", "rule", "in a sentence"), rows)
 
 
@@ -176,7 +176,7 @@ def conform_back_end(path: str | Path, *only: str, known: Mapping[str, str] | No
         ParameterError: a pattern matches no case.
         ConfigurationError: the file has mistakes; each is named.
     """
-    options = RunOptions(chosen(CASES, only), baseline=Baseline.of(known), only=only)
+    options = RunOptions(choose_cases(CASES, only), baseline=Baseline.of(known), only=only)
     return Result(session.conform(load_config(Path(path)), options, progress=cell_progress()))
 
 

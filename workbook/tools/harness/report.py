@@ -293,10 +293,10 @@ def report_file(path: Path) -> Path:
     """
     if not path.is_dir():
         return path
-    found = [path / name for name in JSON_FILES if (path / name).is_file()] or sorted(path.glob("*.jsonl"))
-    if len(found) == 1:
-        return found[0]
-    has = f"several reports: {', '.join(file.name for file in found)}" if found else "no report"
+    reports = [path / name for name in JSON_FILES if (path / name).is_file()] or sorted(path.glob("*.jsonl"))
+    if len(reports) == 1:
+        return reports[0]
+    has = f"several reports: {', '.join(file.name for file in reports)}" if reports else "no report"
     raise ConfigurationError(f"{str(path)!r} has {has}. Name one file: {', '.join(JSON_FILES)}, or a recording.")
 
 

@@ -32,7 +32,7 @@ CaseT = TypeVar("CaseT", bound=Case[Any])
 ResultT = TypeVar("ResultT", bound=CaseResult)
 
 
-def chosen(cases: Mapping[str, CaseT], patterns: Sequence[str] = ()) -> tuple[CaseT, ...]:
+def choose_cases(cases: Mapping[str, CaseT], patterns: Sequence[str] = ()) -> tuple[CaseT, ...]:
     """The cases that fit a pattern, in their own order; all cases where there is no pattern.
 
     Args:

@@ -122,11 +122,11 @@ def todos(record: RunRecord) -> list[Todo]:
     A finding of the whole run stands for the cases that could not be judged because of it.
     """
     findings = record.about.findings
-    found = []
+    advised = []
     for finding in findings:
         verdict = Verdict.FAIL if finding.fails else Verdict.NOT_TESTABLE
         text, command = f"{finding.says} {finding.todo}", record.about.reproduce(*finding.cases[:1])
-        found.append(Todo(verdict, text, finding.cases, (), finding.root, command=command))
+        advised.append(Todo(verdict, text, finding.cases, (), finding.root, command=command))
     explained = {name for finding in findings for name in finding.cases}
     advice: dict[str, list[tuple[CaseRecord, Miss]]] = {}
     for case in to_look_at(record):
@@ -146,9 +146,9 @@ def todos(record: RunRecord) -> list[Todo]:
         unique = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(rules))
         if root is Root.CONCURRENCY and len(unique[0]) < 3:  # one that mixes up calls fails many cases (assumed)
             root = Root.FOLLOWS
-        found.append(Todo(sources[0][0].verdict, text, *unique, root, case, miss, case.reproduce))
+        advised.append(Todo(sources[0][0].verdict, text, *unique, root, case, miss, case.reproduce))
     return sorted(
-        found,
+        advised,
         key=lambda todo: (
             todo.verdict in UNSEEN and todo.root is Root.CASE,  # what is not there explains nothing
             list(Root).index(todo.root),

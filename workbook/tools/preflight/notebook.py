@@ -13,7 +13,7 @@ from workbook.errors import ParameterError
 from workbook.tools.harness.notebook import Result
 from workbook.tools.harness.output import LEVELS
 from workbook.tools.harness.report import RunRecord
-from workbook.tools.harness.selection import Baseline, chosen
+from workbook.tools.harness.selection import Baseline, choose_cases
 from workbook.tools.harness.summary import headline
 from workbook.tools.preflight.gradle import read_build
 from workbook.tools.preflight.profiles import request_platform_b
@@ -130,7 +130,7 @@ def project(
     with _folder(files) as folder:
         run = Preflight(
             (folder,),
-            cases=chosen(PREFLIGHT_CASES, only),
+            cases=choose_cases(PREFLIGHT_CASES, only),
             signing=tuple(map(Path, signing)),
             sent=None if sent is None else Path(sent),
             baseline=Baseline.of(known),

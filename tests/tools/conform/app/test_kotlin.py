@@ -24,7 +24,7 @@ from workbook.tools.conform.app.compiling import command, compiled, files_of, mi
 from workbook.tools.conform.app.run import AppRun, conform_app, judge_app
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.report import RunRecord, from_json, to_json
-from workbook.tools.harness.selection import chosen
+from workbook.tools.harness.selection import choose_cases
 
 slow = pytest.mark.slow
 nightly = pytest.mark.nightly
@@ -65,7 +65,7 @@ def test_the_reference_app_core_passes_every_case(classes: Path) -> None:
     assert record.about.exit_code == 0
     if os.environ.get("WORKBOOK_GOLDEN") == "write":
         store(record, "reference")
-        cases = chosen(APP_CASES, OF_THE_LESSON)
+        cases = choose_cases(APP_CASES, OF_THE_LESSON)
         store(conform_app(replace(run, start=command(classes, "sample.CarelessKt"), cases=cases)), "careless")
     stored = from_json((APPS / "reference.json").read_text("utf-8"))
     assert {case.name: case.verdict for case in stored.cases} == {case.name: case.verdict for case in record.cases}

@@ -30,7 +30,7 @@ from workbook.tools.conform.back_end.model import (
 )
 from workbook.tools.conform.back_end.session import RunOptions, conform
 from workbook.tools.harness.model import Verdict
-from workbook.tools.harness.selection import chosen
+from workbook.tools.harness.selection import choose_cases
 
 CARDS = tuple(f"PICONFORM{number:016d}" for number in range(1, 7))
 SURFACE = Surface(
@@ -317,7 +317,7 @@ def test_a_back_end_with_ids_and_sessions_of_its_own_is_judged_as_any_other():
         with served(reference.serve(relay, handler=SessionOfACard)) as url:
             surfaces = {"platform A": SURFACE, "platform B": SURFACE}
             mapped = Target(url, surfaces, (ann,), bound=2.0, instruments=dict(zip(own, CARDS, strict=True)))
-            record = conform(Config(mapped), RunOptions(chosen(CASES, ["form", "isolation"])), api=side)
+            record = conform(Config(mapped), RunOptions(choose_cases(CASES, ["form", "isolation"])), api=side)
         relay.api.close()
     assert not record.ended(Verdict.FAIL, Verdict.WARN), [case.name for case in record.ended(Verdict.FAIL)]
     assert len(record.ended(Verdict.PASS)) > 30

@@ -41,7 +41,7 @@ from workbook.tools.harness.logs import LogLine, Logs
 from workbook.tools.harness.model import CaseResult, Miss, Verdict, gravest
 from workbook.tools.harness.progress import RunProgress
 from workbook.tools.harness.report import About, RunRecord, conclude, read_report
-from workbook.tools.harness.selection import Baseline, Options, chosen
+from workbook.tools.harness.selection import Baseline, Options, choose_cases
 
 # What the app's process calls itself.
 NAME = "app"
@@ -413,7 +413,7 @@ def judge_app(
         ConfigurationError: the file has mistakes, the code does not compile, or Kotlin and a stored record are missing.
         ParameterError: a pattern matches no case.
     """
-    cases = chosen(c.APP_CASES, only)
+    cases = choose_cases(c.APP_CASES, only)
     stored = path.with_suffix(".json")
     if missing() and stored.is_file():
         record = read_report(stored)

@@ -266,8 +266,10 @@ def fails_only_with_others(result: BackEndResult, bound: float) -> BackEndResult
     if any(miss.root is Root.OLD_ANSWER for miss in result.misses):
         return result
     observed = f"beside other calls: {result.misses[0].observed}"
-    seen = [one.seen for one in result.each if one.seen]
-    unasked = [call for one in seen for call in one.calls if call.tamper is None and judging.fails_unasked(call, one)]
+    seen = [part.seen for part in result.each if part.seen]
+    unasked = [
+        call for case in seen for call in case.calls if call.tamper is None and judging.fails_unasked(call, case)
+    ]
     if _is_misdelivered(result):
         rule_id, todo = "REL-4", OWN_CARD
     elif _is_late(result, 0.9 * bound):  # as `room_for_the_phone` has it
@@ -296,8 +298,8 @@ def _is_held_by_the_api(result: BackEndResult, bound: float) -> bool:
 
     def met_a_fault(call: model.PhoneCall, seen: Seen) -> bool:
         # a request that comes within a tenth of the limit has not waited for other calls (assumed)
-        came = (one for one in seen.during(call) if one.at - call.began < 0.1 * bound)
-        return any(one.response.fault for one in came)
+        prompt = (request for request in seen.during(call) if request.at - call.began < 0.1 * bound)
+        return any(request.response.fault for request in prompt)
 
     late = [(call, part.seen) for part in result.each if isinstance(part.seen, Seen)
             for call in part.seen.calls if call.seconds > SLOW * bound]  # fmt: skip
@@ -317,12 +319,13 @@ def without(case: BackEndCase, target: Target) -> BackEndResult | None:
     has = {
         Need.PLATFORM_A: Need.PLATFORM_A.value in target.surfaces,
         Need.PLATFORM_B: Need.PLATFORM_B.value in target.surfaces,
-        Need.SESSIONS: any(one.session or one.sessions for one in target.cardholders),
+        Need.SESSIONS: any(holder.session or holder.sessions for holder in target.cardholders),
         Need.TWO_CARDHOLDERS: len(target.cardholders) > 1,
         Need.SEVERAL_CARDS: len(cards) > 1,
         Need.LOGS: bool(target.logs),
         Need.HTTP: target.over_http,
-        Need.JSON_BODY: target.over_http and all(one.post.sdk_output != model.RAW for one in target.surfaces.values()),
+        Need.JSON_BODY: target.over_http
+        and all(surface.post.sdk_output != model.RAW for surface in target.surfaces.values()),
         Need.API_TLS: target.api_tls,
         Need.PROXY: target.proxied,
         Need.CONTRACT: target.contract == "lesson",
@@ -368,7 +371,7 @@ class _CardPool:
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self.size = sum(len(model.ordinary(one.cards, target.instrument, 3)) for one in target.cardholders)
+        self.size = sum(len(model.ordinary(holder.cards, target.instrument, 3)) for holder in target.cardholders)
         self._lent = set[str]()
         self._changed = asyncio.Condition()
 
@@ -378,7 +381,9 @@ class _CardPool:
         holders, at_the_api = self._target.cardholders[: 1 if of_first else None], self._target.instrument
         # three cards of the commonest shape are enough for cases that use one or two (assumed: fewer make a slow run)
         enough = max(count, 3)
-        cards_of = [tuple(wanted)] if wanted else [model.ordinary(one.cards, at_the_api, enough) for one in holders]
+        cards_of = (
+            [tuple(wanted)] if wanted else [model.ordinary(holder.cards, at_the_api, enough) for holder in holders]
+        )
 
         def free() -> list[tuple[str, ...]]:
             each = [tuple(card for card in cards if card not in self._lent) for cards in cards_of]
@@ -453,7 +458,7 @@ class Rounds:
         self._counts.setdefault(name, Counter())[result.verdict] += 1
         # a round in which the case was judged says more than one in which it could not be
         both = (self._worst.get(name, result), result)
-        self._worst[name] = min(both, key=lambda one: (one.verdict in UNSEEN, one.verdict.gravity))
+        self._worst[name] = min(both, key=lambda result: (result.verdict in UNSEEN, result.verdict.gravity))
 
     def ended(self, name: str) -> BackEndResult | None:
         """The result of a case over all its rounds; None where it has not ended."""
@@ -543,7 +548,7 @@ class CaseRunner:
         self.values: dict[tuple[str, str], None] = {}
         self._api, self._seed, self._host = api, seed, api.url.partition("//")[2]
         self._watch = judging.SecretWatch(api.key, self._host, target)
-        self._cards = CardWatch(target.instrument(card) for one in target.cardholders for card in one.cards)
+        self._cards = CardWatch(target.instrument(card) for holder in target.cardholders for card in holder.cards)
         setting = (api.key, self._host, target.bound, target.recovery, target.failures)
         extension = Need.PLATFORM_B.value in target.surfaces
         self._nothing_seen = Seen((), (), (), *setting, extension=extension, app_wait=target.app_wait)
@@ -894,7 +899,7 @@ class CaseRunner:
         call = model.PhoneCall(number, ask.operation, cardholder.name, instrument, sent, card=card, tamper=ask.tamper)
         if ask.instrument is not None:
             call.instrument = call.card = ask.instrument(card)
-        call.other = next((one.cards[0] for one in holders if card not in one.cards), "")
+        call.other = next((holder.cards[0] for holder in holders if card not in holder.cards), "")
         call.session, call.cancel, call.manner = session, ask.cancel, ask.manner
         return call
 

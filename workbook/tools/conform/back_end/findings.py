@@ -261,9 +261,10 @@ def _refused_in_a_row(results: Iterable[BackEndResult], asked: Sequence[float]) 
 
 def _worked_last(call: PhoneCall, requests: Iterable[model.Arrived]) -> bool:
     """Whether the API's last answer for a call's card, and that to the same operation, was as it should be."""
-    of_card = [one for one in requests if one.instrument == call.instrument and one.at < call.began]
-    same = [one for one in of_card if one.operation == call.operation]
-    return all(one.given is not None and not one.response.fault for one in (*of_card[-1:], *same[-1:]))
+    of_card = [request for request in requests if request.instrument == call.instrument and request.at < call.began]
+    same = [request for request in of_card if request.operation == call.operation]
+    last = (*of_card[-1:], *same[-1:])
+    return all(request.given is not None and not request.response.fault for request in last)
 
 
 def _open_breaker(results: Sequence[BackEndResult], requests: Sequence[model.Arrived]) -> RunFinding | None:

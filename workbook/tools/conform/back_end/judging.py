@@ -309,10 +309,11 @@ class SecretWatch:
         self._key = key_parts(key)
         self._address = re.compile(rf"{re.escape(host)}|\bport\W{{0,5}}{host.rpartition(':')[2]}\b", re.IGNORECASE)
         sessions = (value for cardholder in target.cardholders for value in model.secret_values(cardholder.session))
-        ids = {id_ for one in target.cardholders for card in one.cards for id_ in (card, target.instrument(card))}
-        own = (part for value in session_secrets(sessions) for part in model.without_ids(value, ids))
+        cards = [card for cardholder in target.cardholders for card in cardholder.cards]
+        ids = {*cards, *map(target.instrument, cards)}
+        parts = (part for value in session_secrets(sessions) for part in model.without_ids(value, ids))
         # a card's id may well go to the API
-        self._sessions = tuple(sorted({part for part in own if len(part) >= SHORTEST_PART}))
+        self._sessions = tuple(sorted({part for part in parts if len(part) >= SHORTEST_PART}))
 
     def scan_answers(self, case: str, calls: Iterable[PhoneCall], arrived: Iterable[Arrived]) -> None:
         """Scan what the phone received in one case."""
@@ -398,7 +399,7 @@ class CardWatch:
 
     def of(self, calls: Sequence[PhoneCall]) -> tuple[Miss, ...]:
         """What these calls of one case show: another card's data, else an old answer."""
-        misdelivered = [one for one in self.misdelivered if any(one.call is call for call in calls)]
+        misdelivered = [value for value in self.misdelivered if any(value.call is call for call in calls)]
         if misdelivered:
             return (Miss("each value at its own card", str(misdelivered[0]), OWN_CARD, "REL-4", root=Root.WRONG_CARD),)
         for call in calls:

@@ -521,7 +521,9 @@ class Target:
         }
         presented |= {value for surface in self.surfaces.values() for value in secret_values(surface.headers)}
         # A session may name its card. The id is no secret: if reports hid it, none of their paths could be read.
-        ids = {id_ for one in self.cardholders for card in one.cards for id_ in (card, self.instrument(card))}
+        ids = {
+            id_ for cardholder in self.cardholders for card in cardholder.cards for id_ in (card, self.instrument(card))
+        }
         parts = (part for value in sorted(presented) for part in without_ids(value, ids))
         return tuple(dict.fromkeys(part for part in parts if part not in ids))
 
@@ -529,9 +531,9 @@ class Target:
 def without_ids(value: str, ids: Collection[str]) -> list[str]:
     """The parts of a session's value that are left where no configured id, and no long part of one, is in it."""
     for id_ in ids:
-        found = SequenceMatcher(None, value, id_, autojunk=False).find_longest_match()
-        if found.size >= SHORTEST:
-            rest = value[: found.a], value[found.a + found.size :]
+        common = SequenceMatcher(None, value, id_, autojunk=False).find_longest_match()
+        if common.size >= SHORTEST:
+            rest = value[: common.a], value[common.a + common.size :]
             return [part for each in rest if each for part in without_ids(each, ids)]
     return [value]
 

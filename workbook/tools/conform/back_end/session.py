@@ -142,9 +142,9 @@ class StartCommand(AbstractContextManager["StartCommand"]):
 
     def end(self) -> None:
         """End it and all that it started: a shell's children outlive the shell, and a daemon leaves its group."""
-        said = self.ended
+        ended = self.ended
         if self._process is not None and self._said is None:
-            self._said = said
+            self._said = ended
             self._stop(self._process)
 
     def _stop(self, process: subprocess.Popen[bytes]) -> None:

@@ -382,7 +382,7 @@ def at_its_own_card(seen: Seen) -> Iterator[Miss]:
         more = f"; {len(misdelivered) - 1} more values went astray" if misdelivered[1:] else ""
         observed = f"in {misdelivered[0].case} {misdelivered[0]}{more}"
         # what only a call with a second id shows follows from that case
-        alone = all(one.call.tamper is not None for one in misdelivered)
+        alone = all(value.call.tamper is not None for value in misdelivered)
         root = Root.FOLLOWS if alone else Root.WRONG_CARD
         yield Miss("each value at its own card", observed, judging.OWN_CARD, root=root)
 
@@ -443,7 +443,7 @@ def nothing_left_behind(seen: Seen) -> Iterator[Miss]:
         if call.succeeded:
             yield Miss("a refusal of a POST without an sdkOutput", outcome(call), todo, harms=True)
     began = min((call.began for call in late), default=float("inf"))
-    if again := [one for one in seen.came(POST) if one.at >= began and one.sdk_output]:
+    if again := [request for request in seen.came(POST) if request.at >= began and request.sdk_output]:
         observed = f"{len(again)} with the sdkOutput of an attempt that had failed before"
         yield Miss("no POST at the API for calls without an sdkOutput", observed, todo, harms=True)
     yield from judging.each_request(POST)(seen)
