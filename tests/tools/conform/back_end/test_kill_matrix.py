@@ -85,9 +85,9 @@ def judged():
         running = {name: in_order.submit(relays.judged, name, tried(name)) for name in right}
         running |= {name: others.submit(relays.judged, name, tried(name)) for name in longest_first}
         found = {name: judged.result() for name, judged in running.items()}
-    # Of a broken one, a time limit may have passed because the machine was busy: once more, as `conform` does, alone.
+    # A time limit may have passed because the machine was busy: once more, as `conform` does, alone.
     with _processes(1) as alone:
-        again = [name for name in wrong if not _as_it_should(name, *found[name])]
+        again = [name for name in names if not _as_it_should(name, *found[name])]
         return found | {name: alone.submit(relays.judged, name, tried(name)).result() for name in again}
 
 
@@ -99,6 +99,8 @@ def _processes(number, gives_way=0):
 def _as_it_should(name, verdicts, first, made):
     """Whether a relay is caught by the cases made for it, and the first line of its report says so."""
     gaps = _matrix({name: verdicts}, cases=told(name)[1]).gaps()
+    if not told(name)[1]:
+        return not gaps
     return not gaps and Verdict.NOT_TESTABLE not in verdicts.values() and _says(name, verdicts, first, made)
 
 
