@@ -7,8 +7,8 @@ from screens import ANY, APP, FIRST, IDS, WALLET
 
 from workbook.views.screen import Page, Screen, Sheet, describe
 
-SHOWS = "The issuer's app shows the card ending in 0001; "
-SHEET = "Over the issuer's app, the wallet's sheet: "
+SHOWS = "The app shows the card ending in 0001; "
+SHEET = "The wallet's sheet: "
 WATCH = "The watch's wallet, on the phone, "
 
 
@@ -16,15 +16,15 @@ WATCH = "The watch's wallet, on the phone, "
     ("screen", "told"),
     [
         (Screen(), "The home screen, with the issuer's app, Example Bank, and the wallet."),
-        (replace(APP, waits=True), SHOWS + "there is no add button while the app waits for an answer."),
-        (replace(APP, button="shown"), SHOWS + "the add button is shown."),
+        (replace(APP, waits=True), SHOWS + "no add button, waiting for an answer."),
+        (replace(APP, button="shown"), SHOWS + "add button shown."),
         (
             replace(APP, button="disabled", waits=True),
-            SHOWS + "the add button is disabled while the app waits for an answer.",
+            SHOWS + "add button disabled, waiting for an answer.",
         ),
         (
             replace(APP, button="hidden", label="Added to Wallet"),
-            SHOWS + "the add button is hidden; it says “Added to Wallet”.",
+            SHOWS + "add button hidden; it says “Added to Wallet”.",
         ),
         (
             replace(APP, sheet=Sheet.UP),

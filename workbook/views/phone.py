@@ -535,7 +535,7 @@ def draw(screen: Screen) -> Picture:
 
 # The phone as a notebook shows it: a strip of the few screens that tell the story, each with its time and words.
 
-ASSUMED = "Assumed: how the wallet's screens look; that an app says “Not added”, or on platform A “In the wallet”."
+ASSUMED = "Assumed: the wallet's screens, and the words “Not added” and “In the wallet”."
 
 
 @dataclass(frozen=True, slots=True)

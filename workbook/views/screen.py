@@ -185,13 +185,13 @@ def describe(screen: Screen) -> str:
             front = f"The home screen, with the issuer's app, {BANK}, and the wallet."
         case InFront.APP if screen.sheet:
             message = f"{screen.sheet} whether to add the card" if screen.sheet is Sheet.UP else str(screen.sheet)
-            front = f"Over the issuer's app, the wallet's sheet: {message.removesuffix('the card')}{card}."
+            front = f"The wallet's sheet: {message.removesuffix('the card')}{card}."
         case InFront.APP:
-            button = "there is no add button" if screen.button == "absent" else f"the add button is {screen.button}"
-            waits = " while the app waits for an answer" if screen.waits else ""
+            button = "no add button" if screen.button == "absent" else f"add button {screen.button}"
+            waits = ", waiting for an answer" if screen.waits else ""
             label = f"; it says “{clean(screen.label)}”" if screen.label else ""
             label += " and offers to try again" if screen.label == NO_BUTTON_YET else ""
-            front = f"The issuer's app shows {card}; {button}{waits}{label}."
+            front = f"The app shows {card}; {button}{waits}{label}."
         case InFront.WALLET:
             front = f"{_wallet(screen)}."
     if screen.on_watch is None:

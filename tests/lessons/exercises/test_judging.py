@@ -130,7 +130,7 @@ ASKED = 'wb.exercise("99.1", added=..., posts=...)'
     ("given", "state", "said"),
     [
         ("added=False, posts=1", ExerciseState.DONE, "None"),
-        ("added=..., posts=...", ExerciseState.UNTOUCHED, "change the cell, then run it."),
+        ("added=..., posts=...", ExerciseState.UNTOUCHED, "change this cell and run it."),
         ("added=True, posts=2", ExerciseState.WRONG, "REL-1: added=True: it is lost."),
         ("added=False, posts=2", ExerciseState.WRONG, "REL-1: posts=2: one tap, one POST."),
         ("added=False", ExerciseState.WRONG, "posts has no answer yet. Choose 1 or 2."),

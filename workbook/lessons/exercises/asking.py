@@ -100,11 +100,10 @@ class Feedback(View):
         """The verdict, the rule, and what to call next."""
         lines = [f"{SIGN_OF_STATE[self.verdict.state]} {self.exercise.id} {self._verdict_line}"]
         lines += [f"  {line}" for line in (self._sentence, self.unkept) if line]
-        if not self.done:
-            tried = ", _.solution" if self.tried else ""
+        if self.tried:
             run = ", _.run" if self.run is not None else ""
             hand = ", _.help()" if self.file else ""
-            lines.append(f"  Next: _.hint(1) to _.hint(3){tried}{run}{hand}.")
+            lines.append(f"  Next: _.hint(1) to _.hint(3), _.solution{run}{hand}.")
         elif self._predicted:
             lines.append("  Next: _.run.")
         return "\n".join(lines)

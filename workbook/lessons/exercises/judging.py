@@ -59,7 +59,7 @@ def judge(
         return Verdict(ExerciseState.WRONG, slip, kind="form")
     untouched = all(value is ... for value in named.values()) if named else _is_skeleton(cell, exercise.skeleton)
     if untouched and (exercise.asks or exercise.kind is not ExerciseKind.FIX):
-        return Verdict(ExerciseState.UNTOUCHED, Reason("", "change the cell, then run it."))
+        return Verdict(ExerciseState.UNTOUCHED, Reason("", "change this cell and run it."))
     kind = "answer"
     try:
         seen = _compare(exercise, named) if exercise.asks else within(seconds, exercise.judge, args[0])

@@ -49,7 +49,7 @@ def test_the_panels_show_what_an_app_does_while_it_does_it(live: LivePhone) -> N
         assert captions(live, 4)[-1].endswith("SDK to App: CanBeProvisioned.")
         call("provisionWithProvider", provisioning=number, cardDisplayName="Card")
         assert "fetchOpc(paymentInstrumentId, sdkOutput)" in captions(live, 7)[-1]
-    assert "The issuer's app shows the card ending in 0001" in KeyScreens(film_of(live.seen())).text()
+    assert "The app shows the card ending in 0001" in KeyScreens(film_of(live.seen())).text()
 
 
 def test_nothing_of_a_run_is_stored(live: LivePhone) -> None:
