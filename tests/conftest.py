@@ -47,6 +47,7 @@ settings.register_profile(
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("hundred", settings.get_profile("default"), max_examples=100)
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=10_000)
 settings.register_profile("quick", settings.get_profile("default"), max_examples=10)
 

@@ -233,7 +233,8 @@ def sleeps(*_given, **_named):
 
 
 def told(run):
-    return [(one.call, one.outcome) for _at, one in run.trace.seen(m.CodeTookLong)]
+    """The calls that did not end; on a busy machine others may take long."""
+    return [(code.call, code.outcome) for _at, code in run.trace.seen(m.CodeTookLong) if code.outcome]
 
 
 async def waits(*_given, **_named):
@@ -319,15 +320,15 @@ class Delegate:
 
 @pytest.fixture
 def brief(monkeypatch):
-    """A callback of the app has a tenth of a second."""
-    monkeypatch.setitem(own_code.call_watched.__kwdefaults__, "seconds", 0.1)
+    """A callback of the app has half a second, which those that do not wait need on no machine."""
+    monkeypatch.setitem(own_code.call_watched.__kwdefaults__, "seconds", 0.5)
 
 
 @pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize("method", OUTCOMES)
 @pytest.mark.parametrize("call", ["fetchOpc", "provision", "didFinishProvisioning", "viewDidAppear", "get", "post"])
 def test_each_callback_of_the_app_is_stopped_and_the_run_comes_to_its_end(monkeypatch, call, method):
-    monkeypatch.setattr("workbook.play.back_end.Options", partial(Options, deadline=0.1))
+    monkeypatch.setattr("workbook.play.back_end.Options", partial(Options, deadline=0.5))
     names = {"didFinishProvisioning": "did_finish_provisioning", "viewDidAppear": "view_did_appear"}
     mine = type("Mine", (Delegate,), {names.get(call, call): method})
     match call:

@@ -111,8 +111,8 @@ def is_transient(method: str, ending: FailureKind | int) -> bool:
 
 def delay(policy: RetryPolicy, attempt: int, random: Random, retry_after: float | None = None) -> float:
     """Seconds to wait after attempt 1, 2, ...: full jitter, but at least the Retry-After."""
-    drawn = random.random() * min(policy.cap, policy.base * 2.0 ** (attempt - 1))
-    return max(drawn, retry_after or 0.0)
+    jitter = random.random() * min(policy.cap, policy.base * 2.0 ** (attempt - 1))
+    return max(jitter, retry_after or 0.0)
 
 
 def seconds_to_wait(retry_after: str | None, now: datetime | None = None) -> float | None:
@@ -307,10 +307,10 @@ class _Call:
         ending = outcome.kind if isinstance(outcome, Failure) else outcome.status
         if self.attempts >= self.options.retries.attempts or not is_transient(self.request.method, ending):
             return None
-        asked = None
+        retry_after = None
         if isinstance(outcome, Answer):  # a date in Retry-After is relative to the answer's own Date
-            asked = seconds_to_wait(outcome.header("retry-after"), http_date(outcome.header("date")))
-        seconds = delay(self.options.retries, self.attempts, random, asked)
+            retry_after = seconds_to_wait(outcome.header("retry-after"), http_date(outcome.header("date")))
+        seconds = delay(self.options.retries, self.attempts, random, retry_after)
         return seconds if seconds < self.remaining() else None
 
 

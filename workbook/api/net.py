@@ -60,8 +60,8 @@ class Origin:
                 repeated.
         """
         if why := wrong_origin(url):
-            shown = "" if re.search("[@?#]", url) else f" {url[:100]!r}"
-            raise ConfigurationError(f"The address{shown} {why}. Allowed: http://host[:port][/prefix], or https.")
+            named = "" if re.search("[@?#]", url) else f" {url[:100]!r}"
+            raise ConfigurationError(f"The address{named} {why}. Allowed: http://host[:port][/prefix], or https.")
         return cls.parse(url)
 
     @classmethod
@@ -121,8 +121,8 @@ def look_up(host: str, port: int, resolve: Resolve | None = None) -> Future[list
     A name is looked up on a thread of its own: a look-up that hangs cannot be interrupted, only left behind. The future
     fails with an OSError where the name has no address.
     """
-    found: Future[list[str]] = Future()
-    found.set_running_or_notify_cancel()  # whoever waits may go away; the thread then still has a place for its answer
+    answer: Future[list[str]] = Future()
+    answer.set_running_or_notify_cancel()  # whoever waits may go away; the thread then still has a place for its answer
 
     def run() -> None:
         try:  # an exception on this thread would be seen by nothing
@@ -133,15 +133,15 @@ def look_up(host: str, port: int, resolve: Resolve | None = None) -> Future[list
                 addresses = resolve(host, port)
             if not addresses:
                 raise OSError("the host has no address")  # noqa: TRY301  # a resolver's own error goes the same way
-            found.set_result(addresses)
+            answer.set_result(addresses)
         except (OSError, UnicodeError) as error:
-            found.set_exception(error if isinstance(error, OSError) else OSError(str(error)))
+            answer.set_exception(error if isinstance(error, OSError) else OSError(str(error)))
 
     if literal(host) is not None:
-        found.set_result([host])
+        answer.set_result([host])
     else:
         Thread(target=run, name="look-up", daemon=True).start()
-    return found
+    return answer
 
 
 def inner(address: Address) -> Address:

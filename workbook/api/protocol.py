@@ -219,8 +219,8 @@ def check_base_url(base_url: object) -> str:
             why = "would send the API key over plain http to another machine"
     if why:
         # Beside these characters there may be a password or a key: then the address is not shown.
-        shown = "" if re.search(r"[@?#]", base_url) else f" {base_url[:200]!r}"
-        message = f"base_url{shown} {why}. Allowed: https://host[:port][/prefix], or http:// on loopback."
+        named = "" if re.search(r"[@?#]", base_url) else f" {base_url[:200]!r}"
+        message = f"base_url{named} {why}. Allowed: https://host[:port][/prefix], or http:// on loopback."
         raise errors.ConfigurationError(message)
     return bare
 
@@ -454,12 +454,12 @@ def _peer_words(body: bytes, secret: Secret) -> str:
     if isinstance(fields, CallProblem):
         return ""
     problem = ("errorCode", "title", "detail")  # problem details (openapi): tolerated, never relied upon
-    found = [fields[name] for name in problem if isinstance(fields.get(name), str)]
+    texts = [fields[name] for name in problem if isinstance(fields.get(name), str)]
     # Scrubbed before it is cut, or half a key could be left at the end. A peer may repeat an sdkOutput, or the key in a
     # spelling that nobody listed: what is too long for a word is left out.
     no_word = (
         r"(?=[^\s\d]*\d)\S{16,}|\S{40,}"  # with a digit in it, or long
         r"|(?<![^\s:-])(?:[^\s:-]{1,3}[\s:-]+){8,}[^\s:-]{1,3}(?![^\s:-])"  # many short ones, such as a key in groups
     )
-    words = re.sub(no_word, "\N{HORIZONTAL ELLIPSIS}", secret.scrub(" / ".join(word for word in found if word)))
+    words = re.sub(no_word, "\N{HORIZONTAL ELLIPSIS}", secret.scrub(" / ".join(word for word in texts if word)))
     return f" ({visible(words)[:200]})" if words else ""

@@ -68,8 +68,8 @@ class Redaction:
             if not equals:
                 parameters.append(length_of(name) if name else "")
                 continue
-            own = value == MASK or (card and unquote_plus(value) == card and short(value) == value)
-            parameters.append(f"{_name(name)}={value if own else length_of(value)}")
+            is_shown = value == MASK or (card and unquote_plus(value) == card and short(value) == value)
+            parameters.append(f"{_name(name)}={value if is_shown else length_of(value)}")
         return self.text("/".join(map(short, path.split("/"))) + mark + "&".join(parameters))
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str | None], ...]:
@@ -119,8 +119,8 @@ class Redaction:
         if not isinstance(value, str):
             small = isinstance(value, int) and abs(value) <= 999  # an HTTP status; a longer one may be a card's
             return value if small and name in fields else "[a number]"
-        shown = value if len(value) <= self.longest and value.isprintable() else length_of(value)
-        return shown if name in fields else self._string(value)
+        text = value if len(value) <= self.longest and value.isprintable() else length_of(value)
+        return text if name in fields else self._string(value)
 
     def _string(self, text: str) -> Any:
         """A length and a digest, or what the simulator wrote; only the length of what cannot be opaque data at all."""

@@ -160,12 +160,12 @@ def read_form(form: type[FormT], document: Mapping[str, Any], mistakes: Mistakes
         try:
             return form.model_validate(left)
         except ValidationError as error:
-            found = {_place(details): details for details in error.errors(include_url=False)}
-        for place, details in found.items():
+            errors_by_place = {_place(details): details for details in error.errors(include_url=False)}
+        for place, details in errors_by_place.items():
             mistakes.add(place, _sentence(details, form))
         # A table that lacks a key is left out whole. So is a list with a wrong item: without that item, the numbers of
         # the others would shift. A table may need the key that was left out of it: hence the next round.
-        wrong = {place[:-1] if details["type"] == "missing" else place for place, details in found.items()}
+        wrong = {place[:-1] if details["type"] == "missing" else place for place, details in errors_by_place.items()}
         left = _without(left, {place[:-1] if isinstance(place[-1], int) else place for place in wrong})
     return form()
 

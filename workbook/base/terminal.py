@@ -22,7 +22,9 @@ def visible(text: str, kept: str = "") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(one if one.isprintable() or one in kept else json.dumps(one)[1:-1] for one in text)
+    return "".join(
+        character if character.isprintable() or character in kept else json.dumps(character)[1:-1] for character in text
+    )
 
 
 def say(text: object, to: TextIO | None = None) -> None:

@@ -32,10 +32,14 @@ EVERY_CHECK: tuple[Check, ...] = (
 def check(trace: Trace) -> list[Finding]:
     """Every finding of every check, in the order of time."""
     checks = _for_a_trace_of(frozenset(trace.classes))
-    return sorted((finding for one in checks for finding in one(trace)), key=lambda finding: finding.at)
+    return sorted((finding for one_check in checks for finding in one_check(trace)), key=lambda finding: finding.at)
 
 
 @lru_cache(maxsize=64)  # most runs take one of a few ways
 def _for_a_trace_of(classes: frozenset[type[Message]]) -> list[Check]:
     """The checks that have something to look for in a trace of these classes of messages."""
-    return [one for one in EVERY_CHECK if not (isinstance(one, Symptom) and classes.isdisjoint(one.messages))]
+    return [
+        one_check
+        for one_check in EVERY_CHECK
+        if not (isinstance(one_check, Symptom) and classes.isdisjoint(one_check.messages))
+    ]

@@ -217,7 +217,7 @@ def _error(*names: str) -> Callable[[Any], bool]:
 
 
 def _status(*ranges: range) -> Callable[[Any], bool]:
-    return lambda outcome: isinstance(outcome, m.ApiAnswered) and any(outcome.status in one for one in ranges)
+    return lambda outcome: isinstance(outcome, m.ApiAnswered) and any(outcome.status in statuses for statuses in ranges)
 
 
 # Each kind of failure, from the harmless to the hidden. For all of them the app gets one sentence (REL-9).
@@ -270,12 +270,12 @@ def advice_for(trace: Trace, method: str) -> Advice | None:
 
     A fault on the sdkInput itself looks like a success to a back end.
     """
-    asked, outcomes = "", list[Any]()  # what came of each request of this method, in the order of time
+    requested, outcomes = "", list[Any]()  # what came of each request of this method, in the order of time
     for record in trace.select(m.ApiRequested, m.ApiAnswered, m.ApiFailed):
         message: Any = record.message
         if isinstance(message, m.ApiRequested):
-            asked = message.method
-        elif asked == method:
+            requested = message.method
+        elif requested == method:
             outcomes.append(message)
     found = [next((one for one in REMEDIES if one.fits(each)), None) for each in outcomes]
     return next((one for one in found if one not in (None, REMEDIES[-1])), REMEDIES[-1] if outcomes else None)

@@ -66,8 +66,8 @@ def changed_identifiers(trace: Trace) -> Iterator[Finding]:
 
 def one_get_for_several(trace: Trace) -> Iterator[Finding]:
     """One instrument's sdkInput given for several cards (API-12)."""
-    for record, made in trace.seen(m.ServiceMade):
-        if doubled := [card for card, times in Counter(made.cards).items() if times > 1]:
+    for record, service in trace.seen(m.ServiceMade):
+        if doubled := [card for card, times in Counter(service.cards).items() if times > 1]:
             text = f"The same payment instrument's sdkInput was given more than once: {', '.join(doubled)}."
             todo = "Make one GET for each payment instrument; each has its own sdkInput."
             yield Finding("API-12", Severity.FAIL, Owner.YOU, text, todo, record.at)
@@ -81,8 +81,8 @@ def crossed_posts(trace: Trace) -> Iterator[Finding]:
     for call in handler_calls(trace):
         named = {record.values["payment_instrument_id"] for record in call.did(m.ExtensionProvisionCalled)}
         for record in call.did(m.BackEndAsked):
-            asked: Any = record.message
-            if asked.method == "POST" and named and asked.payment_instrument_id not in named:
+            request: Any = record.message
+            if request.method == "POST" and named and request.payment_instrument_id not in named:
                 text = "The delegate posts for another payment instrument than the SDK named."
                 todo = "Use the paymentInstrumentId that provision was given; mind the order of its two arguments."
                 yield Finding("X-DEL-1", Severity.FAIL, Owner.YOU, text, todo, record.at)
@@ -171,11 +171,11 @@ def missed_limits(trace: Trace) -> Iterator[Finding]:
 def network_in_status(trace: Trace) -> Iterator[Finding]:
     """A network call inside status(): not reliable there, however fast it was this time (X-STATUS-3)."""
     for call in handler_calls(trace):
-        if call.name == "status" and (asked := call.did(m.BackEndAsked, m.ApiRequested)):
-            times = len(call.did(m.BackEndAsked)) or len(asked)
+        if call.name == "status" and (requests := call.did(m.BackEndAsked, m.ApiRequested)):
+            times = len(call.did(m.BackEndAsked)) or len(requests)
             text = f"status() makes {times} network call{'' if times == 1 else 's'}."
             level = Severity.FAIL if call.late else Severity.WARN
-            yield Finding("X-STATUS-3", level, Owner.YOU, text, _CACHED, asked[0].at)
+            yield Finding("X-STATUS-3", level, Owner.YOU, text, _CACHED, requests[0].at)
 
 
 _ANEW = "Make what a call needs in that call: the service anew, the rest from the storage."
@@ -183,9 +183,9 @@ _ANEW = "Make what a call needs in that call: the service anew, the rest from th
 
 def kept_in_its_class(trace: Trace) -> Iterator[Finding]:
     """State that a handler left in its class (X-HANDLER-1); it works until the process ends."""
-    for record, kept in trace.seen(m.HandlerKept):
-        if kept.where == "its class":
-            text = f"The handler's class keeps {', '.join(kept.names)}: gone when the wallet ends the extension."
+    for record, left in trace.seen(m.HandlerKept):
+        if left.where == "its class":
+            text = f"The handler's class keeps {', '.join(left.names)}: gone when the wallet ends the extension."
             yield Finding("X-HANDLER-1", Severity.WARN, Owner.YOU, text, _ANEW, record.at)
 
 
@@ -193,13 +193,13 @@ def kept_in_itself(trace: Trace) -> Iterator[Finding]:
     """A call that fails for want of what an earlier call left in `self`, which was another handler (X-HANDLER-1)."""
     # Keeping something does no harm by itself. It is a finding when a later call fails for want of it: that handler is
     # another instance, as the wallet makes a new one for each call.
-    kept: set[str] = set()
+    names: set[str] = set()
     for call in handler_calls(trace):
-        if kept and call.answered(m.HandlerRaised) and (text := _missed(call, kept)):
+        if names and call.answered(m.HandlerRaised) and (text := _missed(call, names)):
             yield Finding("X-HANDLER-1", Severity.FAIL, Owner.YOU, text, _ANEW, call.ended)
         for record in call.did(m.HandlerKept):
             left: Any = record.message
-            kept |= set(left.names) if left.where == "the handler" else set()
+            names |= set(left.names) if left.where == "the handler" else set()
 
 
 def _missed(call: HandlerCall, kept: set[str]) -> str:

@@ -48,8 +48,8 @@ def cases(trace: Trace) -> Iterator[Finding]:
 def _no_sdk_input(trace: Trace, ended: Record) -> bool:
     """Whether this attempt ended because its back end had no sdkInput, and not by the app's own delegate."""
     nil = [record for record in trace.select(m.NoSdkInput) if record.attempt == ended.attempt]
-    own = any(isinstance(record.message, m.DelegateFailed) for record in nil)
-    return bool(nil) and (not own or api.gave_nothing(trace, nil[-1].at))
+    failed = any(isinstance(record.message, m.DelegateFailed) for record in nil)
+    return bool(nil) and (not failed or api.gave_nothing(trace, nil[-1].at))
 
 
 def own_nil(trace: Trace) -> Iterator[Finding]:
@@ -116,10 +116,10 @@ def still_offered(trace: Trace) -> Iterator[Finding]:
 
 def hidden_failure(trace: Trace) -> Iterator[Finding]:
     """A failure that the app did not tell the cardholder about; they see a button and no text (APP-4)."""
-    shown = {record.attempt for record in trace.select(m.TellFailure)}
+    told_in = {record.attempt for record in trace.select(m.TellFailure)}
     nil = {record.attempt for record in trace.select(m.ReturnNil)}
     for record in trace.select(m.StartThrew, m.FinishedWithError, m.FinishedWithNeither, kind=Kind.EVENT):
-        if record.attempt in shown or isinstance(record.message, m.FinishedCancelled):
+        if record.attempt in told_in or isinstance(record.message, m.FinishedCancelled):
             continue
         what = "nil" if record.attempt in nil else "a failure"
         text = f"The attempt ended with {what}, and the app told the cardholder nothing (assumed: it should)."

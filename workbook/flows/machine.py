@@ -71,8 +71,10 @@ class Row:
 
     def without(self, *left_out: type[Command]) -> Row:
         """The same row without some of its commands."""
-        kept = [pair for pair in zip(self.commands, self.command_sources, strict=True) if pair[0] not in left_out]
-        return replace(self, commands=tuple(pair[0] for pair in kept), command_sources=tuple(pair[1] for pair in kept))
+        pairs = [pair for pair in zip(self.commands, self.command_sources, strict=True) if pair[0] not in left_out]
+        return replace(
+            self, commands=tuple(pair[0] for pair in pairs), command_sources=tuple(pair[1] for pair in pairs)
+        )
 
 
 class Step(NamedTuple):
@@ -114,8 +116,8 @@ class Machine:
         self.rows = tuple(rows)
         self.initial = initial
         self.final = frozenset(final)
-        if found := list(self._problems()):
-            raise DefinitionError(f"The table {name!r} cannot be used: " + "; ".join(found))
+        if problems := list(self._problems()):
+            raise DefinitionError(f"The table {name!r} cannot be used: " + "; ".join(problems))
         self._table = {(r.state, r.event): _maker(r) for r in self.rows}
 
     def __repr__(self) -> str:

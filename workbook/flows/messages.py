@@ -127,8 +127,8 @@ def message(
         if get_annotations(cls):
             kind = dataclass(frozen=True, slots=True, repr=False, eq=False)(cls)
         else:  # without fields of its own, it inherits all that a dataclass would write for it
-            own = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
-            kind = cast("type[MessageT]", type(cls.__name__, cls.__bases__, own | {"__slots__": ()}))
+            attributes = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
+            kind = cast("type[MessageT]", type(cls.__name__, cls.__bases__, attributes | {"__slots__": ()}))
         if missing := [f.name for f in fields(kind) if f.repr and f.name not in {**VALUES, **sources}]:
             raise DefinitionError(f"{cls.__name__} does not say where the value of {', '.join(missing)} is from.")
         return kind

@@ -166,8 +166,8 @@ class Trace:
 
     def select(self, *messages: type[Message], kind: Kind | None = None) -> list[Record]:
         """The records of these message classes (all when none is named), optionally of one kind."""
-        found = self._of(messages) if messages else [*self._records]
-        return found if kind is None else [record for record in found if record.kind is kind]
+        records = self._of(messages) if messages else [*self._records]
+        return records if kind is None else [record for record in records if record.kind is kind]
 
     def seen(self, message: type[MessageT], kind: Kind | None = None) -> Iterator[tuple[Record, MessageT]]:
         """Each record of one message class, together with its message."""
@@ -274,18 +274,18 @@ def handler_calls(trace: Trace) -> Iterator[HandlerCall]:
     """Each call of a handler, in order; a call that is not answered before the next one begins has no answer."""
     if not trace.select(*CALLS):
         return
-    made: Record | None = None
+    call: Record | None = None
     inside: list[Record] = []
     for record in trace:
         begins = record.kind is Kind.COMMAND and type(record.message) in CALLS
         answers = isinstance(record.message, ANSWERS)
-        if made is not None and (begins or answers):
-            yield HandlerCall(CALLS[type(made.message)], made, tuple(inside), record if answers else None)
+        if call is not None and (begins or answers):
+            yield HandlerCall(CALLS[type(call.message)], call, tuple(inside), record if answers else None)
         if begins:
-            made, inside = record, []
+            call, inside = record, []
         elif answers:
-            made = None
+            call = None
         else:
             inside.append(record)
-    if made is not None:
-        yield HandlerCall(CALLS[type(made.message)], made, tuple(inside), None)
+    if call is not None:
+        yield HandlerCall(CALLS[type(call.message)], call, tuple(inside), None)

@@ -161,9 +161,9 @@ class FactsB:
             ParameterError: there is no such profile.
         """
         choice("profile", profile, PROFILES)
-        shown = {fact.name: str(getattr(self, fact.name)) for fact in fields(self) if fact.name != "lacks"}
-        shown["version"] = f"{self.version} (sdk-b)" if profile == "field" else "not shown (GAP-7)"
-        return {name.replace("_", " "): value for name, value in shown.items()}
+        facts = {fact.name: str(getattr(self, fact.name)) for fact in fields(self) if fact.name != "lacks"}
+        facts["version"] = f"{self.version} (sdk-b)" if profile == "field" else "not shown (GAP-7)"
+        return {name.replace("_", " "): value for name, value in facts.items()}
 
 
 @dataclass(frozen=True)

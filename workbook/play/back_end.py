@@ -207,9 +207,9 @@ class CountingService(Service):
     @classmethod
     def of(cls, service: Service) -> CountingService:
         """A new service with the same world and plan."""
-        made = cls(service.world, service.plan)
-        made.carried_out = Counter()
-        return made
+        counting = cls(service.world, service.plan)
+        counting.carried_out = Counter()
+        return counting
 
 
 @dataclass(slots=True)
@@ -542,8 +542,8 @@ class OwnBackEnd:
             self._get = lambda card: relay.activation_data(session, card)
             self._post = lambda card, sdk_output: relay.provision(session, card, sdk_output)
         else:
-            own = kind(client(line, retries=ONE_ATTEMPT))
-            self._get, self._post = own.get, own.post
+            back_end = kind(client(line, retries=ONE_ATTEMPT))
+            self._get, self._post = back_end.get, back_end.post
 
     def get(self, payment_instrument_id: str) -> ActivationData:
         """What it makes of a GET."""
@@ -568,8 +568,8 @@ class OwnBackEnd:
             return ActivationData(value if isinstance(value, SdkInput) else SdkInput(value))
         what = "nothing" if value is None else type(value).__name__
         refused = f"refuses its app's call: {getattr(value, 'status', '')} {getattr(value, 'sentence', '')}"
-        said = refused if isinstance(value, Exception) else f"returns {what}, which is no sdkInput."
-        self._line.note(m.Noted(f"The back end {said}"))
+        ending = refused if isinstance(value, Exception) else f"returns {what}, which is no sdkInput."
+        self._line.note(m.Noted(f"The back end {ending}"))
         raise BackEndFailed(what)
 
 

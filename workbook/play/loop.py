@@ -399,8 +399,8 @@ class ByHand:
             begins = len(run.trace)
             run.feed(call)
             # A callback of this call may have made others; an attempt that it began has outcomes of its own.
-            own = [record for record in run.trace[begins:] if record.attempt == run.trace[begins].attempt]
-            return cast("Event", next(record.message for record in reversed(own) if record.kind is Kind.EVENT))
+            records = [record for record in run.trace[begins:] if record.attempt == run.trace[begins].attempt]
+            return cast("Event", next(record.message for record in reversed(records) if record.kind is Kind.EVENT))
         finally:
             CALLING.reset(token)
             if not nested:

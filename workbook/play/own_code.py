@@ -335,8 +335,8 @@ def _without_data(source: str) -> str:
     # Every quoted text is matched, however short: else the code between two short ones would count as a long one. The
     # second pattern is for quotes that do not pair, as after an apostrophe in a comment.
     quotes, base64 = r"""(["'])(?:\\.|(?!\1)[^\\])*\1""", r"(?=[A-Za-z+/=_-]*\d)[\w+/=-]{25,}"
-    shown = re.sub(quotes, lambda text: text[0] if len(text[0]) <= 26 else ellipsis, source)
-    return re.sub(base64, ellipsis, shown)
+    short = re.sub(quotes, lambda text: text[0] if len(text[0]) <= 26 else ellipsis, source)
+    return re.sub(base64, ellipsis, short)
 
 
 def _place(file: str) -> str:

@@ -93,8 +93,8 @@ class AppA:
 
     def calls_in(self, variant: VariantA) -> Calls:
         """The call that this app makes in each state of this variant."""
-        own = TWO_STEP_CALLS if variant.two_step else PROVIDER_CALLS
-        return own if self.calls is None else self.calls
+        usual = TWO_STEP_CALLS if variant.two_step else PROVIDER_CALLS
+        return usual if self.calls is None else self.calls
 
 
 def _read_opc(opc: Any) -> Event:
@@ -157,8 +157,10 @@ class PlatformARun(InApp):
         """The app's OpcProvider: the integrator's own, or the plain relay."""
         if self.app.fetch_opc is None:
             return self._post(command)
-        given = command.payment_instrument_id, command.sdk_output.text
-        return self._own("fetchOpc", self.app.fetch_opc, given, _read_opc, m.ProviderFailed)  # it catches all (sdk-a)
+        arguments = command.payment_instrument_id, command.sdk_output.text
+        return self._own(
+            "fetchOpc", self.app.fetch_opc, arguments, _read_opc, m.ProviderFailed
+        )  # it catches all (sdk-a)
 
     ports: ClassVar = {
         **InApp.ports,

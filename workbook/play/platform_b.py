@@ -62,8 +62,8 @@ class AppB:
 
     def calls_in(self, variant: VariantB) -> Calls:
         """The call that this app makes in each state of this variant."""
-        own = LATER_CALLS if variant.later else EARLIER_CALLS
-        return own if self.calls is None else self.calls
+        usual = LATER_CALLS if variant.later else EARLIER_CALLS
+        return usual if self.calls is None else self.calls
 
     def hand_over(self, sdk_input: Any) -> bytes | str | None:
         """What the app makes of its back end's answer: bytes, or nil where there is no base64 text to decode."""
@@ -81,8 +81,8 @@ def check_delegate(delegate: object, variant: VariantB) -> None:
     Raises:
         ParameterError: it lacks one of its two methods, or one cannot be called as the SDK will.
     """
-    given = ("sdk_output", "payment_instrument_id") if variant.later else ("sdk_output",)
-    for name, arguments in (("provision", given), ("did_finish_provisioning", ("pass_", "error"))):
+    parameters = ("sdk_output", "payment_instrument_id") if variant.later else ("sdk_output",)
+    for name, arguments in (("provision", parameters), ("did_finish_provisioning", ("pass_", "error"))):
         method = None if isinstance(delegate, type) else getattr(delegate, name, None)
         near = "" if method else nearest(name, dir(delegate), 0.8)
         owner = f"{near}() is never called. A delegate" if near and not isinstance(delegate, type) else "A delegate"
@@ -183,8 +183,8 @@ class PlatformBRun(InApp):
         if self.app.delegate is None:
             reply = self._relay(instrument, command.sdk_output, self._read_sdk_input, m.NoSdkInput(TRY_LATER))
         else:
-            provision, given = self.app.delegate.provision, (command.sdk_output.data, *named)
-            reply = self._own("provision", provision, given, _read_answer, m.DelegateFailed)
+            provision, arguments = self.app.delegate.provision, (command.sdk_output.data, *named)
+            reply = self._own("provision", provision, arguments, _read_answer, m.DelegateFailed)
         self._answer = self._clock.after(*reply)
 
     def _read_sdk_input(self, sdk_input: Any) -> Event:
@@ -358,8 +358,8 @@ class ProvisioningService(ByHand):
         outcome = self._call(m.CanAddCardDetailsCalled(is_watch_activated))
         if isinstance(outcome, m.CanAddCard):
             return AddCardDetails(True, outcome.can_add_to_phone, outcome.can_add_to_watch)  # noqa: FBT003  # a record
-        shown = False if self._run.phone.profile == "field" else None
-        return AddCardDetails(False, shown, shown)  # noqa: FBT003  # a record
+        place = False if self._run.phone.profile == "field" else None
+        return AddCardDetails(False, place, place)  # noqa: FBT003  # a record
 
     def start(self, *, delegate: ProvisioningDelegate, presenting_view_controller: object) -> None:
         """Start provisioning after the cardholder selected add; not async: the delegate gets the outcome (B-START-1).

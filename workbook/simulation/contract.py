@@ -186,11 +186,11 @@ class Contract:
         self.before_id, self.after_id = self.path.split("{id}")
         methods = {name: item[name] for name in ("get", "post") if name in item}
         self.operations = {name.upper(): Operation.of(name.upper(), operation) for name, operation in methods.items()}
-        taken = [name for alternative in document["security"] for name in alternative]
+        ways = [name for alternative in document["security"] for name in alternative]
         schemes: Document = (published or document)["components"]["securitySchemes"]
         schemes = {**schemes, **document["components"]["securitySchemes"]}
-        self.key_places = tuple(KeyPlace.of(schemes[name]) for name in taken)
-        self.places_not_taken = tuple(KeyPlace.of(scheme) for name, scheme in schemes.items() if name not in taken)
+        self.key_places = tuple(KeyPlace.of(schemes[name]) for name in ways)
+        self.places_not_taken = tuple(KeyPlace.of(scheme) for name, scheme in schemes.items() if name not in ways)
         answers = (item["x-elsewhere"], *(operation["responses"] for operation in methods.values()))
         self.problems = _problems(answers)
         self.answer_field = next(iter(document["components"]["schemas"]["Answer"]["properties"]))
@@ -199,16 +199,16 @@ class Contract:
 
 def _problems(answers: tuple[Document, ...]) -> Mapping[Broken, Problem]:
     """Every refusal in the answers by the check that failed, in the order of the checks."""
-    found = {}
+    problems = {}
     for response in (response for by_status in answers for response in by_status.values()):
         for media_type, content in response["content"].items():
             for name, example in content.get("examples", {}).items():
                 *rules, code, _pairing = example["x-basis"].split("; ")
                 body, source = example["value"], code.removeprefix("code: ")
                 rest = (body["title"], source, "; ".join(rules), media_type)
-                found[name] = Problem(body["status"], body["errorCode"], *rest)
-    order = (broken for broken in Broken if broken.name.lower() in found)
-    return MappingProxyType({broken: found[broken.name.lower()] for broken in order})
+                problems[name] = Problem(body["status"], body["errorCode"], *rest)
+    order = (broken for broken in Broken if broken.name.lower() in problems)
+    return MappingProxyType({broken: problems[broken.name.lower()] for broken in order})
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -220,8 +220,8 @@ def _merge(document: Any, patch: Any) -> Any:
     """A document after a JSON merge patch (RFC 7386): a null removes, and an object is merged."""
     if not isinstance(patch, dict):
         return patch
-    kept = document if isinstance(document, dict) else {}
-    changed = kept | {name: _merge(kept.get(name), value) for name, value in patch.items()}
+    fields = document if isinstance(document, dict) else {}
+    changed = fields | {name: _merge(fields.get(name), value) for name, value in patch.items()}
     return {name: value for name, value in changed.items() if patch.get(name, value) is not None}
 
 

@@ -76,7 +76,7 @@ def _one_of(default: str | int, known: tuple[str | int, ...]) -> Setting:
         "choice",
         default,
         f"one of {', '.join(map(repr, known))}",
-        lambda value: any(value == one and type(value) is type(one) for one in known),
+        lambda value: any(value == word and type(value) is type(word) for word in known),
         {"known": known},
     )
 
@@ -623,13 +623,13 @@ class Planned:
         """
         if "fault" not in settings:
             raise ParameterError("A planned fault needs a name. Write fault = 'reset', for one.")
-        chosen, own = fault(settings.pop("fault")), {field.name for field in fields(cls)}
+        chosen, of_rule = fault(settings.pop("fault")), {field.name for field in fields(cls)}
         for name in settings:
-            if name not in own and name not in chosen.settings:
-                hint = did_you_mean(name, own | set(chosen.settings))
+            if name not in of_rule and name not in chosen.settings:
+                hint = did_you_mean(name, of_rule | set(chosen.settings))
                 raise ParameterError(f"A planned fault {chosen.name!r} has no setting {quoted(name)}. {hint}")
-        of_fault = {name: value for name, value in settings.items() if name not in own}
-        return cls(chosen.but(**of_fault), **{name: settings[name] for name in settings if name in own})
+        of_fault = {name: value for name, value in settings.items() if name not in of_rule}
+        return cls(chosen.but(**of_fault), **{name: settings[name] for name in settings if name in of_rule})
 
     def is_meant_for(self, operation: str, payment_instrument_id: str) -> bool:
         """Whether it counts a request like this."""
@@ -679,9 +679,9 @@ class FaultPlan:
             if not rule.is_meant_for(operation, payment_instrument_id):
                 continue
             self._counts[at] += 1
-            taken = rule.nth in (None, self._counts[at])
-            taken = taken and (rule.share is None or self._draw(at, "share") < rule.share)
-            if chosen is None and taken:
+            applies = rule.nth in (None, self._counts[at])
+            applies = applies and (rule.share is None or self._draw(at, "share") < rule.share)
+            if chosen is None and applies:
                 chosen = Chosen(rule, self._draw(at, "draw"))
         return chosen
 

@@ -200,7 +200,7 @@ def load(path_or_name: str | Path) -> Scenario:
     names = scenarios()
     if not isinstance(path_or_name, str | Path) or not str(path_or_name):
         raise ConfigurationError(f"A scenario is a name or the path of a file, not {quoted(path_or_name)}.")
-    path, shown = Path(path_or_name), f"{str(path_or_name)!r:.200}"
+    path, named = Path(path_or_name), f"{str(path_or_name)!r:.200}"
     if path_or_name in names:
         path = FOLDER / f"{path_or_name}.toml"
     try:
@@ -208,13 +208,13 @@ def load(path_or_name: str | Path) -> Scenario:
     except FileNotFoundError:
         hint = did_you_mean(str(path), names)
         raise ConfigurationError(
-            f"No scenario {shown}, and no file of that name. {hint} Or give a file's path."
+            f"No scenario {named}, and no file of that name. {hint} Or give a file's path."
         ) from None
     except (OSError, UnicodeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise ConfigurationError(f"Cannot read the scenario {shown}: {reason}.") from None
+        raise ConfigurationError(f"Cannot read the scenario {named}: {reason}.") from None
     if path.is_dir():
-        raise ConfigurationError(f"{shown}: it is a directory. Give a TOML file inside it.")
+        raise ConfigurationError(f"{named}: it is a directory. Give a TOML file inside it.")
     return parse(text, name=path.stem, file=path.name)
 
 

@@ -312,16 +312,16 @@ class SdkB(StandIn):
     def _can_add_card_details(self, command: Any) -> Reply:
         """The later variant looks at the watch only when the app says that there is one (assumed)."""
         places = self._open_places(look_at_watch=bool(command.is_watch_activated))
-        shown = places if self.phone.profile == "field" else ()
-        return self.phone.latencies.can_add_card, m.CanAddCard(*shown) if any(places) else m.CannotAddCard()
+        named_places = places if self.phone.profile == "field" else ()
+        return self.phone.latencies.can_add_card, m.CanAddCard(*named_places) if any(places) else m.CannotAddCard()
 
     def _open_places(self, *, look_at_watch: bool = True) -> tuple[bool, bool]:
         """Where the card can be added, as far as the scheme lets this app see."""
         phone, watch = self.phone.missing(self.payment_instrument_id)
         paired, hidden = self.phone.watch is not None, not self.phone.associated
         places = phone or hidden, look_at_watch and (watch or (hidden and paired))
-        there = not phone or (paired and not watch)
-        if there and any(places):
+        added_everywhere = not phone or (paired and not watch)
+        if added_everywhere and any(places):
             self.seen(m.StillMissing(phone, watch if paired else None, hidden_by_scheme=hidden))
         return places
 

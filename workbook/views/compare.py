@@ -205,8 +205,8 @@ class Comparison(View):
         rows = []
         for step in self.steps:
             bold = "" if step.mark is Mark.SAME else ";border-left:4px solid;background:rgb(128 128 128 / 12%)"
-            both = (line.words if line else "" for line in (step.first, step.second))
-            cells = (tag("td", words, style=f"{style};width:50%") for words in both)
+            pair = (line.words if line else "" for line in (step.first, step.second))
+            cells = (tag("td", words, style=f"{style};width:50%") for words in pair)
             rows.append(tag("tr", tag("td", step.mark, style=f"{style}{bold};padding-left:0.4em"), *cells))
         caption = tag("caption", "Side by side", style=CAPTION_STYLE)
         return tag("table", caption, tag("thead", head), tag("tbody", *rows), style=TABLE_STYLE)
@@ -223,9 +223,9 @@ def compare(
     # only runs of one kind tell their story in the same words
     ends = []
     for run in (first, second):
-        found = [f"{LEVEL_SIGNS[finding.level][0]} {finding.rule}" for finding in findings(run.findings).found]
-        told = run.summary if type(first) is type(second) else run.ends
-        ends.append(told | {"findings": ", ".join(found) or "none"})
+        signs = [f"{LEVEL_SIGNS[finding.level][0]} {finding.rule}" for finding in findings(run.findings).found]
+        summary = run.summary if type(first) is type(second) else run.ends
+        ends.append(summary | {"findings": ", ".join(signs) or "none"})
     outcomes = tuple(
         (name, ends[0].get(name, ""), ends[1].get(name, ""))
         for name in dict.fromkeys([*ends[0], *ends[1]])

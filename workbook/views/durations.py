@@ -60,8 +60,8 @@ def _heading(verdict: str, name: str, y: int, *more: Markup) -> Markup:
     parts = [tag("text", verdict, class_="wb-word", x=LEFT + 25, y=y), *more]
     _mark, disc, sign = VERDICTS[verdict]
     if disc:
-        drawn = void("path", class_="wb-disc", d=disc), void("path", class_="wb-sign", d=sign)
-        parts.insert(0, tag("g", *drawn, transform=f"translate({LEFT + 9} {y - 4})"))
+        shapes = void("path", class_="wb-disc", d=disc), void("path", class_="wb-sign", d=sign)
+        parts.insert(0, tag("g", *shapes, transform=f"translate({LEFT + 9} {y - 4})"))
     words = tag("text", cut(name, 96), class_="wb-name", x=LEFT + 80, y=y)
     return tag("g", *parts, words, class_=f"is-{verdict}")
 

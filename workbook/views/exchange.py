@@ -69,7 +69,7 @@ def pairs(records: Iterable[Record]) -> Mapping[int, int]:
     An answer whose data names its instrument belongs to the first open request for that instrument, any other to the
     first open request.
     """
-    found: dict[int, int] = {}
+    partners: dict[int, int] = {}
     waiting: dict[int, str] = {}
     for number, record in enumerate(records):
         message = record.message
@@ -79,10 +79,10 @@ def pairs(records: Iterable[Record]) -> Mapping[int, int]:
             # Concurrent GETs may be answered in any order, and only the simulator's data says whose it is.
             summary = record.values.get("sdk_input")
             owner = summary.get("paymentInstrumentId") if isinstance(summary, dict) else None
-            asked = next((open_ for open_, id_ in waiting.items() if id_ == owner), next(iter(waiting)))
-            del waiting[asked]
-            found |= {asked: number, number: asked}
-    return found
+            request = next((open_ for open_, id_ in waiting.items() if id_ == owner), next(iter(waiting)))
+            del waiting[request]
+            partners |= {request: number, number: request}
+    return partners
 
 
 def request(record: Record, named: NamedValue) -> Iterator[str]:
@@ -192,8 +192,10 @@ class Detail(View):
         # A row of parts; they are one below the other where there is no room.
         blocks, row = [], "display:grid;grid-template-columns:repeat(auto-fit,minmax(min(15em,100%),1fr));gap:0 1.2em"
         for in_row, parts in groupby(self.parts, key=lambda part: part.in_row):
-            shown = [_part(part) for part in parts]
-            blocks += [tag("div", *(tag("div", block) for block in shown), style=row)] if in_row else shown
+            blocks_of_row = [_part(part) for part in parts]
+            blocks += (
+                [tag("div", *(tag("div", block) for block in blocks_of_row), style=row)] if in_row else blocks_of_row
+            )
         return tag("div", tag("div", tag("b", self.title), style="font-size:1.1em"), *blocks, style=f"color:{INK}")
 
 
@@ -231,12 +233,12 @@ def details(lines: tuple[SequenceLine, ...], machine: Machine) -> tuple[Detail, 
     records = tuple(line.record for line in lines if line.record)
     describer = _Describer(records, machine)
     numbers = iter(range(len(records)))
-    found = []
+    all_details = []
     for line in lines:
         attempt = f", after attempt {line.attempt} began" if line.attempt else ""
         actors = DetailPart(f"{line.sender} to {line.receiver}, at {line.at:.3f} s{attempt}", ())
-        found.append(Detail(line.heading, (actors, *(describer.parts(next(numbers)) if line.record else ()))))
-    return tuple(found)
+        all_details.append(Detail(line.heading, (actors, *(describer.parts(next(numbers)) if line.record else ()))))
+    return tuple(all_details)
 
 
 class _Describer:
@@ -259,8 +261,8 @@ class _Describer:
                 yield DetailPart("The call or its outcome, with the values of this run", lines, plain=True)
             else:
                 yield DetailPart("Its values", values, plain=True)
-        both = sorted(n for n in (number, self.pairs.get(number)) if n is not None)
-        if marks := tuple(dict.fromkeys(mark for n in both for mark in _marks(self.records[n]))):
+        exchange = sorted(n for n in (number, self.pairs.get(number)) if n is not None)
+        if marks := tuple(dict.fromkeys(mark for n in exchange for mark in _marks(self.records[n]))):
             yield DetailPart("The simulator marked its data", marks, plain=True)
         if sentences := rests_on(record):
             yield DetailPart("What it rests on", sentences)
@@ -387,9 +389,11 @@ class Exchange(View):
 
     def text(self) -> str:
         """The sequence as a list, and below it each request over HTTP with its answer."""
-        both = zip(self.lines, self.details, strict=True)
-        asked = [detail.text() for line, detail in both if line.shape is Shape.HTTP and line.receiver is Actor.API]
-        return "\n\n".join([self.film.sequence.text(), *asked])
+        details = zip(self.lines, self.details, strict=True)
+        requests = [
+            detail.text() for line, detail in details if line.shape is Shape.HTTP and line.receiver is Actor.API
+        ]
+        return "\n\n".join([self.film.sequence.text(), *requests])
 
     def html(self) -> str:
         """The picture, below it each line to open, and the list in words folded up."""

@@ -153,8 +153,8 @@ def _budgets(trace: Trace) -> Iterator[CallBudget]:
             before = 0.0 if message.outcome else running.really  # a call that had not ended holds those inside it
             running = replace(running, really=before + message.really)
         elif running and isinstance(message, m.StopBudget | m.BudgetSpent):
-            kept = isinstance(message, m.StopBudget)
-            yield replace(running, ended=record.at, kept=kept, failed=kept and failed)
+            in_time = isinstance(message, m.StopBudget)
+            yield replace(running, ended=record.at, kept=in_time, failed=in_time and failed)
             running = None
         if record.kind is Kind.EVENT:
             failed = isinstance(message, m.HandlerRaised)

@@ -129,8 +129,8 @@ def show_rules(*rule_ids: str) -> Snapshot:
             'Which rules? Name some: show_rules("A-CAN-1", "API-13"). `workbook rules` prints them all.'
         )
     rules = [rule(rule_id) for rule_id in rule_ids]
-    shown = table("Rules", ("rule", "level", "text"), ((item.id, item.level.value, item.text) for item in rules))
-    return Snapshot("\n".join(line for item in rules for line in wrap(str(item), TEXT_WIDTH)), shown.html())
+    view = table("Rules", ("rule", "level", "text"), ((item.id, item.level.value, item.text) for item in rules))
+    return Snapshot("\n".join(line for item in rules for line in wrap(str(item), TEXT_WIDTH)), view.html())
 
 
 # What differs between the variants, and what is fixed for all: the wallet's time limits.

@@ -69,9 +69,9 @@ def sheet(name: str) -> str:
     """
     scope, text = f".wb-{name}", Path(__file__).with_name(f"{name}.css").read_text(encoding="utf-8")
     plain = re.sub(r"\s*([{};:,])\s*", r"\1", re.sub(r"(?s)/\*.*?\*/", "", text)).replace("var(--font)", FONT)
-    both = f"{scope}{{{variables(LIGHT)}}}@media(prefers-color-scheme:dark){{{scope}{{{variables(DARK)}}}}}"
+    colours = f"{scope}{{{variables(LIGHT)}}}@media(prefers-color-scheme:dark){{{scope}{{{variables(DARK)}}}}}"
     rules = re.findall(r"([^{}]+)\{([^{}]+)\}", plain.strip())
-    return both + "".join(
+    return colours + "".join(
         f"{','.join(f'{scope} {selector}' for selector in names.split(','))}{{{rule}}}" for names, rule in rules
     )
 

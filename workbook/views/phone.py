@@ -466,13 +466,13 @@ def _apps() -> Drawn:
 def _cards(screen: Screen) -> Drawn:
     """The entries that fit, less high where there are many, and the number of those that do not fit."""
     entries, room, least = screen.entries, 412, 44  # the height of the list and of an entry
-    shown = entries[: room // least if len(entries) * least <= room else room // least - 1]
+    visible = entries[: room // least if len(entries) * least <= room else room // least - 1]
     high = max(least, min(68, room // max(len(entries), 1)))
     wide = min(74, (high - 12) * 1.55)
     left = MARGIN + 22 + wide
     yield _heading(f"Cards from {BANK}")
-    yield block(MARGIN, LIST_TOP, INNER_WIDTH, high * max(len(shown), 1), 14, "panel")
-    for number, entry in enumerate(shown):
+    yield block(MARGIN, LIST_TOP, INNER_WIDTH, high * max(len(visible), 1), 14, "panel")
+    for number, entry in enumerate(visible):
         y = LIST_TOP + high * number
         middle = y + high / 2
         yield card(entry, MARGIN + 10, middle - tall(wide) / 2, wide)
@@ -482,8 +482,8 @@ def _cards(screen: Screen) -> Drawn:
         if number:
             yield hairline(left, y, INNER_WIDTH - wide - 34)
         yield Pressable("choose card", f"{CARD_NAME} {mask(entry)}", MARGIN, y, INNER_WIDTH, high, entry)
-    if more := len(entries) - len(shown):
-        yield word(f"and {more} more", CENTRE, LIST_TOP + high * len(shown) + 24, fill="muted", anchor="middle")
+    if more := len(entries) - len(visible):
+        yield word(f"and {more} more", CENTRE, LIST_TOP + high * len(visible) + 24, fill="muted", anchor="middle")
 
 
 # The watch beside the phone, with the cards that its own wallet holds.
@@ -625,5 +625,5 @@ def choose_stills(all_stills: tuple[Still, ...], most: int = 5) -> tuple[Still, 
     *before, last = all_stills
     once = {still.picture.svg: still for still in reversed(before) if still.picture != last.picture}
     ranked = sorted(once.values(), key=lambda still: (still is not before[0], still.rank, still.at))
-    kept = [*ranked[: most - 1], last]
-    return tuple(still for still in all_stills if any(still is keep for keep in kept))
+    chosen_stills = [*ranked[: most - 1], last]
+    return tuple(still for still in all_stills if any(still is keep for keep in chosen_stills))

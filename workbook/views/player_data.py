@@ -134,7 +134,7 @@ def _limits(film: Film) -> list[dict[str, Any]]:
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
     """The data of two runs that are compared; see `player_data`. Its states and limits are not shown."""
     films = [filmed(run.trace, run.machine, run.before) for run in comparison.runs]
-    told = [details(shown.sequence.lines, shown.machine) for shown in films]
+    details_of = [details(shown.sequence.lines, shown.machine) for shown in films]
     painted = paint(comparison.folded, narrow(len(comparison.folded.columns)))
     seen = [-1, -1]
     frames, rows, screens = [], [], []
@@ -153,7 +153,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
                 screens.append(pair)
             frames.append(_frame(frame, films[side], screens.index(pair), line.at, line.sentence))
             stands_for = (tag("li", step.second.sentence) for step in block if step.second)
-            about = told[side][seen[side]].html() if line.record else tag("ul", *stands_for)
+            about = details_of[side][seen[side]].html() if line.record else tag("ul", *stands_for)
             rows.append(_row(line, about, next(places)))
     return {
         "title": comparison.title,
@@ -176,5 +176,7 @@ def _pair(screens: list[Screen]) -> dict[str, Any]:
         parts.append(trust(picture.svg.replace("<svg ", f'<svg x="{x:g}" y="30" ', 1)))
         x += picture.width + 16
     size = int(x) - 16, int(max(picture.height for picture in pictures)) + 30
-    both = document("wb-phone", PHONE_STYLE, "Two phones", "; ".join(picture.alt for picture in pictures), size, *parts)
-    return _picture(both) | {"controls": []}
+    picture_of_both = document(
+        "wb-phone", PHONE_STYLE, "Two phones", "; ".join(picture.alt for picture in pictures), size, *parts
+    )
+    return _picture(picture_of_both) | {"controls": []}

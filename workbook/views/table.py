@@ -48,15 +48,15 @@ def wrap(text: str, room: int) -> list[str]:
     words = text.split()
     if width(line := " ".join(words)) <= room:
         return [line] if line else []
-    lines, taken = [""], 0
+    lines, used = [""], 0
     for piece in (piece for word in words for piece in _pieces(word, room)):
         cells = width(piece)
-        if taken and taken + 1 + cells <= room:
+        if used and used + 1 + cells <= room:
             lines[-1] += f" {piece}"
-            taken += 1 + cells
+            used += 1 + cells
         else:
             lines.append(piece)
-            taken = cells
+            used = cells
     return lines[1:]
 
 
@@ -80,12 +80,12 @@ def _pieces(word: str, room: int) -> Iterator[str]:
     if ONE_CELL(word):
         yield from (word[at : at + room] for at in range(0, max(len(word), 1), room))
         return
-    piece, taken = "", 0
+    piece, used = "", 0
     for glyph, cells in glyphs(word):
-        if piece and taken + cells > room:
+        if piece and used + cells > room:
             yield piece
-            piece, taken = "", 0
-        piece, taken = piece + glyph, taken + cells
+            piece, used = "", 0
+        piece, used = piece + glyph, used + cells
     yield piece
 
 
@@ -284,8 +284,8 @@ def files(paths: Sequence[Path]) -> Stack:
     Raises:
         ParameterError: one of them cannot be read.
     """
-    shown = map(code, paths)
-    return Stack(tuple(Snapshot(f"{one.name}\n\n{one.text()}", one.html()) for one in shown))
+    listings = map(code, paths)
+    return Stack(tuple(Snapshot(f"{listing.name}\n\n{listing.text()}", listing.html()) for listing in listings))
 
 
 # A snapshot of any value: a text and a piece of HTML that need no kernel.

@@ -217,7 +217,7 @@ def measure(
     if not isinstance(handler, type) or not callable(getattr(handler, call, None)):
         methods = ", ".join(CALLS)
         raise ParameterError(f"handler is {handler!r:.60}; give your class itself, with the methods {methods}.")
-    asked = whole("cold", cold, least=1, most=1_000_000), whole("warm", warm, least=1, most=1_000_000)
+    counts = whole("cold", cold, least=1, most=1_000_000), whole("warm", warm, least=1, most=1_000_000)
     until, waits = number("at_most", at_most, above=True), number("network", network)
     events: list[Event] = []
     latencies = LatenciesB(get=waits, post=waits, service=0.0, storage=0.0, handler=0.0, card_art=0.0)
@@ -247,12 +247,12 @@ def measure(
 
     timer = Timer(stopwatch, max(limit_of(call).seconds, NOTICEABLE))
     instrument = timer.instrument(sleep)
-    took_cold = timer.series(make, asked[0], until / 2)
+    took_cold = timer.series(make, counts[0], until / 2)
     warm_call = make()
     timer.call(warm_call, until)  # the first one is discarded
     gc.collect()
-    took_warm = timer.series(lambda: warm_call, asked[1], until)
+    took_warm = timer.series(lambda: warm_call, counts[1], until)
     network_calls = sum(isinstance(event, m.BackEndAsked) for event in events)
     return Measurement(
-        call, took_cold, took_warm, asked, tuple(sorted(timer.errors.items())), instrument, network_calls
+        call, took_cold, took_warm, counts, tuple(sorted(timer.errors.items())), instrument, network_calls
     )

@@ -83,11 +83,11 @@ class LogNormal:
 
     def draw(self, rng: np.random.Generator, shape: int | tuple[int, ...]) -> Floats:
         """An array of latencies in seconds."""
-        drawn = rng.standard_normal(shape)
-        drawn *= self.sigma
-        np.exp(drawn, out=drawn)
-        drawn *= self.median
-        return drawn
+        seconds = rng.standard_normal(shape)
+        seconds *= self.sigma
+        np.exp(seconds, out=seconds)
+        seconds *= self.median
+        return seconds
 
     def cdf(self, seconds: float) -> float:
         """The chance that one GET takes at most this long."""
@@ -266,25 +266,25 @@ class Plan:
         """
         if (self.chance() if share is None else share) <= TARGET:
             return ()
-        found = []
+        advised = []
         if self.overhead > self.limit:
-            found.append(
+            advised.append(
                 PlanAdvice(f"Begin the GETs at once, not after {span(self.overhead)}.", replace(self, overhead=0.0))
             )
         if self.gets == "one by one" and self.cards > 1:
             at_once = "Fetch the cards' sdkInputs at the same time instead of one by one."
-            found.append(PlanAdvice(at_once, replace(self, gets="concurrent")))
+            advised.append(PlanAdvice(at_once, replace(self, gets="concurrent")))
         shorter = self._shorter()
         if shorter is not None and shorter.timeout is not None:
-            found.append(
+            advised.append(
                 PlanAdvice(f"Give each GET up after {span(shorter.timeout)}; a list may then lack a card.", shorter)
             )
         if self.timeout is not None and self.retries:
             fewer = [replace(self, retries=retries) for retries in range(self.retries)]
             chosen = next((plan for plan in reversed(fewer) if longest_call(plan) <= self.limit), fewer[0])
             again = f"at most {times(chosen.retries, 'time')}" if chosen.retries else "not again"
-            found.append(PlanAdvice(f"Make a GET that was given up {again}.", chosen))
-        return tuple(advice for advice in found if _keeps_the_cards(advice.plan) or not _keeps_the_cards(self))
+            advised.append(PlanAdvice(f"Make a GET that was given up {again}.", chosen))
+        return tuple(advice for advice in advised if _keeps_the_cards(advice.plan) or not _keeps_the_cards(self))
 
     def _shorter(self) -> Plan | None:
         """This plan with the largest timeout whose worst case is in time; None if that is no shorter than now.

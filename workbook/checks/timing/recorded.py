@@ -78,8 +78,8 @@ def _read(path: str | PathLike[str]) -> tuple[Path, str]:
     try:
         file = Path(path)
         with file.open("rb") as opened:
-            found = opened.read(MOST_RECORDED + 1)
-        text = found.decode("utf-8-sig")
+            data = opened.read(MOST_RECORDED + 1)
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         row = error.object.count(b"\n", 0, error.start) + 1
         message = f"{file.name}: not UTF-8 text in row {row} (byte {error.start + 1})."
@@ -88,7 +88,7 @@ def _read(path: str | PathLike[str]) -> tuple[Path, str]:
         reason = getattr(error, "strerror", None) or "that is no path"
         name = Path(path).name if isinstance(path, str | Path) else quoted(path)
         raise ParameterError(f"{name}: cannot be read ({reason}). Give the path of a file.") from None
-    if len(found) > MOST_RECORDED:
+    if len(data) > MOST_RECORDED:
         raise ParameterError(f"{file.name}: larger than {MOST_RECORDED >> 20} MiB. Export fewer calls, or split it.")
     return file, text
 
@@ -117,22 +117,22 @@ def _csv(name: str, text: str) -> tuple[list[str], FileRows]:
 
 def _json(name: str, text: str) -> tuple[list[str], FileRows]:
     try:
-        found = json.loads(text, object_pairs_hook=_unique)
+        objects = json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         raise ParameterError(f"{name}: is no JSON ({error}). Give a list of objects.") from None
-    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+    if not isinstance(objects, list) or not all(isinstance(row, dict) for row in objects):
         raise ParameterError(f'{name}: is no list of objects. Give [{{"call": "status", …}}, …].')
-    rows = [(f"object {number}", row) for number, row in enumerate(found, start=1)]
+    rows = [(f"object {number}", row) for number, row in enumerate(objects, start=1)]
     for place, row in rows:
         _check_columns(f"{name}: {place}", list(row))
-    return sorted({column for row in found for column in row}), iter(rows)
+    return sorted({column for row in objects for column in row}), iter(rows)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise ValueError("an object names a key twice")
-    return found
+    return fields
 
 
 def _check_columns(name: str, columns: list[str]) -> None:
@@ -147,13 +147,13 @@ def _check_columns(name: str, columns: list[str]) -> None:
 
 
 def _row(name: str, place: str, row: Mapping[str, Any]) -> list[Any]:
-    found = []
+    values = []
     for column, read in COLUMNS.items():
         try:
-            found.append(read(row[column]))
+            values.append(read(row[column]))
         except ValueError as error:
             raise ParameterError(f"{name}: {place}, column {column} is {quoted(row[column])}. {error}") from None
-    return found
+    return values
 
 
 def _call(cell: Any) -> str:
@@ -164,8 +164,8 @@ def _call(cell: Any) -> str:
 
 def _duration(cell: Any) -> float:
     decimal = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
-    given = re.fullmatch(decimal, cell.strip(), re.ASCII) if isinstance(cell, str) else is_number(cell)
-    if given and isfinite(number := float(cell)) and number >= 0:
+    is_decimal = re.fullmatch(decimal, cell.strip(), re.ASCII) if isinstance(cell, str) else is_number(cell)
+    if is_decimal and isfinite(number := float(cell)) and number >= 0:
         return number
     raise ValueError("Give milliseconds, a finite number of 0 or more without a unit, such as 12.5.")
 

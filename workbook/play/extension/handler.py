@@ -85,7 +85,7 @@ def problems_with(art: object, asked: str) -> str:
         "its corners are rounded (wallet)": not art.square_corners,
         "a name or a number is on it (wallet)": art.personal,
     }
-    return "; ".join(problem for problem, found in problems.items() if found)
+    return "; ".join(problem for problem, holds in problems.items() if holds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +205,9 @@ class ExtensionProvisioningService:
         self._made_in = current()
         self._seal = Seal(self._call.phone.seed)
         self._call.spend(self._call.phone.latencies.service)
-        given = _several(sdk_input, sdk_inputs)
+        several = _several(sdk_input, sdk_inputs)
         try:
-            self._cards = self._open_all(given)
+            self._cards = self._open_all(several)
         except SdkError as error:
             self._call.seen(m.ServiceNotMade(error.case, error.why))
             raise

@@ -70,9 +70,9 @@ class KeepsItInItsClass(ReferenceHandler):
 
     def status(self) -> ExtensionStatus:
         """Keep the service where every handler sees it."""
-        made = ExtensionProvisioningService(sdk_inputs=list(self.storage.read_all().values()))
-        type(self).kept = made
-        return made.extension_status(requires_authentication=True)
+        service = ExtensionProvisioningService(sdk_inputs=list(self.storage.read_all().values()))
+        type(self).kept = service
+        return service.extension_status(requires_authentication=True)
 
 
 class MixesUpEntries(ReferenceHandler):

@@ -45,10 +45,10 @@ def _inside(value: object) -> list[object]:
 
 
 def _contents_of_class(handler: type) -> Contents:
-    own = [
+    classes = [
         kind for kind in handler.__mro__ if kind not in (surroundings.ExtensionHandler, surroundings.ReferenceHandler)
     ]
-    return {name: values for kind in reversed(own) for name, values in _contents(vars(kind)).items()}
+    return {name: values for kind in reversed(classes) for name, values in _contents(vars(kind)).items()}
 
 
 def _changes(before: Contents, after: Contents) -> tuple[str, ...]:
@@ -105,13 +105,13 @@ def _check_settings(
         ParameterError: one has not; says what is allowed.
     """
     if not isinstance(handler, type) or not issubclass(handler, surroundings.ExtensionHandler):
-        given = (
+        wrong = (
             f"the class {handler.__name__}, which is no ExtensionHandler"
             if isinstance(handler, type)
             else quoted(handler)
         )
         raise ParameterError(
-            f"A wallet app takes a handler class, because each call gets a new handler; not {given}. "
+            f"A wallet app takes a handler class, because each call gets a new handler; not {wrong}. "
             "Write one: class MyHandler(ReferenceHandler), and pass MyHandler itself."
         )
     of_type("variant", variant, VariantB, "B_EARLIER or B_LATER")
@@ -244,8 +244,8 @@ class WalletApp(Loop):
 
     def _generate(self, command: m.CallGenerate) -> None:
         self._nonces += 1
-        given = self._given | {"certificate_chain": [*self._given["certificate_chain"]]}
-        self._call_handler(CALLS[m.CallGenerate], request_event, command.identifier, **given)
+        wallet = self._given | {"certificate_chain": [*self._given["certificate_chain"]]}
+        self._call_handler(CALLS[m.CallGenerate], request_event, command.identifier, **wallet)
 
     def _call_handler(
         self, name: str, answer: Callable[[object], Event | None], *given: object, **named: object

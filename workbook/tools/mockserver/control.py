@@ -270,20 +270,23 @@ def check_token(token: str) -> str:
 
 def bears(request: Request, token: str) -> bool:
     """Whether the request carries this token; how long the look takes tells nothing of it."""
-    scheme, _blank, said = (request.header("authorization") or "").partition(" ")
-    return hmac.compare_digest(said.strip().encode("utf-8", "replace"), token.encode()) and scheme.lower() == "bearer"
+    scheme, _blank, credentials = (request.header("authorization") or "").partition(" ")
+    return (
+        hmac.compare_digest(credentials.strip().encode("utf-8", "replace"), token.encode())
+        and scheme.lower() == "bearer"
+    )
 
 
 def problem(error: Denied | WorkbookError, basis: str) -> Response:
     """Why it was not done, in the form of the API's own problems; an error of the package becomes a 400."""
     denied = error if isinstance(error, Denied) else Denied(400, str(error))
-    told = {
+    body = {
         "type": "about:blank",
         "title": PHRASES[denied.status],
         "status": denied.status,
         "detail": str(denied),
     }
-    return Response(denied.status, JSON_HEADERS + denied.headers, json.dumps(told).encode(), basis)
+    return Response(denied.status, JSON_HEADERS + denied.headers, json.dumps(body).encode(), basis)
 
 
 @cache

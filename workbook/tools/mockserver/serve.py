@@ -114,12 +114,12 @@ def log_line(request: Request, response: Response, seconds: float, keys: Iterabl
     """
     known = secrets_of(request, keys)
     path = scrub_target(request.target.partition("?")[0], known)
-    shown = _shown(path)
+    visible_path = _shown(path)
     status = "no answer" if response.wire.ending in UNANSWERED else response.status
-    told = None if response.fault or response.status == 200 else json.loads(response.body)
-    why = refusal(response.basis, response.status, response.fault, told)
+    body = None if response.fault or response.status == 200 else json.loads(response.body)
+    why = refusal(response.basis, response.status, response.fault, body)
     why = f"  {known.scrub(why)}" if why else ""
-    return f"{request.method} {shown} {status} {seconds * 1000:.1f} ms{why}"
+    return f"{request.method} {visible_path} {status} {seconds * 1000:.1f} ms{why}"
 
 
 @lru_cache(maxsize=256)  # most requests are for a few instruments
@@ -149,11 +149,11 @@ def announcement(world: World, addresses: Mapping[str, str], keys: Mapping[str, 
 
 def announcement_text(values: Mapping[str, Any], world: World) -> str:
     """The same for a person, with both calls as commands to paste into a terminal."""
-    shown = {**values, "payment_instrument_ids": " ".join(values["payment_instrument_ids"])}
-    if "api_keys" in shown:
-        shown["api_keys"] = ", ".join(f"{credential} {key}" for credential, key in values["api_keys"].items())
-    outputs = shown.pop("sdk_outputs")
-    lines = [f"{name}: {value}" for name, value in shown.items()]
+    values_by_name = {**values, "payment_instrument_ids": " ".join(values["payment_instrument_ids"])}
+    if "api_keys" in values_by_name:
+        values_by_name["api_keys"] = ", ".join(f"{credential} {key}" for credential, key in values["api_keys"].items())
+    outputs = values_by_name.pop("sdk_outputs")
+    lines = [f"{name}: {value}" for name, value in values_by_name.items()]
     for instrument, output in [*outputs.items()][:1]:
         url = f"{values['base_url']}{API_PATH.format(id=instrument)}"
         curl = ["curl", "-H", f"x-api-key: {values['api_key']}", "-H", "content-type: application/json"]

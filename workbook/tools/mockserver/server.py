@@ -176,9 +176,9 @@ class Connection(asyncio.Protocol):
             return b""
         version, method = self._parser.get_http_version().encode(), self._parser.get_method()
         close = ("close" in value.lower() for name, value in self._headers if name.lower() == "connection")
-        kept = [(name, value) for name, value in self._headers if name.lower() not in ("upgrade", "connection")]
-        kept += [("connection", "close")] if any(close) else []
-        head = b"".join(f"{name}: {value}\r\n".encode("latin-1") for name, value in kept)
+        headers = [(name, value) for name, value in self._headers if name.lower() not in ("upgrade", "connection")]
+        headers += [("connection", "close")] if any(close) else []
+        head = b"".join(f"{name}: {value}\r\n".encode("latin-1") for name, value in headers)
         self._parser = httptools.HttpRequestParser(self)
         return b"%b %b HTTP/%b\r\n%b\r\n" % (method, self._url, version, head)
 
