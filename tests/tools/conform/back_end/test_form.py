@@ -80,7 +80,7 @@ MISTAKES = [
     (("cardholder", "session"), {"a": {"evn": "E"}}, "[[cardholder]] 1 session a evn: there is no such key."),
     (("cardholder", "session"), {"a": {"env": "E"}}, "environment variable E is not set."),
     (("scenario",), "default", "scenario: a scenario and the cards of a [[cardholder]] exclude each other."),
-    (("status",), {"path": "/status"}, "[status]: leave it out. status() has 100 ms"),
+    (("status",), {"path": "/status"}, "status: there is no such key."),
     (("groups",), {"fautls": False}, "[groups] fautls: there is no such key. Did you mean 'faults'?"),
     (("groups",), {"faults": "no"}, "[groups] faults: it is 'no'; give true or false."),
     (("timeouts",), {"answer": 30}, "[timeouts] answer: it is 30; give seconds from 0.1 to 20"),

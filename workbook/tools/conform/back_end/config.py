@@ -449,13 +449,6 @@ def parse_config(document: Mapping[str, Any], path: Path, environ: Mapping[str, 
         BadConfigurationError: it has mistakes.
     """
     mistakes = forms.Mistakes()
-    if "status" in document:  # a key that an issuer may try for status(), and that the document rules out
-        mistakes.add(
-            ("status", ""),
-            "leave it out. status() has 100 ms, too little for a network call, so it reads the sdkInput that the app "
-            "stored (X-STATUS-3); your back end has no part in it.",
-        )
-        document = {key: value for key, value in document.items() if key != "status"}
     reader = _Reader(forms.read_form(BackEndForm, document, mistakes), path.parent, environ, mistakes)
     config = reader.config(str(path))
     mistakes.raise_for(path.name)
