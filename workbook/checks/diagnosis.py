@@ -164,17 +164,20 @@ def _read_sign(piece: str, *, is_certain: bool) -> Sign:
 def _signs_of_name(name: str) -> Iterator[Sign]:
     """How the name of an outcome or error is found.
 
-    A name of three words, such as NoActiveWallet, is one anywhere. A short one, such as Timeout, may be another's: it
-    is certain alone in its line, behind an outcome, or as a call.
+    A name of three words, such as NoActiveWallet, is one anywhere. A shorter one may be another's: it is certain
+    behind an outcome, and one of two words also alone in its line or as a call.
     """
     humps = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+", name)
     behind = r"(?:failure|failed|result|cannotbeprovisioned|provision\w*error|provision)\W{1,3}(?:failure\W)?"
     for joined in dict.fromkeys(("".join(humps).lower(), "_".join(humps).lower())):
         word = rf"(?<![a-z0-9]){joined}(?![a-z0-9])"
-        sure = word if len(humps) > 2 else rf"^\W*{joined}\W*$|\b{behind}{joined}\b|(?<![a-z0-9.]){joined} ?\("
+        called = rf"\b{behind}{joined}\b"
+        alone = rf"^\W*{joined}\W*$"
+        two = rf"{called}|{alone}|(?<![a-z0-9.]){joined} ?\("
+        sure = {1: called, 2: two}.get(len(humps), word)
         yield Sign(joined, re.compile(sure, re.MULTILINE), is_certain=True)
-        if len(humps) == 2:
-            yield Sign(joined, re.compile(word), is_certain=False)
+        if len(humps) < 3:
+            yield Sign(joined, re.compile(word if len(humps) == 2 else alone, re.MULTILINE), is_certain=False)
 
 
 def row(number: int) -> CatalogueRow:
@@ -293,7 +296,7 @@ class Diagnosis:
         if found.play:
             yield "see it", f"workbook diagnose --reproduce {found.number}"
         if found.ask:
-            yield "send to", f"{found.to}; you write it:"
+            yield "send to", f"{found.to}; you write it{'' if likely.is_certain else ', once you are sure'}:"
 
     def message(self, found: CatalogueRow) -> str:
         """What to send, with the values that its recipient needs; empty where there is nobody to ask."""
@@ -417,7 +420,7 @@ _STATUS = re.compile(
 )
 _ALONE = re.compile(r"\W*\d{3}(?:\W*| (?:from|on|at|for|when|by|in|after)\b.*)")
 # The operator's API answered: its path (API-1), its error body (openapi) or its name; or another host did.
-_API = re.compile(r"networktokenactivationdata|paymentinstruments|/bcl/|errorcode|\boperator|\bapi\b")
+_API = re.compile(r"networktokenactivationdata|paymentinstruments|/bcl/|errorcode|\boperator")
 _OTHER_HOST = re.compile(r"https?://|/broker/")
 
 
@@ -430,7 +433,9 @@ def _is_denied(lowered: str, position: int) -> bool:
 def _read_codes(lines: _Lines) -> dict[int, int]:
     """Each status of the wallet on platform A, with where it is; a small number counts where it is called a status."""
     codes: dict[int, int] = {}
-    called = r"(?:apiexception|(?<!http )status[ _]?(?:code)?)\W{1,3}(\d\d?)\b(?![.\d])"
+    called = (
+        r"(?:(?:apiexception|status[ _]?code|(?:wallet|tokeni\w+|provision)\b.{0,40}\bstatus)\W{1,3})(\d\d?)\b(?![.\d])"
+    )
     for match in re.finditer(rf"{called}|(?<![\d.])(150\d\d)(?!\d)", lines.lowered):
         is_wallets = match[1] or _WALLET.search(lines.line_of(match.start()))
         if is_wallets and not _is_denied(lines.lowered, match.start()):
