@@ -275,7 +275,7 @@ def test_the_numbers_of_the_rows_count_from_1():
 
 
 def test_a_429_comes_before_the_time_limit_that_its_text_sounds_like():
-    assert rows("Too many requests, retry after 30 seconds") == [44]
+    assert [one.row.number for one in diagnose("Too many requests, retry after 30 seconds").decided] == [44]
     found = diagnose("429")
     assert found.likely[0].row.number == 44
     assert "operator" in found.likely[0].row.owners
