@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from workbook.api.exchange import Options
 from workbook.base.files import NATIVE, sample
 from workbook.base.rules import Basis, Level, rules
+from workbook.flows.messages import LIMITS
+from workbook.play.own_code import BACK_END_WAIT
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 OF_THE_WORKBOOK = {
@@ -117,3 +120,11 @@ def test_a_lesson_begins_with_strict_and_where_it_checks_something_its_last_cell
     first, *_, last = cells(path, "code")
     assert first.splitlines()[-1] == "strict = False"
     assert last == "wb.check()" or path.stem not in {where for where, _name, _words in checks()}
+
+
+def test_the_limits_that_lesson_08_names_are_those_of_the_simulated_back_end():
+    (path,) = (path for path in LESSONS if path.stem.endswith("your_back_end"))
+    call, wallet = Options(), LIMITS["provision"].seconds
+    assert f"at most {call.retries.attempts} calls" in prose(path)
+    assert f"{call.timeouts.get:g} s for each answer" in prose(path)
+    assert f"{call.deadline:g} s, {BACK_END_WAIT:g} s, {wallet:g} s (*wallet*)" in prose(path)
