@@ -468,7 +468,6 @@ def test_nothing_went_wrong_and_nothing_left_the_machine(notebook):
 ENDED = "The kernel has ended. Run the cells down to this one again to go on."
 
 
-@pytest.mark.nightly
 def test_a_kernel_that_was_killed_leaves_the_film_and_says_how_to_go_on(panel):
     page = panel("tap").page
     chosen(page, "Run", "Run All Cells")
