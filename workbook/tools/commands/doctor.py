@@ -164,9 +164,8 @@ def extras() -> Iterator[Health]:
     """What compiles Kotlin, and what reads the sources of apps: both are extras."""
     from workbook.tools.conform.app.compiling import java, kotlin_jars  # not at every start
 
-    compiling = "`conform app` with [kotlin] and `native kotlin --jar`"
-    yield extra("kotlin", kotlin_jars(), compiling, "kotlin")
-    yield extra("java", java(), compiling, "kotlin")
+    for name, found in (("kotlin", kotlin_jars()), ("java", java())):
+        yield extra(name, found, "`conform app` with [kotlin]", "kotlin")
     grammars = ("tree_sitter", "tree_sitter_kotlin", "tree_sitter_swift")
     yield extra("tree-sitter", all(map(find_spec, grammars)), "`preflight`'s cases about sources", "preflight")
 

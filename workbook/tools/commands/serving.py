@@ -65,9 +65,6 @@ exit codes:
     parser.add_argument("folder", type=Path, metavar="DIR", help="where they go: your test sources")
     parser.add_argument("--variant", default="from-0.4.0", metavar="NAME", help="of the SDK; default: %(default)s")
     parser.add_argument("--force", action="store_true", help="overwrite files that are there")
-    parser.add_argument(
-        "--jar", action="store_true", help="a jar for Kotlin notebooks instead; prints the lines that load it"
-    )
 
     after = """\
 On an emulator: adb reverse tcp:PORT tcp:PORT, and the same address works there.
@@ -149,12 +146,9 @@ def drift(options: argparse.Namespace) -> int:
 
 
 def native(options: argparse.Namespace) -> int:
-    """Write the files, or the jar."""
-    from workbook.tools.conform.app.compiling import for_cells, write_standin
+    """Write the files."""
+    from workbook.tools.conform.app.compiling import write_standin
 
-    if options.jar:
-        say(for_cells(options.folder / "provisioning.jar", options.variant))
-        return ExitCode.OK
     for path in write_standin(options.folder, options.variant, force=options.force):
         say(path)
     return ExitCode.OK

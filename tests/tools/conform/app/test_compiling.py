@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from zipfile import ZipFile
 
 import pytest
 
 import workbook as wb
 from workbook.base.files import FIXTURES
 from workbook.errors import ConfigurationError
-from workbook.tools.commands import cli
 from workbook.tools.conform.app import compiling
 from workbook.tools.conform.app.cases import APP_CASES
 from workbook.tools.conform.app.compiling import Toolchain, compiled, files_of
@@ -162,32 +160,6 @@ def test_without_kotlin_an_app_of_ones_own_is_told_what_to_install(tmp_path: Pat
     (tmp_path / "app.toml").write_text('name = "mine"\n[kotlin]\nsources = ["AddCard.kt"]\nmain = "MainKt"\n', "utf-8")
     with pytest.raises(ConfigurationError, match=r"Kotlin's compiler and Java are not installed: pip install .*kotlin"):
         wb.conform_app(tmp_path / "app.toml")
-
-
-def test_a_jar_for_cells_holds_the_classes_and_its_lines_name_all_that_is_needed(
-    compiler: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (classes := tmp_path / "classes/provisioning").mkdir(parents=True)
-    (classes / "Workbook.class").write_bytes(b"class")
-    seen = []
-    monkeypatch.setattr(compiling, "compiled", lambda files, variant: seen.append((files, variant)) or classes.parent)
-    assert cli.main(["native", "kotlin", str(tmp_path / "new"), "--jar"]) == 0
-    jar = tmp_path / "new/provisioning.jar"
-    assert ZipFile(jar).namelist() == ["provisioning/Workbook.class"]
-    lines = capsys.readouterr().out.splitlines()
-    assert lines == [f'@file:DependsOn("{jar}")', f'@file:DependsOn("{compiler}/a.jar")', "import provisioning.*"]
-    assert cli.main(["native", "kotlin", str(tmp_path), "--jar", "--variant", "before-0.4.0"]) == 0
-    assert [([path.name for path in files], variant) for files, variant in seen] == [
-        (["AddButton.kt", "AddCardModel.kt", "BackEnd.kt", "Json.kt"], "from-0.4.0"),
-        ([], "before-0.4.0"),
-    ]
-
-
-def test_a_jar_that_cannot_be_written_is_told(compiler: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "compiled", lambda _files, _variant: tmp_path)
-    (tmp_path / "file").touch()
-    with pytest.raises(ConfigurationError, match=r"^Cannot write .*/file/new\.jar'"):
-        compiling.for_cells(tmp_path / "file/new.jar")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from workbook.base.forms import BadConfigurationError, Form
 from workbook.simulation.scenario import ScenarioForm
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app.cases import APP_CASES
-from workbook.tools.conform.app.run import AppForm, AppRun, conform_app, load_app, of_file
+from workbook.tools.conform.app.run import AppForm, AppRun, conform_app, load_app
 from workbook.tools.conform.back_end.config import BackEndForm, BaselineForm
 from workbook.tools.conform.back_end.model import SURFACE
 from workbook.tools.harness.model import Miss, Verdict
@@ -65,15 +65,6 @@ def test_an_app_that_does_nothing_more_ends_the_run(monkeypatch: pytest.MonkeyPa
     assert record.about.exit_code == 1
     (missed,) = next(case.misses for case in record.cases if case.verdict is Verdict.FAIL)
     assert ("the app's process ended" in missed.observed) == (mistake == "exits")
-
-
-@pytest.mark.slow
-def test_processes_share_the_cases_and_one_that_ends_leaves_the_others_theirs() -> None:
-    names = ("app.form.adds-the-card", "app.screen.shown-when-possible", "app.life.rotation")
-    record = conform_app(replace(run("from-0.4.0", "exits", only=names), processes=2))
-    assert tuple(case.name for case in record.cases) == tuple(sorted(names, key=[*APP_CASES].index))
-    verdicts = {case.name: case.verdict for case in record.cases}
-    assert verdicts == dict.fromkeys(names, Verdict.PASS) | {"app.form.adds-the-card": Verdict.FAIL}
 
 
 @pytest.mark.slow
@@ -127,12 +118,6 @@ START = '\n[start]\ncommand = "x"\n'
         (START, 'name: it is missing; write name = "our app" at the top of the file.'),
         (f'name = "a\\u001b[2J"{START}', "name: it is 'a\\x1b[2J'; give text in quotes"),
         (f"name = 5{START}", "name: it is 5; give text in quotes"),
-        (
-            f"{KOTLIN}processes = 0",
-            "[kotlin] processes: it is 0; give how many processes share the cases, from 1 to 1",
-        ),
-        (f"{KOTLIN}processes = 17", "[kotlin] processes: it is 17; give how many"),
-        (f"{KOTLIN}processes = 'many'", "[kotlin] processes: it is 'many'; give how many"),
         (f"{KOTLIN}{START}", "[kotlin]: [start] has a command already. Keep one of the two"),
     ],
 )
@@ -143,25 +128,6 @@ def test_a_file_with_a_mistake_is_told_so(tmp_path: Path, text: str, told: str) 
         load_app(path)
     (mistake,) = error.value.mistakes
     assert mistake.startswith(told)
-
-
-@pytest.mark.parametrize(("line", "processes"), [("", 1), ("processes = 3", 3)])
-def test_a_core_in_kotlin_runs_in_as_many_processes_as_its_file_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, processes: int
-) -> None:
-    monkeypatch.setattr(run_module, "started_by", lambda *_given: "x")
-    (tmp_path / "app.toml").write_text(KOTLIN + line, "utf-8")
-    assert of_file(tmp_path / "app.toml", AppRun()).processes == processes
-
-
-@pytest.mark.slow
-def test_no_more_processes_start_than_there_are_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = []
-    start = run_module.StartCommand.start
-    monkeypatch.setattr(run_module.StartCommand, "start", lambda self: started.append(self) or start(self))
-    record = conform_app(replace(run("from-0.4.0", only=("app.life.rotation",)), processes=4))
-    assert [case.verdict for case in record.cases] == [Verdict.PASS]
-    assert len(started) == 1
 
 
 @pytest.mark.parametrize("form", [AppForm, BackEndForm, BaselineForm, ScenarioForm])

@@ -18,10 +18,9 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from zipfile import ZipFile
 
 from workbook.base.children import environment
-from workbook.base.files import FIXTURES, NATIVE, explain_failure, pip_line, read_named, write_all
+from workbook.base.files import NATIVE, explain_failure, pip_line, read_named, write_all
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows.variants import A_FROM_0_4_0, variant_a
 
@@ -213,23 +212,6 @@ def cache_folder(keep: int = 20) -> Path:
     for old in latest_first[keep:]:
         shutil.rmtree(old, ignore_errors=True)
     return folder
-
-
-def for_cells(file: Path, variant: str = A_FROM_0_4_0.name) -> str:
-    """Write the stand-in and the reference app core as a jar; returns the lines that load it in a Kotlin notebook.
-
-    Raises:
-        ConfigurationError: the extra is not installed, or the file cannot be written.
-    """
-    later = variant == A_FROM_0_4_0.name  # the reference core is for this variant only, and needs Json.kt
-    classes = compiled(files_of([REFERENCE_CORE, "Json.kt"], FIXTURES / "apps") if later else [], variant)
-    with explain_failure(f"Cannot write {str(file)!r}"):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with ZipFile(file, "w") as jar:
-            for path in sorted(classes.rglob("*.*")):
-                jar.write(path, path.relative_to(classes))
-    needed = [file.absolute(), needed_toolchain().compiler]
-    return "\n".join([*(f'@file:DependsOn("{path.as_posix()}")' for path in needed), "import provisioning.*"])
 
 
 def command(classes: Path, main: str, *, libraries: Sequence[Path] = ()) -> str:

@@ -274,8 +274,6 @@ class AppRun(Options[c.AppCase]):
         surface: the routes of the app's back end.
         seed: of everything simulated.
         session: makes the session that the app presents in a case; random by default.
-        processes: of the app, at most, which share the cases: most of a case is waiting. What an app keeps in a file,
-            they share as well, so more than one is the integrator's choice.
         name: of the app, for the report.
         file: the configuration's path; empty where there is none.
         taken: sentences about routes that the configuration does not name.
@@ -288,7 +286,6 @@ class AppRun(Options[c.AppCase]):
     surface: Surface = SURFACE
     seed: int = 7
     session: Callable[[c.AppCase], str] = lambda _case: secrets.token_urlsafe(18)
-    processes: int = 1
     name: str = "your app"
     file: str = ""
     taken: tuple[str, ...] = ()
@@ -318,7 +315,6 @@ class KotlinForm(Form):
     main: Annotated[Text, Says('the class with the main function, such as "sample.AdapterKt"')]
     variant: Text = A_FROM_0_4_0.name
     libraries: Texts = Field(default_factory=list)
-    processes: Annotated[int, Field(ge=1, le=16), Says("how many processes share the cases, from 1 to 16")] = 1
 
 
 class AppForm(Form):
@@ -383,7 +379,6 @@ def of_file(path: Path, run: AppRun) -> AppRun:
         run,
         start=started_by(form, folder),
         folder=folder / form.start.folder,
-        processes=form.kotlin.processes if form.kotlin else 1,
         surface=surface,
         name=form.name,
         file=str(path),
@@ -442,25 +437,18 @@ def conform_app(
     progress = progress or RunProgress()
     for sentence in run.taken:
         progress.say(sentence)
-    numbered = [*enumerate(run.cases, 1)]
-    if run.processes > 1:  # what waits for the app's own limit begins first: the others come meanwhile
-        numbered.sort(key=lambda pair: not any(isinstance(step, c.Outlast) for step in pair[1].steps))
-    left, done = iter(numbered), dict[int, CaseResult]()
-    processes = [_AppProcess(run, progress, left, done) for _ in range(min(run.processes, len(run.cases)))]
+    process = _AppProcess(run, progress)
     began = monotonic()
     progress.begin(len(run.cases))
-
-    async def run_all() -> None:
-        await asyncio.gather(*(process.run_cases(port if process is processes[0] else 0) for process in processes))
-
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
-        stopping.run(run_all)
-    trouble = next((process.trouble for process in processes if process.trouble), "")
-    for number, case in enumerate(run.cases, 1):
-        if number not in done and not stopping.asked:
-            done[number] = CaseResult(case, Verdict.NOT_TESTABLE, why=trouble)
-            progress.ended(done[number])
+        stopping.run(partial(process.run_cases, port))
+    results = process.results
+    left = run.cases[len(results) :]
+    if not stopping.asked:
+        for case in left:
+            results.append(CaseResult(case, Verdict.NOT_TESTABLE, why=process.trouble))
+            progress.ended(results[-1])
     about = partial(
         About,
         target=run.name,
@@ -468,26 +456,19 @@ def conform_app(
         seed=run.seed,
         config=run.file,
         interrupted=stopping.asked,
-        unfinished=tuple(case.name for number, case in enumerate(run.cases, 1) if number not in done),
-        trouble=trouble,
+        unfinished=tuple(case.name for case in left) if stopping.asked else (),
+        trouble=process.trouble,
         program="workbook conform app",
     )
-    results = [result for _number, result in sorted(done.items())]
-    secrets = [secret for process in processes for secret in (process.key, *process.sessions)]
-    return conclude(about, began, results, c.APP_CASES, run, secrets=secrets)
+    return conclude(about, began, results, c.APP_CASES, run, secrets=[process.key, *process.sessions])
 
 
 class _AppProcess:
-    """A process of the app: it takes case after case from those that are `left`, and adds each result to `done`."""
+    """The process of the app, and the results of its cases so far."""
 
-    def __init__(
-        self,
-        run: AppRun,
-        progress: RunProgress,
-        left: Iterator[tuple[int, c.AppCase]],
-        done: dict[int, CaseResult],
-    ) -> None:
-        self._run, self._progress, self._left, self._done = run, progress, left, done
+    def __init__(self, run: AppRun, progress: RunProgress) -> None:
+        self._run, self._progress = run, progress
+        self.results: list[CaseResult] = []
         # the SDK takes a 200th of its seconds, so that a case takes no longer than the app itself
         self._server = PhoneServer(run.surface, pace=0.005, seed=run.seed)
         self._server.on_hello = self._greet
@@ -528,9 +509,9 @@ class _AppProcess:
         except NoAnswerError as error:
             self.trouble = str(error)
             return
-        for number, case in self._left:
-            self._done[number] = result = await self._judge(case, client, cardholder, number)
-            self._progress.ended(result)
+        for number, case in enumerate(self._run.cases, 1):
+            self.results.append(await self._judge(case, client, cardholder, number))
+            self._progress.ended(self.results[-1])
             if self.trouble:
                 break
         cardholder.end()
