@@ -31,6 +31,7 @@ FLAWS = {
     "app.form.activity": ["old-activity"],
     "app.form.migrated": ["not-migrated"],
     "app.fidelity.output-unchanged": [f"output-{how}" for how in CHANGES],
+    "app.fidelity.json-escaped": ["output-unescaped"],
     "app.fidelity.opc-unchanged": [f"opc-{how}" for how in CHANGES],
     "app.concurrency.disabled-at-once": ["never-disabled", "blocks"],
     "app.concurrency.disabled-in-the-wallet": ["enabled-early"],

@@ -83,13 +83,18 @@ class Fail:
 
 
 @dataclass(frozen=True, slots=True)
+class Escape:
+    """From here on each sdkOutput ends in characters that JSON escapes, and the back end escapes what it may."""
+
+
+@dataclass(frozen=True, slots=True)
 class SetPhone:
     """From here on the phone has these facts; see `simulation.phones.PhoneA`."""
 
     facts: Mapping[str, Any]
 
 
-AppStep: TypeAlias = Do | Look | Settle | Hold | Reached | Outlast | Release | Fail | SetPhone
+AppStep: TypeAlias = Do | Look | Settle | Hold | Reached | Outlast | Release | Fail | Escape | SetPhone
 
 OPEN, TAP, CLOSE, ROTATE, DIE = map(Do, ("openCardPage", "tapAdd", "closeCardPage", "rotate", "processDeath"))
 SETTLE = Settle()
@@ -304,7 +309,7 @@ def posts_unchanged(seen: AppSeen) -> Iterator[Miss]:
         *((call.sdk_output, call.payment_instrument_id) for _record, call in trace.seen(m.FetchOpcCalled)),
         *((call.sdk_output, call.payment_instrument_id) for _record, call in trace.seen(m.SdkOutputCreated)),
     ]
-    made = {opaque_text(output): card for output, card in outputs}
+    made = {opaque_text(output) + seen.device.output_ends: card for output, card in outputs}
     for arrival in seen.came(POST):
         if arrival.sdk_output not in made:
             yield Miss("a POST with the SDK's sdkOutput, byte for byte", "it carries another text", AS_IT_IS)
@@ -598,7 +603,7 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     ("screen", "hidden-on-invalid-sdk-input", "After InvalidSdkInput no button is offered (assumed).", "APP-1",
      (SetPhone({"takes_sdk_input": False}), *OPENED),
      all_of(in_order, button_is("opened", *NOT_OFFERED, todo=SHOW))),
-    ("screen", "hidden-after-success", "A card that was added is not offered again.", "A-CAN-2", ADDED,
+    ("screen", "hidden-after-success", "A card that was added is not offered again (assumed).", "A-CAN-2", ADDED,
      all_of(in_order, once_added(button_is("after", *NOT_SHOWN, todo="Ask canProvision once more after a success.")))),
     ("screen", "offered-while-possible", "CanBeProvisioned shows the button, also for a card that was just added.",
      "A-CAN-1", (SetPhone({"scheme_configured": False}), *ADDED, CLOSE, *OPENED), once_added(offered_where_asked)),
@@ -612,6 +617,8 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      (*OPENED, ROTATE, SETTLE, TAP, SETTLE), activity_there),
     ("fidelity", "output-unchanged", "The POST carries the SDK's sdkOutput, byte for byte, for its card.", "API-7",
      ADDED, output_unchanged),
+    ("fidelity", "json-escaped", "What JSON escapes passes unchanged, in the POST and in the answers.", "API-7",
+     (Escape(), *ADDED), first_of(CREATED, output_unchanged, RECEIVED)),
     ("fidelity", "opc-unchanged", "The SDK gets the POST's sdkInput, byte for byte.", "A-OPC-1", ADDED,
      RECEIVED),
     ("concurrency", "disabled-at-once", "The button is disabled while the back end is asked.", "A-BTN-1",
@@ -625,15 +632,15 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      (*HELD_POST, TAP, TAP, Release(POST), SETTLE), one_attempt),
     ("concurrency", "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
      set_up_once),
-    ("recovery", "enabled-after-failure", "After a failure the button can be pressed again.", "A-BTN-1",
+    ("recovery", "enabled-after-failure", "After a failure the button can be pressed again (assumed).", "A-BTN-1",
      (SetPhone({"provision_failure": "InternalError"}), *ADDED), FAILED_ONCE),
-    ("recovery", "enabled-after-cancel", "After the cardholder has cancelled, the button can be pressed again.",
+    ("recovery", "enabled-after-cancel", "After a cancel the button can be pressed again (assumed).",
      "A-BTN-1", (SetPhone({"provision_failure": CANCELED}), *ADDED), FAILED_ONCE),
-    ("recovery", "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again.", "A-BTN-1",
-     (Fail(POST, "500"), *ADDED), FAILED_ONCE),
-    ("recovery", "adds-after-failure", "A tap after a failure adds the card.", "A-PROV-3",
+    ("recovery", "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again (assumed).",
+     "A-BTN-1", (Fail(POST, "500"), *ADDED), FAILED_ONCE),
+    ("recovery", "adds-after-failure", "A tap after a failure adds the card (assumed).", "A-PROV-3",
      (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), all_of(in_order, in_wallet(0))),
-    ("recovery", "offered-after-get-failure", "A page that is opened again asks again.", "API-10",
+    ("recovery", "offered-after-get-failure", "A page that is opened again asks again (assumed).", "API-10",
      (Fail(GET, "503"), OPEN, SETTLE, CLOSE, Fail(GET), *OPENED),
      all_of(in_order, button_is("opened", SHOWN, todo=SHOW))),
     ("recovery", "post-not-repeated", "A POST whose connection was cut is not sent again by itself.", "REL-1",
@@ -651,8 +658,8 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      own_back_end_only),
     ("life", "rotation", "A rotation leaves the page as it is (assumed).", "APP-2",
      (*OPENED, ROTATE, SETTLE, Look("after")), all_of(in_order, set_up_once, button_is("after", SHOWN, todo=SHOW))),
-    ("life", "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled.", "A-BTN-1",
-     (*HELD_POST, ROTATE, SETTLE, Look("rotated"), TAP, Release(POST), SETTLE, Look("after")),
+    ("life", "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled (assumed).",
+     "A-BTN-1", (*HELD_POST, ROTATE, SETTLE, Look("rotated"), TAP, Release(POST), SETTLE, Look("after")),
      all_of(in_order, first_of(set_up_once, button_is("rotated", DISABLED, HIDDEN, todo=FOLLOW), one_attempt, post_once,
                                once_added(button_is("after", *NOT_SHOWN, todo=FOLLOW))))),
     ("life", "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",

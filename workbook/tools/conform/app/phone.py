@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import unquote
 
 from jsonpointer import JsonPointer
@@ -34,7 +34,7 @@ from workbook.flows.machine import Machine
 from workbook.flows.messages import Command, Event
 from workbook.flows.platform_a import State
 from workbook.flows.trace import Kind, Record, Trace
-from workbook.flows.variants import VARIANTS_A, VariantA, variant_a
+from workbook.flows.variants import VariantA, VariantB, variant_a, variant_b
 from workbook.play.back_end import TRY_LATER, BackEnd
 from workbook.play.platform_a import CardAddress, opaque
 from workbook.simulation.http import JSON_HEADERS, Ending, Request, Response, Wire
@@ -49,42 +49,61 @@ from workbook.tools.conform.back_end.phone import text_at
 from workbook.tools.mockserver.server import LEAVING, Server, base_url, is_own_host, listening
 
 PhoneReply = dict[str, Any]
+# A status of the wallet's API that no case of the SDK is named after (wallet).
+UNNAMED_STATUS = 15019
+# What JSON has to escape, and a letter beyond ASCII: the end of an sdkOutput, where a case asks for it.
+JSON_ESCAPES = '"\\\n\u00e9'
+
+
+class Waiting(Protocol):
+    """A call of the SDK that waits for the app's answer; `says` names it."""
+
+    says: str
+
+    async def go_on(self, answer: p.Turn) -> PhoneReply:
+        """Give it the app's answer; returns what it asks for next, or the outcome."""
+        ...
+
+    def end(self) -> None:
+        """The app's process is gone: nothing waits any longer."""
+        ...
 
 
 class Device:
-    """One phone, with everything that one client did on it.
+    """One phone, with everything that one client did on it; its subclasses answer the calls of one platform.
 
     Args:
         client: its name.
-        variant: of the SDK.
-        phone: its facts; the next call sees what is changed in them.
+        title: of the trace.
         seed: of the simulated service whose data its SDK opens.
         pace: multiplies the SDK's seconds; 0 answers at once.
 
     Attributes:
+        phone: its facts; the next call sees what is changed in them.
         trace: every call, outcome and wait so far, in seconds since the device began.
         refused: each call that the table did not allow, as a sentence.
         held: by place, an event that its calls wait for: "wallet", and "canProvision" before its answer.
         waiting: by place, how many calls wait there.
+        output_ends: what each sdkOutput ends in besides what the SDK made; the played back end takes it off again.
         log: called with each step as a line.
         began: the moment that the trace's seconds count from, in seconds of the monotonic clock.
     """
 
-    def __init__(
-        self, client: str, variant: VariantA, phone: PhoneA | None = None, *, seed: int = 7, pace: float = 1.0
-    ) -> None:
+    phone: Any
+    variant: Any
+
+    def __init__(self, client: str, title: str, *, seed: int = 7, pace: float = 1.0) -> None:
         self.client, self.seed, self.pace = client, seed, pace
-        self.variant = replace(variant, guarded=False)  # whether its button is guarded is for the app to show
-        self.phone = phone or PhoneA(number=next(NUMBERS))
-        self.trace = Trace(f"Your app {client} on platform A, SDK {variant.name.replace('-', ' ')}")
+        self.trace = Trace(title)
         self.refused: list[str] = []
         self.held: dict[str, asyncio.Event] = {}
         self.waiting: Counter[str] = Counter()
+        self.output_ends = ""
         self.log: Callable[[str], None] = lambda _line: None
         self.began = monotonic()
         self._numbers, self._turns = count(1), count(1)
-        self._made: dict[int, _Provisioning] = {}
-        self._asked: dict[int, _Call] = {}
+        self._made: dict[int, Any] = {}
+        self._asked: dict[int, Waiting] = {}
         self._calls = 0
 
     @property
@@ -97,7 +116,7 @@ class Device:
         for says in self.under_way:
             self.note(m.Noted(f"{says} was under way when the app's process ended"))
         for call in self._asked.values():
-            call.task.cancel()
+            call.end()
         self._asked.clear()
         self._made.clear()
 
@@ -129,39 +148,39 @@ class Device:
         finally:
             self._calls -= 1
 
-    async def _answer(self, call: p.PhoneRequest) -> PhoneReply:
-        match call:
-            case p.Create():
-                made = _Provisioning(self)
-                reply = await _Call(made, m.CreateCalled(opaque(call.sdk_input))).begin()
-                if reply["outcome"] == "Success":
-                    reply["provisioning"] = number = next(self._numbers)
-                    self._made[number] = made
-            case p.CanProvision():
-                reply = await _Call(self._of(call), m.CanProvisionCalled()).begin()
-            case p.CreateSdkOutput():
-                reply = await _Call(self._of(call), m.CreateSdkOutputCalled(), m.AddTapped()).begin()
-            case p.ProvisionWithProvider():
-                with_provider = m.ProvisionWithProviderCalled(call.card_display_name, _address(call))
-                reply = await _Call(self._of(call), with_provider, m.AddTapped()).begin()
-            case p.Provision():
-                opc = opaque(call.sdk_input)
-                provision = m.ProvisionCalled(opc, call.card_display_name, _address(call))
-                reply = await _Call(self._of(call), provision, m.OpcReceived(opc)).begin()
-            case p.Turn():
-                if (waiting := self._asked.pop(call.turn, None)) is None:
-                    why = f"Nothing waits for turn {call.turn}: it was answered, or the app's process began anew."
-                    raise OutOfOrderError(why)
-                reply = await waiting.go_on(call)
-            case _:
-                raise OutOfOrderError(f"{type(call).__name__} is no call of a device.")
-        return reply
+    def use(self, name: str, card: str) -> None:
+        """From here on the phone is the one of this name.
 
-    def _of(self, call: p.OfOne) -> _Provisioning:
-        if call.provisioning not in self._made:
-            again = "One that an earlier process of the app made is gone: call create again."
-            raise OutOfOrderError(f"No CardProvisioning {call.provisioning} is on this phone. {again}")
-        return self._made[call.provisioning]
+        Raises:
+            ParameterError: there is no such phone.
+        """
+        raise NotImplementedError
+
+    async def _answer(self, call: p.PhoneRequest) -> PhoneReply:
+        """What comes of one call of this platform, or of the app's answer to a question."""
+        if not isinstance(call, p.Turn):
+            raise OutOfOrderError(f"{type(call).__name__} is no call of this platform.")
+        if (waiting := self._asked.pop(call.turn, None)) is None:
+            why = f"Nothing waits for turn {call.turn}: it was answered, or the app's process began anew."
+            raise OutOfOrderError(why)
+        return await waiting.go_on(call)
+
+    def find(self, number: int, what: str, again: str) -> Any:
+        """What this process made under this number.
+
+        Raises:
+            OutOfOrderError: nothing was, or an earlier process made it.
+        """
+        if number not in self._made:
+            gone = f"One that an earlier process of the app made is gone: {again} again."
+            raise OutOfOrderError(f"No {what} {number} is on this phone. {gone}")
+        return self._made[number]
+
+    def keep(self, made: object) -> int:
+        """Keep what this process made; returns its number."""
+        number = next(self._numbers)
+        self._made[number] = made
+        return number
 
     async def pause(self, place: str) -> None:
         """Wait while this place is held."""
@@ -175,41 +194,43 @@ class Device:
         """Whether a call is being answered, or the app was asked for something."""
         return bool(self._calls or self._asked)
 
-    def turn_of(self, call: _Call) -> int:
+    def turn_of(self, call: Waiting) -> int:
         """A number under which the app answers what this call asks for."""
         turn = next(self._turns)
         self._asked[turn] = call
         return turn
 
 
-class _Provisioning:
-    """One CardProvisioning: the table's state, and the simulated SDK behind it; all its attempts share both."""
+@dataclass(eq=False)
+class SdkClient:
+    """One client of the SDK: the table's state, and the simulated SDK behind it; all its attempts share both."""
 
-    def __init__(self, device: Device) -> None:
-        self.device = device
-        self.machine: Machine = device.variant.machine
-        self.state: StrEnum = State.FETCHED
-        self.sdk = SdkA(device.phone, HardSeal(device.seed), device.variant.facts)
-        self.sdk.seen = device.note
-        self.attempts = 0
+    device: Device
+    machine: Machine
+    state: StrEnum
+    sdk: Any
+    attempts: int = 0
+
+    def __post_init__(self) -> None:
+        self.sdk.seen = self.device.note
 
 
-class _Call:
+class SdkCall:
     """A call of the app, and what follows from it: a task of its own, which stops where it asks the app for something.
 
-    Several calls of one CardProvisioning may be under way.
+    Several calls of one client may be under way.
 
     Args:
-        of: the CardProvisioning.
+        of: the client.
         call: the call.
         first: what the app saw before it, where the table waits for that: the tap on Add, or the POST's answer.
     """
 
     task: asyncio.Task[None]
 
-    def __init__(self, of: _Provisioning, call: Event, first: Event | None = None) -> None:
+    def __init__(self, of: SdkClient, call: Event, first: Event | None = None) -> None:
         self.says = call.says
-        self._of, self._call, self._first = of, call, first
+        self.of, self._call, self._first = of, call, first
         self._attempt = of.attempts
         self._next: asyncio.Future[PhoneReply] = asyncio.get_running_loop().create_future()
         self._answer: asyncio.Future[p.Turn] = asyncio.get_running_loop().create_future()
@@ -226,25 +247,30 @@ class _Call:
     async def go_on(self, answer: p.Turn) -> PhoneReply:
         """Give it the app's answer, and run until it asks again or ends."""
         self._next = asyncio.get_running_loop().create_future()
-        self._answer.set_result(answer)
+        if not self._answer.done():  # else it waited no longer
+            self._answer.set_result(answer)
         return await asyncio.shield(self._next)
 
-    async def _ask(self, **what: Any) -> p.Turn:
+    def end(self) -> None:
+        """The app's process is gone: nothing waits any longer."""
+        self.task.cancel()
+
+    async def ask(self, **what: Any) -> p.Turn:
         """Ask the app, and wait for its answer."""
         self._answer = asyncio.get_running_loop().create_future()
-        self._next.set_result(what | {"turn": self._of.device.turn_of(self)})
+        self._next.set_result(what | {"turn": self.of.device.turn_of(self)})
         return await self._answer
 
     async def _run(self) -> None:
         try:
-            reply = _reply(await self._outcome())
+            reply = self.reply(await self._outcome())
         except Exception as error:  # noqa: BLE001 - it is raised again where the answer is waited for
             self._next.set_exception(error)
         else:
             self._next.set_result(reply)  # the current future: `go_on` replaces the earlier one
 
     async def _outcome(self) -> Event:
-        of, call, first, allowed = self._of, self._call, self._first, self._of.machine.allowed
+        of, call, first, allowed = self.of, self._call, self._first, self.of.machine.allowed
         after = of.state
         if first is not None and type(first) in allowed(of.state):
             after = of.machine.step(of.state, first).state
@@ -260,22 +286,23 @@ class _Call:
 
     async def _happen(self, event: Event) -> Event:
         """Step the table, carry out what the SDK has to do, and return the last outcome."""
-        sdk = self._of.sdk
         for command in self._step(event):
-            if isinstance(command, m.FetchOpc):
-                return await self._happen(await self._fetch_opc(command))
-            if type(command) in sdk.answers:
-                if isinstance(command, m.Provision | m.ReturnOpc):
-                    await self._wallet_begins()
-                if isinstance(command, m.AskCanProvision):
-                    await self._of.device.pause("canProvision")
-                seconds, outcome = sdk.answer(command)
-                await asyncio.sleep(seconds * self._of.device.pace)
+            if (outcome := await self.carry_out(command)) is not None:
                 return await self._happen(outcome)
         return event
 
+    async def carry_out(self, command: Command) -> Event | None:
+        """What comes of a command; None where the SDK has nothing to do."""
+        of = self.of
+        if type(command) not in of.sdk.answers:
+            return None
+        seconds, outcome = of.sdk.answer(command)
+        await asyncio.sleep(seconds * of.device.pace)
+        answer: Event = outcome
+        return answer
+
     def _step(self, event: Event) -> tuple[Command, ...]:
-        of = self._of
+        of = self.of
         before = of.state
         of.state, commands, row = of.machine.step(before, event)
         if isinstance(event, m.AddTapped):
@@ -285,10 +312,82 @@ class _Call:
         of.device.record(Kind.EVENT, event, before, of.state, row.rules, **more)
         return commands
 
+    def reply(self, event: Event) -> PhoneReply:
+        """An outcome as the protocol writes it."""
+        raise NotImplementedError
+
+
+class DeviceA(Device):
+    """A phone of platform A.
+
+    Args:
+        variant: of the SDK.
+        phone: its facts.
+    """
+
+    def __init__(
+        self, client: str, variant: VariantA, phone: PhoneA | None = None, *, seed: int = 7, pace: float = 1.0
+    ) -> None:
+        title = f"Your app {client} on platform A, SDK {variant.name.replace('-', ' ')}"
+        super().__init__(client, title, seed=seed, pace=pace)
+        self.variant = replace(variant, guarded=False)  # whether its button is guarded is for the app to show
+        self.phone = phone or PhoneA(number=next(NUMBERS))
+
+    def use(self, name: str, card: str) -> None:
+        """From here on the phone is the one of this name."""
+        self.phone = replace(lookup("phone", name, PHONES_A)(card), number=next(NUMBERS))
+
+    async def _answer(self, call: p.PhoneRequest) -> PhoneReply:
+        match call:
+            case p.Create():
+                sdk = SdkA(self.phone, HardSeal(self.seed), self.variant.facts)
+                made = SdkClient(self, self.variant.machine, State.FETCHED, sdk)
+                reply = await _CallA(made, m.CreateCalled(opaque(call.sdk_input))).begin()
+                if reply["outcome"] == "Success":
+                    reply["provisioning"] = self.keep(made)
+            case p.CanProvision():
+                reply = await _CallA(self._of(call), m.CanProvisionCalled()).begin()
+            case p.CreateSdkOutput():
+                reply = await _CallA(self._of(call), m.CreateSdkOutputCalled(), m.AddTapped()).begin()
+            case p.ProvisionWithProvider():
+                with_provider = m.ProvisionWithProviderCalled(call.card_display_name, _address(call))
+                reply = await _CallA(self._of(call), with_provider, m.AddTapped()).begin()
+            case p.Provision():
+                opc = opaque(call.sdk_input)
+                provision = m.ProvisionCalled(opc, call.card_display_name, _address(call))
+                reply = await _CallA(self._of(call), provision, m.OpcReceived(opc)).begin()
+            case _:
+                reply = await super()._answer(call)
+        return reply
+
+    def _of(self, call: p.OfOne) -> SdkClient:
+        client: SdkClient = self.find(call.provisioning, "CardProvisioning", "call create")
+        return client
+
+
+class _CallA(SdkCall):
+    """A call of platform A's SDK."""
+
+    async def carry_out(self, command: Command) -> Event | None:
+        """What comes of a command; None where the SDK has nothing to do."""
+        if isinstance(command, m.FetchOpc):
+            return await self._fetch_opc(command)
+        if isinstance(command, m.Provision | m.ReturnOpc):
+            await self._wallet_begins()
+        if isinstance(command, m.AskCanProvision):
+            await self.of.device.pause("canProvision")
+        return await super().carry_out(command)
+
+    def reply(self, event: Event) -> PhoneReply:
+        """An outcome as the protocol writes it."""
+        reply = _reply(event)
+        if "sdkOutput" in reply:
+            reply["sdkOutput"] += self.of.device.output_ends
+        return reply
+
     async def _fetch_opc(self, command: m.FetchOpc) -> Event:
-        answer = await self._ask(
-            ask="fetchOpc", paymentInstrumentId=command.payment_instrument_id, sdkOutput=command.sdk_output.text
-        )
+        sdk_output = command.sdk_output.text + self.of.device.output_ends
+        answer = await self.ask(ask="fetchOpc", paymentInstrumentId=command.payment_instrument_id, sdkOutput=sdk_output)
         match answer:
             case p.Opc():
                 return m.OpcReceived(opaque(answer.sdk_input))
@@ -299,23 +398,26 @@ class _Call:
 
     async def _wallet_begins(self) -> None:
         """Ask the app for the activity above which the wallet shows itself; then wait while the wallet is held."""
-        answer = await self._ask(ask="activity")
+        answer = await self.ask(ask="activity")
         there = isinstance(answer, p.Activity) and answer.there
-        self._of.sdk.activity_provider = lambda: "the app's activity" if there else None
-        await self._of.device.pause("wallet")
+        self.of.sdk.activity_provider = lambda: "the app's activity" if there else None
+        await self.of.device.pause("wallet")
 
 
-def _reply(event: Event) -> PhoneReply:
+def _reply(event: Event) -> PhoneReply:  # noqa: PLR0911 - one for each outcome
     """An outcome of the SDK as the protocol writes it."""
     match event:
-        case m.CreateSuccess() | m.ProvisionSuccess():
+        case m.CreateSuccess():
             return {"outcome": "Success"}
+        case m.ProvisionSuccess():
+            return {"outcome": "Success", "tokenId": "SIMULATED"}
         case m.SdkOutputCreated():
             return {"outcome": "Success", "sdkOutput": event.sdk_output.text}
         case m.SdkOutputFailed():
             return {"outcome": "Failure", "message": event.why}
         case m.ProvisionFailure():
-            return {"outcome": "Failure", "name": event.reason, "message": event.why}
+            failure = {"outcome": "Failure", "name": event.reason, "message": event.why}
+            return failure | ({"statusCode": UNNAMED_STATUS} if event.reason == "UnknownStatusCode" else {})
         case m.WalletPayNotSupported() | m.InvalidSdkInput():
             return {"outcome": type(event).__name__}
         case _:
@@ -405,12 +507,14 @@ class PlayedBackEnd:
         arrivals: every request so far.
         failing: by operation, the name of what it does wrong, one of `WRONG_ANSWERS`.
         held: by operation, an event that an answer waits for.
+        escapes: the answers' JSON escapes each slash, as some servers do.
     """
 
     def __init__(self, surface: Surface, *, seed: int = 7, session: str = "") -> None:
         self.arrivals: list[Arrival] = []
         self.failing: dict[str, str] = {}
         self.held: dict[str, asyncio.Event] = {}
+        self.escapes = False
         self._operations = {GET: surface.get, POST: surface.post}
         self._session = session
         service = Service(World(seed=seed))
@@ -473,7 +577,8 @@ class PlayedBackEnd:
             if arrival.operation == GET:
                 arrival.given = self._relay.get(arrival.card).text
             else:
-                arrival.given = self._relay.post(arrival.card, arrival.sdk_output or "").text
+                sdk_output = (arrival.sdk_output or "").removesuffix(JSON_ESCAPES)
+                arrival.given = self._relay.post(arrival.card, sdk_output).text
         except OpaqueDataError:
             return answered(400, {"error": "There is no sdkOutput at its place in the body."})
         except WorkbookError:
@@ -490,7 +595,8 @@ class PlayedBackEnd:
         document: Any = sdk_input
         for part in reversed(JsonPointer(place).parts):
             document = {part: document}
-        return json.dumps(document).encode()
+        text = json.dumps(document)
+        return (text.replace("/", "\\/") if self.escapes else text).encode()
 
     def _read(self, request: Request) -> Arrival:
         path = request.target.partition("?")[0]
@@ -612,7 +718,7 @@ class PhoneServer:
         match call:
             case p.UsePhone():
                 card = call.card or INSTRUMENT_IDS[0]
-                client.device.phone = replace(lookup("phone", call.name, PHONES_A)(card), number=next(NUMBERS))
+                client.device.use(call.name, card)
                 return {}
             case p.UseBackEnd():
                 client.back_end.fail(choice("operation", call.operation, (GET, POST)), call.fails)
@@ -631,21 +737,26 @@ class PhoneServer:
                 f"This workbook speaks version {p.PROTOCOL_VERSION} of the protocol, and the stand-in speaks "
                 f"{call.protocol}. Write its files again: workbook native kotlin DIR."
             )
-        if call.platform != "A":
-            raise ParameterError("Platform B's calls are not served: only platform A has a stand-in. Give platform A.")
-        variant = variant_a(call.variant)
+        platform = choice("platform", call.platform, ("A", "B"))
+        variant: VariantA | VariantB = variant_a(call.variant) if platform == "A" else variant_b(call.variant)
         if (client := self.clients.get(call.client)) is None:
             if len(self.clients) >= 1_000:  # each keeps its trace and its requests
                 raise OutOfOrderError("This phone has 1,000 clients, which is the most. Start `workbook phone` anew.")
-            client = self.clients[call.client] = self.new(call.client, variant.name)
+            client = self.clients[call.client] = self.new(call.client, variant)
             self.on_hello(client)
         else:
             client.device.process_ended()
         return {"variant": variant.name, "backEnd": f"{self.url}{client.prefix}"}
 
-    def new(self, name: str, variant: str, number: int = 1, *, session: str = "") -> Client:
+    def new(self, name: str, variant: VariantA | VariantB, number: int = 1, *, session: str = "") -> Client:
         """A client with a new phone and a new back end, which demands this session."""
-        device = Device(name, VARIANTS_A[variant], self.phone(), seed=self.seed, pace=self.pace)
+        device: Device
+        if isinstance(variant, VariantB):
+            from workbook.tools.conform.app.phone_b import DeviceB  # it stands on this module
+
+            device = DeviceB(name, variant, seed=self.seed, pace=self.pace)
+        else:
+            device = DeviceA(name, variant, self.phone(), seed=self.seed, pace=self.pace)
         device.log = self.log or device.log
         back_end = PlayedBackEnd(self.surface, seed=self.seed, session=session)
         return Client(device, back_end, f"/back-end/{name}/{number}")

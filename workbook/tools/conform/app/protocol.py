@@ -129,6 +129,78 @@ class Cancelled(Turn):
     """The app's scope ended while fetchOpc ran."""
 
 
+# Platform B. Bytes travel as base64 text.
+
+
+class MakeService(PhoneRequest):
+    """`ProvisioningService(sdkInput)` (B-INIT-1)."""
+
+    sdk_input: Text
+
+
+class OfService(PhoneRequest):
+    """A call on one service, by the number that `makeService` or `makeExtensionService` answered."""
+
+    service: Number
+
+
+class ActivateWatch(PhoneRequest):
+    """`activate()` of the WatchAvailability with this number, from 1 (B-WATCH-1, B-WATCH-2)."""
+
+    instance: Annotated[StrictInt, Field(ge=1, le=1000, description="a whole number from 1 to 1,000")]
+
+
+class CanAddCard(OfService):
+    """`canAddCard()` of the earlier variant (B-CAN-1)."""
+
+
+class CanAddCardDetails(OfService):
+    """`canAddCardDetails(isWatchActivated)` of the later variant (B-CAN-2)."""
+
+    is_watch_activated: Annotated[StrictBool, Field(description="true or false")]
+
+
+class Start(OfService):
+    """`start(delegate, presentingViewController)` (B-START-1)."""
+
+
+class GoOn(Turn):
+    """`start` has returned; the wallet's sheet goes on."""
+
+
+class SdkInput(Turn):
+    """The delegate's `provision` returned these bytes (B-DEL-3, X-DEL-1)."""
+
+    sdk_input: Text
+
+
+class NoSdkInput(Turn):
+    """The delegate's `provision` returned nil (B-DEL-3)."""
+
+
+class MakeExtensionService(PhoneRequest):
+    """`ExtensionProvisioningService(sdkInputs)` (X-INIT-1)."""
+
+    sdk_inputs: Annotated[list[Text], Field(max_length=100, description="a list of at most 100 texts")]
+
+
+class PassEntries(OfService):
+    """`passEntries(withDelegate)` (X-ENTRIES-1)."""
+
+
+class RemotePassEntries(OfService):
+    """`remotePassEntries(withDelegate)` (X-ENTRIES-2)."""
+
+
+class Generate(OfService):
+    """`generateAddPaymentPassRequestForPassEntryWithIdentifier(...)` (X-GEN-1)."""
+
+    identifier: Text
+    certificate_chain: Annotated[list[Text], Field(max_length=100, description="a list of at most 100 texts")]
+    nonce: Text
+    nonce_signature: Text
+
+
 class UsePhone(PhoneRequest):
     """From here on the client's phone is this one; for tests that want a certain outcome."""
 
@@ -158,7 +230,8 @@ class Next(Turn):
 PHONE_CALLS: Mapping[str, type[PhoneRequest]] = {
     kind.__name__[0].lower() + kind.__name__[1:]: kind
     for kind in (Hello, Create, CanProvision, CreateSdkOutput, Provision, ProvisionWithProvider, Activity, Opc, NoOpc,
-                 Cancelled, UsePhone, UseBackEnd, Next)
+                 Cancelled, MakeService, ActivateWatch, CanAddCard, CanAddCardDetails, Start, GoOn, SdkInput,
+                 NoSdkInput, MakeExtensionService, PassEntries, RemotePassEntries, Generate, UsePhone, UseBackEnd, Next)
 }  # fmt: skip
 
 

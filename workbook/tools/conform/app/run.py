@@ -33,7 +33,7 @@ from workbook.tools.conform.app import cases as c
 from workbook.tools.conform.app import protocol as p
 from workbook.tools.conform.app.cases import AppCase, AppSeen
 from workbook.tools.conform.app.compiling import command, compiled, files_of, missing
-from workbook.tools.conform.app.phone import Client, Device, PhoneReply, PhoneServer, PlayedBackEnd
+from workbook.tools.conform.app.phone import JSON_ESCAPES, Client, DeviceA, PhoneReply, PhoneServer, PlayedBackEnd
 from workbook.tools.conform.back_end.config import BackEndStart, GetForm, PostForm
 from workbook.tools.conform.back_end.model import SURFACE, BackEndOperation, PhoneCall, Seen, Surface
 from workbook.tools.conform.back_end.session import StartCommand, Stopping
@@ -187,6 +187,8 @@ class AppStage:
                 held.pop(step.where).set()
             case c.Fail():
                 back_end.fail(step.operation, step.how)
+            case c.Escape():
+                device.output_ends, back_end.escapes = JSON_ESCAPES, True
             case c.SetPhone():
                 vars(device.phone).update(step.facts)
 
@@ -533,7 +535,7 @@ class _AppProcess:
         if case.variant not in ("", variant):
             return CaseResult(case, Verdict.NOT_APPLICABLE, why=f"It is for {case.variant}; the app uses {variant}.")
         self.sessions.add(session := self._run.session(case))
-        fresh = self._server.new(NAME, variant, number, session=session)
+        fresh = self._server.new(NAME, client.device.variant, number, session=session)
         client.device, client.back_end, client.prefix = fresh.device, fresh.back_end, fresh.prefix
         began, mark = monotonic(), self._logs.positions()
         try:
@@ -613,7 +615,7 @@ class BackEndOfApp:
 class Sdk:
     """The part of platform A's SDK from 0.4.0 that an app core needs."""
 
-    device: Device
+    device: DeviceA
     failure: str = ""
     _number: int = 0
 
@@ -713,7 +715,7 @@ def play_core(kind: Callable[..., Any], case: AppCase) -> AppSeen:
     """What one case saw with an app core of this class."""
 
     async def play() -> AppSeen:
-        device = Device("exercise", A_FROM_0_4_0, pace=0)
+        device = DeviceA("exercise", A_FROM_0_4_0, pace=0)
         # seconds; nothing crosses a network here, so nothing takes long
         tempo = Tempo(looks=0.002, quiet=0.015, starting=0.03, closing=0.15, restless=2.0)
         client = Client(device, PlayedBackEnd(SURFACE), "")

@@ -71,7 +71,10 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
             return
         }
         if (flaw("cached")) cached = sdkInput
-        val created = CardProvisioning.create(changed("input", sdkInput)) { if (flaw("old-activity") && rotated) null else this }
+        val created = CardProvisioning.create(changed("input", sdkInput)) {
+            check(!flaw("old-activity") || !rotated) { "The first activity is gone." }
+            this
+        }
         if (created is CardProvisioningCreateResult.Success) {
             sdk = created.cardProvisioning
             if (flaw("shown-while-asking")) button = Button.SHOWN
@@ -111,9 +114,9 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
             result = sdk.provision("Card", CardAddress(), Provider())
         message = when {
             result !is ProvisionResult.Failure || flaw("failure-as-success") -> "Added"
-            result.name == "Canceled" && !flaw("cancel-as-failure") -> ""
+            result is ProvisionResult.Failure.Canceled && !flaw("cancel-as-failure") -> ""
             flaw("failure-untold") -> ""
-            flaw("failure-name-shown") -> "Not added: ${result.name}"
+            flaw("failure-name-shown") -> "Not added: ${result::class.simpleName}"
             else -> "Not added"
         }
         button = when {
@@ -126,8 +129,8 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
                 if (flaw("reports-each-success") || it == Button.SHOWN && !flaw("not-reported")) reports++
             }
             result is ProvisionResult.Failure && flaw("gives-up") -> Button.DISABLED
-            result is ProvisionResult.Failure && result.name == "Canceled" && flaw("gives-up-on-cancel") -> Button.HIDDEN
-            result is ProvisionResult.Failure && result.name == "OpcFetchError" && flaw("gives-up-without-opc") ->
+            result is ProvisionResult.Failure.Canceled && flaw("gives-up-on-cancel") -> Button.HIDDEN
+            result is ProvisionResult.Failure.OpcFetchError && flaw("gives-up-without-opc") ->
                 Button.DISABLED
             else -> Button.SHOWN
         }
@@ -196,7 +199,8 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         if (flaw("calls-api")) runCatching { URL("http://localhost:9/bcl/v2").openConnection().connect() }
         if (output != null) {
             connection.doOutput = true
-            val body = JSONObject().put("sdkOutput", output).toString().toByteArray()
+            val json = JSONObject().put("sdkOutput", output).toString()
+            val body = (if (flaw("output-unescaped")) "{\"sdkOutput\":\"$output\"}" else json).toByteArray()
             connection.setFixedLengthStreamingMode(body.size)
             connection.outputStream.use { it.write(body) }
         }
