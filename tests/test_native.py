@@ -1,6 +1,6 @@
 """The native code of the lessons: every file parses, has no forced unwrapping, and knows nothing of the API's key.
 
-No compiler is at hand here. A grammar finds what is not Swift or Kotlin; types are not checked.
+A grammar finds what is not Swift or Kotlin, without a compiler. `test_kotlin` and `test_swift` compile all of it.
 """
 
 import re
@@ -16,6 +16,7 @@ from workbook.base.files import NATIVE
 from workbook.flows import messages as m
 from workbook.play.loop import LABELS
 from workbook.play.own_code import BACK_END_WAIT
+from workbook.tools.conform.app.compiling import standin_swift
 
 GRAMMARS = {".swift": tree_sitter_swift, ".kt": tree_sitter_kotlin}
 FILES = sorted(path for path in NATIVE.rglob("*") if path.suffix in GRAMMARS)
@@ -52,7 +53,8 @@ def forced(found):
 def test_a_file_parses_forces_nothing_and_knows_neither_the_key_nor_the_api(path):
     whole = path.read_bytes()
     assert mistakes(nodes(path)) == []
-    assert mistakes(nodes(path, whole[: whole.rindex(b"}")])) != [], "a missing brace would be seen"
+    *_before, last = re.finditer(rb"^[})]", whole, re.MULTILINE)
+    assert mistakes(nodes(path, whole[: last.start()])) != [], "a missing bracket would be seen"
     assert [*forced(nodes(path))] == []
     assert [word for word in (b"x-api-key", b"networktokenactivationdata", b"/bcl/") if word in whole.lower()] == []
 
@@ -118,6 +120,49 @@ def swift_function(name, declared):
     raise AssertionError(declared)
 
 
+SHAPES = """
+InApp.swift both public enum ProvisioningServiceError: Error {
+InApp.swift both public final class ProvisioningService: Sendable {
+InApp.swift both public init(sdkInput: Data) throws {
+InApp.swift both public func start(delegate: ProvisioningDelegate, presentingViewController: UIViewController) throws {
+InApp.swift both func didFinishProvisioning(with pass: PaymentPass?, error: Error?)
+InApp.swift later public func canAddCard(isWatchActivated: Bool) -> Bool {
+InApp.swift later public func canAddCardDetails(isWatchActivated: Bool) -> CanAddCardDetails {
+InApp.swift later func provision(sdkOutput: Data, paymentInstrumentId: String) async -> Data?
+InApp.swift later public func pair() async -> Bool {
+InApp.swift later public func activate() async -> Bool {
+InApp.swift later public static func activate() async -> Bool {
+InApp.swift earlier public func canAddCard() async -> Bool {
+InApp.swift earlier public func canAddCardDetails() async -> CanAddCardDetails {
+InApp.swift earlier func provision(sdkOutput: Data) async -> Data?
+Extension.swift both public enum ExtensionProvisioningServiceError: Error {
+Extension.swift both public convenience init(sdkInput: Data) throws {
+Extension.swift both public init(sdkInputs: [Data]) throws {
+Extension.swift both public static var entriesUnavailableExtensionStatus: ExtensionStatus {
+Extension.swift both public static var entriesAvailableExtensionStatus: ExtensionStatus {
+Extension.swift both public func extensionStatus(requiresAuthentication: Bool) -> ExtensionStatus {
+Extension.swift both public func passEntries(withDelegate delegate: ExtensionProvisioningDelegate) -> [PassEntry] {
+Extension.swift both public func remotePassEntries(withDelegate delegate: ExtensionProvisioningDelegate)
+Extension.swift both func provision(paymentInstrumentId: String, sdkOutput: Data) async -> Data?
+Extension.swift both identifier: String, configuration: AddPaymentPassRequestConfiguration, certificateChain: [Data],
+Extension.swift both nonce: Data, nonceSignature: Data, delegate: ExtensionProvisioningDelegate
+Extension.swift both ) async throws -> AddPaymentPassRequest {
+Extension.swift later func cardArt(paymentInstrumentId: String) -> CGImage
+Extension.swift earlier func cardArt(forBrand: String) -> CGImage
+WalletKit.swift both open class IssuerProvisioningExtensionHandler {
+"""
+"""The public shapes of platform B's SDK (sdk-b): a file of the stand-in, the variant that has it, and how it begins."""
+
+
+@pytest.mark.rule("B-CAN-1", "B-CAN-2", "B-DEL-1", "B-DEL-2", "X-ART-1", "X-DEL-1", "X-GEN-1")
+@pytest.mark.parametrize("variant", ["earlier", "later"])
+def test_the_stand_in_has_the_sdks_public_shapes_in_swift(variant):
+    files = {name.rpartition("/")[2]: text for name, text in standin_swift(variant).items()}
+    for file, only, shape in (line.split(maxsplit=2) for line in SHAPES.strip().splitlines()):
+        lines = [line.strip() for line in files[file].splitlines()]
+        assert any(line.startswith(shape) for line in lines) == (only in ("both", variant)), shape
+
+
 BACK, HANDLER = "BackEnd.swift", "ExtensionHandler.swift"
 SWIFT = r"""
 B-CAN-1 AddCardModel.swift ask
@@ -157,7 +202,7 @@ B-DEL-3 AddCardModel.swift provision
     return nil
 B-FIN-1 AddCardModel.swift didFinishProvisioning
     pass != nil
-    .userCancelled? = error as? ProvisioningError
+    .userCancelled? = error as? ProvisioningServiceError
     @MainActor
     message = cancelled ? "" : added
     ask()
@@ -167,7 +212,7 @@ B-DEL-1 EarlierDelegate.swift provision
     return nil
 B-FIN-1 EarlierDelegate.swift didFinishProvisioning
     pass != nil
-    .userCancelled? = error as? ProvisioningError
+    .userCancelled? = error as? ProvisioningServiceError
     @MainActor
     finished(added, cancelled)
 API-12 ExtensionHandler.swift fetch
@@ -215,7 +260,7 @@ X-GEN-1 ExtensionHandler.swift generateAddPaymentPassRequestForPassEntryWithIden
     return nil
 X-ART-1 ExtensionHandler.swift cardArt
     $0.id == paymentInstrumentId
-    UIImage(named: $0.artName)
+    CardArt.named($0.artName)
 X-DEL-1 ExtensionHandler.swift provision
     backEnd?.provision(paymentInstrumentId, sdkOutput: sdkOutput)
     catch

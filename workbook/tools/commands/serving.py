@@ -61,9 +61,9 @@ exit codes:
     parser.add_argument("--json", action="store_true", help="print the findings as a report")
 
     parser = add(commands, "native", native, "write the SDK stand-in's source files, for tests of your own app")
-    parser.add_argument("language", choices=["kotlin"], help="the language of the files")
-    parser.add_argument("folder", type=Path, metavar="DIR", help="where they go: your test sources")
-    parser.add_argument("--variant", default="from-0.4.0", metavar="NAME", help="of the SDK; default: %(default)s")
+    parser.add_argument("language", choices=["kotlin", "swift"], help="the language of the files")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="your test sources; for Swift a new package")
+    parser.add_argument("--variant", default="", metavar="NAME", help="an older SDK: before-0.4.0, or earlier")
     parser.add_argument("--force", action="store_true", help="overwrite files that are there")
 
     after = """\
@@ -149,7 +149,7 @@ def native(options: argparse.Namespace) -> int:
     """Write the files."""
     from workbook.tools.conform.app.compiling import write_standin
 
-    for path in write_standin(options.folder, options.variant, force=options.force):
+    for path in write_standin(options.folder, options.language, options.variant, force=options.force):
         say(path)
     return ExitCode.OK
 

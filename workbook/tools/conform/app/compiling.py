@@ -10,7 +10,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -22,40 +22,71 @@ from tempfile import TemporaryDirectory
 from workbook.base.children import environment
 from workbook.base.files import NATIVE, explain_failure, pip_line, read_named, write_all
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.flows.variants import A_FROM_0_4_0, variant_a
+from workbook.flows.variants import A_FROM_0_4_0, B_LATER, variant_a, variant_b
 
 # How a configuration names the reference app core, which is a part of the workbook.
 REFERENCE_CORE = "native/kotlin"
 
 
 def standin(variant: str) -> dict[str, str]:
-    """The stand-in's files by name.
+    """The Kotlin stand-in's files by name.
 
     Raises:
         ParameterError: there is no such variant.
     """
     name = variant_a(variant).name
-    files = {path.name: path.read_text(encoding="utf-8") for path in sorted((NATIVE / "kotlin/standin").glob("*.kt"))}
-    # What only the later variant has is a block between two such comments, or a line that ends in one.
-    later = r"^ *// from 0\.4\.0 \{\n.*?^ *// \}\n|^[^\n]*// from 0\.4\.0\n"
-    marks = r"^ *// (?:from 0\.4\.0 \{|\})\n| // from 0\.4\.0$"
-    unwanted = re.compile(marks if name == A_FROM_0_4_0.name else later, re.DOTALL | re.MULTILINE)
-    default = f'VARIANT = "{A_FROM_0_4_0.name}"'
-    return {file: unwanted.sub("", text).replace(default, f'VARIANT = "{name}"') for file, text in files.items()}
+    files = _of_variant("kotlin", name, "from-0.4.0", {"from 0.4.0": name == A_FROM_0_4_0.name})
+    return {path.name: text for path, text in files.items()}
 
 
-def write_standin(folder: Path, variant: str, *, force: bool = False) -> list[Path]:
+def standin_swift(variant: str) -> dict[str, str]:
+    """The files of the Swift stand-in's package, by their paths in it.
+
+    Raises:
+        ParameterError: there is no such variant.
+    """
+    name = variant_b(variant).name
+    files = _of_variant("swift", name, "later", {"later": name == "later", "earlier": name == "earlier"})
+    return {
+        path.name if path.stem == "Package" else f"Sources/Provisioning/{path.name}": text
+        for path, text in files.items()
+    }
+
+
+def _of_variant(language: str, variant: str, usual: str, wanted: Mapping[str, bool]) -> dict[Path, str]:
+    """The stand-in's files. What one variant alone has is a block between two comments, or a line that ends in one."""
+    files = {}
+    for path in sorted((NATIVE / language / "standin").iterdir()):
+        text = path.read_text(encoding="utf-8")
+        for mark, keep in wanted.items():
+            block = rf"^ *// {re.escape(mark)} \{{\n(.*?)^ *// \}}\n"
+            line = rf"^([^\n]*\S) +// {re.escape(mark)}\n"
+            text = re.sub(block, r"\1" if keep else "", text, flags=re.DOTALL | re.MULTILINE)
+            text = re.sub(line, r"\1\n" if keep else "", text, flags=re.MULTILINE)
+        files[path] = re.sub(rf'(ariant|ARIANT) = "{usual}"', rf'\1 = "{variant}"', text)
+    return files
+
+
+def write_standin(folder: Path, language: str, variant: str, *, force: bool = False) -> list[Path]:
     """Write the stand-in's files into this folder; returns their paths.
+
+    Args:
+        folder: for Kotlin the test sources, for Swift a package of its own.
+        language: "kotlin" or "swift".
+        variant: of the SDK; empty for the latest.
+        force: overwrite files that are there.
 
     Raises:
         ParameterError: there is no such variant, or a file is there already, or the folder cannot be written.
     """
-    texts = {folder / name: text for name, text in standin(variant).items()}
+    files = standin_swift(variant or B_LATER.name) if language == "swift" else standin(variant or A_FROM_0_4_0.name)
+    texts = {folder / name: text for name, text in files.items()}
     there = [path.name for path in texts if path.exists()]
     if there and not force:
         raise ParameterError(f"{', '.join(there)} in {str(folder)!r} would be overwritten. To overwrite, add --force.")
     with explain_failure(f"Cannot write into {str(folder)!r}"):
-        folder.mkdir(parents=True, exist_ok=True)
+        for path in texts:
+            path.parent.mkdir(parents=True, exist_ok=True)
         write_all(texts)
     return list(texts)
 
