@@ -33,7 +33,15 @@ from workbook.tools.conform.app import cases as c
 from workbook.tools.conform.app import protocol as p
 from workbook.tools.conform.app.cases import AppCase, AppSeen
 from workbook.tools.conform.app.compiling import command, compiled, files_of, missing
-from workbook.tools.conform.app.phone import JSON_ESCAPES, Client, DeviceA, PhoneReply, PhoneServer, PlayedBackEnd
+from workbook.tools.conform.app.phone import (
+    JSON_ESCAPES,
+    Client,
+    Device,
+    DeviceA,
+    PhoneReply,
+    PhoneServer,
+    PlayedBackEnd,
+)
 from workbook.tools.conform.back_end.config import BackEndStart, GetForm, PostForm
 from workbook.tools.conform.back_end.model import SURFACE, BackEndOperation, PhoneCall, Seen, Surface
 from workbook.tools.conform.back_end.session import StartCommand, Stopping
@@ -615,7 +623,7 @@ class BackEndOfApp:
 class Sdk:
     """The part of platform A's SDK from 0.4.0 that an app core needs."""
 
-    device: DeviceA
+    device: Device
     failure: str = ""
     _number: int = 0
 
