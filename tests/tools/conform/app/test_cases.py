@@ -18,7 +18,7 @@ from workbook.flows.variants import A_FROM_0_4_0
 from workbook.simulation.http import Request
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app.cases import APP_CASES, KEPT, AppSeen
-from workbook.tools.conform.app.phone import DeviceA
+from workbook.tools.conform.app.device import DeviceA
 from workbook.tools.conform.app.run import Reference, play_core
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.harness.logs import LogLine

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import httpx
 import pytest
 
-import workbook.tools.conform.app.phone as phone_module
+import workbook.tools.conform.app.device as device_module
 from workbook.flows import messages as m
 from workbook.flows.variants import VARIANTS_A, VariantA
 from workbook.simulation.http import Request
@@ -232,7 +232,7 @@ def test_two_attempts_at_once_fail_as_the_document_warns() -> None:
 
 
 def test_an_sdk_output_that_could_not_be_made_is_a_failure_with_its_reason() -> None:
-    assert phone_module._reply(m.SdkOutputFailed("why")) == {"outcome": "Failure", "message": "why"}
+    assert device_module._reply(m.SdkOutputFailed("why")) == {"outcome": "Failure", "message": "why"}
 
 
 def test_an_app_has_left_once_it_waits_for_no_answer_of_an_operation() -> None:

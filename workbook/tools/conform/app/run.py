@@ -33,15 +33,8 @@ from workbook.tools.conform.app import cases as c
 from workbook.tools.conform.app import protocol as p
 from workbook.tools.conform.app.cases import AppCase, AppSeen
 from workbook.tools.conform.app.compiling import command, compiled, files_of, missing
-from workbook.tools.conform.app.phone import (
-    JSON_ESCAPES,
-    Client,
-    Device,
-    DeviceA,
-    PhoneReply,
-    PhoneServer,
-    PlayedBackEnd,
-)
+from workbook.tools.conform.app.device import Device, DeviceA, PhoneReply
+from workbook.tools.conform.app.phone import JSON_ESCAPES, Client, PhoneServer, PlayedBackEnd
 from workbook.tools.conform.back_end.config import BackEndStart, GetForm, PostForm
 from workbook.tools.conform.back_end.model import SURFACE, BackEndOperation, PhoneCall, Seen, Surface
 from workbook.tools.conform.back_end.session import StartCommand, Stopping

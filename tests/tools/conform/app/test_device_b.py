@@ -13,8 +13,8 @@ from workbook.flows.variants import VARIANTS_B
 from workbook.simulation.http import Request
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app import protocol as p
+from workbook.tools.conform.app.device_b import DeviceB
 from workbook.tools.conform.app.phone import PlayedBackEnd
-from workbook.tools.conform.app.phone_b import DeviceB
 from workbook.tools.conform.back_end.model import SURFACE
 
 CARD = INSTRUMENT_IDS[0]

@@ -19,7 +19,7 @@ from workbook.simulation.phones import NUMBERS, PHONES_B, PhoneB
 from workbook.simulation.sdks import SdkB, activation_data, next_output, wrong_with
 from workbook.simulation.seal import Genuine, HardSeal
 from workbook.tools.conform.app import protocol as p
-from workbook.tools.conform.app.phone import Device, PhoneReply, SdkCall, SdkClient
+from workbook.tools.conform.app.device import Device, PhoneReply, SdkCall, SdkClient
 
 
 class DeviceB(Device):
