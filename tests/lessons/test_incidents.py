@@ -83,7 +83,7 @@ def test_where_you_have_to_act_there_is_nobody_to_write_to():
 
 def test_an_answer_that_is_none_is_explained_and_hints_lead_to_it():
     seen = session().incident(1)
-    assert "change the cell" in repr(seen.answer())
+    assert "change this cell" in repr(seen.answer())
     assert "cause has no answer yet" in repr(seen.answer(owner="you"))
     tried = seen.answer(cause="the moon", owner="you")
     assert "cause is 'the moon'. Choose" in repr(tried)
