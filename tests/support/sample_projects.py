@@ -15,9 +15,8 @@ def good_project(folder, platform):
     pattern, place = SOURCES[platform]
     (folder / place).mkdir(parents=True, exist_ok=True)
     for file in NATIVE.glob(pattern):
-        if not file.name.endswith("Sdk.swift"):  # the SDK brings these names
-            text = file.read_text("utf-8").replace("group.com.your-bank", "group.com.issuer.cards")
-            (folder / place / file.name).write_text(text, "utf-8")
+        text = file.read_text("utf-8").replace("group.com.your-bank", "group.com.issuer.cards")
+        (folder / place / file.name).write_text(text, "utf-8")
     return folder
 
 
