@@ -59,6 +59,15 @@ def store(record: RunRecord, name: str) -> None:
 
 
 @slow
+def test_the_reference_app_core_passes_a_case_of_each_group(classes: Path) -> None:
+    """That all of this compiles shows that real code does, and that only the imports change. At night it meets all."""
+    cases = tuple({case.group: case for case in reversed(APP_CASES.values()) if not case.variant}.values())
+    record = conform_app(AppRun(start=command(classes, "sample.AdapterKt"), cases=cases))
+    assert [(case.name, case.misses) for case in record.cases if case.verdict is not Verdict.PASS] == []
+
+
+@slow
+@nightly
 @pytest.mark.golden
 def test_the_reference_app_core_passes_every_case(classes: Path) -> None:
     """`WORKBOOK_GOLDEN=write` stores the record that the lesson shows where Kotlin is missing."""
@@ -137,6 +146,7 @@ def test_the_stand_in_has_every_outcome_in_both_variants(variant: VariantA, outc
 
 
 @slow
+@nightly
 def test_a_unit_test_of_a_plain_project_runs_against_the_phone(classes: Path, tmp_path: Path) -> None:
     phone = subprocess.Popen(
         [sys.executable, "-m", "workbook", "phone", "--json", "--pace", "0", "--out", str(tmp_path)],
