@@ -23,7 +23,7 @@ LONGEST = (
     "tests/tools/conform/app/test_kotlin",
     "tests/browser/test_notebooks",
     "tests/browser/test_panels",
-    "notebooks/09",
+    "notebooks/07",
     "tests/test_signals",
 )
 """How the names of the files begin that take a minute and more."""

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from lessons import LESSONS
 
-PATIENCE = 120_000  # milliseconds; 09 compiles Kotlin
+PATIENCE = 120_000  # milliseconds; 07 compiles Kotlin
 READY = "#jp-main-statusbar :text-is('Python 3 | Idle')"
 """Looked for where it is: to search every text of twelve notebooks takes longer than to run one."""
 TAB = ".lm-DockPanel .lm-TabBar-tab.lm-mod-current"

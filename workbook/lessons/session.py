@@ -322,7 +322,7 @@ class Session:
         Raises:
             ParameterError: there is no incident of this number.
         """
-        from workbook.lessons.incidents import incident  # the judge of lesson 11, and the catalogue
+        from workbook.lessons.incidents import incident  # the judge of lesson 09, and the catalogue
 
         return incident(number, session(seed=self.parameters.seed) if self.real else self)
 

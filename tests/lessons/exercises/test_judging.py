@@ -179,7 +179,7 @@ def test_a_slip_in_the_code_is_not_blamed_on_the_answer():
     assert reason.startswith("your function raised AttributeError: status_code. An answer has status, body and json().")
 
 
-@pytest.mark.parametrize("lesson", ["03.2", "08.3"])
+@pytest.mark.parametrize("lesson", ["03.2", "06.3"])
 def test_a_class_that_cannot_be_made_is_told_why(lesson):
     class MyBackEnd:
         def get(self, card):

@@ -123,7 +123,7 @@ def test_whatever_is_done_a_play_comes_to_an_end_and_can_be_shown(flow, phone, a
 
 
 class LetsItOut:
-    """A back end of the learner's own that lets every error of the API out, as lesson 07 says."""
+    """A back end of the learner's own that lets every error of the API out, as lesson 06 says."""
 
     def __init__(self, api):
         self.api = api

@@ -12,7 +12,7 @@ How to write one, for lesson 05:
    Give three hints, from a nudge to nearly the answer, `notes` for the instructor, and `minutes`.
 2. Questions with a fixed choice of answers are `asks`. Each has its question, then its choices: a wrong one with a rule
    (or "") and the reason why it is wrong, the right one alone. The lesson shows them as a table below the task, unless
-   the task says it all and the questions are "". The learner answers by name: `wb.exercise("08.1", added=...)`.
+   the task says it all and the questions are "". The learner answers by name: `wb.exercise("06.1", added=...)`.
 
        [exercise.asks]
        added = ["is the card in the wallet?", [true, "REL-1", "The answer to the POST is lost, so ..."], [false]]

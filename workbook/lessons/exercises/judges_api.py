@@ -1,4 +1,4 @@
-"""Judges of what goes over the wire (lessons 01 and 08): odd answers, values that are relayed, faults of the API."""
+"""Judges of what goes over the wire (lessons 01 and 06): odd answers, values that are relayed, faults of the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges of lesson 11: the incidents of a task are diagnosed, and a message is read as its receiver would."""
+"""Judges of lesson 09: the incidents of a task are diagnosed, and a message is read as its receiver would."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def acting(found: CatalogueRow) -> str:
 
 def incidents(exercise_id: str) -> Observed:
     """The four logs in the text of an exercise: the likeliest cause of each, and who has to act first."""
-    logs = re.findall(r"^```text[^\n]*\n(.*?)^```", lesson("11")[exercise_id].task + "\n", re.DOTALL | re.MULTILINE)
+    logs = re.findall(r"^```text[^\n]*\n(.*?)^```", lesson("09")[exercise_id].task + "\n", re.DOTALL | re.MULTILINE)
     facts: dict[str, str] = {}
     for name, log in zip(("first", "second", "third", "fourth"), logs, strict=True):
         row = diagnose(log).likely[0].row
@@ -43,7 +43,7 @@ def incidents(exercise_id: str) -> Observed:
     return Observed(None, **facts)
 
 
-incidents_1, incidents_2, incidents_3 = (partial(incidents, f"11.{number}") for number in (1, 2, 3))
+incidents_1, incidents_2, incidents_3 = (partial(incidents, f"09.{number}") for number in (1, 2, 3))
 
 # What must not leave the house, with the rule and why: key, sdkOutput, card.
 IN_THE_LOG: Final = {

@@ -1,4 +1,4 @@
-"""Judges of what the tools judge (lessons 08 to 10): relays, app cores and edited projects."""
+"""Judges of what the tools judge (lessons 06 to 08): relays, app cores and edited projects."""
 
 from __future__ import annotations
 

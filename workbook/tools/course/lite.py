@@ -247,7 +247,7 @@ def add_lessons(folder: Path) -> dict[str, str]:
     (folder / PROGRESS).write_text(nobody.text(), "utf-8")
     left_out = {}
     for path in sorted((folder / "notebooks").glob("*.ipynb")):
-        if path.name > "08":
+        if path.name > "06":
             path.unlink()
             continue
         notebook = json.loads(path.read_text("utf-8"))
@@ -259,11 +259,11 @@ def add_lessons(folder: Path) -> dict[str, str]:
                 source = f"*A browser cannot run this cell. {why[0]}*\n\n```python\n{code}\n```"
                 notebook["cells"][at] = {"cell_type": "markdown", "id": cell["id"], "metadata": {}, "source": source}
             elif cell["cell_type"] == "markdown":  # a link to what is not here would lead nowhere
-                cell["source"] = re.sub(r"\[([^]]+)\]\((08_|09_|10_|11_|\.\./)[^)]*\)", r"\1", "".join(cell["source"]))
+                cell["source"] = re.sub(r"\[([^]]+)\]\((0[6-9]_|\.\./)[^)]*\)", r"\1", "".join(cell["source"]))
         if path.name.startswith("00"):
             welcome = (
                 "**This page runs in your browser.** Nothing is installed, and no other address is asked. Your changes "
-                "and your progress stay in this browser. Lessons 08 to 11 need files and programs of yours, and an "
+                "and your progress stay in this browser. Lessons 06 to 09 need files and programs of yours, and an "
                 "installation."
             )
             notebook["cells"].insert(1, {"cell_type": "markdown", "id": "site", "metadata": {}, "source": welcome})

@@ -148,7 +148,7 @@ def test_without_kotlin_a_sample_shows_its_stored_run_and_says_so() -> None:
 
 @pytest.mark.usefixtures("nothing_installed")
 def test_the_stored_run_is_what_the_lesson_shows() -> None:
-    cells = json.loads((FIXTURES.parent / "notebooks/09_your_own_app.ipynb").read_text("utf-8"))["cells"]
+    cells = json.loads((FIXTURES.parent / "notebooks/07_your_own_app.ipynb").read_text("utf-8"))["cells"]
     shown = {cell["id"]: "".join(cell["outputs"][-1]["data"]["text/plain"]) for cell in cells if cell.get("outputs")}
     failed = ("app.concurrency.disabled-at-once", "app.faults.post-500", "app.secrecy.no-sdk-output-in-log")
     assert wb.conform_app(APPS / "careless.toml", *failed).text().endswith(shown["cell-09"])

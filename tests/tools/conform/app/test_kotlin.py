@@ -31,7 +31,7 @@ nightly = pytest.mark.nightly
 SOURCES = Path(__file__).parent / "kotlin"
 APPS = FIXTURES / "apps"
 OF_THE_LESSON = "app.concurrency.disabled-at-once", "app.faults.post-500", "app.secrecy.no-sdk-output-in-log"
-"""The cases that lesson 09 has the careless app judged by."""
+"""The cases that lesson 07 has the careless app judged by."""
 
 
 @pytest.fixture(scope="module")
