@@ -148,8 +148,11 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse, and answer what is complete by then."""
-        if self._deaf:
-            return
+        while data and not self._deaf:
+            data = self._parse(data)
+
+    def _parse(self, data: bytes) -> bytes:
+        """Parse and answer up to an offer of another protocol; returns what is to be parsed after that."""
         self._head_size += len(data)
         wrong, rest = False, b""
         try:
@@ -163,8 +166,9 @@ class Connection(asyncio.Protocol):
             self._refuse(400, "Invalid HTTP request received.")
         elif self._in_head and self._head_size > MAX_HEAD:
             self._refuse(431)
-        elif rest:
-            self.data_received(rest)
+        else:
+            return rest
+        return b""
 
     def _declined(self) -> bytes:
         """A request's head without its upgrade offer, for a parser that then reads the body.
