@@ -154,6 +154,14 @@ def test_no_more_seats_than_there_is_room_for(board):
     assert (status, refusal["detail"]) == (403, "The board has 2 seats, and takes no more.")
 
 
+def test_a_seat_whose_clock_is_ahead_is_refused_and_freezes_nothing(board):
+    ahead = json.loads(sent("owl", _03_1=work(last=1)))
+    ahead["exercises"]["03.1"]["last"] = "2999-12-31T00:00:00Z"
+    status, refusal = ask(board, "PUT", "/seats/owl", LEARNERS, json.dumps(ahead).encode())
+    assert (status, refusal["detail"][:24]) == (400, "The clock of this seat i")
+    assert board.take(sent("owl", _03_1=work(last=1)), "owl")
+
+
 def test_what_cannot_be_written_is_not_acknowledged(board, monkeypatch):
     monkeypatch.setattr(board_module, "write_whole", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
     status, refusal = ask(board, "PUT", "/seats/owl", LEARNERS, sent("owl"))

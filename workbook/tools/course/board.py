@@ -236,7 +236,7 @@ class Board:
         """Keep the progress of a seat; returns False where a newer one is kept.
 
         Raises:
-            Denied: it is too large, no progress, of another seat than `seat`, or there are too many seats.
+            Denied: it is too large, no progress, of another seat or of the future, or there are too many seats.
             OSError: it cannot be kept.
         """
         if len(content) > LARGEST_PROGRESS:
@@ -247,6 +247,10 @@ class Board:
             raise Denied(400, str(error)) from None
         if progress.seat != seat:
             raise Denied(400, "The progress is of another seat than the address says.")
+        if progress.last is not None and progress.last > datetime.now(UTC) + timedelta(minutes=1):
+            raise Denied(
+                400, "The clock of this seat is ahead of the board's. Set it right, and send the progress again."
+            )
         path = self.sent / seat / PROGRESS
         if not path.exists() and len([*self.sent.iterdir()]) >= self.most_seats:
             raise Denied(403, f"The board has {self.most_seats} seats, and takes no more.")
