@@ -34,6 +34,14 @@ def test_no_failure_ends_with_0_and_failures_with_1(matrix, capsys, tmp_path):
     assert "handler = no card art" in (tmp_path / "other" / "summary.md").read_text()
 
 
+def test_a_full_disk_is_a_sentence_and_the_code_of_usage(matrix, capsys, monkeypatch):
+    monkeypatch.setattr(
+        "workbook.tools.sweep.rows.write_whole", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left"))
+    )
+    assert cli.main([*matrix('platform = ["b"]\nphone = ["ready"]'), "--workers", "1"]) == 2
+    assert "No space left" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_the_same_rows_make_the_same_page(matrix, tmp_path):
     words = matrix("platform = ['wallet']\nlatency=['slow']\n[latencies]\nslow = { median = 3.0, p99 = 15.0 }")

@@ -40,7 +40,7 @@ def sweep(options: argparse.Namespace) -> int:
     """Play, summarise, and say what failed."""
     from importlib.util import find_spec
 
-    from workbook.base.files import pip_line
+    from workbook.base.files import explain_failure, pip_line
     from workbook.base.values import number, whole
     from workbook.tools.sweep import matrix as matrices
 
@@ -62,8 +62,9 @@ def sweep(options: argparse.Namespace) -> int:
         patience=number("--patience", options.patience, least=0.1, most=60, unit="seconds"),
     )
     open_executor = partial(open_cluster, options.scheduler) if options.scheduler else partial(open_pool, workers)
-    played, seconds = sweep(matrix, options.out, open_executor)
-    document = summarise(matrix, options.out, played, seconds)
+    with explain_failure("The sweep cannot be written", "Make room, and start it again: it goes on where it was."):
+        played, seconds = sweep(matrix, options.out, open_executor)
+        document = summarise(matrix, options.out, played, seconds)
     for kind in document["failures"]:
         values = ", ".join(f"{name} = {value}" for name, value in kind["smallest"].items()) or "-"
         say(f"FAIL  {kind['kind']}")
