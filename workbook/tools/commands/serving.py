@@ -63,7 +63,9 @@ exit codes:
     parser = add(commands, "native", native, "write the SDK stand-in's source files, for tests of your own app")
     parser.add_argument("language", choices=["kotlin", "swift"], help="the language of the files")
     parser.add_argument("folder", type=Path, metavar="DIR", help="your test sources; for Swift a new package")
-    parser.add_argument("--variant", default="", metavar="NAME", help="an older SDK: before-0.4.0, or earlier")
+    parser.add_argument(
+        "--variant", default="", metavar="NAME", help="before-0.4.0 in Kotlin, earlier in Swift (sdk-a, sdk-b)"
+    )
     parser.add_argument("--force", action="store_true", help="overwrite files that are there")
 
     after = """\
