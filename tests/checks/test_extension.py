@@ -136,9 +136,9 @@ CASES_OF = {
         (trace(m.NoRequest()), trace(m.HandlerRaised(GENERATE, "x")), ["X-GEN-1 fail you"]),
     ],
     "completion_called_again": [
-        (trace(ASK, YES), trace(ASK, YES, YES), ["X-AUTH-1 fail you"]),
-        (trace(ASK, YES, ASK, YES), trace(ASK, YES, YES, YES), ["X-AUTH-1 fail you"]),
-        (trace(ASK), trace(ASK, YES, ASK, YES, YES), ["X-AUTH-1 fail you"]),
+        (trace(ASK, YES), trace(ASK, YES, YES), ["X-AUTH-1 warn you"]),
+        (trace(ASK, YES, ASK, YES), trace(ASK, YES, YES, YES), ["X-AUTH-1 warn you"]),
+        (trace(ASK), trace(ASK, YES, ASK, YES, YES), ["X-AUTH-1 warn you"]),
     ],
     "mixed_up_entries": [
         (
