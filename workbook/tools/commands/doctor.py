@@ -157,7 +157,7 @@ def environment(environ: Mapping[str, str]) -> Health:
 
 def extra(name: str, there: object, needs: str, of: str) -> Health:
     """What some commands need: whether it is there, and which these are; nothing is bad without it."""
-    return Health(name, ok=True, text=f"found, for {needs}" if there else f"not found; {needs} need it: {pip_line(of)}")
+    return Health(name, ok=True, text=f"found, for {needs}" if there else f"not found, for {needs}: {pip_line(of)}")
 
 
 def extras() -> Iterator[Health]:
