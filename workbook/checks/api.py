@@ -224,41 +224,41 @@ def _status(*ranges: range) -> Callable[[Any], bool]:
 REMEDIES = (
     Advice(
         "never left", "NotSentError",
-        "ask again", "you may send it again: it cannot have arrived",
+        "retry", "you may retry: it cannot have arrived",
         _error("NotSentError"),
     ),
     Advice(
         "may have arrived", "MaybeSentError, DeadlineError: no answer came",
-        "ask again, after a random pause, within the limit of the call (REL-5)",
-        "never send it again by itself (REL-1): the next tap makes a new sdkOutput",
+        "retry after a random pause, within the limit of the call (REL-5)",
+        "do not retry (REL-1): the next tap makes a new sdkOutput",
         # a lost answer without an error is one after which the back end asked again
         _error("MaybeSentError", "DeadlineError", ""),
     ),
     Advice(
-        "status: busy", "429, 5xx: usually it passes (assumed)",
-        "ask again, not before Retry-After (REL-5)",
-        "do not send it again: an answer means that it arrived (REL-1)",
+        "status: busy", "429, 5xx: it usually passes (assumed)",
+        "retry, not before Retry-After (REL-5)",
+        "do not retry: an answer means that it arrived (REL-1)",
         _status(range(429, 430), range(500, 600)),
     ),
     Advice(
         "status: refused", "400, 401, 403, 404, 409, 422",
-        "do not ask again; log the code, and find who acts (GAP-1). 422: the card's state, for the operator (assumed)",
-        "do not send it again; log the code. 422: the sdkOutput was used or changed, for you to fix (assumed)",
+        "do not retry; log the code (GAP-1). 422: the card's state, for the operator (assumed)",
+        "do not retry; log the code. 422: the sdkOutput was used or changed, for you (assumed)",
         _status(range(201, 300), range(400, 429), range(430, 500)),
     ),
     Advice(
         "status: redirect", "3xx",
-        "do not follow: the key would go along (REL-2); correct the address", "the same",
+        "do not follow it: the key would go along (REL-2). Correct the address", "the same",
         _status(range(300, 400)),
     ),
     Advice(
         "unusable 200", "SdkInputError, MalformedResponseError, ResponseTooLargeError",
-        "refuse it (API-9), do not ask again; report it",
+        "refuse it (API-9), do not retry; report it",
         "the same (REL-1)",
         lambda outcome: isinstance(outcome, m.AnswerRefused) or getattr(outcome, "sdk_input", None) == "",
     ),
     Advice(
-        "usable 200", "a filled sdkInput: what is wrong inside, if anything, a back end cannot see (GAP-3)",
+        "usable 200", "a filled sdkInput: a back end cannot see a mistake inside it (GAP-3)",
         "relay it as it came (API-7, API-8), fetch anew for each attempt (REL-7), keep cards apart (REL-4)", "the same",
         _status(range(200, 201)),  # the one success
     ),

@@ -35,7 +35,7 @@ from workbook.views.table import Snapshot, Stack, paragraph, preformat, statemen
 # own. Its style sheet hides it while a living view is below it, and replaces a dead view by a sentence. In a notebook
 # that is not trusted JupyterLab removes both the style sheet and the view, and the snapshot remains.
 
-WAKE = "Run the cells down to this one to make it live."
+WAKE = "Run the cells to make it live."
 _OUTPUT, _DEAD = ".jp-OutputArea-child", ".jp-OutputArea-output.jupyter-widgets:not(:has(*))"
 SNAPSHOT_STYLE = (
     f"{_OUTPUT}:has(.wb-snapshot):has(+{_OUTPUT} :is(.wb-player,.jupyter-widgets *)){{display:none}}"
