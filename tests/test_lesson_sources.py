@@ -49,13 +49,6 @@ def test_each_check_of_a_lesson_names_a_rule_or_a_source():
     assert {name for _where, name in unsourced} == OF_THE_WORKBOOK
 
 
-def test_a_fact_that_its_rule_does_not_say_bears_its_source():
-    (path,) = (path for path in LESSONS if path.stem.startswith("04"))
-    code = "\n".join(cells(path, "code"))
-    (call,) = re.findall(r'wb\.check\("the button stays, for the watch".*?\)\n', code, re.DOTALL)
-    assert 'source="sdk-b"' in call
-
-
 @pytest.mark.parametrize("gap", rules(Level.GAP), ids=lambda gap: gap.id)
 def test_each_gap_of_the_document_is_taught(gap):
     assert f"`{gap.id}`" in EVERYWHERE
