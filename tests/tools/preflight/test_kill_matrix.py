@@ -9,7 +9,6 @@ from workbook.tools.harness.model import Verdict
 from workbook.tools.preflight.run import PREFLIGHT_CASES
 
 GRADLE, CATALOG, SETTINGS = "app/build.gradle.kts", "gradle/libs.versions.toml", "settings.gradle.kts"
-RULES = "app/proguard-rules.pro"
 MODEL = "app/src/main/kotlin/AddCardModel.kt"
 BACK_END = "app/src/main/kotlin/BackEnd.kt"
 EXTENSION, UI = "WalletExtension/Info.plist", "WalletUI/Info.plist"
@@ -102,8 +101,6 @@ A = [
      'implementation(libs.card.provisioning)\n    testImplementation("operator.mobile:card-provisioning:0.3.4")',
      f"{GRADLE}:23"),
     ("gradle.sdk-version", CATALOG, '"0.4.1"', '"0.3.4"', f"{GRADLE}:22"),
-    ("gradle.keep-rules", RULES, "-keep class provisioning.**", "-keep class com.provisioning.**", f"{GRADLE}:16"),
-    ("gradle.keep-rules", RULES, "-keep class", "# -keep class", f"{GRADLE}:16"),
     ("gradle.repository", SETTINGS, "mavenLocal()", 'maven("https://repo1.maven.org/maven2")', f"{SETTINGS}:3"),
     ("gradle.publishing", GRADLE, "dependencies {",
      'publishing { artifact(file("libs/tap-and-pay-18.8.0.aar")) }\ndependencies {', f"{GRADLE}:21"),

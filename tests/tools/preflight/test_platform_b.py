@@ -32,8 +32,9 @@ def test_a_project_file_that_names_the_sdks_package_says_its_version(platform_b,
     (platform_b / "Package.resolved").unlink()
     file = platform_b / "Issuer.project" / "project.pbxproj"
     reference = (
-        'objects = { FF01 = { isa = XCRemoteSwiftPackageReference; requirement = { kind = range; %s = 2.0.1; };'
-        ' repositoryURL = "https://host.example/operator/card-provisioning.git"; };'
+        'objects = { FF01 = { isa = XCRemoteSwiftPackageReference;'
+        ' repositoryURL = "https://host.example/operator/card-provisioning.git";'
+        ' requirement = { kind = range; %s = 2.0.1; }; };'
     )  # fmt: skip
     file.write_text(file.read_text().replace("objects = {", reference % key, 1))
     (found,) = read_platform_b(read_project([platform_b])).packages

@@ -132,15 +132,6 @@ def test_a_planted_mistake_is_found(tmp_path, good, name, case, file, old, new):
     assert judge(case, write(tmp_path, changed)).verdict in {Verdict.FAIL, Verdict.WARN, Verdict.NOTE}
 
 
-@pytest.mark.rule("APP-8")
-def test_a_build_that_shrinks_keeps_the_sdk_or_is_noted(tmp_path):
-    files = PROJECTS["gradle"] | {"app/rules.pro": "-keep class com.acme.** { *; }\n"}
-    case = judge("gradle.keep-rules", write(tmp_path / "none", files))
-    assert (case.verdict, case.misses[0].place) == (Verdict.NOTE, "app/build.gradle.kts:13")
-    unknown = files | {VM: files[VM].replace("import operator.sdk.CardProvisioning", "")}
-    assert judge("gradle.keep-rules", write(tmp_path / "unknown", unknown)).verdict is Verdict.NOT_LOOKED_AT
-
-
 @pytest.mark.rule("X-CACHE-1")
 @pytest.mark.parametrize(("uses", "verdict"), [("", Verdict.NOTE), ("UserDefaults(suiteName: id)", Verdict.NOTE), (
     'UserDefaults(suiteName: "group.com.acme.bank")', Verdict.FAIL)])  # fmt: skip

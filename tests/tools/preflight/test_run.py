@@ -66,4 +66,4 @@ def test_what_fails_is_told_before_what_is_only_noted(platform_a):
     source = platform_a / "app" / "src" / "main" / "kotlin" / "BackEnd.kt"
     source.write_text(source.read_text() + 'const val PATH = "/bcl/v2/paymentInstruments"\n')
     first, second = finding_lines(preflight(Preflight((platform_a,))))
-    assert ("fail API-13" in first, "note GAP-8" in second) == (True, True)
+    assert ("fail API-13" in first, "note APP-8" in second) == (True, True)

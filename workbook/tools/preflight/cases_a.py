@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -13,44 +12,59 @@ from workbook.base.rules import Owner
 from workbook.tools.harness.model import Miss
 from workbook.tools.preflight.button import is_bridge, open_calls, sdk_calls
 from workbook.tools.preflight.gradle import Module, Statement, numbers
-from workbook.tools.preflight.model import LATER_A, PLATFORM_A, Facts, Part, Unseen, case, miss_at, miss_in, why_unread
+from workbook.tools.preflight.model import (
+    LATER_A,
+    PLATFORM_A,
+    Facts,
+    Reason,
+    case,
+    miss_at,
+    miss_in,
+    unless,
+    why_unread,
+)
 from workbook.tools.preflight.project import SourceCall, SourceFile, SourceFunction, line_of, text_of, walk
 from workbook.tools.preflight.signing import allowlist_request
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-SDK_A = Part(
+# Why a case does not apply.
+
+LIBRARY = unless(lambda facts: facts.a.library, "No build file names the private library: the SDK brings it.")
+CERTIFICATES = unless(lambda facts: facts.certificates, "No certificate is named: --signing FILE.")
+SENT = unless(lambda facts: facts.sent is not None, "What was sent for allowlisting is not named: --sent FILE.")
+
+# What may be somewhere that was not read.
+
+SDK_A = unless(
+    lambda facts: facts.a.version,
     "The version of platform A's SDK is in no build file and no catalog that was read: write it there.",
-    lambda facts: bool(facts.a.version),
-    is_somewhere=True,
 )
-LIBRARY = Part("No build file names the private library: the SDK brings it.", lambda facts: bool(facts.a.library))
-LIBRARY_VERSION = Part(
-    "A build file names the private library, and its version is unknown: something outside the file sets it.",
+LIBRARY_VERSION = unless(
     lambda facts: any(numbers(entry.version) for entry in facts.a.library),
-    is_somewhere=True,
+    "A build file names the private library, and its version is unknown: something outside the file sets it.",
 )
-APP_IDS = Part(
-    "No build file that was read says an application id: write it as a text into the app's script.",
+APP_IDS = unless(
     lambda facts: any(module.variants() for module in facts.a.build.apps),
-    is_somewhere=True,
+    "No build file that was read says an application id: write it as a text into the app's script.",
 )
-CERTIFICATES = Part("No certificate is named: --signing FILE.", lambda facts: bool(facts.certificates))
-SENT = Part("What was sent for allowlisting is not named: --sent FILE.", lambda facts: facts.sent is not None)
 
 
-# Why a case may have had nothing to judge: an empty text where what it judges was read.
+def _no_script(facts: Facts) -> str:
+    return next((f"{sentence}." for sentence in facts.a.build.unread), "")
 
 
-def _no_kotlin(name: str = "") -> Unseen:
+def _no_levels(facts: Facts) -> str:
+    for module in facts.a.build.apps if facts.a.version >= LATER_A else ():
+        for name in ("minSdk", "compileSdk"):
+            if facts.a.build.level(module, name) is None:
+                return f"The {name} of {module.file.name} is set outside of the files that were read: write it there."
+    return "" if facts.a.build.apps else "No build script of an app was read: name the folder that has it."
+
+
+def _no_kotlin(name: str = "") -> Reason:
     return lambda facts: why_unread(facts, "Kotlin", facts.a.kotlin, facts.a.java, name)
-
-
-def _no_import(facts: Facts) -> str:
-    if not any(_shrunk(facts)) or _imported(facts):
-        return ""
-    return "R8 shrinks the build, and no Kotlin source that was read imports the SDK by its package: name its folder."
 
 
 def _no_fetch_opc(facts: Facts) -> str:
@@ -66,22 +80,10 @@ def _no_button(facts: Facts) -> str:
     return "No Kotlin source that was read calls provision of platform A's SDK."
 
 
-def _no_levels(facts: Facts) -> str:
-    for module in facts.a.build.apps if facts.a.version >= LATER_A else ():
-        for name in ("minSdk", "compileSdk"):
-            if facts.a.build.level(module, name) is None:
-                return f"The {name} of {module.file.name} is set outside of the files that were read: write it there."
-    return "" if facts.a.build.apps else "No build script of an app was read: name the folder that has it."
-
-
-def _no_script(facts: Facts) -> str:
-    return next((f"{sentence}." for sentence in facts.a.build.unread), "")
-
-
 # Build files.
 
 
-@case("gradle.sdk-version", "fidelity", "A-MIG-1", PLATFORM_A, SDK_A)
+@case("gradle.sdk-version", "fidelity", "A-MIG-1", PLATFORM_A, unread=[SDK_A])
 def check_sdk_version(facts: Facts) -> Iterator[Miss]:
     """All modules use one version of the SDK, and one that has what the sources use."""
     latest = facts.a.version
@@ -96,39 +98,12 @@ def check_sdk_version(facts: Facts) -> Iterator[Miss]:
             yield miss_at(*place, expected, entry.version, "Raise the SDK's version, or leave OpcProvider to it.")
 
 
-@case("gradle.keep-rules", "form", "APP-8", PLATFORM_A, unseen=_no_import)
-def check_keep_rules(facts: Facts) -> Iterator[Miss]:
-    """A build that R8 shrinks keeps the SDK's classes."""
-    keep = re.compile(r"(?m)^\s*-keep(?!attributes)[^\n{]*?\b(?:class|interface)\s+([\w.*?$]*\w[\w.*?$]*)")
-    kept = [rule for file in facts.project.named("*.pro", "*.pgcfg") for rule in keep.findall(file.text)]
-    packages = _imported(facts)
-    if packages and not any(fnmatchcase(f"{package}.CardProvisioning", rule) for package in packages for rule in kept):
-        expected, observed = "a -keep rule for the SDK's package (assumed)", "no such rule in the project"
-        todo = "Add one, unless the SDK's archive brings its own, and try the release build on a phone."
-        for file, line in _shrunk(facts):
-            yield miss_at(file, line, expected, observed, todo, noted=True)
-
-
-def _imported(facts: Facts) -> set[str]:
-    """The SDK's package, as Kotlin imports it."""
-    imports = re.compile(r"(?m)^import\s+([\w.]+)\.(?:CardProvisioning|OpcProvider|(?<=provisioning\.)\*)")
-    return {package for source in facts.a.kotlin.about for package in imports.findall(source.file.text)}
-
-
-def _shrunk(facts: Facts) -> Iterator[tuple[str, int]]:
-    """The places where the build of an app turns R8 on."""
-    for module in facts.a.build.apps:
-        for entry in module.root.below("isMinifyEnabled", "minifyEnabled"):
-            if module.names.get(entry.value, entry.value) == "true":
-                yield module.file.name, entry.line
-
-
-@case("gradle.library-version", "fidelity", "A-DEP-1", LIBRARY, LIBRARY_VERSION, SDK_A)
+@case("gradle.library-version", "fidelity", "A-DEP-1", LIBRARY, unread=[LIBRARY_VERSION, SDK_A])
 def check_library_version(facts: Facts) -> Iterator[Miss]:
     """The private library has the version that goes with the SDK."""
     wanted, is_known = facts.a.wanted_library, facts.a.library_is_known
     version = ".".join(map(str, facts.a.version))
-    for entry in facts.a.library:
+    for entry in facts.a.library if version else ():
         if numbers(entry.version) and entry.version != wanted:
             expected = f"{wanted}, which goes with SDK {version} ({'sdk-a' if is_known else 'assumed'})"
             todo = f"Set the library to {wanted}, or leave it out: the SDK brings it."
@@ -193,7 +168,7 @@ def check_publishing(facts: Facts) -> Iterator[Miss]:
                 yield miss_at(module.file.name, entry.line, expected, observed, todo, harms=True)
 
 
-@case("gradle.levels", "form", "GAP-8", PLATFORM_A, SDK_A, unseen=_no_levels)
+@case("gradle.levels", "form", "APP-8", PLATFORM_A, unread=[SDK_A, _no_levels])
 def check_levels(facts: Facts) -> Iterator[Miss]:
     """MinSdk and compileSdk are as high as the SDK needs.
 
@@ -207,7 +182,7 @@ def check_levels(facts: Facts) -> Iterator[Miss]:
                 yield miss_at(file.name, line, expected, str(level), todo, noted=True)
 
 
-@case("gradle.application-ids", "form", "A-ALLOW-2", PLATFORM_A, APP_IDS, unseen=_no_script)
+@case("gradle.application-ids", "form", "A-ALLOW-2", PLATFORM_A, unread=[APP_IDS, _no_script])
 def check_application_ids(facts: Facts) -> Iterator[Miss]:
     """Each application id is known, with its variants."""
     expected, todo = "each id allowlisted on its own (sdk-a)", "Send them all: workbook preflight allowlist-request."
@@ -222,15 +197,15 @@ def check_application_ids(facts: Facts) -> Iterator[Miss]:
                 f"{len(ids)} application ids: {'; '.join([*listed[:6], *more, *module.filters(), *module.unread])}"
             )
             yield miss_at(module.file.name, module.file.line("applicationId"), expected, observed, todo, noted=True)
-    app = facts.a.build.apps[0]
-    for unknown in facts.a.build.unknown_ids(certificate.variant for certificate in facts.certificates):
-        yield miss_at(app.file.name, app.file.line("applicationId"), expected, unknown, todo, noted=True)
+    for app in facts.a.build.apps[:1]:
+        for unknown in facts.a.build.unknown_ids(certificate.variant for certificate in facts.certificates):
+            yield miss_at(app.file.name, app.file.line("applicationId"), expected, unknown, todo, noted=True)
 
 
 # Kotlin.
 
 
-@case("kotlin.deprecated", "fidelity", "A-MIG-1", PLATFORM_A, unseen=_no_kotlin())
+@case("kotlin.deprecated", "fidelity", "A-MIG-1", PLATFORM_A, unread=[_no_kotlin()])
 def check_deprecated(facts: Facts) -> Iterator[Miss]:
     """The app makes no call that 0.4.0 deprecated."""
     for call in facts.a.kotlin.calls if facts.a.is_later else ():
@@ -248,7 +223,7 @@ def _is_old_order(call: SourceCall) -> bool:
     return not any(call.labels) and has_address[1:] == [False, True]
 
 
-@case("kotlin.button", "concurrency", "A-BTN-1", PLATFORM_A, unseen=_no_button)
+@case("kotlin.button", "concurrency", "A-BTN-1", PLATFORM_A, unread=[_no_button])
 def check_button(facts: Facts) -> Iterator[Miss]:
     """The page keeps a second tap away."""
     expected = "the button disabled from the tap until the attempt is over"
@@ -261,7 +236,7 @@ def check_button(facts: Facts) -> Iterator[Miss]:
             yield miss_in(call, expected, "nothing that disables it", todo)
 
 
-@case("kotlin.fetch-opc", "faults", "A-OPC-1", PLATFORM_A, unseen=_no_fetch_opc)
+@case("kotlin.fetch-opc", "faults", "A-OPC-1", PLATFORM_A, unread=[_no_fetch_opc])
 def check_fetch_opc(facts: Facts) -> Iterator[Miss]:
     """FetchOpc swallows no error.
 

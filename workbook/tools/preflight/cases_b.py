@@ -12,12 +12,12 @@ from workbook.tools.preflight.model import (
     EXTENSION,
     PLATFORM_B,
     Facts,
-    Part,
-    Unseen,
+    Reason,
     case,
     miss_at,
     miss_in,
     misses_unread,
+    unless,
     why_unread,
 )
 from workbook.tools.preflight.project import SourceFunction, line_of, names_in, text_of, walk
@@ -32,39 +32,22 @@ NAMED_GROUPS = {
 # From this version on platform B's SDK has the later variant's operations (sdk-b).
 LATER_B = (2,)
 
-HANDLER = Part("No Swift source has a handler of the wallet's extension.", lambda facts: bool(facts.b.handlers))
-DELEGATE = Part("No Swift source has a delegate of the SDK.", lambda facts: any(facts.b.delegates("provision")))
-CARD_ART = Part("No Swift source has a delegate with cardArt.", lambda facts: any(facts.b.delegates("cardArt")))
-SDK_B = Part(
-    "The version of platform B's SDK is in no lock file, manifest and project file: name the package with --sdk.",
-    lambda facts: bool(facts.b.version) and facts.b.is_there,
-    is_somewhere=True,
-)
-
-
-SIGNED = Part("No profile and no archive of platform B is named: --signing FILE.", lambda facts: bool(facts.signed))
-
-
-# Why a case may have had nothing to judge: an empty text where what it judges was read.
-
 
 def _no_list(facts: Facts) -> str:
     return facts.b.targets.unread_lists
 
 
-def _no_swift(name: str = "") -> Unseen:
+def _no_swift(name: str = "") -> Reason:
     return lambda facts: why_unread(facts, "Swift", facts.b.swift, facts.b.others, name)
 
 
 def _no_handler(facts: Facts) -> str:
-    if not facts.b.handlers and not facts.b.targets.of(ISSUER):
-        return ""
     if (reason := _no_swift()(facts)) or facts.b.handlers:
         return reason
     return "No Swift source that was read has a handler of the issuer-provisioning extension."
 
 
-def _no_setting(what: str, is_known: Callable[[BuildTarget], object]) -> Unseen:
+def _no_setting(what: str, is_known: Callable[[BuildTarget], object]) -> Reason:
     """This is unknown of the app, or of an extension."""
 
     def why(facts: Facts) -> str:
@@ -77,6 +60,25 @@ def _no_setting(what: str, is_known: Callable[[BuildTarget], object]) -> Unseen:
         return f"{unknown.file.name} says no {what} of {unknown.label}, or computes it: see what sets it."
 
     return why
+
+
+HANDLER = unless(
+    lambda facts: facts.b.handlers or facts.b.targets.of(ISSUER),
+    "No Swift source has a handler of the wallet's extension.",
+)
+DELEGATE = unless(
+    lambda facts: any(facts.b.delegates("provision")) or _no_swift()(facts),
+    "No Swift source has a delegate of the SDK.",
+)
+CARD_ART = unless(
+    lambda facts: any(facts.b.delegates("cardArt")) or _no_swift()(facts),
+    "No Swift source has a delegate with cardArt.",
+)
+SDK_B = unless(
+    lambda facts: facts.b.version,
+    "The version of platform B's SDK is in no lock file, manifest and project file: name the package with --sdk.",
+)
+SIGNED = unless(lambda facts: facts.signed, "No profile and no archive of platform B is named: --signing FILE.")
 
 
 # Where a miss is.
@@ -106,13 +108,13 @@ def _apps_of(target: BuildTarget, apps: list[BuildTarget]) -> list[BuildTarget]:
 # Property lists.
 
 
-@case("plist.readable", "form", "X-PLIST-2", PLATFORM_B, unseen=_no_list)
+@case("plist.readable", "form", "X-PLIST-2", PLATFORM_B, unread=[_no_list])
 def check_readable(facts: Facts) -> Iterator[Miss]:
     """Every property list and project file of a target can be read."""
     yield from misses_unread(facts.b.targets.broken)
 
 
-@case("plist.identifier", "form", "X-PLIST-1", EXTENSION, unseen=_no_list)
+@case("plist.identifier", "form", "X-PLIST-1", EXTENSION, unread=[_no_list])
 def check_identifiers(facts: Facts) -> Iterator[Miss]:
     """The extension points are spelt as the platform spells them."""
     right = re.compile(r"com\.[a-z][a-z0-9-]*\.[A-Za-z][A-Za-z0-9]*\.issuer-provisioning(\.authorization)?")
@@ -129,7 +131,7 @@ def check_identifiers(facts: Facts) -> Iterator[Miss]:
                 yield miss_at(*_list_place(target, text), expected, f"{text:.80}", todo, harms=True)
 
 
-@case("plist.nesting", "form", "X-PLIST-2", EXTENSION, unseen=_no_list)
+@case("plist.nesting", "form", "X-PLIST-2", EXTENSION, unread=[_no_list])
 def check_nesting(facts: Facts) -> Iterator[Miss]:
     """The identifier is in NSExtension, under NSExtensionPointIdentifier."""
     expected = f"NSExtension.{POINT}"
@@ -141,7 +143,7 @@ def check_nesting(facts: Facts) -> Iterator[Miss]:
             yield miss_at(*place, expected, places[0], todo, harms=True)
 
 
-@case("plist.principal-class", "form", "X-PLIST-3", EXTENSION, unseen=_no_list)
+@case("plist.principal-class", "form", "X-PLIST-3", EXTENSION, unread=[_no_list])
 def check_principal_classes(facts: Facts) -> Iterator[Miss]:
     """Each extension names its own class, and the module.
 
@@ -193,7 +195,7 @@ def _declares(facts: Facts, name: str, *, plain: bool = False) -> bool:
     return any(declared.search(file.text) for file in facts.project.named("*.swift", "*.m", "*.mm", "*.cs"))
 
 
-@case("plist.bundle-id", "form", "GAP-8", EXTENSION, unseen=_no_setting("bundle id", lambda target: target.bundle_id))
+@case("plist.bundle-id", "form", "GAP-8", EXTENSION, unread=[_no_setting("bundle id", lambda target: target.bundle_id)])
 def check_bundle_ids(facts: Facts) -> Iterator[Miss]:
     """The bundle id of each extension begins with the app's."""
     for target in facts.b.targets.extensions:
@@ -206,11 +208,11 @@ def check_bundle_ids(facts: Facts) -> Iterator[Miss]:
             yield miss_at(*place, expected, target.bundle_id, todo, harms=True)
 
 
-@case("plist.both-extensions", "form", "X-PLIST-1", EXTENSION, unseen=_no_list)
+@case("plist.both-extensions", "form", "X-PLIST-1", EXTENSION, unread=[_no_list])
 def check_both_extensions(facts: Facts) -> Iterator[Miss]:
     """There are both extensions."""
     targets = facts.b.targets
-    for role in (ISSUER, AUTHORIZATION):
+    for role in (ISSUER, AUTHORIZATION) if targets.extensions else ():
         if not targets.of(role) and not (targets.broken and targets.unread_lists):  # it may be the one that is broken
             todo, place = "Add the target: the wallet needs both extensions.", _list_place(targets.extensions[0], "")
             yield miss_at(*place, f"an extension com.<platform>.<kit>.{role}", "none", todo, harms=True)
@@ -221,7 +223,7 @@ def check_both_extensions(facts: Facts) -> Iterator[Miss]:
 _no_entitlements = _no_setting("entitlements", lambda target: target.entitlements is not None)
 
 
-@case("entitlement.provisioning", "form", "GAP-8", PLATFORM_B, unseen=_no_entitlements)
+@case("entitlement.provisioning", "form", "GAP-8", PLATFORM_B, unread=[_no_entitlements])
 def check_entitlements(facts: Facts) -> Iterator[Miss]:
     """App and extensions have the provisioning entitlement."""
     for target in facts.b.targets.embedding:
@@ -234,8 +236,6 @@ def check_entitlements(facts: Facts) -> Iterator[Miss]:
 
 def _no_profile(facts: Facts) -> str:
     """The first target of the project, or of an archive, whose profile was not read."""
-    if not facts.signed:
-        return ""
     ids = [target.bundle_id for target in facts.signed if target.entitlements is not None]
     names = {target.name: target.bundle_id for target in facts.b.targets.embedding}
     for target in facts.b.targets.embedding:
@@ -247,7 +247,7 @@ def _no_profile(facts: Facts) -> str:
     return f"{bare} has no profile: name an archive that was signed for the store or for testers." if bare else ""
 
 
-@case("signing.profiles", "form", "GAP-8", SIGNED, unseen=_no_profile)
+@case("signing.profiles", "form", "GAP-8", SIGNED, unread=[_no_profile])
 def check_profiles(facts: Facts) -> Iterator[Miss]:
     """The profiles of app and extensions have the provisioning entitlement."""
     needed = {target.bundle_id for target in facts.b.targets.embedding}
@@ -274,7 +274,7 @@ def _is_group_known(target: BuildTarget) -> bool:
     return target.entitlements is not None and not any("$" in name for kind in GROUPS for name in target.shared[kind])
 
 
-@case("entitlement.app-group", "form", "X-CACHE-1", EXTENSION, unseen=_no_setting("groups", _is_group_known))
+@case("entitlement.app-group", "form", "X-CACHE-1", EXTENSION, unread=[_no_setting("groups", _is_group_known)])
 def check_app_groups(facts: Facts) -> Iterator[Miss]:
     """App and extension share an app group."""
     targets = facts.b.targets
@@ -289,7 +289,7 @@ def check_app_groups(facts: Facts) -> Iterator[Miss]:
             expected = f"{kind} of {app.name}: {', '.join(sorted(app.shared[kind])) or 'it is in none'}"
             observed = ", ".join(sorted(target.shared[kind])) or f"{target.label} is in none"
             yield miss_at(file.name, file.line(observed), expected, observed, todo, noted=noted)
-    for kind in GROUPS if all(map(_is_group_known, targets.all)) else ():
+    for kind in GROUPS if targets.extensions and all(map(_is_group_known, targets.all)) else ():
         known = {group for target in targets.all for group in target.shared[kind]}
         for name, line, named in _groups_in_code(facts, kind) if known else ():
             if not named.endswith(tuple(known)):
@@ -322,7 +322,7 @@ def _groups_in_code(facts: Facts, kind: str) -> Iterator[tuple[str, int, str]]:
 _no_deployment = _no_setting("deployment target", lambda target: target.deployment)
 
 
-@case("build.deployment-target", "form", "GAP-8", PLATFORM_B, unseen=_no_deployment)
+@case("build.deployment-target", "form", "APP-8", PLATFORM_B, unread=[_no_deployment])
 def check_deployment(facts: Facts) -> Iterator[Miss]:
     """The deployment targets suit the SDK."""
     apps = facts.b.targets.of("app")
@@ -343,11 +343,11 @@ def check_deployment(facts: Facts) -> Iterator[Miss]:
         yield miss_at(*place, expected, f"{target.name}: {target.deployment}", todo, noted=True)
 
 
-@case("build.package-version", "form", "GAP-7", PLATFORM_B, SDK_B)
+@case("build.package-version", "form", "GAP-7", PLATFORM_B, unread=[SDK_B])
 def check_one_version(facts: Facts) -> Iterator[Miss]:
     """Every file pins one version of the SDK."""
-    first, *others = [package for package in facts.b.packages if numbers(package.version)]
-    for package in others:
+    for package in facts.b.packages[1:]:
+        first = facts.b.packages[0]
         if numbers(package.version)[:1] != numbers(first.version)[:1]:
             observed = f"{package.name} {package.version}, and {first.version} in {first.file.name}"
             expected, todo = "one version of the SDK's package", "Pin one version everywhere."
@@ -362,7 +362,7 @@ def _handler_functions(facts: Facts, name: str) -> Iterator[SourceFunction]:
     return (function for handler in facts.b.handlers for function in handler.functions if function.name == name)
 
 
-@case("swift.status-network", "budget", "X-STATUS-3", HANDLER, unseen=_no_handler)
+@case("swift.status-network", "budget", "X-STATUS-3", HANDLER, unread=[_no_handler])
 def check_status_network(facts: Facts) -> Iterator[Miss]:
     """status() makes no network call.
 
@@ -380,7 +380,7 @@ def check_status_network(facts: Facts) -> Iterator[Miss]:
                 break
 
 
-@case("swift.remote-entries", "fidelity", "X-ENTRIES-2", HANDLER, unseen=_no_handler)
+@case("swift.remote-entries", "fidelity", "X-ENTRIES-2", HANDLER, unread=[_no_handler])
 def check_remote_entries(facts: Facts) -> Iterator[Miss]:
     """remotePassEntries() asks for the watch's entries."""
     for function in _handler_functions(facts, "remotePassEntries"):
@@ -390,7 +390,7 @@ def check_remote_entries(facts: Facts) -> Iterator[Miss]:
             yield miss_in(calls["passEntries"], "remotePassEntries(withDelegate:)", "passEntries", todo)
 
 
-@case("swift.kept-service", "concurrency", "X-HANDLER-1", HANDLER, unseen=_no_handler)
+@case("swift.kept-service", "concurrency", "X-HANDLER-1", HANDLER, unread=[_no_handler])
 def check_kept_service(facts: Facts) -> Iterator[Miss]:
     """The handler keeps no service."""
     todo = "Make the service in each call: the wallet makes a new handler for each of them."
@@ -405,7 +405,7 @@ def check_kept_service(facts: Facts) -> Iterator[Miss]:
                 yield miss_at(handler.source.file.name, line_of(node), expected, f"{text:.80}", todo)
 
 
-@case("swift.entries-unavailable", "faults", "X-STATUS-2", HANDLER, unseen=_no_handler)
+@case("swift.entries-unavailable", "faults", "X-STATUS-2", HANDLER, unread=[_no_handler])
 def check_unavailable(facts: Facts) -> Iterator[Miss]:
     """status() reports a missing service."""
     expected = "entriesUnavailableExtensionStatus, where the service cannot be initialised"
@@ -417,7 +417,7 @@ def check_unavailable(facts: Facts) -> Iterator[Miss]:
             yield miss_in(status, expected, "nothing like it", todo)
 
 
-@case("swift.authentication-ui", "form", "X-STATUS-1", EXTENSION, unseen=_no_swift())
+@case("swift.authentication-ui", "form", "X-STATUS-1", EXTENSION, unread=[_no_list, _no_swift()])
 def check_authentication(facts: Facts) -> Iterator[Miss]:
     """An extension that requires authentication has a UI for it."""
     targets = facts.b.targets
@@ -430,7 +430,7 @@ def check_authentication(facts: Facts) -> Iterator[Miss]:
             yield miss_in(call, "an authorization UI extension", observed, todo)
 
 
-@case("swift.authorization", "fidelity", "X-AUTH-1", EXTENSION, unseen=_no_swift("canceled"))
+@case("swift.authorization", "fidelity", "X-AUTH-1", EXTENSION, unread=[_no_list, _no_swift("canceled")])
 def check_authorization(facts: Facts) -> Iterator[Miss]:
     """The authorization UI can report success."""
     expected = "completionHandler(.authorized) on at least one path"
@@ -450,13 +450,13 @@ def _signature(name: str, labels: list[str]) -> str:
     return f"{name}({':'.join([*labels, ''])})"
 
 
-@case("swift.delegate", "fidelity", "B-DEL-2", PLATFORM_B, DELEGATE, SDK_B, unseen=_no_swift())
+@case("swift.delegate", "fidelity", "B-DEL-2", PLATFORM_B, DELEGATE, unread=[SDK_B, _no_swift()])
 def check_delegates(facts: Facts) -> Iterator[Miss]:
     """The delegates' provision is that of the SDK's version.
 
     The order of the two arguments differs (sdk-b).
     """
-    for of_extension, functions in facts.b.delegates("provision"):
+    for of_extension, functions in facts.b.delegates("provision") if facts.b.version else ():
         wanted, rule = ["sdkOutput", "paymentInstrumentId"], "B-DEL-2"
         if of_extension:
             wanted, rule = ["paymentInstrumentId", "sdkOutput"], "X-DEL-1"
@@ -468,11 +468,11 @@ def check_delegates(facts: Facts) -> Iterator[Miss]:
             yield miss_in(functions[0], expected, observed, todo, rule=rule)
 
 
-@case("swift.card-art", "fidelity", "X-ART-1", PLATFORM_B, CARD_ART, SDK_B, unseen=_no_swift())
+@case("swift.card-art", "fidelity", "X-ART-1", PLATFORM_B, CARD_ART, unread=[SDK_B, _no_swift()])
 def check_card_art(facts: Facts) -> Iterator[Miss]:
     """CardArt is that of the SDK's version."""
     wanted = "paymentInstrumentId" if facts.b.version >= LATER_B else "forBrand"
-    for _of_extension, functions in facts.b.delegates("cardArt"):
+    for _of_extension, functions in facts.b.delegates("cardArt") if facts.b.version else ():
         if [wanted] not in [function.labels for function in functions]:
             expected, observed = (_signature("cardArt", labels) for labels in ([wanted], functions[0].labels))
             asks = f"SDK {facts.b.written_version} asks for cardArt by {wanted} (sdk-b)"
@@ -480,13 +480,13 @@ def check_card_art(facts: Facts) -> Iterator[Miss]:
             yield miss_in(functions[0], expected, observed, todo)
 
 
-@case("swift.can-add", "fidelity", "B-CAN-2", PLATFORM_B, SDK_B, unseen=_no_swift())
+@case("swift.can-add", "fidelity", "B-CAN-2", PLATFORM_B, unread=[SDK_B, _no_swift()])
 def check_can_add(facts: Facts) -> Iterator[Miss]:
     """The app asks with the call that the SDK's version has."""
     later = facts.b.version >= LATER_B
     wanted = ["isWatchActivated"] if later else []
     asking = {name for name in ("canAddCard", "canAddCardDetails") if not facts.b.swift.declares(name)}
-    for call in facts.b.swift.calls:
+    for call in facts.b.swift.calls if facts.b.version else ():
         if call.name in asking and call.receiver and call.labels != wanted:
             expected, observed = (_signature(call.name, labels) for labels in (wanted, call.labels))
             todo = f"SDK {facts.b.written_version} has {expected} (sdk-b): call that."
@@ -497,7 +497,7 @@ def check_can_add(facts: Facts) -> Iterator[Miss]:
             yield miss_in(call, expected, observed, todo, rule="B-WATCH-1", noted=True)
 
 
-@case("swift.one-watch", "concurrency", "B-WATCH-2", PLATFORM_B, unseen=_no_swift())
+@case("swift.one-watch", "concurrency", "B-WATCH-2", PLATFORM_B, unread=[_no_swift()])
 def check_one_watch(facts: Facts) -> Iterator[Miss]:
     """One WatchAvailability is made."""
     init = ("WatchAvailability", "init")

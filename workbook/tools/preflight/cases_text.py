@@ -11,17 +11,17 @@ from urllib.parse import urlsplit
 from workbook.base.rules import Owner
 from workbook.tools.harness.model import Miss
 from workbook.tools.preflight.literals import read_plist
-from workbook.tools.preflight.model import Facts, Part, case, miss_at, misses_unread
+from workbook.tools.preflight.model import Facts, case, miss_at, misses_unread, unless
 from workbook.tools.preflight.project import File, table
 
 LOCAL = re.compile(
     r"^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|0\.0\.0\.0)|\.(local|localhost|lan)\Z|^[^.]*\Z"
 )
-SETTINGS = Part("No environment of a back end is named: --env FILE.", lambda facts: facts.environment is not None)
-KEY = Part("The environment names no key: no name has API_KEY in it.", lambda facts: bool(facts.keys))
-ADDRESS = Part("The environment has no name with BASE_URL or API_URL.", lambda facts: bool(facts.addresses))
-LIMIT = Part(
-    "The environment names no time limit: no name has TIMEOUT in it.", lambda facts: bool(facts.settings("TIMEOUT"))
+SETTINGS = unless(lambda facts: facts.environment is not None, "No environment of a back end is named: --env FILE.")
+KEY = unless(lambda facts: facts.keys, "The environment names no key: no name has API_KEY in it.")
+ADDRESS = unless(lambda facts: facts.addresses, "The environment has no name with BASE_URL or API_URL.")
+LIMIT = unless(
+    lambda facts: facts.settings("TIMEOUT"), "The environment names no time limit: no name has TIMEOUT in it."
 )
 
 
@@ -53,7 +53,7 @@ def _api_traces(facts: Facts) -> Iterator[tuple[str, int]]:
     return _first(facts, b"bcl/v2", b"networktokenactivationdata", *known)
 
 
-@case("app.api-address", "secrecy", "API-13", unseen=_no_app)
+@case("app.api-address", "secrecy", "API-13", unread=[_no_app])
 def check_api_address(facts: Facts) -> Iterator[Miss]:
     """The app does not know the API."""
     todo = "Call your own back end: only it calls the API."
@@ -61,7 +61,7 @@ def check_api_address(facts: Facts) -> Iterator[Miss]:
         yield miss_at(name, line, "no trace of the API in the app", "the API's address or path", todo)
 
 
-@case("app.api-key", "secrecy", "REL-2", unseen=_no_app)
+@case("app.api-key", "secrecy", "REL-2", unread=[_no_app])
 def check_api_key(facts: Facts) -> Iterator[Miss]:
     """The app has no API key.
 
@@ -118,7 +118,7 @@ def _before(match: re.Match[bytes], pattern: str) -> str:
     return found[0] if found else ""
 
 
-@case("app.cleartext", "secrecy", "APP-5", unseen=_no_app)
+@case("app.cleartext", "secrecy", "APP-5", unread=[_no_app])
 def check_clear_text(facts: Facts) -> Iterator[Miss]:
     """The app calls its back end by https alone."""
     expected = "https alone (assumed)"

@@ -175,32 +175,22 @@ class Facts:
         return b"import Vapor" not in file.content
 
 
-# Why what a case judges was not read, as a sentence that says what would make it visible; empty where it was.
-Unseen: TypeAlias = Callable[[Facts], str]
+# Why a case cannot be judged, as a sentence that says what would change that; empty where it can.
+Reason: TypeAlias = Callable[[Facts], str]
 # What a case is about.
 PreflightGroup: TypeAlias = Literal["form", "fidelity", "secrecy", "faults", "budget", "concurrency"]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What a case needs.
-
-    Attributes:
-        missing: the reason given where it is not there.
-        is_in: whether it is there.
-        is_somewhere: it is somewhere in every project, so without it the case was not looked at.
-    """
-
-    missing: str
-    is_in: Callable[[Facts], bool]
-    is_somewhere: bool = False
+def unless(is_so: Callable[[Facts], object], why: str) -> Reason:
+    """The reason why a case cannot be judged unless this is so."""
+    return lambda facts: "" if is_so(facts) else why
 
 
-PLATFORM_A = Part("Nothing here is about provisioning on platform A.", lambda facts: facts.a.is_there)
-PLATFORM_B = Part("Nothing here is about provisioning on platform B.", lambda facts: facts.b.is_there)
-EXTENSION = Part(
+PLATFORM_A = unless(lambda facts: facts.a.is_there, "Nothing here is about provisioning on platform A.")
+PLATFORM_B = unless(lambda facts: facts.b.is_there, "Nothing here is about provisioning on platform B.")
+EXTENSION = unless(
+    lambda facts: facts.b.targets.unread_lists or any(target.is_extension for target in facts.b.targets.all),
     "No target is an issuer-provisioning extension, or looks like a misspelt one.",
-    lambda facts: any(target.points or target.role not in {"", "app"} for target in facts.b.targets.all),
 )
 
 
@@ -209,32 +199,22 @@ class PreflightCase(Case[Facts]):
     """One case, with a name like `preflight.plist.identifier`.
 
     Attributes:
-        parts: what has to be there.
-        unseen: why the files may say nothing of it: then no miss is no pass.
+        needs: the reasons why the case may not apply: the project has nothing of the kind.
+        unread: the reasons why no miss is no pass: what the case judges may be somewhere that was not read.
     """
 
-    parts: tuple[Part, ...] = ()
-    unseen: Unseen = lambda _facts: ""
+    needs: tuple[Reason, ...] = ()
+    unread: tuple[Reason, ...] = ()
 
 
 def case(
-    name: str, group: PreflightGroup, rule: str, *parts: Part, owner: Owner = Owner.YOU, unseen: Unseen | None = None
+    name: str, group: PreflightGroup, rule: str, *needs: Reason, owner: Owner = Owner.YOU, unread: Iterable[Reason] = ()
 ) -> Callable[[Callable[[Facts], Iterator[Miss]]], PreflightCase]:
-    """Makes a case of a function that yields its misses; the first line of its docstring is what the case requires.
-
-    Args:
-        name: without `preflight.`.
-        group: what the case is about.
-        rule: that it tests.
-        parts: what has to be there.
-        owner: who acts.
-        unseen: why the files may say nothing of it.
-    """
+    """Makes a case of a function that yields its misses; the first line of its docstring is what the case requires."""
 
     def make(judge: Callable[[Facts], Iterator[Miss]]) -> PreflightCase:
         says = (judge.__doc__ or "").partition("\n")[0]
-        whole = f"preflight.{name}"
-        return PreflightCase(whole, says, rule, group, judge, owner, parts, unseen or (lambda _facts: ""))
+        return PreflightCase(f"preflight.{name}", says, rule, group, judge, owner, needs, tuple(unread))
 
     return make
 

@@ -1,11 +1,9 @@
 """Platform B's project: its targets, the versions of the SDK's package, and its sources."""
 
-import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from workbook.tools.preflight.gradle import numbers
 from workbook.tools.preflight.project import (
@@ -16,15 +14,30 @@ from workbook.tools.preflight.project import (
     SourceType,
     about_provisioning,
     read_sources,
-    rows,
-    table,
 )
 from workbook.tools.preflight.targets import Targets, read_targets
+
+# Where a package manager or a project pins a package: the file, and its place for the location and the version.
+PINS = {
+    "Package.resolved": r'"(?:location|repositoryURL)"\s*:\s*"([^"]+)"[^{}]*\{[^{}]*"version"\s*:\s*"(\d[^"]*)"',
+    # `from: "2.0.0"`, and `.upToNextMajor(from: "2.0.0")`
+    "Package.swift": r'\.package\([^()]*?url:\s*"([^"]*)"[^()]*?(?:\.\w+\([^()]*?)?"(\d[\w.-]*)"',
+    "project.pbxproj": (
+        r'repositoryURL = "?([^";\n]+)"?;\s*requirement = \{[^{}]*?\b(?:minimumV|v)ersion = "?(\d[\w.-]*)'
+    ),
+    "Podfile.lock": r"^  - \"?([\w-]+)(?:/[\w-]+)? \((\d[\w.-]*)\)",
+    "Podfile": r"^[^#\n]*\bpod\s+['\"]([\w-]+)(?:/[\w-]+)?['\"]\s*,\s*['\"][~>=\s]*(\d[\w.-]*)['\"]",
+    "Cartfile.resolved": r'"([^"]+)"\s+"v?(\d[\w.-]*)"',
+    # of XcodeGen
+    "project.yml": (
+        r"^\s+(?:url|github):\s*[\"']?([^\s\"']+)[\"']?\s*\n\s+\w*(?:[vV]ersion|from):\s*[\"']?(\d[\w.-]*)"
+    ),
+}
 
 
 @dataclass(frozen=True)
 class Package:
-    """The SDK's package as the project pins it: its name, its version (empty where it has none), its place."""
+    """The SDK's package as a file pins it: its name, its version, its place."""
 
     name: str
     version: str
@@ -96,61 +109,18 @@ class ProjectB:
 
 def read_platform_b(project: Project, package: str = "") -> ProjectB:
     """Read everything; `package` is the name of the SDK's package, empty where the user gives none."""
-    targets = read_targets(project)
-    broken = [*targets.broken]
-    packages = list(_packages(project, package, broken))
-    for file, objects in targets.project_files:
-        packages += _references(file, objects, package)
     others = about_provisioning(file for file in project.named("*.m", "*.mm", "*.cs") if not file.is_test)
-    swift = read_sources(project, "*.swift")
-    return ProjectB(replace(targets, broken=tuple(broken)), tuple(packages), swift, tuple(others))
+    packages = tuple(_read_packages(project, package))
+    return ProjectB(read_targets(project), packages, read_sources(project, "*.swift"), tuple(others))
 
 
-def _packages(project: Project, package: str, broken: list[tuple[File, str]]) -> Iterator[Package]:
-    """The SDK's package in every lock file and every manifest of the three usual package managers."""
-    entries = (
-        ("Podfile.lock", r"^  - \"?([\w-]+)(?:/[\w-]+)? \((\d[\w.-]*)\)"),
-        ("Podfile", r"^[^#\n]*\bpod\s+['\"]([\w-]+)(?:/[\w-]+)?['\"]\s*,\s*['\"][~>=\s]*(\d[\w.-]*)['\"]"),
-        ("Cartfile.resolved", r'"([^"]+)"\s+"v?(\d[\w.-]*)"'),
-        # of XcodeGen; elsewhere a file of this name has no such lines
-        (
-            "project.yml",
-            r"^\s+(?:url|github):\s*[\"']?([^\s\"']+)[\"']?\s*\n\s+\w*(?:[vV]ersion|from):\s*[\"']?(\d[\w.-]*)",
-        ),
-        # `from: "2.0.0"`, and `.upToNextMajor(from: "2.0.0")`
-        ("Package.swift", r'\.package\([^()]*?url:\s*"([^"]*)"[^()]*?(?:\.\w+\([^()]*?)?"(\d[\w.-]*)"'),
-    )
-    for manifest, written in entries:
+def _read_packages(project: Project, package: str) -> Iterator[Package]:
+    """The SDK's package wherever a version of it is pinned: the one that the user names, or one with its usual name."""
+    for manifest, pattern in PINS.items():
         for file in project.named(manifest):
-            for match in re.finditer(written, file.text, re.MULTILINE):
-                yield from _if_sdk(package, match[1], match[2], file, match.start())
-    for file in project.named("Package.resolved"):
-        try:
-            content = table(json.loads(file.text))
-        except (ValueError, RecursionError):
-            broken.append((file, "no JSON"))
-            continue
-        for pin in map(table, rows((table(content.get("object")) or content).get("pins"))):
-            name = str(pin.get("identity") or pin.get("package") or "")
-            location = str(pin.get("location") or pin.get("repositoryURL") or name)
-            version = str(table(pin.get("state")).get("version") or "")
-            found = [*_if_sdk(package, location, version, file, 0), *_if_sdk(package, name, version, file, 0)]
-            yield from (replace(one, name=name, line=file.line(f'"{name}"')) for one in found[:1])
-
-
-def _references(file: File, objects: Mapping[str, Any], package: str) -> Iterator[Package]:
-    """The SDK's package where a project file itself names it, with the lowest version that it takes."""
-    for entry in map(table, objects.values()):
-        if entry.get("isa") == "XCRemoteSwiftPackageReference":
-            url, wanted = str(entry.get("repositoryURL", "")), table(entry.get("requirement"))
-            version = str(wanted.get("version") or wanted.get("minimumVersion") or "")
-            yield from _if_sdk(package, url, version, file, max(file.text.find(url), 0))
-
-
-def _if_sdk(package: str, location: str, version: str, file: File, place: int) -> Iterator[Package]:
-    """The package at a location if it is the one that the user named, or is named as the SDK's usually is."""
-    bare = location.rstrip("/").removesuffix(".git")
-    name = bare.rpartition("/")[2]
-    usual = re.search(r"card.?provisioning", location, re.IGNORECASE)
-    if package.lower() in {name.lower(), bare.lower()} if package else usual:
-        yield Package(name, version, file, file.text.count("\n", 0, place) + 1)
+            for match in re.finditer(pattern, file.text, re.MULTILINE):
+                location = match[1].rstrip("/").removesuffix(".git")
+                name = re.split(r"[\\/]+", location)[-1]
+                usual = re.search(r"card.?provisioning", location, re.IGNORECASE)
+                if package.lower() in {name.lower(), location.lower()} if package else usual:
+                    yield Package(name, match[2], file, file.text.count("\n", 0, match.start()) + 1)

@@ -17,16 +17,7 @@ from workbook.tools.harness.report import About, RunRecord, conclude
 from workbook.tools.harness.selection import Options
 from workbook.tools.preflight import cases_a, cases_b, cases_text
 from workbook.tools.preflight.gradle import Dependency, read_build, read_lock_files
-from workbook.tools.preflight.model import (
-    EXTENSION,
-    PLATFORM_A,
-    PLATFORM_B,
-    Facts,
-    Part,
-    PreflightCase,
-    ProjectA,
-    Setting,
-)
+from workbook.tools.preflight.model import Facts, PreflightCase, ProjectA, Setting
 from workbook.tools.preflight.platform_b import read_platform_b
 from workbook.tools.preflight.profiles import ARCHIVES, PROFILE, read_signed
 from workbook.tools.preflight.project import LARGEST_FILE, Project, about_provisioning, read_project, read_sources
@@ -168,26 +159,14 @@ def preflight(run: Preflight) -> RunRecord:
 
 
 def _judge(case: PreflightCase, facts: Facts) -> CaseResult:
-    missing = next((part for part in case.parts if not part.is_in(facts)), None)
-    if missing is not None:
-        unseen = _why_unseen(case, missing, facts)
-        verdict = Verdict.NOT_LOOKED_AT if unseen else Verdict.NOT_APPLICABLE
-        return CaseResult(case, verdict, why=unseen or missing.missing)
+    if why := next(filter(None, (reason(facts) for reason in case.needs)), ""):
+        return CaseResult(case, Verdict.NOT_APPLICABLE, why=why)
     misses = tuple(dict.fromkeys(case.judge(facts)))
     if misses:
         return CaseResult(case, gravest(misses, case.rule), misses)
-    if unseen := case.unseen(facts):
-        return CaseResult(case, Verdict.NOT_LOOKED_AT, why=unseen)
+    if why := next(filter(None, (reason(facts) for reason in case.unread)), ""):
+        return CaseResult(case, Verdict.NOT_LOOKED_AT, why=why)
     return CaseResult(case, Verdict.PASS, why="All that was read keeps the rule.")
-
-
-def _why_unseen(case: PreflightCase, missing: Part, facts: Facts) -> str:
-    """Why the part that is missing may be there all the same; empty where it is not."""
-    if missing.is_somewhere:
-        return missing.missing
-    if missing is EXTENSION:
-        return facts.b.targets.unread_lists
-    return case.unseen(facts) if facts.b.is_there and missing not in {PLATFORM_A, PLATFORM_B} else ""
 
 
 def finding_lines(done: RunRecord) -> list[str]:

@@ -89,6 +89,11 @@ class BuildTarget:
         return "app" if is_app else ""
 
     @property
+    def is_extension(self) -> bool:
+        """Whether it is one of the wallet's two extensions, or looks like a misspelt one."""
+        return self.role not in {"", "app"}
+
+    @property
     def deployment(self) -> str:
         """The lowest version of the phone's system; empty where it is unknown."""
         named = re.compile(r"[A-Z]*PHONEOS_DEPLOYMENT_TARGET\Z")
@@ -143,13 +148,11 @@ class Targets:
     Attributes:
         all: the targets, each in each configuration.
         broken: files that cannot be read, and why.
-        project_files: the objects of each project file.
         generating: where no project file is, and its description was not read: what makes one, and how; else empty.
     """
 
     all: tuple[BuildTarget, ...] = ()
     broken: tuple[tuple[File, str], ...] = ()
-    project_files: tuple[tuple[File, Mapping[str, Any]], ...] = ()
     generating: str = ""
 
     def of(self, *roles: str) -> list[BuildTarget]:
@@ -193,11 +196,9 @@ def read_targets(project: Project) -> Targets:
     """Read every target of a project."""
     reader = _Reader(project)
     targets: list[BuildTarget] = []
-    project_files: list[tuple[File, Mapping[str, Any]]] = []
     for file in project.named("project.pbxproj"):
         content = table(read_old_plist(file.text))
         if isinstance(content.get("objects"), dict):
-            project_files.append((file, content["objects"]))
             targets += reader.read_project_file(file, content["objects"])
         else:
             reader.broken[file, "no property list in the old form"] = None
@@ -208,7 +209,7 @@ def read_targets(project: Project) -> Targets:
     # a plugin of Expo may make an extension that no file describes
     is_described = any(target.configuration or (target.product and target.role != "app") for target in targets)
     unique = {(target.name, target.configuration, target.file.name): target for target in targets}
-    result = Targets(tuple(unique.values()), tuple(reader.broken), tuple(project_files))
+    result = Targets(tuple(unique.values()), tuple(reader.broken))
     return result if is_described else replace(result, generating=_name_generator(project, bool(result.provisioning)))
 
 
