@@ -76,7 +76,7 @@ class About:
 
     Attributes:
         target: the name of the back end; free text.
-        base_url: where it is, without a secret; or its Python adapter.
+        base_url: where it is, without a secret.
         seed: of the canaries.
         started: when, as `moment` writes it.
         seconds: how long the run took.

@@ -79,7 +79,6 @@ MISTAKES = [
     (("cardholder", "session"), {"host": {"env": "E"}}, "[[cardholder]] 1 session host: it is not the name"),
     (("cardholder", "session"), {"a": {"evn": "E"}}, "[[cardholder]] 1 session a evn: there is no such key."),
     (("cardholder", "session"), {"a": {"env": "E"}}, "environment variable E is not set."),
-    (("scenario",), "default", "scenario: a scenario and the cards of a [[cardholder]] exclude each other."),
     (("status",), {"path": "/status"}, "status: there is no such key."),
     (("groups",), {"fautls": False}, "[groups] fautls: there is no such key. Did you mean 'faults'?"),
     (("groups",), {"faults": "no"}, "[groups] faults: it is 'no'; give true or false."),
@@ -90,11 +89,7 @@ MISTAKES = [
     (("api",), {"profile": "feild"}, "[api] profile: it cannot be 'feild'. Did you mean 'field'?"),
     (("export",), {"url": "X", "key": "X"}, "[export]: two values have the same name."),
     (("export",), {"url": "PATH"}, "[export] url: PATH means something else"),
-    (("start",), {"command": "x", "hook": "http://h/"}, "[start]: give a command or a hook"),
     (("start",), {"folder": "nowhere"}, "[start] folder: there is no folder"),
-    (("start",), {"hook": "http://[fe80::1]/"}, "[start] hook: it is a link-local"),
-    (("adapter",), "json:loads", "base_url: it is for HTTP, but the file names an adapter."),
-    (("adapter",), "json", "adapter: it is 'json'; give a module and an object"),
     (("logs",), ["nowhere/x.log"], "logs: "),
     (("logs",), ["/dev/null"], "logs: '/dev/null' is not a file"),
     (("timeouts",), {"recovery": -1}, "[timeouts] recovery: it is -1; give seconds from 0 to 120."),
@@ -114,7 +109,6 @@ WHOLE = [
     ({"post": {"path": "/x", "id": "/o/id", "sdk_output": "/o"}}, "[post] id: it overlaps with sdk_output."),
     ({"post": {"path": "/x", "id": "/a/1", "sdk_output": "/b"}}, "[post] id: a list in its body has an item"),
     ({"platforms": ["A"], "platform_b": {"headers": {"x": "b"}}}, "[platform_b]: it is there, but platforms does not"),
-    ({"scenario": "nowhere.toml", "cardholder": [{"name": "ann"}]}, "scenario: "),
     ({"ca_file": "nowhere.pem", "base_url": "https://h"}, "ca_file: cannot read"),
     ({"ca_file": "nowhere.pem"}, "ca_file: base_url is without TLS."),
     ({"api": {"key": {"env": "SHORT"}}}, "[api.key] env: a key has at least 16 characters and no blank."),
@@ -130,11 +124,6 @@ WHOLE = [
 def test_values_that_do_not_fit_together_or_to_the_environment_are_a_mistake(tmp_path, changed, mistake):
     found = told(tmp_path, GOOD | changed, SHORT="short-key", WORD="platform", LINES="a\nb")
     assert any(one.startswith(mistake) for one in found), found
-
-
-def test_an_adapter_needs_its_module_and_nothing_to_start(tmp_path):
-    found = told(tmp_path, {"adapter": "no_such_module:adapter", "start": {"command": "x"}})
-    assert [one.partition(":")[0] for one in found][:2] == ["[start]", "adapter"]
 
 
 def test_every_mistake_is_told_and_not_only_the_first(tmp_path):
@@ -157,7 +146,7 @@ def test_every_mistake_is_told_and_not_only_the_first(tmp_path):
         put(("api",), {"key": {"env": "KEY", "prefix": SECRET}}),
         put(("base_url",), f"http://ann:{SECRET}@h"),
         put(("base_url",), f"http://h/?key={SECRET}"),
-        put(("start",), {"command": SECRET, "hook": f"http://x:{SECRET}@h/"}),
+        put(("start",), {"command": SECRET, "hook": SECRET}),
         put(("export",), {"key": SECRET}),
     ],
 )

@@ -6,13 +6,13 @@ import relays
 from seen_values import FIRST, HOST, KEY, call, dropped, request
 
 from workbook.tools.conform.back_end.judging import SecretWatch
-from workbook.tools.conform.back_end.model import CALLED, Broke, Cardholder, Exposed, Target
+from workbook.tools.conform.back_end.model import SURFACE, Broke, Cardholder, Exposed, Target
 from workbook.tools.harness.model import Verdict
 
 SESSION = "c0ffee-session-of-ann"
 TARGET = Target(
     "http://127.0.0.1:1",
-    {"platform A": CALLED},
+    {"platform A": SURFACE},
     (Cardholder("ann", ("PI-a-long-card-id",), (("cookie", f"sid={SESSION}; card=PI-a-long-card-id"),)),),
 )
 PORT = HOST.rpartition(":")[2]

@@ -17,7 +17,7 @@ from workbook.tools.conform.back_end.model import (
     Surface,
     Target,
 )
-from workbook.tools.conform.back_end.phone import HttpPhone
+from workbook.tools.conform.back_end.phone import Phone
 from workbook.tools.mockserver.server import running
 
 ANN = Cardholder("ann", ("A",), (("authorization", "Bearer ann"),))
@@ -41,7 +41,7 @@ def call(post, body, *, operation="POST", decoded=False, headers=(), status=200)
     surface = Surface(GET, post, decoded, headers)
 
     async def make(url):
-        async with HttpPhone(Target(f"{url}/v1", {}, (ANN,)), surface) as phone:
+        async with Phone(Target(f"{url}/v1", {}, (ANN,)), surface) as phone:
             sent = TEXT if operation == "POST" else None
             return await phone.call(PhoneCall(1, operation, "ann", CARD, sent, session=ANN.session))
 
@@ -91,7 +91,7 @@ def test_the_request_is_kept_as_it_left_also_where_no_answer_comes(wait):
 
     async def make(url):
         post = BackEndOperation("POST", "/p/{id}", sdk_output="/sdkOutput")
-        async with HttpPhone(Target(url, {}, (ANN,), bound=0.4), Surface(GET, post)) as phone:
+        async with Phone(Target(url, {}, (ANN,), bound=0.4), Surface(GET, post)) as phone:
             return await phone.call(
                 PhoneCall(1, "POST", "ann", "A", TEXT, session=ANN.session, manner=Manner.UPPER_CASE)
             )
@@ -160,7 +160,7 @@ def test_a_call_is_sent_in_every_manner_that_http_allows(manner, header, value):
     post, back_end = BackEndOperation("POST", "/p/{id}", sdk_output="/sdkOutput"), BackEnd(b"{}")
 
     async def make(url):
-        async with HttpPhone(Target(url, {}, (ANN,)), Surface(GET, post)) as phone:
+        async with Phone(Target(url, {}, (ANN,)), Surface(GET, post)) as phone:
             return await phone.call(PhoneCall(1, "POST", "ann", CARD, TEXT, manner=manner))
 
     with running(back_end) as url:
@@ -176,7 +176,7 @@ def test_the_app_asks_for_its_own_id_and_a_call_may_be_tampered_with():
         return f"{path}?id={call.other}", body + b" "
 
     async def make(url):
-        async with HttpPhone(Target(url, {}, (ANN,)), Surface(GET, post)) as phone:
+        async with Phone(Target(url, {}, (ANN,)), Surface(GET, post)) as phone:
             made = PhoneCall(1, "POST", "ann", "PI1", TEXT, card="c1", other="c2", tamper=tamper)
             return await phone.call(made)
 

@@ -3,7 +3,6 @@
 import ssl
 import threading
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -14,7 +13,7 @@ from workbook.base.forms import BadConfigurationError
 from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.conform.back_end.config import BackEndForm, BackEndStart, Config, RunTimeouts, load_config
+from workbook.tools.conform.back_end.config import BackEndForm, Config, RunTimeouts, load_config
 from workbook.tools.conform.back_end.model import BackEndOperation, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import trusting_context
 from workbook.tools.conform.back_end.session import RunOptions, conform
@@ -130,14 +129,3 @@ def test_a_file_that_changes_is_read_anew(authority, tmp_path):
     path.write_text("nothing")
     with pytest.raises(ConfigurationError, match="no certificate is in"):
         trusting_context(path)
-
-
-@pytest.mark.slow
-def test_a_hook_is_trusted_as_the_back_end_is(authority):
-    made, ca_file = authority
-    with MockApi(CARDS) as side, relayed(side, made.issue_cert("localhost")) as url:
-        target = Target(url, {"platform A": SURFACE}, (ANN,), bound=2.0, ca_file=ca_file)
-        config = Config(target, BackEndForm(start=BackEndStart(hook=f"{url}/hook")))
-        assert "answered with status 404" in conform(config, RunOptions(A_FEW)).about.trouble
-        told = conform(replace(config, target=replace(target, ca_file=None)), RunOptions(A_FEW)).about.trouble
-        assert "did not take the values: the back end's certificate does not hold (" in told

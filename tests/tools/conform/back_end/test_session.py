@@ -1,6 +1,5 @@
 """A run from its beginning to its end: against a good back end, and against back ends that are not there."""
 
-import json
 import re
 import threading
 import time
@@ -13,9 +12,9 @@ import reference
 from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end import session
 from workbook.tools.conform.back_end.api_side import MockApi
-from workbook.tools.conform.back_end.case_runner import CaseRunner, reason, without
+from workbook.tools.conform.back_end.case_runner import CaseRunner, reason
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.conform.back_end.config import Api, BackEndForm, BackEndStart, Config, RunTimeouts, load_config
+from workbook.tools.conform.back_end.config import Api, BackEndForm, BackEndStart, Config, RunTimeouts
 from workbook.tools.conform.back_end.model import (
     GET,
     AppCall,
@@ -241,36 +240,6 @@ def test_a_fault_of_the_workbook_is_told_as_one_and_without_values():
     assert (case.verdict, record.about.exit_code) == ("harness error", 255)
     assert case.why.startswith("ValueError in test_session.py, line ")
     assert reason(ConfigurationError("ours")) == "ConfigurationError: ours"
-
-
-ADAPTER = """
-import httpx, os
-URL = os.environ["API_URL"] + "/bcl/v2/paymentInstruments/{}/networkTokenActivationData"
-SAID = {"x-api-key": os.environ["API_KEY"], "content-type": "application/json"}
-class BackEnd:
-    def get(self, card, session):
-        answer = httpx.get(URL.format(card), headers=SAID, timeout=1, trust_env=False)
-        return answer.raise_for_status().json()["sdkInput"]
-    def post(self, card, session, sdk_output):
-        body = {"sdkOutput": sdk_output}
-        answer = httpx.post(URL.format(card), json=body, headers=SAID, timeout=1, trust_env=False)
-        return answer.raise_for_status().json()["sdkInput"]
-"""
-
-
-@pytest.mark.slow
-def test_an_adapter_is_run(tmp_path):
-    (tmp_path / "an_adapter.py").write_text(ADAPTER)
-    (tmp_path / "back-end.toml").write_text(
-        f'adapter = "an_adapter:BackEnd"\n[[cardholder]]\nname = "ann"\ncards = {json.dumps(CARDS)}\n'
-    )
-    config = load_config(tmp_path / "back-end.toml", {})
-    over_http = CASES["relay.attempt.no-encoding"]
-    assert without(over_http, config.target).verdict is Verdict.NOT_APPLICABLE
-    record = conform(config, RunOptions((*A_FEW, over_http)))
-    assert [case.verdict for case in record.cases] == ["pass", "pass", "pass", "not applicable"]
-    get, *_ = record.cases[0].exchanges
-    assert (get.method, get.path, get.status) == ("GET", CARDS[0], 200)
 
 
 @pytest.mark.slow

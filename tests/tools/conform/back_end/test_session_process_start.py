@@ -1,7 +1,6 @@
-"""How a back end comes to its values: a command that is ended with all its children, and a hook."""
+"""How a back end comes to its values: a command that is ended with all its children."""
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -14,13 +13,11 @@ import httpx
 import pytest
 
 from workbook.api.net import Origin
-from workbook.simulation.http import Response
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.config import BackEndForm, BackEndStart, Config
 from workbook.tools.conform.back_end.model import Cardholder, Target
-from workbook.tools.conform.back_end.session import Launcher, StartCommand, StartError, post_values
+from workbook.tools.conform.back_end.session import Launcher, StartCommand, StartError
 from workbook.tools.harness.progress import RunProgress
-from workbook.tools.mockserver.server import listening, running
 
 FREE = Origin.of("http://127.0.0.1:9")
 
@@ -130,41 +127,6 @@ def lives(child):
         return Path(f"/proc/{child}/stat").read_text().split()[2] != "Z"
     except OSError:
         return False
-
-
-class Hook:
-    def __init__(self, status):
-        self.status, self.came = status, []
-
-    def respond(self, request):
-        self.came.append(request)
-        return Response(self.status, (("location", "/elsewhere"),), b"", "test")
-
-
-@pytest.mark.parametrize("status", [200, 204])
-def test_a_hook_gets_the_values_as_json(status):
-    hook = Hook(status)
-    with running(hook) as base:
-        asyncio.run(post_values(f"{base}/up/stream", {"API_URL": "u", "API_KEY": "k"}, 5))
-    (one,) = hook.came
-    assert (one.method, one.target, json.loads(one.body)) == ("POST", "/up/stream", {"API_URL": "u", "API_KEY": "k"})
-
-
-@pytest.mark.parametrize("status", [302, 404, 500])
-def test_one_that_does_not_take_them_says_so_and_no_redirect_is_followed(status):
-    hook = Hook(status)
-    with running(hook) as base, pytest.raises(StartError, match=f"answered with status {status}"):
-        asyncio.run(post_values(base, {"API_KEY": "canary"}, 5))
-    assert len(hook.came) == 1
-
-
-def test_a_hook_that_is_not_there_and_one_that_is_silent():
-    with listening("127.0.0.1", 0) as silent:
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(StartError, match=r"no answer within 0\.3 s|no answer came in time"):
-            asyncio.run(post_values(url, {}, 0.3))
-    with pytest.raises(StartError, match="no connection could be made"):
-        asyncio.run(post_values(url, {}, 5))
 
 
 def test_a_back_end_that_the_proxy_keeps_from_its_own_servers_is_told(tmp_path):

@@ -24,7 +24,7 @@ from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.judging import ASK, HAND_ON, OWN_CARD, SIDE_BY_SIDE, UNASKED, WORK, CardWatch
 from workbook.tools.conform.back_end.model import GET, BackEndCase, BackEndGroup, BackEndResult, Need, Seen, Target
-from workbook.tools.conform.back_end.phone import HttpPhone, Phone, PythonPhone, listens
+from workbook.tools.conform.back_end.phone import Phone, listens
 from workbook.tools.harness.logs import Logs, LogSpan
 from workbook.tools.harness.model import Miss, Root, Verdict, gravest
 from workbook.tools.harness.report import JUDGED, UNSEEN
@@ -34,7 +34,7 @@ Cards: TypeAlias = tuple[str, ...]
 T = TypeVar("T", bound=Hashable)
 
 # What a back end may rightly not have.
-OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.HTTP, Need.JSON_BODY, Need.PROXY, Need.CONTRACT})
+OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.JSON_BODY, Need.PROXY, Need.CONTRACT})
 
 
 async def run_cases(
@@ -323,9 +323,7 @@ def without(case: BackEndCase, target: Target) -> BackEndResult | None:
         Need.TWO_CARDHOLDERS: len(target.cardholders) > 1,
         Need.SEVERAL_CARDS: len(cards) > 1,
         Need.LOGS: bool(target.logs),
-        Need.HTTP: target.over_http,
-        Need.JSON_BODY: target.over_http
-        and all(surface.post.sdk_output != model.RAW for surface in target.surfaces.values()),
+        Need.JSON_BODY: all(surface.post.sdk_output != model.RAW for surface in target.surfaces.values()),
         Need.API_TLS: target.api_tls,
         Need.PROXY: target.proxied,
         Need.CONTRACT: target.contract == "lesson",
@@ -642,7 +640,7 @@ class CaseRunner:
         log_began = self.logs.positions()
         self._order(case.script.orders, cards, canary)
         try:
-            async with self._phone(self.target.surfaces[platform]) as phone:
+            async with Phone(self.target, self.target.surfaces[platform]) as phone:
                 calls = [call async for call in self._calls(phone, case, cards, canary)]
             await asyncio.sleep(SETTLE)  # a request that the back end still sends belongs to this case
             # the next case is to find the back end recovered
@@ -729,7 +727,7 @@ class CaseRunner:
         ann = self.target.cardholders[0]
         probe = model.PhoneCall(1, GET, ann.name, self.target.instrument(card), card=card)
         probe.session = ann.session_for(card)
-        async with self._phone(surface) as phone:
+        async with Phone(self.target, surface) as phone:
             return (await phone.call(probe)).succeeded
 
     async def _probe(self, card: str) -> None:
@@ -791,13 +789,8 @@ class CaseRunner:
         return self.lag > 0.1 * min(self.target.bound, self.limit)
 
     async def is_there(self) -> bool:
-        """Whether a program listens at the back end's address; an adapter is always there."""
-        return self.target.adapter is not None or await listens(Origin.of(self.target.base_url))
-
-    def _phone(self, surface: model.Surface) -> Phone:
-        if self.target.adapter is None:
-            return HttpPhone(self.target, surface)
-        return PythonPhone(self.target.adapter, self.target.bound, decoded=surface.decoded)
+        """Whether a program listens at the back end's address."""
+        return await listens(Origin.of(self.target.base_url))
 
     def _own(
         self, before: int, cards: Sequence[str], calls: Sequence[model.PhoneCall], *, alone: bool

@@ -11,7 +11,6 @@ import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,8 +23,6 @@ from workbook.api.protocol import encode_id
 from workbook.base import forms
 from workbook.base.values import HIGHEST_PORT, did_you_mean, quoted
 from workbook.errors import ConfigurationError
-from workbook.simulation.scenario import load as load_scenario
-from workbook.simulation.scenario import scenarios
 from workbook.tools.conform.back_end import model
 from workbook.tools.conform.back_end.model import BOUND, RAW, BackEndGroup, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
@@ -107,7 +104,6 @@ def _unreserved(name: str) -> str:
 
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-Url = Annotated[str, AfterValidator(_url), forms.Says("an address in quotes", hidden=True)]
 BaseUrl = Annotated[str, AfterValidator(_base_url), forms.Says("an address in quotes", hidden=True)]
 PathTemplate = Annotated[
     str, AfterValidator(_path), forms.Says("a path in quotes, such as /cards/{id}/activation-data")
@@ -320,18 +316,16 @@ class Exports(forms.Form):
 
 
 class BackEndStart(forms.Form):
-    """`[start]`: how the back end gets the exported values; with neither command nor hook, a person sets them.
+    """`[start]`: how the back end gets the exported values; without a command, a person sets them.
 
     Attributes:
         command: a shell command that starts it, with the values in its environment; empty for none.
         folder: where the command runs, from the file's own folder.
-        hook: a URL that the values are posted to as JSON; empty for none.
         proxy: whether the command's environment names a proxy, to see that the API's requests do not go there.
     """
 
     command: Annotated[str, Field(pattern=r"\S"), forms.Says("a command line in quotes", hidden=True)] = ""
     folder: forms.Text = "."
-    hook: Url = ""
     proxy: forms.Flag = True
 
 
@@ -364,17 +358,11 @@ class BackEndForm(forms.Form):
     """The whole file."""
 
     base_url: BaseUrl = ""
-    adapter: Annotated[
-        str,
-        Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*\z"),
-        forms.Says('a module and an object in it, such as "my_back_end:adapter"'),
-    ] = ""
     platforms: Annotated[
         list[Literal["A", "B"]], Field(min_length=1), forms.Says('a list of "A", "B" or both', hidden=True)
     ] = Field(default=["A", "B"])
     ca_file: forms.Text = ""
     failures: Literal["status", "body"] = "status"
-    scenario: forms.Text = ""
     logs: forms.Texts = Field(default_factory=list)
     get: GetForm = GetForm()
     post: PostForm = PostForm()
@@ -399,7 +387,7 @@ class Config:
         form: the file as it was read.
         key: the API key that the back end gets; None makes a fresh one.
         file: the path of the file as it was given; empty where there is none.
-        folder: of the file: the adapter's module is there; the current one where there is no file.
+        folder: of the file; the current one where there is no file.
         port: the free port that was chosen for port 0 of base_url; 0 where none was.
     """
 
@@ -473,11 +461,12 @@ class _Reader:
 
     def config(self, file: str) -> Config:
         form = self.form
-        self._one_way()
+        if not form.base_url:
+            self.mistakes.add(("base_url",), "it is missing. Give the address of your back end.")
         logs, ca_file = self._files()
         port = self._free_port()
         target = Target(
-            _with_port(form.base_url, port).rstrip("/") or f"{model.CALLS_PYTHON}{form.adapter}",
+            _with_port(form.base_url, port).rstrip("/"),
             self._surfaces(),
             self._cardholders(),
             form.timeouts.answer,
@@ -506,24 +495,6 @@ class _Reader:
         with socket.create_server(("127.0.0.1", 0)) as free:
             return int(free.getsockname()[1])
 
-    def _one_way(self) -> None:
-        """The back end is reached over HTTP or through an adapter: exactly one of them."""
-        form, given = self.form, self.form.model_fields_set
-        if not form.adapter:
-            if not form.base_url and not self.mistakes.within("adapter"):
-                self.mistakes.add(("base_url",), "it is missing. Give the address of your back end, or an adapter.")
-            return
-        for key in ("base_url", "get", "post", "headers", "ca_file", "failures"):
-            if key in given:
-                self.mistakes.add((key,), "it is for HTTP, but the file names an adapter. Leave one of them out.")
-        if "start" in given:
-            self.mistakes.add(("start", ""), "the adapter runs in this process, so there is nothing to start.")
-        module = form.adapter.partition(":")[0].partition(".")[0]
-        own = (self.folder / f"{module}.py", self.folder / module)
-        if not any(path.exists() for path in own) and find_spec(module) is None:
-            what = f"there is no module {module!r:.60} in the file's folder, and none is installed."
-            self.mistakes.add(("adapter",), what)
-
     def _surfaces(self) -> dict[str, Surface]:
         """What the back end offers each platform's app."""
         form = self.form
@@ -537,8 +508,6 @@ class _Reader:
 
     def _surface(self, key: str, own: PlatformAForm | PlatformBForm) -> Surface:
         form, decoded = self.form, own.encoding == "bytes"
-        if form.adapter:
-            return Surface(model.CALLED.get, model.CALLED.post, decoded)
         get = self._operation("get", "GET", form.get, own.get, key)
         post = self._operation("post", "POST", form.post, own.post, key)
         if not post.sdk_output:
@@ -556,8 +525,8 @@ class _Reader:
             places = [place for place in (operation.id, operation.sdk_output) if place not in (None, RAW)]
             if re.search(r"'\d+': ", str(request_document(dict.fromkeys(places, "")))):
                 what = (
-                    "a list in its body has an item that neither the id nor the sdkOutput fills. Call your back end "
-                    'through an adapter: adapter = "my_back_end:adapter".'
+                    "a list in its body has an item that neither the id nor the sdkOutput fills. Put a small server "
+                    "in front of your back end that builds this body."
                 )
                 self._missing(key, name, "id", what)
         return Surface(get, post, decoded, tuple(headers.items()))
@@ -612,11 +581,9 @@ class _Reader:
 
     def _cardholders(self) -> tuple[Cardholder, ...]:
         """The cardholders, in the file's order."""
-        tables, scenario = self.form.cardholder, self._scenario_cards()
-        if not tables and "scenario" not in self.form.model_fields_set and not self.mistakes.within("scenario"):
-            self.mistakes.add(("cardholder",), "it is missing. Give a [[cardholder]] with cards, or a scenario.")
-        if not tables and scenario:
-            return (Cardholder("the cardholder", scenario),)
+        tables = self.form.cardholder
+        if not tables:
+            self.mistakes.add(("cardholder",), "it is missing. Give a [[cardholder]] with cards.")
         # A card of two cardholders would make every case about isolation pass for the wrong reason, and a request of
         # the back end would belong to two cases at once.
         owners: dict[tuple[str, str], int] = {}
@@ -629,7 +596,7 @@ class _Reader:
                     self.mistakes.add(("cardholder", at, key), what)
             if not table.name:
                 self.mistakes.add(("cardholder", at, "name"), "it is missing.")
-            if not table.cards and not self.form.scenario:
+            if not table.cards:
                 what = "it is missing. Give the ids of this cardholder's cards."
                 self.mistakes.add(("cardholder", at, "cards"), what)
             session = tuple(self._headers(("cardholder", at, "session"), table.session))
@@ -638,28 +605,9 @@ class _Reader:
                 for number, card in enumerate(table.cards)
                 if card.session
             }
-            cards = tuple(card.id for card in table.cards) or scenario
+            cards = tuple(card.id for card in table.cards)
             cardholders.append(Cardholder(table.name, cards, session, own))
         return tuple(cardholders)
-
-    def _scenario_cards(self) -> tuple[str, ...]:
-        """The cards of the scenario that the API answers for."""
-        name, tables = self.form.scenario, self.form.cardholder
-        if not name:
-            return ()
-        if len(tables) > 1 or any(table.cards for table in tables):
-            what = "a scenario and the cards of a [[cardholder]] exclude each other. Remove one."
-            self.mistakes.add(("scenario",), what)
-            return ()
-        try:
-            instruments = load_scenario(name if name in scenarios() else self.folder / name).instruments
-        except ConfigurationError as error:
-            self.mistakes.add(("scenario",), str(error))
-            return ()
-        cards = tuple(instrument.id for instrument in instruments if instrument.active)
-        if not cards:
-            self.mistakes.add(("scenario",), "it has no card that the API answers for.")
-        return cards
 
     def _api_side(self) -> str | None:
         """The API's key; and how the back end gets the API's address and key is checked."""
@@ -670,8 +618,6 @@ class _Reader:
             self.mistakes.add(("api", "key", "env"), "a key has at least 16 characters and no blank.")
         if len({names.url, names.key, names.ca, names.port}) < 4:
             self.mistakes.add(("export", ""), "two values have the same name. Give each its own.")
-        if start.command and start.hook:
-            self.mistakes.add(("start", ""), "give a command or a hook, not both.")
         if not (folder := self.folder / start.folder).is_dir():
             self.mistakes.add(("start", "folder"), f"there is no folder {str(folder)!r:.100}.")
         return key

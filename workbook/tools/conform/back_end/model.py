@@ -10,7 +10,7 @@ from enum import StrEnum, unique
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from workbook.api.opaque import json_text
 from workbook.api.redaction import Redaction
@@ -54,7 +54,6 @@ class Need(StrEnum):
     TWO_CARDHOLDERS = "second [[cardholder]]"
     SEVERAL_CARDS = "second card of the first cardholder ([[cardholder]] cards)"
     LOGS = "log files (logs, at the top of the file)"
-    HTTP = "back end that is reached over HTTP (base_url)"
     JSON_BODY = "POST with the sdkOutput in a JSON body ([post] sdk_output)"
     API_TLS = "certificate of the API ([api] tls = true)"
     PROXY = "proxy in the environment of a start command ([start] command, proxy = true)"
@@ -304,8 +303,6 @@ EACH_WORKER = (Together((AppCall(GET),) * 6),) * 16
 # The document does not specify this side. It is the integrator's own, so all of it is configuration.
 
 PLATFORMS = ("platform A", "platform B")
-# Prefix of `Target.base_url` for a back end that an adapter calls.
-CALLS_PYTHON = "python:"
 # The name of the log that holds what a start command prints.
 PRINTED = "command-output.log"
 # Instead of a JSON pointer: the body is the value itself.
@@ -343,21 +340,6 @@ def secret_values(headers: Iterable[tuple[str, str]]) -> Iterator[str]:
     return (value for name, value in headers if isinstance(value, FromEnvironment) or suspect_header(name, value))
 
 
-AdapterValue: TypeAlias = str | bytes | None
-
-
-class Adapter(Protocol):
-    """The callables of a back end in Python. A value is the API's text, or bytes where the configuration says so."""
-
-    def get(self, card: str, session: Mapping[str, str]) -> AdapterValue:
-        """The sdkInput of the GET."""
-        ...
-
-    def post(self, card: str, session: Mapping[str, str], sdk_output: Any) -> AdapterValue:
-        """The sdkInput of the POST."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class BackEndOperation:
     """One of the back end's two operations.
@@ -384,7 +366,7 @@ class Surface:
     Attributes:
         get: returns the GET's sdkInput.
         post: exchanges an sdkOutput for the POST's sdkInput.
-        decoded: bytes travel instead of the API's base64 text; platform B, with `raw` or an adapter.
+        decoded: bytes travel instead of the API's base64 text; platform B, with `raw`.
         headers: sent with each call; their values are kept out of repr.
     """
 
@@ -399,8 +381,6 @@ SURFACE = Surface(
     BackEndOperation("GET", "/cards/{id}/activation-data"),
     BackEndOperation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput"),
 )
-# The surface of a back end that an adapter calls: it has no paths.
-CALLED = Surface(BackEndOperation("GET", ""), BackEndOperation("POST", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,7 +447,6 @@ class Target:
         bound: seconds within which it has to answer.
         logs: log files that it writes, to be scanned.
         without: groups of cases that are left out.
-        adapter: is called instead of HTTP; `base_url` then is a name only.
         ca_file: certificates that are trusted for TLS besides the machine's own.
         recovery: seconds after a fault of the API within which the back end need not work again.
         failures: how the back end reports a failure: by `status`, or in the `body` of any answer.
@@ -485,7 +464,6 @@ class Target:
     bound: float = BOUND
     logs: tuple[Path, ...] = ()
     without: frozenset[BackEndGroup] = frozenset()
-    adapter: Adapter | None = field(default=None, repr=False)
     ca_file: Path | None = None
     recovery: float = RECOVERY
     failures: str = BY_STATUS
@@ -499,11 +477,6 @@ class Target:
     def instrument(self, card: str) -> str:
         """The payment instrument's id at the API, of a card that the app asks for."""
         return self.instruments.get(card, card)
-
-    @property
-    def over_http(self) -> bool:
-        """Whether it is reached over HTTP. An adapter may be configured and not be loaded yet."""
-        return self.adapter is None and not self.base_url.startswith(CALLS_PYTHON)
 
     @property
     def recovers_late(self) -> bool:

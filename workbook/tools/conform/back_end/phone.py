@@ -1,28 +1,19 @@
 """The phone's side: makes the calls that the issuer's app would make, and keeps the result of each.
 
-A back end is reached over HTTP, at the configured origin and nowhere else, or through a Python adapter.
+It calls the configured origin and nothing else.
 """
 
 import asyncio
 import base64
-import inspect
 import json
-import os
 import ssl
-import sys
-from abc import abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from importlib import import_module, invalidate_caches
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
-from threading import Thread
 from time import monotonic
-from typing import Any, TypeAlias, cast
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -30,14 +21,10 @@ from jsonpointer import JsonPointer, JsonPointerException
 
 from workbook.api.net import Origin, Resolve, tls_error
 from workbook.api.protocol import BodyReader, CallProblem
-from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ResponseTooLargeError
 from workbook.simulation.http import Request, header_values
 from workbook.tools.conform.back_end import model
-from workbook.tools.conform.back_end.model import GET, RAW, Adapter, BackEndOperation, Broke, Manner, PhoneCall, Target
-
-# What an adapter's callable returned, or what it raised.
-_Outcome: TypeAlias = tuple[model.AdapterValue, BaseException | None]
+from workbook.tools.conform.back_end.model import GET, RAW, BackEndOperation, Broke, Manner, PhoneCall, Target
 
 # TLS: which certificates are trusted. A certificate is always verified.
 
@@ -222,49 +209,17 @@ async def listens(origin: Origin, tries: int = 3) -> bool:
     return False
 
 
-# The phone itself: one for each way in which a back end is reached.
-
-
 class Phone(AbstractAsyncContextManager["Phone"]):
     """The app of one platform, on as many phones as there are calls at the same time.
 
     Args:
-        bound: seconds within which the back end has to answer. A call is waited for a little longer, so that a late
-            answer can be distinguished from no answer.
-    """
-
-    def __init__(self, bound: float) -> None:
-        self._wait = min(bound * 1.25, bound + 1.0)
-
-    async def __aexit__(self, *_error: object) -> None:
-        """Make no more calls."""
-
-    async def call(self, call: PhoneCall) -> PhoneCall:
-        """Make a call and record its result in it; an error is recorded, not raised."""
-        call.began = monotonic()
-        try:
-            async with asyncio.timeout(self._wait if call.cancel is None else call.cancel):
-                await self.carry(call)
-        except TimeoutError:
-            call.broke = Broke.LATE if call.cancel is None else Broke.CANCELLED
-        call.ended = monotonic()
-        return call
-
-    @abstractmethod
-    async def carry(self, call: PhoneCall) -> None:
-        """Make the call, and record its request and its answer in it as they become known."""
-
-
-class HttpPhone(Phone):
-    """Calls a back end over HTTP, as the configuration says that the app does.
-
-    Args:
-        target: the back end.
-        surface: what it offers this platform.
+        target: the back end. A call is waited for a little longer than its bound, so that a late answer can be
+            distinguished from no answer.
+        surface: what the back end offers this platform.
     """
 
     def __init__(self, target: Target, surface: model.Surface) -> None:
-        super().__init__(target.bound)
+        self._wait = min(target.bound * 1.25, target.bound + 1.0)
         self._operations = {GET: surface.get, model.POST: surface.post}
         self._surface = surface
         self._client = OriginClient(Origin.of(target.base_url), self._wait, ca_file=target.ca_file)
@@ -273,7 +228,18 @@ class HttpPhone(Phone):
         """Close every connection."""
         await self._client.__aexit__()
 
-    async def carry(self, call: PhoneCall) -> None:
+    async def call(self, call: PhoneCall) -> PhoneCall:
+        """Make a call and record its result in it; an error is recorded, not raised."""
+        call.began = monotonic()
+        try:
+            async with asyncio.timeout(self._wait if call.cancel is None else call.cancel):
+                await self._exchange(call)
+        except TimeoutError:
+            call.broke = Broke.LATE if call.cancel is None else Broke.CANCELLED
+        call.ended = monotonic()
+        return call
+
+    async def _exchange(self, call: PhoneCall) -> None:
         """One exchange, and the sdkInput in its answer."""
         operation = self._operations[call.operation]
         body = _request_body(operation, call, decoded=self._surface.decoded)
@@ -348,150 +314,3 @@ def text_at(pointer: str | None, body: bytes) -> str | None:
     except (ValueError, RecursionError, JsonPointerException):
         return None
     return value if isinstance(value, str) else None
-
-
-# A back end in Python, called without HTTP and off the event loop:
-#
-#     get(card, session) -> sdkInput
-#     post(card, session, sdk_output) -> sdkInput
-#
-# `session` is a mapping of the names and values that the configuration gives for the cardholder, empty for none. An
-# exception is a failure, and its text is what the app would read. A callable may be `async`, and is then awaited; any
-# other runs on a thread of its own, so that a callable which hangs blocks nothing.
-
-
-@contextmanager
-def load_adapter(name: str, folder: Path) -> Iterator[Adapter]:
-    """The adapter of this name, `module:object`, for as long as the block lasts.
-
-    The modules of the folder are imported anew, from their source, and forgotten at the end: another run may have
-    another address and key, which a module often reads while it is imported.
-
-    Raises:
-        ConfigurationError: there is no such adapter, or a callable is missing.
-    """
-    module, _, attribute = name.partition(":")
-    before, folder = dict(sys.modules), folder.resolve()
-    sys.modules.pop(module, None)
-    # The folder stays on sys.path during the run, because a callable may import something while it is called.
-    sys.path.insert(0, str(folder))
-    # Python takes cached byte code for a source of the same size that was changed in the same second. In a cache of its
-    # own there is none.
-    cache, sys.pycache_prefix = sys.pycache_prefix, mkdtemp(prefix="workbook-adapter-")
-    invalidate_caches()
-    try:
-        yield _adapter(module, attribute)
-    finally:
-        rmtree(sys.pycache_prefix, ignore_errors=True)
-        sys.pycache_prefix = cache
-        with suppress(ValueError):  # the adapter may have changed sys.path itself
-            sys.path.remove(str(folder))
-        for new in sys.modules.keys() - before.keys() | {module}:
-            if str(getattr(sys.modules.get(new), "__file__", None) or "").startswith(f"{folder}{os.sep}"):
-                del sys.modules[new]
-        if module in before:
-            sys.modules[module] = before[module]
-
-
-def _adapter(module: str, attribute: str) -> Adapter:
-    """Import the module, and return its object of this name once it is checked."""
-    try:
-        imported = import_module(module)
-    except (Exception, SystemExit) as error:  # a module may raise anything while it is imported
-        raise ConfigurationError(f"adapter: {module!r} cannot be imported: {type(error).__name__}.") from error
-    if not hasattr(imported, attribute):
-        public = [name for name in vars(imported) if not name.startswith("_")]
-        raise ConfigurationError(f"adapter: {module!r} has no {attribute!r}. {did_you_mean(attribute, public)}")
-    return check_adapter(getattr(imported, attribute), f"{module}:{attribute}")
-
-
-def check_adapter(adapter: Any, name: str) -> Adapter:
-    """The adapter, once its callables are checked. A class is instantiated first.
-
-    Raises:
-        ConfigurationError: the class cannot be instantiated, a callable is missing, or one takes other arguments.
-    """
-    try:
-        instance = adapter() if inspect.isclass(adapter) else adapter
-    except (Exception, SystemExit) as error:  # a class may raise anything while it is instantiated
-        raise ConfigurationError(f"adapter: {name!r} cannot be made: {type(error).__name__}. It is called without "
-                                 "arguments.") from error  # fmt: skip
-    needs = "It needs get(card, session) and post(card, session, sdk_output)."
-    for attribute, parameters in (("get", ("card", "session")), ("post", ("card", "session", "sdk_output"))):
-        if not callable(function := getattr(instance, attribute, None)):
-            raise ConfigurationError(f"adapter: {name!r} has no callable {attribute!r}. {needs}")
-        try:
-            inspect.signature(function).bind(*parameters)
-        except ValueError:  # a builtin without a signature: the first call will show
-            continue
-        except TypeError:
-            words = ", ".join(parameters)
-            raise ConfigurationError(
-                f"adapter: {attribute!r} of {name!r} cannot be called with {words}. {needs}"
-            ) from None
-    return cast("Adapter", instance)
-
-
-class PythonPhone(Phone):
-    """Calls an adapter as the app would call a back end.
-
-    Args:
-        adapter: the callables.
-        bound: seconds within which the back end has to answer.
-        decoded: the app has the bytes themselves instead of the API's base64 text.
-    """
-
-    def __init__(self, adapter: Adapter, bound: float, *, decoded: bool = False) -> None:
-        super().__init__(bound)
-        self._adapter, self._decoded = adapter, decoded
-
-    async def carry(self, call: PhoneCall) -> None:
-        """Make one call, and keep what it returned or raised. The request is never sent: it is for reports."""
-        content = b"" if call.sent is None else json.dumps({"sdkOutput": call.sent}).encode()
-        call.request = Request(call.operation, call.asked_for, call.session, content)
-        session, sent = dict(call.session), call.sent or ""
-        if call.operation == GET:
-            value, error = await _outcome(self._adapter.get, call.asked_for, session)
-        else:
-            sdk_output = base64.b64decode(sent) if self._decoded else sent
-            value, error = await _outcome(self._adapter.post, call.asked_for, session, sdk_output)
-        if error is not None:
-            # an exception counts as a 500, and a value as a 200
-            call.status, call.why, call.body = 500, f"it raised {type(error).__name__}", _text_of(error)
-            return
-        body = value.encode("utf-8", "replace") if isinstance(value, str) else value
-        call.status, call.body = 200, body if isinstance(body, bytes) else b""
-        if self._decoded and isinstance(value, bytes):
-            call.value = base64.b64encode(value).decode()
-        elif not self._decoded and isinstance(value, str):
-            call.value = value
-
-
-def _text_of(error: BaseException) -> bytes:
-    """What an app would read of an exception: its text, or its name where it has none."""
-    try:
-        return str(error).encode("utf-8", "replace")
-    except Exception:  # noqa: BLE001 - an exception's text is the adapter's code, which may raise anything
-        return type(error).__name__.encode()
-
-
-async def _outcome(function: Callable[..., Any], *arguments: Any) -> _Outcome:
-    """What a callable returned or raised. A time limit ends the wait, and the thread runs on."""
-    future = Future[_Outcome]()
-    future.set_running_or_notify_cancel()  # whoever waits may go away: the thread keeps a place for its outcome
-
-    def run() -> None:
-        try:
-            outcome: _Outcome = function(*arguments), None
-        except BaseException as error:  # noqa: BLE001 - SystemExit, too, is its answer and does not end us
-            outcome = None, error
-        future.set_result(outcome)
-
-    Thread(target=run, name="adapter", daemon=True).start()
-    value, error = await asyncio.wrap_future(future)
-    if not inspect.isawaitable(value):
-        return value, error
-    try:
-        return await value, None
-    except Exception as failed:  # noqa: BLE001 - whatever the adapter raises is its answer
-        return None, failed

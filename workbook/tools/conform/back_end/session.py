@@ -5,7 +5,6 @@ keeps the results of the cases that had ended.
 """
 
 import asyncio
-import json
 import os
 import secrets
 import signal
@@ -19,7 +18,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 from workbook.api.net import Origin
 from workbook.base.children import environment
@@ -31,14 +29,14 @@ from workbook.tools.conform.back_end.case_runner import CaseRunner, Rounds, run_
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import Config
 from workbook.tools.conform.back_end.findings import PlainFailure, common_causes, first_call, plain_attempt
-from workbook.tools.conform.back_end.model import POST, PRINTED, SUCCESS, BackEndCase, BackEndResult, Broke, PhoneCall
-from workbook.tools.conform.back_end.phone import OriginClient, listens, load_adapter
+from workbook.tools.conform.back_end.model import PRINTED, BackEndCase, BackEndResult, Broke
+from workbook.tools.conform.back_end.phone import listens
 from workbook.tools.harness.model import RunFinding, Verdict
 from workbook.tools.harness.progress import RunProgress
 from workbook.tools.harness.report import About, RunRecord, conclude, session_secrets
 from workbook.tools.harness.selection import Options
 
-# How the back end gets the API's address and key: from a command that starts it, from a hook, or from a person.
+# How the back end gets the API's address and key: from a command that starts it, or from a person.
 
 
 class StartError(WorkbookError):
@@ -160,36 +158,6 @@ class StartCommand(AbstractContextManager["StartCommand"]):
                     os.kill(int(environ.parent.name), signal.SIGKILL)
 
 
-async def post_values(hook: str, values: Mapping[str, str], seconds: float, ca_file: Path | None = None) -> None:
-    """Post the values to a hook, as JSON.
-
-    Args:
-        hook: its URL.
-        values: by their names.
-        seconds: time limit.
-        ca_file: certificates that are trusted besides the machine's own.
-
-    Raises:
-        StartError: the hook did not accept them.
-        ConfigurationError: its name has an address that is never contacted.
-    """
-    where = Origin.of(hook)
-    origin, call = Origin.of(f"{where.scheme}://{where.authority}"), PhoneCall(1, POST, "", "")
-    headers = [("content-type", "application/json")]
-    async with OriginClient(origin, seconds, ca_file=ca_file) as client:
-        try:
-            async with asyncio.timeout(seconds):
-                await client.exchange(call, "POST", urlsplit(hook).path or "/", headers, json.dumps(values).encode())
-        except TimeoutError:
-            raise StartError(f"The hook gave no answer within {seconds:g} s.") from None
-    if call.broke:
-        why = f" ({call.why})" if call.why else ""
-        address = f"{origin.scheme}://{origin.authority}"
-        raise StartError(f"The hook {address} did not take the values: {call.broke.value}{why}.")
-    if call.status not in SUCCESS:
-        raise StartError(f"The hook did not take the values: it answered with status {call.status}.")
-
-
 @dataclass
 class Launcher:
     """Starts the back end with the API's address and key, and waits until it listens.
@@ -203,10 +171,7 @@ class Launcher:
         known: the back end has the values already, so there is nothing to do.
 
     Attributes:
-        target: the back end, with its adapter loaded and its output among its logs.
-
-    Raises:
-        ConfigurationError: the adapter cannot be loaded.
+        target: the back end, with its output among its logs.
     """
 
     config: Config
@@ -221,11 +186,7 @@ class Launcher:
         config, api = self.config, self.api
         self._values = config.form.export.values(api.url, api.key, api.ca_file)
         self.target, start = config.target, config.form.start
-        if config.form.adapter:
-            stack.enter_context(exported(self._values))
-            adapter = stack.enter_context(load_adapter(config.form.adapter, config.folder))
-            self.target = replace(self.target, adapter=adapter)
-        elif start.command and not self.known:
+        if start.command and not self.known:
             values = surroundings(api, proxy=start.proxy) | self._values
             if config.port:
                 values[config.form.export.port] = str(config.port)
@@ -259,11 +220,9 @@ class Launcher:
             StartError: it does not.
             ConfigurationError: its address is never contacted.
         """
-        hook, limits, target = self.config.form.start.hook, self.config.form.timeouts, self.target
-        by_hand = not (self.known or self.config.form.start.command or hook or target.adapter)
+        limits, target = self.config.form.timeouts, self.target
+        by_hand = not (self.known or self.config.form.start.command)
         self.progress.exported(self._values if by_hand else {}, self.api.url)
-        if target.adapter is not None:
-            return
         origin = Origin.of(target.base_url)
         try:
             await origin.addresses()
@@ -275,8 +234,6 @@ class Launcher:
                                  "or leave the command out if that program is your back end.")  # fmt: skip
             self._command.start()
             await self._command.listening(origin, limits.start)
-        elif hook and not self.known:
-            await post_values(hook, self._values, limits.start, target.ca_file)
         elif by_hand:
             await self._first_call(runner, limits.first_call)
 
@@ -423,7 +380,7 @@ def conform(
         stopping: handles Ctrl-C until the caller has written the reports; None handles it until the run ends.
 
     Raises:
-        ConfigurationError: a port is taken, an adapter cannot be loaded, or an address is never contacted.
+        ConfigurationError: a port is taken, or an address is never contacted.
     """
     progress, options, settings = progress or RunProgress(), options or RunOptions(), config.form.api
     with ExitStack() as stack:
