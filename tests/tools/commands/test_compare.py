@@ -1,4 +1,4 @@
-"""`workbook compare` on files: every kind, as text, Markdown and a page, and what it refuses."""
+"""`workbook compare` on files: every kind, as text and Markdown, and what it refuses."""
 
 import json
 from dataclasses import asdict
@@ -31,10 +31,10 @@ def test_a_folder_or_a_file_and_the_exit_code(two, capsys):
     assert capsys.readouterr().out.startswith("# What changed\n")
 
 
-def test_a_page_is_written_whole(two, capsys):
-    assert cli.main(["compare", "old", "new", "--format", "html", "--out", "changes.html"]) == 1
-    assert capsys.readouterr().out == "Something got worse: 1 newly failing, 0 as before. See changes.html\n"
-    assert (two / "changes.html").read_text().startswith("<!DOCTYPE html>")
+def test_a_file_is_written_whole(two, capsys):
+    assert cli.main(["compare", "old", "new", "--format", "markdown", "--out", "changes.md"]) == 1
+    assert capsys.readouterr().out == "Something got worse: 1 newly failing, 0 as before. See changes.md\n"
+    assert (two / "changes.md").read_text().startswith("# What changed\n")
     assert cli.main(["compare", "old", "new", "--out", "nowhere/x.txt"]) == 2
     assert "--out 'nowhere/x.txt' cannot be written" in capsys.readouterr().err
 

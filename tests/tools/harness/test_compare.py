@@ -173,15 +173,9 @@ def test_what_tried_the_same_knows_what_the_other_does_not_name():
     assert changes(old, report(more, tried="another")) == [("late", CaseChange.STILL)]
 
 
-def test_the_page_loads_nothing_and_shows_text_as_text():
+def test_markdown_shows_text_as_text():
     name, hostile = "<b>a & b</b>", "<script>alert(1)</script><img src=x>"
     got = compare(report(CaseRecord(name, Verdict.PASS)), report(CaseRecord(name, Verdict.FAIL, why=hostile)))
-    page = got.to_html()
-    assert "<script" not in page
-    assert "<img" not in page
-    assert "&lt;b&gt;a &amp; b&lt;/b&gt;" in page
-    assert 'class="headline is-fail"' in page
-    assert "http" not in page.split("</style>")[1]
     assert "\\<script>" in got.to_markdown()
 
 
@@ -191,7 +185,6 @@ def test_cases_that_changed_for_one_reason_are_told_together():
     got = compare(old, report(*(CaseRecord(name, Verdict.NOT_TESTABLE, why="<it> did not start") for name in names)))
     assert got.text().count("did not start") == 1
     assert "    and 29 more: case 1, case 2, case 3, …\n" in got.text()
-    page, markdown = got.to_html(), got.to_markdown()
-    assert (page.count("did not start"), markdown.count("did not start")) == (1, 1)
-    assert all(f">{name}<" in page for name in names)
+    markdown = got.to_markdown()
+    assert markdown.count("did not start") == 1
     assert "And 29 more: `case 1`, `case 2`" in markdown

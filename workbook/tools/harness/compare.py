@@ -9,7 +9,7 @@ from workbook.errors import ExitCode, ParameterError
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.report import FAILING, CaseRecord, RunRecord
 from workbook.views.table import clean, wrap
-from workbook.views.templates import fill, page
+from workbook.views.templates import fill
 
 
 class CaseChange(StrEnum):
@@ -125,10 +125,6 @@ class ReportComparison:
     def to_markdown(self) -> str:
         """The same as Markdown."""
         return fill("tools/harness/compare.md", comparison=self, alike=alike)
-
-    def to_html(self) -> str:
-        """The same as a page, which loads nothing."""
-        return page("tools/harness/compare.html", title="What changed", comparison=self, alike=alike)
 
 
 def alike(cases: Iterable[Changed]) -> list[list[Changed]]:
