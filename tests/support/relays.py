@@ -18,11 +18,12 @@ import broken_platform
 import reference
 from ran import ABOUT
 
-from workbook.tools.conform.back_end.case_runner import CaseRunner, run_cases
+from workbook.tools.conform.back_end.case_runner import CaseRunner
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import Exports
 from workbook.tools.conform.back_end.findings import common_causes, plain_attempt
 from workbook.tools.conform.back_end.model import BY_STATUS, IN_BODY, BackEndOperation, Cardholder, Surface, Target
+from workbook.tools.conform.back_end.schedule import run_cases
 from workbook.tools.conform.back_end.session import surroundings
 from workbook.tools.conform.notebook import RELAY_SESSIONS, mock_api, relay_running
 from workbook.tools.harness.logs import Logs

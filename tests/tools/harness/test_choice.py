@@ -10,10 +10,10 @@ from ran import recorded
 from workbook.base.forms import BadConfigurationError
 from workbook.errors import ParameterError
 from workbook.tools.commands import read_baseline
-from workbook.tools.conform.back_end.case_runner import Rounds
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import load_baseline
 from workbook.tools.conform.back_end.model import BackEndResult
+from workbook.tools.conform.back_end.schedule import Rounds
 from workbook.tools.harness.model import Root, RunFinding, Verdict
 from workbook.tools.harness.output import to_junit
 from workbook.tools.harness.report import About, conclude, exit_code, to_json

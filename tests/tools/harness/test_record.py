@@ -28,7 +28,7 @@ from ran import (
 
 from workbook.base.rules import Owner
 from workbook.errors import ConfigurationError
-from workbook.tools.conform.back_end.case_runner import combine
+from workbook.tools.conform.back_end.schedule import combine
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.output import reports
 from workbook.tools.harness.report import (

@@ -149,7 +149,7 @@ def app(options: argparse.Namespace) -> int:
 
 def _count(cases: Sequence[BackEndCase], config: Config) -> int:
     """Print how many cases of each group would run, and by name which would not and why."""
-    from workbook.tools.conform.back_end.case_runner import without
+    from workbook.tools.conform.back_end.schedule import without
 
     reasons = {}
     for case in cases:

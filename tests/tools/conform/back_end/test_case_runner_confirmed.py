@@ -12,7 +12,7 @@ import relays
 from seen_values import call, seen
 
 from workbook.tools.conform.back_end import case_runner
-from workbook.tools.conform.back_end.case_runner import OWN_429, CaseRunner, fails_only_with_others, run_cases
+from workbook.tools.conform.back_end.case_runner import OWN_429, CaseRunner
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.findings import common_causes
 from workbook.tools.conform.back_end.judging import (
@@ -26,6 +26,7 @@ from workbook.tools.conform.back_end.judging import (
     CardWatch,
 )
 from workbook.tools.conform.back_end.model import BackEndResult
+from workbook.tools.conform.back_end.schedule import fails_only_with_others, run_cases
 from workbook.tools.harness.model import Miss, Root, Verdict
 
 FEW = ("relay.get.sdk-input-byte-exact", "relay.post.sdk-input-byte-exact", "relay.post.second-sdk-input")

@@ -7,9 +7,9 @@ import pytest
 import relays
 from seen_values import CARD, GET, POST
 
-from workbook.tools.conform.back_end.case_runner import combine, platforms
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.model import BackEndOperation, BackEndResult, Cardholder, Surface, Target
+from workbook.tools.conform.back_end.schedule import combine, platforms
 from workbook.tools.harness.model import Miss, Verdict
 
 PLAIN = relays.surface()

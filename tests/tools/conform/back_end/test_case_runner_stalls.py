@@ -8,11 +8,12 @@ import pytest
 import reference
 import relays
 
-from workbook.tools.conform.back_end import case_runner
-from workbook.tools.conform.back_end.case_runner import ONE_LANE, CaseRunner, run_cases
+from workbook.tools.conform.back_end import schedule
+from workbook.tools.conform.back_end.case_runner import CaseRunner
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.findings import common_causes
 from workbook.tools.conform.back_end.model import GET
+from workbook.tools.conform.back_end.schedule import ONE_LANE, run_cases
 from workbook.tools.harness.model import Root, Verdict
 
 pytestmark = pytest.mark.slow
@@ -107,6 +108,6 @@ class NoLimit(reference.Relay):
 def test_what_the_api_alone_holds_up_is_not_waited_for_again(monkeypatch):
     monkeypatch.setattr(CaseRunner, "is_busy", False)
     monkeypatch.setattr(relays, "kinds", lambda: {"mine": NoLimit})
-    monkeypatch.setattr(case_runner._Schedule, "run_alone", None)
+    monkeypatch.setattr(schedule.Schedule, "run_alone", None)
     names = ("relay.get.limit-headers", "relay.post.limit-headers", "relay.get.text-symbols")
     assert [result.verdict for result in relays.results("mine", names)] == ["fail", "fail", "pass"]

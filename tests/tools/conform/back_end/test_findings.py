@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from ran import CARD, INPUT, MISS, NAMES, arrived, call, recorded, result, seen, told
 
-from workbook.tools.conform.back_end.case_runner import NO_PLAIN_CALL, ONE_LANE, OWN_429
+from workbook.tools.conform.back_end.case_runner import OWN_429
 from workbook.tools.conform.back_end.findings import (
     GIVE_BACK,
     PlainFailure,
@@ -20,6 +20,7 @@ from workbook.tools.conform.back_end.findings import (
 )
 from workbook.tools.conform.back_end.judging import AFRESH, SIDE_BY_SIDE
 from workbook.tools.conform.back_end.model import BackEndOperation, Broke, Cardholder, Surface, Target
+from workbook.tools.conform.back_end.schedule import NO_PLAIN_CALL, ONE_LANE
 from workbook.tools.harness.model import Miss, Root, RunFinding, Verdict
 from workbook.tools.harness.summary import todos
 

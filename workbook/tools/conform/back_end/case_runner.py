@@ -1,18 +1,17 @@
-"""Runs cases: at the same time where they do not disturb each other, each with its own cards; else one by one."""
+"""Carries out one case between the phone and the API, and judges what both saw."""
 
 from __future__ import annotations
 
 import asyncio
 import traceback
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from operator import attrgetter
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeAlias, TypeVar, assert_never
+from typing import Any, assert_never
 from urllib.parse import quote
 
 from workbook.api.net import Origin
@@ -22,63 +21,11 @@ from workbook.simulation.http import AFTER_ID, BEFORE_ID, Headers, header_values
 from workbook.simulation.seal import Content
 from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.api_side import MockApi
-from workbook.tools.conform.back_end.judging import ASK, HAND_ON, OWN_CARD, SIDE_BY_SIDE, UNASKED, WORK, CardWatch
+from workbook.tools.conform.back_end.judging import ASK, HAND_ON, WORK, CardWatch
 from workbook.tools.conform.back_end.model import GET, BackEndCase, BackEndGroup, BackEndResult, Need, Seen, Target
 from workbook.tools.conform.back_end.phone import Phone, listens
 from workbook.tools.harness.logs import Logs, LogSpan
 from workbook.tools.harness.model import Miss, Root, Verdict, gravest
-from workbook.tools.harness.report import JUDGED, UNSEEN
-
-OnResult: TypeAlias = Callable[[BackEndResult], None]
-Cards: TypeAlias = tuple[str, ...]
-T = TypeVar("T", bound=Hashable)
-
-# What a back end may rightly not have.
-OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.JSON_BODY, Need.PROXY, Need.CONTRACT})
-
-
-async def run_cases(
-    cases: Iterable[BackEndCase],
-    runner: CaseRunner,
-    on_result: OnResult = lambda _result: None,
-    repetition: int = 1,
-    broken_calls: Collection[tuple[str, str]] = (),
-) -> list[BackEndResult]:
-    """Run these cases; the results come in the order of the cases.
-
-    1. Cases in which the API stalls run together, one for each card, so that their common wait is paid once. Without
-       a card for each, the rest runs with the cases below.
-    2. Cases that disturb no other run in parallel, as many at once as there are cards.
-    3. A case that failed in parallel runs once more, alone; see `_Schedule.confirm`.
-    4. The others run alone, those that judge the whole run last.
-
-    A case that does not say which platform's app calls is carried out with each app that the back end can tell apart,
-    and has to hold with all of them.
-
-    Args:
-        cases: which.
-        runner: carries them out.
-        on_result: called with each result as it comes.
-        repetition: which repetition, from 1; each has its own canaries.
-        broken_calls: platform and operation of each plain call that does not work. Of the cases that make such a call
-            only the group `form` runs: it says what is wrong with it.
-    """
-    cases = list(cases)
-    schedule = _Schedule(runner, on_result, repetition, broken_calls)
-    ready = [case for case in cases if not schedule.left_out(case)]
-    shared = [case for case in ready if not schedule.runs_alone(case)]
-    # what takes long comes last, because the run's time may be up before
-    long = (BackEndGroup.FAULTS, BackEndGroup.BUDGET, BackEndGroup.CONCURRENCY)
-    alone = [case for case in ready if schedule.runs_alone(case)]
-    alone.sort(key=lambda case: (case.script.judges_run, case.group in long))
-    async with runner.watching():
-        failures, rest = await schedule.run_stalled([case for case in shared if case.script.stalls])
-        failures += await schedule.run_parallel([*rest, *(case for case in shared if not case.script.stalls)])
-        await schedule.confirm(failures)
-        for case in alone:
-            schedule.keep(await schedule.run_alone(case))
-    return [schedule.results[case.name] for case in cases]
-
 
 # Verdicts that must come again when a case is alone.
 CONFIRMED = frozenset({Verdict.FAIL, Verdict.WARN})
@@ -86,11 +33,6 @@ CONFIRMED = frozenset({Verdict.FAIL, Verdict.WARN})
 TRIES = 3
 # Why a case is not testable where the back end limits how often it is called.
 OWN_429 = "The back end answered 429 itself, without asking the API."
-NO_PLAIN_CALL = "The plain call that this case makes does not work."
-NO_CONTRACT = (
-    'The answers to the app were not looked at: say [app] contract = "lesson" where they are those of lesson 01, and '
-    '"own" where they are others.'
-)
 SILENT = (
     "No line was written while the calls were made. Where your back end writes a log of its own, name the file (logs, "
     "at the top of the configuration)."
@@ -99,373 +41,6 @@ NEVER_PROXIED = (
     "The HTTP library of these requests never takes a proxy to an address on loopback, where the mock API listens, so "
     "nothing shows whether it would elsewhere. Look whether your client is built without a proxy of the environment."
 )
-# Why the cases in which the API stalls were not run: each would wait by itself.
-ONE_LANE = "While one call waited for the API, the back end answered no other."
-
-
-class _Schedule:
-    """Runs the cases of one round, in parallel or alone, and keeps their results."""
-
-    def __init__(
-        self, runner: CaseRunner, on_result: OnResult, repetition: int, broken_calls: Collection[tuple[str, str]]
-    ) -> None:
-        self._runner, self._on_result, self._repetition = runner, on_result, repetition
-        self._broken_calls, self._cards = broken_calls, _CardPool(runner.target)
-        self.results = dict[str, BackEndResult]()
-        self._used = dict[tuple[str, str], Cards]()
-
-    def keep(self, result: BackEndResult) -> None:
-        """Keep how a case ended, and report it."""
-        self.results[result.case.name] = result
-        self._on_result(result)
-
-    def left_out(self, case: BackEndCase) -> bool:
-        """Whether the case cannot run; its result then says why."""
-        result = without(case, self._runner.target)
-        if result is None and not self._apps(case):
-            result = BackEndResult(case, Verdict.NOT_TESTABLE, why=NO_PLAIN_CALL)
-        if result is not None:
-            self.keep(result)
-        return result is not None
-
-    def runs_alone(self, case: BackEndCase) -> bool:
-        """Whether no other case may run meanwhile.
-
-        A circuit breaker that opens for one case is open for all. Where a case compares times, other calls disturb it.
-        """
-        script = case.script
-        return script.alone or script.judges_run or script.slow or (script.faulty and self._runner.target.recovers_late)
-
-    async def run_alone(self, case: BackEndCase) -> BackEndResult:
-        """Run a case while nothing else runs; again where this machine was too busy for its times to say anything."""
-        runner = self._runner
-        if case.script.slow and runner.limit == float("inf"):
-            await self._run(OWN_LIMIT)
-        for _try in range(TRIES):
-            runner.lag = 0.0
-            result = combine([await self._run_with_app(case, app) for app in self._apps(case)])
-            timed = case.script.slow or any(
-                call.seconds > SLOW * runner.target.bound and not call.succeeded for call in result.calls
-            )
-            if not (timed and runner.is_busy and result.verdict in CONFIRMED):
-                return result
-        why = f"This machine was too busy in each of {TRIES} tries: the workbook itself was {runner.lag:.1f} s late."
-        return replace(result, verdict=Verdict.NOT_TESTABLE, misses=(), why=why)
-
-    async def run_parallel(self, cases: Iterable[BackEndCase]) -> list[BackEndResult]:
-        """Run cases in parallel, and keep what passes. Returns the failures, which are to be confirmed.
-
-        The card pool bounds how many run at once.
-        """
-
-        async def run(case: BackEndCase) -> BackEndResult:
-            result = await self._run(case)
-            self._keep_unless_failed(result)
-            return result
-
-        results = await asyncio.gather(*map(run, cases))
-        return [result for result in results if result.verdict in CONFIRMED]
-
-    def _keep_unless_failed(self, result: BackEndResult) -> None:
-        if result.verdict not in CONFIRMED:
-            self.keep(result)
-
-    async def run_stalled(self, cases: Sequence[BackEndCase]) -> tuple[list[BackEndResult], Sequence[BackEndCase]]:
-        """Run the cases in which the API stalls, one for each card.
-
-        Where the back end has fewer lanes than there are cards, calls wait for a lane as well as for the API. Their
-        cases then run again, as many at once as there are lanes; a single lane is a finding of its own.
-
-        Returns:
-            The failures, which are to be confirmed; and the cases that have not run, which any others may accompany.
-        """
-        first, rest = cases[: self._cards.size], cases[self._cards.size :]
-        results = await asyncio.gather(*map(self._run, first))
-        queued = [result for result in results if any(waited_for_a_lane(part.seen) for part in result.each)]
-        if self._runner.is_busy:
-            queued = []
-        decided = [result for result in results if result not in queued]
-        for result in decided:
-            self._keep_unless_failed(result)
-        failures = [result for result in decided if result.verdict in CONFIRMED]
-        if not queued:
-            return failures, rest
-        lanes = max(1, sum(first_request(part.seen) is not None for result in decided for part in result.each))
-        waiting = [*(result.case for result in queued), *rest]
-        for start in range(0, len(waiting), lanes):
-            if lanes > 1:
-                failures += await self.run_parallel(waiting[start : start + lanes])
-            else:
-                self.keep(BackEndResult(waiting[start], Verdict.NOT_LOOKED_AT, why=ONE_LANE))
-        return failures, ()
-
-    async def confirm(self, failures: Iterable[BackEndResult]) -> None:
-        """Run failed cases once more, alone, one for each advice, and keep that result.
-
-        A back end that mixes up calls fails everywhere at once, so a failure in parallel proves nothing about its case.
-        """
-        runner, bound, began = self._runner, self._runner.target.bound, monotonic()
-        was_busy, fails_alone = runner.is_busy, dict[frozenset[str], bool]()
-        for first in failures:
-            advice = frozenset(miss.todo for miss in first.misses)
-            slow = first.seconds > SLOW * bound  # to wait again costs more than it shows
-            if fails_alone.get(advice) or runner.gone or runner.is_over or _is_held_by_the_api(first, bound):
-                self.keep(first)
-            elif slow and advice in fails_alone:
-                self.keep(fails_only_with_others(first, bound))
-            else:
-                second = await self.run_alone(first.case)
-                fails_alone[advice] = second.verdict in CONFIRMED
-                counts = fails_alone[advice] or second.verdict is Verdict.NOT_TESTABLE
-                # a busy machine makes calls late, but it sends no value to another card
-                excused = was_busy and not _is_misdelivered(first)
-                self.keep(second if counts or excused else fails_only_with_others(first, bound))
-        runner.repeated += monotonic() - began
-
-    def _apps(self, case: BackEndCase) -> list[str]:
-        broken = {app for app, operation in self._broken_calls if operation in case.script.operations}
-        return [
-            app for app in platforms(case, self._runner.target) if app not in broken or case.group is BackEndGroup.FORM
-        ]
-
-    async def _run(self, case: BackEndCase) -> BackEndResult:
-        """Run a case, with all its apps in parallel."""
-        return combine(await asyncio.gather(*(self._run_with_app(case, app) for app in self._apps(case))))
-
-    async def _run_with_app(self, case: BackEndCase, app: str) -> BackEndResult:
-        """Run a case with one app. A confirmation uses the same cards again, because a back end may remember them."""
-        target = self._runner.target
-        shape = next((need for need in case.needs if need in model.SHAPES), None)
-        cards_of = target.cardholders[0].cards
-        of_shape = [card for card in cards_of if shape and model.shape_of(target.instrument(card)) is shape][:1]
-        wanted = self._used.get((case.name, app), of_shape)
-        async with self._cards.lend(case.script.cards, of_first=self.runs_alone(case), wanted=wanted) as cards:
-            self._used[case.name, app] = cards
-            return await self._runner.judge(case, cards, app, self._repetition)
-
-
-def first_request(seen: Seen | None) -> model.Arrived | None:
-    """The request that a case's first call led to; None where none arrived during the call."""
-    return next(iter(seen.during(seen.calls[0])), None) if seen and seen.calls else None
-
-
-def waited_for_a_lane(seen: Seen | None) -> bool:
-    """Whether the request of a case's first call arrived late, or not at all: the call waited for other calls."""
-    if seen is None or not seen.calls:
-        return False
-    request, call = first_request(seen), seen.calls[0]
-    # with a free lane a request arrives within a second (assumed)
-    return (request.at if request else call.ended) - call.began > 1.0
-
-
-def fails_only_with_others(result: BackEndResult, bound: float) -> BackEndResult:
-    """The result of a case that failed while other calls were made, and passes by itself.
-
-    A reused answer proves the failure: alone the case may pass because the kept answer has expired.
-    """
-    if any(miss.root is Root.OLD_ANSWER for miss in result.misses):
-        return result
-    observed = f"beside other calls: {result.misses[0].observed}"
-    seen = [part.seen for part in result.each if part.seen]
-    unasked = [
-        call for case in seen for call in case.calls if call.tamper is None and judging.fails_unasked(call, case)
-    ]
-    if _is_misdelivered(result):
-        rule_id, todo = "REL-4", OWN_CARD
-    elif _is_late(result, 0.9 * bound):  # as `room_for_the_phone` has it
-        rule_id, todo = "REL-5", SIDE_BY_SIDE
-    elif unasked:
-        rule_id, todo = "REL-4", UNASKED
-        observed = f"beside other calls: {judging.outcome(unasked[0])}, and the API was not asked"
-    else:
-        apart = "nothing of one may reach another by a variable, a connection or a buffer"
-        rule_id, todo = "REL-4", f"Keep calls apart: {apart}. {judging.AFRESH}"
-    expected, harms = "the same as alone, where the case passes", todo == SIDE_BY_SIDE  # too late: an attempt lost
-    miss = Miss(expected, observed, todo, rule_id, root=Root.CONCURRENCY, harms=harms)
-    return replace(result, verdict=gravest([miss], result.case.rule), misses=(miss,))
-
-
-def _is_misdelivered(result: BackEndResult) -> bool:
-    """Whether a value went to another card, which no busy machine explains."""
-    return any(miss.root is Root.WRONG_CARD for miss in result.misses)
-
-
-def _is_held_by_the_api(result: BackEndResult, bound: float) -> bool:
-    """Whether the API alone made a case's calls late: each late call's request came at once, and met a fault.
-
-    No other call has a part in such a failure, so the case need not wait once more, alone.
-    """
-
-    def met_a_fault(call: model.PhoneCall, seen: Seen) -> bool:
-        # a request that comes within a tenth of the limit has not waited for other calls (assumed)
-        prompt = (request for request in seen.during(call) if request.at - call.began < 0.1 * bound)
-        return any(request.response.fault for request in prompt)
-
-    late = [(call, part.seen) for part in result.each if isinstance(part.seen, Seen)
-            for call in part.seen.calls if call.seconds > SLOW * bound]  # fmt: skip
-    return _is_late(result, 0.9 * bound) and all(met_a_fault(call, seen) for call, seen in late)
-
-
-def _is_late(result: BackEndResult, bound: float) -> bool:
-    """Whether a call of the case had no answer in time."""
-    return any(call.broke is model.Broke.LATE or call.seconds > bound for call in result.calls)
-
-
-def without(case: BackEndCase, target: Target) -> BackEndResult | None:
-    """The result of a case that cannot run here, or that the configuration leaves out; None where it can run."""
-    if case.group in target.without:
-        return BackEndResult(case, Verdict.DISABLED, why=f"The configuration leaves out the group {case.group}.")
-    cards = target.cardholders[0].cards
-    has = {
-        Need.PLATFORM_A: Need.PLATFORM_A.value in target.surfaces,
-        Need.PLATFORM_B: Need.PLATFORM_B.value in target.surfaces,
-        Need.SESSIONS: any(holder.session or holder.sessions for holder in target.cardholders),
-        Need.TWO_CARDHOLDERS: len(target.cardholders) > 1,
-        Need.SEVERAL_CARDS: len(cards) > 1,
-        Need.LOGS: bool(target.logs),
-        Need.JSON_BODY: all(surface.post.sdk_output != model.RAW for surface in target.surfaces.values()),
-        Need.API_TLS: target.api_tls,
-        Need.PROXY: target.proxied,
-        Need.CONTRACT: target.contract == "lesson",
-        **{shape: shape in map(model.shape_of, map(target.instrument, cards)) for shape in model.SHAPES},
-    }
-    if Need.CONTRACT in case.needs and target.contract is None:
-        return BackEndResult(case, Verdict.NOT_LOOKED_AT, why=NO_CONTRACT)
-    for need in sorted(case.needs, key=lambda need: (need not in OPTIONAL, need)):
-        if not has[need]:
-            verdict = Verdict.NOT_APPLICABLE if need in OPTIONAL else Verdict.NOT_TESTABLE
-            return BackEndResult(case, verdict, why=f"Skipped: the configuration names no {need}.")
-    if len(model.ordinary(cards, target.instrument, case.script.cards)) < case.script.cards:
-        return BackEndResult(
-            case,
-            Verdict.NOT_TESTABLE,
-            why=f"Skipped: the case needs {case.script.cards} cards of the first cardholder ([[cardholder]] cards).",
-        )
-    return None
-
-
-def platforms(case: BackEndCase, target: Target) -> tuple[str, ...]:
-    """The platforms whose app makes a case's calls: one for each kind of app that the back end can tell apart."""
-    if case.script.judges_run:
-        return ("",)
-    if case.platform is not None:
-        return (case.platform,)
-    operations = case.script.operations
-    kinds: dict[object, str] = {}
-    for platform, surface in target.surfaces.items():
-        used = (surface.get if GET in operations else None, surface.post if model.POST in operations else None)
-        kinds.setdefault((used, surface.decoded, surface.headers), platform)
-    return tuple(kinds.values())
-
-
-class _CardPool:
-    """The cards. Each is lent to one case at a time, so a request for a card belongs to the case that has it.
-
-    A case that names no cardholder gets any one of them, with that cardholder's cards.
-
-    Attributes:
-        size: how many cards any case may get.
-    """
-
-    def __init__(self, target: Target) -> None:
-        self._target = target
-        self.size = sum(len(model.ordinary(holder.cards, target.instrument, 3)) for holder in target.cardholders)
-        self._lent = set[str]()
-        self._changed = asyncio.Condition()
-
-    @asynccontextmanager
-    async def lend(self, count: int, *, of_first: bool = False, wanted: Sequence[str] = ()) -> AsyncIterator[Cards]:
-        """`count` cards of one cardholder for the block, or the wanted ones; waits until they are free."""
-        holders, at_the_api = self._target.cardholders[: 1 if of_first else None], self._target.instrument
-        # three cards of the commonest shape are enough for cases that use one or two (assumed: fewer make a slow run)
-        enough = max(count, 3)
-        cards_of = (
-            [tuple(wanted)] if wanted else [model.ordinary(holder.cards, at_the_api, enough) for holder in holders]
-        )
-
-        def free() -> list[tuple[str, ...]]:
-            each = [tuple(card for card in cards if card not in self._lent) for cards in cards_of]
-            return [cards for cards in each if len(cards) >= (len(wanted) or count)]
-
-        async with self._changed:
-            await self._changed.wait_for(free)
-            cards = free()[0][: len(wanted) or count]
-            self._lent.update(cards)
-        try:
-            yield cards
-        finally:
-            async with self._changed:
-                self._lent.difference_update(cards)
-                self._changed.notify_all()
-
-
-# The result of a case with each platform's app, put together: the rule is kept only if every app keeps it.
-
-
-def combine(parts: Sequence[BackEndResult]) -> BackEndResult:
-    """One result, made of one or more. Each miss says with whose app it happened."""
-    if len(parts) == 1:
-        return parts[0]
-    misses = _by_platform((miss, part.platform) for part in parts for miss in part.misses)
-    whys = _by_platform((part.why, part.platform) for part in parts if part.why)
-    return replace(
-        parts[0],
-        verdict=min((part.verdict for part in parts), key=attrgetter("gravity")),
-        misses=tuple(replace(miss, observed=f"with the app of {apps}: {miss.observed}") for miss, apps in misses),
-        why=" ".join(f"The app of {apps}: {why}" if apps else why for why, apps in whys),
-        platform=platform_names(part.platform for part in parts),
-        seconds=sum(part.seconds for part in parts),
-        parts=tuple(parts),
-    )
-
-
-def _by_platform(pairs: Iterable[tuple[T, str]]) -> list[tuple[T, str]]:
-    """Each item once, with the platforms that it was found on."""
-    platforms: dict[T, list[str]] = {}
-    for item, platform in pairs:
-        platforms.setdefault(item, []).append(platform)
-    return [(item, platform_names(names)) for item, names in platforms.items()]
-
-
-def platform_names(platforms: Iterable[str]) -> str:
-    """Their names in a sentence, each once."""
-    return " and ".join(dict.fromkeys(filter(None, platforms)))
-
-
-def reason(error: BaseException) -> str:
-    """What went wrong in the workbook, and where. The text of an error may hold a value, so only our own is shown."""
-    last = traceback.extract_tb(error.__traceback__)[-1:]
-    where = f" in {Path(last[0].filename).name}, line {last[0].lineno}" if last else ""
-    text = f": {error}" if isinstance(error, WorkbookError) else ""
-    return f"{type(error).__name__}{where}{text}"
-
-
-# Several rounds of the same cases, put together: a case that does not end the same each time is flaky.
-
-
-@dataclass
-class Rounds:
-    """The results of each case so far."""
-
-    _worst: dict[str, BackEndResult] = field(default_factory=dict)
-    _counts: dict[str, Counter[Verdict]] = field(default_factory=dict)
-
-    def keep(self, result: BackEndResult) -> None:
-        """Count one more result of a case."""
-        name = result.case.name
-        self._counts.setdefault(name, Counter())[result.verdict] += 1
-        # a round in which the case was judged says more than one in which it could not be
-        both = (self._worst.get(name, result), result)
-        self._worst[name] = min(both, key=lambda result: (result.verdict in UNSEEN, result.verdict.gravity))
-
-    def ended(self, name: str) -> BackEndResult | None:
-        """The result of a case over all its rounds; None where it has not ended."""
-        worst, counts = self._worst.get(name), self._counts.get(name, Counter())
-        if worst is None or worst.verdict not in JUDGED or len(counts.keys() & JUDGED) == 1:
-            return worst
-        listed = ", ".join(f"{verdict} in {counts[verdict]}" for verdict in Verdict if counts[verdict])
-        return replace(worst, verdict=Verdict.FLAKY, why=f"Of {counts.total()} rounds: {listed}.")
-
 
 # Whether a back end still answers: where it hangs, a run would wait for every one of its calls.
 #
@@ -924,3 +499,16 @@ def _forged(value: str) -> str:
     """A session that differs in one character of its last word, but not in the very last character."""
     at = len(value) - min(5, len(value.rsplit(maxsplit=1)[-1]) if value.split() else 0)
     return f"{value[:at]}{'y' if value[at : at + 1] == 'x' else 'x'}{value[at + 1 :]}"
+
+
+def first_request(seen: Seen | None) -> model.Arrived | None:
+    """The request that a case's first call led to; None where none arrived during the call."""
+    return next(iter(seen.during(seen.calls[0])), None) if seen and seen.calls else None
+
+
+def reason(error: BaseException) -> str:
+    """What went wrong in the workbook, and where. The text of an error may hold a value, so only our own is shown."""
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    where = f" in {Path(last[0].filename).name}, line {last[0].lineno}" if last else ""
+    text = f": {error}" if isinstance(error, WorkbookError) else ""
+    return f"{type(error).__name__}{where}{text}"

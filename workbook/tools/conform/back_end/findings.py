@@ -15,11 +15,12 @@ from jsonpointer import escape
 
 from workbook.api.redaction import Redaction
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
-from workbook.tools.conform.back_end import case_runner, judging, model
-from workbook.tools.conform.back_end.case_runner import CONFIRMED, CaseRunner, platform_names
+from workbook.tools.conform.back_end import case_runner, judging, model, schedule
+from workbook.tools.conform.back_end.case_runner import CONFIRMED, CaseRunner
 from workbook.tools.conform.back_end.judging import AFRESH, HAND_ON, MORE_TIME, SIDE_BY_SIDE, all_of, outcome
 from workbook.tools.conform.back_end.model import GET, SUCCESS, BackEndGroup, BackEndResult, Broke, PhoneCall, Seen
 from workbook.tools.conform.back_end.phone import UNPACKED
+from workbook.tools.conform.back_end.schedule import platform_names
 from workbook.tools.harness.model import Root, RunFinding, Verdict
 from workbook.tools.mockserver.journal import operation_of
 
@@ -76,7 +77,7 @@ class PlainFailure:
             if self.asked and form and self.operation in script.operations:
                 own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
                 advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON, MORE_TIME)]
-        untested = tuple(result.case.name for result in results if result.why == case_runner.NO_PLAIN_CALL)
+        untested = tuple(result.case.name for result in results if result.why == schedule.NO_PLAIN_CALL)
         first = "Fix this first, because nearly every case makes this call."
         return RunFinding(Root.PLAIN_CALL, str(self), " ".join(dict.fromkeys(advice)) or first, untested)
 
@@ -238,9 +239,9 @@ def common_causes(
             "[timeouts] pace in the configuration."
         )
         yield RunFinding(Root.LIMIT, says, todo, limited)
-    if waited := tuple(result.case.name for result in results if result.why == case_runner.ONE_LANE):
+    if waited := tuple(result.case.name for result in results if result.why == schedule.ONE_LANE):
         same = (result.case.name for result in results if any(miss.todo == SIDE_BY_SIDE for miss in result.misses))
-        yield RunFinding(Root.CONCURRENCY, case_runner.ONE_LANE, SIDE_BY_SIDE, (*same, *waited))
+        yield RunFinding(Root.CONCURRENCY, schedule.ONE_LANE, SIDE_BY_SIDE, (*same, *waited))
     if gone:
         untested = tuple(result.case.name for result in results if gone in result.why)
         yield RunFinding(Root.NO_ANSWER, f"{gone} {ended}".strip(), GIVE_BACK, untested)

@@ -25,12 +25,13 @@ from workbook.base.secrecy import KEY_VARIABLE, Secrets
 from workbook.base.terminal import end_with_parent, ending_signals
 from workbook.errors import WorkbookError
 from workbook.tools.conform.back_end.api_side import MockApi
-from workbook.tools.conform.back_end.case_runner import CaseRunner, Rounds, run_cases, without
+from workbook.tools.conform.back_end.case_runner import CaseRunner
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import Config
 from workbook.tools.conform.back_end.findings import PlainFailure, common_causes, first_call, plain_attempt
 from workbook.tools.conform.back_end.model import PRINTED, BackEndCase, BackEndResult, Broke
 from workbook.tools.conform.back_end.phone import listens
+from workbook.tools.conform.back_end.schedule import Rounds, run_cases, without
 from workbook.tools.harness.model import RunFinding, Verdict
 from workbook.tools.harness.progress import RunProgress
 from workbook.tools.harness.report import About, RunRecord, conclude, session_secrets
