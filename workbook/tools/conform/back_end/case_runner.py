@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
-from typing import Any, assert_never
+from typing import assert_never
 from urllib.parse import quote
 
 from workbook.api.net import Origin
@@ -37,6 +37,7 @@ SILENT = (
     "No line was written while the calls were made. Where your back end writes a log of its own, name the file (logs, "
     "at the top of the configuration)."
 )
+TIME_UP = "The run's time was up before this case: the back end kept too many calls waiting."
 NEVER_PROXIED = (
     "The HTTP library of these requests never takes a proxy to an address on loopback, where the mock API listens, so "
     "nothing shows whether it would elsewhere. Look whether your client is built without a proxy of the environment."
@@ -88,8 +89,8 @@ OWN_LIMIT = model.back_end_case(
 )  # fmt: skip
 # Seconds after the last answer in which a late request may still reach the API.
 SETTLE = 0.05
-# No index: stands for the first one's session, one character changed.
-FORGED = -2
+# Instead of a cardholder's index: no session, and the first one's session with one character changed.
+NOBODY, FORGED = -1, -2
 
 
 class CaseRunner:
@@ -115,21 +116,40 @@ class CaseRunner:
     """
 
     def __init__(self, target: Target, api: MockApi, seed: int = 7) -> None:
-        self.target, self.upstream, self.gone = target, api.upstream, ""
-        self.plain_works, self.limit = False, float("inf")
-        self.logs, self.streak = Logs(target.logs), FailureStreak(target.bound)
-        self.values: dict[tuple[str, str], None] = {}
-        self._api, self._seed, self._host = api, seed, api.url.partition("//")[2]
-        self._watch = judging.SecretWatch(api.key, self._host, target)
+        self.target = target
+        self.upstream = api.upstream
+        self.gone = ""
+        self.plain_works = False
+        self.limit = float("inf")
+        self.lag = 0.0
+        self.logs = Logs(target.logs)
+        self.repeated = 0.0
+        self.until = float("inf")
+        self.values = dict[tuple[str, str], None]()
+        self.streak = FailureStreak(target.bound)
+        self._api = api
+        self._seed = seed
+        host = api.url.partition("//")[2]
+        self._secrets = judging.SecretWatch(api.key, host, target)
         self._cards = CardWatch(target.instrument(card) for holder in target.cardholders for card in holder.cards)
-        setting = (api.key, self._host, target.bound, target.recovery, target.failures)
-        extension = Need.PLATFORM_B.value in target.surfaces
-        self._nothing_seen = Seen((), (), (), *setting, extension=extension, app_wait=target.app_wait)
+        self._nothing_seen = Seen(
+            calls=(),
+            arrived=(),
+            key=api.key,
+            host=host,
+            bound=target.bound,
+            recovery=target.recovery,
+            failures=target.failures,
+            extension=Need.PLATFORM_B.value in target.surfaces,
+            app_wait=target.app_wait,
+        )
         self._logged = False
-        self._sent, self._scanned = set[int](), 0
+        self._sent = set[int]()  # hashes of the sdkOutputs: the values are large, and a run has thousands of them
+        self._scanned = 0
         self._tries = Counter[tuple[str, str]]()
-        self._probing, self._pacing, self._next_call = asyncio.Lock(), asyncio.Lock(), 0.0
-        self.lag, self.repeated, self.until = 0.0, 0.0, float("inf")
+        self._probing = asyncio.Lock()
+        self._pacing = asyncio.Lock()
+        self._next_call = 0.0
 
     async def judge(self, case: BackEndCase, cards: tuple[str, ...], platform: str, repetition: int) -> BackEndResult:
         """Carry out a case with one platform's app, and judge what was seen.
@@ -139,38 +159,47 @@ class CaseRunner:
         """
         await self.settled()
         result = BackEndResult(case, Verdict.NOT_TESTABLE, platform=platform)
-        if not case.script.judges_run and (stopped := self._stopped):
-            return replace(result, **stopped)
+        if stopped := self._stopped(result):
+            return stopped
         began = monotonic()
         try:
             seen = await self.run(case, cards, platform, repetition)
             result = replace(result, seen=seen, seconds=monotonic() - began)
             refused = [call.broke is model.Broke.REFUSED for call in seen.calls]
-            if any(refused) and not self.gone and not await self.is_there():
+            if any(refused) and not self.gone and not await listens(Origin.of(self.target.base_url)):
                 self.gone = f"No program listens at {self.target.base_url} any more, since about {case.name}."
             incomplete = len(refused) < len(case.script.calls) or all(refused)
-            if incomplete and not case.script.judges_run and (stopped := self._stopped):
-                return replace(result, **stopped)
+            if incomplete and (stopped := self._stopped(result)):
+                return stopped
             if any(answers_429_itself(call, seen) for call in seen.calls):
                 return replace(result, why=OWN_429)
             misses = tuple(case.judge(seen))
-            if not misses and (unseen := self._why_unseen(case, seen)):
-                return replace(result, **unseen)
+            if not misses and (unseen := self._unseen(result, seen)):
+                return unseen
             if gravest(misses, case.rule) in CONFIRMED and not case.script.judges_run:
                 misses = self._explain(case, misses, seen)
         except Exception as error:  # noqa: BLE001 - an error of ours is no verdict about a back end
             return replace(result, verdict=Verdict.HARNESS_ERROR, why=reason(error), seconds=monotonic() - began)
         return replace(result, verdict=gravest(misses, case.rule), misses=misses)
 
-    def _why_unseen(self, case: BackEndCase, seen: Seen) -> dict[str, Any]:
-        """Verdict and reason of a case that missed nothing where there was nothing to see; empty where there was."""
+    def _stopped(self, result: BackEndResult) -> BackEndResult | None:
+        """The result of a case whose calls can no longer be made; None while they can."""
+        if result.case.script.judges_run:
+            return None
+        if self.gone:
+            return replace(result, why=self.gone)
+        return replace(result, verdict=Verdict.NOT_LOOKED_AT, why=TIME_UP) if self.is_over else None
+
+    def _unseen(self, result: BackEndResult, seen: Seen) -> BackEndResult | None:
+        """The result of a case that missed nothing because there was nothing to see; None where there was."""
+        case = result.case
         if Need.LOGS in case.needs and all(path.name == model.PRINTED for path in self.target.logs):
             silent = not self._logged if case.script.judges_run else next(iter(seen.log), None) is None
-            return {"verdict": Verdict.NOT_LOOKED_AT, "why": SILENT} if silent else {}
+            return replace(result, verdict=Verdict.NOT_LOOKED_AT, why=SILENT) if silent else None
         requests = self.upstream.arrived() if Need.PROXY in case.needs else ()
         if any(never_proxies_loopback(arrived.request.headers) for arrived in requests):
-            return {"verdict": Verdict.NOT_TESTABLE, "why": NEVER_PROXIED}
-        return {}
+            return replace(result, why=NEVER_PROXIED)
+        return None
 
     def _explain(self, case: BackEndCase, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
         """The misses, each with its root.
@@ -178,31 +207,20 @@ class CaseRunner:
         A mixed-up value explains the case's other misses. Otherwise, if plain calls work, blame what this case does
         differently.
         """
-        shown = self._cards.of(seen.calls)
-        if shown and all(call.tamper is not None for call in seen.calls):  # the case's own advice is nearer
-            return tuple(replace(miss, root=shown[0].root) for miss in misses)
-        if shown:
-            return (*shown, *(replace(miss, root=Root.FOLLOWS) for miss in misses))
-        advice = {miss.todo for miss in misses} - {HAND_ON}  # nothing is handed on where a call fails
-        if self.plain_works and advice and advice <= {WORK, ASK}:  # it would fit any case
-            todo = f"The plain call works, and this one has to work as well: {case.says}"
-            if refuses_content(case, seen):
-                own = "" if any(order.fault for order in case.script.orders) else f"{todo} "  # what is special about it
-                todo = (
-                    f"{own}Hand on the sdkInput of each 200 as it is: it is opaque, so your back end has nothing to "
-                    "look for in it and nothing to refuse (API-7, API-8)."
-                )
-            if any(judging.refuses_length(call, seen) for call in seen.calls):
-                todo = (
-                    "Your back end refused the app's body for its length, by a 413 or by closing the connection "
-                    "unread: raise the largest body that its server or its framework takes. The document gives no "
-                    "limit (GAP-3)."
-                )
-            return tuple(replace(miss, todo=todo, root=Root.FOLLOWS) for miss in misses)
-        nearer = next((miss.todo for miss in misses if miss.todo not in {WORK, ASK, HAND_ON}), "")
-        if self.plain_works and nearer:  # what follows from it is listed with it
-            return tuple(replace(miss, todo=nearer) if miss.todo in {WORK, ASK} else miss for miss in misses)
-        return misses
+        mixed_up = self._cards.of(seen.calls)
+        if mixed_up and all(call.tamper is not None for call in seen.calls):  # the case's own advice is nearer
+            return tuple(replace(miss, root=mixed_up[0].root) for miss in misses)
+        if mixed_up:
+            return (*mixed_up, *(replace(miss, root=Root.FOLLOWS) for miss in misses))
+        if not self.plain_works:
+            return misses
+        special = [miss.todo for miss in misses if miss.todo not in {WORK, ASK, HAND_ON}]
+        if special:  # what follows from it is listed with it
+            return tuple(replace(miss, todo=special[0]) if miss.todo in {WORK, ASK} else miss for miss in misses)
+        if all(miss.todo == HAND_ON for miss in misses):
+            return misses
+        todo = advice_on_special_call(case, seen)
+        return tuple(replace(miss, todo=todo, root=Root.FOLLOWS) for miss in misses)
 
     async def run(self, case: BackEndCase, cards: Sequence[str], platform: str, repetition: int = 1) -> Seen:
         """Carry out a case with these cards, and return what both sides saw."""
@@ -224,15 +242,22 @@ class CaseRunner:
         finally:
             self._api.present(model.Identity.OWN)
             self._order((), cards, canary)
-        own = tuple(self._own(before, cards, calls, alone=case.script.alone))
-        log = self.logs.since(log_began) if Need.LOGS in case.needs else LogSpan()
+        own = self._own(before, cards, calls, alone=case.script.alone)
+        elsewhere = self._api.elsewhere.arrived(before_elsewhere)
+        seen = replace(
+            self._nothing_seen,
+            calls=tuple(sorted(calls, key=lambda call: call.number)),
+            arrived=(*own, *(replace(request, elsewhere=True) for request in elsewhere)),
+            log=self.logs.since(log_began) if Need.LOGS in case.needs else LogSpan(),
+            limit=self.limit,
+            left_open=len(self._api.listener.connections - connections),
+        )
         self._logged = self._logged or self.logs.positions() != log_began
-        left_open = len(self._api.listener.connections - connections)
-        seen = self._scan(case, calls, own, self._api.elsewhere.arrived(before_elsewhere), log)
+        self._scan(case.name, seen)
         if OWN_LIMIT.script.orders[0] in case.script.orders:
             self._learn_limit(seen)
         await self._probe(cards[0])
-        return replace(seen, left_open=left_open)
+        return seen
 
     def _learn_limit(self, seen: Seen) -> None:
         """Measure after how many seconds the back end gave up a stalled request, or made another one."""
@@ -246,44 +271,32 @@ class CaseRunner:
         text = f"{self._seed} {case.name} {platform} {repetition} {self._tries[case.name, platform]}"
         return f"canary-{blake2b(text.encode(), digest_size=9).hexdigest()}"
 
-    def _scan(
-        self,
-        case: BackEndCase,
-        calls: Sequence[model.PhoneCall],
-        own: Sequence[model.Arrived],
-        elsewhere: Sequence[model.Arrived],
-        log: LogSpan,
-    ) -> Seen:
-        """What a case saw, after a scan for secrets and for values that are where they must not be."""
+    def _scan(self, case: str, seen: Seen) -> None:
+        """Look for secrets, and for values that are where they must not be, in what the case of this name saw."""
         new = self.upstream.arrived(self._scanned)
         self._scanned += len(new)
-        self._cards.scan(case.name, calls, (*new, *elsewhere))
-        arrived = (*own, *(replace(request, elsewhere=True) for request in elsewhere))
-        given = (request for call in calls for request in self._cards.given_for(call))
-        self._watch.scan_answers(case.name, calls, (*arrived, *given))
-        seen = replace(
-            self._nothing_seen,
-            calls=tuple(sorted(calls, key=lambda call: call.number)),
-            arrived=arrived,
-            log=log,
-            limit=self.limit,
-        )
+        self._cards.scan(case, seen.calls, (*new, *(request for request in seen.arrived if request.elsewhere)))
+        given = (request for call in seen.calls for request in self._cards.given_for(call))
+        self._secrets.scan_answers(case, seen.calls, (*seen.arrived, *given))
         # the beginning of each value is kept until the run is over
         self.values.update(dict.fromkeys((card, value[:2000]) for card, value in seen.opaque()))
-        return seen
 
     def _whole_run(self, case: BackEndCase) -> Seen:
         """What a case about the whole run sees; the isolation case also gets the first misdelivered value."""
-        log, requests = self.logs.rest(), (*self.upstream.arrived(), *self._api.elsewhere.arrived())
-        # the log is searched for the run's last 4000 values; one round has fewer
-        exposures, values = self._watch.exposures(requests), tuple(self.values)[-4000:]
+        requests = (*self.upstream.arrived(), *self._api.elsewhere.arrived())
         misdelivered = tuple(self._cards.misdelivered)
-        proxied = self._api.proxy.count
+        log = self.logs.rest()
         run = model.WholeRun(
-            self._watch.answers, len(requests), exposures, values, log.missing(), proxied, misdelivered
+            answers=self._secrets.answers,
+            requests=len(requests),
+            exposures=self._secrets.exposures(requests),
+            values=tuple(self.values)[-4000:],  # one round has fewer; the log is searched for each
+            missing_logs=log.missing(),
+            proxied=self._api.proxy.count,
+            misdelivered=misdelivered,
         )
-        first = misdelivered[:1] if case.group is BackEndGroup.ISOLATION else ()
-        calls, arrived = tuple(value.call for value in first), tuple(value.request for value in first)
+        shown = misdelivered[:1] if case.group is BackEndGroup.ISOLATION else ()
+        calls, arrived = tuple(value.call for value in shown), tuple(value.request for value in shown)
         return replace(self._nothing_seen, calls=calls, arrived=arrived, log=log, run=run)
 
     def forget(self) -> None:
@@ -345,14 +358,6 @@ class CaseRunner:
             task.cancel()
 
     @property
-    def _stopped(self) -> dict[str, Any]:
-        """Verdict and reason of a case that cannot be carried out any more; empty while one can."""
-        if self.gone:
-            return {"verdict": Verdict.NOT_TESTABLE, "why": self.gone}
-        time_up = "The run's time was up before this case: the back end kept too many calls waiting."
-        return {"verdict": Verdict.NOT_LOOKED_AT, "why": time_up} if self.is_over else {}
-
-    @property
     def is_over(self) -> bool:
         """Whether the time of the run is up."""
         return monotonic() > self.until
@@ -362,10 +367,6 @@ class CaseRunner:
         """Whether this machine has had so much to do that a late call says nothing about the back end."""
         # a tenth of the back end's limit, or of the wallet's (assumed)
         return self.lag > 0.1 * min(self.target.bound, self.limit)
-
-    async def is_there(self) -> bool:
-        """Whether a program listens at the back end's address."""
-        return await listens(Origin.of(self.target.base_url))
 
     def _own(
         self, before: int, cards: Sequence[str], calls: Sequence[model.PhoneCall], *, alone: bool
@@ -377,7 +378,6 @@ class CaseRunner:
         """
         instruments = {self.target.instrument(card) for card in cards}
         began, sent = min((call.began for call in calls), default=0.0), {call.sent for call in calls}
-        # A hash is enough to recognise an sdkOutput: the values are large, and a run has thousands of them.
         for request in self.upstream.arrived(before):
             own = (alone or request.instrument in instruments) and request.at >= began
             if own and (hash(request.sdk_output) not in self._sent or request.sdk_output in sent):
@@ -442,34 +442,66 @@ class CaseRunner:
 
     def _call(self, number: int, ask: model.AppCall, cards: Sequence[str], canary: str) -> model.PhoneCall:
         """The call that the phone is to make. The first cardholder is the one who has the case's cards."""
-        holders = self.target.cardholders
-        first = next((holder for holder in holders if cards[0] in holder.cards), holders[0])
-        others = {-1: model.Cardholder("nobody", (), ()), FORGED: replace(first, name="somebody forged"), 0: first}
-        cardholder = others.get(ask.cardholder) or holders[ask.cardholder]
-        card = (
-            model.ordinary(cardholder.cards, self.target.instrument, 1 + ask.card)[ask.card]
-            if ask.own
-            else cards[ask.card]
-        )
+        cardholder, holders = self._cardholder(ask, cards), self.target.cardholders
+        card = cards[ask.card]
+        if ask.own:
+            card = model.ordinary(cardholder.cards, self.target.instrument, 1 + ask.card)[ask.card]
         session = cardholder.session_for(card)
         if ask.cardholder == FORGED:
             session = tuple((name, _forged(value)) for name, value in session)
-        instrument = self.target.instrument(card)
-        sent = None
-        if ask.operation == model.POST and ask.output is not None:
-            sent = ask.output(f"{canary}-{number}")
-        elif ask.operation == model.POST:
-            serial = next(self.upstream.serials)
-            sent = self.upstream.seal.close(Content.OUTPUT, instrument, serial, canary=f"{canary}-{number}")
-        # a shorter sdkOutput may occur in two cases
-        if len(sent or "") > 16:
+        other_id = None if ask.instrument is None else ask.instrument(card)
+        return model.PhoneCall(
+            number,
+            ask.operation,
+            cardholder.name,
+            other_id or self.target.instrument(card),
+            self._sdk_output(ask, self.target.instrument(card), f"{canary}-{number}"),
+            session=session,
+            cancel=ask.cancel,
+            manner=ask.manner,
+            card=other_id or card,
+            other=next((holder.cards[0] for holder in holders if card not in holder.cards), ""),
+            tamper=ask.tamper,
+        )
+
+    def _cardholder(self, ask: model.AppCall, cards: Sequence[str]) -> model.Cardholder:
+        """Whose session a call presents. The first cardholder is the one who has the case's cards."""
+        holders = self.target.cardholders
+        owner = next((holder for holder in holders if cards[0] in holder.cards), holders[0])
+        if ask.cardholder == NOBODY:
+            return model.Cardholder("nobody", (), ())
+        if ask.cardholder == FORGED:
+            return replace(owner, name="somebody forged")
+        return holders[ask.cardholder] if ask.cardholder else owner
+
+    def _sdk_output(self, ask: model.AppCall, instrument: str, canary: str) -> str | None:
+        """The sdkOutput that a call hands over; None for a GET."""
+        if ask.operation == GET:
+            return None
+        if ask.output is not None:
+            sent = ask.output(canary)
+        else:
+            sent = self.upstream.seal.close(Content.OUTPUT, instrument, next(self.upstream.serials), canary=canary)
+        if len(sent) > 16:  # a shorter sdkOutput may occur in two cases
             self._sent.add(hash(sent))
-        call = model.PhoneCall(number, ask.operation, cardholder.name, instrument, sent, card=card, tamper=ask.tamper)
-        if ask.instrument is not None:
-            call.instrument = call.card = ask.instrument(card)
-        call.other = next((holder.cards[0] for holder in holders if card not in holder.cards), "")
-        call.session, call.cancel, call.manner = session, ask.cancel, ask.manner
-        return call
+        return sent
+
+
+def advice_on_special_call(case: BackEndCase, seen: Seen) -> str:
+    """What to do where the plain call works and this case's call does not."""
+    if any(judging.refuses_length(call, seen) for call in seen.calls):
+        return (
+            "Your back end refused the app's body for its length, by a 413 or by closing the connection unread: raise "
+            "the largest body that its server or its framework takes. The document gives no limit (GAP-3)."
+        )
+    todo = f"The plain call works, and this one has to work as well: {case.says}"
+    if not refuses_content(case, seen):
+        return todo
+    hand_on = (
+        "Hand on the sdkInput of each 200 as it is: it is opaque, so your back end has nothing to look for in it and "
+        "nothing to refuse (API-7, API-8)."
+    )
+    return hand_on if any(order.fault for order in case.script.orders) else f"{todo} {hand_on}"
 
 
 def refuses_content(case: BackEndCase, seen: Seen) -> bool:
