@@ -43,8 +43,9 @@ GRACE = 0.3
 RELAY: ContextVar[Callable[[str, Any], SdkInput] | None] = ContextVar("relay", default=None)
 # The slow seconds that were counted already in calls inside the one under way.
 COUNTED: ContextVar[list[float]] = ContextVar("counted")
-# Whether real time counts. In a sweep it does not: a busy machine would make other rows.
-TIMED: ContextVar[bool] = ContextVar("timed", default=True)
+# Seconds of real time that a call may take in a sweep, where real time does not count: a busy machine would make other
+# rows. None where it counts.
+PATIENCE: ContextVar[float | None] = ContextVar("patience", default=None)
 # When the time of the call under way is over, on the clock of `perf_counter`.
 DEADLINE: ContextVar[float] = ContextVar("deadline", default=inf)
 
@@ -238,15 +239,14 @@ def call_watched(
     Raises:
         StoppedError: its time was over.
     """
-    seconds, timed = max(LIMITS[call].seconds if call in LIMITS else seconds, NOTICEABLE), TIMED.get()
+    seconds, patience = max(LIMITS[call].seconds if call in LIMITS else seconds, NOTICEABLE), PATIENCE.get()
     around, inside, began = COUNTED.get([]), list[float](), perf_counter()
     token = COUNTED.set(inside)
 
     def count(outcome: str = "", line: str = "") -> None:
         really = perf_counter() - began - sum(inside)
-        if (
-            timed and really >= NOTICEABLE
-        ) or outcome:  # code that was stopped was late, so it counts a moment more than its time
+        # code that was stopped was late, so it counts a moment more than its time
+        if outcome or (patience is None and really >= NOTICEABLE):
             really = seconds - sum(inside) + 0.001 if outcome else float(f"{really:.1g}")
             seen(m.CodeTookLong(call, seconds if outcome else really, outcome, line))
             spend(really)
@@ -256,7 +256,7 @@ def call_watched(
         if _is_the_workbooks(owner or getattr(function, "__self__", None)):
             returned = run_to_end(function, *args)  # it ends by itself, and needs no thread
         else:
-            returned = within(seconds if timed else 60.0, function, *args)
+            returned = within(seconds if patience is None else patience, function, *args)
     except StoppedError as stopped:
         count("left behind" if stopped.left_behind else "stopped", stopped.line)
         raise

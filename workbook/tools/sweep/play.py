@@ -4,11 +4,10 @@ A row fails if it shows a finding, or lacks a card, that the ordinary choices do
 surroundings. So a fault of the API fails no app that copes with it as well as the ordinary one.
 """
 
-import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache, lru_cache, wraps
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -21,7 +20,7 @@ from workbook.lessons.plays.run import Run, run_of, screen_of
 from workbook.play.back_end import BackEnd, Network, back_end_over, simulated_back_end
 from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.play.extension.wallet_app import WalletApp
-from workbook.play.own_code import TIMED, exception_words, within
+from workbook.play.own_code import PATIENCE, exception_words
 from workbook.play.platform_a import AppA, PlatformARun
 from workbook.play.platform_b import PlatformBRun, app_named
 from workbook.simulation.faults import FaultPlan, Planned, fault
@@ -65,16 +64,6 @@ def _back_end(c: Combination, world: World, card: str, phone: Any) -> BackEnd:
     return back_end_over(c["back_end"], Network(Service(world, FaultPlan(planned, int(c["seed"]))), takes))
 
 
-def _in_time(patience: float, code: Callable[..., Any]) -> Callable[..., Any]:
-    """The integrator's code, stopped after so many seconds of real time; it takes what `code` takes."""
-
-    @wraps(code)
-    def bounded(*given: Any, **named: Any) -> Any:
-        return within(patience, code, *given, **named)
-
-    return bounded
-
-
 class TimedWallet(WalletApp):
     """A wallet app whose handler takes recorded seconds for each call."""
 
@@ -86,12 +75,8 @@ class TimedWallet(WalletApp):
         super()._call_handler(name, *given, **named)
 
 
-def loop_of(c: Combination, patience: float = 9.0) -> tuple[Loop, str]:
+def loop_of(c: Combination) -> tuple[Loop, str]:
     """The loop of a combination, before its first step, and the id of the card that is added.
-
-    Args:
-        c: the combination.
-        patience: see `Matrix`.
 
     Raises:
         ParameterError: the SDK cannot call code of the integrator's own.
@@ -107,18 +92,18 @@ def loop_of(c: Combination, patience: float = 9.0) -> tuple[Loop, str]:
     if platform == "a":
         variant = VARIANTS_A[c["variant"]]
         variant = variant if c["guarded"] == "yes" else replace(variant, guarded=False)
-        fetch_opc = _in_time(patience, imported("app", c["app"])) if ":" in c["app"] else None
+        fetch_opc = imported("app", c["app"]) if ":" in c["app"] else None
         app = AppA(fetch_opc=fetch_opc)
         return PlatformARun(variant, cards[0], phone=phone, app=app, back_end=back_end, seed=seed), cards[0]
     phone.seed = seed
     flow = VARIANTS_B[c["variant"]]
     if platform == "b":
-        delegate = _bounded(imported("app", c["app"]), patience)() if ":" in c["app"] else None
+        delegate = imported("app", c["app"])() if ":" in c["app"] else None
         flow, app_b = app_named("good" if delegate else c["app"], flow, delegate)
         return PlatformBRun(flow, cards[0], phone=phone, app=app_b, back_end=back_end), cards[0]
     if c["phone"] != NEVER_OPENED:
         _open(phone, cards, world)
-    handler = _bounded(imported("handler", c["handler"]), patience) if ":" in c["handler"] else HANDLERS[c["handler"]]
+    handler = imported("handler", c["handler"]) if ":" in c["handler"] else HANDLERS[c["handler"]]
     wallet = TimedWallet(
         handler,
         flow,
@@ -138,20 +123,9 @@ def _open(phone: PhoneB, cards: tuple[str, ...], world: World) -> None:
         PlatformBRun(payment_instrument_id=card, phone=phone, back_end=simulated_back_end(world)).open()
 
 
-@cache
-def _bounded(kind: type, patience: float) -> type:
-    """The integrator's class, each of its own methods stopped after so many seconds; one class for all combinations."""
-    own = {
-        name: _in_time(patience, code)
-        for name, code in vars(kind).items()
-        if inspect.isfunction(code) and name[0] != "_"
-    }
-    return type(kind.__name__, (kind,), {**own, "__module__": kind.__module__})
-
-
-def walk(loop: Loop, c: Combination) -> None:
-    """Play the loop of a combination to its end: the cardholder goes on as far as possible."""
-    token = TIMED.set(False)
+def walk(loop: Loop, c: Combination, patience: float = 9.0) -> None:
+    """Play the loop of a combination to its end: the cardholder goes on as far as possible, with this `patience`."""
+    token = PATIENCE.set(patience)
     try:
         if isinstance(loop, PlatformARun) and c["taps"] != "1":
             loop.open()
@@ -160,7 +134,7 @@ def walk(loop: Loop, c: Combination) -> None:
         else:
             loop.walk()
     finally:
-        TIMED.reset(token)
+        PATIENCE.reset(token)
 
 
 class Outcome(NamedTuple):
@@ -186,8 +160,8 @@ class Outcome(NamedTuple):
 def outcome(c: Combination, patience: float = 9.0) -> Outcome:
     """Play a combination and check its trace; code that cannot be played is an outcome, too."""
     try:
-        loop, card = loop_of(c, patience)
-        walk(loop, c)
+        loop, card = loop_of(c)
+        walk(loop, c, patience)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # the integrator's code may raise anything
         return Outcome("broke off", found=(f"it raised {exception_words(error)}",))
     watch = getattr(loop.phone, "watch", None)
