@@ -120,7 +120,7 @@ def app(options: argparse.Namespace) -> int:
     from workbook.base.values import check_port
     from workbook.tools.conform.app.cases import APP_CASES
     from workbook.tools.conform.app.run import AppRun, conform_app, of_file
-    from workbook.tools.conform.back_end.session import Stopping
+    from workbook.tools.harness.command import Stopping
     from workbook.tools.harness.output import write_reports
     from workbook.tools.harness.progress import Terminal
     from workbook.tools.harness.selection import choose_cases
@@ -167,7 +167,8 @@ def _count(cases: Sequence[BackEndCase], config: Config) -> int:
 def _carry_out(options: argparse.Namespace, cases: Sequence[BackEndCase], config: Config) -> int:
     """Run the cases and write the reports; the worst verdict decides the exit code."""
     from workbook.tools.conform.back_end.cases import CASES
-    from workbook.tools.conform.back_end.session import RunOptions, Stopping, conform
+    from workbook.tools.conform.back_end.session import RunOptions, conform
+    from workbook.tools.harness.command import Stopping
     from workbook.tools.harness.output import write_reports
     from workbook.tools.harness.progress import Terminal
 

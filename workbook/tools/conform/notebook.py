@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -20,7 +21,7 @@ from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import Api, BackEndForm, Config, Exports, load_config
 from workbook.tools.conform.back_end.model import PLATFORMS, SURFACE, BackEndCase, Cardholder, Need, Target
-from workbook.tools.conform.back_end.session import RunOptions, exported, surroundings
+from workbook.tools.conform.back_end.session import RunOptions, proxy_and_authority
 from workbook.tools.harness.notebook import Result
 from workbook.tools.harness.progress import cell_progress
 from workbook.tools.harness.report import RunRecord
@@ -98,7 +99,9 @@ def relay_running(kind: Any, api: MockApi, log: Path, *, handler: Any = None, de
         logger.addHandler(file)
         logger.setLevel(logging.INFO)
         logger.propagate = False
-        with exported(surroundings(api, proxy=True) | Exports().values(api.url, api.key, api.ca_file)):
+        with environment_variables(
+            proxy_and_authority(api, proxy=True) | Exports().values(api.url, api.key, api.ca_file)
+        ):
             relay = kind(api.url, api.key, RELAY_SESSIONS, deadline=deadline)
         undo.callback(relay.api.close)
         server = _reference.serve(relay, handler=handler or _reference.Handler)
@@ -108,6 +111,21 @@ def relay_running(kind: Any, api: MockApi, log: Path, *, handler: Any = None, de
         undo.callback(thread.join)
         undo.callback(server.shutdown)
         yield f"http://127.0.0.1:{server.server_port}"
+
+
+@contextmanager
+def environment_variables(values: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables for the block."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def target(address: str, log: Path, *, tls: bool = False) -> Target:

@@ -14,7 +14,7 @@ from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 from workbook.simulation.world import Instrument, World
 from workbook.tools.conform.back_end.api_side import MockApi, ProxyTrap, ScriptedApi
 from workbook.tools.conform.back_end.model import GET, Identity, Order
-from workbook.tools.conform.back_end.session import surroundings
+from workbook.tools.conform.back_end.session import proxy_and_authority
 from workbook.tools.mockserver.server import running
 
 CARD = "PIAPISIDE00000001"
@@ -63,14 +63,14 @@ def test_a_proxy_of_the_environment_leads_to_the_api_and_nowhere_else(over_tls):
 
 
 def test_the_environment_names_the_authority_and_the_proxy(over_tls):
-    said = surroundings(over_tls, proxy=True)
+    said = proxy_and_authority(over_tls, proxy=True)
     authorities = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
     proxies = ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
     assert {said[name] for name in authorities} == {str(over_tls.ca_file)}
     assert {said[name] for name in proxies} == {over_tls.proxy.base_url}
     assert said["no_proxy"] == said["NO_PROXY"] == ""
     with MockApi([CARD]) as api:
-        assert surroundings(api, proxy=False) == {}
+        assert proxy_and_authority(api, proxy=False) == {}
 
 
 def test_an_order_sets_a_cookie_and_says_that_it_is_assumed():

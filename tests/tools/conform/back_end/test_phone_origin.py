@@ -14,7 +14,8 @@ import trustme
 from workbook.api.net import Origin, wrong_origin
 from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end.model import Broke, PhoneCall
-from workbook.tools.conform.back_end.phone import LARGEST_READ, OriginClient, listens
+from workbook.tools.conform.back_end.phone import LARGEST_READ, OriginClient
+from workbook.tools.harness.command import listens
 
 
 class Raw:

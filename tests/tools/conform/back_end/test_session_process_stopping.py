@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from workbook.tools.conform.back_end.session import Stopping
+from workbook.tools.harness.command import Stopping
 
 
 def press(number=signal.SIGINT):

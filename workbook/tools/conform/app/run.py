@@ -37,7 +37,7 @@ from workbook.tools.conform.app.device import Device, DeviceA, PhoneReply
 from workbook.tools.conform.app.phone import JSON_ESCAPES, Client, PhoneServer, PlayedBackEnd
 from workbook.tools.conform.back_end.config import BackEndStart, GetForm, PostForm
 from workbook.tools.conform.back_end.model import SURFACE, BackEndOperation, PhoneCall, Seen, Surface
-from workbook.tools.conform.back_end.session import StartCommand, Stopping
+from workbook.tools.harness.command import StartCommand, Stopping
 from workbook.tools.harness.logs import LogLine, Logs
 from workbook.tools.harness.model import CaseResult, Miss, Verdict, gravest
 from workbook.tools.harness.progress import RunProgress

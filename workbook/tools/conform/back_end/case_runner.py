@@ -23,7 +23,8 @@ from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.judging import ASK, HAND_ON, WORK, CardWatch
 from workbook.tools.conform.back_end.model import GET, BackEndCase, BackEndGroup, BackEndResult, Need, Seen, Target
-from workbook.tools.conform.back_end.phone import Phone, listens
+from workbook.tools.conform.back_end.phone import Phone
+from workbook.tools.harness.command import PRINTED, listens
 from workbook.tools.harness.logs import Logs, LogSpan
 from workbook.tools.harness.model import Miss, Root, Verdict, gravest
 
@@ -193,7 +194,7 @@ class CaseRunner:
     def _unseen(self, result: BackEndResult, seen: Seen) -> BackEndResult | None:
         """The result of a case that missed nothing because there was nothing to see; None where there was."""
         case = result.case
-        if Need.LOGS in case.needs and all(path.name == model.PRINTED for path in self.target.logs):
+        if Need.LOGS in case.needs and all(path.name == PRINTED for path in self.target.logs):
             silent = not self._logged if case.script.judges_run else next(iter(seen.log), None) is None
             return replace(result, verdict=Verdict.NOT_LOOKED_AT, why=SILENT) if silent else None
         requests = self.upstream.arrived() if Need.PROXY in case.needs else ()

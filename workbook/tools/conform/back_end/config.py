@@ -26,6 +26,7 @@ from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end import model
 from workbook.tools.conform.back_end.model import BOUND, RAW, BackEndGroup, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
+from workbook.tools.harness.command import PRINTED
 from workbook.tools.harness.report import is_weak
 from workbook.tools.harness.selection import Baseline, Known
 
@@ -414,7 +415,7 @@ class Config:
         start = self.form.start
         if not start.command:
             return self.target
-        return replace(self.target, logs=(*self.target.logs, Path(model.PRINTED)), proxied=start.proxy)
+        return replace(self.target, logs=(*self.target.logs, Path(PRINTED)), proxied=start.proxy)
 
 
 def load_config(path: Path, environ: Mapping[str, str] = os.environ) -> Config:

@@ -303,8 +303,6 @@ EACH_WORKER = (Together((AppCall(GET),) * 6),) * 16
 # The document does not specify this side. It is the integrator's own, so all of it is configuration.
 
 PLATFORMS = ("platform A", "platform B")
-# The name of the log that holds what a start command prints.
-PRINTED = "command-output.log"
 # Instead of a JSON pointer: the body is the value itself.
 RAW = "raw"
 # Seconds that the wallet waits (wallet). A later answer counts as none.

@@ -8,7 +8,7 @@ import base64
 import json
 import ssl
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
@@ -192,21 +192,6 @@ async def _read(answer: httpx.Response, call: PhoneCall) -> None:
         call.broke, call.status = (Broke.HUGE, answer.status_code) if huge else (Broke.SPOILT, None)
     else:
         call.status, call.headers, call.body, call.partial = answer.status_code, headers, body, b""
-
-
-async def listens(origin: Origin, tries: int = 3) -> bool:
-    """Whether a connection can be made; several tries leave a program about a second to restart."""
-    pause = 0.4  # seconds between two tries
-    for attempt in range(tries):
-        await asyncio.sleep(pause if attempt else 0)
-        with suppress(OSError):
-            for address in await origin.addresses():
-                with suppress(OSError, TimeoutError):
-                    async with asyncio.timeout(pause * 2):
-                        _reader, writer = await asyncio.open_connection(address, origin.port)
-                    writer.close()
-                    return True
-    return False
 
 
 class Phone(AbstractAsyncContextManager["Phone"]):
