@@ -64,9 +64,13 @@ def add_case_options(parser: argparse.ArgumentParser) -> None:
     """Add what chooses cases and judges them, for the commands that run some."""
     parser.add_argument("--list", action="store_true", help="list the cases")
     parser.add_argument(
-        "--only", nargs="+", action="extend", default=[], metavar="PATTERN",
+        "--only",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="PATTERN",
         help="run only these cases: names, groups or globs",
-    )  # fmt: skip
+    )
     parser.add_argument("--strict", action="store_true", help="a warning, and a case not looked at, fail the run")
     parser.add_argument(
         "--baseline", type=Path, metavar="FILE", help="known failures: a file, or an older conform.json"

@@ -51,9 +51,14 @@ The API key is read from the environment variable WORKBOOK_API_KEY, never from a
     )
     parser.add_argument("-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
     parser.add_argument(
-        "-f", dest="files", action="append", default=[], type=Path, metavar="FILE",
+        "-f",
+        dest="files",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
         help="parameters from a .toml, .json or .yaml file; a later file counts before an earlier one, -p before all",
-    )  # fmt: skip
+    )
     parser.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="default: %(default)s")
     _add_directory(parser)
     _add_time_limit(parser)
@@ -83,8 +88,8 @@ def _add_time_limit(parser: Parser) -> None:
 
 def require_lab(command: str) -> None:
     """Raise ConfigurationError where the packages of the extra `lab` are not installed."""
-    imported = ("jupyterlab", "ipykernel", "ipywidgets", "anywidget", "nbclient", "nbconvert", "nbformat", "numpy",
-                "pandas", "papermill")  # fmt: skip
+    jupyter = ("jupyterlab", "ipykernel", "ipywidgets", "anywidget", "nbclient", "nbconvert", "nbformat", "papermill")
+    imported = (*jupyter, "numpy", "pandas")
     missing = [name for name in imported if find_spec(name) is None]
     if missing:
         from workbook.base.files import pip_line

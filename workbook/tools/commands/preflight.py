@@ -61,9 +61,14 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     """Add what both commands read."""
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="folders of the project")
     parser.add_argument(
-        "--signing", nargs="+", action="extend", default=[], type=Path, metavar="FILE",
+        "--signing",
+        nargs="+",
+        action="extend",
+        default=[],
+        type=Path,
+        metavar="FILE",
         help="texts of signing reports; profiles and archives of platform B",
-    )  # fmt: skip
+    )
     parser.add_argument("--machine", default="", metavar="NAME", help="the machine that made the certificates")
 
 
@@ -163,12 +168,16 @@ def _print_request(rows: Collection[Mapping[str, str]], rows_b: Collection[Mappi
         say("Please allowlist this app with the wallet provider (A-ALLOW-1), one entry for each line:")
     for row in rows:
         note = f" ({row['note']})" if row["note"] else ""
-        say(f"\n  application id  {row['applicationId']}\n  SHA-256         {row['sha256']}\n"
-            f"  build variant   {row['variant']}\n  signed on       {row['machine']}{note}")  # fmt: skip
+        say(
+            f"\n  application id  {row['applicationId']}\n  SHA-256         {row['sha256']}\n"
+            f"  build variant   {row['variant']}\n  signed on       {row['machine']}{note}"
+        )
     if rows_b:
         say("Platform B: please allowlist these with the wallet provider, and associate them with the cards (wallet):")
     for row in rows_b:
-        say(f"\n  bundle id       {row['bundleId']}\n  target          {row['target']}\n"
+        say(
+            f"\n  bundle id       {row['bundleId']}\n  target          {row['target']}\n"
             f"  team id         {row['teamId']}\n  store id        {row['storeId']}\n"
             f"  at the scheme   associated application identifier {row['associatedApplicationIdentifier']}, "
-            f"associated store identifier {row['storeId']}")  # fmt: skip
+            f"associated store identifier {row['storeId']}"
+        )

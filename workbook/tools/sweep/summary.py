@@ -148,11 +148,12 @@ def summarise(matrix: Matrix, out: Path, played: int, seconds: float) -> dict[st
         "rate": {"played": played, "seconds": round(seconds, 3), "per_second": round(played / max(seconds, 1e-9), 1)},
     }
     values = {"title": "A sweep", "document": document, "kinds": kinds, "shares": tally.shares()}
-    write_all({
-        out / "sweep.json": to_json(to_report(document)),
-        out / "index.html": page("tools/sweep/sweep.html", **values),
-        out / "summary.md": fill("tools/sweep/sweep.md", **values),
-    })  # fmt: skip
+    files = {
+        "sweep.json": to_json(to_report(document)),
+        "index.html": page("tools/sweep/sweep.html", **values),
+        "summary.md": fill("tools/sweep/sweep.md", **values),
+    }
+    write_all({out / name: text for name, text in files.items()})
     return document
 
 
