@@ -63,6 +63,10 @@ class ParameterError(ConfigurationError):
     """A notebook parameter or a command-line value is wrong."""
 
 
+class NotInstalledError(WorkbookError):
+    """A program that the work needs is not on this machine."""
+
+
 class OpaqueDataError(WorkbookError, ValueError):
     """An sdkInput or sdkOutput is not what it should be.
 

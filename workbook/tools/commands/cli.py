@@ -10,7 +10,7 @@ from contextlib import suppress
 from workbook.base.files import pip_line
 from workbook.base.terminal import say
 from workbook.base.values import did_you_mean
-from workbook.errors import ConfigurationError, ExitCode, ParameterError, WorkbookError
+from workbook.errors import ConfigurationError, ExitCode, NotInstalledError, ParameterError, WorkbookError
 from workbook.tools.commands import (
     Handler,
     Parser,
@@ -46,7 +46,8 @@ def main(argv: list[str] | None = None) -> int:
     except WorkbookError as error:
         _print_error(str(error))
         of_conform = ExitCode.CONFIGURATION if isinstance(error, ConfigurationError) else ExitCode.BROKEN
-        return of_conform if words[:1] == ["conform"] else ExitCode.NOTHING_DONE  # its 1 and 2 say how cases ended
+        undecided = words[:1] != ["conform"] or isinstance(error, NotInstalledError)
+        return ExitCode.NOTHING_DONE if undecided else of_conform  # its 1 and 2 say how cases ended
     except Exception as error:  # noqa: BLE001  # the last handler before the user
         if os.environ.get("WORKBOOK_DEBUG"):
             _print_error("".join(traceback.format_exception(error)).rstrip())

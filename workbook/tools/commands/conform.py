@@ -118,15 +118,16 @@ def run(options: argparse.Namespace) -> int:
 def app(options: argparse.Namespace) -> int:
     """Run cases against an app, or list them."""
     from workbook.base.values import check_port
-    from workbook.tools.conform.app.cases import APP_CASES
-    from workbook.tools.conform.app.run import AppRun, conform_app, of_file
+    from workbook.tools.conform.app.run import CASES_OF, conform_app, load_app, of_file
+    from workbook.tools.conform.app.stage import AppRun
     from workbook.tools.harness.command import Stopping
     from workbook.tools.harness.output import write_reports
     from workbook.tools.harness.progress import Terminal
     from workbook.tools.harness.selection import choose_cases
 
     check_port(options.port)
-    cases = choose_cases(APP_CASES, options.only)
+    platform = "A" if options.config is None else load_app(options.config)[0].platform
+    cases = choose_cases(CASES_OF[platform], options.only)
     if options.list:
         return list_cases(cases)
     seed, baseline = checked_seed(options.seed), read_baseline(options)
@@ -143,7 +144,7 @@ def app(options: argparse.Namespace) -> int:
     with Stopping(last=True) as stopping:
         record = conform_app(run, Terminal(values=options.format == "text"), options.port, stopping)
         write_reports(record, options.out)
-        write_baseline(options, baseline, record, APP_CASES)
+        write_baseline(options, baseline, record, CASES_OF[platform])
     return _show(options, record)
 
 

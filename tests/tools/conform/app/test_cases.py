@@ -19,7 +19,7 @@ from workbook.simulation.http import Request
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app.cases import APP_CASES, KEPT, AppSeen
 from workbook.tools.conform.app.device import DeviceA
-from workbook.tools.conform.app.run import Reference, play_core
+from workbook.tools.conform.app.in_process import Reference, play_core
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.harness.logs import LogLine
 from workbook.tools.harness.model import Miss, Verdict, gravest
@@ -307,10 +307,10 @@ SECOND, ASKING, DURING, AFTER = (
     [
         (SECOND, Reference, []),
         (SECOND, OfFirstCard, [f"it is for {INSTRUMENT_IDS[0]}"]),
-        (SECOND, NeverShown, ["no call of provision was made"]),
+        (SECOND, NeverShown, ["no attempt was begun"]),
         (ASKING, Reference, []),
         (ASKING, ShownTooEarly, ["it is shown"]),
-        (DURING, AtOnce, ["3 were made"]),
+        (DURING, AtOnce, ["3 were begun"]),
         (AFTER, Reference, []),  # it hides its button after a success, and does not ask again
         (AFTER, HidesAnyway, ["it is hidden"]),
         (AFTER, NeverAgain, ["it is hidden"]),

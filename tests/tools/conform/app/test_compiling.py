@@ -10,11 +10,12 @@ import pytest
 
 import workbook as wb
 from workbook.base.files import FIXTURES
-from workbook.errors import ConfigurationError
+from workbook.errors import ConfigurationError, NotInstalledError
 from workbook.tools.conform.app import compiling
 from workbook.tools.conform.app.cases import APP_CASES
 from workbook.tools.conform.app.compiling import Toolchain, compiled, files_of
-from workbook.tools.conform.app.run import AppRun, load_app, of_file, started_by
+from workbook.tools.conform.app.run import load_app, of_file, started_by
+from workbook.tools.conform.app.stage import AppRun
 
 APPS = FIXTURES / "apps"
 ERRORS = """\
@@ -88,7 +89,7 @@ def test_a_cache_that_cannot_be_written_is_told(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(ConfigurationError, match=r"Cannot keep compiled classes in .*XDG_CACHE_HOME"):
+    with pytest.raises(ConfigurationError, match=r"Cannot keep compiled code in .*XDG_CACHE_HOME"):
         compiled([source(tmp_path, "class Nowhere")])
 
 
@@ -158,7 +159,7 @@ def test_the_stored_run_is_what_the_lesson_shows() -> None:
 def test_without_kotlin_an_app_of_ones_own_is_told_what_to_install(tmp_path: Path) -> None:
     source(tmp_path, "class Mine")
     (tmp_path / "app.toml").write_text('name = "mine"\n[kotlin]\nsources = ["AddCard.kt"]\nmain = "MainKt"\n', "utf-8")
-    with pytest.raises(ConfigurationError, match=r"Kotlin's compiler and Java are not installed: pip install .*kotlin"):
+    with pytest.raises(NotInstalledError, match=r"Kotlin's compiler and Java are not installed: pip install .*kotlin"):
         wb.conform_app(tmp_path / "app.toml")
 
 

@@ -21,7 +21,8 @@ from workbook.flows.variants import A_BEFORE_0_4_0, VARIANTS_A, VariantA
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app.cases import APP_CASES
 from workbook.tools.conform.app.compiling import command, compiled, files_of, missing, standin
-from workbook.tools.conform.app.run import AppRun, conform_app, judge_app
+from workbook.tools.conform.app.run import conform_app, judge_app
+from workbook.tools.conform.app.stage import AppRun
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.report import RunRecord, from_json, to_json
 from workbook.tools.harness.selection import choose_cases

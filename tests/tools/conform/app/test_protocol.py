@@ -40,6 +40,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "passEntries": {"service": 1},
     "remotePassEntries": {"service": 1},
     "generate": {"service": 1, "identifier": "x", "certificateChain": ["x"], "nonce": "x", "nonceSignature": "x"},
+    "holds": {"card": "x", "onWatch": False},
     "usePhone": {"name": "ready"},
     "useBackEnd": {"operation": "POST", "fails": "500"},
     "next": {"turn": 0, "button": "shown"},

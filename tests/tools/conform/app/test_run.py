@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 import workbook.tools.conform.app.cases as cases_module
-import workbook.tools.conform.app.run as run_module
+import workbook.tools.conform.app.stage as stage_module
 from workbook.base.forms import BadConfigurationError, Form
 from workbook.simulation.scenario import ScenarioForm
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app.cases import APP_CASES
-from workbook.tools.conform.app.run import AppForm, AppRun, conform_app, load_app
+from workbook.tools.conform.app.run import AppForm, conform_app, load_app
+from workbook.tools.conform.app.stage import AppRun
 from workbook.tools.conform.back_end.config import BackEndForm, BaselineForm
 from workbook.tools.conform.back_end.model import SURFACE
 from workbook.tools.harness.model import Miss, Verdict
@@ -53,7 +54,7 @@ def test_how_the_cases_end(monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 
 @pytest.mark.parametrize("mistake", [pytest.param("hangs", marks=pytest.mark.slow), "exits"])
 def test_an_app_that_does_nothing_more_ends_the_run(monkeypatch: pytest.MonkeyPatch, mistake: str) -> None:
-    monkeypatch.setattr(run_module, "PATIENCE", 4.0)
+    monkeypatch.setattr(stage_module, "PATIENCE", 4.0)
     names = ("app.screen.shown-when-possible", "app.form.adds-the-card", "app.life.rotation")
     record = conform_app(run("from-0.4.0", mistake, only=names))
     by_name = {case.name: case.verdict for case in record.cases}
@@ -64,7 +65,7 @@ def test_an_app_that_does_nothing_more_ends_the_run(monkeypatch: pytest.MonkeyPa
     assert ("exit code 3" in record.about.trouble) == (mistake == "exits")
     assert record.about.exit_code == 1
     (missed,) = next(case.misses for case in record.cases if case.verdict is Verdict.FAIL)
-    assert ("the app's process ended" in missed.observed) == (mistake == "exits")
+    assert ("exit code 3" in missed.observed) == (mistake == "exits")
 
 
 @pytest.mark.slow
@@ -118,7 +119,7 @@ START = '\n[start]\ncommand = "x"\n'
         (START, 'name: it is missing; write name = "our app" at the top of the file.'),
         (f'name = "a\\u001b[2J"{START}', "name: it is 'a\\x1b[2J'; give text in quotes"),
         (f"name = 5{START}", "name: it is 5; give text in quotes"),
-        (f"{KOTLIN}{START}", "[kotlin]: [start] has a command already. Keep one of the two"),
+        (f"{KOTLIN}{START}", "[kotlin]: [start] says already how the app is started. Keep one of the two"),
     ],
 )
 def test_a_file_with_a_mistake_is_told_so(tmp_path: Path, text: str, told: str) -> None:
@@ -136,6 +137,6 @@ def test_what_is_wrong_in_a_file_can_always_be_left_out(form: type[Form]) -> Non
 
 
 def test_an_app_is_told_that_all_cases_are_over() -> None:
-    cardholder = run_module.PlayedCardholder(None)  # type: ignore[arg-type]  # nobody is asked
+    cardholder = stage_module.PlayedCardholder(None)  # type: ignore[arg-type]  # nobody is asked
     cardholder.end()
     assert cardholder._next.get_nowait() == {"do": "end", "turn": 0}

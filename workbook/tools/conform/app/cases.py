@@ -1,6 +1,7 @@
-"""The cases of `workbook conform app`: what cardholder, phone and back end do, and what must come of it."""
+"""The cases of `workbook conform app` on platform A; steps, what a case saw, and judges are those of both platforms."""
 
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
@@ -12,8 +13,8 @@ from workbook.base.values import quoted
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.flows.trace import Record
-from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, VARIANTS_A
-from workbook.simulation.phones import CAN_PROVISION_FAILURES, CANCELED, PROVISION_FAILURES
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, VARIANTS_A, VariantB
+from workbook.simulation.phones import CAN_PROVISION_FAILURES, CANCELED, ERRORS, PROVISION_FAILURES
 from workbook.tools.conform.app.device import Device
 from workbook.tools.conform.app.phone import WRONG_ANSWERS, Arrival
 from workbook.tools.conform.back_end.judging import all_of
@@ -159,8 +160,9 @@ AppJudge: TypeAlias = Callable[[AppSeen], Iterator[Miss]]
 
 # What a case is about.
 AppGroup: TypeAlias = Literal[
-    "screen", "form", "fidelity", "concurrency", "recovery", "secrecy", "life", "isolation", "faults"
-]
+    "screen", "form", "fidelity", "concurrency", "recovery", "secrecy", "life", "isolation", "faults",
+    "status", "entries", "art", "request",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +174,14 @@ class AppCase(Case[AppSeen]):
         variant: the only SDK variant that it is for; empty for both.
         asks: it needs the app to count its reports.
         reads: it needs the app to hand over what its page says.
+        measures: it runs alone, and reports what its calls took.
     """
 
-    steps: tuple[AppStep, ...] = field(default=(), repr=False)
+    steps: tuple[Any, ...] = field(default=(), repr=False)
     variant: str = ""
     asks: bool = False
     reads: bool = False
+    measures: bool = False
 
 
 def app_case(  # noqa: PLR0917 - a row of a table
@@ -185,7 +189,7 @@ def app_case(  # noqa: PLR0917 - a row of a table
     name: str,
     says: str,
     rule: str,
-    steps: tuple[AppStep, ...],
+    steps: tuple[Any, ...],
     judge: AppJudge,
     **needs: Any,
 ) -> AppCase:
@@ -197,7 +201,8 @@ def app_case(  # noqa: PLR0917 - a row of a table
     def judged(seen: AppSeen) -> Iterator[Miss]:
         strays = [arrival for arrival in seen.arrivals if not arrival.operation]
         if seen.blocked:
-            yield Miss("a main thread that waits for nothing", seen.blocked, SUSPEND, rule="APP-7", root=Root.NO_ANSWER)
+            waits = SUSPEND_B if isinstance(seen.device.variant, VariantB) else SUSPEND
+            yield Miss("a main thread that waits for nothing", seen.blocked, waits, rule="APP-7", root=Root.NO_ANSWER)
         elif seen.threw:
             ends = "It ends the app. If the call outlived its page, end it with the page; else catch what it throws."
             yield from in_order(seen)
@@ -220,11 +225,21 @@ def app_case(  # noqa: PLR0917 - a row of a table
 
 # The judges.
 
-ATTEMPTS = (m.ProvisionCalled, m.ProvisionWithProviderCalled)
+ATTEMPTS = (m.ProvisionCalled, m.ProvisionWithProviderCalled, m.StartCalled)
+# What hands an sdkOutput to the app; the delegate's call in platform B's earlier variant names no card.
+OUTPUTS = (m.FetchOpcCalled, m.SdkOutputCreated, m.DelegateProvisionWithIdCalled, m.DelegateProvisionCalled,
+           m.ExtensionProvisionCalled)  # fmt: skip
+SUCCESSES = (m.ProvisionSuccess, m.FinishedWithPass)
+FAILURES = (m.ProvisionFailure, m.ProviderFailed, m.OpcFailed, m.ServiceRefused, m.StartThrew, m.DelegateFailed,
+            m.FinishedWithError, m.FinishedWithNeither)  # fmt: skip
 GUARD = "Disable the button in the tap itself, before anything suspends, and enable it when the attempt is over."
 SUSPEND = (
     "Nothing may wait on the main thread: no runBlocking, no blocking HTTP call, no latch. Call your back end on "
     "another dispatcher, in fetchOpc too, the SDK in a coroutine. If only the adapter waits, let it return at once."
+)
+SUSPEND_B = (
+    "Nothing may wait on the main thread: no DispatchSemaphore, no DispatchQueue.main.sync, no blocking HTTP call. "
+    "Await your back end in a Task, and let each function of the adapter return at once."
 )
 NO_MAIN = (
     "A plain JVM has no Dispatchers.Main: give your core another dispatcher, or set it with kotlinx-coroutines-test, "
@@ -263,10 +278,11 @@ def never_came(what: str) -> Miss:
 def set_up_once(seen: AppSeen) -> Iterator[Miss]:
     """A page has one SDK client, also after a rotation. A second one fails where the attempt under way is harmed."""
     todo = (
-        "GET and create belong to the opening of a page, once. Keep the CardProvisioning where a rotation does not end "
-        "it (a view model); on a return to the page ask canProvision again."
+        "The GET and the SDK's client belong to the opening of a page, once. Keep the client where a rotation does not "
+        "end it (a view model); on a return to the page ask it again whether the card can be added."
     )
-    for what, made in (("call of create", len(seen.happened(m.CreateCalled))), ("GET", len(seen.came(GET)))):
+    clients = len(seen.happened(m.CreateCalled, m.ServiceCalled))
+    for what, made in (("client of the SDK", clients), ("GET", len(seen.came(GET)))):
         if made > 1:
             harms = len(seen.happened(*ATTEMPTS)) > 1 or seen.button("rotated") == SHOWN
             yield Miss(f"one {what} for a page", f"{made} were made", todo, rule="APP-2",
@@ -275,9 +291,9 @@ def set_up_once(seen: AppSeen) -> Iterator[Miss]:
 
 
 def one_attempt(seen: AppSeen) -> Iterator[Miss]:
-    """One call of provision, no more and no fewer."""
-    if (calls := len(seen.happened(*ATTEMPTS))) != 1:
-        yield Miss("1 call of provision", f"{calls} were made", GUARD)
+    """One attempt, no more and no fewer."""
+    if (attempts := len(seen.happened(*ATTEMPTS))) != 1:
+        yield Miss("1 attempt", f"{attempts} were begun", GUARD)
 
 
 def in_order(seen: AppSeen) -> Iterator[Miss]:
@@ -305,16 +321,13 @@ def at_least_one(call: type[Event], expected: str, observed: str, todo: str) -> 
 
 def posts_unchanged(seen: AppSeen) -> Iterator[Miss]:
     """Each POST that came carries the sdkOutput that the SDK made, for its card."""
-    trace = seen.device.trace
-    outputs = [
-        *((call.sdk_output, call.payment_instrument_id) for _record, call in trace.seen(m.FetchOpcCalled)),
-        *((call.sdk_output, call.payment_instrument_id) for _record, call in trace.seen(m.SdkOutputCreated)),
-    ]
-    made = {opaque_text(output) + seen.device.output_ends: card for output, card in outputs}
+    messages: list[Any] = [record.message for record in seen.happened(*OUTPUTS)]
+    cards = {opaque_text(message.sdk_output): getattr(message, "payment_instrument_id", "") for message in messages}
+    made = {output + seen.device.output_ends: card for output, card in cards.items()}
     for arrival in seen.came(POST):
         if arrival.sdk_output not in made:
             yield Miss("a POST with the SDK's sdkOutput, byte for byte", "it carries another text", AS_IT_IS)
-        elif arrival.card != made[arrival.sdk_output]:
+        elif arrival.card != (made[arrival.sdk_output] or arrival.card):
             todo = "Send it for the paymentInstrumentId that the SDK gives with it."
             yield Miss(f"a POST for {made[arrival.sdk_output]}", f"it is for {arrival.card}", todo, rule="APP-3",
                        root=Root.WRONG_CARD)  # fmt: skip
@@ -328,10 +341,10 @@ def output_unchanged(seen: AppSeen) -> Iterator[Miss]:
 
 
 def called_once(seen: AppSeen) -> Iterator[Miss]:
-    """The one tap of a case called provision no more than once."""
-    todo = "Call provision once for each tap. After a failure enable the button: the next attempt is the cardholder's."
-    if (calls := len(seen.happened(*ATTEMPTS))) > 1:
-        yield Miss("1 call of provision for one tap", f"{calls} were made", todo, rule="REL-1")
+    """The one tap of a case began no more than one attempt."""
+    todo = "Begin one attempt for each tap. After a failure enable the button: the next attempt is the cardholder's."
+    if (attempts := len(seen.happened(*ATTEMPTS))) > 1:
+        yield Miss("1 attempt for one tap", f"{attempts} were begun", todo, rule="REL-1")
 
 
 def post_once(seen: AppSeen) -> Iterator[Miss]:
@@ -346,11 +359,11 @@ def post_once(seen: AppSeen) -> Iterator[Miss]:
 
 def not_added(seen: AppSeen) -> Iterator[Miss]:
     """If no attempt succeeded: why the last one failed or none began."""
-    if seen.happened(m.ProvisionSuccess):
+    if seen.happened(*SUCCESSES):
         return
     todo = "Add a card first: app.form and app.fidelity say what is in the way."
-    observed = "no call of provision was made"
-    for record in seen.happened(m.ProvisionFailure, m.ProviderFailed, m.OpcFailed):
+    observed = "no attempt was begun"
+    for record in seen.happened(*FAILURES):
         observed = f"{record.message.says}: {getattr(record.message, 'why', '')}"
         todo = PRESENT if "activityProvider" in observed else todo
     yield Miss("a card that was added", observed, todo, root=Root.CASE if todo == PRESENT else Root.FOLLOWS)
@@ -502,7 +515,7 @@ def cancel_is_no_failure(seen: AppSeen) -> Iterator[Miss]:
     """After a cancel the page does not say what it says after a failure, nor a word for one (English only)."""
     text = seen.message("cancelled")
     if text and (text in map(seen.message, FAILED) or re.search(r"(?i)error|fail|wrong|unable|sorry", text)):
-        todo = f"Tell {CANCELED} from the other names: enable the button, and say nothing."
+        todo = f"Tell {CANCELED} or userCancelled from the other names: enable the button, and say nothing."
         yield Miss("no failure told after a cancel", "the page says that the attempt failed", todo)
 
 
@@ -518,8 +531,9 @@ def failure_told(seen: AppSeen) -> Iterator[Miss]:
 
 def nothing_technical(seen: AppSeen) -> Iterator[Miss]:
     """No value, and no name or number of the code or the back end, is on the page."""
-    names = "|".join(name for name in PROVISION_FAILURES if re.search("[a-z][A-Z]", name))  # not a word such as Error
-    names += r"|\w+(?:Exception|Result)|[A-Z]+(?:_[A-Z0-9]+)+|null"
+    # not a word such as Error
+    names = "|".join(name for name in (*PROVISION_FAILURES, *ERRORS) if re.search("[a-z][A-Z]", name))
+    names += r"|\w+(?:Exception|Result|Error)|[A-Z]+(?:_[A-Z0-9]+)+|null|nil"
     technical = rf"\b(?:{names})\b|https?://|[{{}}]|(?i:\b(?:http|status|code)\W*\d+)"
     for look, (_button, text) in seen.looks.items():
         todo = "Say what the cardholder can do, in words of yours; log the rest."
@@ -550,7 +564,9 @@ def offered_where_asked(seen: AppSeen) -> Iterator[Miss]:
 
 
 def opaque_text(value: Any) -> str:
-    """The text of opaque data, wrapped or bare."""
+    """The text of opaque data, wrapped or bare; bytes as base64."""
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
     return str(getattr(value, "text", value))
 
 

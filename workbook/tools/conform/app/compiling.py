@@ -21,11 +21,8 @@ from tempfile import TemporaryDirectory
 
 from workbook.base.children import environment
 from workbook.base.files import NATIVE, explain_failure, pip_line, read_named, write_all
-from workbook.errors import ConfigurationError, ParameterError
+from workbook.errors import ConfigurationError, NotInstalledError, ParameterError
 from workbook.flows.variants import A_FROM_0_4_0, B_LATER, variant_a, variant_b
-
-# How a configuration names the reference app core, which is a part of the workbook.
-REFERENCE_CORE = "native/kotlin"
 
 
 def standin(variant: str) -> dict[str, str]:
@@ -141,25 +138,26 @@ def needed_toolchain() -> Toolchain:
     """The compiler and Java.
 
     Raises:
-        ConfigurationError: one of the two is not installed.
+        NotInstalledError: one of the two is not installed.
     """
     if lacking := missing():
-        raise ConfigurationError(lacking)
+        raise NotInstalledError(lacking)
     return Toolchain(java(), *kotlin_jars())
 
 
-def files_of(names: Iterable[str], folder: Path) -> list[Path]:
-    """The Kotlin files that these names mean: files and folders in `folder`, or parts of the reference app core.
+def files_of(names: Iterable[str], folder: Path, language: str = "Kotlin", ending: str = "kt") -> list[Path]:
+    """The source files that these names mean: files and folders in `folder`, or parts of the reference app core.
 
     Raises:
-        ConfigurationError: there is no such file or folder, or no Kotlin file in it.
+        ConfigurationError: there is no such file or folder, or no file of this language in it.
     """
     found: list[Path] = []
+    core = f"native/{language.lower()}"
     for name in names:
-        path = NATIVE / name.removeprefix("native/") if name.startswith(REFERENCE_CORE) else folder / name
-        own = [path] if path.is_file() else sorted(path.glob("*.kt" if name == REFERENCE_CORE else "**/*.kt"))
+        path = NATIVE / name.removeprefix("native/") if name.startswith(core) else folder / name
+        own = [path] if path.is_file() else sorted(path.glob(f"*.{ending}" if name == core else f"**/*.{ending}"))
         if not own:
-            raise ConfigurationError(f"There is no Kotlin file at {name!r} in {str(folder)!r}.")
+            raise ConfigurationError(f"There is no {language} file at {name!r} in {str(folder)!r}.")
         found += own
     return found
 
@@ -173,7 +171,8 @@ def compiled(files: Sequence[Path], variant: str = A_FROM_0_4_0.name, libraries:
         libraries: jars and folders of classes that they use, besides the standard library and coroutines.
 
     Raises:
-        ConfigurationError: the extra is not installed, or the compiler found mistakes: names each with its line.
+        ConfigurationError: the compiler found mistakes: names each with its line.
+        NotInstalledError: the extra is not installed.
     """
     again = "Name a Kotlin file as UTF-8."
     texts = tuple((path, read_named(path, 1_048_576, again).decode()) for path in files)
@@ -227,17 +226,18 @@ def _key(tools: Toolchain, texts: Iterable[tuple[str, str]], libraries: Iterable
     return sha256(repr((str(tools.compiler), sorted(texts), used)).encode()).hexdigest()[:32]
 
 
-def cache_folder(keep: int = 20) -> Path:
-    """Where compiled classes are kept: in XDG_CACHE_HOME, or else in `.cache` of the user's home.
+def cache_folder(language: str = "kotlin", keep: int = 20) -> Path:
+    """Where what was compiled is kept: in XDG_CACHE_HOME, or else in `.cache` of the user's home.
 
     Args:
-        keep: the latest compilations stay; one takes 300 KB.
+        language: "kotlin" or "swift".
+        keep: the latest compilations stay; one takes 300 KB in Kotlin, 30 MB in Swift.
 
     Raises:
         ConfigurationError: it cannot be written.
     """
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "provisioning-workbook" / "kotlin"
-    with explain_failure(f"Cannot keep compiled classes in {str(folder)!r}", "Set XDG_CACHE_HOME to another folder."):
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "provisioning-workbook" / language
+    with explain_failure(f"Cannot keep compiled code in {str(folder)!r}", "Set XDG_CACHE_HOME to another folder."):
         folder.mkdir(parents=True, exist_ok=True)
         latest_first = sorted(folder.iterdir(), key=lambda path: -path.stat().st_mtime)
     for old in latest_first[keep:]:
@@ -249,7 +249,7 @@ def command(classes: Path, main: str, *, libraries: Sequence[Path] = ()) -> str:
     """A command line that runs compiled code.
 
     Raises:
-        ConfigurationError: the extra is not installed.
+        NotInstalledError: the extra is not installed.
     """
     tools = needed_toolchain()
     return "exec " + shlex.join(tools.line(tools.classpath(classes, *libraries), main))

@@ -207,7 +207,7 @@ class SdkCall:
         first: what the app saw before it, where the table waits for that: the tap on Add, or the POST's answer.
     """
 
-    task: asyncio.Task[None]
+    task: asyncio.Task[PhoneReply]
 
     def __init__(self, of: SdkClient, call: Event, first: Event | None = None) -> None:
         self.says = call.says
@@ -227,8 +227,10 @@ class SdkCall:
 
     async def go_on(self, answer: p.Turn) -> PhoneReply:
         """Give it the app's answer, and run until it asks again or ends."""
+        if self.task.done():  # the wallet waited no longer, and has ended the attempt meanwhile
+            return self.task.result()
         self._next = asyncio.get_running_loop().create_future()
-        if not self._answer.done():  # else it waited no longer
+        if not self._answer.done():
             self._answer.set_result(answer)
         return await asyncio.shield(self._next)
 
@@ -242,13 +244,16 @@ class SdkCall:
         self._next.set_result(what | {"turn": self.of.device.turn_of(self)})
         return await self._answer
 
-    async def _run(self) -> None:
+    async def _run(self) -> PhoneReply:
         try:
             reply = self.reply(await self._outcome())
         except Exception as error:  # noqa: BLE001 - it is raised again where the answer is waited for
-            self._next.set_exception(error)
-        else:
-            self._next.set_result(reply)  # the current future: `go_on` replaces the earlier one
+            if not self._next.done():
+                self._next.set_exception(error)
+            return {}
+        if not self._next.done():  # the current future: `go_on` replaces the earlier one
+            self._next.set_result(reply)
+        return reply
 
     async def _outcome(self) -> Event:
         of, call, first, allowed = self.of, self._call, self._first, self.of.machine.allowed

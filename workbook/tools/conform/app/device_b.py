@@ -28,6 +28,10 @@ class DeviceB(Device):
     Args:
         variant: of the SDK.
         phone: its facts.
+
+    Attributes:
+        refuses: the sdkInputs, as base64 text, that the SDK no longer takes; a case says which.
+        generated: each call that asked for a request.
     """
 
     def __init__(
@@ -36,6 +40,8 @@ class DeviceB(Device):
         super().__init__(client, f"Your app {client} on platform B, {variant.name} variant", seed=seed, pace=pace)
         self.variant = variant
         self.phone = phone or PhoneB(number=next(NUMBERS), seed=seed, profile="field")
+        self.refuses: set[str] = set()
+        self.generated: list[p.Generate] = []
         self._latest: SdkClient | None = None
 
     def use(self, name: str, card: str) -> None:
@@ -69,7 +75,12 @@ class DeviceB(Device):
             case p.RemotePassEntries():
                 self.note(m.SdkRemotePassEntriesCalled())
                 return self._entries(self._extension(call).cards if self.phone.watch is not None else ())
+            case p.Holds():
+                watch = self.phone.watch
+                there = self.phone.cards if not call.on_watch else watch.cards if watch is not None else ()
+                return {"holds": call.card in there}
             case p.Generate():
+                self.generated.append(call)
                 return await _Generation(self, self._extension(call), call).begin()
             case _:
                 return await super()._answer(call)
@@ -99,6 +110,8 @@ class DeviceB(Device):
     def _make_extension_service(self, call: p.MakeExtensionService) -> PhoneReply:
         seal = HardSeal(self.seed)
         given = [_bytes("sdkInputs", text) for text in call.sdk_inputs]
+        if self.refuses.intersection(call.sdk_inputs):
+            return self._refuse("invalidSDKInput", "the case has the SDK refuse an sdkInput that it gave earlier")
         if not given:
             return self._refuse("emptySDKInputs", "the list is empty")
         try:

@@ -119,13 +119,14 @@ class PlayedBackEnd:
         failing: by operation, the name of what it does wrong, one of `WRONG_ANSWERS`.
         held: by operation, an event that an answer waits for.
         escapes: the answers' JSON escapes each slash, as some servers do.
+        swaps: POST is answered with an sdkInput of another card.
     """
 
     def __init__(self, surface: Surface, *, seed: int = 7, session: str = "") -> None:
         self.arrivals: list[Arrival] = []
         self.failing: dict[str, str] = {}
         self.held: dict[str, asyncio.Event] = {}
-        self.escapes = False
+        self.escapes = self.swaps = False
         self._operations = {GET: surface.get, POST: surface.post}
         self._session = session
         service = Service(World(seed=seed))
@@ -187,6 +188,8 @@ class PlayedBackEnd:
         try:
             if arrival.operation == GET:
                 arrival.given = self._relay.get(arrival.card).text
+            elif self.swaps:
+                arrival.given = self._relay.get(next(card for card in INSTRUMENT_IDS if card != arrival.card)).text
             else:
                 sdk_output = (arrival.sdk_output or "").removesuffix(JSON_ESCAPES)
                 arrival.given = self._relay.post(arrival.card, sdk_output).text
@@ -262,6 +265,7 @@ class PhoneServer:
         key: what each call has to carry.
         clients: by their names.
         on_hello: called with each new client, before its next call is read.
+        on_stray: called with each request that is for another machine.
     """
 
     surface: Surface = SURFACE
@@ -273,6 +277,7 @@ class PhoneServer:
     clients: dict[str, Client] = field(default_factory=dict, init=False)
     url: str = field(default="", init=False)
     on_hello: Callable[[Client], None] = field(default=lambda _client: None, kw_only=True)
+    on_stray: Callable[[Request], None] = field(default=lambda _request: None, kw_only=True)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -304,6 +309,7 @@ class PhoneServer:
     async def respond(self, request: Request) -> Response:
         """The answer to a call of the protocol, or to a request of an app to its back end."""
         if not is_own_host(request):
+            self.on_stray(request)
             return answered(403, {"error": "This server is for this machine only."})
         if request.target.startswith("/back-end/"):
             return await self._back_end(request)

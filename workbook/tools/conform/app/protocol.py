@@ -196,9 +196,17 @@ class Generate(OfService):
     """`generateAddPaymentPassRequestForPassEntryWithIdentifier(...)` (X-GEN-1)."""
 
     identifier: Text
+    configuration: Number = 0
     certificate_chain: Annotated[list[Text], Field(max_length=100, description="a list of at most 100 texts")]
     nonce: Text
     nonce_signature: Text
+
+
+class Holds(PhoneRequest):
+    """Whether the wallet holds this card, as the platform tells an app; no call of the SDK."""
+
+    card: Line
+    on_watch: StrictBool
 
 
 class UsePhone(PhoneRequest):
@@ -216,7 +224,11 @@ class UseBackEnd(PhoneRequest):
 
 
 class Next(Turn):
-    """Tells the result of the last action, and asks what the cardholder does next. See `Driving.kt`."""
+    """Tells the result of the last action, and asks what to do next. See `Driving.kt` and `Driving.swift`.
+
+    After a call of the wallet it has what the handler returned, and what the call took: microseconds by the process's
+    clock, those of them in which the stand-in waited for the workbook, and the process's peak memory in bytes.
+    """
 
     threw: Annotated[StrictStr, Field(max_length=1000)] = ""
     uncaught: Annotated[StrictStr, Field(max_length=1000)] = ""
@@ -224,6 +236,14 @@ class Next(Turn):
     button: StrictStr = "absent"
     message: Text = ""
     reports: Number = 0
+    pass_entries_available: StrictBool = False
+    remote_pass_entries_available: StrictBool = False
+    entries: list[Line] = []
+    arts: list[Line] = []
+    request: Line = ""
+    microseconds: Number = 0
+    of_standin: Number = 0
+    peak_memory: Annotated[StrictInt, Field(ge=0, description="a whole number from 0")] = 0
 
 
 # Every call by its name in the path.
@@ -231,7 +251,8 @@ PHONE_CALLS: Mapping[str, type[PhoneRequest]] = {
     kind.__name__[0].lower() + kind.__name__[1:]: kind
     for kind in (Hello, Create, CanProvision, CreateSdkOutput, Provision, ProvisionWithProvider, Activity, Opc, NoOpc,
                  Cancelled, MakeService, ActivateWatch, CanAddCard, CanAddCardDetails, Start, GoOn, SdkInput,
-                 NoSdkInput, MakeExtensionService, PassEntries, RemotePassEntries, Generate, UsePhone, UseBackEnd, Next)
+                 NoSdkInput, MakeExtensionService, PassEntries, RemotePassEntries, Generate, Holds, UsePhone,
+                 UseBackEnd, Next)
 }  # fmt: skip
 
 

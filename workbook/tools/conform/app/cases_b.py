@@ -1,0 +1,716 @@
+"""The cases of `workbook conform app` on platform B: the app with its delegate, and the extension of the wallet.
+
+In the app the steps and most judges are platform A's. The extension's cases have the wallet call one function of the
+handler after the other, each in a new process or with a new handler in the same one (X-HANDLER-1).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any, TypeAlias
+
+from workbook.flows import messages as m
+from workbook.flows.messages import Event
+from workbook.flows.variants import B_LATER
+from workbook.simulation.phones import TARGETS
+from workbook.tools.conform.app import cases as c
+from workbook.tools.conform.app import protocol as p
+from workbook.tools.conform.app.cases import (
+    ADDED,
+    CLOSE,
+    HELD_POST,
+    OPEN,
+    OPENED,
+    SETTLE,
+    TAP,
+    WALLET,
+    AppCase,
+    AppJudge,
+    AppSeen,
+    Fail,
+    Hold,
+    Look,
+    Outlast,
+    Reached,
+    Release,
+    SetPhone,
+    app_case,
+)  # fmt: skip
+from workbook.tools.conform.app.device_b import DeviceB
+from workbook.tools.conform.app.phone import WRONG_ANSWERS, Arrival
+from workbook.tools.conform.back_end.judging import all_of
+from workbook.tools.conform.back_end.model import GET, POST
+from workbook.tools.harness.model import Miss, Root
+
+# The functions of the handler that the wallet calls, by name, with the seconds that each has (X-STATUS-3, X-ENTRIES-3,
+# and for the request: wallet).
+STATUS, ENTRIES, REMOTE_ENTRIES, GENERATE = "status", "passEntries", "remotePassEntries", "generate"
+LIMITS: Mapping[str, float] = {STATUS: 0.1, ENTRIES: 20.0, REMOTE_ENTRIES: 20.0, GENERATE: 20.0}
+
+
+# What the wallet does, besides the steps of platform A. Data only; `wallet.WalletStage` carries it out.
+
+
+@dataclass(frozen=True, slots=True)
+class WalletCall:
+    """The wallet calls a function of the handler.
+
+    Attributes:
+        function: one of `LIMITS`.
+        card: the number of the card that a request is for; 99 for one that nobody knows.
+        new_process: the handler runs in a process of its own, else in one that the case keeps.
+        stays: seconds for which its process stays after the function has returned.
+    """
+
+    function: str
+    card: int = 0
+    new_process: bool = True
+    stays: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AtOnce:
+    """The wallet makes these calls at the same time."""
+
+    calls: tuple[WalletCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UsePhone:
+    """From here on the phone is the one of this name, one of `simulation.phones.PHONES_B`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Each file that app and extension share loses its second half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """The SDK no longer takes what the back end has given for these cards so far."""
+
+    cards: tuple[int, ...] = (0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """From here on POST is answered with an sdkInput of another card."""
+
+
+@dataclass(frozen=True, slots=True)
+class Die:
+    """The system ends the app's process; a new one begins."""
+
+
+WalletStep: TypeAlias = c.AppStep | WalletCall | AtOnce | UsePhone | Damage | Expire | Swap | Die
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerCall:
+    """One call of the wallet, as it went.
+
+    Attributes:
+        call: which.
+        began: seconds since the phone began.
+        ended: the same of its end.
+        answer: what the process told; None where it told nothing.
+        failed: why it told nothing, in words.
+        cold: it was the first call of its process.
+        request: what a request was asked with.
+    """
+
+    call: WalletCall
+    began: float
+    ended: float
+    answer: p.Next | None
+    failed: str = ""
+    cold: bool = True
+    request: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def own_seconds(self) -> float:
+        """What the integrator's code took by the process's own clock, without the stand-in's calls of the workbook."""
+        return 0.0 if self.answer is None else max(0, self.answer.microseconds - self.answer.of_standin) / 1e6
+
+
+@dataclass(slots=True)
+class WalletSeen(AppSeen):
+    """Everything that one case saw on platform B.
+
+    Attributes:
+        calls: the wallet's calls.
+        desk: how many times slower a phone is taken to be than this machine.
+        saved: whether there were files in the shared storage when they were damaged.
+    """
+
+    device: DeviceB
+    calls: list[HandlerCall] = field(default_factory=list)
+    desk: float = 1.0
+    saved: bool = True
+
+    def during(self, call: HandlerCall, *events: type[Event]) -> list[Event]:
+        """The events of these kinds while the call ran."""
+        records = self.happened(*events)
+        return [record.message for record in records if call.began <= record.at <= call.ended]  # type: ignore[misc]
+
+    def arrived(self, call: HandlerCall) -> list[Arrival]:
+        """The requests at the back end while the call ran."""
+        return [arrival for arrival in self.arrivals if call.began <= arrival.at - self.device.began <= call.ended]
+
+
+# The judges of the app.
+
+SHOW = "Show the button when canAddCard is true, and only then."
+ONLY_200 = "Take a 200 with a filled sdkInput for a success, and everything else for a failure."
+DECODE = (
+    "JSON has base64 text and the SDK has bytes: decode the answer's sdkInput once, and encode sdkOutput once, each in "
+    "one place (API-8)."
+)
+NOTHING_ELSE = "Hand the SDK the bytes of the back end's answer, and nothing else."
+
+
+def service_made(seen: AppSeen) -> Iterator[Miss]:
+    """The service is made of the GET's sdkInput, once decoded."""
+    texts = {arrival.given for arrival in seen.came(GET)}
+    calls = seen.happened(m.ServiceCalled)
+    if not calls:
+        yield Miss("a ProvisioningService", "none was made", "Make it of the GET's sdkInput.", root=Root.PLAIN_CALL)
+    for record in calls:
+        if c.opaque_text(getattr(record.message, "sdk_input", b"")) not in texts:
+            yield Miss("a service of the GET's sdkInput", "it was made of other bytes", DECODE, rule="API-8",
+                       root=Root.PLAIN_CALL)  # fmt: skip
+
+
+def given_bytes_only(seen: AppSeen) -> Iterator[Miss]:
+    """Whatever the delegate returned is a POST's sdkInput, decoded once; for everything else it returned nil."""
+    texts = {arrival.given for arrival in seen.came(POST)}
+    for record in seen.happened(m.SdkInputReceived, m.DelegateReturned):
+        returned = getattr(record.message, "sdk_input", None)
+        if returned is not None and c.opaque_text(returned) not in texts:
+            todo = DECODE if any(texts) else f"Return nil: B-DEL-3. {ONLY_200}"
+            what = "empty data" if not returned else f"{len(returned)} bytes that the back end never gave"
+            yield Miss("the bytes of the POST's sdkInput, or nil", f"the delegate returned {what}", todo, rule="API-8"
+                       if any(texts) else "")  # fmt: skip
+
+
+def returned_nil(seen: AppSeen) -> Iterator[Miss]:
+    """A POST was tried, and the delegate returned nil."""
+    yield from given_bytes_only(seen)
+    if not seen.came(POST):
+        yield c.never_came(POST)
+
+
+def returned_bytes(seen: AppSeen) -> Iterator[Miss]:
+    """The delegate returned the POST's sdkInput."""
+    yield from given_bytes_only(seen)
+    if not seen.happened(m.SdkInputReceived, m.DelegateReturned):
+        yield Miss("an sdkInput from the delegate", "the SDK got none", "Return the bytes of the POST's sdkInput.")
+
+
+def watch_as_heard(seen: AppSeen) -> Iterator[Miss]:
+    """`isWatchActivated` is what `activate()` answered."""
+    heard: bool | None = None
+    for record in seen.happened(m.WatchActivated, m.CanAddCardDetailsCalled):
+        match record.message:
+            case m.WatchActivated(is_watch_activated=answer):
+                heard = answer
+            case m.CanAddCardDetailsCalled(is_watch_activated=passed) if passed != heard:
+                told = "activate() was not called" if heard is None else f"activate() answered {str(heard).lower()}"
+                todo = "Ask WatchAvailability.activate() first, and pass on what it answers."
+                yield Miss("isWatchActivated as activate() answered", f"it is {str(passed).lower()}, and {told}", todo)
+
+
+def watch_once(seen: AppSeen) -> Iterator[Miss]:
+    """One WatchAvailability for the whole app."""
+    if (made := seen.device.phone.watch_sessions) > 1:
+        todo = "Make one WatchAvailability where the app starts, and hand it to each page: a second takes its session."
+        yield Miss("1 WatchAvailability", f"{made} were made", todo, root=Root.OLD_ANSWER)
+
+
+def says_so(seen: AppSeen) -> Iterator[Miss]:
+    """After a success the page says a word that it did not say before."""
+    if seen.message("added") in {"", seen.message("opened")}:
+        yield Miss("a word that the card is in the wallet", "none", "Show 'Added to Wallet' when a pass has come.")
+    elif seen.message("added") == seen.message("there"):
+        expected, observed = (
+            "'Available in Wallet' for a card that is there already",
+            "what the page says after a success",
+        )
+        yield Miss(expected, observed, "Tell the two apart: nothing was added just now.", noted=True)
+
+
+# The judges of the extension.
+
+GO_ON = "Nothing may end or block the process: no `!`, no fatalError, no index that may be missing, no waiting."
+RETURN = (
+    "Return from each function, whatever fails: call the completion once on every path, and give each call of the back "
+    "end a time limit (on Linux timeoutIntervalForRequest; timeoutIntervalForResource does nothing there)."
+)
+FRESH = "Make the SDK's service anew in each function, from what the app saved: each call has a new handler."
+KEEP_NOTHING = "Await all of it before you return, or leave it out: the wallet suspends the process then."
+UNCHANGED = "Hand on what the wallet gave, each argument at its own label, as it is."
+
+
+def refusals(seen: WalletSeen, call: HandlerCall) -> list[str]:
+    """Why the SDK made no service or no request while the call ran."""
+    records = seen.during(call, m.ServiceNotMade, m.SdkThrew)
+    return [f"the SDK refused: {error.case}, {error.why}" for error in records
+            if isinstance(error, m.ServiceNotMade | m.SdkThrew)]  # fmt: skip
+
+
+def status_is(*, available: bool, todo: str) -> AppJudge:
+    """Each `status()` said this."""
+
+    def judge(seen: WalletSeen) -> Iterator[Miss]:
+        if not available and not seen.saved:
+            return
+        for call in of_function(seen, STATUS):
+            if call.answer is not None and call.answer.pass_entries_available != available:
+                words = {True: "entries are available", False: "entries are unavailable"}
+                yield Miss(words[available], "; ".join([words[not available], *refusals(seen, call)]), todo)
+                return
+
+    return judge  # type: ignore[return-value]
+
+
+def no_network(seen: WalletSeen) -> Iterator[Miss]:
+    """`status()` asked nobody."""
+    todo = "Use what the app saved; refresh it in passEntries() and remotePassEntries(), which have 20 s."
+    for call in of_function(seen, STATUS):
+        if arrived := seen.arrived(call):
+            asked = f"{len(arrived)} came, the first a {arrived[0].request.method}"
+            yield Miss("no network call in status()", asked, todo, root=Root.PLAIN_CALL)
+            return
+
+
+def within_limit(seen: WalletSeen) -> Iterator[Miss]:
+    """The quickest of the calls is within the function's limit, on a phone as well as on this machine."""
+    quickest = min(seen.calls, key=attrgetter("own_seconds"))
+    limit, own = LIMITS[quickest.call.function], quickest.own_seconds
+    expected = f"{quickest.call.function}() within {limit * 1000:g} ms"
+    todo = "Do less in it: read one small item, make the service, return. No network, no waiting, no large files."
+    if own > limit:
+        yield Miss(expected, f"it took {own * 1000:.0f} ms at best", todo, root=Root.PLAIN_CALL)
+    elif own * seen.desk > limit:
+        on_phone = f"{own * seen.desk * 1000:.0f} ms on a phone {seen.desk:g} times slower (assumed)"
+        yield Miss(expected, f"{own * 1000:.0f} ms here, which is {on_phone}", todo, rule="APP-7")
+
+
+def lists(function: str, *cards: int) -> AppJudge:
+    """Each call of this function listed these cards, through the SDK's operation of the same name."""
+    named = {ENTRIES: m.SdkPassEntriesCalled, REMOTE_ENTRIES: m.SdkRemotePassEntriesCalled}
+    right, wrong = named[function], next(event for name, event in named.items() if name != function)
+
+    def judge(seen: WalletSeen) -> Iterator[Miss]:
+        wanted = {seen.cards[card] for card in cards}
+        for call in of_function(seen, function):
+            entries = [] if call.answer is None else call.answer.entries
+            if seen.during(call, wrong) and not overlaps(seen, call):
+                todo = f"{function}() of the handler returns {function}(withDelegate:) of the SDK."
+                yield Miss(f"the SDK's {function}", f"{wrong.says} was called", todo, root=Root.PLAIN_CALL)
+            elif set(entries) != wanted or len(entries) != len(wanted):
+                asked = [] if seen.during(call, right) else [f"{right.says} was not called"]
+                why = "; ".join([f"{len(entries)} came", *refusals(seen, call), *asked])
+                todo = f"Return {function}(withDelegate:) of a service made of each saved card's sdkInput."
+                yield Miss(f"{len(wanted)} entries in {function}()", why, todo)
+            else:
+                continue
+            return
+
+    return judge  # type: ignore[return-value]
+
+
+def lists_nothing_unknown(seen: WalletSeen) -> Iterator[Miss]:
+    """Whatever the lists hold, each entry is one of the cards, once."""
+    for call in seen.calls:
+        entries = [] if call.answer is None else call.answer.entries
+        if not set(entries) <= set(seen.cards) or len(entries) != len(set(entries)):
+            yield Miss("entries of the saved cards, each once", f"{len(entries)} came", "Return what the SDK returns.")
+
+
+def initialised_each_time(seen: WalletSeen) -> Iterator[Miss]:
+    """Each call has made a service of its own."""
+    for call in seen.calls:
+        if not seen.during(call, m.ServiceMade, m.ServiceNotMade):
+            observed = f"{call.call.function}() used one that an earlier call had made"
+            yield Miss("a service in each call", observed, FRESH, root=Root.OLD_ANSWER)
+            return
+
+
+def one_get_a_card(seen: WalletSeen) -> Iterator[Miss]:
+    """A call asks the back end for each card at most once."""
+    for call in seen.calls:
+        asked = Counter(arrival.card for arrival in seen.arrived(call) if arrival.operation == GET)
+        if asked and not overlaps(seen, call) and max(asked.values()) > 1:
+            observed = f"{max(asked.values())} came in one {call.call.function}()"
+            yield Miss("one GET for each card", observed, "Ask for each card once, all at the same time.", noted=True)
+
+
+def nothing_afterwards(seen: WalletSeen) -> Iterator[Miss]:
+    """Nothing reached the back end after a call had returned."""
+    for call in seen.calls:
+        after = call.ended + call.call.stays
+        for arrival in seen.arrivals:
+            if call.ended + 0.02 < arrival.at - seen.device.began <= after:  # what was sent before may be on its way
+                observed = f"a {arrival.request.method} came after {call.call.function}() had returned"
+                yield Miss("nothing that outlives the call", observed, KEEP_NOTHING, root=Root.CONCURRENCY)
+                return
+
+
+def art_of_the_card(seen: WalletSeen) -> Iterator[Miss]:
+    """The picture of each entry is named as the SDK asked for it."""
+    for call in seen.calls:
+        asked = [getattr(message, "payment_instrument_id", getattr(message, "brand", ""))
+                 for message in seen.during(call, m.CardArtForIdAsked, m.CardArtForBrandAsked)]  # fmt: skip
+        for wanted, art in zip(asked, call.answer.arts if call.answer else (), strict=False):
+            if art != wanted:
+                observed = "the picture of another card" if art in asked else "a picture of another name"
+                todo = (
+                    "Return the picture of the card that the SDK names; in your adapter, name each picture by its card."
+                )
+                yield Miss(f"the picture of {wanted}", observed, todo, root=Root.WRONG_CARD)
+                return
+
+
+def request_made(seen: WalletSeen) -> Iterator[Miss]:
+    """Each request came, for its card."""
+    for call in of_function(seen, GENERATE):
+        wanted = call.request["identifier"]
+        if call.answer is None or call.answer.request == wanted:
+            continue
+        causes = refusals(seen, call)
+        if not seen.during(call, m.SdkGenerateCalled):
+            causes.append("the SDK's operation of the same name was not called")
+        todo = "Return what the SDK's operation of the same name returns, with this handler as its delegate."
+        observed = "; ".join(["nil" if not call.answer.request else "one for another card", *causes])
+        follows = bool(seen.during(call, m.SdkThrew))
+        yield Miss(f"a request for {wanted}", observed, todo, root=Root.FOLLOWS if follows else Root.CASE)
+        return
+
+
+def handed_on(seen: WalletSeen) -> Iterator[Miss]:
+    """The SDK got what the wallet gave: identifier, configuration, chain, nonce and signature."""
+    for call, got in zip(of_function(seen, GENERATE), seen.device.generated, strict=False):
+        given = call.request
+        chain, nonce, signature = given["certificateChain"], given["nonce"], given["nonceSignature"]
+        if (got.nonce, got.nonce_signature) == (signature, nonce):
+            yield Miss("nonce and nonceSignature at their own labels", "they were exchanged", UNCHANGED)
+        elif got.certificate_chain != chain and sorted(got.certificate_chain) == sorted(chain):
+            yield Miss("the certificate chain in the wallet's order", "it has another order", UNCHANGED)
+        elif got.certificate_chain != chain:
+            observed = f"{len(got.certificate_chain)} of other bytes came"
+            yield Miss(f"the wallet's {len(chain)} certificates", observed, UNCHANGED)
+        elif (got.nonce, got.nonce_signature) != (nonce, signature):
+            yield Miss("the wallet's nonce and signature, byte for byte", "other bytes came", UNCHANGED)
+        elif got.configuration != given["configuration"]:
+            yield Miss("the wallet's configuration", "another one came", UNCHANGED)
+        elif got.identifier != given["identifier"]:
+            yield Miss("the wallet's identifier", "another one came", UNCHANGED)
+    if not seen.device.generated:
+        yield Miss("a call of the SDK's operation", "none was made", UNCHANGED, root=Root.FOLLOWS)
+
+
+def request_nil(seen: WalletSeen) -> Iterator[Miss]:
+    """No request came: there is none to return."""
+    for call in of_function(seen, GENERATE):
+        if call.answer is not None and call.answer.request:
+            yield Miss("nil", "a request came", "Return nil when the SDK throws.")
+
+
+def posted_once(seen: WalletSeen) -> Iterator[Miss]:
+    """Each request sent its POST once."""
+    asked = len(seen.happened(m.ExtensionProvisionCalled))
+    if not seen.came(POST):
+        yield c.never_came(POST)
+    elif len(seen.came(POST)) > asked:
+        todo = "Turn repeats off in your HTTP library for this call: a POST that was cut may have been taken."
+        yield Miss("one POST", f"{len(seen.came(POST))} came", todo, rule="REL-1")
+
+
+def in_time(seen: WalletSeen) -> Iterator[Miss]:
+    """Each call returned within its limit by our clock."""
+    for call in seen.calls:
+        limit = LIMITS[call.call.function]
+        if call.answer is not None and call.ended - call.began > limit:
+            observed = f"it took {call.ended - call.began:.1f} s"
+            yield Miss(f"{call.call.function}() within {limit:g} s", observed, c.LIMIT)
+
+
+def of_function(seen: WalletSeen, function: str) -> list[HandlerCall]:
+    """The calls of this function."""
+    return [call for call in seen.calls if call.call.function == function]
+
+
+def overlaps(seen: WalletSeen, call: HandlerCall) -> bool:
+    """Whether another call ran at the same time."""
+    others = (other for other in seen.calls if other is not call)
+    return any(other.began < call.ended and call.began < other.ended for other in others)
+
+
+def measure(seen: WalletSeen) -> str:
+    """What the calls took, in words."""
+    parts = []
+    for cold, word in ((True, "cold"), (False, "warm")):
+        calls = [call for call in seen.calls if call.cold is cold and call.answer is not None]
+        if calls:
+            quickest = min(call.own_seconds for call in calls)
+            limit = LIMITS[calls[0].call.function]
+            share = quickest * seen.desk / limit
+            parts.append(f"{word} {quickest * 1000:.1f} ms, which is {share:.0%} of {limit * 1000:g} ms on a phone "
+                         f"{seen.desk:g} times slower (assumed)")  # fmt: skip
+    peak = max((call.answer.peak_memory for call in seen.calls if call.answer is not None), default=0)
+    memory = f"peak memory {peak / 2**20:.0f} MiB on this machine"
+    return f"{seen.calls[0].call.function}(): {'; '.join([*parts, memory])}." if seen.calls else ""
+
+
+def extension_case(  # noqa: PLR0917 - a row of a table
+    group: c.AppGroup,
+    name: str,
+    says: str,
+    rule: str,
+    steps: tuple[WalletStep, ...],
+    judge: Any,
+    **needs: bool,
+) -> AppCase:
+    """One row of a table of the extension's cases. If a call did not return, its judge is not asked."""
+
+    def judged(seen: WalletSeen) -> Iterator[Miss]:
+        for call in seen.calls:
+            if call.failed:
+                todo = RETURN if "within" in call.failed else GO_ON
+                yield Miss(f"an answer of {call.call.function}()", call.failed, todo, harms=True, root=Root.NO_ANSWER)
+                return
+        yield from judge(seen)
+
+    return app_case(group, name, says, rule, steps, judged, **needs)  # type: ignore[arg-type]
+
+
+# The cases. A row is: group, name, what it requires, rule, steps, judge.
+
+SAVED = (*OPENED, CLOSE, c.Do("openCardPage", 1), SETTLE, CLOSE)  # two cards' pages were opened, so both are saved
+OFFERED = all_of(c.in_order, c.button_is("opened", c.SHOWN, todo=SHOW))
+OFFERS_NOTHING = all_of(c.in_order, c.button_is("opened", *c.NOT_OFFERED, todo=SHOW))
+FAILED_ONCE = all_of(c.in_order, returned_nil, c.post_once, c.button_is("after", c.SHOWN, todo=c.AGAIN))
+CANCELS, BREAKS = SetPhone({"ends_with": "userCancelled"}), SetPhone({"ends_with": "walletKitError"})
+TOLD = (
+    *(CANCELS, *c.TRY, Look("cancelled"), CLOSE),
+    *(BREAKS, *c.TRY, Look("failed"), CLOSE),
+    *(SetPhone({"ends_with": None}), Fail(POST, "500"), *c.TRY, Look("without OPC data"), CLOSE),
+    *(Fail(POST), *OPENED, TAP, SETTLE, Look("added")),
+)
+IN_BACKGROUND, BACK = c.Do("enterBackground"), c.Do("enterForeground")
+
+ROWS: list[tuple[Any, ...]] = [
+    ("screen", "shown-when-possible", "canAddCard shows the button.", "B-CAN-1", OPENED, OFFERED),
+    ("screen", "hidden-when-in-wallet", "A card that is in the wallet is not offered.", "B-CAN-3",
+     (UsePhone("card already in the wallet"), *OPENED),
+     all_of(c.in_order, c.button_is("opened", *c.NOT_OFFERED, todo=SHOW))),
+    ("screen", "not-shown-while-asking", "Before canAddCard has answered, no button can be pressed.", "FLOW-3",
+     (Hold(GET), OPEN, Reached(GET), Look("opened"), Release(GET), SETTLE),
+     c.button_is("opened", *c.NOT_OFFERED, todo=SHOW)),
+    ("screen", "hidden-without-wallet", "Without a service no button is offered (assumed).", "B-INIT-1",
+     (UsePhone("another wallet"), *OPENED), OFFERS_NOTHING),
+    ("screen", "hidden-after-success", "A card that was added is not offered again.", "B-CAN-3", ADDED,
+     all_of(c.in_order, c.once_added(c.button_is("after", *c.NOT_SHOWN, todo="Ask canAddCard once more at the end.")))),
+    ("screen", "offered-for-the-watch", "A card that only the watch lacks is offered.", "B-CAN-2",
+     (UsePhone("card on the phone, not on the watch"), *OPENED), all_of(watch_as_heard, OFFERED)),
+    ("form", "one-get-before-service", "The service is made of the GET's sdkInput, decoded once.", "B-INIT-1", OPENED,
+     all_of(service_made, c.in_order)),
+    ("form", "nothing-before-tap", "The page begins no attempt by itself.", "B-START-1", OPENED, c.nothing_before_tap),
+    ("form", "adds-the-card", "A tap adds the card.", "B-FIN-1", ADDED,
+     all_of(c.in_order, c.first_of(c.called_once, c.in_wallet(0)))),
+    ("fidelity", "output-unchanged", "The POST carries the SDK's sdkOutput as base64 text, once, for its card.",
+     "API-8", ADDED, c.output_unchanged),
+    ("fidelity", "input-unchanged", "The delegate returns the POST's sdkInput, decoded once.", "B-DEL-3", ADDED,
+     returned_bytes),
+    ("fidelity", "json-escaped", "What JSON escapes passes unchanged.", "API-8", (c.Escape(), *ADDED),
+     c.first_of(service_made, c.output_unchanged, returned_bytes)),
+    ("concurrency", "disabled-at-once", "The button is disabled while the back end is asked (assumed).", "APP-3",
+     (*HELD_POST, Release(POST), SETTLE), c.button_is("held", c.DISABLED, *c.NOT_SHOWN, todo=c.GUARD)),
+    ("concurrency", "disabled-in-the-wallet", "The button is disabled while the wallet provisions (assumed).", "APP-3",
+     (*OPENED, Hold(WALLET), TAP, Reached(WALLET), Look("held"), Release(WALLET), SETTLE),
+     c.button_is("held", c.DISABLED, *c.NOT_SHOWN, todo=c.GUARD)),
+    ("concurrency", "quick-taps", "Five quick taps make one attempt (assumed).", "APP-3",
+     (*OPENED, *(TAP,) * 5, SETTLE), c.one_attempt),
+    ("concurrency", "taps-during-attempt", "Taps while the attempt runs begin no other (assumed).", "APP-3",
+     (*HELD_POST, TAP, TAP, Release(POST), SETTLE), c.one_attempt),
+    ("concurrency", "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
+     c.set_up_once),
+    ("recovery", "enabled-after-failure", "After a failure the button can be pressed again (assumed).", "APP-3",
+     (BREAKS, *ADDED), all_of(c.in_order, c.post_once, c.button_is("after", c.SHOWN, todo=c.AGAIN))),
+    ("recovery", "enabled-after-cancel", "After a cancel the button can be pressed again (assumed).", "APP-3",
+     (CANCELS, *ADDED), all_of(c.in_order, c.called_once, c.button_is("after", c.SHOWN, todo=c.AGAIN))),
+    ("recovery", "enabled-after-neither", "After an end with neither pass nor error it can be pressed again (assumed).",
+     "B-FIN-1", (UsePhone("neither pass nor error"), *ADDED), c.button_is("after", c.SHOWN, todo=c.AGAIN)),
+    ("recovery", "enabled-after-start-threw", "After start has thrown, the button can be pressed again (assumed).",
+     "B-START-1", (SetPhone({"entitled": TARGETS[1:]}), *ADDED),
+     all_of(c.in_order, c.button_is("after", c.SHOWN, todo=c.AGAIN))),
+    ("recovery", "nil-without-sdk-input", "A failed POST is nil for the SDK, and the button comes back.", "B-DEL-3",
+     (Fail(POST, "500"), *ADDED), FAILED_ONCE),
+    ("recovery", "adds-after-failure", "A tap after a failure adds the card (assumed).", "B-FIN-1",
+     (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), all_of(c.in_order, c.in_wallet(0))),
+    ("recovery", "offered-after-get-failure", "A page that is opened again asks again (assumed).", "API-10",
+     (Fail(GET, "503"), OPEN, SETTLE, CLOSE, Fail(GET), *OPENED), OFFERED),
+    ("recovery", "post-not-repeated", "A POST whose connection was cut is not sent again by itself.", "REL-1",
+     (Fail(POST, "connection cut"), *ADDED), c.post_once),
+    ("secrecy", "no-sdk-input-in-log", "The app's log contains no sdkInput.", "REL-3", ADDED, c.silent("sdkInput")),
+    ("secrecy", "no-sdk-output-in-log", "The app's log contains no sdkOutput.", "REL-3", ADDED, c.silent("sdkOutput")),
+    ("secrecy", "no-session-in-log", "The app's log contains no session.", "REL-4", ADDED, c.silent("session")),
+    ("secrecy", "no-value-in-log-after-failure", "The log of a failure contains no sdkOutput.", "REL-3",
+     (Fail(POST, "500"), *ADDED), c.silent("sdkOutput")),
+    ("secrecy", "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED,
+     c.own_back_end_only),
+    ("life", "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
+     (*OPENED, CLOSE, OPEN, SETTLE, Look("opened")), all_of(c.get_each_opening, OFFERED)),
+    ("life", "background-during-attempt", "An attempt goes on while the app is in the background (assumed).", "APP-2",
+     (*HELD_POST, IN_BACKGROUND, Release(POST), SETTLE, BACK, SETTLE, Look("after")),
+     all_of(c.in_order, c.one_attempt, c.post_once, c.once_added(c.button_is("after", *c.NOT_SHOWN, todo=c.FOLLOW)))),
+    ("life", "process-death", "After the process has ended, the page works again (assumed).", "APP-2",
+     (*HELD_POST, Die(), Release(POST), *OPENED), all_of(c.post_once, OFFERED)),
+    ("isolation", "second-card", "Another card's page adds that card (assumed).", "APP-3",
+     (*OPENED, CLOSE, Hold(GET), c.Do("openCardPage", 1), Reached(GET), Look("fetching"), Release(GET), SETTLE, TAP,
+      SETTLE),
+     all_of(c.in_order, c.first_of(c.posts_unchanged, c.in_wallet(1)),
+            c.button_is("fetching", *c.NOT_OFFERED, todo=c.OWN_STATE))),
+    ("faults", "post-never-answered", "A POST without an answer is given up within 20 s (assumed).", "REL-5",
+     (*HELD_POST, Outlast(POST), SETTLE, Look("late"), Release(POST), SETTLE),
+     all_of(c.in_order, c.post_once, c.button_is("late", c.SHOWN, todo=c.LIMIT))),
+]  # fmt: skip
+
+ROWS_WITH_NEEDS: list[tuple[Any, ...]] = [
+    ("form", "one-watch-availability", "Two pages share one WatchAvailability.", "B-WATCH-2", (*OPENED, CLOSE, *OPENED),
+     watch_once, {"variant": B_LATER.name}),
+    ("form", "watch-as-heard", "isWatchActivated is what activate() answered.", "B-WATCH-1",
+     (UsePhone("with a watch"), *OPENED), watch_as_heard, {"variant": B_LATER.name}),
+    ("screen", "says-added", "After a success the page says so.", "B-FIN-2",
+     (*OPENED, TAP, SETTLE, Look("added"), CLOSE, OPEN, SETTLE, Look("there")), c.once_added(says_so), {"reads": True}),
+    ("screen", "cancel-is-no-failure", "A cardholder who cancelled is told of no failure (assumed).", "APP-4", TOLD,
+     all_of(c.in_order, c.once_added(c.cancel_is_no_failure)), {"reads": True}),
+    ("screen", "failure-told", "A cardholder is told that an attempt failed (assumed).", "APP-4", TOLD,
+     all_of(c.in_order, c.once_added(c.failure_told)), {"reads": True}),
+    ("screen", "nothing-technical", "The page shows no value, and no name of the code (assumed).", "APP-6", TOLD,
+     all_of(c.in_order, c.once_added(c.nothing_technical)), {"reads": True}),
+    ("screen", "get-failure-told", "A page whose GET failed says so, or offers to try again (assumed).", "APP-9",
+     (Fail(POST, "500"), *c.TRY, Look("failed"), CLOSE, Fail(POST), Fail(GET, "503"), *OPENED), c.get_failure_told,
+     {"reads": True}),
+]  # fmt: skip
+
+MAKE = "Read what the app saved, make ExtensionProvisioningService of it, and return its extensionStatus."
+LEAVE_OUT = "Leave out what the SDK refuses: one bad sdkInput has it refuse the whole list (assumed)."
+NO_SERVICE = "Return entriesUnavailableExtensionStatus when no service can be made."
+STATUS_CALL, LIST, WATCH_LIST, REQUEST = map(WalletCall, LIMITS)
+KEPT = tuple(WalletCall(name, new_process=False) for name in LIMITS)
+WITH_WATCH = (UsePhone("with a watch"), *SAVED)
+EXTENSION_ROWS: list[tuple[Any, ...]] = [
+    ("status", "available-once-saved", "After the app saved a card, status() says that there are entries.",
+     "X-STATUS-1", (*SAVED, STATUS_CALL), status_is(available=True, todo=MAKE)),
+    ("status", "available-without-the-app", "status() needs no app that runs.", "X-CACHE-1",
+     (*SAVED, Die(), STATUS_CALL), status_is(available=True, todo=MAKE)),
+    ("status", "unavailable-without-card", "Where nothing was saved, status() says so.", "X-STATUS-2", (STATUS_CALL,),
+     status_is(available=False, todo=NO_SERVICE)),
+    ("status", "unavailable-when-refused", "Where the SDK makes no service, status() says so.", "X-STATUS-2",
+     (*SAVED, Expire(), STATUS_CALL), status_is(available=False, todo=NO_SERVICE)),
+    ("status", "unavailable-when-damaged", "What was saved and cannot be read is no card.", "X-STATUS-2",
+     (*SAVED, Damage(), STATUS_CALL), status_is(available=False, todo=NO_SERVICE)),
+    ("status", "available-when-partly-usable", "One sdkInput that is refused hides no other card (assumed).", "APP-1",
+     (*SAVED, Expire((0,)), STATUS_CALL),
+     status_is(available=True, todo=LEAVE_OUT)),
+    ("status", "no-network", "status() makes no network call.", "X-STATUS-3", (*SAVED, STATUS_CALL), no_network),
+    ("status", "cold-within-100-ms", "status() of a new process returns within 100 ms.", "X-STATUS-3",
+     (*SAVED, *(STATUS_CALL,) * 3), within_limit, {"measures": True}),
+    ("status", "warm-within-100-ms", "status() of a running process returns within 100 ms.", "X-STATUS-3",
+     (*SAVED, *(KEPT[0],) * 4), within_limit, {"measures": True}),
+    ("status", "twice-at-once", "Two calls at the same time get the same answer.", "X-STATUS-1",
+     (*SAVED, AtOnce((STATUS_CALL, STATUS_CALL))), status_is(available=True, todo=MAKE)),
+    ("entries", "phone-list", "passEntries() returns the SDK's list for the phone.", "X-ENTRIES-1",
+     (*SAVED, STATUS_CALL, LIST), lists(ENTRIES, 0, 1)),
+    ("entries", "watch-list", "remotePassEntries() returns the SDK's list for the watch.", "X-ENTRIES-2",
+     (*WITH_WATCH, STATUS_CALL, WATCH_LIST), lists(REMOTE_ENTRIES, 0, 1)),
+    ("entries", "watch-list-first", "The lists may be asked for in either order.", "X-FLOW-1",
+     (*WITH_WATCH, STATUS_CALL, WATCH_LIST, LIST), all_of(lists(REMOTE_ENTRIES, 0, 1), lists(ENTRIES, 0, 1))),
+    ("entries", "both-at-once", "Both lists may be asked for at the same time.", "X-HANDLER-1",
+     (*WITH_WATCH, AtOnce((LIST, WATCH_LIST))), all_of(lists(REMOTE_ENTRIES, 0, 1), lists(ENTRIES, 0, 1))),
+    ("entries", "twice", "A list that is asked for twice is the same.", "X-ENTRIES-1", (*SAVED, LIST, LIST),
+     all_of(lists(ENTRIES, 0, 1), one_get_a_card)),
+    ("entries", "initialised-in-each-call", "In one process each call makes the service anew.", "X-HANDLER-1",
+     (*WITH_WATCH, *KEPT), initialised_each_time),
+    ("entries", "none-without-card", "Where nothing was saved, the list is empty.", "X-ENTRIES-1", (LIST,),
+     lists(ENTRIES)),
+    ("entries", "none-when-damaged", "What was saved and cannot be read ends no list.", "X-ENTRIES-1",
+     (*SAVED, Damage(), LIST), lists_nothing_unknown),
+    ("entries", "refreshed-when-expired", "Fresh data from the back end takes the place of what expired (assumed).",
+     "APP-1", (*SAVED, Expire(), LIST), lists(ENTRIES, 0, 1)),
+    ("entries", "back-end-down", "A back end that fails ends no list.", "X-ENTRIES-3", (*SAVED, Fail(GET, "500"), LIST),
+     lists_nothing_unknown),
+    ("entries", "back-end-cut", "A connection that is cut ends no list.", "X-ENTRIES-3",
+     (*SAVED, Fail(GET, "connection cut"), LIST), lists_nothing_unknown),
+    ("entries", "back-end-slow", "passEntries() returns within 20 s, also while the back end hangs.", "X-ENTRIES-3",
+     (*SAVED, Hold(GET), LIST, Release(GET)), in_time),
+    ("entries", "back-end-slow-for-the-watch", "remotePassEntries() returns within 20 s, while the back end hangs.",
+     "X-ENTRIES-3", (*WITH_WATCH, Hold(GET), WATCH_LIST, Release(GET)), in_time),
+    ("entries", "nothing-afterwards", "Nothing goes on after a list was returned (assumed).", "APP-2",
+     (*SAVED, WalletCall(STATUS, stays=0.6), WalletCall(ENTRIES, stays=0.6)), nothing_afterwards),
+    ("art", "of-the-card", "Each entry has the picture of its own card.", "X-ART-1", (*SAVED, LIST), art_of_the_card),
+    ("art", "of-the-card-on-the-watch", "Each entry of the watch's list has the picture of its own card.", "X-ART-1",
+     (*WITH_WATCH, WATCH_LIST), art_of_the_card),
+    ("request", "made", "The handler returns the SDK's request.", "X-GEN-1", (*SAVED, STATUS_CALL, LIST, REQUEST),
+     request_made),
+    ("request", "handed-on-unchanged", "The SDK gets what the wallet gave, unchanged.", "X-GEN-1", (*SAVED, REQUEST),
+     handed_on),
+    ("request", "output-unchanged", "The POST carries the sdkOutput as base64 text, once, for its card.", "X-DEL-1",
+     (*SAVED, REQUEST), c.output_unchanged),
+    ("request", "input-unchanged", "The delegate returns the POST's sdkInput, decoded once.", "X-DEL-1",
+     (*SAVED, REQUEST), returned_bytes),
+    ("request", "second-card", "A request is for the card that the wallet names.", "X-GEN-1",
+     (*SAVED, WalletCall(GENERATE, card=1)), all_of(request_made, c.posts_unchanged)),
+    ("request", "nil-when-the-sdk-throws", "The handler returns nil when the SDK throws.", "X-GEN-1",
+     (*SAVED, Swap(), REQUEST), request_nil),
+    ("request", "nil-for-an-unknown-card", "For an identifier that nobody knows the handler returns nil.", "X-GEN-1",
+     (*SAVED, WalletCall(GENERATE, card=99)), request_nil),
+    ("request", "nil-without-card", "Where nothing was saved, the handler returns nil.", "X-GEN-1", (REQUEST,),
+     request_nil),
+    ("request", "post-not-repeated", "A POST whose connection was cut is not sent again by itself.", "REL-1",
+     (*SAVED, Fail(POST, "connection cut"), REQUEST), posted_once),
+    ("request", "in-one-process", "A request in a process that served the list is made as well.", "X-HANDLER-1",
+     (*SAVED, KEPT[1], KEPT[3]), request_made),
+    ("request", "twice", "A second request for the same card is made as well.", "X-GEN-1", (*SAVED, REQUEST, REQUEST),
+     request_made),
+    ("request", "back-end-slow", "The handler returns within 20 s, also while the back end hangs.", "REL-5",
+     (*SAVED, Hold(POST), REQUEST, Release(POST)), all_of(in_time, request_nil)),
+    ("secrecy", "no-sdk-input-in-the-extensions-log", "The extension's log contains no sdkInput.", "REL-3",
+     (*SAVED, *KEPT), c.silent("sdkInput")),
+    ("secrecy", "no-sdk-output-in-the-extensions-log", "The extension's log contains no sdkOutput.", "REL-3",
+     (*SAVED, REQUEST), c.silent("sdkOutput")),
+    ("secrecy", "back-end-only-in-the-extension", "The extension calls the back end, and never the HTTP API.", "API-13",
+     (*SAVED, LIST, REQUEST), c.own_back_end_only),
+]  # fmt: skip
+
+
+def _cases() -> Iterator[AppCase]:
+    for *row, needs in [*((*row, {}) for row in ROWS), *ROWS_WITH_NEEDS]:
+        yield app_case(*row, **needs)
+    for group, name, says, rule, steps, judge, *more in EXTENSION_ROWS:
+        yield extension_case(group, name, says, rule, steps, judge, **dict(*more))
+    for name in WRONG_ANSWERS:
+        slug = name.lower().replace(" ", "-")
+        says = f"A POST that ends with {name!r} is a failure, and nil for the SDK."
+        yield app_case("faults", f"post-{slug}", says, "REL-6", (Fail(POST, name), *ADDED), FAILED_ONCE)
+        says = f"A GET that ends with {name!r} is a failure, and offers no button."
+        yield app_case("faults", f"get-{slug}", says, "REL-6", (Fail(GET, name), *OPENED),
+                       all_of(service_of_nothing_else, OFFERS_NOTHING))  # fmt: skip
+        says = f"In the extension, a POST that ends with {name!r} is nil for the SDK and for the wallet."
+        steps = (*SAVED, Fail(POST, name), REQUEST)
+        yield extension_case("request", f"nil-after-{slug}", says, "X-DEL-1", steps, all_of(returned_nil, request_nil))
+
+
+def service_of_nothing_else(seen: AppSeen) -> Iterator[Miss]:
+    """No service is made of what the back end never gave."""
+    if seen.happened(m.ServiceCalled) and not any(arrival.given for arrival in seen.came(GET)):
+        yield Miss("no service without an sdkInput", "one was made of other bytes", f"{NOTHING_ELSE} {ONLY_200}")
+
+
+# Every case by its name.
+APP_CASES_B: Mapping[str, AppCase] = {case.name: case for case in _cases()}

@@ -1,0 +1,311 @@
+"""Carries out one case of `workbook conform app` in front of an app: hands over actions, holds, releases, and looks."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from pathlib import Path
+from time import monotonic
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from workbook.errors import WorkbookError
+from workbook.flows import messages as m
+from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.tools.conform.app import cases as c
+from workbook.tools.conform.app import protocol as p
+from workbook.tools.conform.app.phone import JSON_ESCAPES, Client
+from workbook.tools.conform.back_end.model import SURFACE, PhoneCall, Seen, Surface
+from workbook.tools.harness.model import CaseResult, Verdict, gravest
+from workbook.tools.harness.selection import Options
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppRun(Options[c.AppCase]):
+    """Which cases to run, and against which app.
+
+    Attributes:
+        start: starts the process that calls `conform(...)`; empty where a person starts it.
+        folder: where the command runs.
+        surface: the routes of the app's back end.
+        seed: of everything simulated.
+        session: makes the session that the app presents in a case; random by default.
+        platform: "A" or "B".
+        desk: how many times slower than this machine a phone is taken to be (assumed).
+        name: of the app, for the report.
+        file: the configuration's path; empty where there is none.
+        taken: sentences about routes that the configuration does not name.
+    """
+
+    cases: Sequence[c.AppCase] = field(default_factory=lambda: tuple(c.APP_CASES.values()))
+    command: str = "workbook conform app"
+    start: str = ""
+    folder: Path | None = None
+    surface: Surface = SURFACE
+    seed: int = 7
+    session: Callable[[c.AppCase], str] = lambda _case: secrets.token_urlsafe(18)
+    platform: str = "A"
+    desk: float = 4.0
+    name: str = "your app"
+    file: str = ""
+    taken: tuple[str, ...] = ()
+
+
+# Seconds that an action may take; a machine may be busy with other things (assumed).
+PATIENCE = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tempo:
+    """How long to wait for an app, in seconds (all assumed).
+
+    Attributes:
+        looks: between two looks at the page.
+        quiet: a page that has not changed for so long has settled.
+        starting: the same while the last action has had no effect yet: a cold process is slow to begin.
+        closing: a page that has waited for so long is taken to wait for ever, and an app that for so long has not used
+            what it got is taken to be done.
+        restless: a page that has not settled after so long is left as it is.
+    """
+
+    looks: float = 0.015
+    quiet: float = 0.07
+    starting: float = 1.0
+    closing: float = 2.0
+    restless: float = 5.0
+
+
+TEMPO = Tempo()
+
+
+class NoAnswerError(WorkbookError):
+    """The app's process did not do what it was asked for in time, or it ended."""
+
+
+@dataclass
+class PlayedCardholder:
+    """Hands one action after another to the app's process, and takes back the result.
+
+    Attributes:
+        client: the app.
+        ended: how the app's process ended, in words; empty while it runs.
+        on_slow: called with an action that was not answered for 3 s.
+        kill: ends the app's process at once, if the workbook has started it.
+    """
+
+    client: Client
+    ended: Callable[[], str] = lambda: ""
+    on_slow: Callable[[str], None] = lambda _what: None
+    kill: Callable[[], None] = lambda: None
+    _turns: Iterator[int] = field(default_factory=lambda: count(1))
+    _next: asyncio.Queue[dict[str, Any]] = field(default_factory=asyncio.Queue)
+    _done: dict[int, asyncio.Future[p.Next]] = field(default_factory=dict)
+
+    async def on_next(self, call: p.Next) -> dict[str, Any]:
+        """The app's process has done something, and asks what comes next."""
+        if (waiting := self._done.pop(call.turn, None)) is not None and not waiting.done():
+            waiting.set_result(call)
+        return await self._next.get()
+
+    async def does(self, what: str, /, *, patience: float | None = None, **fields: Any) -> p.Next:
+        """Have the app do this.
+
+        Raises:
+            NoAnswerError: it did not return in `patience` seconds (`PATIENCE` where None), or the app's process ended.
+        """
+        seconds = PATIENCE if patience is None else patience
+        turn = next(self._turns)
+        done: asyncio.Future[p.Next] = asyncio.get_running_loop().create_future()
+        self._done[turn] = done
+        self._next.put_nowait({"do": what, "turn": turn} | fields)
+        until, waits = monotonic() + seconds, count(1)
+        while not done.done() and monotonic() < until and not self.ended():
+            await asyncio.wait([done], timeout=0.2)
+            if next(waits) == 15 and not done.done():  # 3 s, in waits: while a busy machine stands still, none ends
+                self.on_slow(what)
+        if done.done():
+            return done.result()
+        if self.ended():
+            raise NoAnswerError(f"{what} did not return. {self.ended()}")
+        ask = " It must start the action and return at once." if patience is None else ""
+        raise NoAnswerError(f"{what} did not return within {seconds:g} s.{ask}")
+
+    def end(self) -> None:
+        """Tell the app's process that all cases are over."""
+        self._next.put_nowait({"do": "end", "turn": 0})
+
+
+class Driver(Protocol):
+    """What makes the app act: an app in its own process, over the protocol, or an exercise's app core in this one."""
+
+    async def does(self, what: str, /, **fields: Any) -> p.Next:
+        """Have the app do this."""
+        ...
+
+
+class AppStage:
+    """Carries out one case in front of the app."""
+
+    def __init__(self, client: Client, cardholder: Driver, url: str, session: str = "", tempo: Tempo = TEMPO) -> None:
+        self._client, self._cardholder, self._url, self._tempo = client, cardholder, url, tempo
+        self._before = 0
+        self._seen = c.AppSeen(INSTRUMENT_IDS, {}, client.device, back_end=urlsplit(url).netloc, session=session)
+
+    async def play(self, case: c.AppCase) -> c.AppSeen:
+        """What came of the case, still without the log.
+
+        Raises:
+            NoAnswerError: the app's process hangs or is gone.
+        """
+        client, seen = self._client, self._seen
+        await self._begin()
+        earlier = (await self._do("reports")).reports if case.asks else 0  # a counter may outlive its app
+        for step in case.steps:
+            await self._step(step)
+        if case.asks:
+            await self._do("reports")
+        if seen.reports is not None:
+            seen.reports -= earlier
+        seen.arrivals = tuple(client.back_end.arrivals)
+        return seen
+
+    async def _begin(self) -> None:
+        await self._do("begin", backEnd=f"{self._url}{self._client.prefix}", session=self._seen.session)
+
+    async def _step(self, step: c.AppStep) -> None:
+        device, back_end = self._client.device, self._client.back_end
+        match step:
+            case c.Do():
+                self._before = self._happened()
+                card = {"card": INSTRUMENT_IDS[step.card]} if step.what == "openCardPage" else {}
+                await self._do(step.what, **card)
+            case c.Look():
+                shown = await self._do("screen")
+                self._seen.looks[step.name] = (shown.button, shown.message)
+            case c.Settle():
+                await self._settled()
+            case c.Hold():
+                held = device.held if step.where in c.ON_PHONE else back_end.held
+                held[step.where] = asyncio.Event()
+            case c.Reached():
+                if not await self._until(lambda: bool(device.waiting[step.where]) or back_end.waiting(step.where)):
+                    self._seen.unreached = self._seen.unreached or step.where
+            case c.Outlast():
+                await self._outlast(partial(back_end.left, step.where))
+            case c.Release():
+                held = device.held if step.where in c.ON_PHONE else back_end.held
+                held.pop(step.where).set()
+            case c.Fail():
+                back_end.fail(step.operation, step.how)
+            case c.Escape():
+                device.output_ends, back_end.escapes = JSON_ESCAPES, True
+            case c.SetPhone():
+                vars(device.phone).update(step.facts)
+
+    async def _outlast(self, left: Callable[[], bool]) -> None:
+        until = monotonic() + c.WALLET_WAITS
+        while not left() and await self._until(left, until - monotonic()):
+            await self._settled()  # it may ask once more
+
+    async def _do(self, what: str, **fields: str) -> p.Next:
+        done = await self._cardholder.does(what, **fields)
+        seen = self._seen
+        seen.hosts.update(done.hosts.split())
+        seen.reports = done.reports if what == "reports" and not done.threw else seen.reports
+        if done.threw and what != "reports":
+            seen.threw.append(f"{what}: {done.threw}")
+        if done.uncaught:
+            seen.threw.append(f"uncaught: {done.uncaught}")
+        return done
+
+    def let_go(self, what: str) -> None:
+        """The app does not answer this action: if something that is held may be why, note it, and let the app go on."""
+        device, back_end = self._client.device, self._client.back_end
+        held = back_end.held | device.held
+        for place in held:
+            if device.waiting[place] or back_end.waiting(place):
+                self._seen.blocked = self._seen.blocked or f"{what} was not answered for 3 s, while {place} was held"
+            held[place].set()
+
+    def _happened(self) -> int:
+        """How much the phone and the back end have seen so far."""
+        return len(self._client.device.trace) + len(self._client.back_end.arrivals)
+
+    def _owes(self) -> bool:
+        """Whether the app has to call next: it was given an sdkInput or a client that it has not used yet."""
+        device, arrivals = self._client.device, self._client.back_end.arrivals
+        if len(device.trace) and isinstance(device.trace[-1].message, m.CreateSuccess | m.ServiceReady):
+            return True
+        if not arrivals or arrivals[-1].given is None or (answered := arrivals[-1].answered) is None:
+            return False
+        taken = device.trace.select(m.CreateCalled, m.OpcReceived, m.ServiceCalled, m.SdkInputReceived)
+        return not taken or device.began + taken[-1].at < answered
+
+    async def _settled(self) -> None:
+        """Wait until nothing is under way, and the page has looked the same for a while.
+
+        A page whose button is shown or hidden rests. One whose button is disabled or absent still waits for something;
+        after a long wait it is taken to wait for ever. A machine that is busy with other things is slow to answer a
+        look, and gets more time for everything.
+        """
+        device, back_end, tempo = self._client.device, self._client.back_end, self._tempo
+        before: tuple[object, ...] = ()
+        since = until = monotonic()
+        until += tempo.restless
+        slowest = 0.0
+        while (began := monotonic()) < until:
+            shown = await self._do("screen")
+            slowest = max(slowest, monotonic() - began)
+            now = (shown.button, shown.message, self._happened())
+            held = back_end.held or device.held
+            rests = shown.button in (c.SHOWN, c.HIDDEN) and not self._owes()
+            # a change may take five times as long to show as the slowest look takes (assumed)
+            enough = max(tempo.quiet if rests else tempo.closing, 5 * slowest)
+            if self._happened() == self._before:
+                enough = max(enough, tempo.starting)
+            if now != before or ((device.busy or back_end.busy) and not held):
+                before, since = now, monotonic()
+            elif monotonic() - since >= enough:
+                return
+            await asyncio.sleep(tempo.looks)
+
+    async def _until(self, reached: Callable[[], bool], seconds: float | None = None) -> bool:
+        until = monotonic() + (self._tempo.closing if seconds is None else seconds)
+        while not reached() and monotonic() < until:  # noqa: ASYNC110 - many things end it, and none is an event
+            await asyncio.sleep(self._tempo.looks)
+        return reached()
+
+
+def conclude_case(case: c.AppCase, seen: c.AppSeen, seconds: float, why: str = "") -> CaseResult:
+    """How the case ended, by what was seen; `why` is what else a reader has to know."""
+    if case.asks and seen.reports is None and not seen.threw:
+        why = "Your adapter does not count reports: implement AppUnderTest.reports()."
+        return CaseResult(case, Verdict.NOT_TESTABLE, why=why)
+    if case.reads and not seen.threw and not any(text for _button, text in seen.looks.values()):
+        why = "Your adapter hands over no message: return what the page says as Screen.message."
+        return CaseResult(case, Verdict.NOT_LOOKED_AT, why=why)
+    misses = tuple(case.judge(seen))
+    verdict = gravest(misses, case.rule)
+    return CaseResult(case, verdict, misses, why, seen=_both_sides(seen), seconds=seconds)
+
+
+def _both_sides(seen: c.AppSeen) -> Seen:
+    """What the reports show of a case: the requests of the app, as calls of the phone."""
+    calls = [
+        PhoneCall(
+            number,
+            arrival.operation or arrival.request.method,
+            "the cardholder",
+            arrival.card,
+            sent=arrival.sdk_output,
+            began=arrival.at,
+            ended=arrival.answered or arrival.at,
+            status=arrival.status,
+            value=arrival.given,
+            request=arrival.request,
+        )
+        for number, arrival in enumerate(seen.arrivals, 1)
+    ]
+    return Seen(tuple(calls), (), log=seen.log)
