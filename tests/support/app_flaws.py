@@ -77,9 +77,9 @@ FLAWS = {
 CAUSES = {
     "blocks": "Nothing may wait on the main thread",
     "blocks-asking": "Nothing may wait on the main thread",
-    "provisions-twice": "Call provision once for each tap",
-    "provisions-again": "Call provision once for each tap",
-    "rotation-asks-again": "GET and create belong to the opening",
+    "provisions-twice": "Begin one attempt for each tap",
+    "provisions-again": "Begin one attempt for each tap",
+    "rotation-asks-again": "The GET and the SDK's client belong to the opening",
     "rotation-forgets": "Leave the attempt alone on a rotation",
     "rotation-enables": "Leave the attempt alone on a rotation",
     "gives-up": "Show the button enabled again",

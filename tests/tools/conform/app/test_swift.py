@@ -3,109 +3,105 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from app_flaws_b import BASICS, DAILY, FLAWS_B
 
-from workbook.base.files import NATIVE
-from workbook.tools.conform.app.compiling import write_standin
-from workbook.tools.conform.app.panel import LivePhone
+from workbook.base.files import FIXTURES, NATIVE
+from workbook.errors import ConfigurationError
+from workbook.tools.conform.app.cases_b import APP_CASES_B
+from workbook.tools.conform.app.run import conform_app, judge_app
+from workbook.tools.conform.app.stage import AppRun
+from workbook.tools.conform.app.swift import build, write_package
+from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.summary import todos
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not shutil.which("swift"), reason="no Swift here; .ci/swift brings it to a Debian machine"),
 ]
 SOURCES = Path(__file__).parent / "swift"
-CORE = ("AddCardModel", "BackEnd", "CallTimer", "ExtensionHandler", "SharedStore")
-EARLIER = ("EarlierDelegate", "BackEnd")
-MODE_5, MODE_6 = (("-Xswiftc", "-swift-version", "-Xswiftc", version) for version in "56")
-
-
-def swift(*arguments: str, **environment: str) -> str:
-    """What a command prints; it has to end well."""
-    done = subprocess.run(
-        ["swift", *arguments], env=os.environ | environment, capture_output=True, text=True, timeout=900, check=False
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
-
-
-def write_package(folder: Path, variant: str, core: tuple[str, ...]) -> Path:
-    """A package with the stand-in beside it, and these files of the reference core in its only program."""
-    write_standin(folder / "later", "swift", variant)
-    sources = folder / "core/Sources"
-    for module in ("Combine", "Security", "Probe"):
-        (sources / module).mkdir(parents=True)
-    shutil.copy(SOURCES / "Package.swift", folder / "core")
-    for module in ("Combine", "Security"):
-        shutil.copy(SOURCES / f"{module}.swift", sources / module)
-    for name in core:
-        shutil.copy(NATIVE / f"swift/{name}.swift", sources / "Probe")
-    return folder / "core"
-
-
-@pytest.fixture(scope="module")
-def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = write_package(tmp_path_factory.mktemp("swift"), "later", CORE)
-    shutil.copy(SOURCES / "Probe.swift", folder / "Sources/Probe")
-    printed = swift("build", "--package-path", str(folder), *MODE_6)
-    assert "warning:" not in printed
-    return folder
-
-
-@pytest.fixture
-def phone() -> Iterator[LivePhone]:
-    live = LivePhone(pace=0)
-    yield live
-    live.stop()
-
-
-@pytest.mark.rule("B-CAN-1", "B-CAN-3", "B-START-1", "B-DEL-2", "B-DEL-3", "B-FIN-1", "B-FIN-2", "APP-4", "APP-9")
-def test_the_reference_app_core_does_what_the_lesson_says(core: Path, phone: LivePhone) -> None:
-    printed = swift("run", "--skip-build", "--package-path", str(core), *MODE_6, "Probe", "app", **phone.settings)
-    assert [line.rstrip() for line in printed.splitlines()] == [
-        "ready: shown",
-        "ready, after the tap: hidden Added to Wallet",
-        "cardholder cancels: shown",
-        "cardholder cancels, after the tap: shown",
-        "card already in the wallet: hidden Available in Wallet",
-        "no entitlement: shown",
-        "no entitlement, after the tap: shown Not added",
-        "GET fails: hidden The card cannot be added now. Try again later.",
-    ]
-
-
-@pytest.mark.rule("X-HANDLER-1", "X-CACHE-1", "X-STATUS-1", "X-ENTRIES-1", "X-ENTRIES-2", "X-GEN-1", "X-ART-1")
-def test_the_reference_extension_answers_each_call_in_a_process_of_its_own(core: Path, phone: LivePhone) -> None:
-    first, second = "PISIMULATED00000000000001", "PISIMULATED00000000000002"
-    printed = {
-        call: swift(
-            "run", "--skip-build", "--package-path", str(core), *MODE_6, "Probe", call,
-            **phone.settings, KEYCHAIN=str(core / "keychain"),
-        ).strip()
-        for call in ("save", "status", "passEntries", "remotePassEntries", "generate")
-    }  # fmt: skip
-    assert printed == {
-        "save": "saved",
-        "status": "true true",
-        "passEntries": f"{first} {second}",
-        "remotePassEntries": second,  # the first is on the watch already
-        "generate": second,
-    }
+NATIVE_FILES = {
+    "later": [*(NATIVE / f"swift/{name}.swift" for name in ("AddCardModel", "BackEnd", "CallTimer", "ExtensionHandler",
+                                                            "SharedStore")),
+              FIXTURES / "apps/Adapter.swift", SOURCES / "AppGroup.swift"],
+    "earlier": [NATIVE / "swift/EarlierDelegate.swift", NATIVE / "swift/BackEnd.swift", SOURCES / "Earlier.swift"],
+}  # fmt: skip
 
 
 @pytest.mark.nightly
 @pytest.mark.rule("B-DEL-1", "X-ART-1")
-@pytest.mark.parametrize(("variant", "mode"), [("later", MODE_5), ("earlier", MODE_5), ("earlier", MODE_6)])
-def test_both_variants_compile_in_both_language_modes_without_a_warning(
-    tmp_path: Path, variant: str, mode: tuple[str, ...]
+@pytest.mark.parametrize("mode", ["5", "6"])
+@pytest.mark.parametrize("variant", NATIVE_FILES)
+def test_both_variants_compile_in_both_modes_without_a_warning(
+    tmp_path: Path, variant: str, mode: str
 ) -> None:
-    folder = write_package(tmp_path, variant, CORE if variant == "later" else EARLIER)
-    if variant == "later":
-        shutil.copy(SOURCES / "Probe.swift", folder / "Sources/Probe")
-    else:
-        (folder / "Sources/Probe/main.swift").write_text('print("compiled")\n')
-    assert "warning:" not in swift("build", "--package-path", str(folder), *mode)
+    write_package(tmp_path, variant, NATIVE_FILES[variant])
+    line = ["swift", "build", "--package-path", str(tmp_path), "-Xswiftc", "-swift-version", "-Xswiftc", mode]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "warning:" not in done.stdout + done.stderr
+
+
+# `workbook conform app` on platform B.
+
+
+@pytest.fixture(scope="module")
+def flawed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    cache = pytest.MonkeyPatch()
+    cache.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    yield build([SOURCES / "Flawed.swift"], "later")
+    cache.undo()
+
+
+def find(program: Path, flaw: str) -> list[str]:
+    """What the cases of this mistake, which has to be found by each, say first."""
+    first, *names = FLAWS_B[flaw]
+    cases = tuple(APP_CASES_B[f"app.{name}"] for name in dict.fromkeys((*names, *BASICS)))
+    record = conform_app(AppRun(cases=cases, platform="B", start=f"FLAW={shlex.quote(flaw)} exec {program}"))
+    found = {case.name: case.misses for case in record.cases}
+    missed = [f"{flaw}: not found by {name}" for name in names if not found[f"app.{name}"]]
+    advice = [*(todo.text for todo in todos(record)), *(miss.todo for misses in found.values() for miss in misses)]
+    return missed + ([] if advice and advice[0].startswith(first) else [f"{flaw}: {advice[:1]}"])
+
+
+@pytest.mark.rule("B-DEL-3", "B-WATCH-2", "X-STATUS-3", "X-ENTRIES-2", "X-HANDLER-1", "X-ART-1", "X-GEN-1", "API-8")
+def test_ten_mistakes_are_found_and_named_first(flawed: Path) -> None:
+    assert [line for flaw in DAILY for line in find(flawed, flaw)] == []
+
+
+@pytest.mark.nightly
+@pytest.mark.rule("B-CAN-1", "B-CAN-2", "B-CAN-3", "B-FIN-1", "B-FIN-2", "B-INIT-1", "B-START-1", "B-WATCH-1")
+@pytest.mark.rule("X-STATUS-1", "X-STATUS-2", "X-CACHE-1", "X-ENTRIES-1", "X-ENTRIES-3", "X-DEL-1", "X-FLOW-1")
+@pytest.mark.rule("REL-1", "REL-3", "REL-5", "REL-6", "API-13")
+def test_every_mistake_is_found_and_named_first(flawed: Path) -> None:
+    assert [line for flaw in FLAWS_B for line in find(flawed, flaw)] == []
+
+
+@pytest.mark.nightly
+def test_an_app_without_a_mistake_passes_every_case(flawed: Path) -> None:
+    record = conform_app(AppRun(cases=tuple(APP_CASES_B.values()), platform="B", start=f"exec {flawed}"))
+    assert [(case.name, case.misses) for case in record.cases if case.verdict is not Verdict.PASS] == []
+
+
+def test_the_reference_passes_a_case_of_each_group() -> None:
+    """At night it meets all of them."""
+    names = tuple({case.group: case.name for case in APP_CASES_B.values()}.values())
+    chosen = () if os.environ.get("WORKBOOK_EVERYTHING") else names
+    record, stored = judge_app(FIXTURES / "apps/reference_b.toml", chosen)
+    assert not stored
+    assert [(case.name, case.misses) for case in record.cases if case.verdict is not Verdict.PASS] == []
+
+
+@pytest.mark.nightly
+def test_mistakes_of_the_compiler_are_shown_as_written(tmp_path: Path) -> None:
+    (tmp_path / "Wrong.swift").write_text('import UIKitten\nlet number: Int = "text"\n', "utf-8")
+    with pytest.raises(
+        ConfigurationError, match=r"(?s)Wrong\.swift:1:8: error: no such module.*Keep views out"
+    ) as error:
+        build([tmp_path / "Wrong.swift"], "later")
+    assert str(tmp_path) not in str(error.value)

@@ -207,7 +207,7 @@ def app_case(  # noqa: PLR0917 - a row of a table
             ends = "It ends the app. If the call outlived its page, end it with the page; else catch what it throws."
             yield from in_order(seen)
             for text in seen.threw:
-                todo = NO_MAIN if "MainDispatchers" in text else ends
+                todo = ONCE if "twice" in text else NO_MAIN if "MainDispatchers" in text else ends
                 yield Miss("no exception in the app", text, todo, harms=True)
         elif strays and not seen.came(GET):
             sent = f"{strays[0].request.method} {strays[0].request.target}"
@@ -245,6 +245,7 @@ NO_MAIN = (
     "A plain JVM has no Dispatchers.Main: give your core another dispatcher, or set it with kotlinx-coroutines-test, "
     "whose jar belongs to `libraries` of [kotlin]."
 )
+ONCE = "Call each completion once, on every path."
 AS_IT_IS = "Hand it on as it is."
 LIMIT = "Give each call of your back end one time limit: above the back end's own, below the wallet's 20 s."
 PRESENT = "Return the activity of this moment, not the first one, which a rotation has ended."
@@ -291,8 +292,9 @@ def set_up_once(seen: AppSeen) -> Iterator[Miss]:
 
 
 def one_attempt(seen: AppSeen) -> Iterator[Miss]:
-    """One attempt, no more and no fewer."""
-    if (attempts := len(seen.happened(*ATTEMPTS))) != 1:
+    """One attempt, no more and no fewer; one that the SDK's order does not allow counts as well."""
+    refused = sum(sentence.startswith(("start(", "provision(")) for sentence in seen.device.refused)
+    if (attempts := len(seen.happened(*ATTEMPTS)) + refused) != 1:
         yield Miss("1 attempt", f"{attempts} were begun", GUARD)
 
 
@@ -363,6 +365,8 @@ def not_added(seen: AppSeen) -> Iterator[Miss]:
         return
     todo = "Add a card first: app.form and app.fidelity say what is in the way."
     observed = "no attempt was begun"
+    if not seen.happened(*ATTEMPTS):
+        todo = "Begin the attempt when Add is tapped. Is tapAdd() of your adapter connected with your button?"
     for record in seen.happened(*FAILURES):
         observed = f"{record.message.says}: {getattr(record.message, 'why', '')}"
         todo = PRESENT if "activityProvider" in observed else todo

@@ -6,7 +6,7 @@ handler after the other, each in a new process or with a new handler in the same
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -163,6 +163,7 @@ class WalletSeen(AppSeen):
 
 # The judges of the app.
 
+ANEW = "Begin anew after the end of the process: nothing of an attempt may be left behind."
 SHOW = "Show the button when canAddCard is true, and only then."
 ONLY_200 = "Take a 200 with a filled sdkInput for a success, and everything else for a failure."
 DECODE = (
@@ -207,7 +208,16 @@ def returned_bytes(seen: AppSeen) -> Iterator[Miss]:
     """The delegate returned the POST's sdkInput."""
     yield from given_bytes_only(seen)
     if not seen.happened(m.SdkInputReceived, m.DelegateReturned):
-        yield Miss("an sdkInput from the delegate", "the SDK got none", "Return the bytes of the POST's sdkInput.")
+        root = Root.CASE if seen.came(POST) else Root.FOLLOWS
+        yield Miss(
+            "an sdkInput from the delegate", "the SDK got none", "Return the bytes of the POST's sdkInput.", root=root
+        )
+
+
+def escaped(judge: AppJudge) -> AppJudge:
+    """The misses of a judge where the one thing that is unusual is how JSON is written."""
+    todo = "Read and write JSON with JSONDecoder or JSONSerialization alone: it may escape any character."
+    return lambda seen: (replace(miss, todo=todo) for miss in judge(seen))
 
 
 def watch_as_heard(seen: AppSeen) -> Iterator[Miss]:
@@ -228,6 +238,12 @@ def watch_once(seen: AppSeen) -> Iterator[Miss]:
     if (made := seen.device.phone.watch_sessions) > 1:
         todo = "Make one WatchAvailability where the app starts, and hand it to each page: a second takes its session."
         yield Miss("1 WatchAvailability", f"{made} were made", todo, root=Root.OLD_ANSWER)
+
+
+def goes_on(seen: AppSeen) -> Iterator[Miss]:
+    """The attempt ended well, although the app was in the background meanwhile."""
+    todo = "Leave the attempt alone while the app is in the background: the wallet's sheet lies over it."
+    return (replace(miss, todo=todo, root=Root.CASE) for miss in c.not_added(seen))
 
 
 def says_so(seen: AppSeen) -> Iterator[Miss]:
@@ -299,8 +315,9 @@ def within_limit(seen: WalletSeen) -> Iterator[Miss]:
         yield Miss(expected, f"{own * 1000:.0f} ms here, which is {on_phone}", todo, rule="APP-7")
 
 
-def lists(function: str, *cards: int) -> AppJudge:
+def lists(function: str, *cards: int, todo: str = "") -> AppJudge:
     """Each call of this function listed these cards, through the SDK's operation of the same name."""
+    ours = todo or f"Return {function}(withDelegate:) of a service made of each saved card's sdkInput."
     named = {ENTRIES: m.SdkPassEntriesCalled, REMOTE_ENTRIES: m.SdkRemotePassEntriesCalled}
     right, wrong = named[function], next(event for name, event in named.items() if name != function)
 
@@ -309,13 +326,12 @@ def lists(function: str, *cards: int) -> AppJudge:
         for call in of_function(seen, function):
             entries = [] if call.answer is None else call.answer.entries
             if seen.during(call, wrong) and not overlaps(seen, call):
-                todo = f"{function}() of the handler returns {function}(withDelegate:) of the SDK."
-                yield Miss(f"the SDK's {function}", f"{wrong.says} was called", todo, root=Root.PLAIN_CALL)
+                same = f"{function}() of the handler returns {function}(withDelegate:) of the SDK."
+                yield Miss(f"the SDK's {function}", f"{wrong.says} was called", same, root=Root.PLAIN_CALL)
             elif set(entries) != wanted or len(entries) != len(wanted):
                 asked = [] if seen.during(call, right) else [f"{right.says} was not called"]
                 why = "; ".join([f"{len(entries)} came", *refusals(seen, call), *asked])
-                todo = f"Return {function}(withDelegate:) of a service made of each saved card's sdkInput."
-                yield Miss(f"{len(wanted)} entries in {function}()", why, todo)
+                yield Miss(f"{len(wanted)} entries in {function}()", why, ours)
             else:
                 continue
             return
@@ -527,7 +543,7 @@ ROWS: list[tuple[Any, ...]] = [
     ("fidelity", "input-unchanged", "The delegate returns the POST's sdkInput, decoded once.", "B-DEL-3", ADDED,
      returned_bytes),
     ("fidelity", "json-escaped", "What JSON escapes passes unchanged.", "API-8", (c.Escape(), *ADDED),
-     c.first_of(service_made, c.output_unchanged, returned_bytes)),
+     escaped(c.first_of(service_made, c.output_unchanged, returned_bytes))),
     ("concurrency", "disabled-at-once", "The button is disabled while the back end is asked (assumed).", "APP-3",
      (*HELD_POST, Release(POST), SETTLE), c.button_is("held", c.DISABLED, *c.NOT_SHOWN, todo=c.GUARD)),
     ("concurrency", "disabled-in-the-wallet", "The button is disabled while the wallet provisions (assumed).", "APP-3",
@@ -567,9 +583,11 @@ ROWS: list[tuple[Any, ...]] = [
      (*OPENED, CLOSE, OPEN, SETTLE, Look("opened")), all_of(c.get_each_opening, OFFERED)),
     ("life", "background-during-attempt", "An attempt goes on while the app is in the background (assumed).", "APP-2",
      (*HELD_POST, IN_BACKGROUND, Release(POST), SETTLE, BACK, SETTLE, Look("after")),
-     all_of(c.in_order, c.one_attempt, c.post_once, c.once_added(c.button_is("after", *c.NOT_SHOWN, todo=c.FOLLOW)))),
+     all_of(c.in_order, c.one_attempt, c.post_once,
+            c.first_of(goes_on, c.button_is("after", *c.NOT_SHOWN, todo=c.FOLLOW)))),
     ("life", "process-death", "After the process has ended, the page works again (assumed).", "APP-2",
-     (*HELD_POST, Die(), Release(POST), *OPENED), all_of(c.post_once, OFFERED)),
+     (*HELD_POST, Die(), Release(POST), *OPENED),
+     all_of(c.post_once, c.in_order, c.button_is("opened", c.SHOWN, todo=ANEW))),
     ("isolation", "second-card", "Another card's page adds that card (assumed).", "APP-3",
      (*OPENED, CLOSE, Hold(GET), c.Do("openCardPage", 1), Reached(GET), Look("fetching"), Release(GET), SETTLE, TAP,
       SETTLE),
@@ -599,6 +617,8 @@ ROWS_WITH_NEEDS: list[tuple[Any, ...]] = [
 ]  # fmt: skip
 
 MAKE = "Read what the app saved, make ExtensionProvisioningService of it, and return its extensionStatus."
+NO_LOCK = "Let no call of the extension lock out another: two of them may run at the same time."
+REFRESH = "Fetch each card's sdkInput afresh in this function, which has 20 s: what was saved may have expired."
 LEAVE_OUT = "Leave out what the SDK refuses: one bad sdkInput has it refuse the whole list (assumed)."
 NO_SERVICE = "Return entriesUnavailableExtensionStatus when no service can be made."
 STATUS_CALL, LIST, WATCH_LIST, REQUEST = map(WalletCall, LIMITS)
@@ -624,7 +644,7 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
     ("status", "warm-within-100-ms", "status() of a running process returns within 100 ms.", "X-STATUS-3",
      (*SAVED, *(KEPT[0],) * 4), within_limit, {"measures": True}),
     ("status", "twice-at-once", "Two calls at the same time get the same answer.", "X-STATUS-1",
-     (*SAVED, AtOnce((STATUS_CALL, STATUS_CALL))), status_is(available=True, todo=MAKE)),
+     (*SAVED, AtOnce((STATUS_CALL, STATUS_CALL))), status_is(available=True, todo=NO_LOCK)),
     ("entries", "phone-list", "passEntries() returns the SDK's list for the phone.", "X-ENTRIES-1",
      (*SAVED, STATUS_CALL, LIST), lists(ENTRIES, 0, 1)),
     ("entries", "watch-list", "remotePassEntries() returns the SDK's list for the watch.", "X-ENTRIES-2",
@@ -642,7 +662,7 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
     ("entries", "none-when-damaged", "What was saved and cannot be read ends no list.", "X-ENTRIES-1",
      (*SAVED, Damage(), LIST), lists_nothing_unknown),
     ("entries", "refreshed-when-expired", "Fresh data from the back end takes the place of what expired (assumed).",
-     "APP-1", (*SAVED, Expire(), LIST), lists(ENTRIES, 0, 1)),
+     "APP-1", (*SAVED, Expire(), LIST), lists(ENTRIES, 0, 1, todo=REFRESH)),
     ("entries", "back-end-down", "A back end that fails ends no list.", "X-ENTRIES-3", (*SAVED, Fail(GET, "500"), LIST),
      lists_nothing_unknown),
     ("entries", "back-end-cut", "A connection that is cut ends no list.", "X-ENTRIES-3",

@@ -54,10 +54,9 @@ def build(files: Sequence[Path], variant: str, mode: str = "5") -> Path:
     """
     if lacking := missing_swift():
         raise NotInstalledError(f"{lacking}.")
-    texts = {path.name: read_named(path, 1_048_576, "Name a Swift file as UTF-8.").decode() for path in files}
     key = sha256(repr((sorted(map(str, files)), variant, mode)).encode()).hexdigest()[:16]
     package = cache_folder("swift", keep=10) / key
-    _write(package, variant, {f"Sources/App/{name}": text for name, text in texts.items()})
+    write_package(package, variant, files)
     done = subprocess.run(  # noqa: S603 - the machine's compiler, on files that the caller named
         ["swift", "build", "--package-path", str(package), "-Xswiftc", "-swift-version", "-Xswiftc", mode],  # noqa: S607
         capture_output=True,
@@ -71,8 +70,14 @@ def build(files: Sequence[Path], variant: str, mode: str = "5") -> Path:
     return package / ".build" / "debug" / "App"
 
 
-def _write(package: Path, variant: str, sources: dict[str, str]) -> None:
-    """Write the package. A file that has not changed keeps its time, so that it is not compiled again."""
+def write_package(package: Path, variant: str, files: Sequence[Path]) -> None:
+    """Write the package that is built. A file that has not changed keeps its time, so that it is not compiled again.
+
+    Raises:
+        ConfigurationError: a file cannot be read.
+    """
+    again = "Name a Swift file as UTF-8."
+    sources = {f"Sources/App/{path.name}": read_named(path, 1_048_576, again).decode() for path in files}
     standin = {name: text for name, text in standin_swift(variant).items() if name != "Package.swift"}
     shims = {f"Sources/{path.stem}/{path.name}": path.read_text("utf-8") for path in (NATIVE / "swift/shims").iterdir()}
     wanted = {"Package.swift": PACKAGE, **standin, **shims, **sources}

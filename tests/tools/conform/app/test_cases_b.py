@@ -1,0 +1,70 @@
+"""The cases of platform B, without a program to judge."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from app_flaws_b import DAILY, FLAWS_B, UNREACHED_B
+
+from workbook.base.forms import BadConfigurationError
+from workbook.errors import ExitCode
+from workbook.tools.commands.cli import main
+from workbook.tools.conform.app.cases_b import APP_CASES_B
+from workbook.tools.conform.app.run import load_app
+
+HEAD = 'name = "mine"\nplatform = "B"\n'
+ROUTES = '[get]\npath = "/a/{id}"\n[post]\npath = "/b/{id}"\n'
+
+
+def test_every_case_has_a_mistake_that_it_finds_or_a_reason() -> None:
+    names = {name.removeprefix("app.") for name in APP_CASES_B}
+    found = {name for _first, *cases in FLAWS_B.values() for name in cases}
+    assert found | set(UNREACHED_B) == names
+    assert not found & set(UNREACHED_B)
+    assert set(DAILY) <= set(FLAWS_B)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('platform = "C"', "platform"),
+        ('platform = "B"', r"write \[swift\] or \[start\]"),
+        ('platform = "A"\n[swift]\nsources = ["a"]', r'not for platform = "A"'),
+        ('platform = "B"\n[kotlin]\nsources = ["a"]\nmain = "A"', r'not for platform = "B"'),
+        ('platform = "B"\n[start]\ncommand = "x"\n[swift]\nsources = ["a"]', "Keep one of the two"),
+        ('platform = "B"\n[swift]\nsources = []', "sources"),
+        ('platform = "B"\n[swift]\nsources = ["a"]\nmode = "4"', "language mode"),
+        ('platform = "B"\ndesk_factor = 0.5\n[swift]\nsources = ["a"]', "from 1 to 100"),
+    ],
+)
+def test_a_wrong_file_is_told_so(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "app.toml").write_text(f'name = "mine"\n{text}\n{ROUTES}', "utf-8")
+    with pytest.raises(BadConfigurationError, match=told):
+        load_app(tmp_path / "app.toml")
+
+
+def test_without_swift_one_sentence_says_where_it_comes_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    (tmp_path / "Core.swift").write_text("let one = 1\n", "utf-8")
+    (tmp_path / "app.toml").write_text(f'{HEAD}[swift]\nsources = ["Core.swift"]\n{ROUTES}', "utf-8")
+    assert main(["conform", "app", str(tmp_path / "app.toml"), "--out", str(tmp_path / "out")]) == ExitCode.NOTHING_DONE
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_cases_of_platform_b_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "app.toml").write_text(f'{HEAD}[start]\ncommand = "x"\n{ROUTES}', "utf-8")
+    assert main(["conform", "app", str(tmp_path / "app.toml"), "--list", "--only", "status"]) == ExitCode.OK
+    assert "app.status.no-network" in capsys.readouterr().out
+
+
+def test_a_program_that_calls_nothing_ends_the_run_with_what_it_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "app.toml").write_text(f'{HEAD}[start]\ncommand = "echo no test here"\n{ROUTES}', "utf-8")
+    code = main(["conform", "app", str(tmp_path / "app.toml"), "--only", "status", "--out", str(tmp_path / "out")])
+    assert code == ExitCode.NOTHING_DONE
+    assert "no test here" in (tmp_path / "out/conform.md").read_text("utf-8") + capsys.readouterr().err
