@@ -37,9 +37,7 @@ NATIVE_FILES = {
 @pytest.mark.rule("B-DEL-1", "X-ART-1")
 @pytest.mark.parametrize("mode", ["5", "6"])
 @pytest.mark.parametrize("variant", NATIVE_FILES)
-def test_both_variants_compile_in_both_modes_without_a_warning(
-    tmp_path: Path, variant: str, mode: str
-) -> None:
+def test_both_variants_compile_in_both_modes_without_a_warning(tmp_path: Path, variant: str, mode: str) -> None:
     write_package(tmp_path, variant, NATIVE_FILES[variant])
     line = ["swift", "build", "--package-path", str(tmp_path), "-Xswiftc", "-swift-version", "-Xswiftc", mode]
     done = subprocess.run(line, capture_output=True, text=True, timeout=900, check=False)

@@ -50,6 +50,7 @@ class WalletCase:
         self.folder = TemporaryDirectory(prefix="workbook-shared-", ignore_cleanup_errors=True)
         self._run, self._server = run, server
         self._numbers = count(1)
+        self._clean = Secrets.of_keys({server.key, session}).scrub
         self._commands: dict[str, StartCommand] = {}
         self._greeted: dict[str, PlayedCardholder] = {}
 
@@ -62,7 +63,7 @@ class WalletCase:
         name = client.device.client
         client.device, client.back_end, client.prefix = self.client.device, self.client.back_end, self.client.prefix
         command = self._commands[name]
-        self._greeted[name] = PlayedCardholder(client, lambda: crash_of(command), kill=command.end)
+        self._greeted[name] = PlayedCardholder(client, lambda: self._crash_of(command), kill=command.end)
         client.on_next = self._greeted[name].on_next
 
     @asynccontextmanager
@@ -82,8 +83,7 @@ class WalletCase:
             "no_proxy": "127.0.0.1,localhost",
             "SWIFT_BACKTRACE": "enable=no",  # what is printed last says why, and not where in memory
         }
-        clean = Secrets.of_keys({self._server.key}).scrub
-        with StartCommand(self._run.start, self._run.folder, values, clean) as command:
+        with StartCommand(self._run.start, self._run.folder, values, self._clean) as command:
             logs = Logs([command.output])
             self._commands[name] = command
             command.start()
@@ -104,6 +104,13 @@ class WalletCase:
                 raise NoAnswerError(f"No process called conform(...) within {START:g} s.")
             await asyncio.sleep(TEMPO.looks)
         return self._greeted[name]
+
+    def _crash_of(self, command: StartCommand) -> str:
+        """How the process ended, with Swift's own words where it printed some; empty while it runs."""
+        if not (ended := command.ended):
+            return ""
+        words = re.search(r"Fatal error: .*", command.output.read_text("utf-8", "replace"))
+        return ended if words is None else f"The process ended: {self._clean(words[0])[:300]}"
 
     @staticmethod
     async def _leave(command: StartCommand) -> None:
@@ -312,14 +319,6 @@ class WalletRun:
         name = b64decode(user + "==").decode("utf-8", "replace").partition(":")[0]
         if (played := self._playing.get(name.partition("-")[0])) is not None:
             played.hosts.add(urlsplit(request.target).netloc or request.target)
-
-
-def crash_of(command: StartCommand) -> str:
-    """How the process ended, with Swift's own words where it printed some; empty while it runs."""
-    if not (ended := command.ended):
-        return ""
-    words = re.search(r"Fatal error: .*", command.output.read_text("utf-8", "replace"))
-    return ended if words is None else f"The process ended: {command.clean(words[0])[:300]}"
 
 
 def cut_files(folder: Path) -> bool:
