@@ -21,7 +21,7 @@ README = (ROOT / "README.md").read_text()
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 ROWS = re.compile(r"(?:^\| \[?`\d\d_\w+`.*\n)+", re.MULTILINE)
 """Of a table of lessons: the rows of the lessons."""
-TIME = re.compile(r"\*\*Time:\*\* [^.]*\.")
+TIME = re.compile(r"\*\*Time:\*\* .*? of (?:exercises|\[exercises\]\([^)]*\))\.")
 """In the first cell of a lesson: its sentence about time."""
 WORDS_A_MINUTE = 200
 PICTURE = ROOT / "notebooks" / "reference" / "platform-a.svg"
@@ -49,12 +49,13 @@ def lessons(row):
     for path in NOTEBOOKS:
         cells = json.loads(path.read_text("utf-8"))["cells"]
         words = sum(len(text.split()) for cell in cells for text in texts_of(cell))
-        exercises = sum(each.minutes for each in lesson(path.stem[:2]).values())
+        exercises = [*lesson(path.stem[:2]).values()]
         yield row.format(
             name=path.stem,
             teaches=cells[0]["metadata"]["teaches"],
             reading=round(words / WORDS_A_MINUTE),
-            exercises=exercises,
+            exercises=sum(each.minutes for each in exercises),
+            first=f"Exercise {exercises[0].id}: {exercises[0].title}".replace(" ", "-"),  # as JupyterLab names a heading
         )
 
 
@@ -66,7 +67,7 @@ def texts_of(cell):
 
 
 def test_each_lesson_says_how_long_it_takes_to_read_and_to_do(generated):
-    times = lessons("**Time:** {reading} minutes to read, {exercises} minutes of exercises.")
+    times = lessons("**Time:** {reading} minutes to read, {exercises} minutes of [exercises](#{first}).")
     for path, time in zip(NOTEBOOKS, times, strict=True):
         generated(path, with_rows(path, TIME, time))
 

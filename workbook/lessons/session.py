@@ -403,16 +403,31 @@ def session(settings: dict[str, Any] | None = None, /, **parameters: Any) -> Ses
         raise
     if settings is not None:
         LEDGER.begin(strict=opened.parameters.strict)
-    draw_traces(getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)())
+    if shell := getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)():
+        teach(shell)
     return opened
 
 
-def draw_traces(shell: Any) -> None:
-    """Let a notebook's shell show a trace as its sequence diagram; without a shell there is nothing to do."""
-    # The trace cannot do this itself, because pictures read traces and not the reverse.
-    if shell is not None:
-        formatter = shell.display_formatter.mimebundle_formatter
-        formatter.for_type(Trace, lambda trace, **_: sequence(trace)._repr_mimebundle_())
+def teach(shell: Any) -> None:
+    """Let a notebook's shell show a trace as its sequence diagram, and unanswered questions as a form."""
+    # Neither can do this itself, because pictures read traces and forms read exercises, and not the reverse.
+    shown = shell.display_formatter
+    shown.mimebundle_formatter.for_type(Trace, lambda trace, **_: sequence(trace)._repr_mimebundle_())
+    if "WORKBOOK_UNATTENDED" not in os.environ:  # nobody would fill in the form
+        shown.ipython_display_formatter.for_type_by_name("workbook.lessons.exercises.asking", "Feedback", show_form)
+
+
+def show_form(feedback: Any) -> None:
+    """Show the questions of an exercise below its cell, until the cell has answers.
+
+    Raises:
+        NotImplementedError: there is nothing to answer here; IPython then shows the feedback itself.
+    """
+    from workbook.lessons.widgets.form import Form
+
+    if not feedback.open_questions:
+        raise NotImplementedError
+    Form(feedback)._ipython_display_()
 
 
 class NoSession:

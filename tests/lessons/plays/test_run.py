@@ -15,7 +15,7 @@ import workbook as wb
 from workbook.api.opaque import SdkInput
 from workbook.errors import ConfigurationError
 from workbook.lessons.plays.pages import PANELS, RECORDING_MIMETYPE, player_values, unpack
-from workbook.lessons.session import draw_traces
+from workbook.lessons.session import teach
 from workbook.lessons.widgets.panels import film_of
 from workbook.views.html import POLICY
 from workbook.views.player_data import comparison_data, player_data
@@ -57,7 +57,7 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
 
 def test_a_trace_in_a_notebook_draws_itself():
     shell = SimpleNamespace(display_formatter=DisplayFormatter())
-    draw_traces(shell)
+    teach(shell)
     drawn, _metadata = shell.display_formatter.format(RUN.trace)
     assert "opens the card" in drawn["text/plain"]
     assert "Sequence diagram" in drawn["text/html"]

@@ -58,8 +58,8 @@ def test_the_stored_forms_make_sense_without_a_kernel(chooser):
 
 
 def test_every_control_has_a_label_and_there_is_no_button_to_press(chooser):
-    dropdowns = [*chooser.widget().children[0].children]
-    assert [(one.description, one.options) for one in dropdowns] == [
+    controls = [*chooser.widget().children[0].children]
+    assert [(one.description, one.options) for one in controls] == [
         ("variant", ("from-0.4.0", "before-0.4.0")), ("taps", ("one tap", "three taps")),
     ]  # fmt: skip
     assert not [child for child in chooser.widget().children if isinstance(child, ipywidgets.Button)]
@@ -226,7 +226,7 @@ def _shown(chooser):
 
 
 def _choose(chooser, **labels):
-    for dropdown in chooser.widget().children[0].children:
-        if isinstance(dropdown, ipywidgets.Dropdown):
-            name = dropdown.description.replace("I think", "i think").replace(" ", "_")
-            dropdown.value = labels.get(name, dropdown.value)
+    for control in chooser.widget().children[0].children:
+        if isinstance(control, (ipywidgets.Dropdown, ipywidgets.RadioButtons)):
+            name = control.description.replace("I think", "i think").replace(" ", "_")
+            control.value = labels.get(name, control.value)

@@ -90,7 +90,7 @@ def test_rows_are_counted_by_fault_and_kind_with_the_first_of_each():
         tally.count(each)
     assert (tally.rows, tally.failed, dict(tally.kinds)) == (4, 2, {"one": 1, "other": 2})
     assert tally.first == {"one": 5, "other": 5}
-    assert tally.shares() == [["fault", "done"], ["200", "1"], ["500", "1"]]
+    assert tally.shares() == [["fault", "done"], ["200", "100%"], ["500", "100%"]]
 
 
 def test_durations_have_their_quantiles():

@@ -47,6 +47,11 @@ class Feedback(View):
         return self.verdict.state is ExerciseState.WRONG
 
     @property
+    def open_questions(self) -> bool:
+        """Whether there are questions, and none of them has an answer."""
+        return bool(self.exercise.asks) and self.verdict.state is ExerciseState.UNTOUCHED
+
+    @property
     def run(self) -> Any:
         """What was played with the answer: `wb.show(_.run, "messages")`. None where nothing was."""
         return self.verdict.run
@@ -128,10 +133,13 @@ class Feedback(View):
         style = f"border-left:5px solid var(--jp-{edge});padding-left:0.6em;color:{INK}"
         return tag("div", head, *small, *below, style=style)
 
+    def state_for_runner(self) -> dict[str, Any]:
+        """The exercise's id and state by their media type, as they are left in the notebook."""
+        return {EXERCISE_MIMETYPE: {"id": self.exercise.id, "state": self.verdict.state.value}}
+
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """The verdict, and what is left in the notebook for a runner."""
-        left = {"id": self.exercise.id, "state": self.verdict.state.value}
-        return {"text/plain": self.text(), "text/html": self.html(), EXERCISE_MIMETYPE: left}
+        return {"text/plain": self.text(), "text/html": self.html(), **self.state_for_runner()}
 
 
 def _fold(summary: str, *inside: object) -> str:
@@ -163,8 +171,14 @@ def exercise(exercise_id: str = "", *answer: object, **answers: object) -> View:
     file = progress_file(Path.cwd())
     if not exercise_id and not answer and not answers:
         return how_far(file)
-    chosen = exercise_named(exercise_id)
     cell = "".join(linecache.getlines(inspect.stack(0)[1].filename))
+    return hand_in(exercise_named(exercise_id), answer, answers, cell, file)
+
+
+def hand_in(
+    chosen: Exercise, answer: tuple[object, ...], answers: dict[str, object], cell: str, file: Path | None
+) -> Feedback:
+    """Judge an answer, and keep the progress in the copy's file, if there is one."""
     verdict = judge(chosen, answer, answers, cell)
     state = verdict.state if answer or answers else ExerciseState.UNTOUCHED  # without an answer one may ask for help
     unkept = keep(file, lambda progress: progress.note(chosen.id, state, verdict.kind))

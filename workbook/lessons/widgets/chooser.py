@@ -9,7 +9,7 @@ import io
 import json
 import sys
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
 from functools import cached_property
 from typing import Any
@@ -34,6 +34,7 @@ class Keys(anywidget.AnyWidget):
     """
 
     _esm = browser_file("kernel.js") + browser_file("keys.js")
+    _css = browser_file("controls.css")
 
     def __repr__(self) -> str:
         return "Keys()"
@@ -41,8 +42,14 @@ class Keys(anywidget.AnyWidget):
 
 def controls_above(controls: Iterable[Any], result: Any) -> Any:
     """A box with the controls in a row, and the result below."""
-    row = ipywidgets.Box([*controls], layout={"flex_flow": "row wrap"})
-    return ipywidgets.VBox([row, Keys(), result])
+    return panel(ipywidgets.Box([*controls], layout={"flex_flow": "row wrap"}), result=result)
+
+
+def panel(*controls: Any, result: Any) -> Any:
+    """A box with the controls one below the other, and the result below them."""
+    box = ipywidgets.VBox([*controls, Keys(), result])
+    box.add_class("wb-panel")
+    return box
 
 
 def status(*children: object) -> Markup:
@@ -95,11 +102,11 @@ class Chooser(Live):
         return self.run(self.defaults())
 
     def make_widget(self) -> Any:
-        """A dropdown for each choice, and the result.
+        """A control for each choice, and the result.
 
         While a call runs, the older result is dimmed. A change in that time is run afterwards.
         """
-        dropdowns = {name: dropdown(name, labels) for name, labels in self.choices.items()}
+        controls = {name: pick(name, list(labels)) for name, labels in self.choices.items()}
         result, running, asked = ipywidgets.HTML(), False, self.defaults()
 
         def show(shown: Snapshot) -> None:
@@ -112,7 +119,7 @@ class Chooser(Live):
                 return  # the run under way sees it when it ends
             running, result.layout.opacity = True, "0.4"
             try:
-                while (wanted := {name: box.value for name, box in dropdowns.items()}) != asked:
+                while (wanted := {name: box.value for name, box in controls.items()}) != asked:
                     asked = wanted
                     show(self.run(asked))
             except (KeyboardInterrupt, SystemExit):  # the kernel's stop button, or exit() in the reader's own code
@@ -120,10 +127,10 @@ class Chooser(Live):
             finally:
                 running, result.layout.opacity = False, None
 
-        for box in dropdowns.values():
+        for box in controls.values():
             box.observe(on_change, "value")
         show(self.first)
-        return controls_above(map(add_filter, dropdowns.values()), result)
+        return controls_above(map(add_filter, controls.values()), result)
 
     def run(self, labels: Mapping[str, str]) -> Snapshot:
         """The result of the call with these labels' values; an error is shown as a result, too."""
@@ -173,14 +180,25 @@ def words(name: str) -> str:
     return " ".join("I" if word == "i" else word for word in name.split("_"))
 
 
-def dropdown(name: str, labels: Iterable[str]) -> Any:
+def dropdown(name: str, options: Iterable[Any], **more: Any) -> Any:
     """A dropdown with its name, as wide as its words."""
+    return _named(ipywidgets.Dropdown, name, options, **more)
+
+
+def pick(name: str, options: Sequence[Any], **more: Any) -> Any:
+    """Radio buttons in a row for up to three options, and a dropdown for more."""
+    if len(options) > 3:
+        return dropdown(name, options, **more)
+    return _named(ipywidgets.RadioButtons, name, options, orientation="horizontal", **more)
+
+
+def _named(kind: Any, name: str, options: Iterable[Any], **more: Any) -> Any:
     style, layout = {"description_width": "initial"}, {"width": "max-content", "max_width": "100%"}
-    return ipywidgets.Dropdown(options=list(labels), description=words(name), style=style, layout=layout)
+    return kind(options=list(options), description=words(name), style=style, layout=layout, **more)
 
 
 def add_filter(box: Any) -> Any:
-    """The dropdown; where it has many options, a field beside it keeps only those that contain a text."""
+    """The control; where it has many options, a field beside it keeps only those that contain a text."""
     everything = list(box.options)
     if len(everything) <= 12:  # so many can be read at a glance
         return box
@@ -293,4 +311,4 @@ class Paste(Live):
         button.on_click(on_click)
         tick.observe(on_tick, "value")
         show()
-        return ipywidgets.VBox([field, button, *([tick] if self.option else []), Keys(), result])
+        return panel(field, button, *([tick] if self.option else []), result=result)

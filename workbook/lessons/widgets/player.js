@@ -74,8 +74,10 @@ class Player {
     this.choice = make("select", { onchange: () => this.hurry(this.choice.value), aria: { label: "Speed" } });
     this.choice.append(...SPEEDS.map((name) => make("option", { textContent: name, selected: name === this.speed })));
     this.track = make("div", { className: "wb-track" }, this.slider);
+    const full = make("button", { type: "button", textContent: "Full screen", hidden: !document.fullscreenEnabled });
+    full.onclick = () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen());
     const bar = make("div", { className: "wb-bar", aria: { role: "group", label: "Playback" } });
-    bar.append(this.first, this.back, this.toggle, this.next, this.end, this.track, this.time, this.choice);
+    bar.append(this.first, this.back, this.toggle, this.next, this.end, this.track, this.time, this.choice, full);
     return bar;
   }
 

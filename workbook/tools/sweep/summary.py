@@ -87,10 +87,10 @@ class Tally:
                 self.took.setdefault(name, []).append(seconds)
 
     def shares(self) -> list[list[str]]:
-        """The share of each outcome for each fault, its head first."""
+        """The share of each outcome for each fault in percent, its head first."""
         outcomes = sorted(self.outcomes)
         rows = [
-            [fault, *(f"{counts[name] / counts.total():.4g}" for name in outcomes)]
+            [fault, *(f"{counts[name] / counts.total():.0%}" for name in outcomes)]
             for fault, counts in sorted(self.by_fault.items())
         ]
         return [["fault", *outcomes], *rows]
