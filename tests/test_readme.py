@@ -55,7 +55,7 @@ def lessons(row):
             teaches=cells[0]["metadata"]["teaches"],
             reading=round(words / WORDS_A_MINUTE),
             exercises=sum(each.minutes for each in exercises),
-            first=f"Exercise {exercises[0].id}: {exercises[0].title}".replace(" ", "-"),  # as JupyterLab names a heading
+            first=f"Exercise-{exercises[0].id}:-{exercises[0].title.replace(' ', '-')}",  # JupyterLab's anchor
         )
 
 

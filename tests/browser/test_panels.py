@@ -471,7 +471,7 @@ ENDED = "The kernel has ended. Run the cells down to this one again to go on."
 def test_a_kernel_that_was_killed_leaves_the_film_and_says_how_to_go_on(panel):
     page = panel("tap").page
     chosen(page, "Run", "Run All Cells")
-    page.get_by_label("taps", exact=True).wait_for()
+    page.get_by_role("radiogroup", name="taps", exact=True).wait_for()
     stage = panel("tap")
     stage.get_by_text(ENDED).wait_for(state="hidden")
     process = page.locator(".jp-OutputArea-output", has_text=re.compile(r"^\s*process \d+")).inner_text()

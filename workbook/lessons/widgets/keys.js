@@ -1,12 +1,18 @@
 // An addition to a box of ordinary controls; kernel.js comes before it in the same module. It keeps arrows, Enter and
-// letters in the box, away from JupyterLab's command mode; shortcuts with Ctrl pass. And it names the box's sliders for
-// a screen reader: ipywidgets gives a handle no name, and its position in place of the value's words.
+// letters in the box, away from JupyterLab's command mode; shortcuts with Ctrl pass. And it names the box's sliders and
+// radio buttons for a screen reader: ipywidgets gives a handle no name, and its position in place of the value's words,
+// and does not say what a group of radio buttons is about.
 
 function keep(event) {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
 }
 
-function nameSliders(box) {
+function nameControls(box) {
+  for (const group of box.querySelectorAll(".widget-radio")) {
+    const words = group.querySelector(".widget-label:not(:empty)") ?? group.previousElementSibling;
+    group.setAttribute("role", "radiogroup");
+    group.setAttribute("aria-label", words?.textContent.trim() ?? "");
+  }
   for (const slider of box.querySelectorAll(".widget-hslider")) {
     const handle = slider.querySelector(".noUi-handle");
     handle?.setAttribute("aria-label", slider.querySelector(".widget-label")?.textContent ?? "");
@@ -22,13 +28,13 @@ export default {
     notice.style.cssText = "margin: 4px 2px; font-weight: 600; color: var(--jp-error-color1, #b3261e)";
     notice.hidden = true;
     el.append(notice);
-    const sliders = new MutationObserver(() => nameSliders(box));
+    const controls = new MutationObserver(() => nameControls(box));
     const attach = () => {
       box = el.closest(".widget-box");
       if (box) {
         box.addEventListener("keydown", keep);
-        sliders.observe(box, { childList: true, characterData: true, subtree: true });
-        nameSliders(box);
+        controls.observe(box, { childList: true, characterData: true, subtree: true });
+        nameControls(box);
       } else timer = requestAnimationFrame(attach);
     };
     attach();
@@ -38,7 +44,7 @@ export default {
     });
     return () => {
       release();
-      sliders.disconnect();
+      controls.disconnect();
       cancelAnimationFrame(timer);
       box?.removeEventListener("keydown", keep);
     };

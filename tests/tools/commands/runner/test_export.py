@@ -203,6 +203,13 @@ def test_a_listing_is_folded_without_a_script_and_copied_by_the_one_of_the_page(
     assert ".wb-copy" in scripts(text)[-1]
 
 
+def test_the_settings_are_folded(tmp_path):
+    settings = code(source="seed = 7") | {"id": "s", "metadata": {"jupyter": {"source_hidden": True}}}
+    shown = page(written(tmp_path, settings, code({"text/plain": "here"})))
+    (folded,) = re.findall(r"<details><summary>Settings</summary>(.*?)</details>", shown, re.DOTALL)
+    assert "seed" in folded
+
+
 def test_a_notebook_that_was_never_run_is_refused(tmp_path):
     path = written(tmp_path, words("# A"), code())
     with pytest.raises(ConfigurationError, match=r"a\.ipynb has nothing to show.*workbook render"):

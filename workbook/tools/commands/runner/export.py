@@ -67,11 +67,12 @@ def _written(out: Path, name: str, html: str) -> Path:
 
 
 def index(notebooks: Sequence[Path]) -> str:
-    """The page that leads to the others, and says by its headings what each shows."""
+    """The page that leads to the others, and says what each teaches; where it does not say so, by its headings."""
     lessons = []
     for path in notebooks:
         notebook = _read(path)
-        shows = " · ".join(line[3:] for line in _words(notebook) if line.startswith("## ") and line != "## The story")
+        headings = (line[3:] for line in _words(notebook) if line.startswith("## ") and line != "## The story")
+        shows = notebook.cells[0].metadata.get("teaches") or " · ".join(headings)
         lessons.append(tag("li", tag("a", _title(notebook, path), href=f"{path.stem}.html"), tag("p", shows)))
     title = "The provisioning workbook"
     return _filled(title, join(tag("h1", title), tag("ol", *lessons, start=0)))
@@ -100,7 +101,10 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
         outputs = (output for output in without_widgets(cell.outputs) if output.get("data") != {"text/plain": WAKE})
         cell.outputs = [_playable(output, recordings) for output in outputs]
     for cell in notebook.cells:
-        if cell.cell_type == "markdown":
+        if cell.metadata.get("jupyter", {}).get("source_hidden"):  # folded in JupyterLab, too
+            cell.cell_type = "markdown"
+            cell.source = f"<details><summary>Settings</summary>\n\n```python\n{cell.source}\n```\n\n</details>"
+        elif cell.cell_type == "markdown":
             # a sentence about running a cell: on a page there is none to run
             cell.source = re.sub(r"[^.\n]*Shift ?\+ ?Enter[^.\n]*\.[ ]?", "", cell.source)
     notebook.metadata.pop("widgets", None)
