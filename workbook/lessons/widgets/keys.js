@@ -1,17 +1,18 @@
 // An addition to a box of ordinary controls; kernel.js comes before it in the same module. It keeps arrows, Enter and
 // letters in the box, away from JupyterLab's command mode; shortcuts with Ctrl pass. And it names the box's sliders and
-// radio buttons for a screen reader: ipywidgets gives a handle no name, and its position in place of the value's words,
-// and does not say what a group of radio buttons is about.
+// choices for a screen reader: ipywidgets gives a handle no name, and its position in place of the value's words, and
+// does not say what a choice is about.
 
 function keep(event) {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
 }
 
 function nameControls(box) {
-  for (const group of box.querySelectorAll(".widget-radio")) {
+  for (const group of box.querySelectorAll(".widget-radio, .widget-dropdown")) {
     const words = group.querySelector(".widget-label:not(:empty)") ?? group.previousElementSibling;
-    group.setAttribute("role", "radiogroup");
-    group.setAttribute("aria-label", words?.textContent.trim() ?? "");
+    const list = group.querySelector("select");
+    if (!list) group.setAttribute("role", "radiogroup");
+    (list ?? group).setAttribute("aria-label", words?.textContent.trim() ?? "");
   }
   for (const slider of box.querySelectorAll(".widget-hslider")) {
     const handle = slider.querySelector(".noUi-handle");
