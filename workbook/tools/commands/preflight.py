@@ -141,6 +141,10 @@ def request(options: argparse.Namespace) -> int:
     signed = {row["variant"] for row in rows}
     unsigned = [f"{name} ({identity})" for name, identity in variants if identity and name not in signed]
     lacking = [*build.unknown_ids(certificate.variant for certificate in certificates), *build.unread]
+    if computed := [name for name, identity in variants if not identity]:
+        lacking.append(
+            f"The application id of {', '.join(computed)} is computed: add it by hand, or write it as a text"
+        )
     if unsigned:
         names, again = ", ".join(unsigned), "Name that file with --signing, too"
         lacking.append(f"Not in the request, because no file names their certificate: {names}. {again}")

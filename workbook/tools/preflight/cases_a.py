@@ -47,7 +47,7 @@ LIBRARY_VERSION = unless(
 )
 APP_IDS = unless(
     lambda facts: any(module.variants() for module in facts.a.build.apps),
-    "No build file that was read says an application id: write it as a text into the app's script.",
+    "The build files that were read name no application id as a text, or compute the flavours.",
 )
 
 
@@ -193,9 +193,8 @@ def check_application_ids(facts: Facts) -> Iterator[Miss]:
         if len(ids) > 1:
             listed = [f"{identity} ({', '.join(names)})" for identity, names in ids.items()]
             more = [f"and {len(ids) - 6} more"] if len(ids) > 6 else []  # the request for allowlisting has them all
-            observed = (
-                f"{len(ids)} application ids: {'; '.join([*listed[:6], *more, *module.filters(), *module.unread])}"
-            )
+            listed = [*listed[:6], *more, *module.filters(), *facts.a.build.unread]
+            observed = f"{len(ids)} application ids: {'; '.join(listed)}"
             yield miss_at(module.file.name, module.file.line("applicationId"), expected, observed, todo, noted=True)
     for app in facts.a.build.apps[:1]:
         for unknown in facts.a.build.unknown_ids(certificate.variant for certificate in facts.certificates):

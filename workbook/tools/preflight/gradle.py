@@ -23,7 +23,7 @@ MAKES_PLUGINS = re.compile(r"(^|/)(build-?logic|buildSrc|[\w-]*plugins?)/", re.I
 # What only the block of an app or a library for the phone has; each may be the only one there.
 OF_MOBILE = frozenset({"defaultConfig", "compileSdk", "compileSdkVersion", "namespace", "productFlavors", "buildTypes"})
 # Scripts that frameworks bring, and every project of theirs applies: none makes a flavour.
-OF_FRAMEWORKS = re.compile(r"node_modules|require\.resolve|react-native|flutter|cordova")
+OF_FRAMEWORKS = re.compile(r"node_modules|require\.resolve|react-native|flutter|cordova|capacitor\.build")
 # What makes an element of a container such as `productFlavors`, what finds one, and what delegates a property to one.
 MAKING = frozenset({"create", "register", "maybeCreate"})
 NAMING = MAKING | {"getByName", "named"}
@@ -240,13 +240,18 @@ class Module:
 
     def resolve(self, text: str) -> str:
         """A text with the names in it replaced; empty where one is unknown."""
-        variable = re.compile(r"\$\{?([\w.]*)\}?")
-        known = {name: self.names.get(name, self.names.get(name.rpartition(".")[2])) for name in variable.findall(text)}
-        return "" if None in known.values() else variable.sub(lambda match: known[match[1]] or "", text)
+        for _depth in range(8):  # a text that a name stands for may have a name in it
+            for name in re.findall(r"\$\{?([\w.]*)\}?", text):
+                if not (known := self._named(name)):
+                    return ""
+                text = re.sub(
+                    rf"\$\{{{re.escape(name)}\}}|\${re.escape(name)}", lambda _match, known=known: known, text
+                )
+        return text if "$" not in text else ""
 
     def _named(self, word: str) -> str:
-        """What a name without quotes stands for, by its part after the last dot; empty where it is unknown."""
-        return self.names.get(word.rpartition(".")[2], "")
+        """What a name without quotes stands for, whole or by its part after the last dot; empty where it is unknown."""
+        return self.names.get(word) or self.names.get(word.rpartition(".")[2], "")
 
     def dependencies(self) -> Iterator[Dependency]:
         """Every dependency of the script that names a group and a name."""
@@ -256,12 +261,13 @@ class Module:
 
     def _coordinates(self, entry: Statement) -> Iterator[tuple[str, str]]:
         """What a statement depends on: `group:name` and the version of each, however the statement writes them."""
+        text = entry.strings[0] if entry.strings else self._named(entry.value)  # or `Libs.sdk` for one
         if entry.words[1:3] == ("group", "name") and len(entry.strings) > 1:
             group, name, *rest = map(self.resolve, entry.strings)
             version = self._named(entry.words[4]) if len(entry.words) > 4 else ""  # `version: tap`
             yield f"{group}:{name}", version or (rest[0] if rest and entry.words[3:4] == ("version",) else "")
-        elif entry.strings and entry.strings[0].count(":") in {1, 2, 3}:
-            group, name, *rest = entry.strings[0].split(":")
+        elif text.count(":") in {1, 2, 3}:
+            group, name, *rest = text.split(":")
             version = self.resolve(rest[0].partition("@")[0]) if rest else ""
             if not version and len(entry.words) > 1:  # "group:name:" + version
                 version = self._named(entry.words[-1])
@@ -324,7 +330,7 @@ class Module:
             entry = waiting.pop(0)
             if entry.words[0] in {"if", "else"}:
                 waiting = [*entry.block, *waiting]
-            elif entry.words[0] in NAMING and not entry.strings:
+            elif NAMING & set(entry.words) and not entry.strings:
                 return None
             elif any(word.rpartition(".")[2] in GOING_THROUGH for word in entry.words):
                 if any(inner.words[0] in MAKING for inner in entry.all_below()):
@@ -347,8 +353,10 @@ def _element(entry: Statement) -> str:
     """The name of the element that a statement in a container is about; empty where it is about none."""
     if "by" in entry.words and DELEGATING & set(entry.words):  # val prod by creating
         return entry.words[entry.words.index("by") - 1]
+    if NAMING & set(entry.words):  # getByName("debug"), and the same behind `val debug =`
+        return entry.strings[0]
     is_bare = len(entry.words) == 1 and not entry.strings  # Groovy makes an element by its name alone
-    return entry.name if entry.block or is_bare or entry.words[0] in NAMING else ""
+    return entry.name if entry.block or is_bare else ""
 
 
 def _set_to(statements: Iterable[Statement], name: str) -> str:
@@ -356,7 +364,7 @@ def _set_to(statements: Iterable[Statement], name: str) -> str:
     for entry in statements:
         if entry.name == name and entry.value != "null":
             literal = entry.strings[0] if len(entry.words) == 1 and len(entry.strings) == 1 else ""
-            return literal or (f"${entry.value}" if len(entry.words) == 2 and not entry.strings else "${}")
+            return literal or (f"${{{entry.value}}}" if len(entry.words) == 2 and not entry.strings else "${}")
     return ""
 
 
@@ -380,19 +388,17 @@ class Build:
 
     @property
     def unread(self) -> list[str]:
-        """A sentence about each script that an app applies, and that was not read."""
-        return [sentence for module in self.apps for sentence in module.unread]
+        """A sentence about each script that may make variants of an app, and whose variants are not known."""
+        plugins = (one.file.name for one in self.conventions if any(one.root.below("productFlavors", "buildTypes")))
+        makes = [f"{name} makes variants by its code: add those that are missing here by hand" for name in plugins]
+        return [sentence for module in self.apps for sentence in module.unread] + makes
 
-    def unknown_ids(self, signed: Iterable[str]) -> Iterator[str]:
-        """A sentence about the variants whose application id no script says, also among those of a signing report."""
-        variants = [variant for module in self.apps for variant in module.variants()]
-        if computed := [variant.name for variant in variants if not variant.application_id]:
-            yield f"The application id of {', '.join(computed)} is computed: add it by hand, or write it as a text"
-        known = {variant.name for variant in variants}
+    def unknown_ids(self, signed: Iterable[str]) -> list[str]:
+        """A sentence about the variants of a signing report that no script makes."""
+        known = {variant.name for module in self.apps for variant in module.variants()}
         others = [name for name in dict.fromkeys(signed) if name and name not in known and not IS_TEST.search(name)]
-        if others:
-            names = ", ".join(others)
-            yield f"The signing report has {names}, which no script that was read makes: add their ids by hand"
+        says = f"The signing report has {', '.join(others)}, which no script that was read makes: add their ids by hand"
+        return [says] if others else []
 
     def is_of_server(self, file: File) -> bool:
         """Whether a file belongs to a module for a server, or to one that only such a module uses."""
@@ -453,16 +459,14 @@ def read_build(project: Project) -> Build:
     modules: list[Module] = []
     settings: list[Module] = []
     own_plugins = [file for file in project.named("*.kt", "*.java", "*.groovy") if MAKES_PLUGINS.search(file.name)]
-    conventions = [(file, read_script(file.text)) for file in own_plugins if "Sdk" in file.text]
-    for entry in (entry for _file, root in conventions for entry in root.all_below()):
-        names |= _assigned(entry)
+    conventions = [(file, read_script(file.text)) for file in own_plugins]
+    for _file, root in conventions:
+        names |= _constants(root)
     scripts = {file.path.name: root for file, root in read}
     for file, root in read:
         applied, unread = _find_applied(file, root, scripts)
-        # what only this script sees: a name at its top wins over one in a block
-        own = {name: text for entry in (*root.all_below(), *root.block) for name, text in _assigned(entry).items()}
         kind = settings if file.path.name.startswith("settings.") else modules
-        kind.append(Module(file, root, names | own, catalog, applied, unread))
+        kind.append(Module(file, root, names | _constants(root), catalog, applied, unread))
     plugins = tuple(Module(file, root, names, catalog) for file, root in conventions)
     return Build(tuple(modules), tuple(settings), plugins, tuple(broken))
 
@@ -492,6 +496,16 @@ def _find_applied(
     return tuple(applied), tuple(unread)
 
 
+def _constants(root: Statement, prefix: str = "") -> dict[str, str]:
+    """The variables that a script sets: by their names, of which one at the top wins, and by `Object.name`."""
+    found: dict[str, str] = {}
+    for entry in root.block:
+        found |= _constants(entry, f"{prefix}{entry.value}." if entry.words[0] == "object" else prefix)
+    for name, text in (pair for entry in root.block for pair in _assigned(entry).items()):
+        found |= {name: text, f"{prefix}{name}": text}
+    return found
+
+
 def _assigned(entry: Statement) -> dict[str, str]:
     """The variables that a statement sets: `val x = "1"`, `String x = '1'`, `ext.x = "1"`, `ext { x = "1" }`."""
     if entry.words[0] in {"ext", "buildscript", "extra"}:
@@ -508,7 +522,7 @@ def _set(entry: Statement) -> dict[str, str]:
     if entry.block or not entry.value:
         return {}
     listed = dict(zip(entry.words[1:], entry.strings, strict=False))  # versions = [sdk: "1", library: "2"]
-    return listed if len(entry.strings) > 1 and listed else {entry.name: entry.value}
+    return {entry.name: entry.value, **listed}
 
 
 def _catalog(file: File) -> tuple[Catalog, dict[str, str]]:
