@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from real_projects import write
 from sample_projects import HOSTILE, PIECES, judge, judged
 
 from workbook.tools.harness.model import Verdict
@@ -236,6 +237,48 @@ def test_dimensions_are_combined_in_the_order_in_which_they_are_declared(tmp_pat
         create("live") { dimension = "stage" }
     }"""
     assert [*variants(tmp_path, "build.gradle.kts", text)][::2] == ["testBankDebug", "liveBankDebug"]
+
+
+NAMED = {
+    "a suffix behind a name": {
+        "build.gradle": "def id = 'a.b'\nplatform { defaultConfig { applicationId id }\n"
+        "buildTypes { debug { applicationIdSuffix '.d' } } }"
+    },
+    "an element behind a val": {
+        "build.gradle.kts": 'platform { defaultConfig { applicationId = "a.b" }\nbuildTypes {\n'
+        'val debug = getByName("debug") { applicationIdSuffix = ".d" }\n} }'
+    },
+    "a constant in an object": {
+        "build.gradle.kts": "platform { defaultConfig { applicationId = App.Live.ID }\n"
+        "buildTypes { debug { applicationIdSuffix = App.ID } } }",
+        "buildSrc/src/App.kt": 'object App {\nconst val ID = ".d"\nobject Live { const val ID = "a.b" }\n}',
+    },
+    "a map with one entry": {
+        "build.gradle": "ext { ids = [live: 'a.b'] }\nplatform { defaultConfig { applicationId ids.live }\n"
+        "buildTypes { debug { applicationIdSuffix '.d' } } }"
+    },
+}
+
+
+@pytest.mark.rule("A-ALLOW-2")
+@pytest.mark.parametrize("files", NAMED.values(), ids=NAMED)
+def test_an_application_id_by_a_name_is_known(tmp_path, files):
+    (module,) = read_build(read_project([write(tmp_path, files)])).apps
+    assert {one.name: one.application_id for one in module.variants()} == {"debug": "a.b.d", "release": "a.b"}
+
+
+def test_a_dependency_by_a_constant_is_known_and_flavours_of_an_own_plugin_are_said(tmp_path):
+    files = {
+        "app/build.gradle.kts": 'platform { defaultConfig { applicationId = "a.b" } }\n'
+        "dependencies { implementation(Deps.sdk) }",
+        "buildSrc/Deps.kt": 'object Versions { const val sdk = "0.4.1" }\n'
+        'object Deps { const val sdk = "operator:card-provisioning:${Versions.sdk}" }',
+        "build-logic/Flavors.kt": "fun make() { productFlavors { Stage.values().forEach { register(it.name) } } }",
+    }
+    (entry,) = read_build(read_project([write(tmp_path, files)])).dependencies()
+    assert entry.version == "0.4.1"
+    case = judge("gradle.application-ids", tmp_path)
+    assert (case.verdict, "build-logic/Flavors.kt makes variants" in case.why) == (Verdict.NOT_LOOKED_AT, True)
 
 
 @pytest.mark.parametrize(

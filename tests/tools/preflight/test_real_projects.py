@@ -237,6 +237,16 @@ def test_a_class_of_net_is_found_by_the_name_that_it_is_registered_with(tmp_path
     assert judge("plist.principal-class", write(tmp_path / "bad", unregistered)).verdict is Verdict.FAIL
 
 
+def test_a_net_app_for_both_platforms_has_its_id_in_the_project_and_its_platform_a_side_is_said(tmp_path):
+    files = dotnet("App", "com.acme.bank", ApplicationId="com.acme.bank", UseMaui="true")
+    files["App/Info.plist"] = files["App/Info.plist"].replace("CFBundleIdentifier", "CFBundleDisplayName")
+    files["App/Platforms/Android/Wallet.cs"] = "class Wallet { CardProvisioning provisioning; }\n"
+    cases = judged(write(tmp_path, files))
+    assert cases["entitlement.provisioning"].verdict is Verdict.PASS
+    for name, says in (("kotlin.button", "Wallet.cs is about provisioning"), ("gradle.application-ids", "App.csproj")):
+        assert (cases[name].verdict, says in cases[name].why) == (Verdict.NOT_LOOKED_AT, True)
+
+
 def test_a_bundle_id_that_is_set_elsewhere_is_not_looked_at(tmp_path):
     config = "Config/Shared.xcconfig"
     files = PROJECTS["xcode"] | {config: PROJECTS["xcode"][config].replace("APP_ID", "OTHER_ID")}

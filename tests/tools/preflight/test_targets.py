@@ -1,11 +1,13 @@
 """Targets as XcodeGen and Expo describe them, before a project file is made: what is literal is judged."""
 
 import pytest
-from real_projects import write
+from real_projects import PROJECTS, project_file, write
 from sample_projects import judge, judged
 
 from workbook.tools.harness.model import Verdict
 from workbook.tools.preflight.literals import read_javascript
+from workbook.tools.preflight.project import read_project
+from workbook.tools.preflight.targets import read_targets
 
 LIST = """<?xml version="1.0"?><plist version="1.0"><dict><key>NSExtension</key><dict>
 <key>NSExtensionPointIdentifier</key><string>com.platform.kit.{}</string>
@@ -111,6 +113,7 @@ def test_a_description_that_is_literal_is_judged_as_a_project_file_is(tmp_path, 
          Verdict.NOTE),
         ("xcodegen", "build.deployment-target", YML, 'TARGET: "15.0"', 'TARGET: "18.2"', Verdict.NOTE),
         ("xcodegen", "swift.delegate", YML, "2.2.1", "1.0.0", Verdict.NOT_APPLICABLE),
+        ("xcodegen", "plist.readable", YML, "name: Bank\n", "name: Bank\ninclude: other.yml\n", Verdict.FAIL),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_description_is_found_and_what_it_computes_is_said(  # noqa: PLR0917
@@ -121,6 +124,38 @@ def test_a_mistake_in_a_description_is_found_and_what_it_computes_is_said(  # no
     assert found.verdict is verdict
     if verdict is Verdict.NOT_LOOKED_AT:
         assert file in found.why
+
+
+@pytest.mark.rule("X-PLIST-1")
+def test_a_description_is_read_with_what_it_includes_and_with_its_templates(tmp_path):
+    head, wallet, ui = XCODEGEN["project.yml"].replace(": &rights", ":").partition("  Wallet:\n")
+    rights = head.partition("properties:")[2].partition("}}")[0] + "}"
+    inner, own, ui = ui.replace("*rights", rights).partition("  WalletUI:\n")
+    template = "    type: app-extension\n    platform: phoneOS\n"
+    files = XCODEGEN | {
+        "project.yml": f"include: [{{path: more/ui.yml}}]\n{head}{wallet}    templates: [Extension]\n"
+        + inner.replace(template, ""),
+        "more/ui.yml": f"targetTemplates:\n  Extension:\n{template}targets:\n{own}{ui}",
+    }
+    cases = judged(write(tmp_path, files))
+    assert {name: cases[name].verdict for name in JUDGED} == dict.fromkeys(JUDGED, Verdict.PASS)
+
+
+def test_a_setting_holds_in_its_configuration_alone(tmp_path):
+    files = PROJECTS["xcode"] | {
+        "Config/Shared.xcconfig": "APP_ID = com.acme.bank$(SUFFIX)\nSUFFIX[config=Debug] = .debug\n"
+        "SUFFIX[config=R*] = .live\nPHONEOS_DEPLOYMENT_TARGET[sdk=phonesimulator*] = 11.0\n"
+    }
+    targets = read_targets(read_project([write(tmp_path, files)]))
+    assert [target.bundle_id for target in targets.of("app")] == ["com.acme.bank.live"]
+    assert {target.deployment for target in targets.all} == {""}
+
+
+def test_another_extension_without_a_list_leaves_the_two_judged(tmp_path):
+    project = "Bank.project/project.pbxproj"
+    more = project_file(("Push", "app-extension", "com.acme.bank.push", "Push", "", ""))
+    files = PROJECTS["xcode"] | {f"Push/{project}": more.replace("INFOPLIST_FILE", "NO_FILE")}
+    assert judge("plist.identifier", write(tmp_path, files)).verdict is Verdict.PASS
 
 
 def test_an_extension_that_a_plugin_of_expo_makes_is_not_looked_at(tmp_path):

@@ -148,13 +148,16 @@ def request(options: argparse.Namespace) -> int:
     if unsigned:
         names, again = ", ".join(unsigned), "Name that file with --signing, too"
         lacking.append(f"Not in the request, because no file names their certificate: {names}. {again}")
-    targets = [*read_targets(project).provisioning, *signed_targets]
+    platform_b = read_targets(project)
+    targets = [*platform_b.provisioning, *signed_targets]
     rows_b, lacking_b = request_platform_b(targets, options.store_id)
     if variants and not certificates and not rows_b:
         raise ParameterError("The request needs a fingerprint: --signing FILE, such as a signing report's text.")
     if not variants and not targets:
         where = "Name the folder of the app's module, or of its project file."
-        why = "".join(f" {sentence}." for sentence in build.unread)
+        why = "".join(
+            f" {sentence}." for sentence in [*build.unread, *filter(None, [platform_b.generating.rstrip(".")])]
+        )
         raise ParameterError(f"No file says an application id or a bundle id. {where}{why}")
     lacking += lacking_b
     for sentence in (*lacking, *(sentence for module in build.apps for sentence in module.filters())):

@@ -45,14 +45,12 @@ LIBRARY_VERSION = unless(
     lambda facts: any(numbers(entry.version) for entry in facts.a.library),
     "A build file names the private library, and its version is unknown: something outside the file sets it.",
 )
-APP_IDS = unless(
-    lambda facts: any(module.variants() for module in facts.a.build.apps),
-    "The build files that were read name no application id as a text, or compute the flavours.",
-)
 
 
-def _no_script(facts: Facts) -> str:
-    return next((f"{sentence}." for sentence in facts.a.build.unread), "")
+def _no_ids(facts: Facts) -> str:
+    if any(module.variants() for module in facts.a.build.apps):
+        return next((f"{sentence}." for sentence in facts.a.build.unread), "")
+    return f"The build files that were read name no application id as a text, or compute the flavours.{facts.framework}"
 
 
 def _no_levels(facts: Facts) -> str:
@@ -182,7 +180,7 @@ def check_levels(facts: Facts) -> Iterator[Miss]:
                 yield miss_at(file.name, line, expected, str(level), todo, noted=True)
 
 
-@case("gradle.application-ids", "form", "A-ALLOW-2", PLATFORM_A, unread=[APP_IDS, _no_script])
+@case("gradle.application-ids", "form", "A-ALLOW-2", PLATFORM_A, unread=[_no_ids])
 def check_application_ids(facts: Facts) -> Iterator[Miss]:
     """Each application id is known, with its variants."""
     expected, todo = "each id allowlisted on its own (sdk-a)", "Send them all: workbook preflight allowlist-request."

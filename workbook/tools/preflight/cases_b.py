@@ -244,7 +244,8 @@ def _no_profile(facts: Facts) -> str:
     for name, bundle_id in names.items():
         return f"No profile of {name} ({bundle_id or 'its id is unknown'}) is named: add it with --signing."
     bare = next((target.file.name for target in facts.signed if target.role and target.entitlements is None), "")
-    return f"{bare} has no profile: name an archive that was signed for the store or for testers." if bare else ""
+    print_it = "or print what its signature has: codesign -d --entitlements - PATH"
+    return f"{bare} has no profile: name an archive for the store or for testers, {print_it}." if bare else ""
 
 
 @case("signing.profiles", "form", "GAP-8", SIGNED, unread=[_no_profile])

@@ -130,7 +130,7 @@ class Facts:
         """A sentence about a framework whose language no grammar here reads; empty where the project uses none."""
         for name, mark, made, language in (
             ("pubspec.yaml", b"sdk: flutter", "a Flutter app", "Dart"),
-            ("*.csproj", b"<UseMaui>true", "a .NET MAUI app", "C#"),
+            ("*.csproj", b"<UseMaui>true", "a .NET MAUI app", "C# (and what it says of platform A)"),
         ):
             for file in self.project.named(name):
                 if mark in file.content:

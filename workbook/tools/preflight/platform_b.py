@@ -109,7 +109,8 @@ class ProjectB:
 
 def read_platform_b(project: Project, package: str = "") -> ProjectB:
     """Read everything; `package` is the name of the SDK's package, empty where the user gives none."""
-    others = about_provisioning(file for file in project.named("*.m", "*.mm", "*.cs") if not file.is_test)
+    named = project.named("*.m", "*.mm", "*.cs")
+    others = about_provisioning(file for file in named if not file.is_test and not file.is_of_a)
     packages = tuple(_read_packages(project, package))
     return ProjectB(read_targets(project), packages, read_sources(project, "*.swift"), tuple(others))
 

@@ -103,7 +103,9 @@ def request_platform_b(targets: Iterable[BuildTarget], store_id: str) -> tuple[l
             }
             if not team:
                 lacking[f"The team id of {target.name} is in no file that was read: add it by hand"] = None
-    lacking |= {f"No target is {ROLES[role]}: its bundle id is needed, too": None for role in sorted(roles)}
+    lacking |= {
+        f"No target is {ROLES[role]}: its bundle id is needed, too, if you build one": None for role in sorted(roles)
+    }
     if not known:
         return [], []
     if not store_id:

@@ -130,6 +130,11 @@ class File:
         folder, _slash, name = self.name.rpartition("/")
         return _is_test(folder) or re.search(r"\.(test|spec|stories)\.\w+\Z|_test\.dart\Z", name) is not None
 
+    @property
+    def is_of_a(self) -> bool:
+        """Whether it lies where .NET has what is platform A's alone."""
+        return "/Android/" in self.name
+
 
 def _for_grammar(kotlin: bytes) -> bytes:
     """Legal Kotlin that the grammar takes for broken, written so that it reads it; each byte keeps its place.

@@ -85,7 +85,8 @@ def read_facts(run: Preflight) -> Facts:
 
 def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
     build = read_build(project)
-    java = (file for file in project.named("*.java") if not file.is_test and not build.is_of_server(file))
+    others = (file for file in project.named("*.java", "*.cs") if file.name.endswith(".java") or file.is_of_a)
+    java = (file for file in others if not file.is_test and not build.is_of_server(file))
     found = [*build.dependencies(), *read_lock_files(project)]
 
     def like(pattern: str) -> tuple[Dependency, ...]:

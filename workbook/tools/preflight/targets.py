@@ -8,6 +8,7 @@ stands for a target. What no file says is unknown, and the case that needs it wa
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from workbook.tools.preflight.literals import COMPUTED, read_javascript, read_ol
 from workbook.tools.preflight.project import File, Project, rows, table
 
 ISSUER, AUTHORIZATION = "issuer-provisioning", "issuer-provisioning.authorization"
+# What the property list of an app or an extension has one of.
+OF_BUNDLE = frozenset({"NSExtension", "CFBundleIdentifier", "CFBundleExecutable"})
 # The usual classes of the two extensions.
 CLASSES = {ISSUER: "ExtensionHandler", AUTHORIZATION: "AuthorizationProvider"}
 # What app and extension may share, and the entitlement that has it; the entitlement for provisioning.
@@ -162,6 +165,8 @@ class Targets:
     @property
     def unread_lists(self) -> str:
         """Why the property list of an extension was not read, as a sentence; empty where each was."""
+        if self.of(ISSUER) and self.of(AUTHORIZATION):
+            return ""
         unknown = [target.label for target in self.all if target.product.endswith("extension") and target.plist is None]
         lost = f"The property list of {unknown[0]} was not found: set INFOPLIST_FILE to it." if unknown else ""
         return self.generating or lost
@@ -294,13 +299,15 @@ class _Reader:
             return table(objects.get(str(reference)))
 
         for entry in map(at, rows(at(owner.get("buildConfigurationList")).get("buildConfigurations"))):
-            own = {key: text for key, text in table(entry.get("buildSettings")).items() if isinstance(text, str)}
+            name = str(entry.get("name", ""))
+            written = {key: text for key, text in table(entry.get("buildSettings")).items() if isinstance(text, str)}
+            own = {_setting_name(key, name): text for key, text in written.items()}
             relative = entry.get("baseConfigurationReferenceRelativePath")  # in a folder that the project mirrors
             base = str(relative or at(entry.get("baseConfigurationReference")).get("path", ""))
-            shared = self._read_xcconfig(base)
-            yield str(entry.get("name", "")), (shared or {}) | own, shared is not None
+            shared = self._read_xcconfig(base, name)
+            yield name, (shared or {}) | own, shared is not None
 
-    def _read_xcconfig(self, name: str, depth: int = 0) -> dict[str, str] | None:
+    def _read_xcconfig(self, name: str, configuration: str, depth: int = 0) -> dict[str, str] | None:
         """The settings of the `.xcconfig` with this path or name, included ones first; None where it is not there."""
         files = sorted(self.project.named(name.rpartition("/")[2]), key=lambda file: not file.name.endswith(name))
         if not name:
@@ -311,9 +318,11 @@ class _Reader:
         for line in files[0].text.splitlines():
             code = re.sub(r"(?<!:)//.*", "", line).strip()
             if match := re.match(r'#include\??\s*"([^"]+)"', code):
-                settings |= self._read_xcconfig(match[1].removeprefix("./"), depth + 1) or {}
-            elif match := re.match(r"(\w+)(?:\[(?![^]]*simulator)[^]]*\])*\s*=\s*(.*?);?\Z", code):
-                settings[match[1]] = match[2].replace("$(inherited)", settings.get(match[1], ""))
+                settings |= self._read_xcconfig(match[1].removeprefix("./"), configuration, depth + 1) or {}
+            elif match := re.match(r"([\w*.,=\[\]]+)\s*=\s*(.*?);?\Z", code):
+                name = _setting_name(match[1], configuration)
+                settings[name] = match[2].replace("$(inherited)", settings.get(name, ""))
+                settings.setdefault(match[1].partition("[")[0], "")  # it is empty in another configuration
         return settings
 
     # Descriptions that a tool makes a project file of.
@@ -321,17 +330,33 @@ class _Reader:
     def read_xcodegen(self) -> Iterator[BuildTarget]:
         """The targets of each `project.yml`, each in each build configuration."""
         for file in self.project.named("project.yml", "project.yaml"):
-            content = table(read_yaml(file.text))
+            content = self._read_included(file)
             for name, described in table(content.get("targets")).items():
                 for configuration in table(content.get("configs")) or ("Debug", "Release"):
                     yield self._xcodegen_target(file, content, str(name), table(described), str(configuration))
 
+    def _read_included(self, file: File, depth: int = 0) -> dict[str, Any]:
+        """The description in a file, on top of those that it includes."""
+        content, whole = table(read_yaml(file.text)), {}
+        included = content.get("include", [])
+        for entry in included if isinstance(included, list) else [included]:
+            path = str(entry.get("path")) if isinstance(entry, dict) else str(entry)
+            other = self.project.at(file.path.parent / path)
+            if other is None or depth > 8:
+                self.broken[file, f"include names {path}, which is not there"] = None
+            else:
+                whole = _merge(whole, self._read_included(other, depth + 1))
+        return _merge(whole, content)
+
     def _xcodegen_target(
         self, file: File, content: Mapping[str, Any], name: str, described: Mapping[str, Any], configuration: str
     ) -> BuildTarget:
-        """A target of XcodeGen. What a template, a group of settings or another file says of it is unknown."""
+        """A target of XcodeGen. What a group of settings says of it is unknown."""
+        templates = table(content.get("targetTemplates"))
+        for template in reversed(rows(described.get("templates"))):
+            described = _merge(table(templates.get(str(template))), described)
         options, platform = table(content.get("options")), str(described.get("platform"))
-        is_whole = not {"include", "templates"} & {*content, *described}
+        is_whole = True
         settings = make_settings(f"{options.get('bundleIdPrefix', COMPUTED)}.{name}", "") | {"target_name": name}
         for owner, levelled in ((content, options), (described, described)):
             levels = levelled.get("deploymentTarget")
@@ -340,7 +365,7 @@ class _Reader:
             of_one = table(table(written.get("configs")).get(configuration))
             by_part = {"base", "configs", "groups"} & written.keys()
             for_all = table(written.get("base")) if by_part else written
-            shared = self._read_xcconfig(str(table(owner.get("configFiles")).get(configuration, "")))
+            shared = self._read_xcconfig(str(table(owner.get("configFiles")).get(configuration, "")), configuration)
             is_whole = is_whole and "groups" not in written and shared is not None
             settings |= {"PHONEOS_DEPLOYMENT_TARGET": str(level)} if level else {}
             settings |= (shared or {}) | {str(key): str(text) for key, text in {**for_all, **of_one}.items()}
@@ -387,7 +412,7 @@ class _Reader:
         """A target for each property list of a bundle, with what is beside it: entitlements, and .NET's `.csproj`."""
         for file in self.project.named("*Info.plist"):
             plist = None if file.is_test else self.read_list(file)
-            if plist is None or not {"NSExtension", "CFBundleIdentifier", "CFBundleExecutable"} & plist.keys():
+            if plist is None:
                 continue
             folder = file.path.parent
             beside = [other for other in self.project.named("*.entitlements", "Entitlements.plist")
@@ -399,9 +424,19 @@ class _Reader:
                     name, settings = other.path.stem, _read_csproj(other)
                     named = settings.get("CodesignEntitlements", "").replace("\\", "/")
                     beside = [*filter(None, [self.project.at(other.path.parent / named)])] or beside
-            rights_file = beside[0] if len(beside) == 1 else None
-            rights = self.read_list(rights_file)
-            yield BuildTarget(name, file, "", "", settings, plist, file, rights, rights_file)
+            if settings.get("PRODUCT_BUNDLE_IDENTIFIER") or OF_BUNDLE & plist.keys():
+                rights_file = beside[0] if len(beside) == 1 else None
+                rights = self.read_list(rights_file)
+                yield BuildTarget(name, file, "", "", settings, plist, file, rights, rights_file)
+
+
+def _setting_name(written: str, configuration: str) -> str:
+    """A build setting's name without its conditions; empty where it holds for another configuration, or no phone."""
+    for kind, wanted in re.findall(r"\[(\w+)=([^]]*)\]", written):
+        is_other = kind == "config" and not fnmatchcase(configuration, wanted)
+        if is_other or (kind == "sdk" and re.search("simulator|mac", wanted)):
+            return ""
+    return written.partition("[")[0]
 
 
 def _read_csproj(file: File) -> dict[str, str]:
@@ -416,6 +451,13 @@ def _read_csproj(file: File) -> dict[str, str]:
         if not re.search("'(android|windows|tizen|mac\\w*)'", condition):
             settings.setdefault(names.get(tag, tag), text)
     return settings
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """A description on top of another one, table by table."""
+    both = {name: _merge(below[name], above[name]) for name in below.keys() & above.keys()
+            if isinstance(below[name], dict) and isinstance(above[name], dict)}  # fmt: skip
+    return {**below, **above, **both}
 
 
 def make_settings(bundle_id: str, team: str, level: object = "") -> dict[str, str]:
