@@ -239,15 +239,16 @@ class Module:
         return any(re.split(r"[.\s]", text)[-1].lower().endswith(endings) for text in ids)
 
     def resolve(self, text: str) -> str:
-        """A text with the names in it replaced; empty where one is unknown."""
-        for _depth in range(8):  # a text that a name stands for may have a name in it
-            for name in re.findall(r"\$\{?([\w.]*)\}?", text):
-                if not (known := self._named(name)):
-                    return ""
-                text = re.sub(
-                    rf"\$\{{{re.escape(name)}\}}|\${re.escape(name)}", lambda _match, known=known: known, text
-                )
-        return text if "$" not in text else ""
+        """A text with the names in it replaced, and those in what they stand for; empty where one is unknown."""
+        for _name in range(20):
+            match = re.search(r"\$\{?([\w.]*)\}?", text)
+            if match is None:
+                return text
+            known = self._named(match[1])
+            if not known:
+                break
+            text = text[: match.start()] + known + text[match.end() :]
+        return ""
 
     def _named(self, word: str) -> str:
         """What a name without quotes stands for, whole or by its part after the last dot; empty where it is unknown."""

@@ -337,7 +337,8 @@ class _Reader:
 
     def _read_included(self, file: File, depth: int = 0) -> dict[str, Any]:
         """The description in a file, on top of those that it includes."""
-        content, whole = table(read_yaml(file.text)), {}
+        content = table(read_yaml(file.text))
+        whole: dict[str, Any] = {}
         included = content.get("include", [])
         for entry in included if isinstance(included, list) else [included]:
             path = str(entry.get("path")) if isinstance(entry, dict) else str(entry)
