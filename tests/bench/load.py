@@ -3,7 +3,6 @@
 Each connection is kept and has one request under way. Whoever calls this should run in another process than the server.
 """
 
-import math
 import re
 import selectors
 import socket
@@ -38,10 +37,6 @@ class Outcome:
     def rate(self):
         """Requests a second."""
         return len(self.waits) / self.seconds
-
-    def percentile(self, percent):
-        """Seconds that so many per cent of the requests did not exceed."""
-        return sorted(self.waits)[math.ceil(len(self.waits) * percent / 100) - 1]
 
 
 class Peer:

@@ -1,13 +1,11 @@
-"""A sweep under load: killed, on Dask with workers killed; and its figures in one run.
+"""A sweep under load: killed, and on Dask with workers killed.
 
 python tests/bench/sweep.py [NAME ...] [--combinations N]
 """
 
 import argparse
-import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,27 +16,17 @@ from pathlib import Path
 import psutil
 from distributed import LocalCluster
 
-from workbook.play.back_end import simulated_back_end
-from workbook.play.platform_a import PlatformARun
-from workbook.tools.sweep.matrix import read_matrix
-from workbook.tools.sweep.rows import play_chunk
-
 ROOT = Path(__file__).parents[2]
 SEED = 7
-
-
-def made(folder, text):
-    """A matrix of this text."""
-    path = Path(folder) / "matrix.toml"
-    path.write_text(text)
-    return path
 
 
 def of_size(folder, combinations):
     """A matrix of about so many: platforms, phones, faults by operation and moment, and seeds."""
     kinds = 'platform = ["a", "b"]\nvariant = "all"\nfault = ["200", "reset", "503 that says 500", "sdkInput empty"]\n'
     kinds += 'operation = ["GET", "POST"]\nmoment = ["before", "after"]\nback_end = ["good", "sends the POST again"]\n'
-    return made(folder, f"{kinds}seeds = {max(1, combinations // 104)}\n")
+    path = Path(folder) / "matrix.toml"
+    path.write_text(f"{kinds}seeds = {max(1, combinations // 104)}\n")
+    return path
 
 
 def command(matrix, out, *words):
@@ -102,36 +90,9 @@ def is_worker(process):
         return False
 
 
-def rate(folder, _combinations):
-    """Rows with trace and checks against bare direct flows, each in this process. Aim: at least 0.45."""
-    matrix = read_matrix(made(folder, 'platform = ["a"]\nseeds = 3000\n'))
-    numbers, back_end, ratios = [*matrix.numbers()], simulated_back_end(), []
-    for at in range(5):
-        some = numbers[at * 500 :][:500]
-        began = time.perf_counter()
-        play_chunk(matrix, some)
-        ours = time.perf_counter() - began
-        began = time.perf_counter()
-        for _ in some:
-            PlatformARun(back_end=back_end).walk()
-        ratios.append((time.perf_counter() - began) / ours)
-    return f"{sorted(ratios)[2]:.2f}", f"from {min(ratios):.2f} to {max(ratios):.2f}"
-
-
-def workers(folder, combinations):
-    """Two workers against one. Aim: at least 1.8 times."""
-    matrix, took = of_size(folder, combinations), []
-    for number in ("1", "2"):
-        out = Path(folder) / number
-        subprocess.run([*command(matrix, out), "--workers", number], cwd=ROOT, stderr=subprocess.DEVNULL, check=False)
-        took.append(json.loads((out / "sweep.json").read_text())["details"]["rate"]["seconds"])
-        shutil.rmtree(out)
-    return f"{took[0] / took[1]:.2f} times", f"{took[0]:.1f} s and {took[1]:.1f} s"
-
-
 def main():
     parser = argparse.ArgumentParser()
-    known = {each.__name__: each for each in (rate, workers, killed, dask)}
+    known = {each.__name__: each for each in (killed, dask)}
     parser.add_argument("names", nargs="*", choices=[*known, []])
     parser.add_argument("--combinations", type=int, default=20_000)
     options = parser.parse_args()
