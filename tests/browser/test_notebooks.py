@@ -1,4 +1,7 @@
-"""Notebooks as a reader has them: opened in JupyterLab, all cells run, and the controls used."""
+"""Notebooks as a reader has them: opened in JupyterLab, all cells run, and the controls used.
+
+With each change nbval runs every cell of every notebook, and test_panels opens one notebook in JupyterLab.
+"""
 
 import json
 from urllib.parse import urlsplit
@@ -19,7 +22,7 @@ RUN_AND_SAVE = """patience => {
 }"""
 """What the menus do. Who clicks them does not learn when it is done; to save again and again made JupyterLab ask."""
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 
 @pytest.fixture(scope="module")

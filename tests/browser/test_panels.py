@@ -149,6 +149,7 @@ def test_a_tap_adds_the_card_and_the_button_is_disabled_at_once(panel):
     assert "opens the card" in stage.locator(".wb-rows button").first.get_attribute("aria-label")
 
 
+@pytest.mark.nightly
 def test_a_tap_on_an_earlier_frame_plays_on_from_there(panel):
     stage = panel("tap")
     stage.get_by_role("slider", name="Step").press("Home")
@@ -194,6 +195,7 @@ def test_of_many_quick_taps_none_is_lost(panel):
 
 
 @pytest.mark.rule("REL-1", "REL-6", "API-9")
+@pytest.mark.nightly
 def test_an_answer_is_lost_by_its_arrow_fixed_and_written_by_hand(panel):
     stage = added(panel("break"))
     stage.locator('.wb-rows button[aria-label*="POST"]').first.click()
@@ -244,6 +246,7 @@ def test_the_wallet_waits_for_the_cardholder(panel):
     assert full.evaluate("bar => bar.offsetWidth") == 0
 
 
+@pytest.mark.nightly
 def test_scrubbing_shows_what_had_happened_by_then(panel):
     shown = panel("walk")
     slider, rows = shown.get_by_role("slider", name="Step"), shown.locator(".wb-rows button")
@@ -312,6 +315,7 @@ def test_no_word_of_the_exchange_or_the_phone_is_smaller_than_11_pixels(panel):
 
 
 @pytest.mark.parametrize("size", [(1024, 768), (1280, 720), (640, 360)])  # the last one is 1280 x 720 at 200 %
+@pytest.mark.nightly
 def test_on_a_projector_nothing_is_cut_and_the_phone_is_beside_its_messages(panel, size):
     width, height = size
     shown = panel("wallet")
@@ -363,6 +367,7 @@ def test_playing_moves_the_lines_in_their_own_box_and_never_the_page(panel):
     assert shown.get_by_role("status").text_content() == told(shown).split("\n")[0]
 
 
+@pytest.mark.nightly
 def test_a_line_opens_its_details_and_escape_closes_them(panel):
     shown = panel("walk")
     to_the_end(shown)
@@ -437,6 +442,7 @@ def complaints(page, name):
     return [(name, one["id"], one["nodes"][0]["html"][:200]) for one in found]
 
 
+@pytest.mark.nightly
 def test_axe_has_no_complaint_in_either_theme(panel):
     shown = panel("walk")
     page = shown.page
@@ -483,6 +489,7 @@ def test_a_kernel_that_was_killed_leaves_the_film_and_says_how_to_go_on(panel):
     assert page.get_by_text(ENDED).locator("visible=true").count() == LIVE
 
 
+@pytest.mark.nightly
 def test_a_notebook_that_is_opened_again_shows_the_snapshots_and_how_to_go_on(panel, lab):
     page = panel("tap").page
     page.keyboard.press("Escape")

@@ -60,18 +60,14 @@ def store(record: RunRecord, name: str) -> None:
 
 
 @slow
-def test_the_reference_app_core_passes_a_case_of_each_group(classes: Path) -> None:
-    """That all of this compiles shows that real code does, and that only the imports change. At night it meets all."""
-    cases = tuple({case.group: case for case in reversed(APP_CASES.values()) if not case.variant}.values())
-    record = conform_app(AppRun(start=command(classes, "sample.AdapterKt"), cases=cases))
-    assert [(case.name, case.misses) for case in record.cases if case.verdict is not Verdict.PASS] == []
-
-
-@slow
 @nightly
 @pytest.mark.golden
 def test_the_reference_app_core_passes_every_case(classes: Path) -> None:
-    """`WORKBOOK_GOLDEN=write` stores the record that the lesson shows where Kotlin is missing."""
+    """That all of this compiles shows that real code does, and that only the imports change.
+
+    With each change lesson 07 compiles the reference app and the careless one, and runs many of their cases.
+    `WORKBOOK_GOLDEN=write` stores the record that the lesson shows where Kotlin is missing.
+    """
     run = AppRun(start=command(classes, "sample.AdapterKt"), name="the reference app", session=lambda _case: "stored")
     record = conform_app(run)
     others = {case.name: (case.verdict, case.misses) for case in record.cases if case.verdict is not Verdict.PASS}
