@@ -3,9 +3,10 @@
 The matrix is left in the directory of reports, as `report/kill-matrix.md`. With each change so many broken relays are
 tried that each kind of case has one; `WORKBOOK_EVERYTHING=1` tries all of them with every case, at night.
 
-A relay in order is tried with every case. A broken one is tried with the cases made for it, and with some of those that
-could tell besides, so that its first line has others to be ranked before: an eighth of their groups and of the form of
-the requests, or a third of all where the cases made for it watch the others. Which of them depends on its name.
+The reference relay is tried with every case, and the others in order with an eighth. A broken one is tried with the
+cases made for it, and with some of those that could tell besides, so that its first line has others to be ranked
+before: an eighth of their groups and of the form of the requests, or of all where the cases made for it watch the
+others. Which of them depends on its name.
 """
 
 import os
@@ -28,6 +29,8 @@ pytestmark = pytest.mark.slow
 WAITS = ["OneConnection", "LimitForEachByte", "NoLimit", "BadBodyUnanswered", "OneAfterTheOther"]
 """Relays whose cases take a quarter of a minute and more, and next to no work."""
 REPORT = Path(__file__).parents[4] / "report"
+SHARE = 8
+"""Which part of the cases that could tell besides is tried."""
 EVERYTHING = "WORKBOOK_EVERYTHING" in os.environ
 
 
@@ -42,15 +45,12 @@ def told(name):
 def tried(name):
     """The cases that this relay is tried with."""
     made, shown = told(name)[1], getattr(relays.kinds().get(name), "shown_by", ())
-    if EVERYTHING or (not made and name != relays.FRONTS):
+    if EVERYTHING or name == relays.REFERENCE:
         return tuple(CASES)
-    if not made:  # two sets of paths cost twice as much
-        return tuple(CASES)[::3]
     watched = any(CASES[one].script.judges_run for one in made)  # a case that watches the others needs them
-    groups = set(BackEndGroup) if watched else {BackEndGroup.FORM, *(CASES[one].group for one in made)}
-    others = [one for one, case in CASES.items() if case.group in groups]
-    share = 3 if watched else 8
-    some = set(others[crc32(name.encode()) % share :: share])
+    groups = {BackEndGroup.FORM, *(CASES[one].group for one in made)}
+    others = [one for one, case in CASES.items() if watched or not made or case.group in groups]
+    some = set(others[crc32(name.encode()) % SHARE :: SHARE])
     return tuple(one for one in CASES if one in {*made, *shown, *some})
 
 
