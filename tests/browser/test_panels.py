@@ -11,7 +11,7 @@ from inspect import signature
 from urllib.parse import urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from accessibility import complaints
 from playwright.sync_api import expect
 
 from workbook.lessons.widgets.panels import WAKE
@@ -437,23 +437,18 @@ def test_whoever_wants_no_motion_gets_the_end_at_once(panel):
     assert stage.get_by_role("button", name="Play", exact=True).is_hidden()
 
 
-def complaints(page, name):
-    found = Axe().run(page, context=".wb-player").response["violations"]
-    return [(name, one["id"], one["nodes"][0]["html"][:200]) for one in found]
-
-
 @pytest.mark.nightly
 def test_axe_has_no_complaint_in_either_theme(panel):
     shown = panel("walk")
     page = shown.page
-    light = complaints(page, "light")
+    light = complaints(page, ".wb-player")
     ink = "svg => getComputedStyle(svg).getPropertyValue('--ink')"
     before = shown.locator("svg.wb-sequence").last.evaluate(ink)
     chosen(page, "Settings", "Theme", "JupyterLab Dark")
     page.locator('body[data-jp-theme-light="false"]').wait_for(state="attached")
     page.wait_for_timeout(500)
     assert shown.locator("svg.wb-sequence").last.evaluate(ink) != before
-    assert light + complaints(page, "dark") == []
+    assert light + complaints(page, ".wb-player") == []
 
 
 def test_a_sliders_handle_has_its_name_and_its_value_in_words(notebook):
