@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.protocol import encode_id
@@ -117,8 +117,6 @@ URLS = st.text("htps:/@[]?#%.09a", max_size=8).map("http://".__add__)
 ANYTHING = TEXTS | URLS | st.none() | st.integers() | st.floats() | st.booleans() | st.binary(max_size=4)
 NAMES = st.sampled_from([*parameter_names(), "api_key", "sed", ""])
 
-FAST = settings(max_examples=2_000, deadline=None, database=None, phases=[Phase.generate])
-
 
 def _typed_error_or_parameters(make):
     try:
@@ -128,15 +126,11 @@ def _typed_error_or_parameters(make):
     assert Parameters.of(**parameters.as_papermill()) == parameters
 
 
-@pytest.mark.slow
-@settings(FAST)
 @given(name=NAMES, text=TEXTS | URLS, source=st.sampled_from(["api", "simulated"]))
 def test_any_text_gives_parameters_or_a_typed_error(name, text, source):
     _typed_error_or_parameters(lambda: Parameters.from_strings({"source": source, name: text}))
 
 
-@pytest.mark.slow
-@settings(FAST)
 @given(name=NAMES, value=ANYTHING, source=st.sampled_from(["api", "simulated"]))
 def test_any_value_gives_parameters_or_a_typed_error(name, value, source):
     _typed_error_or_parameters(lambda: Parameters.of(**{"source": source, name: value}))

@@ -1,7 +1,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
@@ -110,7 +110,6 @@ acts = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(flow=st.sampled_from(sorted(FLOWS)), phone=st.integers(0, 20), acts=acts, guarded=st.booleans())
 def test_whatever_is_done_a_play_comes_to_an_end_and_can_be_shown(flow, phone, acts, guarded):
     phones = list(FLOWS[flow].phones)

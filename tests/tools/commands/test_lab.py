@@ -200,6 +200,7 @@ def test_a_jupyter_configuration_without_a_token_is_refused(notebooks, tmp_path)
     assert "http://" not in done.stdout
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends a child with its parent")
 def test_jupyterlab_ends_with_a_workbook_that_was_killed(notebooks, tmp_path):
     process = subprocess.Popen(

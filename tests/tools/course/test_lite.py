@@ -239,6 +239,7 @@ def test_a_folder_that_is_no_distribution_is_refused(tmp_path, cache):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_built_site_asks_no_other_address_and_starts_with_the_first_lesson(tmp_path, cache, capsys):
     out = tmp_path / "site"
     assert cli.main(["course", "lite", "--out", str(out), "--cache", str(cache)]) == 0

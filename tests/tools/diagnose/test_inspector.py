@@ -5,7 +5,7 @@ import re
 from base64 import b64decode, b64encode
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
@@ -174,7 +174,6 @@ def test_what_is_empty_or_too_large_is_refused():
             inspect(value)
 
 
-@settings(max_examples=500, deadline=None)
 @given(
     st.one_of(st.binary(min_size=1, max_size=200), st.text(alphabet="A1+/=-_ \"'\\{}[]:,n\n", min_size=1, max_size=80))
 )

@@ -7,7 +7,7 @@ from functools import partial
 from time import process_time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sample_projects import judge, judged
 
@@ -16,7 +16,6 @@ from workbook.tools.preflight import button, project
 from workbook.tools.preflight.project import File, SourceFile, Sources, too_long
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(alphabet=string.printable, max_size=200))
 @pytest.mark.parametrize("suffix", [".swift", ".kt"])
 def test_whatever_a_source_is_its_calls_are_found_without_an_error(tmp_path_factory, suffix, text):

@@ -135,7 +135,7 @@ def test_too_many_are_counted_and_refused_and_a_limit_takes_a_part(matrix):
 
 
 def test_a_limit_counts_what_is_played(matrix):
-    assert len([*read_matrix(None, limit=300).numbers()]) == 300
+    assert len([*read_matrix(None, limit=30).numbers()]) == 30
     text = "platform = ['a']\nfault = ['200', 'reset']\noperation = ['GET', 'POST']\nmoment = ['before', 'after']"
     everything = {*matrix(text).numbers()}
     assert len(everything) < matrix(text).product

@@ -91,6 +91,7 @@ def test_code_that_hangs_or_exits_the_interpreter_becomes_a_row(own_code):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_killed_sweep_goes_on_and_ends_in_the_same_bytes(own_code, in_this_process):
     file, killed, whole = own_code / "matrix.toml", own_code / "killed", own_code / "whole"
     matrix = read_matrix(file)

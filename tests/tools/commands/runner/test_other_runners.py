@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -23,36 +22,37 @@ RUNNERS = {
 
 
 @pytest.fixture(scope="module")
-def ended(make_books):
-    """How each of them ended with a good lesson, and with one that has a false check which its cell does not show."""
+def books(make_books):
+    """A good lesson, and one that has a false check which its cell does not show."""
     books = make_books()
     for word, holds in (("odd", True), ("even", False)):
         begin = f"import workbook as wb\nsession = wb.session(globals())\nfact = wb.check('seven is {word}', {holds}, "
         books.add(word, begin + "rule='A-CAN-2')", "wb.check()", parameters="strict = False")
-
-    def end(runner, word):
-        words, strict = RUNNERS[runner]
-        line = [sys.executable, "-m", *words.format(f"{word}.ipynb").split()]
-        done = subprocess.run(
-            line, cwd=books.directory, env=os.environ | strict, capture_output=True, text=True, check=False, timeout=120
-        )
-        return done.returncode, done.stdout + done.stderr
-
-    cases = [(runner, word) for runner in RUNNERS for word in ("odd", "even")]
-    with ThreadPoolExecutor(2) as pool:
-        return books.directory, dict(zip(cases, pool.map(lambda case: end(*case), cases), strict=True))
+    return books.directory
 
 
-@pytest.mark.parametrize("runner", RUNNERS)
-def test_a_false_check_fails_it_and_is_named_and_a_good_lesson_passes(ended, runner):
-    code, told = ended[1][runner, "odd"]
+def end(runner, word, books):
+    """The exit code of this program on this lesson, and what it printed."""
+    words, strict = RUNNERS[runner]
+    line = [sys.executable, "-m", *words.format(f"{word}.ipynb").split()]
+    done = subprocess.run(
+        line, cwd=books, env=os.environ | strict, capture_output=True, text=True, check=False, timeout=120
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "runner", ["jupyter", *(pytest.param(name, marks=pytest.mark.nightly) for name in RUNNERS if name != "jupyter")]
+)
+def test_a_false_check_fails_it_and_is_named_and_a_good_lesson_passes(books, runner):
+    code, told = end(runner, "odd", books)
     assert code == 0, told
-    code, told = ended[1][runner, "even"]
+    code, told = end(runner, "even", books)
     assert code == 1
     assert FAILED in told
 
 
 @pytest.mark.parametrize(("given", "why"), [({}, "a check failed"), ({"strict": "True"}, FAILED)], ids=["", "strict"])
-def test_workbook_run_says_the_same_with_and_without_strict(ended, tmp_path, given, why):
-    report = run(RunRequest(["even"], given, out=tmp_path / "report", notebooks=ended[0]))
+def test_workbook_run_says_the_same_with_and_without_strict(books, tmp_path, given, why):
+    report = run(RunRequest(["even"], given, out=tmp_path / "report", notebooks=books))
     assert report.runs[0].outcome == RunOutcome(ExitCode.FAILED, why)
