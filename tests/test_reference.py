@@ -119,9 +119,9 @@ WITHOUT = (
 
 
 def test_a_name_that_needs_an_extra_says_which():
-    program = f"{WITHOUT}import workbook as wb\ntry: wb.planner\nexcept wb.errors.ConfigurationError as e: print(e)"
+    program = f"{WITHOUT}import workbook as wb\ntry: wb.choose\nexcept wb.errors.ConfigurationError as e: print(e)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "wb.planner needs the package ipywidgets, which is not installed: pip install -e '.[lab]'\n"
+    assert done.stdout == "wb.choose needs the package anywidget, which is not installed: pip install -e '.[lab]'\n"
 
 
 def test_a_call_that_needs_an_extra_says_which():

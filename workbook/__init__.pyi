@@ -22,7 +22,6 @@ from .lessons.lesson import expect as expect
 from .lessons.plays.run import Run as Run
 from .lessons.session import session as session
 from .lessons.widgets.chooser import choose as choose
-from .lessons.widgets.planner import planner as planner
 from .play.extension.handler import AuthorizationProvider as AuthorizationProvider
 from .play.extension.handler import ExtensionProvisioningService as ExtensionProvisioningService
 from .play.extension.handler import ReferenceHandler as ReferenceHandler

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 import pytest
 from accessibility import complaints
-from playwright.sync_api import expect
 
 from workbook.lessons.widgets.panels import WAKE
 from workbook.views.phone import word
@@ -34,10 +33,9 @@ CELLS = {
         "wb.session().wallet.live(handler=Mine)"
     ),
 }
-PLANNER = "wb.planner()"
 CHOOSER = "from workbook.lessons.widgets.chooser import Chooser\nChooser(wb.session().platform_a.play, taps=[1, 2])"
-LIVE = len(CELLS) + 2
-"""The cells with a panel, then one with the planner and one with a chooser."""
+LIVE = len(CELLS) + 1
+"""The cells with a panel, then one with a chooser."""
 NUMBERS = {name: number for number, name in enumerate(CELLS)}
 
 pytestmark = pytest.mark.browser
@@ -45,10 +43,7 @@ pytestmark = pytest.mark.browser
 
 def written(path):
     code = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
-    cells = [
-        code | {"id": name, "source": source}
-        for name, source in (CELLS | {"planner": PLANNER, "chooser": CHOOSER}).items()
-    ]
+    cells = [code | {"id": name, "source": source} for name, source in (CELLS | {"chooser": CHOOSER}).items()]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     path.write_text(
         json.dumps({"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
@@ -451,13 +446,10 @@ def test_axe_has_no_complaint_in_either_theme(panel):
     assert light + complaints(page, ".wb-player") == []
 
 
-def test_a_sliders_handle_has_its_name_and_its_value_in_words(notebook):
-    for name, words in (("median of a GET", "800 ms"), ("1 in 100 above", "6 s"), ("given up after", "never")):
-        handle = notebook.get_by_role("slider", name=name)
-        handle.scroll_into_view_if_needed()
-        assert handle.get_attribute("aria-valuetext") == words
-    handle.press("ArrowRight")
-    expect(handle).to_have_attribute("aria-valuetext", "500 ms")
+def test_a_choice_of_two_is_a_named_group_of_radio_buttons(notebook):
+    group = notebook.get_by_role("radiogroup", name="taps", exact=True)
+    group.get_by_role("radio", name="2").check()
+    notebook.get_by_text("session.platform_a.play(taps=2)").wait_for()
 
 
 def test_nothing_went_wrong_and_nothing_left_the_machine(notebook):

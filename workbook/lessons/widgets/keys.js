@@ -1,7 +1,6 @@
 // An addition to a box of ordinary controls; kernel.js comes before it in the same module. It keeps arrows, Enter and
-// letters in the box, away from JupyterLab's command mode; shortcuts with Ctrl pass. And it names the box's sliders and
-// choices for a screen reader: ipywidgets gives a handle no name, and its position in place of the value's words, and
-// does not say what a choice is about.
+// letters in the box, away from JupyterLab's command mode; shortcuts with Ctrl pass. And it names the box's choices for a
+// screen reader, because ipywidgets does not say what radio buttons are about.
 
 function keep(event) {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
@@ -13,11 +12,6 @@ function nameControls(box) {
     const list = group.querySelector("select");
     if (!list) group.setAttribute("role", "radiogroup");
     (list ?? group).setAttribute("aria-label", words?.textContent.trim() ?? "");
-  }
-  for (const slider of box.querySelectorAll(".widget-hslider")) {
-    const handle = slider.querySelector(".noUi-handle");
-    handle?.setAttribute("aria-label", slider.querySelector(".widget-label")?.textContent ?? "");
-    handle?.setAttribute("aria-valuetext", slider.querySelector(".widget-readout")?.textContent ?? "");
   }
 }
 
