@@ -61,7 +61,6 @@ def test_the_same_rows_make_the_same_page(matrix, tmp_path):
         (["--limit", "10000001"], "--limit is 10000001"),
         (["--app", "nothing:here"], "cannot be imported"),
         (["nowhere.toml"], "there is no such file"),
-        (["--durations", "nowhere.csv"], "nowhere.csv: cannot be read"),
     ],
 )
 def test_a_wrong_option_is_told(words, said, capsys, tmp_path):

@@ -29,8 +29,7 @@ def failures(line):
         ("platform=b fault='503 that says 500' operation=POST", "failed"),
         ("platform=wallet seed=12 cards=5", "added"),
         ("platform=wallet phone='app was never opened'", "app not listed"),
-        ("platform=wallet status=0.2", "app not listed"),
-        ("platform=wallet pass_entries=21", "no card offered"),
+        ("platform=wallet get=21", "no card offered"),
         ("platform=wallet surface=watch phone='with a watch'", "added"),
     ],
 )
@@ -41,8 +40,9 @@ def test_the_surroundings_decide(line, state):
 
 
 def test_a_late_call_is_told():
-    assert outcome(from_spec("platform=wallet pass_entries=21")).late
-    assert not outcome(from_spec("platform=wallet pass_entries=19")).late
+    handler = "handler='GETs one after the other'"
+    assert outcome(from_spec(f"platform=wallet cards=30 get=1 {handler}")).late
+    assert not outcome(from_spec(f"platform=wallet cards=3 get=1 {handler}")).late
 
 
 @pytest.mark.parametrize(

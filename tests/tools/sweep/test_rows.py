@@ -12,7 +12,7 @@ import pytest
 
 from workbook.errors import ConfigurationError
 from workbook.tools.sweep.matrix import read_matrix
-from workbook.tools.sweep.rows import open_cluster, open_pool, play_chunk, prepare_folder, read_rows, recorded, sweep
+from workbook.tools.sweep.rows import open_cluster, open_pool, play_chunk, prepare_folder, read_rows, sweep
 
 ROOT = Path(__file__).parents[3]
 
@@ -58,24 +58,14 @@ def test_the_folder_of_another_matrix_is_refused(tmp_path):
         prepare_folder(matrix, tmp_path, 5)
 
 
-def test_recorded_durations_become_a_dimension(tmp_path):
-    file = tmp_path / "measured.csv"
-    file.write_text("call,duration_ms,device,build,cold\nstatus,150,phone,7,true\npass_entries,900,phone,7,true\n")
-    durations = recorded(file)
-    assert durations == {"build 7 on phone, cold": {"status": [0.15], "pass_entries": [0.9]}}
-    matrix = read_matrix(None, durations=durations)
-    combination = next(c for n in matrix.numbers() if (c := matrix.combination(n))["platform"] == "wallet")
-    assert combination["status"] == "0.15"
-
-
 @pytest.mark.slow
 def test_code_that_ends_its_process_costs_the_row_in_which_it_does(own_code):
-    matrix, out = read_matrix(own_code / "matrix.toml", app="planted_code:exits", limit=24), own_code / "out"
-    assert sweep(matrix, out, partial(open_pool, 2))[0] == 24
+    matrix, out = read_matrix(own_code / "matrix.toml", app="planted_code:exits", limit=9), own_code / "out"
+    assert sweep(matrix, out, partial(open_pool, 2))[0] == 9
     rows = [*read_rows(out)]
     exited = [row for row in rows if row["outcome"] == "exited"]
     assert {row["card"] for row in exited} == {"second"}
-    assert 0 < len(exited) < len(rows) == 24
+    assert 0 < len(exited) < len(rows) == 9
     assert {row["failure"] for row in exited} == {"It ended the process, as os._exit or a crash of a library does."}
 
 

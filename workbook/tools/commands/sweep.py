@@ -30,7 +30,6 @@ Killed or stopped, the same command goes on where it was. Without a file it play
     parser.add_argument("--limit", type=int, default=0, metavar="N", help="play N combinations, spread over all")
     parser.add_argument("--app", default="", metavar="MODULE:NAME", help="your fetchOpc, or your delegate's class")
     parser.add_argument("--handler", dest="own", default="", metavar="MODULE:CLASS", help="your extension's handler")
-    parser.add_argument("--durations", type=Path, metavar="FILE", help="recorded durations of the handler's calls")
     parser.add_argument("--patience", type=float, default=2.0, metavar="N", help="your code hangs after N seconds (2)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="processes; one a core")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="play on the Dask cluster of this scheduler")
@@ -49,7 +48,7 @@ def sweep(options: argparse.Namespace) -> int:
         return ExitCode.OK
     if options.scheduler and find_spec("distributed") is None:
         raise ConfigurationError(f"--scheduler needs Dask, which is not installed: {pip_line('dask')}")
-    from workbook.tools.sweep.rows import open_cluster, open_pool, recorded, sweep
+    from workbook.tools.sweep.rows import open_cluster, open_pool, sweep
     from workbook.tools.sweep.summary import summarise
 
     workers = whole("--workers", options.workers, least=1, most=256)
@@ -57,7 +56,6 @@ def sweep(options: argparse.Namespace) -> int:
         options.matrix,
         app=options.app,
         handler=options.own,
-        durations=recorded(options.durations) if options.durations else {},
         limit=whole("--limit", options.limit, least=0, most=10_000_000),
         patience=number("--patience", options.patience, least=0.1, most=60, unit="seconds"),
     )

@@ -26,7 +26,6 @@ from pydantic import AfterValidator, Field, create_model
 from workbook.base.forms import Form, Mistakes, Place, Says, quoted_toml, read_form, read_toml
 from workbook.base.values import did_you_mean, lookup
 from workbook.errors import ParameterError
-from workbook.flows.messages import LIMITS
 from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B
 from workbook.play.back_end import BACK_ENDS
 from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS
@@ -45,7 +44,7 @@ def _each(*values: str) -> Mapping[str, Sequence[str]]:
 # Each dimension with its values on each platform, the ordinary one first; without values: seconds that are drawn.
 #
 # From `back_end` to `handler` it is a choice of the integrator's, and what it adds to the ordinary ones can be a
-# failure. The latencies and durations of a matrix, and its seeds, are not in it.
+# failure. The latencies of a matrix, and its seeds, are not in it.
 DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({
     "platform": {each: (each,) for each in ("a", "b", "wallet")},
     "variant": {"a": [*VARIANTS_A][::-1], "b": [*VARIANTS_B][::-1], "wallet": [*VARIANTS_B][::-1]},
@@ -58,7 +57,6 @@ DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({
     "operation": _each("GET", "POST"),
     "moment": _each("before", "after"),
     "latency": _each("usual"),
-    "durations": {"wallet": ["usual"]},
     "taps": {"a": ["1", "2", "3"]},
     "seed": _each("7"),
     "back_end": _each(*BACK_ENDS),
@@ -66,7 +64,8 @@ DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({
     "app": {"a": ["good"], "b": [*APPS_B]},
     "authorization": {"wallet": [*AUTHORIZATIONS]},
     "handler": {"wallet": [*HANDLERS]},
-    "get": {}, "post": {}, **{call.partition("_add_")[0]: {} for call in LIMITS if call != "provision"},
+    "get": {},
+    "post": {},
 })  # fmt: skip
 
 
@@ -95,7 +94,7 @@ def spec(combination: Mapping[str, str]) -> str:
     told = {n: v for n, v in combination.items() if n == "platform" or (v and v != usual.get(n))}
     if told.get("latency") and "get" in told:  # its figures say all
         del told["latency"]
-    return " ".join(f"{name}={shlex.quote(value)}" for name, value in told.items() if name != "durations")
+    return " ".join(f"{name}={shlex.quote(value)}" for name, value in told.items())
 
 
 def from_spec(line: str) -> Combination:
@@ -146,11 +145,7 @@ MatrixForm = create_model(  # type: ignore[call-overload]  # its fields are made
     seeds=(Annotated[int, Field(ge=1, le=1_000_000), Says("how many seeds, from 1 to 1000000")], 0),
     latencies=(dict[str, LatencyForm], Field(default_factory=dict)),
     without=(list[dict[str, str | int | list[str | int]]], Field(default_factory=list)),
-    **{
-        name: (Values | None, None)
-        for name, values in DIMENSIONS.items()
-        if values and name not in ("seed", "durations")
-    },
+    **{name: (Values | None, None) for name, values in DIMENSIONS.items() if values and name != "seed"},
 )
 
 
@@ -161,7 +156,6 @@ class Matrix:
     Attributes:
         axes: for each platform the values of each of its dimensions, the last dimension changing fastest.
         latencies: median and 99th percentile in seconds, by name.
-        durations: recorded seconds of each call of the handler, by name.
         without: what is left out: for each dimension that a condition names, its values.
         chunk: combinations of the product in a file.
         limit: how many combinations are played, spread over all of them; 0 for all.
@@ -170,7 +164,6 @@ class Matrix:
 
     axes: Mapping[str, Mapping[str, Sequence[str]]]
     latencies: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    durations: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
     without: Sequence[Mapping[str, Sequence[str]]] = ()
     chunk: int = 1000
     limit: int = 0
@@ -244,21 +237,17 @@ class Matrix:
 
     def _draw(self, combination: Combination) -> Combination:
         """What the seed draws in these surroundings, in whole milliseconds."""
-        latency, durations = combination["latency"], combination.get("durations", "usual")
-        if latency == durations == "usual":
+        if combination["latency"] == "usual":
             return {}
         # All choices of the integrator's meet the same figures: only the surroundings decide.
         apart = [value for name, value in combination.items() if name not in choices()]
         random = Random(" ".join([combination["seed"], *apart]))  # noqa: S311  # no secret
-        seconds: dict[str, float] = {}
-        if latency != "usual":
-            median, p99 = self.latencies[latency]
-            for name in ("get", "post"):
-                deviations = NormalDist().inv_cdf(random.random() or 0.5) / NormalDist().inv_cdf(0.99)
-                seconds[name] = min(600.0, median * (p99 / median) ** deviations)
-        if durations != "usual":
-            seconds |= {call: random.choice(took) for call, took in self.durations[durations].items()}
-        return {name: repr(round(value, 3)) for name, value in seconds.items()}
+        median, p99 = self.latencies[combination["latency"]]
+        seconds = {}
+        for name in drawn():
+            deviations = NormalDist().inv_cdf(random.random() or 0.5) / NormalDist().inv_cdf(0.99)
+            seconds[name] = repr(round(min(600.0, median * (p99 / median) ** deviations), 3))
+        return seconds
 
 
 def read_matrix(
@@ -266,7 +255,6 @@ def read_matrix(
     *,
     app: str = "",
     handler: str = "",
-    durations: Mapping[str, Mapping[str, Sequence[float]]] = MappingProxyType({}),
     limit: int = 0,
     patience: float = 2.0,
 ) -> Matrix:
@@ -276,7 +264,6 @@ def read_matrix(
         path: of the file.
         app: code of the integrator's own, as `module:name`: a fetchOpc, or a class of delegates.
         handler: a handler of the integrator's own, as `module:Class`.
-        durations: recorded seconds, as `Matrix` has them.
         limit: as `Matrix` has it.
         patience: as `Matrix` has it.
 
@@ -290,8 +277,6 @@ def read_matrix(
     mistakes = Mistakes()
     form = read_form(MatrixForm, document, mistakes)
     axes = _axes(form, mistakes)
-    if durations and "wallet" in axes:
-        axes["wallet"]["durations"] = [*durations]
     without = [
         {name: _values(values, axes, name, (at, name), mistakes) for name, values in condition.items()}
         for at, condition in enumerate(form.without)
@@ -306,7 +291,7 @@ def read_matrix(
         usual = {platform: {n: [v] for n, v in ordinary(platform).items()} for _name, platform, _code in own}
         axes = {platform: {**axes.get(platform, usual[platform]), name: [code]} for name, platform, code in own}
     latencies = {name: (each.median, each.p99) for name, each in form.latencies.items()}
-    return _playable(Matrix(axes, latencies, dict(durations), without, form.chunk, limit, patience))
+    return _playable(Matrix(axes, latencies, without, form.chunk, limit, patience))
 
 
 def _axes(form: Any, mistakes: Mistakes) -> dict[str, dict[str, Sequence[str]]]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from workbook.checks import Severity, check
 from workbook.checks.own_code import API_ERRORS
 from workbook.checks.timing.verdict import LimitVerdict, judge_trace
+from workbook.flows.messages import LIMITS
 from workbook.flows.trace import Trace
 from workbook.flows.variants import VARIANTS_A, VARIANTS_B
 from workbook.lessons.plays.run import Run, run_of, screen_of
@@ -32,6 +33,8 @@ from workbook.tools.sweep.matrix import DIMENSIONS, Combination, choices, drawn,
 Loop = PlatformARun | PlatformBRun | WalletApp
 # The kind of failure of code after which there is nobody to say more.
 EXITED = "It ended the process, as os._exit or a crash of a library does."
+# The calls of the handler whose seconds a row has.
+HANDLER_CALLS = [call.partition("_add_")[0] for call in LIMITS if call != "provision"]
 # The columns of a row: the combination's number and values, and what came of it.
 Row = dict[str, Any]
 
@@ -64,17 +67,6 @@ def _back_end(c: Combination, world: World, card: str, phone: Any) -> BackEnd:
     return back_end_over(c["back_end"], Network(Service(world, FaultPlan(planned, int(c["seed"]))), takes))
 
 
-class TimedWallet(WalletApp):
-    """A wallet app whose handler takes recorded seconds for each call."""
-
-    took: Mapping[str, float] = MappingProxyType({})
-
-    def _call_handler(self, name: str, *given: Any, **named: Any) -> None:
-        if (seconds := self.took.get(name.partition("_add_")[0])) is not None:
-            self.phone.latencies = replace(self.phone.latencies, handler=seconds)
-        super()._call_handler(name, *given, **named)
-
-
 def loop_of(c: Combination) -> tuple[Loop, str]:
     """The loop of a combination, before its first step, and the id of the card that is added.
 
@@ -85,8 +77,7 @@ def loop_of(c: Combination) -> tuple[Loop, str]:
     world, cards = _world(c["card"], int(c.get("cards", "1")), seed)
     table: Mapping[str, Callable[[str], Any]] = {"a": PHONES_A, "b": PHONES_B, "wallet": WALLETS}[platform]
     phone = table[c["phone"]](cards[0])
-    if "get" in c or "post" in c:
-        seconds = {name: float(c[name]) for name in ("get", "post") if name in c}
+    if seconds := {name: float(c[name]) for name in drawn() if name in c}:
         phone.latencies = replace(phone.latencies, **seconds)
     back_end = _back_end(c, world, cards[0], phone)
     if platform == "a":
@@ -104,7 +95,7 @@ def loop_of(c: Combination) -> tuple[Loop, str]:
     if c["phone"] != NEVER_OPENED:
         _open(phone, cards, world)
     handler = imported("handler", c["handler"]) if ":" in c["handler"] else HANDLERS[c["handler"]]
-    wallet = TimedWallet(
+    wallet = WalletApp(
         handler,
         flow,
         surface=c["surface"],
@@ -113,7 +104,6 @@ def loop_of(c: Combination) -> tuple[Loop, str]:
         cards=cards,
         back_end=back_end,
     )
-    wallet.took = {name: float(c[name]) for name in drawn() if name in c}
     return wallet, cards[0]
 
 
@@ -216,8 +206,8 @@ def row_of(number: int, c: Combination, mine: Outcome, failures: tuple[str, ...]
     return {
         "number": number,
         **{name: c.get(name, "") for name, values in DIMENSIONS.items() if values},
-        **{name: float(c[name]) if name in c else None for name in ("get", "post")},
-        **{f"{name}_took": mine.took.get(name) for name in drawn()[2:]},
+        **{name: float(c[name]) if name in c else None for name in drawn()},
+        **{f"{name}_took": mine.took.get(name) for name in HANDLER_CALLS},
         "outcome": mine.state,
         "added": mine.added,
         "late": mine.late,

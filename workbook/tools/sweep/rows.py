@@ -196,19 +196,3 @@ def read_rows(out: Path) -> Iterator[Row]:
     for file in sorted((out / "rows").glob("[0-9]*.jsonl")):
         with file.open(encoding="utf-8") as lines:
             yield from map(json.loads, lines)
-
-
-def recorded(path: Path) -> dict[str, dict[str, list[float]]]:
-    """The recorded durations of a file in seconds, by build, device and temperature, and by call.
-
-    Raises:
-        ParameterError: the file cannot be read.
-    """
-    from workbook.checks.timing.recorded import read_durations  # pandas
-
-    found: dict[str, dict[str, list[float]]] = {}
-    for call, took, device, build, cold in read_durations(path).itertuples(index=False):
-        if call != "provision":  # that is the app's, and the handler's is in another call
-            calls = found.setdefault(f"build {build} on {device}, {'cold' if cold else 'warm'}", {})
-            calls.setdefault(call.partition("_add_")[0], []).append(took / 1000)
-    return found

@@ -15,7 +15,7 @@ from workbook.base.files import write_all
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.report import About, CaseRecord, RunRecord, to_json
 from workbook.tools.sweep.matrix import Combination, Matrix, drawn, ordinary, spec
-from workbook.tools.sweep.play import EXITED, Player, Row, outcome
+from workbook.tools.sweep.play import EXITED, HANDLER_CALLS, Player, Row, outcome
 from workbook.tools.sweep.rows import read_rows, run_apart
 from workbook.views.templates import fill, page
 
@@ -82,7 +82,7 @@ class Tally:
             self.kinds[kind] += 1
             self.first.setdefault(kind, row["number"])
         self.failed += bool(row["failure"])
-        for name in drawn()[2:]:
+        for name in HANDLER_CALLS:
             if (seconds := row[f"{name}_took"]) is not None:
                 self.took.setdefault(name, []).append(seconds)
 
