@@ -8,6 +8,8 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
 
 import pytest
 
@@ -119,6 +121,7 @@ def test_a_person_is_asked_nothing_and_nothing_leaves_the_machine(address):
     assert [url for url in asked if not url.startswith((own, "data:", "blob:"))] == []
 
 
+@pytest.mark.nightly
 def test_the_browser_is_opened_without_the_token_on_a_command_line(notebooks, tmp_path):
     opened = tmp_path / "opened"
     browser = tmp_path / "browser"
@@ -183,6 +186,23 @@ def test_a_port_that_another_program_takes_meanwhile_is_named(notebooks, monkeyp
         lab.run(tell=print)
 
 
+def test_a_server_that_answers_without_a_token_is_refused(notebooks):
+    with socket.create_server((LAB_HOST, 0)) as listener:
+
+        def answer():
+            for _request in range(2):
+                connection, _address = listener.accept()
+                with connection:
+                    connection.recv(65_536)
+                    connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")
+
+        Thread(target=answer, daemon=True).start()
+        lab = Lab(notebooks, listener.getsockname()[1], "token")
+        with pytest.raises(ConfigurationError, match="switches the token off"):
+            lab._wait_until_ready(SimpleNamespace(poll=lambda: None))
+
+
+@pytest.mark.nightly
 def test_a_jupyter_configuration_without_a_token_is_refused(notebooks, tmp_path):
     settings = tmp_path / ".jupyter" / "jupyter_server_config.json"
     settings.parent.mkdir()
