@@ -104,15 +104,15 @@ class _Version(Action):
         """Print them and end."""
         from importlib.metadata import PackageNotFoundError, version  # takes 20 ms
 
-        told = [f"Python {platform.python_version()}"]
+        versions = [f"Python {platform.python_version()}"]
         for name in ("pydantic", "httpx", "jupyterlab", "ipykernel", "papermill"):
             with suppress(PackageNotFoundError):
-                told.append(f"{name} {version(name)}")
+                versions.append(f"{name} {version(name)}")
         try:
-            own = version("provisioning-workbook")
+            ours = version("provisioning-workbook")
         except PackageNotFoundError:
-            own = "(not installed)"
-        say(f"workbook {own} with {', '.join(told)}")
+            ours = "(not installed)"
+        say(f"workbook {ours} with {', '.join(versions)}")
         parser.exit()
 
 

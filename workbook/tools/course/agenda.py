@@ -201,7 +201,7 @@ def handed_out(seed: str, seats: int) -> Table:
 
 def solved(seed: str, seats: int) -> Table:
     """The solutions: for the trainer alone."""
-    found = [(seat, number, row_of_incident(number)) for seat, number in enumerate(deal(seed, seats), 1)]
-    rows = [(seat, number, CAUSES[one.number], acting(one), one.number) for seat, number, one in found]
+    rows_of_seats = [(seat, number, row_of_incident(number)) for seat, number in enumerate(deal(seed, seats), 1)]
+    rows = [(seat, number, CAUSES[row.number], acting(row), row.number) for seat, number, row in rows_of_seats]
     head = ("seat", "incident", "cause", "owner", "row in symptoms.md")
     return table(f"Solutions for {seed}: not for the projector", head, rows)

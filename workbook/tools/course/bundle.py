@@ -51,9 +51,9 @@ class Target:
         """
         if not re.fullmatch(r"3\.1[1-9]", python):
             raise ParameterError(f"--python is {quoted(python)}. Give a version from 3.11 on, such as 3.12.")
-        said = lookup("platform", platform, tomllib.loads(files(__package__).joinpath("platforms.toml").read_text()))
+        facts = lookup("platform", platform, tomllib.loads(files(__package__).joinpath("platforms.toml").read_text()))
         versions = {"python_version": python, "python_full_version": f"{python}.0"}
-        return cls(platform, python, **said | {"markers": {**default_environment(), **said["markers"], **versions}})
+        return cls(platform, python, **facts | {"markers": {**default_environment(), **facts["markers"], **versions}})
 
 
 def make_bundle(out: Path, target: Target, wheel: Path | None, tell: Callable[[str], None]) -> None:

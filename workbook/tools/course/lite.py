@@ -154,10 +154,14 @@ def needed_packages() -> set[str]:
     while new:
         found |= new
         try:
-            asked = [Requirement(text) for name in new for text in metadata.requires(name) or ()]
+            requirements = [Requirement(text) for name in new for text in metadata.requires(name) or ()]
         except metadata.PackageNotFoundError as error:
             raise _missing(str(error.name)) from None
-        names = {canonicalize_name(one.name) for one in asked if one.marker is None or one.marker.evaluate(browser)}
+        names = {
+            canonicalize_name(requirement.name)
+            for requirement in requirements
+            if requirement.marker is None or requirement.marker.evaluate(browser)
+        }
         # what ipywidgets asks for beside: the site has both as extensions of JupyterLab
         new = set[str](names) - found - {"widgetsnbextension", "jupyterlab-widgets"}
     return found

@@ -89,8 +89,8 @@ def differences(stored: Any, rendered: Any) -> Iterator[str]:
     for old, new in stale:
         yield f"  {new['id']}, {cell_named(''.join(new['source']))}"
         lines = unified_diff(_readable(old), _readable(new), "stored", "run", n=0, lineterm="")
-        told = [line for line in lines if line[:2] != "@@"]
-        yield from (f"    {line[:110]}" for line in told or ["only its HTML, its picture or its notes differ"])
+        changed = [line for line in lines if line[:2] != "@@"]
+        yield from (f"    {line[:110]}" for line in changed or ["only its HTML, its picture or its notes differ"])
     yield from (f"  {name} is no cell of the lesson" for name in before)
     if not stale and not before:
         yield "  what stands outside its cells, or how the file is written"

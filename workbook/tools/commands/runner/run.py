@@ -307,10 +307,10 @@ def _check_of(fact: Any) -> CheckResult:
 
 def read_exercises(text: str) -> dict[str, str]:
     """How far each exercise is in an executed notebook, by id."""
-    found = _left_behind(text, EXERCISE_MIMETYPE)
+    facts = _left_behind(text, EXERCISE_MIMETYPE)
     return {
         str(left["id"]): str(left["state"])
-        for left in found
+        for left in facts
         if isinstance(left, dict) and {"id", "state"} <= left.keys()
     }
 
@@ -553,12 +553,12 @@ def parameters_in(file: Path) -> dict[str, Any]:
     again = "-f takes a .toml, .json, .yaml or .yml file with a value for each name, such as seed = 9 in TOML."
     content = read_named(file, 1_048_576, again)
     try:
-        found = tomllib.loads(content.decode()) if file.suffix == ".toml" else read_yaml_file(str(file))
+        values = tomllib.loads(content.decode()) if file.suffix == ".toml" else read_yaml_file(str(file))
     except Exception as error:  # papermill documents none
         raise ConfigurationError(f"{file.name} cannot be read: {one_line(str(error))}. {again}") from error
-    if not isinstance(found, dict):
+    if not isinstance(values, dict):
         raise ConfigurationError(f"{file.name} holds no names with values. {again}")
-    return {str(name): value for name, value in found.items()}
+    return {str(name): value for name, value in values.items()}
 
 
 def _parameters(given: Mapping[str, Any], chosen: Sequence[Path], directory: Path) -> dict[str, Any]:

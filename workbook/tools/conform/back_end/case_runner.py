@@ -243,12 +243,12 @@ class CaseRunner:
         finally:
             self._api.present(model.Identity.OWN)
             self._order((), cards, canary)
-        own = self._own(before, cards, calls, alone=case.script.alone)
+        requests = self._own(before, cards, calls, alone=case.script.alone)
         elsewhere = self._api.elsewhere.arrived(before_elsewhere)
         seen = replace(
             self._nothing_seen,
             calls=tuple(sorted(calls, key=lambda call: call.number)),
-            arrived=(*own, *(replace(request, elsewhere=True) for request in elsewhere)),
+            arrived=(*requests, *(replace(request, elsewhere=True) for request in elsewhere)),
             log=self.logs.since(log_began) if Need.LOGS in case.needs else LogSpan(),
             limit=self.limit,
             left_open=len(self._api.listener.connections - connections),
@@ -433,13 +433,13 @@ class CaseRunner:
     def _order(self, orders: Sequence[model.Order], cards: Sequence[str], canary: str) -> None:
         """Set what the API answers for these cards from now on. A redirect points to the other origin."""
         for number, card in enumerate(cards):
-            own = [order.within(self.target.bound, self.limit) for order in orders if order.card == number]
+            of_card = [order.within(self.target.bound, self.limit) for order in orders if order.card == number]
             instrument = self.target.instrument(card)
             location = f"{self._api.other.base_url}{BEFORE_ID}{quote(instrument, safe='')}{AFTER_ID}"
-            for place, order in enumerate(own):
+            for place, order in enumerate(of_card):
                 if order.fault and "location" in FAULTS[order.fault].settings:
-                    own[place] = replace(order, settings={"location": location, **order.settings})
-            self.upstream.order(instrument, own, f"{canary}-{number}")
+                    of_card[place] = replace(order, settings={"location": location, **order.settings})
+            self.upstream.order(instrument, of_card, f"{canary}-{number}")
 
     def _call(self, number: int, ask: model.AppCall, cards: Sequence[str], canary: str) -> model.PhoneCall:
         """The call that the phone is to make. The first cardholder is the one who has the case's cards."""
@@ -530,8 +530,8 @@ def never_proxies_loopback(headers: Headers) -> bool:
 
 def _forged(value: str) -> str:
     """A session that differs in one character of its last word, but not in the very last character."""
-    at = len(value) - min(5, len(value.rsplit(maxsplit=1)[-1]) if value.split() else 0)
-    return f"{value[:at]}{'y' if value[at : at + 1] == 'x' else 'x'}{value[at + 1 :]}"
+    place = len(value) - min(5, len(value.rsplit(maxsplit=1)[-1]) if value.split() else 0)
+    return f"{value[:place]}{'y' if value[place : place + 1] == 'x' else 'x'}{value[place + 1 :]}"
 
 
 def first_request(seen: Seen | None) -> model.Arrived | None:

@@ -75,8 +75,8 @@ class PlainFailure:
             script = result.case.script  # list cases (several cards) give no advice
             form = result.case.group is BackEndGroup.FORM and result.verdict in CONFIRMED and script.cards == 1
             if self.asked and form and self.operation in script.operations:
-                own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
-                advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON, MORE_TIME)]
+                of_its_own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
+                advice += [miss.todo for miss in of_its_own if miss.todo not in (AFRESH, HAND_ON, MORE_TIME)]
         untested = tuple(result.case.name for result in results if result.why == schedule.NO_PLAIN_CALL)
         first = "Fix this first, because nearly every case makes this call."
         return RunFinding(Root.PLAIN_CALL, str(self), " ".join(dict.fromkeys(advice)) or first, untested)

@@ -275,8 +275,8 @@ def source_of(value: str | None, seen: Seen) -> str:
     """Which answer of the API gave this value, so that its row is found in a report; `another value` where none did."""
     for arrived in seen.arrived:
         if value and arrived.given == value:
-            at = arrived.at - seen.first
-            return f"what the API gave to the {arrived.operation} for {arrived.instrument} at {at:.3f} s"
+            seconds = arrived.at - seen.first
+            return f"what the API gave to the {arrived.operation} for {arrived.instrument} at {seconds:.3f} s"
     return "another value"
 
 
