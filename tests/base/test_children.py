@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import workbook
-from workbook.base.children import environment, python_command, safe_path
+from workbook.base.children import child_environment, python_command, safe_path
 
 
 @pytest.mark.rule("REL-2")
@@ -20,7 +20,7 @@ def test_a_child_has_no_secret_and_runs_no_module_of_the_current_folder(tmp_path
     monkeypatch.setenv("WORKBOOK_KEYSTORE_PASSWORD", "password-of-the-test")
     code = "import json, os; print(sorted(name for name in os.environ if name.startswith('WORKBOOK_')))"
     done = subprocess.run(
-        python_command("-c", code), cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True
+        python_command("-c", code), cwd=tmp_path, env=child_environment(), capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
 

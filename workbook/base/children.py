@@ -28,6 +28,6 @@ def safe_path() -> Iterator[None]:
             os.environ["PYTHONSAFEPATH"] = before
 
 
-def environment() -> dict[str, str]:
+def child_environment() -> dict[str, str]:
     """The environment of this process without the workbook's own variables: they hold the API key and passwords."""
     return {name: value for name, value in os.environ.items() if not name.startswith("WORKBOOK_")}

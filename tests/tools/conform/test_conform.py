@@ -11,7 +11,7 @@ from workbook.simulation.http import JSON_HEADERS, Response
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.model import Broke
 from workbook.tools.conform.notebook import case_table
-from workbook.tools.harness.compare import compare
+from workbook.tools.harness.compare import compare_reports
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.notebook import Result, case_view
 from workbook.tools.harness.report import record
@@ -102,7 +102,7 @@ def test_what_changed_is_what_compare_says_without_what_was_left_out():
     new = recorded(ran.result(ran.NAMES[0], Verdict.PASS), ran.result(ran.NAMES[1]))
     new = replace(new, about=replace(new.about, only=("some",)))
     shown = Result(old).changes(Result(new))
-    assert shown.title == compare(old, new).headline
+    assert shown.title == compare_reports(old, new).headline
     assert [row[:2] for row in shown.rows] == [("still failing", ran.NAMES[1]), ("fixed", ran.NAMES[0])]
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from ran import MISS, NAMES, recorded, result
 
 from workbook.errors import ParameterError
-from workbook.tools.harness.compare import CaseChange, compare
+from workbook.tools.harness.compare import CaseChange, compare_reports
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.report import About, CaseRecord, RunRecord
 
@@ -48,7 +48,7 @@ def record(verdict=None, misses=(MISS,), **about):
     ],
 )
 def test_what_became_of_a_case(before, now, change):
-    got = compare(record(before), record(now))
+    got = compare_reports(record(before), record(now))
     assert [case.change for case in got.changed] == ([change] if change else [])
     assert got.exit_code == (change in (CaseChange.WORSE, CaseChange.LOST))
     assert got.same == (0 if change else 1)
@@ -56,14 +56,14 @@ def test_what_became_of_a_case(before, now, change):
 
 def test_another_reason_is_shown_and_another_time_or_line_of_a_log_is_none():
     slow = [replace(MISS, observed=f"status 500, no sdkInput, after {seconds} s") for seconds in ("0.1", "12")]
-    (same,) = compare(record("fail", slow[:1]), record("fail", slow[1:])).changed
+    (same,) = compare_reports(record("fail", slow[:1]), record("fail", slow[1:])).changed
     assert (same.gone, same.come) == ((), ())
-    (other,) = compare(record("fail", (MISS, slow[0])), record("fail", (MISS, OTHER))).changed
+    (other,) = compare_reports(record("fail", (MISS, slow[0])), record("fail", (MISS, OTHER))).changed
     assert other.gone == ("API-1: expected the sdkInput as the API gave it, observed status 500, no sdkInput",)
     assert other.come == ("API-1: expected the sdkInput as the API gave it, observed something else",)
     told = "it stands in app.log, line {}, and in {} more lines; the line, without its values: {} key"
     first, second = (replace(MISS, observed=told.format(*at)) for at in ((3, 4, "a"), (5, 6, "b")))
-    (same,) = compare(record("fail", (first,)), record("fail", (second,))).changed
+    (same,) = compare_reports(record("fail", (first,)), record("fail", (second,))).changed
     assert (same.gone, same.come) == ((), ())
 
 
@@ -78,7 +78,7 @@ def test_another_reason_is_shown_and_another_time_or_line_of_a_log_is_none():
     ],
 )
 def test_what_a_reader_must_know_of_two_runs_is_a_note(old, new, note):
-    got = compare(record("pass", **old), record("pass", **new))
+    got = compare_reports(record("pass", **old), record("pass", **new))
     assert len(got.notes) == 1
     assert got.notes[0].startswith(note)
     assert f"Note: {note}" in got.text()
@@ -93,7 +93,7 @@ def both():
 
 
 def test_the_text_tells_what_got_worse_first_and_the_markdown_the_same():
-    got = compare(*both())
+    got = compare_reports(*both())
     assert (
         got.text()
         == f"""\
@@ -124,14 +124,14 @@ Gone (1): is not in the later report: it is gone, or the run left it out
     assert markdown.startswith("# What changed\n\n**Something got worse: 1 newly failing")
     assert [change for change in CaseChange if f"## {change.capitalize()} (" not in markdown] == [CaseChange.LOST]
     assert "  - Now: API-4: expected the sdkInput as the API gave it, observed something else" in markdown
-    assert compare(record("pass"), record("pass")).text() == "Nothing got worse: 1 as before.\n"
+    assert compare_reports(record("pass"), record("pass")).text() == "Nothing got worse: 1 as before.\n"
 
 
 def test_what_got_worse_one_way_did_not_get_worse_the_other_way_unless_nobody_can_tell():
     runs = [record(verdict) for verdict in Verdict]
     for first in runs:
         for second in runs:
-            there, back = compare(first, second), compare(second, first)
+            there, back = compare_reports(first, second), compare_reports(second, first)
             changes = {case.change for case in (*there.changed, *back.changed)}
             assert CaseChange.LOST in changes or not (there.exit_code and back.exit_code)
 
@@ -139,7 +139,7 @@ def test_what_got_worse_one_way_did_not_get_worse_the_other_way_unless_nobody_ca
 @given(st.text(max_size=30))
 def test_no_text_breaks_the_lines(text):
     hostile = replace(MISS, observed=f"x {text}")
-    lines = compare(record("fail"), record("fail", (hostile,), base_url=text)).text().split("\n")
+    lines = compare_reports(record("fail"), record("fail", (hostile,), base_url=text)).text().split("\n")
     assert all(line.isprintable() for line in lines)
     assert sum(line.startswith("Still failing") for line in lines) == 1
 
@@ -149,12 +149,12 @@ def report(*cases, program="workbook sweep", **about):
 
 
 def changes(old, new):
-    return [(case.name, case.change) for case in compare(old, new).changed]
+    return [(case.name, case.change) for case in compare_reports(old, new).changed]
 
 
 def test_reports_of_two_commands_are_not_compared():
     with pytest.raises(ParameterError, match=r"is of workbook run, the second of workbook sweep\. Compare two of one"):
-        compare(report(program="workbook run"), report())
+        compare_reports(report(program="workbook run"), report())
 
 
 def test_two_cases_of_one_name_are_two():
@@ -169,20 +169,22 @@ def test_what_tried_the_same_knows_what_the_other_does_not_name():
     assert changes(old, report(lost, tried="another")) == [("lost", CaseChange.NEW), ("late", CaseChange.GONE)]
     more = replace(late, times=4)
     assert changes(old, report(more, tried="m")) == [("late", CaseChange.WORSE)]
-    assert "late: fail (3 times), now fail (4 times)" in compare(old, report(more, tried="m")).text()
+    assert "late: fail (3 times), now fail (4 times)" in compare_reports(old, report(more, tried="m")).text()
     assert changes(old, report(more, tried="another")) == [("late", CaseChange.STILL)]
 
 
 def test_markdown_shows_text_as_text():
     name, hostile = "<b>a & b</b>", "<script>alert(1)</script><img src=x>"
-    got = compare(report(CaseRecord(name, Verdict.PASS)), report(CaseRecord(name, Verdict.FAIL, why=hostile)))
+    got = compare_reports(report(CaseRecord(name, Verdict.PASS)), report(CaseRecord(name, Verdict.FAIL, why=hostile)))
     assert "\\<script>" in got.to_markdown()
 
 
 def test_cases_that_changed_for_one_reason_are_told_together():
     names = [f"case {number}" for number in range(30)]
     old = report(*(CaseRecord(name, Verdict.PASS) for name in names))
-    got = compare(old, report(*(CaseRecord(name, Verdict.NOT_TESTABLE, why="<it> did not start") for name in names)))
+    got = compare_reports(
+        old, report(*(CaseRecord(name, Verdict.NOT_TESTABLE, why="<it> did not start") for name in names))
+    )
     assert got.text().count("did not start") == 1
     assert "    and 29 more: case 1, case 2, case 3, …\n" in got.text()
     markdown = got.to_markdown()

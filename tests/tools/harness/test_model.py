@@ -6,7 +6,7 @@ import pytest
 
 from workbook.base.rules import Owner
 from workbook.errors import DefinitionError
-from workbook.tools.harness.compare import CaseChange, compare
+from workbook.tools.harness.compare import CaseChange, compare_reports
 from workbook.tools.harness.model import Case, CaseResult, Miss, Verdict, gravest
 from workbook.tools.harness.output import to_html, to_junit, to_markdown
 from workbook.tools.harness.report import About, from_json, record, to_json
@@ -39,7 +39,7 @@ def test_cases_of_any_kind_are_chosen_judged_reported_and_compared():
     before, now = (record(judged(number), ABOUT) for number in (1, 5))
     assert headline(now) == "1 of 3 cases did not hold: 1 fail, 2 pass."
     assert by_group(now) == [("small", [0, 2]), ("large", [1, 0])]  # in the order of the cases
-    assert [(one.name, one.change) for one in compare(before, now).changed] == [
+    assert [(one.name, one.change) for one in compare_reports(before, now).changed] == [
         ("number.large.ten", CaseChange.STILL), ("number.small.two", CaseChange.FIXED),
     ]  # fmt: skip
     assert from_json(to_json(now)) == now

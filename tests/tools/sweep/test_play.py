@@ -7,12 +7,12 @@ from workbook.errors import ParameterError
 from workbook.simulation.world import SIMULATED_CARDS
 from workbook.tools.sweep import play
 from workbook.tools.sweep.matrix import from_spec, imported
-from workbook.tools.sweep.play import Player, outcome
+from workbook.tools.sweep.play import Player, play_out
 
 
 def failures(line):
     combination = from_spec(line)
-    return Player(2.0).failures(combination, outcome(combination, 2.0))
+    return Player(2.0).failures(combination, play_out(combination, 2.0))
 
 
 @pytest.mark.parametrize(
@@ -34,15 +34,15 @@ def failures(line):
     ],
 )
 def test_the_surroundings_decide(line, state):
-    assert outcome(from_spec(line)).state == state
+    assert play_out(from_spec(line)).state == state
     assert failures(line) == ()
     assert wb.session().replay(line).state == state
 
 
 def test_a_late_call_is_told():
     handler = "handler='GETs one after the other'"
-    assert outcome(from_spec(f"platform=wallet cards=30 get=1 {handler}")).late
-    assert not outcome(from_spec(f"platform=wallet cards=3 get=1 {handler}")).late
+    assert play_out(from_spec(f"platform=wallet cards=30 get=1 {handler}")).late
+    assert not play_out(from_spec(f"platform=wallet cards=3 get=1 {handler}")).late
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_cardholder_has_so_many_cards_the_one_that_is_added_first(card, cards,
     ],
 )
 def test_code_that_is_not_there_is_told_with_its_option(line, option):
-    (found,) = outcome(from_spec(line)).found
+    (found,) = play_out(from_spec(line)).found
     assert f"{option} 'no_code:" in found
 
 
@@ -109,7 +109,7 @@ def test_a_handler_that_hangs_is_stopped_when_the_sweep_has_no_more_patience(own
             pass
 
     monkeypatch.setattr(imported("handler", "planted_code:Handler"), "pass_entries", hang)
-    found = outcome(from_spec("platform=wallet handler=planted_code:Handler"), 0.1).found
+    found = play_out(from_spec("platform=wallet handler=planted_code:Handler"), 0.1).found
     assert any("pass_entries() had not ended" in text for text in found), found
 
 

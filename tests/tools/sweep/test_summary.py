@@ -7,7 +7,7 @@ import re
 import pytest
 
 from workbook.tools.sweep.matrix import from_spec, read_matrix
-from workbook.tools.sweep.play import Player, outcome
+from workbook.tools.sweep.play import Player, play_out
 from workbook.tools.sweep.rows import sweep
 from workbook.tools.sweep.summary import Tally, shrink, summarise
 
@@ -28,7 +28,7 @@ def failures(own_code, in_this_process):
 def replays(kind):
     """Whether the line to replay shows the kind."""
     combination = from_spec(ast.literal_eval(kind["replay"].removeprefix("session.replay")))
-    return kind["kind"] in Player(2.0).failures(combination, outcome(combination, 2.0))
+    return kind["kind"] in Player(2.0).failures(combination, play_out(combination, 2.0))
 
 
 @pytest.mark.slow
@@ -61,7 +61,7 @@ def test_a_planted_bug_is_found_with_its_smallest_combination(failures, options,
 def shown(line):
     """The first kind of failure of this combination, and the combination."""
     combination = from_spec(line)
-    return Player(2.0).failures(combination, outcome(combination, 2.0))[0], combination
+    return Player(2.0).failures(combination, play_out(combination, 2.0))[0], combination
 
 
 def test_what_a_failure_does_not_need_becomes_ordinary():
@@ -73,7 +73,7 @@ def test_what_was_drawn_becomes_small_and_what_is_not_needed_of_it_goes():
     line = "platform=wallet handler='GETs one after the other' cards=5 seed=12 get=9.5 post=3.25"
     kind, combination = shown(line)
     smallest = shrink(kind, combination, 2.0)
-    assert kind in Player(2.0).failures(smallest, outcome(smallest, 2.0))
+    assert kind in Player(2.0).failures(smallest, play_out(smallest, 2.0))
     assert "post" not in smallest
     assert 0 < float(smallest["get"]) < 9.5
     assert smallest["cards"] == "1"

@@ -44,9 +44,9 @@ def _read(path: Path) -> RunRecord:
 def compare(options: argparse.Namespace) -> int:
     """Print or write what changed between two reports."""
     from workbook.base.files import write_whole
-    from workbook.tools.harness.compare import compare
+    from workbook.tools.harness.compare import compare_reports
 
-    changes = compare(_read(options.old), _read(options.new))
+    changes = compare_reports(_read(options.old), _read(options.new))
     made = changes.to_markdown() if options.format == "markdown" else changes.text()
     if options.out is None:
         say(made)

@@ -48,7 +48,7 @@ Relay: Any = _reference.Relay
 Refused: Any = _reference.Refused
 
 
-def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> RunRecord:
+def judge_relay(kind: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> RunRecord:
     """Run a relay of this class, and cases against it.
 
     Args:
@@ -176,7 +176,7 @@ def conform(kind: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, st
         >>> wb.conform(wb.Relay, "relay.get.path").exit_code
         0
     """
-    return Result(judge(kind, *only, seed=seed, known=known))
+    return Result(judge_relay(kind, *only, seed=seed, known=known))
 
 
 def conform_back_end(path: str | Path, *only: str, known: Mapping[str, str] | None = None) -> Result:

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from workbook.base.children import environment
+from workbook.base.children import child_environment
 from workbook.errors import ConfigurationError
 from workbook.views.table import clean
 
@@ -23,7 +23,7 @@ def run_program(failure: str, *command: str, folder: Path | None = None) -> None
         ended = subprocess.run(  # noqa: S603
             command,
             cwd=folder,
-            env=environment(),
+            env=child_environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any
 
 from workbook.api.net import Origin
-from workbook.base.children import environment
+from workbook.base.children import child_environment
 from workbook.base.terminal import end_with_parent, ending_signals
 from workbook.errors import WorkbookError
 
@@ -85,7 +85,7 @@ class StartCommand(AbstractContextManager["StartCommand"]):
                 self._line,
                 shell=True,
                 cwd=self._folder,
-                env={**environment(), "PYTHONUNBUFFERED": "1", **self._values, MARK: self._mark},
+                env={**child_environment(), "PYTHONUNBUFFERED": "1", **self._values, MARK: self._mark},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

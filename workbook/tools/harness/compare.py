@@ -136,7 +136,7 @@ def alike(cases: Iterable[Changed]) -> list[list[Changed]]:
     return list(groups.values())
 
 
-def compare(old: RunRecord, new: RunRecord) -> ReportComparison:
+def compare_reports(old: RunRecord, new: RunRecord) -> ReportComparison:
     """What changed from the old report to the new one.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from workbook.base.values import lookup
-from workbook.tools.harness.compare import CaseChange, compare
+from workbook.tools.harness.compare import CaseChange, compare_reports
 from workbook.tools.harness.model import ReportedMessage
 from workbook.tools.harness.output import to_html, write_reports
 from workbook.tools.harness.report import PHONE, CaseRecord, RunRecord, timeless
@@ -110,7 +110,7 @@ class Result(View):
 
     def changes(self, later: Result) -> Table:
         """What a later run has fixed, broken, or left as it was; cases that it left out are only counted."""
-        comparison = compare(self.record, later.record)
+        comparison = compare_reports(self.record, later.record)
         left_out = CaseChange.GONE if later.record.about.partial else None
         changed = (case for case in comparison.changed if case.change is not left_out)
         rows = ((case.change, case.name, case.verdicts) for case in changed)

@@ -29,7 +29,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.base.children import environment, python_command
+from workbook.base.children import child_environment, python_command
 from workbook.base.files import pip_line, read_regular
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.tools.preflight import parsing
@@ -262,7 +262,10 @@ def too_long(files: Iterable[File], seconds: float = 5, most: int = 4) -> dict[F
             python_command("-S", parsing.__file__, str(seconds)),
             input=b"".join(texts),
             capture_output=True,
-            env={**environment(), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # "" is the current folder
+            env={
+                **child_environment(),
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            },  # "" is the current folder
             check=False,
         )
         parsed = min(child.stdout.count(b"\n"), len(waiting))

@@ -147,7 +147,7 @@ class Outcome(NamedTuple):
     ended: float = 0.0
 
 
-def outcome(c: Combination, patience: float = 9.0) -> Outcome:
+def play_out(c: Combination, patience: float = 9.0) -> Outcome:
     """Play a combination and check its trace; code that cannot be played is an outcome, too."""
     try:
         loop, card = loop_of(c)
@@ -189,7 +189,7 @@ class Player:
             return ()
         surroundings = spec(good)
         if self._reference[0] != surroundings:
-            self._reference = surroundings, outcome(good)
+            self._reference = surroundings, play_out(good)
         reference = self._reference[1]
         new = tuple(dict.fromkeys(kind for kind in mine.found if kind not in reference.found))
         lost = reference.added and not mine.added
@@ -197,7 +197,7 @@ class Player:
 
     def row(self, number: int, c: Combination) -> Row:
         """The row of a combination."""
-        mine = outcome(c, self.patience)
+        mine = play_out(c, self.patience)
         return row_of(number, c, mine, self.failures(c, mine))
 
 

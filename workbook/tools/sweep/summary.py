@@ -15,7 +15,7 @@ from workbook.base.files import write_all
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.report import About, CaseRecord, RunRecord, to_json
 from workbook.tools.sweep.matrix import Combination, Matrix, drawn, ordinary, spec
-from workbook.tools.sweep.play import EXITED, HANDLER_CALLS, Player, Row, outcome
+from workbook.tools.sweep.play import EXITED, HANDLER_CALLS, Player, Row, play_out
 from workbook.tools.sweep.rows import read_rows, run_apart
 from workbook.views.templates import fill, page
 
@@ -31,8 +31,8 @@ def shrink(kind: str, c: Combination, patience: float) -> Combination:
         if monotonic() > until:
             return False
         if kind == EXITED:
-            return run_apart(outcome, each, patience) is None
-        return kind in player.failures(each, outcome(each, patience))
+            return run_apart(play_out, each, patience) is None
+        return kind in player.failures(each, play_out(each, patience))
 
     for name, usual in ordinary(c["platform"]).items():
         if c[name] != usual and shows_kind(simpler := {**c, name: usual}):

@@ -178,7 +178,7 @@ def test_a_failure_without_a_request_was_kept_where_no_connection_broke(fault, k
     ],
 )  # fmt: skip
 def test_how_a_call_ended_in_words_without_a_value(one, words):
-    assert judging.outcome(one) == words
+    assert judging.describe_ending(one) == words
 
 
 @pytest.mark.rule("REL-9")

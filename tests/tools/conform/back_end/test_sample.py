@@ -11,7 +11,7 @@ import pytest
 from workbook.api.exchange import Options
 from workbook.base.files import sample
 from workbook.errors import ParameterError
-from workbook.tools.conform.notebook import ODD_CARDS, RELAY_CARDS, RELAY_SESSIONS, Refused, Relay, judge
+from workbook.tools.conform.notebook import ODD_CARDS, RELAY_CARDS, RELAY_SESSIONS, Refused, Relay, judge_relay
 from workbook.tools.harness.notebook import Result
 
 Again, asked_to_wait = (getattr(sys.modules[Relay.__module__], name) for name in ("Again", "asked_to_wait"))
@@ -28,20 +28,20 @@ class Tidy(Relay):
 @pytest.mark.slow
 @pytest.mark.rule("API-7")
 def test_the_reference_passes_and_a_relay_made_of_it_is_caught():
-    assert {case.verdict for case in judge(Relay, *BLANKS).cases} == {"pass"}
-    assert [case.name for case in judge(Tidy, *BLANKS).ended("fail")] == list(BLANKS)
+    assert {case.verdict for case in judge_relay(Relay, *BLANKS).cases} == {"pass"}
+    assert [case.name for case in judge_relay(Tidy, *BLANKS).ended("fail")] == list(BLANKS)
 
 
 @pytest.mark.slow
 def test_the_same_seed_says_the_same_to_the_letter():
-    first, second = (Result(judge(Tidy, "relay.get.text-*", seed=3)).text() for _ in range(2))
+    first, second = (Result(judge_relay(Tidy, "relay.get.text-*", seed=3)).text() for _ in range(2))
     assert first == second
     assert not re.search(r"127\.0\.0\.1|\d s\b", first)
 
 
 @pytest.mark.slow
 def test_a_record_names_the_class_and_no_address_that_is_gone():
-    about = judge(Tidy, BLANKS[0]).about
+    about = judge_relay(Tidy, BLANKS[0]).about
     assert about.target == "Tidy"
     assert "://" not in about.base_url
 
@@ -55,7 +55,7 @@ def test_what_a_relay_logs_is_scanned_and_stays_off_the_console(caplog, capsys):
             return super().sdk_input(answered)
 
     kept = logging.getLogger("relay").level, logging.getLogger("relay").propagate
-    assert [case.name for case in judge(Chatty, "relay.log.no-opaque-data").ended("fail")]
+    assert [case.name for case in judge_relay(Chatty, "relay.log.no-opaque-data").ended("fail")]
     assert (logging.getLogger("relay").level, logging.getLogger("relay").propagate) == kept
     assert logging.getLogger("relay").handlers == []
     assert capsys.readouterr() == ("", "")
@@ -70,7 +70,7 @@ def test_two_cardholders_have_cards_of_their_own():
 @pytest.mark.parametrize("wrong", [None, "Relay", Refused, dict, Relay("http://127.0.0.1:9", "k", {})])
 def test_what_is_no_relay_is_refused(wrong):
     with pytest.raises(ParameterError, match=r"is no relay\. Give a class: class Mine\(Relay\)"):
-        judge(wrong)
+        judge_relay(wrong)
 
 
 @pytest.mark.rule("REL-1", "REL-5", "GAP-2")

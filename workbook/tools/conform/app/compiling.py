@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from workbook.base.children import environment
+from workbook.base.children import child_environment
 from workbook.base.files import NATIVE, explain_failure, pip_line, read_named, write_all
 from workbook.errors import ConfigurationError, NotInstalledError, ParameterError
 from workbook.flows.variants import A_FROM_0_4_0, B_LATER, variant_a, variant_b
@@ -196,7 +196,7 @@ def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tupl
         files = [*map(str, sources), *(str(path) for path, _text in texts)]
         done = subprocess.run(  # noqa: S603 - the compiler, on files that the caller named
             tools.line(str(tools.compiler), compiler, *options, *files),
-            capture_output=True, text=True, check=False, env=environment(),
+            capture_output=True, text=True, check=False, env=child_environment(),
             timeout=300,  # seconds; a machine may be busy with other things (assumed)
         )  # fmt: skip
         if done.returncode:

@@ -17,7 +17,7 @@ from workbook.api.redaction import Redaction
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 from workbook.tools.conform.back_end import case_runner, judging, model, schedule
 from workbook.tools.conform.back_end.case_runner import CONFIRMED, CaseRunner
-from workbook.tools.conform.back_end.judging import AFRESH, HAND_ON, MORE_TIME, SIDE_BY_SIDE, all_of, outcome
+from workbook.tools.conform.back_end.judging import AFRESH, HAND_ON, MORE_TIME, SIDE_BY_SIDE, all_of, describe_ending
 from workbook.tools.conform.back_end.model import GET, SUCCESS, BackEndGroup, BackEndResult, Broke, PhoneCall, Seen
 from workbook.tools.conform.back_end.phone import UNPACKED
 from workbook.tools.conform.back_end.schedule import platform_names
@@ -118,7 +118,7 @@ async def first_call(runner: CaseRunner) -> Seen:
 
 def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
     """Why a plain call did not succeed, and what to check, in sentences."""
-    yield re.sub(r", after [0-9.]+ s\Z", "", outcome(call)) + "."
+    yield re.sub(r", after [0-9.]+ s\Z", "", describe_ending(call)) + "."
     if call.broke in NO_CONNECTION:
         yield NO_CONNECTION[call.broke].format(url=base_url)
         return

@@ -64,7 +64,7 @@ def recovers(seen: Seen) -> Iterator[Miss]:
     last = seen.calls[-1]
     if last.succeeded:
         return
-    observed, todo, root = outcome(last), AFRESH, Root.CASE
+    observed, todo, root = describe_ending(last), AFRESH, Root.CASE
     outputs = {request.sdk_output for request in seen.during(last) if request.operation == POST}
     if fails_unasked(last, seen):
         before = [arrived.response for arrived in seen.arrived if arrived.at < last.began]
@@ -95,7 +95,7 @@ def waits(seen: Seen) -> Iterator[Miss]:
     if not last.succeeded:
         rule = "API-11" if last.operation == POST else "API-10"
         todo = UNASKED if fails_unasked(last, seen) else MORE_TIME
-        yield Miss("a success with an API that takes a moment", outcome(last), todo, rule)
+        yield Miss("a success with an API that takes a moment", describe_ending(last), todo, rule)
 
 
 def all_of(*judges: Callable[[SeenT], Iterable[Miss]]) -> Callable[[SeenT], Iterator[Miss]]:
@@ -123,7 +123,7 @@ def works(operation: str) -> Judge:
     def judge(seen: Seen) -> Iterator[Miss]:
         for call in seen.asked(operation):
             if not call.succeeded:
-                yield Miss("a success", outcome(call), WORK, root=Root.FOLLOWS)
+                yield Miss("a success", describe_ending(call), WORK, root=Root.FOLLOWS)
 
     return judge
 
@@ -145,7 +145,7 @@ def one_works(operation: str) -> Judge:
         lucky = {call.instrument for call in asked if call.succeeded}
         if unlucky := [call for call in asked if call.instrument not in lucky]:
             todo = "Serve several calls at once; of two for one card, one at least has to succeed."
-            yield Miss("a success for each card", outcome(unlucky[0]), todo)
+            yield Miss("a success for each card", describe_ending(unlucky[0]), todo)
 
     return judge
 
@@ -183,7 +183,7 @@ def no_success(seen: Seen) -> Iterator[Miss]:
     """No call is answered as a success, and none gets an sdkInput (REL-6)."""
     for call in seen.calls:
         if takes_for_success(call, seen):
-            yield Miss("a failure that the app recognises", outcome(call), ways_to_tell(call, seen), "REL-6")
+            yield Miss("a failure that the app recognises", describe_ending(call), ways_to_tell(call, seen), "REL-6")
 
 
 def answered(seen: Seen) -> Iterator[Miss]:
@@ -196,7 +196,7 @@ def answered(seen: Seen) -> Iterator[Miss]:
                 "the call again by itself (RFC 9110, 9.2.2)."
             )
             again = call.operation == POST and bool(seen.during(call))  # then the attempt is made twice
-            yield Miss("an answer that reports the failure", outcome(call), todo, "REL-9", harms=again)
+            yield Miss("an answer that reports the failure", describe_ending(call), todo, "REL-9", harms=again)
 
 
 def in_time(seen: Seen) -> Iterator[Miss]:
@@ -208,7 +208,7 @@ def in_time(seen: Seen) -> Iterator[Miss]:
         if call.seconds > seen.bound or call.broke is Broke.LATE:
             todo = "Limit the whole call, retries and body included, to well below the wallet's 20 s (X-ENTRIES-3)."
             rule = "X-ENTRIES-3" if seen.extension and call.operation == GET else "REL-5"
-            yield Miss(f"an answer within {seen.bound:g} s", outcome(call), todo, rule, harms=True)
+            yield Miss(f"an answer within {seen.bound:g} s", describe_ending(call), todo, rule, harms=True)
 
 
 def takes_for_success(call: PhoneCall, seen: Seen) -> bool:
@@ -257,7 +257,7 @@ def refuses_length(call: PhoneCall, seen: Seen) -> bool:
     return (cut or call.status == 413) and not seen.during(call)
 
 
-def outcome(call: PhoneCall) -> str:
+def describe_ending(call: PhoneCall) -> str:
     """How a call ended, in words without a value."""
     more = f" ({call.why})" if call.why else ""
     if call.broke:

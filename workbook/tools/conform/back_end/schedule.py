@@ -289,7 +289,7 @@ def fails_only_with_others(result: BackEndResult, bound: float) -> BackEndResult
         rule_id, todo = "REL-5", SIDE_BY_SIDE
     elif unasked:
         rule_id, todo = "REL-4", UNASKED
-        observed = f"beside other calls: {judging.outcome(unasked[0])}, and the API was not asked"
+        observed = f"beside other calls: {judging.describe_ending(unasked[0])}, and the API was not asked"
     else:
         apart = "nothing of one may reach another by a variable, a connection or a buffer"
         rule_id, todo = "REL-4", f"Keep calls apart: {apart}. {judging.AFRESH}"

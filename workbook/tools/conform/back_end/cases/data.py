@@ -15,7 +15,15 @@ from workbook.api.opaque import decode_strictly, json_object, json_text
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.cases.privacy import other_value, own_only
-from workbook.tools.conform.back_end.judging import WORKS, all_of, answered, each_request, loses_attempt, outcome, works
+from workbook.tools.conform.back_end.judging import (
+    WORKS,
+    all_of,
+    answered,
+    describe_ending,
+    each_request,
+    loses_attempt,
+    works,
+)
 from workbook.tools.conform.back_end.model import ATTEMPT_ALONE, GET, POST, AppCall, CaseScript, Need, Seen, both
 from workbook.tools.harness.model import Miss, Root
 
@@ -167,7 +175,7 @@ def given_back(operation: str) -> model.Judge:
                 yield Miss("the bytes of the sdkInput", "their base64 text, which was not decoded", todo)
             elif call.value not in given:
                 how = f": {difference(given[-1], call.value, judging.source_of(call.value, seen))}"
-                observed = f"{outcome(call)}{how if call.reported_success else ''}"
+                observed = f"{describe_ending(call)}{how if call.reported_success else ''}"
                 todo = judging.HAND_ON if call.succeeded else judging.WORK
                 yield Miss("the sdkInput as the API gave it", observed, todo)
 
@@ -197,7 +205,7 @@ def or_refused(judge: model.Judge) -> model.Judge:
         for call in refused:
             todo = "Check whether a server, a gateway or a framework limits bodies more than it has to."
             length = max((len(value) for _id, value in seen.opaque()), default=0)
-            observed = "a refusal for its length" if judging.refuses_length(call, seen) else outcome(call)
+            observed = "a refusal for its length" if judging.refuses_length(call, seen) else describe_ending(call)
             yield Miss(f"a value of {length:,} characters handed on", observed, todo, "GAP-3")
 
     return either
@@ -366,7 +374,7 @@ def path_kept(seen: Seen) -> Iterator[Miss]:
         if card in target and (arrived.instrument != call.instrument or "?" in target):
             yield Miss("the id as one segment of the path, or no request", "a request to another path", todo)
     if call.succeeded:
-        yield Miss("a refusal", outcome(call), todo)
+        yield Miss("a refusal", describe_ending(call), todo)
 
 
 def get_first(seen: Seen) -> Iterator[Miss]:
@@ -464,7 +472,7 @@ def as_lesson_01(seen: Seen) -> Iterator[Miss]:
             # after these an app asks its cardholder to sign in, or takes its button away
             harms = call.status in misleading
             todo = f"Answer as lesson 01 has it: {wanted} where {when}. The app decides by the status what it says."
-            yield Miss(f"status {wanted} where {when}", outcome(call), todo, harms=harms)
+            yield Miss(f"status {wanted} where {when}", describe_ending(call), todo, harms=harms)
         elif statuses != (200,) and not json_text(call.body, "error"):
             todo = 'Give each failure a sentence for the cardholder: {"error": "..."}.'
             yield Miss("a sentence in the field error", f"none in an answer with status {call.status}", todo)
@@ -497,10 +505,10 @@ def refused_at_once(seen: Seen) -> Iterator[Miss]:
     todo = "Check the body before anything else: refuse all but a JSON object whose sdkOutput is a non-empty text."
     for call in seen.calls:
         if call.broke is model.Broke.LATE:
-            yield Miss("a refusal", f"{outcome(call)}: the call was never answered", todo, "REL-9", harms=True)
+            yield Miss("a refusal", f"{describe_ending(call)}: the call was never answered", todo, "REL-9", harms=True)
         elif not call.broke and not judging.refuses(call):
             # Nothing reached the API, so the body was refused; only the answer to the app is wrong.
-            yield Miss("a refusal", outcome(call), todo if seen.arrived else judging.TELL, "REL-6")
+            yield Miss("a refusal", describe_ending(call), todo if seen.arrived else judging.TELL, "REL-6")
     for arrived in seen.came(POST):
         sent = "an empty sdkOutput" if arrived.sdk_output == "" else "a body made from the refused one"
         yield Miss("no request at the API", f"a POST with {sent}", todo)

@@ -9,7 +9,15 @@ from typing import Any, assert_never
 from workbook.simulation.faults import FAULTS, Fault, FaultKind
 from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.cases.data import given_back, handed_on
-from workbook.tools.conform.back_end.judging import all_of, answered, in_time, no_success, not_again, outcome, recovers
+from workbook.tools.conform.back_end.judging import (
+    all_of,
+    answered,
+    describe_ending,
+    in_time,
+    no_success,
+    not_again,
+    recovers,
+)
 from workbook.tools.conform.back_end.model import GET, POST, AppCall, CaseScript, Order, Rest, Seen, SetOrders
 from workbook.tools.harness.model import Miss, Root
 
@@ -24,7 +32,7 @@ def whole_or_refused(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         whole = call.value and (not given or call.value in given)
         if judging.takes_for_success(call, seen) and not call.broke and not whole:
-            yield Miss("the whole sdkInput or a failure", outcome(call), todo)
+            yield Miss("the whole sdkInput or a failure", describe_ending(call), todo)
 
 
 def of_fault(fault: Fault, operation: str) -> Iterator[model.BackEndCase]:
@@ -94,7 +102,7 @@ def is_failure(seen: Seen) -> Iterator[Miss]:
     given = {arrived.given for arrived in seen.arrived if arrived.given}
     for call in seen.calls:
         if judging.takes_for_success(call, seen) or call.value in given:
-            yield Miss("a failure", outcome(call), judging.ways_to_tell(call, seen))
+            yield Miss("a failure", describe_ending(call), judging.ways_to_tell(call, seen))
 
 
 def is_nil(seen: Seen) -> Iterator[Miss]:
@@ -103,7 +111,7 @@ def is_nil(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         if call.value == "" and call.body:
             todo = "Leave the field out where there is no sdkInput."
-            yield Miss("no sdkInput, not even an empty one", outcome(call), todo)
+            yield Miss("no sdkInput, not even an empty one", describe_ending(call), todo)
 
 
 def _mapped(name: str, says: str, rule: str, judge: model.Judge, need: model.Need) -> model.BackEndCase:
@@ -131,7 +139,7 @@ def session_not_lost(seen: Seen) -> Iterator[Miss]:
             todo = "Answer with another status, such as 502: an app takes 401 and 403 for its session's end (assumed)."
             # after a 401 an app signs its cardholder out, and with a 403 it may refuse one card (assumed)
             harms = call.status == 401
-            yield Miss("a failure that is not about the cardholder's session", outcome(call), todo, harms=harms)
+            yield Miss("a failure that is not about the cardholder's session", describe_ending(call), todo, harms=harms)
 
 
 def of_copying(operation: str) -> Iterator[model.BackEndCase]:
@@ -209,10 +217,12 @@ def room_for_the_phone(seen: Seen) -> Iterator[Miss]:
         if nearly < call.seconds <= seen.bound and not call.broke:
             todo = f"End a call after {nearly:g} s at the latest: the rest is for the phone's own network."
             lost = call.seconds > 0.95 * seen.bound
-            yield Miss(f"an answer within {nearly:g} s", judging.outcome(call), todo, harms=lost)
+            yield Miss(f"an answer within {nearly:g} s", judging.describe_ending(call), todo, harms=lost)
         elif seen.app_wait < call.seconds <= nearly and not call.broke:
             todo = f"End a call before the app gives it up, after {seen.app_wait:g} s (assumed; [app] wait)."
-            yield Miss(f"an answer within the {seen.app_wait:g} s that the app waits", outcome(call), todo, "REL-13")
+            yield Miss(
+                f"an answer within the {seen.app_wait:g} s that the app waits", describe_ending(call), todo, "REL-13"
+            )
 
 
 def connections_end(seen: Seen) -> Iterator[Miss]:

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from workbook.simulation.faults import FAULT_DETAIL
 from workbook.simulation.http import AFTER_ID
 from workbook.tools.conform.back_end import judging, model
-from workbook.tools.conform.back_end.judging import WORK, WORKS, all_of, answer_text, answered, outcome, works
+from workbook.tools.conform.back_end.judging import WORK, WORKS, all_of, answer_text, answered, describe_ending, works
 from workbook.tools.conform.back_end.model import GET, POST, AppCall, CaseScript, Need, Order, Seen, Together, both
 from workbook.tools.harness.model import Miss, Root
 
@@ -280,7 +280,7 @@ def refused(seen: Seen) -> Iterator[Miss]:
     todo = "Check session and card before the API is asked, and refuse."
     for call in seen.calls:
         if not judging.refuses(call):
-            yield Miss("a refusal", outcome(call), todo)
+            yield Miss("a refusal", describe_ending(call), todo)
     for arrived in seen.arrived:
         if arrived.operation:
             yield Miss("no request at the API", f"a {arrived.request.method} reached the API", todo)
@@ -294,7 +294,7 @@ def fresh(operation: str) -> model.Judge:
         if len(set(values)) < len(values):
             yield Miss("a new sdkInput for each attempt", "the same twice", judging.ASK_AGAIN)
         if not values:
-            yield Miss("a success", outcome(seen.calls[0]), WORK, root=Root.FOLLOWS)
+            yield Miss("a success", describe_ending(seen.calls[0]), WORK, root=Root.FOLLOWS)
 
     return judge
 
@@ -303,7 +303,7 @@ def asked_each_time(seen: Seen) -> Iterator[Miss]:
     """An sdkOutput that comes again is answered by the API, or refused; no stored answer replaces the API's."""
     lucky, came = [call for call in seen.asked(POST) if call.succeeded], seen.came(POST)
     if not lucky:
-        yield Miss("a success", outcome(seen.asked(POST)[0]), WORK, root=Root.FOLLOWS)
+        yield Miss("a success", describe_ending(seen.asked(POST)[0]), WORK, root=Root.FOLLOWS)
     elif len(lucky) > len(came):
         todo = "Send each POST of the app on, or refuse it; keep nothing of the API's answers in the back end."
         observed = f"{len(came)}, and an answer that came without the API"
@@ -345,7 +345,7 @@ def nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:
     """An sdkOutput that another cardholder sends is never answered with what the first one got (REL-4)."""
     first, other = seen.asked(POST)
     if not first.succeeded:
-        yield Miss("a success", outcome(first), WORK, root=Root.FOLLOWS)
+        yield Miss("a success", describe_ending(first), WORK, root=Root.FOLLOWS)
     elif other.value is not None and other.value == first.value:
         todo = "Keep no answer of the API. If you keep anything, put the card and its owner into its key."
         yield Miss("nothing of the first cardholder's card", "the sdkInput that the first cardholder got", todo)
@@ -441,7 +441,7 @@ def nothing_left_behind(seen: Seen) -> Iterator[Miss]:
     late = [call for call in seen.calls if call.tamper is not None]
     for call in late:
         if call.succeeded:
-            yield Miss("a refusal of a POST without an sdkOutput", outcome(call), todo, harms=True)
+            yield Miss("a refusal of a POST without an sdkOutput", describe_ending(call), todo, harms=True)
     began = min((call.began for call in late), default=float("inf"))
     if again := [request for request in seen.came(POST) if request.at >= began and request.sdk_output]:
         observed = f"{len(again)} with the sdkOutput of an attempt that had failed before"
