@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from workbook.base.children import environment
+from workbook.base.children import child_environment
 from workbook.base.files import NATIVE, read_named
 from workbook.errors import ConfigurationError, NotInstalledError
 from workbook.tools.conform.app.compiling import cache_folder, standin_swift
@@ -62,7 +62,7 @@ def build(files: Sequence[Path], variant: str, mode: str = "5") -> Path:
         capture_output=True,
         text=True,
         check=False,
-        env=environment(),
+        env=child_environment(),
         timeout=900,  # seconds; a machine may be busy with other things (assumed)
     )
     if done.returncode:
