@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from rows import rows
 
 PACKAGE = Path(__file__).parent.parent / "workbook"
 
@@ -103,7 +104,7 @@ def test_every_part_has_a_floor_and_every_floor_a_part():
     assert set(floors()) == {part(name) for name in NAMES} - {""}
 
 
-@pytest.mark.parametrize("below", sorted(floors()))
+@rows("below", sorted(floors()))
 def test_a_part_imports_only_the_parts_below_it(below):
     floor = floors()
     wrong = [

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from rows import rows
 
 from workbook.base.rules import rules
 from workbook.tools.commands import cli
@@ -32,7 +33,7 @@ def test_every_command_that_a_page_names_exists(path, capsys):
     assert set(re.findall(r"`workbook ([a-z][a-z-]*)", path.read_text())) <= commands
 
 
-@pytest.mark.parametrize("path", PAGES, ids=ids)
+@rows("path", PAGES)
 def test_every_command_line_of_a_page_is_valid(path):
     lines = [line for block in blocks(path, "sh") for line in block.splitlines()]
     for line in lines:
@@ -51,7 +52,7 @@ def test_every_option_that_a_manual_names_exists(name, capsys):
     assert named - known == set()
 
 
-@pytest.mark.parametrize("path", PAGES, ids=ids)
+@rows("path", PAGES)
 def test_every_link_leads_somewhere(path):
     links = re.findall(r"\]\(([^)#]+)\)", path.read_text())
     assert [link for link in links if "://" not in link and not (path.parent / link).exists()] == []
@@ -135,7 +136,7 @@ def test_the_sample_back_end_conforms(shell, tmp_path):
         assert line in printed
 
 
-@pytest.mark.parametrize("path", PAGES, ids=ids)
+@rows("path", PAGES)
 def test_every_rule_that_a_page_names_exists(path):
     known = {rule.id for rule in rules()}
     named = re.findall(r"`((?:API|REL|GAP|FLOW|[ABX]-[A-Z]+)-\d+)`", path.read_text("utf-8"))

@@ -10,6 +10,7 @@ import pytest
 import tree_sitter
 import tree_sitter_kotlin
 import tree_sitter_swift
+from rows import rows
 
 from workbook.api.exchange import Options
 from workbook.base.files import NATIVE
@@ -49,7 +50,7 @@ def forced(found):
 
 
 @pytest.mark.rule("API-13")
-@pytest.mark.parametrize("path", FILES, ids=ids)
+@rows("path", FILES)
 def test_a_file_parses_forces_nothing_and_knows_neither_the_key_nor_the_api(path):
     whole = path.read_bytes()
     assert mistakes(nodes(path)) == []
@@ -303,7 +304,7 @@ STEPS = [
 @pytest.mark.rule(
     "B-CAN-1", "B-CAN-2", "B-START-1", "B-DEL-1", "B-DEL-3", "B-FIN-1", "X-ENTRIES-2", "X-AUTH-1", "X-AUTH-2"
 )
-@pytest.mark.parametrize(("rule", "name", "function", "steps"), STEPS)
+@rows(("rule", "name", "function", "steps"), STEPS)
 def test_a_swift_function_does_what_its_rule_asks_for_in_this_order(rule, name, function, steps):
     body, at = swift_function(name, function), 0
     for step in steps:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import rules_page
 from reference_page import GROUPS, page
+from rows import rows
 
 import workbook as wb
 from workbook.base.rules import rules
@@ -46,7 +47,7 @@ def test_every_example_on_the_page_runs():
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("name", wb.__all__)
+@rows("name", wb.__all__)
 def test_a_docstring_is_enough_to_work_from(name):
     doc = getattr(wb, name).__doc__
     assert doc

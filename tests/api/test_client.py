@@ -9,6 +9,7 @@ import traceback
 import anyio
 import httpx
 import pytest
+from rows import rows
 
 from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, SdkInput, Timeouts
 from workbook.errors import (
@@ -42,7 +43,7 @@ def client_of(handler, **options):
     return ActivationDataClient(URL, "canary", transport=httpx.MockTransport(handler), **options)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("error", "kind"),
     [
         (httpx.ConnectError("hush"), NotSentError),

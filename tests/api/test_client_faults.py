@@ -14,6 +14,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from rows import rows
 
 from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, Timeouts
 from workbook.errors import (
@@ -190,9 +191,9 @@ def test_the_table_names_every_fault():
 
 @pytest.mark.slow
 @pytest.mark.rule("REL-1", "REL-2", "REL-5", "API-9")
-@pytest.mark.parametrize("call", [sync, asynchronous], ids=lambda call: call.__name__)
-@pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.parametrize("name", ENDS)
+@rows("call", [sync, asynchronous])
+@rows("method", ["GET", "POST"])
+@rows("name", ENDS)
 def test_each_fault_ends_as_documented_and_leaves_nothing(server, name, method, call):
     kind, gets = ENDS[name]
     server.play(Planned.of(fault=name, **SET.get(name, {})))

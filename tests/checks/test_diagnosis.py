@@ -6,6 +6,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
+from rows import rows
 from symptoms_page import symptoms_page
 
 from workbook import play
@@ -73,7 +74,7 @@ def log(telling):
     return "\n".join([*noise[: LINES // 2], *telling, *noise[LINES // 2 :]])
 
 
-def rows(text):
+def likely_rows(text):
     return [one.row.number for one in diagnose(text).likely]
 
 
@@ -113,7 +114,7 @@ def test_what_a_long_report_says_is_found_as_what_its_one_sentence_says():
     before = "Hello, we ship a banking app. Six people work on it and version 4 was released on Monday.\n\n"
     after = "\n\nWe cleared the caches and asked a colleague. Our monitoring shows nothing.\nAny idea? Thanks, Ann"
     said = [words for each in WORDINGS["reports"].values() for words in each]
-    lost = [words for words in said if set(rows(words)[:1]) - set(rows(before + words + after)[:3])]
+    lost = [words for words in said if set(likely_rows(words)[:1]) - set(likely_rows(before + words + after)[:3])]
     assert len(lost) <= 3, lost
 
 
@@ -125,7 +126,7 @@ def test_of_the_indexed_words_none_is_among_those_that_measure():
 
 def test_what_belongs_to_no_row_is_not_known():
     """A search knows words and no meaning: of these, some of which share words with the rows, a few are taken."""
-    taken = [words for each in ELSEWHERE.values() for words in each if rows(words)]
+    taken = [words for each in ELSEWHERE.values() for words in each if likely_rows(words)]
     assert len(taken) <= 5, taken
     assert str(diagnose(ELSEWHERE["unknown"][0])).startswith("I do not know")
 
@@ -197,7 +198,7 @@ def test_every_status_of_the_api_leads_to_a_row():
             assert (status in found.row.status, found.is_certain) == (True, words in named), words
 
 
-@pytest.mark.parametrize("one", catalogue(), ids=lambda one: str(one.number))
+@rows("one", catalogue())
 def test_each_cause_and_each_check_names_its_source(one):
     for text in (*(cause.cause for cause in one.causes), one.check):
         tags = re.findall(r"\b(?:openapi|sdk-a|sdk-b|wallet|seen|inferred|assumed)\b", text.partition("(")[2] or text)
@@ -247,17 +248,17 @@ def test_where_two_rows_are_close_one_question_tells_them_apart():
 
 
 def test_a_typo_and_the_noise_of_a_log_hide_nothing():
-    assert rows("the walet asks for the biling adress of the custommer")[0] == 26
+    assert likely_rows("the walet asks for the biling adress of the custommer")[0] == 26
     noise = "2026-03-01 10:00:01.311  4127-4160 D/View com.issuer.app frame drawn"
     line = "2026-03-01 10:00:02.512  4127-4160 E/AddCard com.issuer.app: NetworkOnMainThreadException"
-    assert rows(f"{noise}\n{line}\n{noise}")[0] == 55
+    assert likely_rows(f"{noise}\n{line}\n{noise}")[0] == 55
 
 
 def test_an_emulator_is_no_case_for_the_operator():
     for words in ("WalletPayNotSupported on the pixel 7 emulator image", "WalletPayNotSupported in an AVD"):
         first = diagnose(words).likely[0].row
         assert (first.number, first.owners) == (52, ("you",))
-    assert rows("E/AddCard: Failed.WalletPayNotSupported")[0] == 18
+    assert likely_rows("E/AddCard: Failed.WalletPayNotSupported")[0] == 18
 
 
 def test_causes_of_one_owner_stand_above_their_owner():
@@ -269,9 +270,9 @@ def test_causes_of_one_owner_stand_above_their_owner():
 
 def test_the_numbers_of_the_rows_count_from_1():
     assert sorted(one.number for one in catalogue()) == [*range(1, len(catalogue()) + 1)]
-    assert rows("13") == rows("row 13") == [13]
+    assert likely_rows("13") == likely_rows("row 13") == [13]
     assert diagnose("13").level == "This is the row that you asked for."
-    assert rows(str(len(catalogue()) + 1)) == rows("0") == []
+    assert likely_rows(str(len(catalogue()) + 1)) == likely_rows("0") == []
 
 
 def test_a_429_comes_before_the_time_limit_that_its_text_sounds_like():
@@ -287,11 +288,11 @@ def test_a_log_leads_to_its_row_and_its_line():
         found = diagnose(log(telling)).likely
         assert number in [one.row.number for one in found[:3]]
         assert all(LINES // 2 < one.line <= LINES // 2 + len(telling) for one in found), number
-    assert rows(log([])) == [], "nothing went wrong"
+    assert likely_rows(log([])) == [], "nothing went wrong"
     time_out = "E/BackEnd: java.net.SocketTimeoutException: Read timed out"
-    assert rows(log([time_out])) == [9]
+    assert likely_rows(log([time_out])) == [9]
     outcome = "W/Page: ProvisionResult.Failure.OpcFetchError(errorMessage=timeout)"
-    assert rows(log([time_out, outcome])) == [24, 9], "an outcome comes before the timeout that it rests on"
+    assert likely_rows(log([time_out, outcome])) == [24, 9], "an outcome comes before the timeout that it rests on"
 
 
 def test_a_message_has_the_values_and_no_secret():

@@ -3,6 +3,7 @@
 from itertools import pairwise, product
 
 import pytest
+from rows import rows
 
 from workbook.api.exchange import Options
 from workbook.base.rules import Owner, rule
@@ -76,7 +77,7 @@ def test_every_fault_ends_somewhere_and_leaks_nothing(platform, back_end):
 
 
 @pytest.mark.rule("REL-2", "REL-3")
-@pytest.mark.parametrize("fault", FAULTS)
+@rows("fault", FAULTS)
 def test_what_is_shown_of_a_fault_holds_no_key(fault):
     scene = break_it(fault, "GET", back_end="follows redirects", platform=B_WALLET)
     shown = scene._repr_mimebundle_()
@@ -157,8 +158,8 @@ def test_a_scene_without_a_fault_differs_from_the_plain_one_in_nothing_that_is_d
 
 
 @pytest.mark.rule("REL-1")
-@pytest.mark.parametrize("fault", [*BUSY, *LOST])
-@pytest.mark.parametrize("platform", WAYS_TO_ADD)
+@rows("fault", [*BUSY, *LOST])
+@rows("platform", WAYS_TO_ADD)
 def test_the_good_back_end_asks_again_for_a_get_and_never_for_a_post(fault, platform):
     got, posted = break_it(fault, "GET", "before", platform), break_it(fault, "POST", "before", platform)
     assert got.added
@@ -210,9 +211,9 @@ def test_a_handler_that_gives_up_first_leaves_the_back_end_to_itself():
 
 
 @pytest.mark.rule("REL-6", "API-9")
-@pytest.mark.parametrize("platform", WAYS_TO_ADD)
-@pytest.mark.parametrize("operation", ["GET", "POST"])
-@pytest.mark.parametrize("fault", EMPTY)
+@rows("platform", WAYS_TO_ADD)
+@rows("operation", ["GET", "POST"])
+@rows("fault", EMPTY)
 def test_a_200_without_sdk_input_is_refused_or_believed(fault, operation, platform):
     refused, believed = (break_it(fault, operation, "after", platform, one) for one in ("good", "believes every 200"))
     assert not refused.added

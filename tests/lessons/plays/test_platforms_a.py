@@ -3,6 +3,7 @@
 from typing import get_args
 
 import pytest
+from rows import rows
 
 from workbook.base.files import NATIVE
 from workbook.base.rules import rule
@@ -47,8 +48,8 @@ ENDS = {
 
 
 @pytest.mark.rule("A-CAN-1", "A-CAN-2", "A-CAN-3", "A-CAN-4", "A-CAN-6", "A-CREATE-2", "A-PROV-3")
-@pytest.mark.parametrize("variant", BOTH)
-@pytest.mark.parametrize("device", sorted(ENDS))
+@rows("variant", BOTH)
+@rows("device", sorted(ENDS))
 def test_a_walk_ends_as_the_phone_has_it(device, variant):
     scene = SESSION.platform_a.play(device, variant)
     found = [finding.rule for finding in scene.findings]
@@ -107,8 +108,8 @@ def test_quick_taps_do_harm_only_where_the_button_is_not_guarded(variant):
 
 
 @pytest.mark.rule("A-CREATE-3", "API-7")
-@pytest.mark.parametrize("damage", sorted(DAMAGES))
-@pytest.mark.parametrize("variant", BOTH)
+@rows("damage", sorted(DAMAGES))
+@rows("variant", BOTH)
 def test_create_takes_the_text_as_it_is_and_nothing_else(damage, variant):
     outcome = SESSION.platform_a.create(variant, damage=damage)
     assert isinstance(outcome, m.CreateSuccess if damage == "none" else m.InvalidSdkInput)

@@ -1,6 +1,7 @@
 """Scenes in the app on platform B: every name in the lesson's vocabulary works, and a misspelt one is explained."""
 
 import pytest
+from rows import rows
 
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
@@ -43,8 +44,8 @@ def told(scene):
 
 
 @pytest.mark.rule("B-CAN-1", "B-CAN-2", "B-CAN-3", "B-INIT-1", "B-START-1", "B-FIN-1", "B-FIN-2", "B-DEL-3")
-@pytest.mark.parametrize("variant", BOTH)
-@pytest.mark.parametrize("phone", PHONES_B)
+@rows("variant", BOTH)
+@rows("phone", PHONES_B)
 def test_a_run_ends_as_the_phone_has_it(phone, variant):
     scene = SESSION.platform_b.play(phone, variant)
     state, button, label, on_phone, on_watch, findings = ENDS[phone]

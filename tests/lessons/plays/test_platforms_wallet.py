@@ -1,6 +1,7 @@
 """Scenes from the wallet: every name in the lesson's vocabulary works, and a misspelt one is explained."""
 
 import pytest
+from rows import rows
 
 from workbook.errors import ParameterError
 from workbook.lessons.session import session
@@ -29,8 +30,8 @@ ENDS = {
 
 
 @pytest.mark.rule("FLOW-4", "X-CACHE-1")
-@pytest.mark.parametrize("variant", ["earlier", "later"])
-@pytest.mark.parametrize("phone", WALLETS)
+@rows("variant", ["earlier", "later"])
+@rows("phone", WALLETS)
 def test_a_run_ends_as_the_phone_has_it(phone, variant):
     scene = SESSION.wallet.play(phone=phone, variant=variant)
     assert (scene.state, len(scene.offered)) == ENDS[phone]
@@ -82,7 +83,7 @@ def test_the_summary_tells_the_end_in_words():
     assert SESSION.wallet.play(phone="app was never opened").summary["cards offered"] == "none"
 
 
-@pytest.mark.parametrize("name", HANDLERS)
+@rows("name", HANDLERS)
 def test_every_handler_can_be_named_and_shown(name):
     for surface in ("phone", "watch"):
         assert "How it ended" in repr(SESSION.wallet.play(name, "with a watch", surface=surface))
@@ -123,7 +124,7 @@ def test_a_misspelt_name_or_a_wrong_argument_is_explained(call, told):
     assert len(str(caught.value)) < 750
 
 
-@pytest.mark.parametrize("name", list(HANDLERS)[1:])
+@rows("name", list(HANDLERS)[1:])
 def test_a_mistaken_handler_is_played_where_its_mistake_shows(name):
     assert any(one.level != "note" for one in SESSION.wallet.play(name).findings)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from rows import rows
 
 import workbook as wb
 from workbook.errors import MaybeSentError, ParameterError
@@ -428,7 +429,7 @@ def broken(row, fault="reset", moment="after", **settings):
 
 
 @pytest.mark.rule("A-BTN-1")
-@pytest.mark.parametrize(
+@rows(
     ("message", "words"),
     [
         *((TAP | {"frame": frame}, NOT_OFFERED) for frame in (-1, 0, 3, 10_000, "9", None, True)),

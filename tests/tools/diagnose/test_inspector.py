@@ -7,6 +7,7 @@ from base64 import b64decode, b64encode
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
@@ -123,7 +124,7 @@ CARRIED = {
 """What files, logs and forms do to a good value, by the one layer that names it."""
 
 
-@pytest.mark.parametrize(("layer", "value"), [(layer, value) for layer, values in CARRIED.items() for value in values])
+@rows(("layer", "value"), [(layer, value) for layer, values in CARRIED.items() for value in values])
 def test_what_was_done_to_a_value_on_its_way_is_named_as_what_it_is(layer, value):
     found = inspect(value)
     assert [one.layer for one in found.wrong] == [layer]

@@ -5,6 +5,7 @@ import re
 from functools import cache
 
 import pytest
+from rows import rows
 
 import workbook as wb
 from workbook.checks.diagnosis import catalogue
@@ -127,7 +128,7 @@ def test_an_error_is_a_result():
     assert "larger than 1 MiB" in panel.snapshot().text()
 
 
-@pytest.mark.parametrize("one", [one for one in catalogue() if one.play], ids=lambda one: str(one.number))
+@rows("one", [one for one in catalogue() if one.play])
 def test_a_row_that_can_be_played_shows_it(one):
     played = reproduce(one.number)
     if hasattr(played, "found"):

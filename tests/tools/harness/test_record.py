@@ -25,6 +25,7 @@ from ran import (
     seen,
     told,
 )
+from rows import rows
 
 from workbook.base.rules import Owner
 from workbook.errors import ConfigurationError
@@ -223,7 +224,7 @@ def changed(*place, value):
     return json.dumps(told)
 
 
-@pytest.mark.parametrize(
+@rows(
     "content",
     [
         "",

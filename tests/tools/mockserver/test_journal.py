@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from responders import Fixed, Journaled
+from rows import rows
 
 from workbook.api.opaque import SIMULATED_PREFIX
 from workbook.errors import ParameterError
@@ -178,8 +179,8 @@ ECHO = answer(json.dumps({"detail": f"no {CANARY}"}).encode(), 400, (("x-echo", 
 
 
 @pytest.mark.rule("REL-2")
-@pytest.mark.parametrize("where", EVERYWHERE)
-@pytest.mark.parametrize("response", [None, ECHO], ids=["service", "echo"])
+@rows("where", EVERYWHERE)
+@rows("response", [None, ECHO])
 def test_a_key_is_in_no_entry_and_in_nothing_that_is_made_of_it(where, response):
     journal = exchanged(EVERYWHERE[where], response=response, keys=(CANARY,))
     one = only(journal)

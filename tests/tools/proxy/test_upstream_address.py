@@ -5,6 +5,7 @@ import threading
 from ipaddress import ip_address
 
 import pytest
+from rows import rows
 
 from workbook.errors import ConfigurationError
 from workbook.simulation.http import Request
@@ -27,7 +28,7 @@ def test_a_url_is_taken_apart(url, authority, port, prefix):
 
 
 @pytest.mark.rule("REL-2")
-@pytest.mark.parametrize(
+@rows(
     "url",
     [
         "http://api.example",

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rows import rows
 
 import workbook.tools.conform.app.cases as cases_module
 from workbook.flows.variants import A_FROM_0_4_0
@@ -346,7 +347,7 @@ OUR_READING = {
 
 
 @pytest.mark.rule("APP-1", "APP-2", "APP-3", "A-CAN-1", "A-CAN-2")
-@pytest.mark.parametrize("name", APP_CASES)
+@rows("name", APP_CASES)
 def test_an_outcome_that_the_document_only_names_prescribes_no_button(name: str) -> None:
     """The document shows or hides a button for two outcomes. A case about another one is assumed, and only warns."""
     case = APP_CASES[name]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.base.files import NOTEBOOKS
 from workbook.errors import ParameterError
@@ -60,14 +61,14 @@ def test_every_call_has_an_example_here_and_is_in_the_manual_with_all_names() ->
     assert f"{len(APP_CASES)} cases: your app" in manual
 
 
-@pytest.mark.parametrize("name", GOOD)
+@rows("name", GOOD)
 def test_a_good_call_is_read(name: str) -> None:
     call = p.read(name, json.dumps({"client": "app", **GOOD[name]}).encode())
     assert isinstance(call, p.PHONE_CALLS[name])
     assert call.client == "app"
 
 
-@pytest.mark.parametrize("name", GOOD)
+@rows("name", GOOD)
 def test_each_field_that_is_missing_or_wrong_is_named(name: str) -> None:
     for field in {"client": "app", **GOOD[name]}:
         without = {key: value for key, value in {"client": "app", **GOOD[name]}.items() if key != field}

@@ -6,6 +6,7 @@ from time import monotonic
 from typing import get_args
 
 import pytest
+from rows import rows
 from seen_values import CARD, FIRST, KEY, OTHER, OUTPUT, SECOND, attempt, call, dropped, request, seen
 
 from workbook.errors import DefinitionError
@@ -404,10 +405,9 @@ CONTRACT = [
 
 @pytest.mark.rule("REL-1", "REL-2", "REL-3", "REL-4", "REL-5", "REL-6", "REL-7", "REL-8", "REL-9",
                   "REL-10", "REL-11", "REL-12", "REL-13")  # fmt: skip
-@pytest.mark.parametrize(
+@rows(
     ("name", "value", "wanted"),
     [*FORM, *HTTP, *FIDELITY, *SECRECY, *ISOLATION, *FAULTED, *TIMES, *TOGETHER, *STRANGERS, *CONTRACT],
-    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_case_comes_to_this(name, value, wanted):
     assert verdict(name, value) is wanted
@@ -427,7 +427,7 @@ def test_the_cases_and_the_rule_of_each(golden):
     golden("cases", "\n".join(f"{case.name} {case.rule}" for case in CASES.values()))
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "relay.post.given-up"])
+@rows("name", [name for name in CASES if name != "relay.post.given-up"])
 def test_no_case_passes_where_every_call_was_dropped(name):
     case = CASES[name]
     asks = [ask for step in case.script.steps for ask in getattr(step, "steps", [step]) if isinstance(ask, AppCall)]
@@ -484,7 +484,7 @@ def test_no_sentence_of_a_miss_holds_a_value():
 
 
 @pytest.mark.rule("API-7", "API-8")
-@pytest.mark.parametrize(
+@rows(
     ("wanted", "came", "told"),
     [
         ("\ufeffa\ufeff", "a\ufeff", "its byte order mark in front is gone"),

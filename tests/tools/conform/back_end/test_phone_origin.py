@@ -10,6 +10,7 @@ from contextlib import closing
 
 import pytest
 import trustme
+from rows import rows
 
 from workbook.api.net import Origin, wrong_origin
 from workbook.errors import ConfigurationError
@@ -61,7 +62,7 @@ def asked(origin, *, resolve=None, times=1, seconds=5.0):
     return asyncio.run(ask())
 
 
-@pytest.mark.parametrize(
+@rows(
     ("url", "why"),
     [
         ("http://127.0.0.1:8080", ""),

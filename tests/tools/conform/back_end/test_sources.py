@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from rows import rows
 
 from workbook.base.rules import Basis
 from workbook.simulation.faults import FAULTS, Chance
@@ -60,7 +61,7 @@ def untagged(texts):
     return [text for text in claims if not (TAG.search(text) or WORKBOOKS_OWN.search(text))]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+@rows("path", MODULES)
 def test_no_text_of_a_module_claims_something_without_its_source(path):
     found = {line: text for line, text in sentences(path) if untagged([text]) and text not in FAULTS}
     assert found == {}
@@ -89,7 +90,7 @@ def logged(request, response):
     return log_line(request, response, 0.001, ())
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@rows("name", FAULTS)
 def test_each_line_of_the_log_of_serve_names_the_source_of_a_status(name):
     service = Service()
     key = ("x-api-key", next(iter(service.world.credentials)))
