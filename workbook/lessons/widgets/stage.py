@@ -31,8 +31,8 @@ from workbook.views.player_data import player_data
 from workbook.views.table import Snapshot, Stack
 
 NOT_OFFERED = "That is not offered at this moment."
-# In each stored form of a stage.
-BY_HAND = "Live, it is played by hand."
+# How the last line of each stored form of a stage begins.
+STORED_RUN = "The run after"
 # The settings of a stage, and the acts with which it begins; a fault's own settings are given beside them.
 CHOICES = tuple(each.name for each in fields(Script) if each.name not in ("flow", "settings"))
 
@@ -64,7 +64,7 @@ class Stage(Live):
         done = self._stored()
         quickly = "two quick taps, which this app does not prevent"
         presses = quickly if careless(self.script) else "one press of each button"
-        hint = f"The run after {presses}. {BY_HAND}"
+        hint = f"{STORED_RUN} {presses}."
         shown: View = KeyScreens(done.film)
         if self.script.has_own_code:  # the picture alone does not say what the learner's code did
             shown = Stack((shown, findings(done.findings)))

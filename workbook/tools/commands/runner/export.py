@@ -21,7 +21,7 @@ from workbook.base.secrecy import Secrets
 from workbook.errors import ConfigurationError
 from workbook.lessons.plays.pages import RECORDING_MIMETYPE, page_of, place, players, unpack
 from workbook.lessons.widgets.panels import SNAPSHOT_STYLE, WAKE
-from workbook.lessons.widgets.stage import BY_HAND
+from workbook.lessons.widgets.stage import STORED_RUN
 from workbook.tools.commands.runner import harmless, read_notebook, without_widgets
 from workbook.views.html import RULE_ID, Markup, join, tag, trust, unbroken
 from workbook.views.table import COPY
@@ -179,7 +179,7 @@ def _playable(output: Any, recordings: list[dict[str, Any]]) -> Any:
     press = join(
         "A recording. To press the phone's buttons yourself, open the notebook with ", tag("code", "workbook lab"), "."
     )
-    told = tag("p", press, class_="recorded") if BY_HAND in stored else ""
+    told = tag("p", press, class_="recorded") if STORED_RUN in stored else ""
     data["text/html"] = join(place(number, opened=True), told) if live else join(html, place(number))
     return output
 
