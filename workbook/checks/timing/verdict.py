@@ -258,10 +258,18 @@ class Judgement:
 
     @property
     def verdict(self) -> LimitVerdict:
-        """Fail: more than the target was over. Warn: some were, or the worst used 80 % of the limit (assumed)."""
+        """Fail: more than the target was over. Warn: some were, or the worst used 80 % of the limit (assumed).
+
+        A single call that was measured warns too: it is too few to tell.
+        """
         if self.over:
             return LimitVerdict.FAIL if self.share > self.target else LimitVerdict.WARN
-        return LimitVerdict.WARN if self.used >= 0.8 else LimitVerdict.PASS
+        return LimitVerdict.WARN if self.used >= 0.8 or self.is_alone else LimitVerdict.PASS
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether a single call was measured, which is too few to tell."""
+        return self.count == 1 and not self.exact
 
     @property
     def advice(self) -> str:
@@ -314,8 +322,10 @@ class Judgement:
         sentences = [f"{self.verdict.upper()}  {self.name}: {self.finding}", f"{self.took}; {basis}"]
         if self.verdict is LimitVerdict.FAIL:
             sentences.append(f"missed means: {self.limit.missed}")
-        elif self.verdict is LimitVerdict.WARN and not self.over:
+        elif self.used >= 0.8 and not self.over:
             sentences.append(f"little room: the worst used {self.used_text} of the limit")
+        elif self.is_alone and not self.over:
+            return wrap_sentences(*sentences, "one call is too few to tell: measure more")
         return wrap_sentences(*sentences, self.advice)
 
     @property
