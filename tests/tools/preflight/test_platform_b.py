@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from sample_projects import HOSTILE, PIECES
 
 from workbook.tools.preflight.literals import read_javascript, read_old_plist, read_plist, read_yaml
-from workbook.tools.preflight.platform_b import read_platform_b
 from workbook.tools.preflight.project import read_project
+from workbook.tools.preflight.run import read_platform_b
 
 
 @pytest.mark.parametrize(

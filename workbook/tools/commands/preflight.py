@@ -136,7 +136,7 @@ def request(options: argparse.Namespace) -> int:
     project = read_project(run.paths)
     build = read_build(project)
     certificates, signed_targets = read_signing(run.signing, run.machine)
-    variants = [(variant.name, variant.application_id) for module in build.apps for variant in module.variants()]
+    variants = [(variant.name, variant.application_id) for variant in build.variants]
     rows = allowlist_request(variants, certificates)
     signed = {row["variant"] for row in rows}
     unsigned = [f"{name} ({identity})" for name, identity in variants if identity and name not in signed]

@@ -388,6 +388,11 @@ class Build:
                 if module.is_app and module.is_mobile and id(module.root) not in applied]  # fmt: skip
 
     @property
+    def variants(self) -> list[Variant]:
+        """The build variants of every app."""
+        return [variant for module in self.apps for variant in module.variants()]
+
+    @property
     def unread(self) -> list[str]:
         """A sentence about each script that may make variants of an app, and whose variants are not known."""
         plugins = (one.file.name for one in self.conventions if any(one.root.below("productFlavors", "buildTypes")))
@@ -396,7 +401,7 @@ class Build:
 
     def unknown_ids(self, signed: Iterable[str]) -> list[str]:
         """A sentence about the variants of a signing report that no script makes."""
-        known = {variant.name for module in self.apps for variant in module.variants()}
+        known = {variant.name for variant in self.variants}
         others = [name for name in dict.fromkeys(signed) if name and name not in known and not IS_TEST.search(name)]
         says = f"The signing report has {', '.join(others)}, which no script that was read makes: add their ids by hand"
         return [says] if others else []

@@ -10,7 +10,6 @@ from workbook.base.rules import Owner
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.tools.harness.model import Case, Miss
 from workbook.tools.preflight.gradle import BUILD_SCRIPTS, Build, Dependency, numbers
-from workbook.tools.preflight.platform_b import ProjectB
 from workbook.tools.preflight.project import (
     IN_APPS,
     JVM,
@@ -24,7 +23,7 @@ from workbook.tools.preflight.project import (
     line_of,
 )
 from workbook.tools.preflight.signing import SigningCertificate
-from workbook.tools.preflight.targets import BuildTarget
+from workbook.tools.preflight.targets import BuildTarget, Targets
 
 # From this version on platform A's SDK asks for the OPC data itself.
 LATER_A = (0, 4, 0)
@@ -76,6 +75,78 @@ class ProjectA:
         if self.is_later is None:
             return ""
         return (A_FROM_0_4_0 if self.is_later else A_BEFORE_0_4_0).facts.push_provisioning_library
+
+
+@dataclass(frozen=True)
+class Package:
+    """The SDK's package as a file pins it: its name, its version, its place."""
+
+    name: str
+    version: str
+    file: File
+    line: int
+
+
+@dataclass(frozen=True)
+class ProjectB:
+    """A project of platform B.
+
+    Attributes:
+        targets: what is built, each in each configuration.
+        packages: the SDK's package, wherever a version of it is pinned.
+        swift: the sources.
+        others: the sources about provisioning that no grammar here reads.
+    """
+
+    targets: Targets = field(default_factory=Targets)
+    packages: tuple[Package, ...] = ()
+    swift: Sources = field(default_factory=lambda: Sources((), ()))
+    others: tuple[File, ...] = ()
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """The SDK's version, the latest of several; none where it is unknown."""
+        return max((numbers(package.version) for package in self.packages), default=())
+
+    @property
+    def written_version(self) -> str:
+        """The same as text, and the place that pins it."""
+        pinning = next(package for package in self.packages if numbers(package.version) == self.version)
+        return f"{'.'.join(map(str, self.version))}, as {pinning.file.name}:{pinning.line} pins it,"
+
+    @cached_property
+    def handlers(self) -> list[SourceType]:
+        """Each type that is a handler of the issuer-provisioning extension."""
+        types = [kind for kind in self.swift.types if "status" in kind.by_name]
+        return [kind for kind in types if any(re.search("IssuerProvisioning.*Handler", head) for head in kind.heads)]
+
+    def delegates(self, name: str) -> Iterator[tuple[bool, list[SourceFunction]]]:
+        """Each delegate of the SDK: whether it is the extension's, and its functions with this name, if it has any.
+
+        The document names no protocol. Where a protocol's name does not tell, the functions do: `provision` takes an
+        `sdkOutput`, the extension's delegate has `cardArt` and the app's has `didFinishProvisioning`.
+        """
+        for source in self.swift.about:
+            types: dict[str, list[SourceType]] = {}  # a type and its extensions
+            for kind in source.parts.types:
+                types.setdefault(kind.name, []).append(kind)
+            for kinds in types.values():
+                functions = [function for kind in kinds for function in kind.functions]
+                heads = [head for kind in kinds for head in kind.heads if re.search(r"Provisioning\w*Delegate", head)]
+                roles = ["Extension" in head for head in heads]
+                if not heads and any("sdkOutput" in each.labels for each in functions if each.name == "provision"):
+                    names = {function.name for function in functions}
+                    telling = (("cardArt", True), ("didFinishProvisioning", False))
+                    roles = [of_extension for own, of_extension in telling if own in names]
+                found = [function for function in functions if function.name == name]
+                if len(roles) == 1 and found:
+                    yield roles[0], found
+
+    @property
+    def is_there(self) -> bool:
+        """Whether anything here is about provisioning."""
+        entitled = any(target.may_provision for target in self.targets.all)
+        return bool(self.targets.extensions or self.swift.about or self.others or self.targets.generating) or entitled
 
 
 class Setting(NamedTuple):

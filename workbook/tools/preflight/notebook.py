@@ -15,12 +15,11 @@ from workbook.tools.harness.output import LEVELS
 from workbook.tools.harness.report import RunRecord
 from workbook.tools.harness.selection import Baseline, choose_cases
 from workbook.tools.harness.summary import headline
-from workbook.tools.preflight.gradle import read_build
+from workbook.tools.preflight.model import Facts
 from workbook.tools.preflight.profiles import request_platform_b
 from workbook.tools.preflight.project import read_project
-from workbook.tools.preflight.run import PREFLIGHT_CASES, Preflight, finding_lines, preflight, read_signing
+from workbook.tools.preflight.run import PREFLIGHT_CASES, Preflight, finding_lines, preflight, read_facts, read_signing
 from workbook.tools.preflight.signing import allowlist_request
-from workbook.tools.preflight.targets import BuildTarget, read_targets
 from workbook.views.html import View
 from workbook.views.table import Snapshot, Stack, statement, table
 
@@ -37,22 +36,16 @@ class ProjectResult(Result):
 
     next_steps = "Next: result.failed, .files, .changes(OTHER), .write(FOLDER), .exit_code."
 
-    def __init__(
-        self,
-        record: RunRecord,
-        variants: Iterable[tuple[str, str]],
-        targets: Iterable[BuildTarget],
-        folder: Path | None = None,
-    ) -> None:
+    def __init__(self, record: RunRecord, facts: Facts, folder: Path | None = None) -> None:
         super().__init__(record)
-        self.variants = tuple(variants)
-        self.targets = tuple(targets)
+        self.variants = [(variant.name, variant.application_id) for variant in facts.a.build.variants]
+        self.targets = facts.b.targets.provisioning
         self.folder = folder
 
     @property
     def files(self) -> dict[str, str]:
         """The texts of the project's files by their names, to change and judge again; empty without a folder."""
-        return texts_of(self.folder) if self.folder else {}
+        return texts_of(self.folder.expanduser()) if self.folder else {}
 
     def allowlist_request(self, *signing: str | Path, machine: str = "", store_id: str = "") -> View:
         """The values to send for allowlisting.
@@ -136,17 +129,10 @@ def project(
             baseline=Baseline.of(known),
             only=only,
         )
-        record = preflight(run)
-        files_read = read_project([folder])
-        apps, targets = read_build(files_read).apps, read_targets(files_read).provisioning
-        variants = [(variant.name, variant.application_id) for module in apps for variant in module.variants()]
+        facts = read_facts(run)
+        record = preflight(run, facts)
     about = replace(record.about, target="the project")
-    return ProjectResult(
-        replace(record, about=about),
-        variants,
-        targets,
-        None if isinstance(files, Mapping) else Path(files).expanduser(),
-    )
+    return ProjectResult(replace(record, about=about), facts, None if isinstance(files, Mapping) else Path(files))
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Reads a project, judges it by every case, and makes a record as `workbook conform` does, and its SARIF form."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,12 +17,11 @@ from workbook.tools.harness.report import About, RunRecord, conclude
 from workbook.tools.harness.selection import Options
 from workbook.tools.preflight import cases_a, cases_b, cases_text
 from workbook.tools.preflight.gradle import Dependency, read_build, read_lock_files
-from workbook.tools.preflight.model import Facts, PreflightCase, ProjectA, Setting
-from workbook.tools.preflight.platform_b import read_platform_b
+from workbook.tools.preflight.model import Facts, Package, PreflightCase, ProjectA, ProjectB, Setting
 from workbook.tools.preflight.profiles import ARCHIVES, PROFILE, read_signed
 from workbook.tools.preflight.project import LARGEST_FILE, Project, about_provisioning, read_project, read_sources
 from workbook.tools.preflight.signing import SigningCertificate, read_certificates, read_sent
-from workbook.tools.preflight.targets import BuildTarget
+from workbook.tools.preflight.targets import BuildTarget, read_targets
 
 # Every case by its name, in the order of the modules' texts.
 PREFLIGHT_CASES: Mapping[str, PreflightCase] = {
@@ -30,6 +29,24 @@ PREFLIGHT_CASES: Mapping[str, PreflightCase] = {
     for module in (cases_b, cases_a, cases_text)
     for case in vars(module).values()
     if isinstance(case, PreflightCase)
+}
+
+
+# Where a package manager or a project pins a package: the file, and its place for the location and the version.
+PINS = {
+    "Package.resolved": r'"(?:location|repositoryURL)"\s*:\s*"([^"]+)"[^{}]*\{[^{}]*"version"\s*:\s*"(\d[^"]*)"',
+    # `from: "2.0.0"`, and `.upToNextMajor(from: "2.0.0")`
+    "Package.swift": r'\.package\([^()]*?url:\s*"([^"]*)"[^()]*?(?:\.\w+\([^()]*?)?"(\d[\w.-]*)"',
+    "project.pbxproj": (
+        r'repositoryURL = "?([^";\n]+)"?;\s*requirement = \{[^{}]*?\b(?:minimumV|v)ersion = "?(\d[\w.-]*)'
+    ),
+    "Podfile.lock": r"^  - \"?([\w-]+)(?:/[\w-]+)? \((\d[\w.-]*)\)",
+    "Podfile": r"^[^#\n]*\bpod\s+['\"]([\w-]+)(?:/[\w-]+)?['\"]\s*,\s*['\"][~>=\s]*(\d[\w.-]*)['\"]",
+    "Cartfile.resolved": r'"([^"]+)"\s+"v?(\d[\w.-]*)"',
+    # of XcodeGen
+    "project.yml": (
+        r"^\s+(?:url|github):\s*[\"']?([^\s\"']+)[\"']?\s*\n\s+\w*(?:[vV]ersion|from):\s*[\"']?(\d[\w.-]*)"
+    ),
 }
 
 
@@ -102,6 +119,26 @@ def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
     )
 
 
+def read_platform_b(project: Project, package: str = "") -> ProjectB:
+    """Read everything; `package` is the name of the SDK's package, empty where the user gives none."""
+    named = project.named("*.m", "*.mm", "*.cs")
+    others = about_provisioning(file for file in named if not file.is_test and not file.is_of_a)
+    packages = tuple(_read_packages(project, package))
+    return ProjectB(read_targets(project), packages, read_sources(project, "*.swift"), tuple(others))
+
+
+def _read_packages(project: Project, package: str) -> Iterator[Package]:
+    """The SDK's package wherever a version of it is pinned: the one that the user names, or one with its usual name."""
+    for manifest, pattern in PINS.items():
+        for file in project.named(manifest):
+            for match in re.finditer(pattern, file.text, re.MULTILINE):
+                location = match[1].rstrip("/").removesuffix(".git")
+                name = re.split(r"[\\/]+", location)[-1]
+                usual = re.search(r"card.?provisioning", location, re.IGNORECASE)
+                if package.lower() in {name.lower(), location.lower()} if package else usual:
+                    yield Package(name, match[2], file, file.text.count("\n", 0, match.start()) + 1)
+
+
 def read_signing(paths: Iterable[Path], machine: str) -> tuple[list[SigningCertificate], list[BuildTarget]]:
     """Platform A's certificates in the reports that the user named, and what signed platform B's targets."""
     certificates: list[SigningCertificate] = []
@@ -130,14 +167,14 @@ def read_environment(path: Path) -> tuple[Setting, ...]:
     return tuple(settings.values())
 
 
-def preflight(run: Preflight) -> RunRecord:
-    """Judge a project; the record is ready for the reports of `workbook conform`.
+def preflight(run: Preflight, facts: Facts | None = None) -> RunRecord:
+    """Judge a project, or what was read of one; the record is ready for the reports of `workbook conform`.
 
     Raises:
         ConfigurationError: a path does not exist, or what it names cannot be read.
     """
     began = monotonic()
-    facts = read_facts(run)
+    facts = facts or read_facts(run)
     results = [_judge(case, facts) for case in run.cases]
     something = facts.a.is_there or facts.b.is_there or facts.unread or facts.signed
     trouble = "" if something else (
