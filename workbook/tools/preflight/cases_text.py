@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from workbook.base.rules import Owner
 from workbook.tools.harness.model import Miss
 from workbook.tools.preflight.literals import read_plist
 from workbook.tools.preflight.model import Facts, case, miss_at, misses_unread, unless
@@ -193,30 +192,18 @@ def check_base_urls(facts: Facts) -> Iterator[Miss]:
 def check_keys(facts: Facts) -> Iterator[Miss]:
     """The API's key is there, and belongs to the address's environment."""
     of_test = re.compile(r"test|sandbox|stag|\buat\b|demo", re.IGNORECASE)
+    kinds = {"live": re.compile("live|prod", re.IGNORECASE), "test": of_test}
     addresses = [address.value for address in facts.addresses]
     environment = "test" if any(map(of_test.search, addresses)) else "live"
     for name, value, line in facts.keys:
         if not value or re.search(r"^<.*>$|change.?me|your.?key|todo|xxx|example", value, re.IGNORECASE):
             observed, todo = f"{name} holds a placeholder", "Set the key of your credential."
             yield miss_at(facts.environment_file, line, "a key", observed, todo, harms=True)
-        kind = environment
-        if re.search(r"live|prod", name + value, re.IGNORECASE):
-            kind = "live"
-        elif of_test.search(name + value):
-            kind = "test"
+        kind = next((kind for kind, named in kinds.items() if named.search(name + value)), environment)
         if addresses and kind != environment:
             observed = f"{name} looks like a {kind} key, and the address is of the {environment} environment"
             expected, todo = "a key of the address's environment", "Use it; another key gets a 401 (assumed)."
             yield miss_at(facts.environment_file, line, expected, observed, todo, noted=True)
-
-
-@case("environment.role", "form", "API-15", SETTINGS, owner=Owner.OPERATOR)
-def note_role(facts: Facts) -> Iterator[Miss]:
-    """The credential has the role."""
-    expected = "the role 'Bank Issuing PaymentInstrument Network Token Activation Data'"
-    observed = "no file says which roles the credential has"
-    todo = "Ask the operator's contact, or try one GET: 403 if missing (assumed)."
-    yield miss_at(facts.environment_file, 1, expected, observed, todo, noted=True)
 
 
 @case("environment.time-limit", "budget", "REL-5", SETTINGS, LIMIT)

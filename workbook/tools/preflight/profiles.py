@@ -83,13 +83,13 @@ def request_platform_b(targets: Iterable[BuildTarget], store_id: str) -> tuple[l
     Team and bundle ids go to the wallet provider, with the app's store id; the scheme associates the identifiers of all
     three with the cards, and the store id (wallet).
     """
+    known = [target for target in targets if target.role in ROLES]
+    if not known:
+        return [], []
     listed: dict[str, dict[str, str]] = {}
     lacking: dict[str, None] = {}
-    roles = set(ROLES)
-    known = [target for target in targets if target.role in ROLES]
     teams = {target.team for target in known} - {""}
     for target in known:
-        roles.discard(target.role)
         team = target.team or (next(iter(teams)) if len(teams) == 1 else "")
         if not target.bundle_id:
             lacking[f"The bundle id of {target.label} is computed: add it by hand"] = None
@@ -103,11 +103,8 @@ def request_platform_b(targets: Iterable[BuildTarget], store_id: str) -> tuple[l
             }
             if not team:
                 lacking[f"The team id of {target.name} is in no file that was read: add it by hand"] = None
-    lacking |= {
-        f"No target is {ROLES[role]}: its bundle id is needed, too, if you build one": None for role in sorted(roles)
-    }
-    if not known:
-        return [], []
+    for role in sorted(ROLES.keys() - {target.role for target in known}):
+        lacking[f"No target is {ROLES[role]}: its bundle id is needed, too, if you build one"] = None
     if not store_id:
         lacking["The store id is in no file: add it with --store-id, from the app's page in the store"] = None
     return list(listed.values()), list(lacking)

@@ -177,12 +177,12 @@ class Project:
         return self._by_path.get(os.path.normpath(path))
 
 
-def read_project(paths: Sequence[Path], *, most_files: int = 200_000, most_bytes: int = 1024 * 1_048_576) -> Project:
+def read_project(paths: Sequence[Path], *, most_entries: int = 400_000, most_bytes: int = 1024 * 1_048_576) -> Project:
     """Find the files below these paths.
 
     Args:
         paths: folders and files.
-        most_files: of all paths; a tree may have twice as many entries.
+        most_entries: files and folders in one tree.
         most_bytes: of all readable files in one tree.
 
     Raises:
@@ -190,37 +190,28 @@ def read_project(paths: Sequence[Path], *, most_files: int = 200_000, most_bytes
     """
     files: dict[str, File] = {}
     for path in paths:
-        if path.is_file():
-            files[os.path.normpath(path)] = File(Path(os.path.normpath(path)), path.name)
-            continue
-        if not path.is_dir():
+        if not path.exists():
             raise ParameterError(f"No folder {str(path)!r}. Name the folder of a mobile project.")
-        for found in _walk(path, 2 * most_files, most_bytes):
+        for found in [path] if path.is_file() else _walk(path, most_entries, most_bytes):
             place = os.path.normpath(found)
-            name = os.path.relpath(found, path).replace(os.sep, "/")
-            files[place] = File(Path(place), name if len(paths) == 1 else f"{path.name}/{name}")
-            if len(files) > most_files:
-                raise ParameterError(
-                    f"{str(path)!r} has more than {most_files:,} files. Name the project's own folder in it."
-                )
+            name = path.name if path.is_file() else os.path.relpath(found, path).replace(os.sep, "/")
+            files[place] = File(Path(place), name if len(paths) == 1 or path.is_file() else f"{path.name}/{name}")
     return Project(tuple(sorted(files.values(), key=lambda file: file.name)))
 
 
-def _walk(top: Path, most_entries: int, most_bytes: int) -> Iterator[str]:
+def _walk(top: Path, most_entries: int, most_bytes: int) -> Iterator[Path]:
     """The files below a folder, without what a build made and what others wrote."""
     entries = size = 0
     for folder, folders, names in os.walk(top):  # it follows no link, and passes over what this user may not read
-        entries += len(folders) + len(names)
-        if folder.count(os.sep) - str(top).count(os.sep) > 64:
-            raise ParameterError(f"{str(top)!r} has more than 64 folders inside one another.")
         folders[:] = [name for name in folders if name not in LEFT_OUT and not name.startswith(".")]
         files = [path for name in names if not (path := Path(folder, name)).is_symlink()]
+        entries += len(folders) + len(names)
         with suppress(OSError):  # a file that goes away meanwhile
             size += sum(path.stat().st_size for path in files if path.name.endswith(READABLE))
         if entries > most_entries or size > most_bytes:
             what = "entries" if size <= most_bytes else "bytes of sources"
             raise ParameterError(f"{str(top)!r} has too many {what}. Name the project's own folder in it.")
-        yield from map(str, files)
+        yield from files
 
 
 def table(value: Any) -> dict[str, Any]:
@@ -422,15 +413,10 @@ class SourceCall:
     @property
     def arguments(self) -> list[Node]:
         """The arguments in brackets."""
-        own = [part for child in self.node.named_children
-               for part in (child, *(child.named_children if child.type == "call_suffix" else ()))]  # fmt: skip
-        listed = (part for part in own if part.type == "value_arguments")
-        return [
-            argument
-            for arguments in listed
-            for argument in arguments.named_children
-            if argument.type == "value_argument"
-        ]
+        suffixes = [part for part in self.node.named_children if part.type == "call_suffix"]
+        listed = [part for owner in (self.node, *suffixes) for part in owner.named_children]
+        inside = [part for part in listed if part.type == "value_arguments"]
+        return [part for arguments in inside for part in arguments.named_children if part.type == "value_argument"]
 
     @property
     def labels(self) -> list[str]:
@@ -596,11 +582,9 @@ class Sources:
 
 def about_provisioning(files: Iterable[File]) -> list[File]:
     """Those of the files that name a class of the SDK or of the wallet's extension."""
-    # in small letters for a fast first look, and as a pattern
     words = (b"provisioningservice", b"watchavailability", b"cardprovisioning", b"opcprovider", b"issuerprovisioning")
     names = re.compile(
-        rb"\b(Extension)?ProvisioningService\b|IssuerProvisioning|\bWatchAvailability\b|\bCardProvisioning\b"
-        rb"|\bOpcProvider\b"
+        rb"\b((Extension)?ProvisioningService|WatchAvailability|CardProvisioning|OpcProvider)\b|IssuerProvisioning"
     )
     return [file for file in files if file.mentions(*words) and names.search(file.content)]
 

@@ -70,14 +70,10 @@ class BuildTarget:
             "NSExtension.": self.extension,
             "NSExtension.NSExtensionAttributes.": table(self.extension.get("NSExtensionAttributes")),
         }
-        return [
-            (f"{place}{key}", text)
-            for place, entries in places.items()
-            for key, text in entries.items()
-            if isinstance(text, str)
-            and re.search(r"issuer.?provisioning", text, re.IGNORECASE)
-            and not str(key).startswith("CFBundle")
-        ]
+        found = [(f"{place}{key}", text) for place, entries in places.items() for key, text in entries.items()]
+        meant = re.compile(r"issuer.?provisioning", re.IGNORECASE)
+        texts = [(place, text) for place, text in found if isinstance(text, str) and not place.startswith("CFBundle")]
+        return [(place, text) for place, text in texts if meant.search(text)]
 
     @property
     def role(self) -> str:
