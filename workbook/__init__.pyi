@@ -18,7 +18,6 @@ from .lessons.display import show as show
 from .lessons.display import table as table
 from .lessons.exercises.asking import exercise as exercise
 from .lessons.lesson import check as check
-from .lessons.lesson import expect as expect
 from .lessons.plays.run import Run as Run
 from .lessons.session import session as session
 from .lessons.widgets.chooser import choose as choose

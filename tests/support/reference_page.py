@@ -16,7 +16,7 @@ A lesson needs nothing else. Names are loaded when they are first used, so the i
 GROUPS = {
     "Begin": ["session", "Run", "examine"],
     "Look": ["show", "table", "rule", "choose"],
-    "State a fact": ["check", "exercise", "expect", "errors", "messages"],
+    "State a fact": ["check", "exercise", "errors", "messages"],
     "Platform A's SDK by hand": ["CardProvisioning", "CardAddress"],
     "Platform B's SDK by hand": ["ProvisioningService", "WatchAvailability", "Watch"],
     "The wallet extension": [

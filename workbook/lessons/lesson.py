@@ -6,7 +6,6 @@ the runner, which decides on the exit code: nothing is raised, so the lesson goe
 """
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -166,34 +165,3 @@ def check(
     for word in source.split():
         choice("source", word, Basis)
     return LEDGER.note(Check(name, passed, None if rule is None else look_up(rule).id, otherwise, source))
-
-
-def expect(error_type: type[Exception], call: Callable[..., object], *args: Any, **kwargs: Any) -> Shown | Check:
-    """Run a call that is expected to fail, and return its error to be shown.
-
-    A runner stops at a raised error, so a lesson shows it instead.
-
-    Returns:
-        The error; or a failed check when nothing, or another kind of error, was raised.
-
-    Raises:
-        ParameterError: `error_type` is no class of errors, or `call` is no function.
-    """
-    if not (isinstance(error_type, type) and issubclass(error_type, Exception)):
-        raise ParameterError(f"expect needs a class of errors first, such as ParameterError, not {quoted(error_type)}.")
-    if not callable(call):
-        raise ParameterError(
-            f"expect calls the function itself, and was given {quoted(call)}. "
-            "Write expect(ParameterError, walk, device=7), not expect(ParameterError, walk(device=7))."
-        )
-    try:
-        call(*args, **kwargs)
-    except error_type as error:
-        return Shown(error)
-    except Exception as error:  # noqa: BLE001  # whatever came instead is the finding
-        return _note_unexpected(error_type, f"{type(error).__name__} was raised instead: {error}")
-    return _note_unexpected(error_type, "nothing was raised")
-
-
-def _note_unexpected(error_type: type[Exception], what: str) -> Check:
-    return LEDGER.note(Check(f"raises {error_type.__name__}", passed=False, otherwise=what))

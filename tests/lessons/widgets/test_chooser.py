@@ -104,20 +104,6 @@ def test_whatever_is_chosen_the_result_belongs_to_the_choices_shown(changes):
         assert f"a is {one} and b is {other}." in _shown(chooser)
 
 
-def test_a_long_list_has_a_filter_that_keeps_the_choice_and_runs_nothing(walk):
-    chooser = Chooser(walk, fault=[f"fault {number}" for number in range(20)], taps=[1])
-    box, field = chooser.widget().children[0].children[0].children
-    calls = len(walk.calls)
-    field.value = "FAULT 1"
-    assert box.options == ("fault 0", "fault 1", *(f"fault {number}" for number in range(10, 20)))
-    field.value = "nothing is called so"
-    assert (box.options, box.value, len(walk.calls)) == (("fault 0",), "fault 0", calls)
-    field.value = ""
-    assert len(box.options) == 20
-    box.value = "fault 7"
-    assert walk.calls[-1] == {"fault": "fault 7", "taps": 1}
-
-
 @pytest.mark.parametrize("error", [ParameterError("No variant 'x'."), ZeroDivisionError("<by zero>")])
 def test_an_error_is_shown_as_the_result(error):
     def call(**_values):

@@ -40,11 +40,6 @@ class Keys(anywidget.AnyWidget):
         return "Keys()"
 
 
-def controls_above(controls: Iterable[Any], result: Any) -> Any:
-    """A box with the controls in a row, and the result below."""
-    return panel(ipywidgets.Box([*controls], layout={"flex_flow": "row wrap"}), result=result)
-
-
 def panel(*controls: Any, result: Any) -> Any:
     """A box with the controls one below the other, and the result below them."""
     box = ipywidgets.VBox([*controls, Keys(), result])
@@ -130,7 +125,7 @@ class Chooser(Live):
         for box in controls.values():
             box.observe(on_change, "value")
         show(self.first)
-        return controls_above(map(add_filter, controls.values()), result)
+        return panel(ipywidgets.Box([*controls.values()], layout={"flex_flow": "row wrap"}), result=result)
 
     def run(self, labels: Mapping[str, str]) -> Snapshot:
         """The result of the call with these labels' values; an error is shown as a result, too."""
@@ -195,25 +190,6 @@ def pick(name: str, options: Sequence[Any], **more: Any) -> Any:
 def _named(kind: Any, name: str, options: Iterable[Any], **more: Any) -> Any:
     style, layout = {"description_width": "initial"}, {"width": "max-content", "max_width": "100%"}
     return kind(options=list(options), description=words(name), style=style, layout=layout, **more)
-
-
-def add_filter(box: Any) -> Any:
-    """The control; where it has many options, a field beside it keeps only those that contain a text."""
-    everything = list(box.options)
-    if len(everything) <= 12:  # so many can be read at a glance
-        return box
-    field = ipywidgets.Text(placeholder="filter", layout={"width": "8em"})
-    field.add_class("wb-filter")
-    field.tooltip = f"Show only what contains this in “{box.description}”"
-
-    def on_type(change: Mapping[str, Any]) -> None:
-        kept, wanted = box.value, change["new"].casefold()
-        with box.hold_trait_notifications():  # the choice itself stays, so nothing is run
-            box.options = [one for one in everything if one == kept or wanted in one.casefold()]
-            box.value = kept
-
-    field.observe(on_type, "value")
-    return ipywidgets.HBox([box, field])
 
 
 def choose(call: Callable[..., object], /, **choices: Options) -> Chooser:
