@@ -142,6 +142,7 @@ def test_ctrl_c_leaves_a_valid_partial_report_and_no_process(folder):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_signal_while_the_back_end_starts_leaves_a_report_and_no_process(folder):
     path, told = folder[0] / "back-end.toml", folder[0] / "pid"
     path.write_text(path.read_text().replace("command = '''exec", "command = '''echo $$ > pid; exec sleep 100; exec"))
