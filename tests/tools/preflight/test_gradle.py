@@ -282,11 +282,38 @@ def test_a_dependency_by_a_constant_is_known_and_flavours_of_an_own_plugin_are_s
 
 
 @pytest.mark.parametrize(
-    "text", ["stages.each { create(it) }", 'listOf("a").forEach { create(it) {} }', "create(name)"]
+    "text",
+    [
+        "stages.each { create(it) }",
+        'listOf("a").forEach { create(it) {} }',
+        "create(name)",
+        "['a', 'b'].each { name -> \"$name\" { applicationIdSuffix '.x' } }\nprod { }",
+    ],
 )
 def test_flavours_that_a_script_computes_leave_the_ids_unknown(tmp_path, text):
     assert variants(tmp_path, "build.gradle", f"productFlavors {{ {text} }}") == {}
     assert judge("gradle.application-ids", tmp_path).verdict is Verdict.NOT_APPLICABLE
+
+
+@pytest.mark.rule("A-ALLOW-2")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("buildTypes { debug { if (ci) { applicationIdSuffix '.ci' } } }", "a computed one (debug)"),
+        (
+            "buildTypes { debug { applicationIdSuffix 'd' } }\n}\non { it.applicationId.set('c') ",
+            "sets an application id by its code",
+        ),
+        (
+            "buildTypes { debug { applicationIdSuffix 'd' } }\nall { v -> v.mergedFlavor.applicationId 'c' }",
+            "sets an application id by its code",
+        ),
+    ],
+)
+def test_an_application_id_that_a_condition_or_code_sets_is_said(tmp_path, text, says):
+    variants(tmp_path, "build.gradle", f"dependencies {{ x 'operator:card-provisioning:0.4.1' }}\n{text}")
+    case = judge("gradle.application-ids", tmp_path)
+    assert (case.verdict, says in case.misses[0].observed) == (Verdict.NOTE, True)
 
 
 @pytest.mark.rule("A-ALLOW-2")

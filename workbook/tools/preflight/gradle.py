@@ -30,6 +30,8 @@ NAMING = MAKING | {"getByName", "named"}
 DELEGATING = frozenset({"creating", "registering", "getting", "existing"})
 # What goes through the elements of a container, and what depends on something.
 GOING_THROUGH = frozenset({"all", "each", "forEach", "configureEach", "matching", "whenObjectAdded"})
+# How code sets the application id of a variant.
+SETS_ID = re.compile(r"\.applicationId\.set\Z|mergedFlavor\.applicationId\Z")
 # Variants of a signing report that are no app of their own.
 IS_TEST = re.compile(r"(AndroidTest|UnitTest|TestFixtures)\Z")
 # Words before the name of a variable that only its script sees.
@@ -63,6 +65,11 @@ class Statement:
     def value(self) -> str:
         """What it is set to, as text."""
         return self.strings[0] if self.strings else self.words[1] if len(self.words) > 1 else ""
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether this is a block with a computed name: `name -> "$name" { ... }`."""
+        return bool(self.block) and any("$" in text for text in self.strings)
 
     def all_below(self, without: Container[str] = ()) -> Iterator[Statement]:
         """Every statement in its block, however deep, except those with one of these names, and their blocks."""
@@ -334,7 +341,7 @@ class Module:
             elif NAMING & set(entry.words) and not entry.strings:
                 return None
             elif any(word.rpartition(".")[2] in GOING_THROUGH for word in entry.words):
-                if any(inner.words[0] in MAKING for inner in entry.all_below()):
+                if any(inner.words[0] in MAKING or inner.is_computed for inner in entry.all_below()):
                     return None
             elif name := _element(entry):
                 found.setdefault(name, []).extend(entry.block)
@@ -363,6 +370,8 @@ def _element(entry: Statement) -> str:
 def _set_to(statements: Iterable[Statement], name: str) -> str:
     """What a name is set to by these statements: empty where it is not, an unknown name where it is computed."""
     for entry in statements:
+        if entry.words[0] in {"if", "else"} and any(entry.below(name)):
+            return "${}"
         if entry.name == name and entry.value != "null":
             literal = entry.strings[0] if len(entry.words) == 1 and len(entry.strings) == 1 else ""
             return literal or (f"${{{entry.value}}}" if len(entry.words) == 2 and not entry.strings else "${}")
@@ -397,7 +406,12 @@ class Build:
         """A sentence about each script that may make variants of an app, and whose variants are not known."""
         plugins = (one.file.name for one in self.conventions if any(one.root.below("productFlavors", "buildTypes")))
         makes = [f"{name} makes variants by its code: add those that are missing here by hand" for name in plugins]
-        return [sentence for module in self.apps for sentence in module.unread] + makes
+        for module in self.apps:
+            makes += module.unread
+            setting = (entry for entry in module.root.all_below() if any(map(SETS_ID.search, entry.words)))
+            says = "sets an application id by its code: see that it is listed"
+            makes += [f"{module.file.name}:{entry.line} {says}" for entry in setting]
+        return makes
 
     def unknown_ids(self, signed: Iterable[str]) -> list[str]:
         """A sentence about the variants of a signing report that no script makes."""

@@ -305,10 +305,11 @@ class _Reader:
 
     def _read_xcconfig(self, name: str, configuration: str, depth: int = 0) -> dict[str, str] | None:
         """The settings of the `.xcconfig` with this path or name, included ones first; None where it is not there."""
-        files = sorted(self.project.named(name.rpartition("/")[2]), key=lambda file: not file.name.endswith(name))
+        named = [*self.project.named(name.rpartition("/")[2])]
+        files = [file for file in named if file.name.endswith(name)] or named
         if not name:
             return {}
-        if not files or depth > 8:
+        if len(files) != 1 or depth > 8:  # of several it is not known which
             return None
         settings: dict[str, str] = {}
         for line in files[0].text.splitlines():
