@@ -123,7 +123,7 @@ def test_a_directory_is_written_to_or_named(tmp_path):
 @pytest.mark.slow
 def test_this_machine_can_run_it():
     found = list(doctor.examine())
-    names = "python packages kernel widgets writing loopback clock environment kotlin java tree-sitter"
+    names = "python packages kernel widgets writing loopback clock environment kotlin java swift tree-sitter"
     assert [each.name for each in found] == names.split()
     for each in found:
         assert each.ok or each.name == "packages", str(each)

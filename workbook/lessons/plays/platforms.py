@@ -71,6 +71,12 @@ class Verbs:
         self._setup = setup
 
 
+def serve_phone(setup: Setup, platform: str, phone: str, port: int, pace: float) -> LiveOnly:
+    """Serve a phone of this platform."""
+    served: LiveOnly = tool("LivePhone")(phone, platform, port=port, pace=pace, seed=setup.seed)
+    return served
+
+
 class PlatformA(Verbs):
     """Platform A of a session: `create` for the SDK by hand, `play` for a whole flow, `live` to press it yourself.
 
@@ -198,8 +204,7 @@ class PlatformA(Verbs):
             ParameterError: there is no such phone.
             ConfigurationError: the port is taken.
         """
-        phone_served: LiveOnly = tool("LivePhone")(phone, port=port, pace=pace, seed=self._setup.seed)
-        return phone_served
+        return serve_phone(self._setup, "A", phone, port, pace)
 
     def machine(self, variant: str | None = None) -> Machine:
         """The flow's table of states and events: `f"{machine:md}"` and `f"{machine:mermaid}"` draw it."""
@@ -228,8 +233,8 @@ class PlatformB(Verbs):
     def __repr__(self) -> str:
         return (
             f"Platform B, {self._setup.variant_b.name} variant\n"
-            "Next: .service() for the SDK by hand, .play() for a whole flow, .open_page(), .live(), .phone(); "
-            ".phones, .variants, .apps."
+            "Next: .service() for the SDK by hand, .play() for a whole flow, .open_page(), .live(), .phone(), "
+            ".serve_phone(); .phones, .variants, .apps."
         )
 
     def phone(self, name: str | None = None, **facts: Any) -> PhoneB:
@@ -318,6 +323,23 @@ class PlatformB(Verbs):
 
         return stage("platform B", **{"variant": self._setup.variant_b.name} | choices)
 
+    @needs_lab("serve_phone()")
+    def serve_phone(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0) -> LiveOnly:
+        """Serve a phone for your own app's test, and watch phone, messages and states while the test runs.
+
+        It is `workbook phone` in a notebook: `settings` has the test's two environment variables, `stop()` ends it.
+
+        Args:
+            phone: one of `phones`.
+            port: where it listens; 0 takes any free one.
+            pace: multiplies the SDK's seconds; 0 answers at once.
+
+        Raises:
+            ParameterError: there is no such phone.
+            ConfigurationError: the port is taken.
+        """
+        return serve_phone(self._setup, "B", phone, port, pace)
+
     def migration(self) -> Difference:
         """What changes in the flow from the earlier variant to the later one."""
         return difference(VARIANTS_B["earlier"].machine, VARIANTS_B["later"].machine)
@@ -352,9 +374,24 @@ class Wallet(Verbs):
     def __repr__(self) -> str:
         return (
             f"The wallet app on platform B, {self._setup.variant_b.name} variant\n"
-            "Next: .open() to go step by step, .play() for a whole flow, .play_both(), .live(), .mistakes(); "
+            "Next: .open() to go step by step, .play() for a whole flow, .play_both(), .live(), .mistakes(), .serve(); "
             ".phones, .handlers, .authorizations, .variants."
         )
+
+    @needs_lab("serve()")
+    def serve(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0) -> LiveOnly:
+        """Serve a phone for your own extension's test, and watch what the extension asks of the SDK while it runs.
+
+        Args:
+            phone: one of the phones of `session.platform_b`.
+            port: where it listens; 0 takes any free one.
+            pace: multiplies the SDK's seconds; 0 answers at once.
+
+        Raises:
+            ParameterError: there is no such phone.
+            ConfigurationError: the port is taken.
+        """
+        return serve_phone(self._setup, "B", phone, port, pace)
 
     def open(
         self,

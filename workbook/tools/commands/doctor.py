@@ -1,6 +1,7 @@
 """Checks whether the workbook can run on this machine, and says what to do if it cannot."""
 
 import os
+import shutil
 import socket
 import sys
 import time
@@ -161,11 +162,15 @@ def extra(name: str, there: object, needs: str, of: str) -> Health:
 
 
 def extras() -> Iterator[Health]:
-    """What compiles Kotlin, and what reads the sources of apps: both are extras."""
+    """What compiles Kotlin and Swift, and what reads the sources of apps: nothing is bad without them."""
     from workbook.tools.conform.app.compiling import java, kotlin_jars  # not at every start
 
     for name, found in (("kotlin", kotlin_jars()), ("java", java())):
         yield extra(name, found, "`conform app` with [kotlin]", "kotlin")
+    swift = shutil.which("swift")
+    sources = "a toolchain of Xcode, of swift.org, or `apt-get install swiftlang` on Debian 13"
+    text = "found, for" if swift else f"not found: {sources}, for"
+    yield Health("swift", ok=True, text=f"{text} `conform app` on platform B")
     grammars = ("tree_sitter", "tree_sitter_kotlin", "tree_sitter_swift")
     yield extra("tree-sitter", all(map(find_spec, grammars)), "`preflight`'s cases about sources", "preflight")
 

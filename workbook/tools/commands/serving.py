@@ -162,25 +162,23 @@ def phone(options: argparse.Namespace) -> int:
 
     from workbook.base.files import write_all
     from workbook.base.values import check_port, lookup, number
-    from workbook.simulation.phones import PHONES_A
-    from workbook.simulation.world import INSTRUMENT_IDS
+    from workbook.simulation.phones import PHONES_A, PHONES_B
     from workbook.tools.conform.app.phone import PhoneServer
     from workbook.tools.conform.app.protocol import schema
     from workbook.tools.mockserver.server import print_log
 
+    phones = {**PHONES_A, **PHONES_B}
     if options.phone == "list" or options.schema:
-        say(json.dumps(schema(), indent=2) if options.schema else "\n".join(PHONES_A))
+        say(json.dumps(schema(), indent=2) if options.schema else "\n".join(phones))
         return ExitCode.OK
-    made = lookup("phone", options.phone, PHONES_A)
+    lookup("phone", options.phone, phones)
     number("--pace", options.pace)
     check_port(options.port)
     if options.out is not None:
         make_folder(options.out)
     log = None if options.quiet else print_log
     seed = checked_seed(options.seed)
-    server = PhoneServer(
-        phone=lambda: made(INSTRUMENT_IDS[0]), pace=options.pace, seed=7 if seed is None else seed, log=log
-    )
+    server = PhoneServer(phone=options.phone, pace=options.pace, seed=7 if seed is None else seed, log=log)
 
     async def serve() -> None:
         stop = asyncio.Event()

@@ -52,6 +52,32 @@ def test_the_panels_show_what_an_app_does_while_it_does_it(live: LivePhone) -> N
     assert "The app shows the card ending in 0001" in KeyScreens(film_of(live.seen())).text()
 
 
+@pytest.mark.slow
+@pytest.mark.rule("B-CAN-2", "X-INIT-1", "X-ENTRIES-1")
+def test_the_panels_follow_an_app_and_an_extension_of_platform_b() -> None:
+    live = LivePhone("with a watch", "B", pace=0)
+    try:
+        live.widget()
+        key = live.settings["WORKBOOK_PHONE_KEY"]
+        with httpx.Client(base_url=live.settings["WORKBOOK_PHONE_URL"], trust_env=False) as http:
+
+            def call(name: str, **fields: object) -> dict[str, object]:
+                answer = http.post(f"/phone/v1/{name}", headers={"x-workbook-key": key}, json={"client": "app", **fields})
+                return answer.json()
+
+            back_end = call("hello", platform="B", variant="later", protocol=1)["backEnd"]
+            sdk_input = http.get(f"{back_end}/cards/{CARD}/activation-data").json()["sdkInput"]
+            service = call("makeService", sdkInput=sdk_input)["service"]
+            assert call("activateWatch", instance=1) == {"isWatchActivated": True}
+            call("canAddCardDetails", service=service, isWatchActivated=True)
+            extension = call("makeExtensionService", sdkInputs=[sdk_input])["service"]
+            assert call("passEntries", service=extension)["entries"] == [CARD]
+            assert call("holds", card=CARD, onWatch=True) == {"holds": False}
+        assert "card art" in captions(live, 10)[-1] or "cardArt" in captions(live, 10)[-1]
+    finally:
+        live.stop()
+
+
 def test_nothing_of_a_run_is_stored(live: LivePhone) -> None:
     stored = live.snapshot()
     assert stored.text() == repr(live) == live.sentence

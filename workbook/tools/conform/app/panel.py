@@ -2,7 +2,6 @@
 
 import asyncio
 import atexit
-from collections.abc import Callable
 from dataclasses import replace
 from threading import Event, Thread
 from typing import Any
@@ -12,11 +11,11 @@ import ipywidgets
 from workbook.base.values import lookup, number, whole
 from workbook.flows.messages import Noted
 from workbook.flows.trace import Kind, Record, Trace
+from workbook.flows.variants import A_FROM_0_4_0, B_LATER
 from workbook.lessons.plays.pages import PANELS
 from workbook.lessons.plays.run import Run, screen_of
 from workbook.lessons.widgets.panels import LiveOnly, Player, film_of
-from workbook.play.platform_a import PlatformARun
-from workbook.simulation.phones import PHONES_A, PhoneA
+from workbook.simulation.phones import PHONES_A, PHONES_B
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app.phone import Client, PhoneServer
 from workbook.views.film import film
@@ -29,7 +28,8 @@ class LivePhone(LiveOnly):
     """A phone that is served until `stop`, or until this process ends.
 
     Args:
-        phone: one of the phones of platform A, by name.
+        phone: one of the platform's phones, by name.
+        platform: "A" or "B"; on B an extension's calls are shown as well.
         port: where it listens; 0 takes any free one.
         pace: multiplies the SDK's seconds.
         seed: of everything simulated.
@@ -48,12 +48,15 @@ class LivePhone(LiveOnly):
         "each time, so they are shown live and not stored; .settings holds both, .stop() ends the phone."
     )
 
-    def __init__(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0, seed: int = 7) -> None:
-        made: Callable[[str], PhoneA] = lookup("phone", phone, PHONES_A)
+    def __init__(
+        self, phone: str = "ready", platform: str = "A", *, port: int = 0, pace: float = 1.0, seed: int = 7
+    ) -> None:
+        phones, self._machine = {"A": (PHONES_A, A_FROM_0_4_0.machine), "B": (PHONES_B, B_LATER.machine)}[platform]
+        lookup("phone", phone, phones)
         whole("port", port, least=0, most=65_535)
         number("pace", pace)
         self._last = ""
-        self.server = PhoneServer(phone=lambda: made(INSTRUMENT_IDS[0]), pace=pace, seed=seed, log=self._happened)
+        self.server = PhoneServer(phone=phone, pace=pace, seed=seed, log=self._happened)
         self._player: Player | None = None
         self._drawn = (self._last, 0)
         self._begun, self._over = Event(), Event()
@@ -85,7 +88,7 @@ class LivePhone(LiveOnly):
     def make_widget(self) -> Any:
         """The settings, and the panels, which follow what the app does."""
         lines = "\n".join(f"{name}={value}" for name, value in self.settings.items())
-        machine = PlatformARun().machine
+        machine = self._machine
         waits = Record(0.0, Kind.NOTE, Noted("no app has called yet"), machine.initial, machine.initial, ())
         self._player = Player(player_data(film(Trace("A phone for your app", [waits]), machine)), PANELS)
         return ipywidgets.VBox([ipywidgets.HTML(str(tag("pre", lines))), self._player])

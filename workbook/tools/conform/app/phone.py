@@ -24,7 +24,6 @@ from workbook.errors import OpaqueDataError, OutOfOrderError, ParameterError, Wo
 from workbook.flows.variants import VariantA, VariantB, variant_a, variant_b
 from workbook.play.back_end import TRY_LATER, BackEnd
 from workbook.simulation.http import JSON_HEADERS, Ending, Request, Response, Wire
-from workbook.simulation.phones import PhoneA
 from workbook.simulation.seal import HardSeal
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_CARDS, World
@@ -256,7 +255,7 @@ class PhoneServer:
 
     Args:
         surface: the routes of the back end that each app calls.
-        phone: makes the phone of a new client; an ordinary one by default.
+        phone: the name of the phone of a new client; each platform has phones of its own.
         pace: multiplies the SDK's seconds.
         seed: of everything simulated.
         log: called with each line about what happens.
@@ -269,7 +268,7 @@ class PhoneServer:
     """
 
     surface: Surface = SURFACE
-    phone: Callable[[], PhoneA] = PhoneA
+    phone: str = "ready"
     pace: float = field(default=1.0, kw_only=True)
     seed: int = field(default=7, kw_only=True)
     log: Callable[[str], None] | None = field(default=None, kw_only=True)
@@ -371,7 +370,8 @@ class PhoneServer:
         if isinstance(variant, VariantB):
             device = DeviceB(name, variant, seed=self.seed, pace=self.pace)
         else:
-            device = DeviceA(name, variant, self.phone(), seed=self.seed, pace=self.pace)
+            device = DeviceA(name, variant, seed=self.seed, pace=self.pace)
+        device.use(self.phone, INSTRUMENT_IDS[0])
         device.log = self.log or device.log
         back_end = PlayedBackEnd(self.surface, seed=self.seed, session=session)
         return Client(device, back_end, f"/back-end/{name}/{number}")
