@@ -228,6 +228,16 @@ def providers() -> Observed:
 
 
 @cache
+def handlers() -> Observed:
+    """For each of the four handlers whose Swift is in the task: the case that it failed, without its group.
+
+    What is read was stored by a run of real processes; a nightly test makes it anew.
+    """
+    failed = json.loads(sample("apps/handlers.json").read_text("utf-8"))
+    return Observed(None, **{name: case.rpartition(".")[2] if case else "none" for name, case in failed.items()})
+
+
+@cache
 def process_ends() -> Observed:
     """The system ends the app while its POST waits; then the cardholder opens the page again."""
     from workbook.views.sequence import sequence

@@ -62,7 +62,9 @@ def test_the_panels_follow_an_app_and_an_extension_of_platform_b() -> None:
         with httpx.Client(base_url=live.settings["WORKBOOK_PHONE_URL"], trust_env=False) as http:
 
             def call(name: str, **fields: object) -> dict[str, object]:
-                answer = http.post(f"/phone/v1/{name}", headers={"x-workbook-key": key}, json={"client": "app", **fields})
+                answer = http.post(
+                    f"/phone/v1/{name}", headers={"x-workbook-key": key}, json={"client": "app", **fields}
+                )
                 return answer.json()
 
             back_end = call("hello", platform="B", variant="later", protocol=1)["backEnd"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,13 @@ from app_flaws_b import BASICS, DAILY, FLAWS_B
 
 from workbook.base.files import FIXTURES, NATIVE
 from workbook.errors import ConfigurationError
+from workbook.lessons.exercises.model import all_exercises
 from workbook.tools.conform.app.cases_b import APP_CASES_B
 from workbook.tools.conform.app.run import conform_app, judge_app
 from workbook.tools.conform.app.stage import AppRun
 from workbook.tools.conform.app.swift import build, write_package
 from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.report import to_json
 from workbook.tools.harness.summary import todos
 
 pytestmark = [
@@ -86,13 +90,35 @@ def test_an_app_without_a_mistake_passes_every_case(flawed: Path) -> None:
     assert [(case.name, case.misses) for case in record.cases if case.verdict is not Verdict.PASS] == []
 
 
+@pytest.mark.golden
 def test_the_reference_passes_a_case_of_each_group() -> None:
-    """At night it meets all of them."""
+    """At night it meets all of them. `WORKBOOK_GOLDEN=write` stores the record that lesson 07 shows without Swift."""
     names = tuple({case.group: case.name for case in APP_CASES_B.values()}.values())
     chosen = () if os.environ.get("WORKBOOK_EVERYTHING") else names
     record, stored = judge_app(FIXTURES / "apps/reference_b.toml", chosen)
     assert not stored
+    if os.environ.get("WORKBOOK_GOLDEN") == "write":
+        bare = tuple(replace(case, exchanges=(), seconds=0.0) for case in record.cases)
+        (FIXTURES / "apps/reference_b.json").write_text(to_json(replace(record, cases=bare)), "utf-8")
     assert [(case.name, case.misses) for case in record.cases if case.verdict is not Verdict.PASS] == []
+
+
+@pytest.mark.nightly
+@pytest.mark.golden
+def test_the_handlers_of_lesson_07_fail_the_cases_that_the_lesson_says() -> None:
+    names = ("app.status.no-network", "app.entries.nothing-afterwards", "app.request.nil-after-500")
+    files = [FIXTURES / "apps/Handlers.swift", *(NATIVE / f"swift/{name}.swift" for name in ("BackEnd", "SharedStore"))]
+    cases, program, failed = tuple(map(APP_CASES_B.__getitem__, names)), build(files, "later"), {}
+    for handler in "abcd":
+        record = conform_app(AppRun(cases=cases, platform="B", start=f"HANDLER={handler} exec {program}"))
+        failed[handler] = " ".join(case.name for case in record.cases if case.misses)
+    stored = FIXTURES / "apps/handlers.json"
+    if os.environ.get("WORKBOOK_GOLDEN") == "write":
+        stored.write_text(json.dumps(failed, indent=1) + "\n", "utf-8")
+    assert json.loads(stored.read_text("utf-8")) == failed
+    written = stored.with_name("Handlers.swift").read_text("utf-8")
+    swift = all_exercises()["07.4"].task.partition("```swift\n")[2].partition("```")[0].splitlines()
+    assert [line for line in swift if line.strip() not in written and not line.startswith("//")] == []
 
 
 @pytest.mark.nightly
