@@ -20,6 +20,7 @@ TREE = {
     "DefinitionError": "WorkbookError",
     "SdkError": "WorkbookError",
     "LeakError": "WorkbookError",
+    "NotInstalledError": "WorkbookError",
     "ChecksFailedError": "WorkbookError",
     "ActivationDataError": "WorkbookError",
     "NotSentError": "ActivationDataError",
