@@ -66,7 +66,10 @@ class StartCommand(AbstractContextManager["StartCommand"]):
         values: Mapping[str, str],
         clean: Callable[[str], str] = lambda text: text,
     ) -> None:
-        self._line, self._folder, self._values, self._clean = line, folder, values, clean
+        self._line = line
+        self._folder = folder
+        self._values = values
+        self._clean = clean
         self._kept = TemporaryDirectory(prefix="workbook-conform-", ignore_cleanup_errors=True)
         self.output = Path(self._kept.name) / PRINTED
         self.output.touch()
@@ -195,7 +198,8 @@ class Stopping(AbstractContextManager["Stopping"]):
             self._handlers = {number: signal.signal(number, self._on_signal) for number in ending_signals()}
 
     def _on_signal(self, _number: int, _frame: object) -> None:
-        first, self.asked = not self.asked, True
+        first = not self.asked
+        self.asked = True
         if first and self._stop is not None:
             self._stop()
 

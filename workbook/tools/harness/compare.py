@@ -145,12 +145,14 @@ def compare_reports(old: RunRecord, new: RunRecord) -> ReportComparison:
     if old.about.program != new.about.program:
         message = f"The first report is of {old.about.program}, the second of {new.about.program}"
         raise ParameterError(f"{message}. Compare two of one kind.")
-    before, now = _by_name(old.cases), _by_name(new.cases)
+    before = _by_name(old.cases)
+    now = _by_name(new.cases)
     names = before | now
     same_tried = bool(old.about.tried) and old.about.tried == new.about.tried
     if same_tried:
         passed = {name: CaseRecord(name, Verdict.PASS) for name in names}
-        before, now = passed | before, passed | now
+        before = passed | before
+        now = passed | now
     changed = []
     for name in names:
         change = _change(before.get(name), now.get(name), counted=same_tried)
@@ -174,7 +176,8 @@ def _by_name(cases: Iterable[CaseRecord]) -> dict[str, CaseRecord]:
 def _differences(old: RunRecord, new: RunRecord) -> list[str]:
     """What a reader must know of the two: other back ends, another order in time, cases left out."""
     notes = []
-    first, second = _facts(old), _facts(new)
+    first = _facts(old)
+    second = _facts(new)
     for name in first | second:
         if first.get(name) != second.get(name):
             was, now = (facts.get(name) or "not given" for facts in (first, second))
@@ -198,7 +201,8 @@ def _change(before: CaseRecord | None, now: CaseRecord | None, *, counted: bool)
     """What became of a case; None where nothing did. `counted`: their `times` can be compared."""
     if before is None or now is None:
         return CaseChange.NEW if now else CaseChange.GONE
-    was, is_now = _kind(before.verdict), _kind(now.verdict)
+    was = _kind(before.verdict)
+    is_now = _kind(now.verdict)
     if is_now == "failed":
         graver = now.verdict.gravity < before.verdict.gravity or (counted and now.times > before.times)
         return CaseChange.WORSE if was != "failed" or graver else CaseChange.STILL

@@ -68,13 +68,17 @@ class LogSpan:
             start = self.began.get(path, LogPosition()).start_of(end)
             with path.open("rb") as file:
                 file.seek(start.at)
-                number, left, piece = start.lines + 1, end.at - start.at, b""
+                number = start.lines + 1
+                left = end.at - start.at
+                piece = b""
                 while left > 0 and (block := file.readline(min(left, PIECE))):
-                    left, piece = left - len(block), piece[-OVERLAP:] + block
+                    left -= len(block)
+                    piece = piece[-OVERLAP:] + block
                     if not any(span.holds(path, number) for span in self.without):
                         yield LogLine(path.name, number, piece.rstrip(b"\r\n").decode("utf-8", "replace"))
                     if block.endswith(b"\n"):
-                        number, piece = number + 1, b""
+                        number += 1
+                        piece = b""
 
     def holds(self, path: Path, number: int) -> bool:
         """Whether the line with this number began in the span."""
@@ -107,11 +111,13 @@ class Logs:
                 status = path.stat()
                 start = self._known.get(path, LogPosition())
                 start = start.start_of(LogPosition(status.st_ino, status.st_size))
-                at, lines = start.at, start.lines
+                at = start.at
+                lines = start.lines
                 with path.open("rb") as file:
                     file.seek(at)
                     while block := file.read(min(1_048_576, status.st_size - at)):  # a mebibyte at a time
-                        at, lines = at + len(block), lines + block.count(b"\n")
+                        at += len(block)
+                        lines += block.count(b"\n")
                 self._known[path] = LogPosition(status.st_ino, at, lines)
             else:
                 self._known.pop(path, None)

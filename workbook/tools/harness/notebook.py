@@ -133,7 +133,8 @@ class Result(View):
 
     def shown(self) -> View:
         """How it ended, what to do first, and every case that did not pass."""
-        record, about = self.record, self.record.about
+        record = self.record
+        about = self.record.about
         sentences = (self.note, headline(record), about.trouble, *about.stale)
         views: list[View] = [statement(sentence) for sentence in sentences if sentence]
         if verdicts := counts(record):

@@ -199,7 +199,8 @@ def _results(case: CaseRecord, config: str) -> list[dict[str, Any]]:
 
 def to_html(record: RunRecord) -> str:
     """The page: it loads nothing; what to do comes first. Its policy allows only its own filter."""
-    about, script = record.about, Path(__file__).with_name("conform.js").read_text(encoding="utf-8")
+    about = record.about
+    script = Path(__file__).with_name("conform.js").read_text(encoding="utf-8")
     return page(
         "tools/harness/conform.html",
         **_summary(record),
@@ -271,7 +272,8 @@ def to_junit(record: RunRecord) -> str:
     suites = []
     for group in dict.fromkeys(case.group for case in record.cases):
         cases = [case for case in record.cases if case.group == group]
-        seconds, started = sum(case.seconds for case in cases), clean(about.started.removesuffix("Z"))
+        seconds = sum(case.seconds for case in cases)
+        started = clean(about.started.removesuffix("Z"))
         rows = tuple(_junit_case(case, None if is_new(case.why) else endings.get(case.verdict)) for case in cases)
         suites.append(JUnitSuite(f"conform.{group}", rows, seconds, started, properties))
     return junit("workbook conform", suites, about.seconds)

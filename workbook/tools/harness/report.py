@@ -305,7 +305,9 @@ def report_file(path: Path) -> Path:
 
 def is_weak(value: str) -> bool:
     """Whether a value is a plain word or an address: any report contains such text without giving a secret away."""
-    word, address, media_type = "[A-Za-z]{0,15}", r"[0-9]{1,3}(\.[0-9]{1,3})+(:[0-9]+)?", "[a-z]+/[a-z0-9.+*-]+(;.*)?"
+    word = "[A-Za-z]{0,15}"
+    address = r"[0-9]{1,3}(\.[0-9]{1,3})+(:[0-9]+)?"
+    media_type = "[a-z]+/[a-z0-9.+*-]+(;.*)?"
     return re.match(rf"({word}|{address}|{media_type})\Z", value, re.IGNORECASE) is not None
 
 
@@ -365,7 +367,9 @@ def record(
 
 def _record_case(result: CaseResult, about: About, redaction: Redaction, known: Secrets, first: float) -> CaseRecord:
     """The record of one result; `first` is when the first case of the run began."""
-    case, began, owner = result.case, result.began, result.verdict.owner
+    case = result.case
+    began = result.began
+    owner = result.verdict.owner
     seen = [(part.platform, part.seen) for part in result.each if part.seen is not None]
     exchanges = [evidence.exchanges(platform, redaction) for platform, evidence in seen]
     most = 200  # exchanges with one app; a back end that loops makes more

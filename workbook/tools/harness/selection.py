@@ -132,7 +132,8 @@ def apply_baseline(
         cases: all cases by name.
         today: an entry counts until the end of its last day.
     """
-    known, results = baseline.known, list(results)
+    known = baseline.known
+    results = list(results)
     expired = [entry for entry in known if entry.expires is not None and entry.expires < today]
     stale = []
     for entry in known:

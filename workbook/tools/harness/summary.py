@@ -51,7 +51,8 @@ class Todo:
 
 def headline(record: RunRecord) -> str:
     """How the run ended, in one to three sentences."""
-    about, total = record.about, _cases(len(record.cases))
+    about = record.about
+    total = _cases(len(record.cases))
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts(record))
     failed = record.ended(*FAILING - {Verdict.KNOWN})
     decided = bool(record.ended(*JUDGED))
@@ -142,7 +143,8 @@ def todos(record: RunRecord) -> list[Todo]:
         # of the cases that show it the first that does not wait for long, because a reader will run it again
         nearest = (source for source in sources if source[1].root is root)
         case, miss = min(nearest, key=lambda source: source[0].seconds > 5)
-        names, rules = ([case.name for case, _miss in sources], [miss.rule for _case, miss in sources if miss.rule])
+        names = [case.name for case, _miss in sources]
+        rules = [miss.rule for _case, miss in sources if miss.rule]
         unique = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(rules))
         if root is Root.CONCURRENCY and len(unique[0]) < 3:  # one that mixes up calls fails many cases (assumed)
             root = Root.FOLLOWS
@@ -258,7 +260,8 @@ class Values:
 
     def _name(self, value: Mapping[Any, Any]) -> str:
         """Which value it is, and what the simulator says of it."""
-        name, digest = "spoilt", value.get("digest")  # simulated data that was changed has no digest
+        name = "spoilt"
+        digest = value.get("digest")  # simulated data that was changed has no digest
         if isinstance(digest, str):
             round_, place = divmod(len(self._letters), len(ascii_uppercase))
             name = "value " + self._letters.setdefault(digest, f"{ascii_uppercase[place]}{round_ or ''}")

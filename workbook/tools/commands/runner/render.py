@@ -37,7 +37,8 @@ class Rendered:
     difference: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        verdict = "error" if self.error else "written" if self.written else "differs" if self.changed else "same"
+        endings = {"error": self.error, "written": self.written, "differs": self.changed, "same": True}
+        verdict = next(word for word, holds in endings.items() if holds)
         line = f"{verdict:<8} {self.path.stem}  {self.error or ''}".rstrip()
         more = [f"  ... and {len(self.difference) - 20} more lines"] if len(self.difference) > 20 else []
         return "\n".join([line, *self.difference[:20], *more])

@@ -124,7 +124,8 @@ class ScriptedApi:
 
     def _apart(self) -> Service:
         """A service of which nothing remains; no other answer has the values that it gives."""
-        service, serial = Service(self.world), 1_000_000 + self._number  # far from what a run comes to
+        service = Service(self.world)
+        serial = 1_000_000 + self._number  # far from what a run comes to
         service.memory = defaultdict(lambda: Memory(serial, serial))
         return service
 
@@ -194,7 +195,9 @@ class ProxyTrap(ThreadingTCPServer):
     def __init__(self, host: str) -> None:
         super().__init__(("127.0.0.1", 0), _Tunnel)
         self.base_url = f"http://127.0.0.1:{self.server_address[1]}"
-        self.host, self.count, self.foreign = host, 0, 0
+        self.host = host
+        self.count = 0
+        self.foreign = 0
 
     def __enter__(self) -> Self:
         Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
@@ -234,7 +237,8 @@ class Listener:
     """
 
     def __init__(self, responder: Responder, port: int = 0, certificate: Certificate | None = None) -> None:
-        self._responder, self.certificate = responder, certificate
+        self._responder = responder
+        self.certificate = certificate
         self._socket = listening("127.0.0.1", port)
         self.base_url = base_url(self._socket, "http" if certificate is None else "https")
         self._port: int = self._socket.getsockname()[1]
@@ -322,7 +326,8 @@ class MockApi:
         self.key = key or f"KEY-{secrets.token_urlsafe(24)}"
         instruments = {card: Instrument(card) for card in cards}
         world = World(instruments, {self.key: Credential()}, seed=seed, profile=profile)
-        self.upstream, self.elsewhere = ScriptedApi(world), ScriptedApi(world)
+        self.upstream = ScriptedApi(world)
+        self.elsewhere = ScriptedApi(world)
         self._stack = ExitStack()
         self._certificates: Mapping[Identity, Certificate] = {}
         if tls:
@@ -332,7 +337,8 @@ class MockApi:
         self.ca_file = None if own is None else own.ca_file
         self.listener = Listener(self.upstream, port, own)
         self.url = self.listener.base_url
-        self.other, self.proxy = Listener(self.elsewhere), ProxyTrap(self.url.partition("//")[2])
+        self.other = Listener(self.elsewhere)
+        self.proxy = ProxyTrap(self.url.partition("//")[2])
 
     def __enter__(self) -> Self:
         for server in (self.listener, self.other, self.proxy):

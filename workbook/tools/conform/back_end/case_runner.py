@@ -229,7 +229,8 @@ class CaseRunner:
             return self._whole_run(case)
         canary = self._canary(case, platform, repetition)
         # All cases share one API, so its requests are counted from here on, and `_own` picks those of this case.
-        before, before_elsewhere = len(self.upstream.arrived()), len(self._api.elsewhere.arrived())
+        before = len(self.upstream.arrived())
+        before_elsewhere = len(self._api.elsewhere.arrived())
         connections = self._api.listener.connections
         log_began = self.logs.positions()
         self._order(case.script.orders, cards, canary)
@@ -297,7 +298,8 @@ class CaseRunner:
             misdelivered=misdelivered,
         )
         shown = misdelivered[:1] if case.group is BackEndGroup.ISOLATION else ()
-        calls, arrived = tuple(value.call for value in shown), tuple(value.request for value in shown)
+        calls = tuple(value.call for value in shown)
+        arrived = tuple(value.request for value in shown)
         return replace(self._nothing_seen, calls=calls, arrived=arrived, log=log, run=run)
 
     def forget(self) -> None:
@@ -327,7 +329,8 @@ class CaseRunner:
                 return
             # two plain calls to each platform's surface before a back end counts as gone for good (assumed)
             surfaces = (*dict.fromkeys(self.target.surfaces.values()),) * 2
-            before, works = self.lag, False
+            before = self.lag
+            works = False
             for _try in range(TRIES):
                 self.lag = 0.0
                 works = any(await asyncio.gather(*(self._answers(surface, card) for surface in surfaces)))
@@ -378,7 +381,8 @@ class CaseRunner:
         one, as does an sdkOutput that the phone sent in another case.
         """
         instruments = {self.target.instrument(card) for card in cards}
-        began, sent = min((call.began for call in calls), default=0.0), {call.sent for call in calls}
+        began = min((call.began for call in calls), default=0.0)
+        sent = {call.sent for call in calls}
         for request in self.upstream.arrived(before):
             own = (alone or request.instrument in instruments) and request.at >= began
             if own and (hash(request.sdk_output) not in self._sent or request.sdk_output in sent):
@@ -388,7 +392,8 @@ class CaseRunner:
         self, phone: Phone, case: BackEndCase, cards: Sequence[str], canary: str
     ) -> AsyncIterator[model.PhoneCall]:
         """Go through the steps of a script, and yield each call once it has ended."""
-        number, plain = 0, not any(order.fault for order in case.script.orders)
+        number = 0
+        plain = not any(order.fault for order in case.script.orders)
         for step in case.script.steps:
             await self.settled()
             if self.gone or self.is_over:
@@ -443,7 +448,8 @@ class CaseRunner:
 
     def _call(self, number: int, ask: model.AppCall, cards: Sequence[str], canary: str) -> model.PhoneCall:
         """The call that the phone is to make. The first cardholder is the one who has the case's cards."""
-        cardholder, holders = self._cardholder(ask, cards), self.target.cardholders
+        cardholder = self._cardholder(ask, cards)
+        holders = self.target.cardholders
         card = cards[ask.card]
         if ask.own:
             card = model.ordinary(cardholder.cards, self.target.instrument, 1 + ask.card)[ask.card]

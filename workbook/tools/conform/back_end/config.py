@@ -508,7 +508,8 @@ class _Reader:
         return surfaces
 
     def _surface(self, key: str, own: PlatformAForm | PlatformBForm) -> Surface:
-        form, decoded = self.form, own.encoding == "bytes"
+        form = self.form
+        decoded = own.encoding == "bytes"
         get = self._operation("get", "GET", form.get, own.get, key)
         post = self._operation("post", "POST", form.post, own.post, key)
         if not post.sdk_output:
@@ -542,7 +543,8 @@ class _Reader:
         if "{id}" in own.path:
             given.pop("id", None)  # the common table's: it goes with the common path, which this one replaces
         operation = model.BackEndOperation(**given | own.model_dump(exclude_unset=True))
-        in_path, in_body = "{id}" in operation.path, operation.id is not None
+        in_path = "{id}" in operation.path
+        in_body = operation.id is not None
         if not operation.path:
             self._missing(platform, name, "path", "it is missing. Give the path below base_url.")
         elif in_path and in_body:
@@ -612,20 +614,21 @@ class _Reader:
 
     def _api_side(self) -> str | None:
         """The API's key; and how the back end gets the API's address and key is checked."""
-        api, names, start = self.form.api, self.form.export, self.form.start
-        key = None if api.key is None else self._secret(("api", "key"), api.key)
+        given, names = self.form.api.key, self.form.export
+        key = None if given is None else self._secret(("api", "key"), given)
         if key is not None and (len(key) < 16 or " " in key):
             # a shorter key could occur in ordinary text, and no case could say that it leaked
             self.mistakes.add(("api", "key", "env"), "a key has at least 16 characters and no blank.")
         if len({names.url, names.key, names.ca, names.port}) < 4:
             self.mistakes.add(("export", ""), "two values have the same name. Give each its own.")
-        if not (folder := self.folder / start.folder).is_dir():
+        if not (folder := self.folder / self.form.start.folder).is_dir():
             self.mistakes.add(("start", "folder"), f"there is no folder {str(folder)!r:.100}.")
         return key
 
     def _files(self) -> tuple[tuple[Path, ...], Path | None]:
         """The log files, which the back end may create later, and the file of certificates to trust besides."""
-        form, logs = self.form, tuple(self.folder / name for name in self.form.logs)
+        form = self.form
+        logs = tuple(self.folder / name for name in self.form.logs)
         for path in logs:
             if (path.exists() and not path.is_file()) or not path.parent.is_dir():
                 self.mistakes.add(("logs",), f"{str(path)!r:.100} is not a file in an existing folder.")

@@ -91,10 +91,12 @@ async def plain_attempt(runner: CaseRunner) -> tuple[tuple[PlainFailure, ...], b
     Returns:
         What does not work, and whether anything reached the API or succeeded.
     """
-    target, apps_of = runner.target, dict[model.Surface, list[str]]()
+    target = runner.target
+    apps_of = dict[model.Surface, list[str]]()
     for app, surface in target.surfaces.items():
         apps_of.setdefault(surface, []).append(app)
-    failures, alive = list[PlainFailure](), False
+    failures = list[PlainFailure]()
+    alive = False
     for apps in apps_of.values():
         for _ in range(2):
             seen = await runner.run(PLAIN_ATTEMPT, target.cardholders[0].cards[:1], apps[0])
@@ -130,7 +132,8 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
     elif (came := requests[-1].request).method != call.operation or came.target != expected:
         yield from _at_another_path(call, came, expected)
     else:
-        status, source = requests[-1].response.status, requests[-1].response.basis
+        status = requests[-1].response.status
+        source = requests[-1].response.basis
         yield f"A request reached the API, which answered with status {status} ({source})."
         in_its_request = {
             400: 'Is the body {"sdkOutput": ...}, with nothing beside it?',

@@ -64,7 +64,9 @@ def recovers(seen: Seen) -> Iterator[Miss]:
     last = seen.calls[-1]
     if last.succeeded:
         return
-    observed, todo, root = describe_ending(last), AFRESH, Root.CASE
+    observed = describe_ending(last)
+    todo = AFRESH
+    root = Root.CASE
     outputs = {request.sdk_output for request in seen.during(last) if request.operation == POST}
     if fails_unasked(last, seen):
         before = [arrived.response for arrived in seen.arrived if arrived.at < last.began]
@@ -72,12 +74,14 @@ def recovers(seen: Seen) -> Iterator[Miss]:
         # After anything else, a dead connection that is never opened anew looks the same from outside.
         if fault is not None and fault.kind in (FaultKind.STATUS, FaultKind.LIMIT):
             observed += f", and the API was not asked, though it had answered the call before with {before[-1].status}"
-            todo, root = ASK_AFTER_FAILURE, Root.OLD_ANSWER
+            todo = ASK_AFTER_FAILURE
+            root = Root.OLD_ANSWER
         else:
             observed += ", and the API was not asked"
     elif outputs and last.sent not in outputs:
         observed += ", and the API got another sdkOutput than the app's"
-        todo, root = SEND_ON, Root.FOLLOWS
+        todo = SEND_ON
+        root = Root.FOLLOWS
     elif any(request.given for request in seen.during(last)):
         observed += ", though the API answered this call as it should"
     yield Miss(f"a success {seen.recovery:g} s after the API works again", observed, todo, "REL-12", root=root)
@@ -264,10 +268,10 @@ def describe_ending(call: PhoneCall) -> str:
         return f"{call.broke.value}{more}, after {call.seconds:.1f} s"
     if call.value:
         value = f" with an sdkInput of {len(call.value)} characters"
-    elif call.value is None:
-        value = " without an sdkInput at the configured place" * call.reported_success
-    else:
+    elif call.value is not None:
         value = " with an empty sdkInput"
+    else:
+        value = " without an sdkInput at the configured place" if call.reported_success else ""
     return f"status {call.status}{more}{value}, after {call.seconds:.1f} s"
 
 
@@ -305,7 +309,8 @@ class SecretWatch:
     """
 
     def __init__(self, key: str, host: str, target: model.Target) -> None:
-        self.answers, self._exposures = 0, list[Exposure]()
+        self.answers = 0
+        self._exposures = list[Exposure]()
         self._key = key_parts(key)
         self._address = re.compile(rf"{re.escape(host)}|\bport\W{{0,5}}{host.rpartition(':')[2]}\b", re.IGNORECASE)
         sessions = (value for cardholder in target.cardholders for value in model.secret_values(cardholder.session))

@@ -280,7 +280,9 @@ class CaseScript:
 
 def calls_of(step: ScriptStep) -> tuple[AppCall, ...]:
     """The calls of one step."""
-    return step.steps if isinstance(step, Together) else (step,) if isinstance(step, AppCall) else ()
+    if isinstance(step, AppCall):
+        return (step,)
+    return step.steps if isinstance(step, Together) else ()
 
 
 def both(**post: Any) -> tuple[AppCall, AppCall]:
@@ -806,9 +808,14 @@ class Seen:
                 )
             )
         for arrived in self.arrived:
-            request, response = arrived.request, arrived.response
+            request = arrived.request
+            response = arrived.response
+            ending = response.basis.rpartition(f"fault: {response.fault}; ")[2]
             fault = FAULTS[response.fault].sentence.rstrip(".") if response.fault in FAULTS else response.fault
-            source = response.basis.rpartition(f"fault: {response.fault}; ")[2]
+            if fault:
+                ending = f"fault: {fault}; {ending}"
+            elif response.status in SUCCESS:
+                ending = ""
             exchanges.append(
                 ReportedExchange(
                     side="API",
@@ -820,7 +827,7 @@ class Seen:
                     request=message(request, redaction.request_body),
                     status=response.status,
                     answer=message(response, redaction.answer_body),
-                    ending=f"fault: {fault}; {source}" if fault else "" if response.status in SUCCESS else source,
+                    ending=ending,
                     elsewhere=arrived.elsewhere,
                     platform=platform,
                     operation=arrived.operation,

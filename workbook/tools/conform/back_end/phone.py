@@ -81,7 +81,8 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
     def __init__(
         self, origin: Origin, seconds: float, resolve: Resolve | None = None, ca_file: Path | None = None
     ) -> None:
-        self._origin, self._resolve = origin, resolve
+        self._origin = origin
+        self._resolve = resolve
         self._addresses: list[str] = []
         self._client = httpx.AsyncClient(
             verify=trusting_context(ca_file),  # always verified; the context is made once for all clients
@@ -140,7 +141,8 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
 
     async def _send(self, request: httpx.Request, call: PhoneCall) -> None:
         """Send the request to one address."""
-        call.broke, call.why = Broke.NO, ""
+        call.broke = Broke.NO
+        call.why = ""
         try:
             answer = await self._client.send(request, stream=True)
             try:
@@ -154,9 +156,11 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
             if isinstance(error, httpx.RemoteProtocolError) and not ended:
                 call.broke = Broke.NO_HTTP
             elif isinstance(tls, ssl.SSLCertVerificationError):
-                call.broke, call.why = Broke.UNTRUSTED, _tls_words(tls.verify_message)
+                call.broke = Broke.UNTRUSTED
+                call.why = _tls_words(tls.verify_message)
             elif tls is not None:
-                call.broke, call.why = Broke.NO_TLS, _tls_words(tls.reason or type(tls).__name__)
+                call.broke = Broke.NO_TLS
+                call.why = _tls_words(tls.reason or type(tls).__name__)
             elif isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
                 call.broke = Broke.REFUSED
             else:
@@ -191,7 +195,10 @@ async def _read(answer: httpx.Response, call: PhoneCall) -> None:
         huge = body.kind is ResponseTooLargeError
         call.broke, call.status = (Broke.HUGE, answer.status_code) if huge else (Broke.SPOILT, None)
     else:
-        call.status, call.headers, call.body, call.partial = answer.status_code, headers, body, b""
+        call.status = answer.status_code
+        call.headers = headers
+        call.body = body
+        call.partial = b""
 
 
 class Phone(AbstractAsyncContextManager["Phone"]):

@@ -83,7 +83,8 @@ class Schedule:
     def __init__(
         self, runner: CaseRunner, on_result: OnResult, repetition: int, broken_calls: Collection[tuple[str, str]]
     ) -> None:
-        self._runner, self._target = runner, runner.target
+        self._runner = runner
+        self._target = runner.target
         self._on_result = on_result
         self._repetition = repetition
         self._broken_calls = broken_calls
@@ -121,7 +122,8 @@ class Schedule:
         Where the back end has fewer lanes than there are cards, calls wait for a lane as well as for the API. Their
         cases then run again, as many at once as there are lanes; a single lane is a finding of its own.
         """
-        first, left = cases[: self._pool.size], cases[self._pool.size :]
+        first = cases[: self._pool.size]
+        left = cases[self._pool.size :]
         results = await asyncio.gather(*map(self._run, first))
         queued = [result for result in results if any(waited_for_a_lane(part.seen) for part in result.each)]
         if self._runner.is_busy:
@@ -160,14 +162,16 @@ class Schedule:
 
         A back end that mixes up calls fails everywhere at once, so a failure in parallel proves nothing about its case.
         """
-        began, was_busy = monotonic(), self._runner.is_busy
+        began = monotonic()
+        was_busy = self._runner.is_busy
         for failure in self._failed_in_parallel:
             self.keep(await self._confirm(failure, was_busy=was_busy))
         self._runner.repeated += monotonic() - began
 
     async def _confirm(self, failure: BackEndResult, *, was_busy: bool) -> BackEndResult:
         """The result of a case that failed in parallel; of cases with the same advice, one is run again."""
-        runner, bound = self._runner, self._target.bound
+        runner = self._runner
+        bound = self._target.bound
         advice = frozenset(miss.todo for miss in failure.misses)
         fails_alone = self._fails_alone.get(advice)
         if fails_alone or runner.gone or runner.is_over or _is_held_by_the_api(failure, bound):
@@ -236,7 +240,8 @@ class CardPool:
     @asynccontextmanager
     async def lend(self, count: int, *, of_first: bool = False, wanted: Sequence[str] = ()) -> AsyncIterator[Cards]:
         """`count` cards of one cardholder for the block, or the wanted ones; waits until they are free."""
-        holders, at_the_api = self._target.cardholders[: 1 if of_first else None], self._target.instrument
+        holders = self._target.cardholders[: 1 if of_first else None]
+        at_the_api = self._target.instrument
         # three cards of the commonest shape are enough for cases that use one or two (assumed: fewer make a slow run)
         enough = max(count, 3)
         cards_of = (
@@ -266,7 +271,8 @@ def waited_for_a_lane(seen: Seen | None) -> bool:
     """Whether the request of a case's first call arrived late, or not at all: the call waited for other calls."""
     if seen is None or not seen.calls:
         return False
-    request, call = first_request(seen), seen.calls[0]
+    request = first_request(seen)
+    call = seen.calls[0]
     # with a free lane a request arrives within a second (assumed)
     return (request.at if request else call.ended) - call.began > 1.0
 
@@ -283,18 +289,20 @@ def fails_only_with_others(result: BackEndResult, bound: float) -> BackEndResult
     unasked = [
         call for case in seen for call in case.calls if call.tamper is None and judging.fails_unasked(call, case)
     ]
+    late = not _is_misdelivered(result) and _is_late(result, 0.9 * bound)  # as `room_for_the_phone` has it
     if _is_misdelivered(result):
-        rule_id, todo = "REL-4", OWN_CARD
-    elif _is_late(result, 0.9 * bound):  # as `room_for_the_phone` has it
-        rule_id, todo = "REL-5", SIDE_BY_SIDE
+        todo = OWN_CARD
+    elif late:
+        todo = SIDE_BY_SIDE
     elif unasked:
-        rule_id, todo = "REL-4", UNASKED
+        todo = UNASKED
         observed = f"beside other calls: {judging.describe_ending(unasked[0])}, and the API was not asked"
     else:
         apart = "nothing of one may reach another by a variable, a connection or a buffer"
-        rule_id, todo = "REL-4", f"Keep calls apart: {apart}. {judging.AFRESH}"
-    expected, harms = "the same as alone, where the case passes", todo == SIDE_BY_SIDE  # too late: an attempt lost
-    miss = Miss(expected, observed, todo, rule_id, root=Root.CONCURRENCY, harms=harms)
+        todo = f"Keep calls apart: {apart}. {judging.AFRESH}"
+    expected = "the same as alone, where the case passes"
+    rule_id = "REL-5" if late else "REL-4"
+    miss = Miss(expected, observed, todo, rule_id, root=Root.CONCURRENCY, harms=late)  # too late: an attempt is lost
     return replace(result, verdict=gravest([miss], result.case.rule), misses=(miss,))
 
 
@@ -425,7 +433,8 @@ class Rounds:
 
     def ended(self, name: str) -> BackEndResult | None:
         """The result of a case over all its rounds; None where it has not ended."""
-        worst, counts = self._worst.get(name), self._counts.get(name, Counter())
+        worst = self._worst.get(name)
+        counts = self._counts.get(name, Counter())
         if worst is None or worst.verdict not in JUDGED or len(counts.keys() & JUDGED) == 1:
             return worst
         listed = ", ".join(f"{verdict} in {counts[verdict]}" for verdict in Verdict if counts[verdict])

@@ -53,11 +53,14 @@ class Launcher:
         *,
         known: bool,
     ) -> None:
-        self._config, self._api, self._progress = config, api, progress
+        self._config = config
+        self._api = api
+        self._progress = progress
         self._values = config.form.export.values(api.url, api.key, api.ca_file)
         self._by_hand = not (known or config.form.start.command)
         self._command: StartCommand | None = None
-        self.target, start = config.target, config.form.start
+        self.target = config.target
+        start = config.form.start
         if start.command and not known:
             values = proxy_and_authority(api, proxy=start.proxy) | self._values
             if config.port:
@@ -92,7 +95,8 @@ class Launcher:
             StartError: it does not.
             ConfigurationError: its address is never contacted.
         """
-        limits, target = self._config.form.timeouts, self.target
+        limits = self._config.form.timeouts
+        target = self.target
         self._progress.exported(self._values if self._by_hand else {}, self._api.url)
         origin = Origin.of(target.base_url)
         try:
@@ -168,7 +172,9 @@ def conform(
     Raises:
         ConfigurationError: a port is taken, or an address is never contacted.
     """
-    progress, options, settings = progress or RunProgress(), options or RunOptions(), config.form.api
+    progress = progress or RunProgress()
+    options = options or RunOptions()
+    settings = config.form.api
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
         known = api is not None
@@ -209,8 +215,11 @@ class _Run:
 
     def _record(self, began: float, secrets: tuple[str, ...], *, interrupted: bool) -> RunRecord:
         """The record of what has ended; `began` is when the run did."""
-        options, config, runner = self.options, self.config, self.runner
-        results, unfinished = list[BackEndResult](), list[str]()
+        options = self.options
+        config = self.config
+        runner = self.runner
+        results = list[BackEndResult]()
+        unfinished = list[str]()
         for case in options.cases:
             result = self.rounds.ended(case.name) or without(case, runner.target)
             if result is None and interrupted:
@@ -262,7 +271,8 @@ class _Run:
         """The plain attempt, and where anything can be judged, the cases."""
         if not await self._can_be_judged():
             return
-        runner, options = self.runner, self.options
+        runner = self.runner
+        options = self.options
         # a run takes as long as the configuration tells it to
         if not (runner.target.pace or runner.target.recovers_late):
             # a call that was made by then may take another 25 s; with few cards the stalled cases wait more often
