@@ -130,7 +130,9 @@ def agenda(minutes: int, audience: str, starts: int = 0) -> Agenda:
     fixed = ("opening", "break", "closing")
     opening, pause, closing = (Slot(what=name.title(), **chosen["slots"][name]) for name in fixed)
     left = minutes - opening.minutes - closing.minutes - breaks * pause.minutes
-    taken, more, left_out = list[Slot](), list[Slot](), list[str]()
+    taken = list[Slot]()
+    more = list[Slot]()
+    left_out = list[str]()
     for number in lookup("audience", audience, chosen["routes"]):
         shown, *answered = _lesson_slots(number, chosen["slots"])
         fixing = next(slot for slot in answered if slot.exercise and slot.exercise.kind in FIXES)
@@ -171,7 +173,8 @@ def _timed(slots: Iterable[Slot], starts: int, minutes: int, pauses: list[Slot])
     for slot in slots:
         if pauses and clock >= due:
             yield replace(pauses.pop(), starts=clock)
-            clock, due = clock + 10, due + distance
+            clock += 10
+            due += distance
         yield replace(slot, starts=clock)
         clock += slot.minutes
 

@@ -69,8 +69,10 @@ def overview(seats: Iterable[Progress], now: datetime) -> dict[str, Any]:
 
 def _seat(progress: Progress, now: datetime) -> dict[str, Any]:
     """The row of one seat; `hand` is the minutes that it has been up, -1 while it is down."""
-    hand, name = progress.help, progress.now or ""
-    exercise, work = _known_exercises().get(name), progress.exercises.get(name)
+    hand = progress.help
+    name = progress.now or ""
+    exercise = _known_exercises().get(name)
+    work = progress.exercises.get(name)
     return {
         "seat": progress.seat,
         "exercise": _title(name),
@@ -191,7 +193,8 @@ class Board:
 
     def respond(self, request: Request) -> Response:
         """The answer; no value that was sent is repeated in a refusal."""
-        path, basis = request.target.partition("?")[0], "workbook: board"
+        path = request.target.partition("?")[0]
+        basis = "workbook: board"
         if path == "/" and request.method in ("GET", "HEAD"):
             return make_page(Path(__file__).with_name("board"), basis)
         try:
@@ -283,7 +286,8 @@ def serve_board(data: Path, folder: Path | None = None, host: str = "127.0.0.1",
     with closing(listening(host, port, allow_remote=True)) as listener:
         reached = own_address() if host in ("0.0.0.0", "::") else host  # compared  # noqa: S104
         place = f"{f'[{reached}]' if ':' in reached else reached}:{listener.getsockname()[1]}"
-        certificate, told = None, []
+        certificate = None
+        told = []
         try:
             learners, trainer = _tokens(data)
             join = {"token": learners, "address": f"http://{place}/"}
@@ -336,7 +340,8 @@ def room_certificate(data: Path, host: str) -> tuple[Certificate, str]:
     from trustme import LeafCert  # brings cryptography
 
     name = host.replace(":", "_")
-    file, authority_file = data / f"{name}.pem", data / f"{name}.ca.pem"
+    file = data / f"{name}.pem"
+    authority_file = data / f"{name}.ca.pem"
     if not file.exists():
         authority = new_authority()
         write_whole(authority_file, authority.cert_pem.bytes().decode())

@@ -89,7 +89,8 @@ def missing(wheels: Iterable[Path], markers: Mapping[str, str]) -> list[str]:
     """Each requirement of the extra `lab` and of a wheel that holds with these markers, and has no wheel."""
     found = {canonicalize_name(each.name): each for each in metadata.distributions(path=[str(path) for path in wheels])}
     asked = [("the bundle", Requirement(name)) for name in ("provisioning-workbook[lab]", *found)]
-    lacking, seen = set(), set()
+    lacking = set()
+    seen = set()
     while asked:
         whose, wanted = asked.pop()
         here = found.get(canonicalize_name(wanted.name))
@@ -118,7 +119,8 @@ def _resolved(own: Path, target: Target) -> list[str]:
     """What the extra `lab` comes to on the target, one `name==version` each; versions that run here are preferred."""
     if find_spec("uv") is None:
         raise ConfigurationError(f"`workbook course bundle` needs uv: {sys.executable} -m pip install uv")
-    asked, pinned = own.parent.parent / "asked.txt", own.parent.parent / "pinned.txt"
+    asked = own.parent.parent / "asked.txt"
+    pinned = own.parent.parent / "pinned.txt"
     asked.write_text(f"provisioning-workbook[lab] @ {own.as_uri()}\n", "utf-8")
     pinned.write_text("".join(f"{each.name}=={each.version}\n" for each in metadata.distributions()), "utf-8")
     options = ["--python", sys.executable, "--python-platform", target.resolver, "--python-version", target.python]

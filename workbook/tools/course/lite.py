@@ -63,7 +63,8 @@ def build_site(out: Path, cache: Path | None = None) -> Site:
         raise _missing("JupyterLite") from None
     packages = needed_packages()
     with new_folder(out) as draft, TemporaryDirectory() as scratch:
-        source, python = Path(scratch), Path(scratch) / "static" / "pyodide"
+        source = Path(scratch)
+        python = Path(scratch) / "static" / "pyodide"
         kept = cache or source / "fetched"
         kept.mkdir(parents=True, exist_ok=True)
         _add_python(python, fetched_pyodide(PYODIDE_VERSION, kept), kept)
@@ -108,7 +109,8 @@ def fetched_wheels(lock: Mapping[str, Any], cache: Path) -> list[Path]:
     Raises:
         ConfigurationError: pip cannot fetch them.
     """
-    core, about = f"pydantic_core-{metadata.version('pydantic-core')}", lock["info"]
+    core = f"pydantic_core-{metadata.version('pydantic-core')}"
+    about = lock["info"]
     major, minor, _patch = about["python"].split(".")
     wanted = {core: f"-cp{major}{minor}-*", f"micropip-{lock['packages']['micropip']['version']}": "-py3-*"}
     if not all(any(cache.glob(f"{name}{tag}.whl")) for name, tag in wanted.items()):

@@ -253,7 +253,8 @@ AnswerDifference: TypeAlias = tuple[DriftKind, str, str, str]
 
 def compare_answers(recorded: RecordedExchange, response: Response) -> Iterator[AnswerDifference]:
     """How the real answer and the simulator's differ; both have the same status."""
-    status, assumed = recorded.status, DriftKind.ASSUMED
+    status = recorded.status
+    assumed = DriftKind.ASSUMED
     real_type, our_type = (
         next(iter(header_values(headers, "content-type")), "").partition(";")[0].strip().lower()
         for headers in (recorded.response_headers, response.headers)
@@ -288,20 +289,25 @@ def compare_fields(recorded: RecordedExchange, response: Response) -> Iterator[A
     """
     required = ("type", "title", "status", "detail", "errorCode")
     optional = ("instance", "requestId", "invalidFields", "response")
-    real, ours = recorded.response_shape, shape(response.body)
+    real = recorded.response_shape
+    ours = shape(response.body)
     refusal = str(recorded.status) != FINE
     for path in sorted(real.keys() | ours.keys()):
-        there, here = real.get(path, "nothing"), ours.get(path, "nothing")
+        there = real.get(path, "nothing")
+        here = ours.get(path, "nothing")
         parents = ["", *(path[:end] for end in range(len(path)) if path[end] in ".[")]
         if there == here or any(real.get(parent) != ours.get(parent) for parent in parents if parent != path):
             continue  # one difference for a whole object is enough
         outer = path.partition(".")[0]
         if refusal and path in required and there == "nothing":
-            kind, basis = DriftKind.PUBLISHED, "openapi"
+            kind = DriftKind.PUBLISHED
+            basis = "openapi"
         elif not refusal and path and outer != "sdkInput":
-            kind, basis = DriftKind.PUBLISHED, "API-9; openapi"
+            kind = DriftKind.PUBLISHED
+            basis = "API-9; openapi"
         else:
-            kind, basis = DriftKind.ASSUMED, "openapi; left out: assumed" if outer in optional else "assumed"
+            kind = DriftKind.ASSUMED
+            basis = "openapi; left out: assumed" if outer in optional else "assumed"
         where = f"the field {path}" if path else "the body"
         yield (kind, f"{recorded.status}, {where}: {there}", here, basis)
 

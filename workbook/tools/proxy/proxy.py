@@ -141,7 +141,8 @@ def serve_proxy(options: ProxyOptions) -> int:
             _print(json.dumps(addresses) if options.as_json else "\n".join(lines))
 
         run_until_signal(server, announce)
-        command, count = f"workbook drift {quote(str(path))}", recording.count
+        command = f"workbook drift {quote(str(path))}"
+        count = recording.count
         if options.as_json:
             _print(json.dumps({"exchanges": count, "record": str(path), "next": command}))
         else:

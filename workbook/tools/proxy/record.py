@@ -38,7 +38,9 @@ from workbook.tools.proxy.upstream import LOSSES, ProxyReply
 
 # Of an answer it keeps a problem's values, without its sentences, which may repeat what was asked.
 REDACTION = Redaction(fields=frozenset({"type", "title", "status", "errorCode"}), longest=100)
-NOT_JSON, EMPTY_BODY, TWICE = "not JSON", "empty", "fields twice"
+NOT_JSON = "not JSON"
+EMPTY_BODY = "empty"
+TWICE = "fields twice"
 
 
 class _Pairs(dict[str, Any]):
@@ -107,7 +109,8 @@ def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
 
 # One exchange as a line.
 
-_FORMAT, _VERSION = "workbook proxy record", 1
+_FORMAT = "workbook proxy record"
+_VERSION = 1
 
 
 class Lines:

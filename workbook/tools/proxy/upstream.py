@@ -227,7 +227,8 @@ class Upstream:
         except ConfigurationError:  # one of them is not allowed
             return ProxyReply.failed(ProxyFailure.FORBIDDEN)
         # The connection goes to the address that was checked; the name goes into Host and into TLS.
-        target, backend = self.target, GuardedBackend()
+        target = self.target
+        backend = GuardedBackend()
         path = (target.prefix + request.target).encode("latin-1")
         headers = [("Host", target.authority), *_without(request.headers, "host")]  # the proxy writes Host itself
         sent = httpcore.Request(

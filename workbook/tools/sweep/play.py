@@ -60,7 +60,8 @@ def _world(card: str, cards: int, seed: int) -> tuple[World, tuple[str, ...]]:
 def _back_end(c: Combination, world: World, card: str, phone: Any) -> BackEnd:
     """The back end of a combination; one that has nothing to stand is called without HTTP, which is faster."""
     takes = {"GET": phone.latencies.get, "POST": phone.latencies.post}
-    limits, faulted = CLIENT_LIMITS.timeouts, c["fault"] != "200"
+    limits = CLIENT_LIMITS.timeouts
+    faulted = c["fault"] != "200"
     if c["back_end"] == "good" and not faulted and takes["GET"] < limits.get and takes["POST"] < limits.read:
         return simulated_back_end(world)
     planned = [Planned(fault(c["fault"]), c["operation"], card, 1, None, c["moment"])] if faulted else []  # type: ignore[arg-type]
@@ -73,7 +74,8 @@ def loop_of(c: Combination) -> tuple[Loop, str]:
     Raises:
         ParameterError: the SDK cannot call code of the integrator's own.
     """
-    platform, seed = c["platform"], int(c["seed"])
+    platform = c["platform"]
+    seed = int(c["seed"])
     world, cards = _world(c["card"], int(c.get("cards", "1")), seed)
     table: Mapping[str, Callable[[str], Any]] = {"a": PHONES_A, "b": PHONES_B, "wallet": WALLETS}[platform]
     phone = table[c["phone"]](cards[0])

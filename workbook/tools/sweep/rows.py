@@ -144,7 +144,8 @@ def sweep(
     Raises:
         ConfigurationError: the folder holds the rows of another matrix, or cannot be written.
     """
-    began, played = perf_counter(), 0
+    began = perf_counter()
+    played = 0
     numbers = array("q", matrix.numbers())
     folder = prepare_folder(matrix, out, len(numbers))
     chunks = {at: numbers[at * matrix.chunk :][: matrix.chunk] for at in range(-(-len(numbers) // matrix.chunk))}
@@ -177,7 +178,8 @@ def prepare_folder(matrix: Matrix, out: Path, count: int) -> Path:
     Raises:
         ConfigurationError: it holds the rows of another matrix, or cannot be written.
     """
-    folder, file = out / "rows", out / "manifest.json"
+    folder = out / "rows"
+    file = out / "manifest.json"
     manifest = {"version": 2, "matrix": matrix.digest, "rows": count, "chunk": matrix.chunk}
     try:
         folder.mkdir(parents=True, exist_ok=True)

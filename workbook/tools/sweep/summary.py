@@ -25,7 +25,8 @@ MOST_EXPLAINED = 20
 
 def shrink(kind: str, c: Combination, patience: float) -> Combination:
     """A combination of this kind that is as ordinary as possible, its drawn values made small."""
-    player, until = Player(patience), monotonic() + 20  # seconds; code that hangs has no time for more
+    player = Player(patience)
+    until = monotonic() + 20  # seconds; code that hangs has no time for more
 
     def shows_kind(each: Combination) -> bool:
         if monotonic() > until:
@@ -164,7 +165,8 @@ def to_report(document: dict[str, Any]) -> RunRecord:
         smallest = ", ".join(f"{name} {value}" for name, value in failure["smallest"].items())
         why = f"smallest combination: {smallest}" if smallest else ""
         cases.append(CaseRecord(failure["kind"], Verdict.FAIL, why=why, times=failure["rows"]))
-    digest, rows = document["matrix"], str(document["rows"])
+    digest = document["matrix"]
+    rows = str(document["rows"])
     about = About(
         program="workbook sweep",
         facts={"matrix": digest[:12], "combinations": rows},
