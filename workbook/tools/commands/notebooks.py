@@ -16,6 +16,12 @@ LEARNERS_COPY = Path("provisioning-workbook")
 
 def add_to(commands: Any) -> None:
     """Add these commands to the parser."""
+    _add_copies(commands)
+    _add_runs(commands)
+
+
+def _add_copies(commands: Any) -> None:
+    """Add what lays out and opens a learner's copy."""
     parser = add(commands, "lab", lab, "open a learner's copy of the lessons in JupyterLab, on this machine only")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--port", type=int, default=None, help="default: the first free one from 8888")
@@ -34,6 +40,9 @@ def add_to(commands: Any) -> None:
     parser.add_argument("what", metavar="WHAT", help="an exercise such as 05.1, a lesson such as 05, or all")
     parser.add_argument("--dir", type=Path, metavar="DIR", help=f"the copy; default: here, or {LEARNERS_COPY}")
 
+
+def _add_runs(commands: Any) -> None:
+    """Add what executes or shows notebooks."""
     codes = """\
 exit codes (when notebooks end differently, the highest wins):
   0  every cell ran and every check passed

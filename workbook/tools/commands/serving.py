@@ -14,6 +14,13 @@ from workbook.tools.commands import add, checked_seed, make_folder
 
 def add_to(commands: Any) -> None:
     """Add these commands to the parser."""
+    _add_simulation(commands)
+    _add_real_api(commands)
+    _add_app(commands)
+
+
+def _add_simulation(commands: Any) -> None:
+    """Add the simulated API, and what belongs to it."""
     parser = add(commands, "serve", serve, "serve the simulated API over HTTP")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; default: %(default)s")
     _add_server(parser, "print the address, the key and sdkOutputs as JSON")
@@ -32,6 +39,9 @@ def add_to(commands: Any) -> None:
     parser = add(commands, "openapi", openapi, "print the OpenAPI document of the simulated API, as JSON")
     parser.add_argument("--profile", default="spec", metavar="NAME", help="spec or field; default: %(default)s")
 
+
+def _add_real_api(commands: Any) -> None:
+    """Add what stands between a back end and a real API."""
     redacted = """\
 Each exchange becomes a line of the record, redacted: no key, no sdkInput or sdkOutput (a length and a salted digest),
 no free text of the API. Compare the record with the simulator: workbook drift RECORD
@@ -60,6 +70,9 @@ exit codes:
     parser.add_argument("--scenario", default="default", metavar="NAME|FILE", help="default: %(default)s")
     parser.add_argument("--json", action="store_true", help="print the findings as a report")
 
+
+def _add_app(commands: Any) -> None:
+    """Add what an app is tested with."""
     parser = add(commands, "native", native, "write the SDK stand-in's source files, for tests of your own app")
     parser.add_argument("language", choices=["kotlin", "swift"], help="the language of the files")
     parser.add_argument("folder", type=Path, metavar="DIR", help="your test sources; for Swift a new package")
