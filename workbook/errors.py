@@ -8,6 +8,7 @@ WorkbookError
 ├── DefinitionError               a flow's table contradicts itself
 ├── SdkError                      platform B's SDK threw; carries the public name of its case
 ├── LeakError                     a report held a secret, so no report was written
+├── NotInstalledError            a program that the work needs is not on this machine
 ├── ChecksFailedError             a strict lesson sums up, and some of its checks do not hold; names them
 └── ActivationDataError           a call of the HTTP API failed; carries request, elapsed, attempts
     ├── NotSentError              the request provably never left: safe to send again
