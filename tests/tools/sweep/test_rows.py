@@ -1,20 +1,16 @@
-"""The rows of a sweep are the same to the byte, whoever plays them and however often it was killed."""
+"""The rows of a sweep are the same to the byte, whoever plays them.
+
+Killed sweeps and clusters are the night's: tests/bench/sweep.py.
+"""
 
 import json
-import signal
-import subprocess
-import sys
 from functools import partial
-from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
 from workbook.errors import ConfigurationError
 from workbook.tools.sweep.matrix import read_matrix
 from workbook.tools.sweep.rows import open_cluster, open_pool, play_chunk, prepare_folder, read_rows, sweep
-
-ROOT = Path(__file__).parents[3]
 
 
 def files(folder):
@@ -78,39 +74,6 @@ def test_code_that_hangs_or_exits_the_interpreter_becomes_a_row(own_code):
     earlier = [n for n in matrix.numbers() if matrix.combination(n)["variant"] == "earlier"][:1]
     (row,) = play_chunk(matrix, earlier)
     assert row["failure"] == "it raised SystemExit"
-
-
-@pytest.mark.slow
-@pytest.mark.nightly
-def test_a_killed_sweep_goes_on_and_ends_in_the_same_bytes(own_code, in_this_process):
-    file, killed, whole = own_code / "matrix.toml", own_code / "killed", own_code / "whole"
-    matrix = read_matrix(file)
-    command = [sys.executable, "-m", "workbook", "sweep", str(file), "--out", str(killed), "--workers", "2"]
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
-    until = monotonic() + 60
-    while not [*killed.glob("rows/0*")] and monotonic() < until:
-        sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    done = len([*killed.glob("rows/0*")])
-    sweep(matrix, whole, in_this_process)
-    assert 0 < done < len(files(whole))
-    assert 0 < sweep(matrix, killed, in_this_process)[0] < len([*matrix.numbers()])
-    for draft in killed.glob("rows/.*"):
-        draft.unlink()
-    assert files(killed) == files(whole)
-
-
-@pytest.mark.slow
-@pytest.mark.nightly
-def test_a_cluster_makes_the_same_bytes(own_code, in_this_process):
-    from distributed import LocalCluster
-
-    matrix = read_matrix(own_code / "matrix.toml")
-    sweep(matrix, own_code / "here", in_this_process)
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        sweep(matrix, own_code / "there", partial(open_cluster, cluster.scheduler_address))
-    assert files(own_code / "there") == files(own_code / "here")
 
 
 @pytest.mark.slow
