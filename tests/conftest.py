@@ -20,8 +20,6 @@ KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERYTHING"}
 
 ROOT = Path(__file__).parents[1]
 LONGEST = (
-    "tests/tools/conform/app/test_kotlin",
-    "tests/browser/test_notebooks",
     "tests/browser/test_panels",
     "notebooks/07",
     "tests/test_signals",
@@ -116,7 +114,7 @@ def pytest_runtest_setup(item):
 
 
 def pytest_collection(session):
-    """Thirteen thousand tests are made and none is dropped: until then there is nothing to collect."""
+    """Thousands of tests are made and none is dropped: until then there is nothing to collect."""
     gc.disable()
 
 
