@@ -151,6 +151,16 @@ def test_a_setting_holds_in_its_configuration_alone(tmp_path):
     assert {target.deployment for target in targets.all} == {""}
 
 
+@pytest.mark.rule("X-PLIST-1")
+@pytest.mark.parametrize(("path", "verdict"), [("${TARGETNAME}", Verdict.PASS), ("$(WHERE)", Verdict.NOT_LOOKED_AT)])
+def test_an_extension_whose_list_cannot_be_found_is_not_called_missing(tmp_path, path, verdict):
+    project = "Bank.project/project.pbxproj"
+    text = PROJECTS["xcode"][project].replace("INFOPLIST_FILE = WalletUI/", f'INFOPLIST_FILE = "{path}"/')
+    text = text.replace('"/Info.plist', '/Info.plist"')
+    cases = judged(write(tmp_path, PROJECTS["xcode"] | {project: text}))
+    assert {cases[name].verdict for name in ("plist.both-extensions", "swift.authentication-ui")} == {verdict}
+
+
 def test_another_extension_without_a_list_leaves_the_two_judged(tmp_path):
     project = "Bank.project/project.pbxproj"
     more = project_file(("Push", "app-extension", "com.acme.bank.push", "Push", "", ""))

@@ -213,7 +213,7 @@ def check_both_extensions(facts: Facts) -> Iterator[Miss]:
     """There are both extensions."""
     targets = facts.b.targets
     for role in (ISSUER, AUTHORIZATION) if targets.extensions else ():
-        if not targets.of(role) and not (targets.broken and targets.unread_lists):  # it may be the one that is broken
+        if not targets.of(role) and not targets.has_lost_list:
             todo, place = "Add the target: the wallet needs both extensions.", _list_place(targets.extensions[0], "")
             yield miss_at(*place, f"an extension com.<platform>.<kit>.{role}", "none", todo, harms=True)
 
@@ -422,7 +422,7 @@ def check_unavailable(facts: Facts) -> Iterator[Miss]:
 def check_authentication(facts: Facts) -> Iterator[Miss]:
     """An extension that requires authentication has a UI for it."""
     targets = facts.b.targets
-    if targets.of(AUTHORIZATION) or not targets.of(ISSUER) or (targets.broken and targets.unread_lists):
+    if targets.of(AUTHORIZATION) or not targets.of(ISSUER) or targets.has_lost_list:
         return
     observed = "requiresAuthentication: true, and no such target"
     todo = "Add the authorization UI extension, or return false."

@@ -168,6 +168,12 @@ class Targets:
         return self.generating or lost
 
     @property
+    def has_lost_list(self) -> bool:
+        """Whether an extension names a property list that was not read: it may be one of the two."""
+        extensions = (target for target in self.all if target.product.endswith("extension"))
+        return any(target.plist is None and target.settings.get("INFOPLIST_FILE") for target in extensions)
+
+    @property
     def extensions(self) -> list[BuildTarget]:
         """The two extensions of the wallet."""
         return self.of(ISSUER, AUTHORIZATION)
@@ -254,7 +260,8 @@ class _Reader:
 
     def _find(self, target: BuildTarget, key: str, folder: Path, content: object) -> File | None:
         """The file that a setting names; None where it names none, or one that is not there."""
-        standard = {"TARGET_NAME": target.name, "PRODUCT_NAME": target.name, "SRCROOT": "", "PROJECT_DIR": ""}
+        standard = dict.fromkeys(("TARGET_NAME", "TARGETNAME", "PRODUCT_NAME"), target.name)
+        standard |= {"SRCROOT": "", "PROJECT_DIR": ""}
         text = expand({**target.settings, **standard}, target.settings.get(key, "")).lstrip("/")
         if not text or "$" in text:
             return None
