@@ -122,6 +122,8 @@ A = [
      "sdk.provision(opc, cardName, CardAddress())", MODEL),
     ("kotlin.button", MODEL, None, LONE, f"{MODEL}:3"),
     ("kotlin.fetch-opc", MODEL, "            throw error\n        }", '            ""\n        }', MODEL),
+    ("kotlin.fetch-opc", MODEL, "sdk.provision(cardName, CardAddress(), provider)",
+     'sdk.provision(cardName, CardAddress(), OpcProvider { id, data -> backEnd.find(id, data) ?: "" })', MODEL),
     ("kotlin.fetch-opc", MODEL, "backEnd.provision(paymentInstrumentId, sdkOutput)",
      'runCatching { backEnd.provision(paymentInstrumentId, sdkOutput) }.getOrDefault("")', MODEL),
     ("kotlin.fetch-opc", MODEL, "backEnd.provision(paymentInstrumentId, sdkOutput)",

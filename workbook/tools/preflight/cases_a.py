@@ -66,7 +66,8 @@ def _no_kotlin(name: str = "") -> Reason:
 
 
 def _no_fetch_opc(facts: Facts) -> str:
-    return "" if facts.a.is_later is False else _no_kotlin("fetchOpc")(facts)
+    is_lambda = any(_opc_functions(facts))
+    return "" if facts.a.is_later is False else _no_kotlin("" if is_lambda else "fetchOpc")(facts)
 
 
 def _no_button(facts: Facts) -> str:
@@ -138,7 +139,7 @@ def _may_be_private(entry: Statement, module: Module) -> bool:
         return False
     urls = [module.resolve(text) or text for inner in inside for text in inner.strings if "://" in text]
     public = re.compile(
-        r"(^|\.)(maven\.org|maven\.apache\.org|jitpack\.io|sonatype\.org|sonatype\.com|gradle\.org"
+        r"(^|\.)(google\.com|maven\.org|maven\.apache\.org|jitpack\.io|sonatype\.org|sonatype\.com|gradle\.org"
         r"|jcenter\.bintray\.com)\Z"
     )
     return not urls or not all(public.search(urlsplit(url).hostname or "") for url in urls)
@@ -242,13 +243,20 @@ def check_fetch_opc(facts: Facts) -> Iterator[Miss]:
     expected = "fetchOpc returns OPC data, or throws when the back end fails"
     todo = "Throw: the SDK makes OpcFetchError of it (sdk-a). Any text that is returned is taken for the OPC data."
     empty = re.compile(r'\bcatch\s*\([^)]*\)\s*\{[^{}]*""[\s;]*\}|\.getOr(Default|Else)\s*[({]\s*""')
-    for function in (found for source in facts.a.kotlin.about for found in source.parts.functions.get("fetchOpc", ())):
+    for function in _opc_functions(facts):
         for called in [*facts.a.kotlin.reach(function)][1:]:
             if empty.search(text_of(called.node)):
                 observed = f"fetchOpc calls {called.name}, which makes an empty text of an error"
                 yield miss_in(called, expected, observed, todo)
         for node, what in _swallowed(function):
             yield miss_at(function.source.file.name, line_of(node), expected, f"fetchOpc has {what}", todo)
+
+
+def _opc_functions(facts: Facts) -> list[SourceFunction]:
+    """Each fetchOpc, and each lambda that stands for one: `OpcProvider { id, sdkOutput -> ... }`."""
+    named = [function for source in facts.a.kotlin.about for function in source.parts.functions.get("fetchOpc", ())]
+    lambdas = (call for call in facts.a.kotlin.calls if call.name == "OpcProvider")
+    return [*named, *(SourceFunction(call.source, call.node, call.kind) for call in lambdas)]
 
 
 def _swallowed(function: SourceFunction) -> Iterator[tuple[Node, str]]:
