@@ -250,7 +250,8 @@ def to_markdown(record: RunRecord) -> str:
     number_of = {}
     for case in failed:
         number_of[case.name] = next((advice[miss.todo] for miss in case.misses if miss.todo in advice), "")
-    values = {"failed": failed, "number_of": number_of, "most": 40, "most_cases": 200}
+    measured = [case for case in record.ended(Verdict.PASS) if case.why]
+    values = {"failed": failed, "number_of": number_of, "measured": measured, "most": 40, "most_cases": 200}
     return fill("tools/harness/conform.md", **_summary(record), **values)
 
 

@@ -260,12 +260,12 @@ KEPT = Miss(
 NO_GET = Miss("a GET each time a page opens", "none came", KEPT.todo, root=Root.OLD_ANSWER)
 
 
-def button_is(look: str, *allowed: str, todo: str) -> AppJudge:
-    """At this look, the button is one of these."""
+def button_is(look: str, *allowed: str, todo: str, rule: str = "") -> AppJudge:
+    """At this look, the button is one of these; `rule` is what it breaks else, the case's own where it is empty."""
 
     def judge(seen: AppSeen) -> Iterator[Miss]:
         if (now := seen.button(look)) not in allowed:
-            yield Miss(f"a button that is {' or '.join(allowed)}", f"it is {now}", todo)
+            yield Miss(f"a button that is {' or '.join(allowed)}", f"it is {now}", todo, rule=rule)
 
     return judge
 

@@ -312,7 +312,7 @@ def within_limit(seen: WalletSeen) -> Iterator[Miss]:
         yield Miss(expected, f"it took {own * 1000:.0f} ms at best", todo, root=Root.PLAIN_CALL)
     elif own * seen.desk > limit:
         on_phone = f"{own * seen.desk * 1000:.0f} ms on a phone {seen.desk:g} times slower (assumed)"
-        yield Miss(expected, f"{own * 1000:.0f} ms here, which is {on_phone}", todo, rule="APP-7")
+        yield Miss(expected, f"{own * 1000:.0f} ms here, which is {on_phone}", todo, rule="APP-11")
 
 
 def lists(function: str, *cards: int, todo: str = "") -> AppJudge:
@@ -509,7 +509,8 @@ def extension_case(  # noqa: PLR0917 - a row of a table
 SAVED = (*OPENED, CLOSE, c.Do("openCardPage", 1), SETTLE, CLOSE)  # two cards' pages were opened, so both are saved
 OFFERED = all_of(c.in_order, c.button_is("opened", c.SHOWN, todo=SHOW))
 OFFERS_NOTHING = all_of(c.in_order, c.button_is("opened", *c.NOT_OFFERED, todo=SHOW))
-FAILED_ONCE = all_of(c.in_order, returned_nil, c.post_once, c.button_is("after", c.SHOWN, todo=c.AGAIN))
+COMES_BACK = c.button_is("after", c.SHOWN, todo=c.AGAIN, rule="APP-10")
+FAILED_ONCE = all_of(c.in_order, returned_nil, c.post_once, COMES_BACK)
 CANCELS, BREAKS = SetPhone({"ends_with": "userCancelled"}), SetPhone({"ends_with": "walletKitError"})
 TOLD = (
     *(CANCELS, *c.TRY, Look("cancelled"), CLOSE),
@@ -527,7 +528,7 @@ ROWS: list[tuple[Any, ...]] = [
     ("screen", "not-shown-while-asking", "Before canAddCard has answered, no button can be pressed.", "FLOW-3",
      (Hold(GET), OPEN, Reached(GET), Look("opened"), Release(GET), SETTLE),
      c.button_is("opened", *c.NOT_OFFERED, todo=SHOW)),
-    ("screen", "hidden-without-wallet", "Without a service no button is offered (assumed).", "B-INIT-1",
+    ("screen", "hidden-without-wallet", "Without a service no button is offered (assumed).", "B-CAN-1",
      (UsePhone("another wallet"), *OPENED), OFFERS_NOTHING),
     ("screen", "hidden-after-success", "A card that was added is not offered again.", "B-CAN-3", ADDED,
      all_of(c.in_order, c.once_added(c.button_is("after", *c.NOT_SHOWN, todo="Ask canAddCard once more at the end.")))),
@@ -544,26 +545,26 @@ ROWS: list[tuple[Any, ...]] = [
      returned_bytes),
     ("fidelity", "json-escaped", "What JSON escapes passes unchanged.", "API-8", (c.Escape(), *ADDED),
      escaped(c.first_of(service_made, c.output_unchanged, returned_bytes))),
-    ("concurrency", "disabled-at-once", "The button is disabled while the back end is asked (assumed).", "APP-3",
+    ("concurrency", "disabled-at-once", "The button is disabled while the back end is asked (assumed).", "APP-10",
      (*HELD_POST, Release(POST), SETTLE), c.button_is("held", c.DISABLED, *c.NOT_SHOWN, todo=c.GUARD)),
-    ("concurrency", "disabled-in-the-wallet", "The button is disabled while the wallet provisions (assumed).", "APP-3",
+    ("concurrency", "disabled-in-the-wallet", "The button is disabled while the wallet provisions (assumed).", "APP-10",
      (*OPENED, Hold(WALLET), TAP, Reached(WALLET), Look("held"), Release(WALLET), SETTLE),
      c.button_is("held", c.DISABLED, *c.NOT_SHOWN, todo=c.GUARD)),
-    ("concurrency", "quick-taps", "Five quick taps make one attempt (assumed).", "APP-3",
+    ("concurrency", "quick-taps", "Five quick taps make one attempt (assumed).", "APP-10",
      (*OPENED, *(TAP,) * 5, SETTLE), c.one_attempt),
-    ("concurrency", "taps-during-attempt", "Taps while the attempt runs begin no other (assumed).", "APP-3",
+    ("concurrency", "taps-during-attempt", "Taps while the attempt runs begin no other (assumed).", "APP-10",
      (*HELD_POST, TAP, TAP, Release(POST), SETTLE), c.one_attempt),
     ("concurrency", "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
      c.set_up_once),
-    ("recovery", "enabled-after-failure", "After a failure the button can be pressed again (assumed).", "APP-3",
-     (BREAKS, *ADDED), all_of(c.in_order, c.post_once, c.button_is("after", c.SHOWN, todo=c.AGAIN))),
-    ("recovery", "enabled-after-cancel", "After a cancel the button can be pressed again (assumed).", "APP-3",
-     (CANCELS, *ADDED), all_of(c.in_order, c.called_once, c.button_is("after", c.SHOWN, todo=c.AGAIN))),
+    ("recovery", "enabled-after-failure", "After a failure the button can be pressed again (assumed).", "APP-10",
+     (BREAKS, *ADDED), all_of(c.in_order, c.post_once, COMES_BACK)),
+    ("recovery", "enabled-after-cancel", "After a cancel the button can be pressed again (assumed).", "APP-10",
+     (CANCELS, *ADDED), all_of(c.in_order, c.called_once, COMES_BACK)),
     ("recovery", "enabled-after-neither", "After an end with neither pass nor error it can be pressed again (assumed).",
-     "B-FIN-1", (UsePhone("neither pass nor error"), *ADDED), c.button_is("after", c.SHOWN, todo=c.AGAIN)),
+     "APP-10", (UsePhone("neither pass nor error"), *ADDED), COMES_BACK),
     ("recovery", "enabled-after-start-threw", "After start has thrown, the button can be pressed again (assumed).",
-     "B-START-1", (SetPhone({"entitled": TARGETS[1:]}), *ADDED),
-     all_of(c.in_order, c.button_is("after", c.SHOWN, todo=c.AGAIN))),
+     "APP-10", (SetPhone({"entitled": TARGETS[1:]}), *ADDED),
+     all_of(c.in_order, COMES_BACK)),
     ("recovery", "nil-without-sdk-input", "A failed POST is nil for the SDK, and the button comes back.", "B-DEL-3",
      (Fail(POST, "500"), *ADDED), FAILED_ONCE),
     ("recovery", "adds-after-failure", "A tap after a failure adds the card (assumed).", "B-FIN-1",
@@ -635,7 +636,7 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
      (*SAVED, Expire(), STATUS_CALL), status_is(available=False, todo=NO_SERVICE)),
     ("status", "unavailable-when-damaged", "What was saved and cannot be read is no card.", "X-STATUS-2",
      (*SAVED, Damage(), STATUS_CALL), status_is(available=False, todo=NO_SERVICE)),
-    ("status", "available-when-partly-usable", "One sdkInput that is refused hides no other card (assumed).", "APP-1",
+    ("status", "available-when-partly-usable", "One sdkInput that is refused hides no other card (assumed).", "APP-11",
      (*SAVED, Expire((0,)), STATUS_CALL),
      status_is(available=True, todo=LEAVE_OUT)),
     ("status", "no-network", "status() makes no network call.", "X-STATUS-3", (*SAVED, STATUS_CALL), no_network),
@@ -662,7 +663,7 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
     ("entries", "none-when-damaged", "What was saved and cannot be read ends no list.", "X-ENTRIES-1",
      (*SAVED, Damage(), LIST), lists_nothing_unknown),
     ("entries", "refreshed-when-expired", "Fresh data from the back end takes the place of what expired (assumed).",
-     "APP-1", (*SAVED, Expire(), LIST), lists(ENTRIES, 0, 1, todo=REFRESH)),
+     "APP-11", (*SAVED, Expire(), LIST), lists(ENTRIES, 0, 1, todo=REFRESH)),
     ("entries", "back-end-down", "A back end that fails ends no list.", "X-ENTRIES-3", (*SAVED, Fail(GET, "500"), LIST),
      lists_nothing_unknown),
     ("entries", "back-end-cut", "A connection that is cut ends no list.", "X-ENTRIES-3",
@@ -671,7 +672,7 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
      (*SAVED, Hold(GET), LIST, Release(GET)), in_time),
     ("entries", "back-end-slow-for-the-watch", "remotePassEntries() returns within 20 s, while the back end hangs.",
      "X-ENTRIES-3", (*WITH_WATCH, Hold(GET), WATCH_LIST, Release(GET)), in_time),
-    ("entries", "nothing-afterwards", "Nothing goes on after a list was returned (assumed).", "APP-2",
+    ("entries", "nothing-afterwards", "Nothing goes on after a list was returned (assumed).", "APP-11",
      (*SAVED, WalletCall(STATUS, stays=0.6), WalletCall(ENTRIES, stays=0.6)), nothing_afterwards),
     ("art", "of-the-card", "Each entry has the picture of its own card.", "X-ART-1", (*SAVED, LIST), art_of_the_card),
     ("art", "of-the-card-on-the-watch", "Each entry of the watch's list has the picture of its own card.", "X-ART-1",
