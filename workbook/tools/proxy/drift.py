@@ -221,11 +221,6 @@ class DriftFinding:
     note: str = ""
 
     @property
-    def see(self) -> str:
-        """The command that prints its row of the catalogue of symptoms; empty where it has none."""
-        return see(self.basis, self.real)
-
-    @property
     def order(self) -> tuple[int, int, str, str]:
         """The position in a report: the heaviest kind first, then the most frequent."""
         return list(DriftKind).index(self.kind), -self.count, self.operation, self.real
@@ -444,7 +439,7 @@ def as_text(drift: Drift) -> str:
                 f"  {finding.operation:<4} {finding.count} of {finding.of}: {finding.real}",
                 f"       the simulator: {finding.simulated}   basis: {finding.basis}   lines: {where}",
             ]
-            lines += [f"       {words}" for words in (finding.note, finding.see) if words]
+            lines += [f"       {words}" for words in (finding.note, see(finding.basis, finding.real)) if words]
     return "".join(f"{visible(line)}\n" for line in lines)
 
 
