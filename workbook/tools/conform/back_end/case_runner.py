@@ -85,9 +85,13 @@ class FailureStreak:
 
 # This case only observes, and judges nothing.
 OWN_LIMIT = model.back_end_case(
-    BackEndGroup.BUDGET, "own.limit", "How long the back end waits for the API.", "REL-5", judging.all_of(),
+    BackEndGroup.BUDGET,
+    "own.limit",
+    "How long the back end waits for the API.",
+    "REL-5",
+    judging.all_of(),
     model.CaseScript((model.AppCall(GET),), (model.Order(GET, fault="stall before headers", share=3.0),)),
-)  # fmt: skip
+)
 # Seconds after the last answer in which a late request may still reach the API.
 SETTLE = 0.05
 # Instead of a cardholder's index: no session, and the first one's session with one character changed.

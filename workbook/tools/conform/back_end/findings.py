@@ -27,9 +27,13 @@ from workbook.tools.mockserver.journal import operation_of
 # The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
 
 PLAIN_ATTEMPT = model.back_end_case(
-    BackEndGroup.FORM, "plain.attempt", "One attempt, with nothing wrong anywhere.", "API-10", all_of(),
+    BackEndGroup.FORM,
+    "plain.attempt",
+    "One attempt, with nothing wrong anywhere.",
+    "API-10",
+    all_of(),
     model.ATTEMPT_ALONE,
-)  # fmt: skip
+)
 FIRST_CALL = replace(PLAIN_ATTEMPT, name="relay.plain.call", script=model.CaseScript((model.AppCall(GET),), alone=True))
 # What to check where a back end answers with this status and asks the API nothing.
 HINTS = {
@@ -104,10 +108,16 @@ async def plain_attempt(runner: CaseRunner) -> tuple[tuple[PlainFailure, ...], b
                 break
         alive = alive or bool(seen.arrived) or any(call.succeeded for call in seen.calls)
         failures += [
-            PlainFailure(call.operation, tuple(apps), " ".join(why_not(call, seen, target.base_url)),
-                         _by_configuration(call, seen), bool(seen.during(call)))
-            for call in seen.calls if not call.succeeded
-        ]  # fmt: skip
+            PlainFailure(
+                call.operation,
+                tuple(apps),
+                " ".join(why_not(call, seen, target.base_url)),
+                _by_configuration(call, seen),
+                bool(seen.during(call)),
+            )
+            for call in seen.calls
+            if not call.succeeded
+        ]
     runner.plain_works = not failures
     return tuple(failures), alive
 

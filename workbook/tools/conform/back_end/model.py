@@ -781,59 +781,60 @@ class Seen:
 
     def exchanges(self, platform: str, redaction: Redaction) -> list[ReportedExchange]:
         """Both sides in the order of time; a call comes before the request that follows from it."""
+        first = self.first
+        calls = [self._report_call(call, first, platform, redaction) for call in self.calls]
+        requests = [self._report_request(arrived, first, platform, redaction) for arrived in self.arrived]
+        return sorted([*calls, *requests], key=attrgetter("at"))
 
-        def at(moment: float) -> float:
-            return round(moment - self.first, 4)
+    def _report_call(self, call: PhoneCall, first: float, platform: str, redaction: Redaction) -> ReportedExchange:
+        """One call of the phone, as a report shows it; `first` is the moment from which it counts."""
+        request = call.request or Request(call.operation, "", ())
+        answer = self._report_message(call.headers, call.body, redaction, redaction.request_body)
+        return ReportedExchange(
+            side="phone",
+            at=round(call.began - first, 4),
+            ended=round(call.ended - first, 4),
+            method=redaction.method(request.method),
+            path=redaction.target(request.target, call.asked_for),
+            who=redaction.text(call.cardholder),
+            request=self._report_message(request.headers, request.body, redaction, redaction.request_body),
+            status=call.status,
+            answer=None if call.status is None else answer,
+            ending=redaction.text(": ".join(filter(None, (call.broke.value, call.why)))),
+            platform=platform,
+            operation=call.operation,
+        )
 
-        def message(of: Request | Response | PhoneCall, body: Callable[[bytes], Any]) -> ReportedMessage:
-            return ReportedMessage(redaction.headers(self._marked(of.headers)), body(of.body), len(of.body))
+    def _report_request(self, arrived: Arrived, first: float, platform: str, redaction: Redaction) -> ReportedExchange:
+        """One request at the API, as a report shows it; `first` is the moment from which it counts."""
+        request = arrived.request
+        response = arrived.response
+        ending = response.basis.rpartition(f"fault: {response.fault}; ")[2]
+        fault = FAULTS[response.fault].sentence.rstrip(".") if response.fault in FAULTS else response.fault
+        if fault:
+            ending = f"fault: {fault}; {ending}"
+        elif response.status in SUCCESS:
+            ending = ""
+        return ReportedExchange(
+            side="API",
+            at=round(arrived.at - first, 4),
+            ended=None,
+            method=redaction.method(request.method),
+            path=redaction.target(request.target),
+            who="",
+            request=self._report_message(request.headers, request.body, redaction, redaction.request_body),
+            status=response.status,
+            answer=self._report_message(response.headers, response.body, redaction, redaction.answer_body),
+            ending=ending,
+            elsewhere=arrived.elsewhere,
+            platform=platform,
+            operation=arrived.operation,
+        )
 
-        exchanges = []
-        for call in self.calls:
-            request = call.request or Request(call.operation, "", ())
-            exchanges.append(
-                ReportedExchange(
-                    side="phone",
-                    at=at(call.began),
-                    ended=at(call.ended),
-                    method=redaction.method(request.method),
-                    path=redaction.target(request.target, call.asked_for),
-                    who=redaction.text(call.cardholder),
-                    request=message(request, redaction.request_body),
-                    status=call.status,
-                    answer=None if call.status is None else message(call, redaction.request_body),
-                    ending=redaction.text(": ".join(filter(None, (call.broke.value, call.why)))),
-                    platform=platform,
-                    operation=call.operation,
-                )
-            )
-        for arrived in self.arrived:
-            request = arrived.request
-            response = arrived.response
-            ending = response.basis.rpartition(f"fault: {response.fault}; ")[2]
-            fault = FAULTS[response.fault].sentence.rstrip(".") if response.fault in FAULTS else response.fault
-            if fault:
-                ending = f"fault: {fault}; {ending}"
-            elif response.status in SUCCESS:
-                ending = ""
-            exchanges.append(
-                ReportedExchange(
-                    side="API",
-                    at=at(arrived.at),
-                    ended=None,
-                    method=redaction.method(request.method),
-                    path=redaction.target(request.target),
-                    who="",
-                    request=message(request, redaction.request_body),
-                    status=response.status,
-                    answer=message(response, redaction.answer_body),
-                    ending=ending,
-                    elsewhere=arrived.elsewhere,
-                    platform=platform,
-                    operation=arrived.operation,
-                )
-            )
-        return sorted(exchanges, key=attrgetter("at"))
+    def _report_message(
+        self, headers: Headers, body: bytes, redaction: Redaction, redact_body: Callable[[bytes], Any]
+    ) -> ReportedMessage:
+        return ReportedMessage(redaction.headers(self._marked(headers)), redact_body(body), len(body))
 
     def _marked(self, headers: Headers) -> Iterator[tuple[str, str]]:
         """The headers with a mark in place of an API key: it says only whether the key is the right one."""
