@@ -192,7 +192,7 @@ def test_lessons_00_to_05_are_a_learners_copy_and_say_what_is_left_out(tmp_path)
 def test_a_tag_of_a_cell_is_one_that_something_reads():
     cells = [cell for path in NOTEBOOKS for cell in json.loads(path.read_text())["cells"]]
     tags = {tag for cell in cells for tag in cell["metadata"].get("tags", ())}
-    assert tags == {"parameters", "answer", *lite.LEFT_OUT}
+    assert tags == {"parameters", "answer", "nbval-ignore-output", *lite.LEFT_OUT}
 
 
 def test_a_folder_with_something_in_it_is_left_as_it_is(tmp_path, capsys):
