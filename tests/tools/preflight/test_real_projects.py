@@ -4,6 +4,7 @@ import pytest
 from real_projects import PROJECTS, write
 from sample_projects import judge, judged
 
+from workbook.tools.commands.cli import main
 from workbook.tools.harness.model import Verdict
 
 VM = "feature/wallet/src/main/kotlin/com/acme/wallet/WalletViewModel.kt"
@@ -237,12 +238,16 @@ def test_a_class_of_net_is_found_by_the_name_that_it_is_registered_with(tmp_path
     assert judge("plist.principal-class", write(tmp_path / "bad", unregistered)).verdict is Verdict.FAIL
 
 
-def test_a_net_app_for_both_platforms_has_its_id_in_the_project_and_its_platform_a_side_is_said(tmp_path):
+def test_a_net_app_for_both_platforms_has_its_id_in_the_project_and_its_platform_a_side_is_said(tmp_path, capsys):
     files = dotnet("App", "com.acme.bank", ApplicationId="com.acme.bank", UseMaui="true")
     files["App/Info.plist"] = files["App/Info.plist"].replace("CFBundleIdentifier", "CFBundleDisplayName")
     files["App/Platforms/Android/Wallet.cs"] = "class Wallet { CardProvisioning provisioning; }\n"
     cases = judged(write(tmp_path, files))
     assert cases["entitlement.provisioning"].verdict is Verdict.PASS
+    project = (tmp_path / "App" / "App.csproj").read_text()
+    (tmp_path / "App" / "App.csproj").write_text(project.replace("<UseMaui>", "<T>net8.0-android</T><UseMaui>"))
+    assert main(["preflight", "allowlist-request", str(tmp_path), "--store-id", "1"]) == 1
+    assert "App.csproj makes an app of platform A, too" in capsys.readouterr().err
     for name, says in (("kotlin.button", "Wallet.cs is about provisioning"), ("gradle.application-ids", "App.csproj")):
         assert (cases[name].verdict, says in cases[name].why) == (Verdict.NOT_LOOKED_AT, True)
 

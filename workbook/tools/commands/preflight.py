@@ -145,6 +145,10 @@ def request(options: argparse.Namespace) -> int:
         lacking.append(
             f"The application id of {', '.join(computed)} is computed: add it by hand, or write it as a text"
         )
+    computing = (module.file.name for module in build.apps if not module.variants())
+    lacking += [f"{name} names no application id, or computes the flavours: add the ids by hand" for name in computing]
+    both = (file.name for file in project.named("*.csproj") if b"-android" in file.content)
+    lacking += [f"{name} makes an app of platform A, too, and that is not read: add its id by hand" for name in both]
     if unsigned:
         names, again = ", ".join(unsigned), "Name that file with --signing, too"
         lacking.append(f"Not in the request, because no file names their certificate: {names}. {again}")
@@ -155,10 +159,8 @@ def request(options: argparse.Namespace) -> int:
         raise ParameterError("The request needs a fingerprint: --signing FILE, such as a signing report's text.")
     if not variants and not targets:
         where = "Name the folder of the app's module, or of its project file."
-        why = "".join(
-            f" {sentence}." for sentence in [*build.unread, *filter(None, [platform_b.generating.rstrip(".")])]
-        )
-        raise ParameterError(f"No file says an application id or a bundle id. {where}{why}")
+        why = "".join(f" {sentence}." for sentence in lacking) + f" {platform_b.generating}"
+        raise ParameterError(f"No file says an application id or a bundle id. {where}{why}".rstrip())
     lacking += lacking_b
     for sentence in (*lacking, *(sentence for module in build.apps for sentence in module.filters())):
         say(f"{sentence}.", sys.stderr)
