@@ -13,6 +13,7 @@ from workbook.errors import DefinitionError
 from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Response
 from workbook.tools.conform.app.cases import APP_CASES, AppGroup
+from workbook.tools.conform.app.cases_b import APP_CASES_B
 from workbook.tools.conform.back_end.cases import CASES, by_name
 from workbook.tools.conform.back_end.cases.data import OTHER_FIELD, difference
 from workbook.tools.conform.back_end.model import (
@@ -438,7 +439,7 @@ def test_no_case_passes_where_every_call_was_dropped(name):
 
 def test_every_group_and_every_need_has_a_case():
     assert {case.group for case in CASES.values()} == set(BackEndGroup)
-    assert {case.group for case in APP_CASES.values()} == set(get_args(AppGroup))
+    assert {case.group for case in (*APP_CASES.values(), *APP_CASES_B.values())} == set(get_args(AppGroup))
     assert {case.group for case in PREFLIGHT_CASES.values()} == set(get_args(PreflightGroup))
     assert set().union(*(case.needs for case in CASES.values())) == set(Need)
 
