@@ -55,7 +55,7 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
         "Begin the attempt when Add is tapped",
         "form.adds-the-card",
     ),
-    "encodes twice": ("Hand it on as it is", "fidelity.output-unchanged", "request.output-unchanged"),
+    "encodes twice": ("Encode sdkOutput once", "fidelity.output-unchanged", "request.output-unchanged"),
     "decodes nothing": (
         "JSON has base64 text and the SDK has bytes",
         "fidelity.input-unchanged",
@@ -124,6 +124,7 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
     "logs the session": (
         "Log where a value came from",
         "secrecy.no-session-in-log",
+        "secrecy.no-session-in-the-extensions-log",
     ),
     "logs a failed sdkOutput": (
         "Log where a value came from and its length, never",
@@ -198,6 +199,15 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
         "form.one-get-before-service",
     ),
     # the extension
+    "hides after a success": ("Ask canAddCard once more at the end", "screen.offered-for-the-watch-after-success"),
+    "asks for no authentication": (
+        "Return extensionStatus(requires",
+        "status.asks-for-authentication",
+    ),
+    "keeps the request's service": (
+        "Make the SDK's service anew in each function,",
+        "entries.initialised-in-each-call",
+    ),
     "saves nothing": (
         "Read what the app saved, make",
         "status.available-once-saved",

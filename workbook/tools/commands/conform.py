@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # the modules of a run take half a second, and --help needs n
 def add_to(commands: Any) -> None:
     """Add these commands to the parser."""
     words = """\
-workbook conform app        test your own app, in Kotlin or Swift, with its wallet extension
+workbook conform app        test your own app, in Kotlin or Swift
 workbook conform init       print a commented configuration: workbook conform init > back-end.toml
 
 """

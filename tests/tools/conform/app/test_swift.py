@@ -105,6 +105,14 @@ def test_the_reference_passes_a_case_of_each_group() -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("style", sorted(path.name for path in (SOURCES / "styles").iterdir()))
+def test_a_correct_app_of_another_style_passes_every_case(style: str) -> None:
+    """Written by somebody who had the lessons and the manual alone: completions, an actor, a class with locks."""
+    record, _stored = judge_app(SOURCES / f"styles/{style}/app.toml", ())
+    assert [(case.name, case.misses) for case in record.cases if case.verdict is not Verdict.PASS] == []
+
+
+@pytest.mark.nightly
 @pytest.mark.golden
 def test_the_handlers_of_lesson_07_fail_the_cases_that_the_lesson_says() -> None:
     names = ("app.status.no-network", "app.entries.nothing-afterwards", "app.request.nil-after-500")

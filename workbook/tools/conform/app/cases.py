@@ -245,6 +245,7 @@ NO_MAIN = (
     "A plain JVM has no Dispatchers.Main: give your core another dispatcher, or set it with kotlinx-coroutines-test, "
     "whose jar belongs to `libraries` of [kotlin]."
 )
+ENCODE_ONCE = "Encode sdkOutput once: on platform A it is text already, on platform B its bytes become base64 (API-8)."
 ONCE = "Call each completion once, on every path."
 AS_IT_IS = "Hand it on as it is."
 LIMIT = "Give each call of your back end one time limit: above the back end's own, below the wallet's 20 s."
@@ -328,7 +329,9 @@ def posts_unchanged(seen: AppSeen) -> Iterator[Miss]:
     made = {output + seen.device.output_ends: card for output, card in cards.items()}
     for arrival in seen.came(POST):
         if arrival.sdk_output not in made:
-            yield Miss("a POST with the SDK's sdkOutput, byte for byte", "it carries another text", AS_IT_IS)
+            twice = arrival.sdk_output in {b64encode(text.encode()).decode() for text in made}
+            observed, todo = ("it is encoded twice", ENCODE_ONCE) if twice else ("it carries another text", AS_IT_IS)
+            yield Miss("a POST with the SDK's sdkOutput, byte for byte", observed, todo)
         elif arrival.card != (made[arrival.sdk_output] or arrival.card):
             todo = "Send it for the paymentInstrumentId that the SDK gives with it."
             yield Miss(f"a POST for {made[arrival.sdk_output]}", f"it is for {arrival.card}", todo, rule="APP-3",
@@ -518,7 +521,8 @@ FAILED = ("failed", "without OPC data")
 def cancel_is_no_failure(seen: AppSeen) -> Iterator[Miss]:
     """After a cancel the page does not say what it says after a failure, nor a word for one (English only)."""
     text = seen.message("cancelled")
-    if text and (text in map(seen.message, FAILED) or re.search(r"(?i)error|fail|wrong|unable|sorry", text)):
+    as_failed = seen.message(FAILED[0]) != seen.message("added") and text in map(seen.message, FAILED)
+    if text and (as_failed or re.search(r"(?i)error|fail|wrong|unable|sorry", text)):
         todo = f"Tell {CANCELED} or userCancelled from the other names: enable the button, and say nothing."
         yield Miss("no failure told after a cancel", "the page says that the attempt failed", todo)
 

@@ -191,7 +191,7 @@ def given_bytes_only(seen: AppSeen) -> Iterator[Miss]:
     for record in seen.happened(m.SdkInputReceived, m.DelegateReturned):
         returned = getattr(record.message, "sdk_input", None)
         if returned is not None and c.opaque_text(returned) not in texts:
-            todo = DECODE if any(texts) else f"Return nil: B-DEL-3. {ONLY_200}"
+            todo = DECODE if any(texts) else f"Return nil (B-DEL-3, X-DEL-1). {ONLY_200}"
             what = "empty data" if not returned else f"{len(returned)} bytes that the back end never gave"
             yield Miss("the bytes of the POST's sdkInput, or nil", f"the delegate returned {what}", todo, rule="API-8"
                        if any(texts) else "")  # fmt: skip
@@ -263,7 +263,12 @@ def says_so(seen: AppSeen) -> Iterator[Miss]:
 GO_ON = "Nothing may end or block the process: no `!`, no fatalError, no index that may be missing, no waiting."
 RETURN = (
     "Return from each function, whatever fails: call the completion once on every path, and give each call of the back "
-    "end a time limit (on Linux timeoutIntervalForRequest; timeoutIntervalForResource does nothing there)."
+    "end a time limit. On Linux that is timeoutIntervalForRequest, a second or more below any deadline of your own: "
+    "timeoutIntervalForResource does nothing there, and a request that is cancelled as it times out may never end."
+)
+RETURN_AT_ONCE = (
+    "status() has 100 ms: call the completion once on every path, wait for nothing, and read little. (This is a debug "
+    "build, in which a loop over bytes is slow.)"
 )
 FRESH = "Make the SDK's service anew in each function, from what the app saved: each call has a new handler."
 KEEP_NOTHING = "Await all of it before you return, or leave it out: the wallet suspends the process then."
@@ -290,6 +295,15 @@ def status_is(*, available: bool, todo: str) -> AppJudge:
                 return
 
     return judge  # type: ignore[return-value]
+
+
+def asks_for_authentication(seen: WalletSeen) -> Iterator[Miss]:
+    """`status()` says that the authorization UI authenticates; what false means is not shown, so it is only noted."""
+    for call in of_function(seen, STATUS):
+        if call.answer is not None and call.answer.pass_entries_available and not call.answer.requires_authentication:
+            todo = "Return extensionStatus(requiresAuthentication: true): the document does not say what false does."
+            yield Miss("requiresAuthentication true", "it is false", todo, noted=True)
+            return
 
 
 def no_network(seen: WalletSeen) -> Iterator[Miss]:
@@ -350,7 +364,10 @@ def lists_nothing_unknown(seen: WalletSeen) -> Iterator[Miss]:
 def initialised_each_time(seen: WalletSeen) -> Iterator[Miss]:
     """Each call has made a service of its own."""
     for call in seen.calls:
-        if not seen.during(call, m.ServiceMade, m.ServiceNotMade):
+        gave = call.answer is not None and bool(
+            call.answer.pass_entries_available or call.answer.entries or call.answer.request
+        )
+        if gave and not seen.during(call, m.ServiceMade, m.ServiceNotMade):
             observed = f"{call.call.function}() used one that an earlier call had made"
             yield Miss("a service in each call", observed, FRESH, root=Root.OLD_ANSWER)
             return
@@ -496,7 +513,8 @@ def extension_case(  # noqa: PLR0917 - a row of a table
     def judged(seen: WalletSeen) -> Iterator[Miss]:
         for call in seen.calls:
             if call.failed:
-                todo = RETURN if "within" in call.failed else GO_ON
+                hangs = RETURN_AT_ONCE if call.call.function == STATUS else RETURN
+                todo = hangs if "within" in call.failed else GO_ON
                 yield Miss(f"an answer of {call.call.function}()", call.failed, todo, harms=True, root=Root.NO_ANSWER)
                 return
         yield from judge(seen)
@@ -508,7 +526,8 @@ def extension_case(  # noqa: PLR0917 - a row of a table
 
 SAVED = (*OPENED, CLOSE, c.Do("openCardPage", 1), SETTLE, CLOSE)  # two cards' pages were opened, so both are saved
 OFFERED = all_of(c.in_order, c.button_is("opened", c.SHOWN, todo=SHOW))
-OFFERS_NOTHING = all_of(c.in_order, c.button_is("opened", *c.NOT_OFFERED, todo=SHOW))
+NO_RETRY = f"{SHOW} (A button that makes the GET again is not this one: report .hidden for it.)"
+OFFERS_NOTHING = all_of(c.in_order, c.button_is("opened", *c.NOT_OFFERED, todo=NO_RETRY))
 COMES_BACK = c.button_is("after", c.SHOWN, todo=c.AGAIN, rule="APP-10")
 FAILED_ONCE = all_of(c.in_order, returned_nil, c.post_once, COMES_BACK)
 CANCELS, BREAKS = SetPhone({"ends_with": "userCancelled"}), SetPhone({"ends_with": "walletKitError"})
@@ -532,6 +551,9 @@ ROWS: list[tuple[Any, ...]] = [
      (UsePhone("another wallet"), *OPENED), OFFERS_NOTHING),
     ("screen", "hidden-after-success", "A card that was added is not offered again.", "B-CAN-3", ADDED,
      all_of(c.in_order, c.once_added(c.button_is("after", *c.NOT_SHOWN, todo="Ask canAddCard once more at the end.")))),
+    ("screen", "offered-for-the-watch-after-success", "What the watch lacks is offered after a success (assumed).",
+     "APP-10", (UsePhone("with a watch"), *ADDED),
+     c.once_added(c.button_is("after", c.SHOWN, todo="Ask canAddCard once more at the end: the watch lacks it."))),
     ("screen", "offered-for-the-watch", "A card that only the watch lacks is offered.", "B-CAN-2",
      (UsePhone("card on the phone, not on the watch"), *OPENED), all_of(watch_as_heard, OFFERED)),
     ("form", "one-get-before-service", "The service is made of the GET's sdkInput, decoded once.", "B-INIT-1", OPENED,
@@ -628,6 +650,8 @@ WITH_WATCH = (UsePhone("with a watch"), *SAVED)
 EXTENSION_ROWS: list[tuple[Any, ...]] = [
     ("status", "available-once-saved", "After the app saved a card, status() says that there are entries.",
      "X-STATUS-1", (*SAVED, STATUS_CALL), status_is(available=True, todo=MAKE)),
+    ("status", "asks-for-authentication", "status() says that your authorization UI authenticates.", "X-STATUS-1",
+     (*SAVED, STATUS_CALL), asks_for_authentication),
     ("status", "available-without-the-app", "status() needs no app that runs.", "X-CACHE-1",
      (*SAVED, Die(), STATUS_CALL), status_is(available=True, todo=MAKE)),
     ("status", "unavailable-without-card", "Where nothing was saved, status() says so.", "X-STATUS-2", (STATUS_CALL,),
@@ -657,7 +681,7 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
     ("entries", "twice", "A list that is asked for twice is the same.", "X-ENTRIES-1", (*SAVED, LIST, LIST),
      all_of(lists(ENTRIES, 0, 1), one_get_a_card)),
     ("entries", "initialised-in-each-call", "In one process each call makes the service anew.", "X-HANDLER-1",
-     (*WITH_WATCH, *KEPT), initialised_each_time),
+     (*WITH_WATCH, *KEPT, KEPT[3]), initialised_each_time),
     ("entries", "none-without-card", "Where nothing was saved, the list is empty.", "X-ENTRIES-1", (LIST,),
      lists(ENTRIES)),
     ("entries", "none-when-damaged", "What was saved and cannot be read ends no list.", "X-ENTRIES-1",
@@ -703,6 +727,8 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
      (*SAVED, Hold(POST), REQUEST, Release(POST)), all_of(in_time, request_nil)),
     ("secrecy", "no-sdk-input-in-the-extensions-log", "The extension's log contains no sdkInput.", "REL-3",
      (*SAVED, *KEPT), c.silent("sdkInput")),
+    ("secrecy", "no-session-in-the-extensions-log", "The extension's log contains no session.", "REL-4",
+     (*SAVED, *KEPT), c.silent("session")),
     ("secrecy", "no-sdk-output-in-the-extensions-log", "The extension's log contains no sdkOutput.", "REL-3",
      (*SAVED, REQUEST), c.silent("sdkOutput")),
     ("secrecy", "back-end-only-in-the-extension", "The extension calls the back end, and never the HTTP API.", "API-13",

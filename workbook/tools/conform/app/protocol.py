@@ -238,6 +238,7 @@ class Next(Turn):
     reports: Number = 0
     pass_entries_available: StrictBool = False
     remote_pass_entries_available: StrictBool = False
+    requires_authentication: StrictBool = False
     entries: list[Line] = []
     arts: list[Line] = []
     request: Line = ""

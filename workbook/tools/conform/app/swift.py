@@ -94,7 +94,9 @@ def write_package(package: Path, variant: str, files: Sequence[Path]) -> None:
 def _explain(printed: str) -> str:
     """The compiler's mistakes as it wrote them, without the folder; else its last lines."""
     mistakes = list(dict.fromkeys(re.findall(r"^(?:/.*/)?([^/\n]+\.swift:\d+:\d+: error: .*)$", printed, re.MULTILINE)))
-    shown = "\n".join(mistakes[:10]) or printed[-1000:]
+    # a compiler that crashed has no mistake to show: what it was doing is in numbered lines
+    crashed = re.findall(r"^(?:error: .*|\d+\.\s.*|Assertion .*)$", printed, re.MULTILINE)
+    shown = "\n".join(mistakes[:10] or [line[:300] for line in crashed[:8]]) or printed[-1000:]
     more = f"\nand {len(mistakes) - 10} more" if len(mistakes) > 10 else ""
     if re.search(r"no such module", shown):
         more += f"\n{MODULES} Keep views out of `sources`, and name each other file that is needed."

@@ -9,6 +9,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -93,7 +94,7 @@ class WalletCase:
             finally:
                 command.end()
                 self._server.clients.pop(name, None)
-                self.log += logs.rest()
+                self.log += [replace(line, file="the process's output") for line in logs.rest()]
 
     async def _wait_for(self, name: str, command: StartCommand) -> PlayedCardholder:
         until = monotonic() + START
@@ -109,7 +110,7 @@ class WalletCase:
         """How the process ended, with Swift's own words where it printed some; empty while it runs."""
         if not (ended := command.ended):
             return ""
-        words = re.search(r"Fatal error: .*", command.output.read_text("utf-8", "replace"))
+        words = re.search(r"(?:\S+\.swift:\d+: )?Fatal error: .*", command.output.read_text("utf-8", "replace"))
         return ended if words is None else f"The process ended: {self._clean(words[0])[:300]}"
 
     @staticmethod
@@ -247,6 +248,7 @@ class WalletRun:
         self._server.on_hello, self._server.on_stray = self._greet, self._note_host
         self._playing: dict[str, WalletCase] = {}
         self._never: dict[str, str] = {}
+        self._hung: list[str] = []
         self.results: list[CaseResult] = []
         self.key = self._server.key
         self.sessions: set[str] = set()
@@ -276,8 +278,8 @@ class WalletRun:
             self._progress.ended(result)
 
     async def _judge(self, number: int, case: c.AppCase) -> CaseResult | None:
-        if never := next((self._never[name] for name in functions_of(case) if name in self._never), ""):
-            return CaseResult(case, Verdict.NOT_TESTABLE, why=f"A call of it did not return in {never}.")
+        if why := self._why_not(case):
+            return CaseResult(case, Verdict.NOT_TESTABLE, why=why)
         session = self._run.session(case)
         self.sessions.add(session)
         played = self._playing[f"case{number}"] = WalletCase(self._run, self._server, number, session)
@@ -289,7 +291,11 @@ class WalletRun:
             if played.client is None:
                 self.trouble = str(error)
                 return None
-            miss = Miss("an app that goes on", str(error), b.GO_ON, harms=True, root=Root.NO_ANSWER)
+            hangs = "within" in str(error)
+            if hangs:
+                self._hung.append(case.name)
+            todo = c.SUSPEND_B if hangs else b.GO_ON
+            miss = Miss("an app that goes on", str(error), todo, harms=True, root=Root.NO_ANSWER)
             return CaseResult(case, Verdict.FAIL, (miss,))
         finally:
             del self._playing[played.name]
@@ -303,11 +309,20 @@ class WalletRun:
                 self._never.setdefault(call.call.function, case.name)
         measured = b.measure(seen) if case.measures else ""
         if measured:
-            self._progress.say(measured)
+            self._progress.say(f"{case.name}: {measured}")
         if not seen.saved:
             why = "Nothing was saved in Workbook.sharedFolder: keep there what app and extension share."
             return CaseResult(case, Verdict.NOT_TESTABLE, why=why)
         return conclude_case(case, seen, monotonic() - began, measured)
+
+    def _why_not(self, case: c.AppCase) -> str:
+        """Why the case need not be played: it would wait for what hung before; empty where it need."""
+        for function in sorted(functions_of(case)):
+            if function in self._never:
+                return f"{function}() did not return in {self._never[function]}."
+        if len(self._hung) > 1 and any(isinstance(step, c.Do) for step in case.steps):
+            return f"The app hung in {' and in '.join(self._hung[:2])}."
+        return ""
 
     def _greet(self, client: Client) -> None:
         if (played := self._playing.get(client.device.client.partition("-")[0])) is not None:

@@ -199,6 +199,7 @@ final class App: AppUnderTest, ProvisioningDelegate {
         wasAdded = added || has("takes each end for a success")
         end(Screen(.shown, message: words(added, cancelled, error)))
         if wasAdded, has("is shown after a success") { return }
+        if added, has("hides after a success") { return screen = Screen(.hidden, message: "Added to Wallet") }
         if has("takes each end for a success") { return screen = Screen(.hidden, message: "Added to Wallet") }
         await ask()
     }
@@ -250,7 +251,7 @@ class Handler: IssuerProvisioningExtensionHandler, ExtensionProvisioningDelegate
             guard FileManager.default.createFile(atPath: lock.path, contents: nil), !FileManager.default.fileExists(atPath: lock.path + "2") else { return unavailable }
             try? Data().write(to: URL(fileURLWithPath: lock.path + "2"))
         }
-        return make(cards.map(\.sdkInput))?.extensionStatus(requiresAuthentication: true) ?? unavailable
+        return make(cards.map(\.sdkInput))?.extensionStatus(requiresAuthentication: !has("asks for no authentication")) ?? unavailable
     }
 
     override func passEntries() async -> [PassEntry] { await list { $0.passEntries(withDelegate: self) } }
@@ -260,6 +261,7 @@ class Handler: IssuerProvisioningExtensionHandler, ExtensionProvisioningDelegate
     }
 
     func list(_ entries: (ExtensionProvisioningService) -> [PassEntry]) async -> [PassEntry] {
+        if has("logs the session"), let saved { print("session", saved.session) }
         if has("goes on afterwards"), let backEnd {
             let ids = cards.map(\.id)
             Task.detached {
@@ -283,7 +285,9 @@ class Handler: IssuerProvisioningExtensionHandler, ExtensionProvisioningDelegate
         if has("looks the card up by force") { chosen = cards[cards.firstIndex { $0.id == identifier }!].id }
         let chain = has("reverses the chain") ? certificateChain.reversed() : has("hands on the leaf") ? [certificateChain[0]] : certificateChain
         let swaps = has("swaps nonce and signature")
-        let service = make(await fetch(cards.map(\.id)))
+        let fresh = await fetch(cards.map(\.id))
+        if has("keeps the request's service"), Self.service == nil { Self.service = make(fresh) }
+        let service = has("keeps the request's service") ? Self.service : make(fresh)
         if has("forces what was saved") { _ = service! }
         do {
             return try await service?.generateAddPaymentPassRequestForPassEntryWithIdentifier(
@@ -299,8 +303,9 @@ class Handler: IssuerProvisioningExtensionHandler, ExtensionProvisioningDelegate
     func make(_ inputs: [Data]) -> ExtensionProvisioningService? {
         if has("keeps the service"), let kept = Self.service { return kept }
         let usable = has("takes all or nothing") ? inputs : inputs.filter { (try? ExtensionProvisioningService(sdkInput: $0)) != nil }
-        Self.service = has("forces the service") ? try! ExtensionProvisioningService(sdkInputs: usable) : try? ExtensionProvisioningService(sdkInputs: usable)
-        return Self.service
+        let made = has("forces the service") ? try! ExtensionProvisioningService(sdkInputs: usable) : try? ExtensionProvisioningService(sdkInputs: usable)
+        if has("keeps the service") { Self.service = made }
+        return made
     }
 
     func fetch(_ ids: [String]) async -> [Data] {

@@ -1,0 +1,51 @@
+import Foundation
+import Provisioning
+
+@MainActor
+final class Cardholder: AppUnderTest {
+    private let bank: Bank
+    private var page: CardPage?
+
+    init(backEnd: URL, session: String) {
+        bank = Bank(
+            address: backEnd, token: session, vault: CardVault(folder: Workbook.sharedFolder),
+            isInWallet: { Workbook.holds($0) })
+    }
+
+    var screen: Screen {
+        guard let page else { return Screen(.absent) }
+        switch page.button {
+        case .none: return Screen(.absent, message: page.text)
+        case .add: return Screen(.shown, message: page.text)
+        case .waiting: return Screen(.disabled, message: page.text)
+        case .gone: return Screen(.hidden, message: page.text)
+        }
+    }
+
+    func openCardPage(_ card: String) {
+        page?.close()
+        let page = CardPage(card: card, bank: bank)
+        self.page = page
+        page.open()
+    }
+
+    func tapAdd() { page?.add(on: UIViewController()) }
+
+    func closeCardPage() {
+        page?.close()
+        page = nil
+    }
+}
+
+@main
+struct ConformTest {
+    static func main() async throws {
+        try await conform(
+            app: Cardholder.init,
+            handler: {
+                WalletHandler(
+                    vault: CardVault(folder: Workbook.sharedFolder),
+                    isOnPhone: { Workbook.holds($0) }, isOnWatch: { Workbook.holds($0, onWatch: true) })
+            })
+    }
+}
