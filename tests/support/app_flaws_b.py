@@ -76,7 +76,7 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
         "concurrency.disabled-in-the-wallet",
     ),
     "asks twice": (
-        "The GET and the SDK's client belong to the opening",
+        "Call the SDK in the order of the flow",
         "concurrency.one-get-a-page",
     ),
     "stays disabled": (
@@ -309,7 +309,7 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
         "status.unavailable-without-card",
     ),
     "never completes": (
-        "Return from each function, whatever fails",
+        "status() has 100 ms",
         "status.unavailable-without-card",
     ),
 }

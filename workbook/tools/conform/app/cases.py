@@ -478,7 +478,8 @@ def activity_there(seen: AppSeen) -> Iterator[Miss]:
 def own_back_end_only(seen: AppSeen) -> Iterator[Miss]:
     """The app's process talks to its back end and to nobody else."""
     for host in sorted(seen.hosts - {seen.back_end}):
-        yield Miss("calls of the back end only", f"the app asked for {host}", "Only your back end calls the HTTP API.")
+        todo = "Only your back end calls the HTTP API."
+        yield Miss("calls of the back end only", f"the app asked for {host}", todo, root=Root.KEY)
     for arrival in seen.arrivals:
         if arrival.request.header("x-api-key") is not None:
             yield Miss("no API key in the app", "a request carried x-api-key", "Keep the key on your back end.")

@@ -178,7 +178,7 @@ def service_made(seen: AppSeen) -> Iterator[Miss]:
     texts = {arrival.given for arrival in seen.came(GET)}
     calls = seen.happened(m.ServiceCalled)
     if not calls:
-        yield Miss("a ProvisioningService", "none was made", "Make it of the GET's sdkInput.", root=Root.PLAIN_CALL)
+        yield Miss("a ProvisioningService", "none was made", "Make it of the GET's sdkInput.")
     for record in calls:
         if c.opaque_text(getattr(record.message, "sdk_input", b"")) not in texts:
             yield Miss("a service of the GET's sdkInput", "it was made of other bytes", DECODE, rule="API-8",
