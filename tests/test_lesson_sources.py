@@ -65,10 +65,10 @@ def test_each_gap_of_the_document_is_taught(gap):
         ("04", "What a `Pass` holds is defined by the platform, not by the service"),
         ("05", "by the watch's app on the phone, as here, or by the wallet app on the watch (`X-ENTRIES-2`)"),
         ("05", "`configuration`, `certificateChain`, `nonce`, `nonceSignature` and the `delegate` (`X-GEN-1`)"),
-        ("05", "It does not show that one runs inside the other (*inferred*)"),
+        ("05", "That step 5 runs inside step 4 is *inferred*"),
         ("04", "the wallet waits 20 s (*wallet*), and no card is added"),
         ("04", "Then the button is gone though the watch lacks the card (*inferred*)"),
-        ("05", "no webhook, no notification (`GAP-6`). It shows five callbacks and no others"),
+        ("05", "no webhook, no notification (`GAP-6`). It shows only these callbacks"),
         ("05", "It does not say what follows: the wallet does not list the app, and nobody learns why (*wallet*)"),
     ],
 )

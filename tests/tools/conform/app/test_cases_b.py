@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,19 @@ from workbook.tools.conform.app.run import load_app
 
 HEAD = 'name = "mine"\nplatform = "B"\n'
 ROUTES = '[get]\npath = "/a/{id}"\n[post]\npath = "/b/{id}"\n'
+
+# It greets as the stand-in does, and prints what it is told.
+GREET = """
+import json, os, sys, urllib.error, urllib.request
+name = os.environ.get("WORKBOOK_PHONE_CLIENT", "app")
+call = {"client": name, "platform": sys.argv[1], "variant": sys.argv[2], "protocol": 1}
+url, key = os.environ["WORKBOOK_PHONE_URL"], os.environ["WORKBOOK_PHONE_KEY"]
+request = urllib.request.Request(url + "/phone/v1/hello", json.dumps(call).encode(), {"x-workbook-key": key})
+try:
+    urllib.request.urlopen(request)
+except urllib.error.HTTPError as error:
+    print(error.read().decode())
+"""
 
 
 def test_every_case_has_a_mistake_that_it_finds_or_a_reason() -> None:
@@ -68,3 +84,24 @@ def test_a_program_that_calls_nothing_ends_the_run_with_what_it_printed(
     code = main(["conform", "app", str(tmp_path / "app.toml"), "--only", "status", "--out", str(tmp_path / "out")])
     assert code == ExitCode.NOTHING_DONE
     assert "no test here" in (tmp_path / "out/conform.md").read_text("utf-8") + capsys.readouterr().err
+
+
+def test_a_program_for_the_other_platform_is_told_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "greet.py"
+    program.write_text(GREET, "utf-8")
+    for platform, other, variant in (("B", "A", "from-0.4.0"), ("A", "B", "later")):
+        start = shlex.join([sys.executable, str(program), other, variant])
+        head = f'name = "mine"\nplatform = "{platform}"\n[start]\ncommand = {json.dumps(start)}\n'
+        (tmp_path / "app.toml").write_text(head + ROUTES, "utf-8")
+        line = [
+            "conform",
+            "app",
+            str(tmp_path / "app.toml"),
+            "--only",
+            "app.form.adds-the-card",
+            "--out",
+            str(tmp_path / "out"),
+        ]
+        assert main(line) == ExitCode.NOTHING_DONE
+        told = (tmp_path / "out/conform.md").read_text("utf-8") + capsys.readouterr().err
+        assert f"platform {other}'s SDK" in told

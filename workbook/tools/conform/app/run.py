@@ -19,11 +19,13 @@ from pydantic import Field
 
 from workbook.base.forms import Form, Mistakes, Says, Text, Texts, read_form, read_toml
 from workbook.base.secrecy import Secrets
+from workbook.errors import ParameterError
 from workbook.flows.variants import A_FROM_0_4_0, B_LATER, variant_a
 from workbook.tools.conform.app import cases as c
 from workbook.tools.conform.app.cases import AppCase
 from workbook.tools.conform.app.cases_b import APP_CASES_B
 from workbook.tools.conform.app.compiling import command, compiled, files_of, missing
+from workbook.tools.conform.app.device import DeviceA
 from workbook.tools.conform.app.phone import Client, PhoneServer
 from workbook.tools.conform.app.stage import TEMPO, AppRun, AppStage, NoAnswerError, PlayedCardholder, conclude_case
 from workbook.tools.conform.app.swift import build, missing_swift
@@ -264,6 +266,8 @@ class _AppProcess:
 
     def _greet(self, client: Client) -> None:
         """Play the cardholder for this app from its first call on: it asks what to do at once."""
+        if not isinstance(client.device, DeviceA):
+            raise ParameterError('This program calls platform B\'s SDK: write platform = "B" in app.toml.')
         if client.device.client == NAME:
             self._cardholder = PlayedCardholder(client, self._ended)
             client.on_next = self._cardholder.on_next

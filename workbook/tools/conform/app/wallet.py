@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from workbook.base.secrecy import Secrets
+from workbook.errors import ParameterError
 from workbook.simulation.http import Request
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app import cases as c
@@ -56,7 +57,13 @@ class WalletCase:
         self._greeted: dict[str, PlayedCardholder] = {}
 
     def greet(self, client: Client) -> None:
-        """A process of this case has made its first call: it gets the case's one phone and one back end."""
+        """A process of this case has made its first call: it gets the case's one phone and one back end.
+
+        Raises:
+            ParameterError: the program was made for platform A.
+        """
+        if not isinstance(client.device, DeviceB):
+            raise ParameterError('app.toml says platform = "B", and this program calls platform A\'s SDK.')
         if self.client is None:
             number = int(self.name.removeprefix("case"))
             fresh = self._server.new(self.name, client.device.variant, number, session=self.session)
