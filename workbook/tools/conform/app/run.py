@@ -226,9 +226,10 @@ def conform_app(
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
         stopping.run(partial(process.run_cases, port))
-    ended = {result.case.name: result for result in process.results}
-    results = [ended[case.name] for case in run.cases if case.name in ended]
-    left = [case for case in run.cases if case.name not in ended]
+    # on platform B several cases run at once, and end in any order; a name may be there twice
+    ended = {id(result.case): result for result in process.results}
+    results = [ended[id(case)] for case in run.cases if id(case) in ended]
+    left = [case for case in run.cases if id(case) not in ended]
     if not stopping.asked:
         for case in left:
             results.append(CaseResult(case, Verdict.NOT_TESTABLE, why=process.trouble))
