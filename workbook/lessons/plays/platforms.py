@@ -77,7 +77,31 @@ def serve_phone(setup: Setup, platform: str, phone: str, port: int, pace: float)
     return served
 
 
-class PlatformA(Verbs):
+class InApp(Verbs):
+    """What both platforms' apps have."""
+
+    platform: str
+    phones: tuple[str, ...]
+
+    @needs_lab("serve_phone()")
+    def serve_phone(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0) -> LiveOnly:
+        """Serve a phone for your own app's test, and watch phone, messages and states while the test runs.
+
+        It is `workbook phone` in a notebook: `settings` has the test's two environment variables, `stop()` ends it.
+
+        Args:
+            phone: one of `phones`.
+            port: where it listens; 0 takes any free one.
+            pace: multiplies the SDK's seconds; 0 answers at once.
+
+        Raises:
+            ParameterError: there is no such phone.
+            ConfigurationError: the port is taken.
+        """
+        return serve_phone(self._setup, self.platform, phone, port, pace)
+
+
+class PlatformA(InApp):
     """Platform A of a session: `create` for the SDK by hand, `play` for a whole flow, `live` to press it yourself.
 
     `serve_phone` serves a phone for an app of your own.
@@ -89,6 +113,7 @@ class PlatformA(Verbs):
     """
 
     in_python = "session.platform_a"
+    platform = "A"
     phones = tuple(PHONES_A)
     variants = tuple(VARIANTS_A)
     damages = tuple(DAMAGES)
@@ -189,23 +214,6 @@ class PlatformA(Verbs):
 
         return stage("platform A", **{"variant": self._setup.variant_a.name} | choices)
 
-    @needs_lab("serve_phone()")
-    def serve_phone(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0) -> LiveOnly:
-        """Serve a phone for your own app's test, and watch phone, messages and states while the test runs.
-
-        It is `workbook phone` in a notebook: `settings` has the test's two environment variables, `stop()` ends it.
-
-        Args:
-            phone: one of `phones`.
-            port: where it listens; 0 takes any free one.
-            pace: multiplies the SDK's seconds; 0 answers at once.
-
-        Raises:
-            ParameterError: there is no such phone.
-            ConfigurationError: the port is taken.
-        """
-        return serve_phone(self._setup, "A", phone, port, pace)
-
     def machine(self, variant: str | None = None) -> Machine:
         """The flow's table of states and events: `f"{machine:md}"` and `f"{machine:mermaid}"` draw it."""
         return self._setup.on_a(variant).machine
@@ -215,7 +223,7 @@ class PlatformA(Verbs):
         return difference(VARIANTS_A["before-0.4.0"].machine, VARIANTS_A["from-0.4.0"].machine)
 
 
-class PlatformB(Verbs):
+class PlatformB(InApp):
     """Platform B of a session, in the app: `service` for the SDK by hand, `play` for a whole flow, `live` to press it.
 
     Attributes:
@@ -225,6 +233,7 @@ class PlatformB(Verbs):
     """
 
     in_python = "session.platform_b"
+    platform = "B"
     phones = tuple(PHONES_B)
     variants = tuple(VARIANTS_B)
     apps = tuple(APPS_B)
@@ -322,23 +331,6 @@ class PlatformB(Verbs):
         from workbook.lessons.widgets.stage import stage  # widgets are for notebooks
 
         return stage("platform B", **{"variant": self._setup.variant_b.name} | choices)
-
-    @needs_lab("serve_phone()")
-    def serve_phone(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0) -> LiveOnly:
-        """Serve a phone for your own app's test, and watch phone, messages and states while the test runs.
-
-        It is `workbook phone` in a notebook: `settings` has the test's two environment variables, `stop()` ends it.
-
-        Args:
-            phone: one of `phones`.
-            port: where it listens; 0 takes any free one.
-            pace: multiplies the SDK's seconds; 0 answers at once.
-
-        Raises:
-            ParameterError: there is no such phone.
-            ConfigurationError: the port is taken.
-        """
-        return serve_phone(self._setup, "B", phone, port, pace)
 
     def migration(self) -> Difference:
         """What changes in the flow from the earlier variant to the later one."""
