@@ -6,6 +6,7 @@ from operator import attrgetter
 from types import SimpleNamespace
 
 import workbook as wb
+from workbook.lessons.plays.platforms import InApp
 
 HEAD = """# The Python names
 
@@ -74,7 +75,7 @@ def described(name, value):
 
 def methods(name, kind):
     """The public methods and properties that a class of ours defines."""
-    for key, member in vars(kind).items():
+    for key, member in (vars(kind) | (vars(InApp) if issubclass(kind, InApp) else {})).items():
         plain = member.__func__ if isinstance(member, staticmethod | classmethod) else member
         if key.startswith("_") or not (inspect.isfunction(plain) or isinstance(plain, property)):
             continue

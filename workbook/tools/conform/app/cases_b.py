@@ -282,6 +282,18 @@ def refusals(seen: WalletSeen, call: HandlerCall) -> list[str]:
             if isinstance(error, m.ServiceNotMade | m.SdkThrew)]  # fmt: skip
 
 
+def provoked(judge: Any, *events: type[Event]) -> Any:
+    """The judge's misses; where it has none and none of these events happened, that nothing was there to judge."""
+
+    def judged(seen: WalletSeen) -> Iterator[Miss]:
+        misses = tuple(judge(seen))
+        yield from misses
+        if not misses and not seen.happened(*events):
+            yield c.never_came(events[0].says)
+
+    return judged
+
+
 def status_is(*, available: bool, todo: str) -> AppJudge:
     """Each `status()` said this."""
 
@@ -663,12 +675,13 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
     ("status", "available-when-partly-usable", "One sdkInput that is refused hides no other card (assumed).", "APP-11",
      (*SAVED, Expire((0,)), STATUS_CALL),
      status_is(available=True, todo=LEAVE_OUT)),
-    ("status", "no-network", "status() makes no network call.", "X-STATUS-3", (*SAVED, STATUS_CALL), no_network),
+    ("status", "no-network", "status() makes no network call.", "X-STATUS-3", (*SAVED, STATUS_CALL),
+     provoked(no_network, m.ServiceMade)),
     ("status", "cold-within-100-ms", "status() of a new process returns within 100 ms.", "X-STATUS-3",
-     (*SAVED, *(STATUS_CALL,) * 3), within_limit, {"measures": True}),
+     (*SAVED, *(STATUS_CALL,) * 3), provoked(within_limit, m.ServiceMade), {"measures": True}),
     ("status", "warm-within-100-ms", "status() of a running process returns within 100 ms.", "X-STATUS-3",
-     (*SAVED, *(KEPT[0],) * 4), within_limit, {"measures": True}),
-    ("status", "twice-at-once", "Two calls at the same time get the same answer.", "X-STATUS-1",
+     (*SAVED, *(KEPT[0],) * 4), provoked(within_limit, m.ServiceMade), {"measures": True}),
+    ("status", "twice-at-once", "Two calls at the same time get the same answer (assumed).", "APP-11",
      (*SAVED, AtOnce((STATUS_CALL, STATUS_CALL))), status_is(available=True, todo=NO_LOCK)),
     ("entries", "phone-list", "passEntries() returns the SDK's list for the phone.", "X-ENTRIES-1",
      (*SAVED, STATUS_CALL, LIST), lists(ENTRIES, 0, 1)),
@@ -676,14 +689,14 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
      (*WITH_WATCH, STATUS_CALL, WATCH_LIST), lists(REMOTE_ENTRIES, 0, 1)),
     ("entries", "watch-list-first", "The lists may be asked for in either order.", "X-FLOW-1",
      (*WITH_WATCH, STATUS_CALL, WATCH_LIST, LIST), all_of(lists(REMOTE_ENTRIES, 0, 1), lists(ENTRIES, 0, 1))),
-    ("entries", "both-at-once", "Both lists may be asked for at the same time.", "X-HANDLER-1",
+    ("entries", "both-at-once", "Both lists may be asked for at the same time (assumed).", "APP-11",
      (*WITH_WATCH, AtOnce((LIST, WATCH_LIST))), all_of(lists(REMOTE_ENTRIES, 0, 1), lists(ENTRIES, 0, 1))),
     ("entries", "twice", "A list that is asked for twice is the same.", "X-ENTRIES-1", (*SAVED, LIST, LIST),
      all_of(lists(ENTRIES, 0, 1), one_get_a_card)),
     ("entries", "initialised-in-each-call", "In one process each call makes the service anew.", "X-HANDLER-1",
      (*WITH_WATCH, *KEPT, KEPT[3]), initialised_each_time),
-    ("entries", "none-without-card", "Where nothing was saved, the list is empty.", "X-ENTRIES-1", (LIST,),
-     lists(ENTRIES)),
+    ("entries", "none-without-card", "Where nothing was saved, the list ends well.", "X-ENTRIES-1", (LIST,),
+     lists_nothing_unknown),
     ("entries", "none-when-damaged", "What was saved and cannot be read ends no list.", "X-ENTRIES-1",
      (*SAVED, Damage(), LIST), lists_nothing_unknown),
     ("entries", "refreshed-when-expired", "Fresh data from the back end takes the place of what expired (assumed).",
@@ -697,14 +710,16 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
     ("entries", "back-end-slow-for-the-watch", "remotePassEntries() returns within 20 s, while the back end hangs.",
      "X-ENTRIES-3", (*WITH_WATCH, Hold(GET), WATCH_LIST, Release(GET)), in_time),
     ("entries", "nothing-afterwards", "Nothing goes on after a list was returned (assumed).", "APP-11",
-     (*SAVED, WalletCall(STATUS, stays=0.6), WalletCall(ENTRIES, stays=0.6)), nothing_afterwards),
-    ("art", "of-the-card", "Each entry has the picture of its own card.", "X-ART-1", (*SAVED, LIST), art_of_the_card),
+     (*SAVED, WalletCall(STATUS, stays=0.6), WalletCall(ENTRIES, stays=0.6)),
+     provoked(nothing_afterwards, m.SdkPassEntriesCalled)),
+    ("art", "of-the-card", "Each entry has the picture of its own card.", "X-ART-1", (*SAVED, LIST),
+     provoked(art_of_the_card, m.CardArtForIdAsked, m.CardArtForBrandAsked)),
     ("art", "of-the-card-on-the-watch", "Each entry of the watch's list has the picture of its own card.", "X-ART-1",
-     (*WITH_WATCH, WATCH_LIST), art_of_the_card),
+     (*WITH_WATCH, WATCH_LIST), provoked(art_of_the_card, m.CardArtForIdAsked, m.CardArtForBrandAsked)),
     ("request", "made", "The handler returns the SDK's request.", "X-GEN-1", (*SAVED, STATUS_CALL, LIST, REQUEST),
      request_made),
-    ("request", "handed-on-unchanged", "The SDK gets what the wallet gave, unchanged.", "X-GEN-1", (*SAVED, REQUEST),
-     handed_on),
+    ("request", "handed-on-unchanged", "The SDK gets what the wallet gave, unchanged (inferred).", "X-GEN-1",
+     (*SAVED, REQUEST), handed_on),
     ("request", "output-unchanged", "The POST carries the sdkOutput as base64 text, once, for its card.", "X-DEL-1",
      (*SAVED, REQUEST), c.output_unchanged),
     ("request", "input-unchanged", "The delegate returns the POST's sdkInput, decoded once.", "X-DEL-1",
@@ -712,7 +727,7 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
     ("request", "second-card", "A request is for the card that the wallet names.", "X-GEN-1",
      (*SAVED, WalletCall(GENERATE, card=1)), all_of(request_made, c.posts_unchanged)),
     ("request", "nil-when-the-sdk-throws", "The handler returns nil when the SDK throws.", "X-GEN-1",
-     (*SAVED, Swap(), REQUEST), request_nil),
+     (*SAVED, Swap(), REQUEST), provoked(request_nil, m.ExtensionProvisionCalled)),
     ("request", "nil-for-an-unknown-card", "For an identifier that nobody knows the handler returns nil.", "X-GEN-1",
      (*SAVED, WalletCall(GENERATE, card=99)), request_nil),
     ("request", "nil-without-card", "Where nothing was saved, the handler returns nil.", "X-GEN-1", (REQUEST,),
@@ -726,11 +741,11 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
     ("request", "back-end-slow", "The handler returns within 20 s, also while the back end hangs.", "REL-5",
      (*SAVED, Hold(POST), REQUEST, Release(POST)), all_of(in_time, request_nil)),
     ("secrecy", "no-sdk-input-in-the-extensions-log", "The extension's log contains no sdkInput.", "REL-3",
-     (*SAVED, *KEPT), c.silent("sdkInput")),
+     (*SAVED, *KEPT), provoked(c.silent("sdkInput"), m.ServiceMade)),
     ("secrecy", "no-session-in-the-extensions-log", "The extension's log contains no session.", "REL-4",
      (*SAVED, *KEPT), c.silent("session")),
     ("secrecy", "no-sdk-output-in-the-extensions-log", "The extension's log contains no sdkOutput.", "REL-3",
-     (*SAVED, REQUEST), c.silent("sdkOutput")),
+     (*SAVED, REQUEST), provoked(c.silent("sdkOutput"), m.ExtensionProvisionCalled)),
     ("secrecy", "back-end-only-in-the-extension", "The extension calls the back end, and never the HTTP API.", "API-13",
      (*SAVED, LIST, REQUEST), c.own_back_end_only),
 ]  # fmt: skip
