@@ -27,7 +27,9 @@ def captions(live: LivePhone, least: int) -> list[str]:
     until = monotonic() + 20
     while len(live._player.player_data["frames"]) < least and monotonic() < until:
         sleep(0.02)
-    return [frame["caption"] for frame in live._player.player_data["frames"]]
+    shown = [frame["caption"] for frame in live._player.player_data["frames"]]
+    assert len(shown) >= least, shown
+    return shown
 
 
 @pytest.mark.slow
@@ -75,7 +77,7 @@ def test_the_panels_follow_an_app_and_an_extension_of_platform_b() -> None:
             extension = call("makeExtensionService", sdkInputs=[sdk_input])["service"]
             assert call("passEntries", service=extension)["entries"] == [CARD]
             assert call("holds", card=CARD, onWatch=True) == {"holds": False}
-        assert "card art" in captions(live, 10)[-1] or "cardArt" in captions(live, 10)[-1]
+        assert "cardArt" in captions(live, 9)[-1]
     finally:
         live.stop()
 
