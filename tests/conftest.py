@@ -129,15 +129,6 @@ def pytest_sessionstart():
     own_code.NOTICEABLE = 60.0  # on a busy machine no run finds that its code took long, but in the test about that
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item):
-    """A notebook's kernel starts as `workbook render` starts it: a form that nobody fills in is not shown."""
-    with pytest.MonkeyPatch.context() as patch:
-        if item.path.suffix == ".ipynb":
-            patch.setenv("WORKBOOK_UNATTENDED", "1")
-        return (yield)
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown():
     """Give the signals back that a command took over which the test carried out in this process."""
