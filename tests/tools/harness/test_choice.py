@@ -1,4 +1,4 @@
-"""Which cases are run, what several rounds come to, what the baseline makes of it, and the exit code."""
+"""Which cases are run, what the baseline makes of it, and the exit code."""
 
 from argparse import Namespace
 from datetime import date
@@ -13,7 +13,6 @@ from workbook.tools.commands import read_baseline
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import load_baseline
 from workbook.tools.conform.back_end.model import BackEndResult
-from workbook.tools.conform.back_end.schedule import Rounds
 from workbook.tools.harness.model import Root, RunFinding, Verdict
 from workbook.tools.harness.output import to_junit
 from workbook.tools.harness.report import About, conclude, exit_code, to_json
@@ -22,7 +21,6 @@ from workbook.tools.harness.selection import (
     Baseline,
     Known,
     Options,
-    again,
     apply_baseline,
     choose_cases,
     new_baseline,
@@ -66,47 +64,11 @@ def test_a_pattern_that_means_nothing_is_an_error(pattern, told):
     assert told in str(refused.value)
 
 
-def test_what_a_report_names_and_is_no_more_is_left_out():
-    assert [case.name for case in again(CASES, [NAMES[3], "gone", NAMES[1]])] == [NAMES[1], NAMES[3]]
-
-
-def ended(*verdicts):
-    rounds = Rounds()
-    for verdict in verdicts:
-        rounds.keep(BackEndResult(ONE, Verdict(verdict), why="kept" if verdict == "fail" else ""))
-    return rounds.ended(ONE.name)
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "verdict"),
-    [
-        (["pass"], "pass"),
-        (["pass"] * 9, "pass"),
-        (["fail"] * 3, "fail"),
-        (["pass", "fail", "pass"], "flaky"),
-        (["warn", "fail"], "flaky"),
-        (["pass", "note"], "flaky"),
-        (["pass", "not testable"], "pass"),
-        (["not testable"], "not testable"),
-        (["not applicable"] * 2, "not applicable"),
-        (["fail", "harness error", "pass"], "harness error"),
-    ],
-)
-def test_a_case_that_does_not_end_the_same_each_time_is_flaky(verdicts, verdict):
-    assert ended(*verdicts).verdict == verdict
-
-
-def test_a_flaky_case_says_how_often_it_ended_how():
-    assert ended("pass", "fail", "pass").why == "Of 3 rounds: fail in 1, pass in 2."
-    assert Rounds().ended("nothing") is None
-
-
 @pytest.mark.parametrize(
     ("verdict", "entry", "becomes", "stale"),
     [
         ("fail", Known(ONE.name, "why"), "known", ""),
         ("warn", Known(ONE.name, "why"), "known", ""),
-        ("flaky", Known(ONE.name, "why"), "known", ""),
         ("not looked at", Known(ONE.name, "why"), "known", ""),
         ("fail", Known(ONE.name, "why", TODAY), "known", ""),
         ("fail", Known(ONE.name, "why", date(2030, 5, 31)), "fail", "its last day was 2030-05-31"),
@@ -160,7 +122,6 @@ def test_what_is_wrong_with_a_baseline_is_told(tmp_path, text, mistake):
         (["warn"], {}, 0),
         (["warn"], {"strict": True}, 1),
         (["pass", "fail"], {}, 1),
-        (["pass", "flaky"], {}, 1),
         (["pass"], {"stale": ("an entry",)}, 1),
         (["pass"], {"findings": (RunFinding(Root.PLAIN_CALL, "", ""),)}, 1),
         (["pass"], {"findings": (RunFinding(Root.LIMIT, "", ""),)}, 0),
@@ -217,9 +178,7 @@ def test_an_older_report_is_a_baseline_that_nobody_has_to_keep_true(tmp_path):
     assert stale == ()
 
 
-@pytest.mark.parametrize(
-    ("verdict", "becomes"), [("fail", "warn"), ("flaky", "warn"), ("not looked at",) * 2, ("pass",) * 2]
-)
+@pytest.mark.parametrize(("verdict", "becomes"), [("fail", "warn"), ("not looked at",) * 2, ("pass",) * 2])
 def test_a_case_that_the_baseline_does_not_know_fails_no_run_until_it_is_taken_in(verdict, becomes):
     baseline = Baseline((), frozenset({TWO.name}))
     (result,), stale = apply_baseline(baseline, [BackEndResult(ONE, Verdict(verdict))], CASES, TODAY)

@@ -17,7 +17,7 @@ def record(verdict=None, misses=(MISS,), **about):
     """A run of one case; of none without a verdict."""
     if verdict is None:
         return replace(recorded(**about), cases=())
-    missed = misses if verdict in ("fail", "warn", "known", "flaky") else ()
+    missed = misses if verdict in ("fail", "warn", "known") else ()
     return recorded(result(NAMES[0], Verdict(verdict), missed), **about)
 
 
@@ -40,7 +40,6 @@ def record(verdict=None, misses=(MISS,), **about):
         ("fail", "fail", CaseChange.STILL),
         ("fail", "known", CaseChange.STILL),
         ("fail", "pass", CaseChange.FIXED),
-        ("flaky", "note", CaseChange.FIXED),
         ("not testable", "pass", CaseChange.FIXED),
         ("not looked at", "pass", CaseChange.FIXED),
         (None, "fail", CaseChange.NEW),

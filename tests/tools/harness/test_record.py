@@ -31,6 +31,7 @@ from workbook.base.rules import Owner
 from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end.schedule import combine
 from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.notebook import Result
 from workbook.tools.harness.output import reports
 from workbook.tools.harness.report import (
     PHONE,
@@ -79,7 +80,7 @@ def test_a_case_says_how_to_run_it_again_and_who_has_to_act():
     assert case.misses[0].rule == case.rule
     (ours,) = recorded(result(verdict=Verdict.HARNESS_ERROR, misses=(), seen=None), config="").cases
     assert ours.owner is Owner.WORKBOOK
-    assert ours.reproduce == f"conform(config, RunOptions([CASES[{NAME!r}]]))"  # no file, so no command line would do
+    assert ours.reproduce == ""  # no file, so no command line would do
     assert ours.exchanges == ()
 
 
@@ -116,16 +117,18 @@ def test_a_case_with_two_apps_has_the_exchanges_of_one_after_those_of_the_other(
 
 
 @pytest.mark.rule("REL-2", "REL-3")
-def test_what_other_rounds_sent_is_taken_out_too():
-    other = "cards of another round, as the API gave them"
+def test_what_other_cases_sent_is_taken_out_too():
+    def first_of(miss, *values):
+        others = [result("relay.get.path", seen=seen(replace(arrived(), given=value))) for value in values]
+        return recorded(result(misses=(miss,)), *others).cases[0]
+
+    other = "cards of another case, as the API gave them"
     miss = replace(MISS, observed=f"it says {other}")
-    kept, without = (recorded(result(misses=(miss,)), values=values).cases[0] for values in ((), (other,)))
-    assert other in kept.misses[0].observed
-    assert "opaque data was here" in without.misses[0].observed
+    assert other in first_of(miss).misses[0].observed
+    assert "opaque data was here" in first_of(miss, other).misses[0].observed
     canary = f"canary-{'0a1' * 6}"
     told = replace(MISS, observed=b64encode(f"..{canary}".encode()).decode())
-    (case,) = recorded(result(misses=(told,)), values=(f"{canary}, and more than that",)).cases
-    assert "a canary was here" in case.misses[0].observed
+    assert "a canary was here" in first_of(told, f"{canary}, and more than that").misses[0].observed
 
 
 @pytest.mark.rule("REL-3")
@@ -163,13 +166,6 @@ def test_what_says_whether_an_answer_may_be_kept_is_shown():
     assert phone.answer.headers == (("Cache-Control", "public, max-age=60"),)
 
 
-def test_when_a_case_began_is_told_from_the_first_on():
-    later = result(NAME, seen=seen(call(began=103.5, ended=104.0), arrived(103.6)))
-    nothing = result("relay.get.key-once", Verdict.NOT_TESTABLE, (), seen=None)
-    record = recorded(result("relay.get.path"), later, nothing)
-    assert [case.began for case in record.cases] == [0.0, 3.5, None]
-
-
 def test_a_call_without_an_answer_says_why():
     (lost,) = only(LOST)
     assert (lost.status, lost.answer, lost.ending) == (None, None, "no answer came in time")
@@ -181,11 +177,11 @@ def test_a_back_end_that_repeats_itself_without_end_does_not_fill_the_report():
 
 
 def test_what_is_worth_another_run_is_named():
-    names = recorded(unfinished=("relay.get.late",)).to_rerun
+    names = Result(recorded(unfinished=("relay.get.late",))).failed
     verdicts = {case.name: case.verdict for case in recorded().cases}
     assert {verdicts.get(name) for name in names} == {
         None,
-        *map(Verdict, ("warn", "fail", "known", "flaky", "harness error")),
+        *map(Verdict, ("warn", "fail", "known", "harness error")),
     }
     assert names[-1] == "relay.get.late"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -59,15 +58,7 @@ Secrets come from the environment; the configuration only names the variables.""
         parser.add_argument(
             "--check-config", action="store_true", help="explain every mistake of CONFIG, or print it with the defaults"
         )
-        parser.add_argument(
-            "--dry-run", action="store_true", help="count the cases that would run, and explain the rest"
-        )
         _add_run(parser, "default: the configuration's")
-        parser.add_argument(
-            "--rerun-failed", type=Path, metavar="REPORT", help="run only what failed in this conform.json"
-        )
-        parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each case N times")
-        parser.add_argument("--keep-going", action="store_true", help="run every case, even where a plain call fails")
 
     text = "test your own app: the workbook plays cardholder, SDK, wallet and back end in front of it"
     parser = add(commands, "conform app", app, text, codes.replace("back end", "app"))
@@ -90,16 +81,12 @@ def _add_run(parser: argparse.ArgumentParser, seed: str) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run cases, list them, or say what the configuration means or what would be run."""
+    """Run cases, list them, or print what the configuration means."""
     from workbook.tools.conform.back_end.cases import CASES
     from workbook.tools.conform.back_end.config import as_toml, load_config
-    from workbook.tools.harness.report import read_report
-    from workbook.tools.harness.selection import again, choose_cases
+    from workbook.tools.harness.selection import choose_cases
 
     cases = choose_cases(CASES, options.only)
-    if options.rerun_failed is not None:
-        names = {case.name for case in again(CASES, read_report(options.rerun_failed).to_rerun)}
-        cases = tuple(case for case in cases if case.name in names)
     if options.list:
         return list_cases(cases)
     close = get_close_matches(str(options.config), ("run", "app", "init"), n=1)
@@ -112,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     if options.check_config:
         say(as_toml(config).rstrip())
         return ExitCode.OK
-    return _count(cases, config) if options.dry_run else _carry_out(options, cases, config)
+    return _carry_out(options, cases, config)
 
 
 def app(options: argparse.Namespace) -> int:
@@ -148,23 +135,6 @@ def app(options: argparse.Namespace) -> int:
     return _show(options, record)
 
 
-def _count(cases: Sequence[BackEndCase], config: Config) -> int:
-    """Print how many cases of each group would run, and by name which would not and why."""
-    from workbook.tools.conform.back_end.schedule import without
-
-    reasons = {}
-    for case in cases:
-        left_out = without(case, config.expected)
-        if left_out is not None:
-            reasons[case.name] = f"{left_out.verdict}. {left_out.why}"
-    ready = Counter(case.group for case in cases if case.name not in reasons)
-    groups = ", ".join(f"{count} {group}" for group, count in ready.items()) or "none"
-    say(f"{ready.total()} of {len(cases)} cases would run: {groups}")
-    for name, reason in reasons.items():
-        say(f"{name}: {reason}")
-    return ExitCode.OK
-
-
 def _carry_out(options: argparse.Namespace, cases: Sequence[BackEndCase], config: Config) -> int:
     """Run the cases and write the reports; the worst verdict decides the exit code."""
     from workbook.tools.conform.back_end.cases import CASES
@@ -173,20 +143,12 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[BackEndCase], config
     from workbook.tools.harness.output import write_reports
     from workbook.tools.harness.progress import Terminal
 
-    if options.repeat < 1:
-        raise ParameterError(f"--repeat is {options.repeat}. Give a whole number from 1.")
     baseline = read_baseline(options)
-    if options.rerun_failed is not None and not cases:
-        say("Nothing failed in that report, so nothing is run.")
-        return ExitCode.OK
-    only = tuple(case.name for case in cases) if options.rerun_failed else tuple(options.only)
     run_options = RunOptions(
         cases,
-        options.repeat,
-        options.keep_going,
         strict=options.strict,
         baseline=baseline,
-        only=only,
+        only=tuple(options.only),
         command=shlex.join(["workbook", *sys.argv[1:]]),
     )
     _empty(options.out)
@@ -211,8 +173,7 @@ def _show(options: argparse.Namespace, record: RunRecord) -> int:
     from workbook.tools.harness.summary import first_lines, headline
 
     advice = [*first_lines(record)]
-    time = [f"Time: {record.about.time}."] if record.about.time else []
-    lines = (*record.about.stale, headline(record), *time, *(["What to do first:", *advice] if advice else []))
+    lines = (*record.about.stale, headline(record), *(["What to do first:", *advice] if advice else []))
     return show(options, record, lines)
 
 

@@ -193,7 +193,7 @@ def _differences(old: RunRecord, new: RunRecord) -> list[str]:
 def _facts(report: RunRecord) -> dict[str, str]:
     """What two reports should have in common, by what it is."""
     about = report.about
-    facts = {"target": about.target, "base url": about.base_url, "profile": about.profile, "repeat": str(about.repeat)}
+    facts = {"target": about.target, "base url": about.base_url, "profile": about.profile}
     return facts | {f"{name}'s version": version for name, version in about.versions.items()} | dict(about.facts)
 
 

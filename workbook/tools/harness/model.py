@@ -65,11 +65,10 @@ class Case(Generic[SeenT]):
 
 @unique
 class Verdict(StrEnum):
-    """How a case ended, the gravest first: of several parts or rounds of a case the gravest verdict counts."""
+    """How a case ended, the gravest first: of several parts of a case the gravest verdict counts."""
 
     HARNESS_ERROR = "harness error"
     FAIL = "fail"
-    FLAKY = "flaky"
     WARN = "warn"
     KNOWN = "known"
     NOT_LOOKED_AT = "not looked at"
@@ -111,7 +110,6 @@ VERDICTS = {
         "!", Owner.WORKBOOK, "The workbook itself failed; this says nothing about the back end."
     ),
     Verdict.FAIL: _Facts("✗", Owner.YOU, "A rule that must be kept was not, or harm would follow."),
-    Verdict.FLAKY: _Facts("≈", Owner.YOU, "It did not end the same way each time."),
     Verdict.WARN: _Facts("▲", Owner.YOU, "A rule that should be kept was broken; harm need not follow."),
     Verdict.KNOWN: _Facts("◆", Owner.YOU, "It fails, and the baseline says so."),
     Verdict.NOT_LOOKED_AT: _Facts(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from workbook.base.values import lookup
 from workbook.tools.harness.compare import CaseChange, compare_reports
-from workbook.tools.harness.model import ReportedMessage
+from workbook.tools.harness.model import ReportedMessage, Verdict
 from workbook.tools.harness.output import to_html, write_reports
-from workbook.tools.harness.report import PHONE, CaseRecord, RunRecord, timeless
+from workbook.tools.harness.report import FAILING, PHONE, CaseRecord, RunRecord, timeless
 from workbook.tools.harness.summary import Step, Values, by_group, counts, headline, steps_by_app, to_look_at, todos
 from workbook.views.html import View
 from workbook.views.table import Stack, Table, facts, statement, table
@@ -86,8 +86,9 @@ class Result(View):
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The names of the cases to judge again; see `to_rerun`."""
-        return tuple(self.record.to_rerun)
+        """The names of the cases to judge again: failed, ended in a harness error, or did not finish."""
+        names = (case.name for case in self.record.ended(*FAILING, Verdict.HARNESS_ERROR))
+        return (*names, *self.record.about.unfinished)
 
     def __len__(self) -> int:
         return len(self.record.cases)

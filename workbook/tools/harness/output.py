@@ -8,7 +8,7 @@
 
 In JUnit each group is a suite:
 
-    fail, flaky                                           failure
+    fail                                                  failure
     warn                                                  passes, with what was missed in system-out; strict: failure
     note                                                  passes, with what was observed in system-out
     harness error                                         error: the workbook failed, not the back end
@@ -140,7 +140,6 @@ def _time(seconds: float) -> str:
 # The level in SARIF of each verdict that shows findings.
 LEVELS: Mapping[Verdict, str] = {
     Verdict.FAIL: "error",
-    Verdict.FLAKY: "error",
     Verdict.WARN: "warning",
     Verdict.NOTE: "note",
     Verdict.KNOWN: "note",
@@ -211,7 +210,6 @@ def to_html(record: RunRecord) -> str:
         facts=[
             ("Versions", ", ".join(f"{name} {version}" for name, version in about.versions.items())),
             ("Mock API's profile", about.profile),
-            ("Each case was run", "once" if about.repeat == 1 else f"{about.repeat} times"),
             ("A warning counts as a failure", "yes" if about.strict else "no"),
             ("Chosen by", ", ".join(about.only)),
             ("Exit code", about.exit_code),
@@ -268,7 +266,7 @@ def to_junit(record: RunRecord) -> str:
     endings: dict[Verdict, Ending] = dict.fromkeys(Verdict, "skipped")
     for verdict in (Verdict.PASS, Verdict.NOTE, Verdict.WARN):
         del endings[verdict]
-    failing = (Verdict.FAIL, Verdict.FLAKY, *((Verdict.WARN, *UNSEEN) if about.strict else ()))
+    failing = (Verdict.FAIL, *((Verdict.WARN, *UNSEEN) if about.strict else ()))
     endings |= dict.fromkeys(failing, "failure") | {Verdict.HARNESS_ERROR: "error"}
     suites = []
     for group in dict.fromkeys(case.group for case in record.cases):

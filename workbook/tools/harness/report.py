@@ -31,7 +31,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from itertools import chain, filterfalse
+from itertools import filterfalse
 from pathlib import Path
 from time import monotonic, time
 from typing import Any, Literal
@@ -63,7 +63,7 @@ JSON_FILES = (JSON_FILE, "run.json", "sweep.json", "drift.json")
 # The side of an exchange on which the phone calls; the other one is the API's.
 PHONE = "phone"
 # Verdicts of cases in which a rule was not kept.
-FAILING = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.KNOWN})
+FAILING = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.KNOWN})
 # Verdicts that say something about the back end.
 JUDGED = FAILING | {Verdict.PASS, Verdict.NOTE}
 # Verdicts of cases of which nothing was seen.
@@ -85,7 +85,6 @@ class About:
         config: the path of the configuration; empty where it came from Python.
         versions: of the workbook and of Python, by name.
         profile: of the mock API.
-        repeat: how many times each case was run, from 1.
         strict: a warning, and a case that was not looked at, count as a failure.
         only: the patterns that chose cases; empty for all.
         interrupted: Ctrl-C ended the run.
@@ -94,7 +93,6 @@ class About:
         stale: one sentence for each stale entry of the baseline.
         findings: what the run as a whole shows; it explains failures of single cases.
         program: the words before a configuration on the command line.
-        spent: the seconds of the run, by what for.
         facts: what else two reports should have in common, by what it is; `compare` notes a difference.
         tried: id of the set of cases; with equal ids a missing case has passed. Empty: it says nothing.
     """
@@ -109,7 +107,6 @@ class About:
     config: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     profile: str = ""
-    repeat: int = 1
     strict: bool = False
     only: tuple[str, ...] = ()
     interrupted: bool = False
@@ -118,14 +115,8 @@ class About:
     stale: tuple[str, ...] = ()
     findings: tuple[RunFinding, ...] = ()
     program: Program = "workbook conform"
-    spent: dict[str, float] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     tried: str = ""
-
-    @property
-    def time(self) -> str:
-        """Where the time went, in words; empty where that was not measured."""
-        return ", ".join(f"{what} {seconds:.0f} s" for what, seconds in self.spent.items() if seconds >= 0.5)
 
     @property
     def partial(self) -> bool:
@@ -133,7 +124,7 @@ class About:
         return self.interrupted or bool(self.only or self.unfinished)
 
     def reproduce(self, *names: str) -> str:
-        """How to run these cases again, or all: a command line; where there is no configuration file, a Python call."""
+        """How to run these cases again, or all: a command line, or a notebook's call; empty for another call."""
         only = ["--only", *names] if names else []
         if self.config or self.program != "workbook conform":
             config = [shlex.quote(self.config)] if self.config else []
@@ -141,7 +132,7 @@ class About:
             return " ".join([self.program, *config, *only, *seed])
         if self.command.startswith("wb."):  # a class of a notebook
             return f"{self.command[:-1]}{''.join(f', {name!r}' for name in names)})"
-        return f"conform(config, RunOptions([CASES[{names[0]!r}]]))" if names else "conform(config)"
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +154,6 @@ class CaseRecord:
         exchanges: in the order of time; those of a second app follow those of the first.
         left_out: how many exchanges of one app beyond 200 are not here.
         reproduce: runs this case again; everything, if it judges the whole run.
-        began: seconds since the first case; None if it made no call.
     """
 
     name: str
@@ -180,7 +170,6 @@ class CaseRecord:
     exchanges: tuple[ReportedExchange, ...] = ()
     left_out: int = 0
     reproduce: str = ""
-    began: float | None = None
 
     @property
     def rule_in_words(self) -> str:
@@ -215,12 +204,6 @@ class RunRecord:
     def ended(self, *verdicts: Verdict) -> tuple[CaseRecord, ...]:
         """The cases that ended with one of these verdicts."""
         return tuple(case for case in self.cases if case.verdict in verdicts)
-
-    @property
-    def to_rerun(self) -> tuple[str, ...]:
-        """Names of the cases to run again: failed, ended in a harness error, or did not finish."""
-        names = (case.name for case in self.cases if case.verdict in FAILING | {Verdict.HARNESS_ERROR})
-        return (*names, *self.about.unfinished)
 
 
 def moment(seconds: float) -> str:
@@ -336,7 +319,7 @@ def exit_code(done: About, verdicts: Iterable[Verdict]) -> int:
     if done.interrupted:
         return ExitCode.INTERRUPTED
     counts = Counter(verdicts)
-    failing = {Verdict.FAIL, Verdict.FLAKY} | ({Verdict.WARN, Verdict.NOT_LOOKED_AT} if done.strict else set())
+    failing = {Verdict.FAIL} | ({Verdict.WARN, Verdict.NOT_LOOKED_AT} if done.strict else set())
     if counts[Verdict.HARNESS_ERROR]:
         return ExitCode.BROKEN
     if done.stale or any(finding.fails for finding in done.findings) or failing & counts.keys():
@@ -346,29 +329,25 @@ def exit_code(done: About, verdicts: Iterable[Verdict]) -> int:
     return ExitCode.FAILED if done.strict and counts[Verdict.NOT_TESTABLE] else ExitCode.OK
 
 
-def record(
-    results: Sequence[CaseResult], about: About, secrets: Iterable[str] = (), values: Iterable[str] = ()
-) -> RunRecord:
+def record(results: Iterable[CaseResult], about: About, secrets: Iterable[str] = ()) -> RunRecord:
     """The record of these results, redacted.
 
     Args:
         results: one for each case.
         about: the run as a whole.
         secrets: session secrets, and what else no report may hold; the results hold keys and opaque data.
-        values: opaque data of rounds whose results are not here.
     """
-    known = Secrets(_secrets(results, secrets, values))
+    results = tuple(results)
+    known = Secrets(_secrets(results, secrets))
     # A run repeats itself: of forty thousand texts a few hundred are different.
     redaction = Redaction(SHOWN_HEADERS | {"cache-control"}, simulated=False, text=cache(known.cleaned))
-    first = min((result.began for result in results if result.began is not None), default=0.0)
-    cases = (_record_case(result, about, redaction, known, first) for result in results)
+    cases = (_record_case(result, about, redaction, known) for result in results)
     return RunRecord(about, tuple(cases), secrets=known)
 
 
-def _record_case(result: CaseResult, about: About, redaction: Redaction, known: Secrets, first: float) -> CaseRecord:
-    """The record of one result; `first` is when the first case of the run began."""
+def _record_case(result: CaseResult, about: About, redaction: Redaction, known: Secrets) -> CaseRecord:
+    """The record of one result."""
     case = result.case
-    began = result.began
     owner = result.verdict.owner
     seen = [(part.platform, part.seen) for part in result.each if part.seen is not None]
     exchanges = [evidence.exchanges(platform, redaction) for platform, evidence in seen]
@@ -398,18 +377,14 @@ def _record_case(result: CaseResult, about: About, redaction: Redaction, known: 
         exchanges=tuple(exchange for of_one_app in exchanges for exchange in of_one_app[:most]),
         left_out=sum(len(of_one_app[most:]) for of_one_app in exchanges),
         reproduce=about.reproduce(case.name) if case.runs_by_itself else about.reproduce(),
-        began=None if began is None else round(began - first, 4),
     )
 
 
-def _secrets(
-    results: Iterable[CaseResult], sessions: Iterable[str], values: Iterable[str]
-) -> Iterator[tuple[SecretKind, str]]:
-    """Sessions, keys, and the opaque data of these results and of earlier rounds, with the canaries in it."""
+def _secrets(results: Iterable[CaseResult], sessions: Iterable[str]) -> Iterator[tuple[SecretKind, str]]:
+    """Sessions, keys, and the opaque data of these results, with the canaries in it."""
     yield from ((SecretKind.SESSION, value) for value in session_secrets(sessions))
     every = (part.seen for result in results for part in result.each if part.seen is not None)
-    seen = (pair for evidence in every for pair in evidence.secrets())
-    for kind, value in chain(seen, ((SecretKind.OPAQUE, value) for value in values)):
+    for kind, value in (pair for evidence in every for pair in evidence.secrets()):
         if kind is SecretKind.OPAQUE:
             yield from ((SecretKind.CANARY, canary) for canary in canaries_in(value))
         yield kind, value
@@ -440,7 +415,6 @@ def conclude(
     *,
     findings: Callable[[Sequence[ResultT]], Iterable[RunFinding]] = lambda _results: (),
     secrets: Iterable[str] = (),
-    values: Iterable[str] = (),
 ) -> RunRecord:
     """The record of a run that is over: the baseline marks what is known, and the verdicts give the exit code.
 
@@ -452,7 +426,6 @@ def conclude(
         options: of the run.
         findings: finds what explains many results at once.
         secrets: as in `record`.
-        values: as in `record`.
     """
     marked, stale = apply_baseline(options.baseline, results, cases, datetime.now(UTC).date())
     seconds = monotonic() - began
@@ -471,4 +444,4 @@ def conclude(
         findings=tuple(findings(marked)),
     )
     code = exit_code(done, (result.verdict for result in marked if not is_new(result.why)))
-    return record(marked, replace(done, exit_code=code), secrets, values)
+    return record(marked, replace(done, exit_code=code), secrets)

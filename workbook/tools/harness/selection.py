@@ -1,6 +1,6 @@
 """Which cases to run, and which failures are known already.
 
-Cases are chosen by name, group or glob, or because they did not pass in a report. `back_end.config` reads the baseline:
+Cases are chosen by name, group or glob. `back_end.config` reads the baseline:
 known failures, each with a comment and perhaps a last day:
 
     [[known]]
@@ -50,18 +50,12 @@ def choose_cases(cases: Mapping[str, CaseT], patterns: Sequence[str] = ()) -> tu
         if not fitting:
             raise ParameterError(_no_case(cases, pattern))
         names |= fitting
-    return again(cases, names)
+    return tuple(case for name, case in cases.items() if name in names)
 
 
 def fits(pattern: str, case: Case[Any]) -> bool:
     """Whether a name, a group or a glob means this case."""
     return pattern in (case.name, case.group) or fnmatchcase(case.name, pattern)
-
-
-def again(cases: Mapping[str, CaseT], names: Iterable[str]) -> tuple[CaseT, ...]:
-    """The cases with these names, in their own order. Names of cases that no longer exist are left out."""
-    wanted = set(names)
-    return tuple(case for name, case in cases.items() if name in wanted)
 
 
 def _no_case(cases: Mapping[str, CaseT], pattern: str) -> str:
@@ -160,7 +154,7 @@ def apply_baseline(
 
 
 # Verdicts that a baseline covers.
-COVERED = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.NOT_LOOKED_AT})
+COVERED = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.NOT_LOOKED_AT})
 
 
 def new_baseline(old: Baseline, failures: Mapping[str, str], run: Iterable[str], cases: Mapping[str, Case[Any]]) -> str:

@@ -102,8 +102,7 @@ def test_a_failure_ends_with_1_is_run_again_and_can_be_known(folder, run):
     code, out, err = run("--only", *names, "--write-baseline", "written.toml", **more)
     assert (code, "1 of 2 cases did not hold: 1 fail, 1 pass." in out) == (1, True), out + err
     assert "fail           relay.get.no-session: expected a refusal, observed status 200" in err
-    code, out, _err = run("--rerun-failed", "conform/conform.json", "--out", "again", **more)
-    assert (code, [case["name"] for case in report(folder, "again")["cases"]]) == (1, ["relay.get.no-session"])
+    assert run("--only", names[0], "--out", "again", **more)[0] == 1
     (folder[0] / "known.toml").write_text('[[known]]\ncase = "relay.get.no-session"\ncomment = "ticket 1"\n')
     assert run("--only", *names, "--baseline", "known.toml", **more)[0] == 0
     written = (folder[0] / "written.toml").read_text()
@@ -183,13 +182,10 @@ def test_values_by_hand_are_printed_and_the_first_call_is_waited_for(folder):
     [
         (["--onyl", "x"], "unrecognized arguments: --onyl. Did you mean '--only'?"),
         (["--only", "frmo"], "No case and no group 'frmo'. Did you mean 'form'?"),
-        (["--repeat", "0"], "--repeat is 0."),
-        (["--repeat", "x"], "Try: workbook conform --help"),
         (["--seed", "-1"], "seed is '-1'. Give a whole number"),
         (["nope.toml"], "nope.toml: 1 mistake.\n  there is no such file."),
         (["inti"], "Did you mean 'workbook conform init'?"),
         (["init", "--defaults"], "unrecognized arguments: --defaults"),
-        (["--rerun-failed", "back-end.toml"], "is not a report of this version"),
         (["--baseline", "back-end.toml"], "there is no such key. Known: cases, known."),
         (["--out", "back-end.toml"], "--out 'back-end.toml' cannot be used"),
     ],
@@ -216,19 +212,11 @@ def test_check_config_prints_the_configuration_or_every_mistake(folder, monkeypa
     assert SESSION not in shown
 
 
-def test_the_cases_are_listed_and_a_dry_run_says_what_would_be_run(folder, monkeypatch, capsys):
+def test_the_cases_are_listed(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder[0])
     monkeypatch.setenv("ANN", SESSION)
     assert cli.main(["conform", "--list", "--only", "relay.get.path"]) == 0
     assert capsys.readouterr().out == "relay.get.path  [form, API-1 must]  The GET goes to the document's path.\n"
-    assert cli.main(["conform", "--dry-run", "--only", "relay.get.path", "relay.get.other-cardholder"]) == 0
-    first, second = capsys.readouterr().out.splitlines()
-    assert first == "1 of 2 cases would run: 1 form"
-    assert second.startswith(
-        "relay.get.other-cardholder: not testable. Skipped: the configuration names no second [[cardholder]]."
-    )
-    assert cli.main(["conform", "--dry-run", "--only", "relay.log.no-key", "relay.proxy.not-used"]) == 0
-    assert capsys.readouterr().out == "2 of 2 cases would run: 2 secrecy\n"  # what the command prints is a log
     assert [path.name for path in folder[0].iterdir()] == ["back-end.toml"]
 
 

@@ -85,14 +85,6 @@ def test_an_answer_from_before_the_call_is_an_old_one():
     assert watched([late], [request(value=SECOND, at=0.9)]).of([late]) == ()
 
 
-def test_what_was_forgotten_is_no_longer_followed_and_what_went_astray_is_kept():
-    watch = watched([call(value=FIRST, card=OTHER), call(POST, None, sent=OUTPUT)], [request()])
-    watch.forget()
-    watch.scan(NAME, [call(value=FIRST, card=OTHER)], [request(POST, None, card=OTHER, sent=OUTPUT)])
-    assert found(watch) == [(NAME, "sdkInput")]
-    assert watch.given_for(call()) == []
-
-
 def test_the_parts_of_a_secret():
     assert parts("abcd", 3) == ("abc", "bcd")
     assert parts("abc", 3) == ("abc",)

@@ -97,10 +97,10 @@ def run(url, *, mock=None, options=None, key=None, **more):
 @pytest.mark.slow
 def test_a_good_back_end_passes_and_the_record_says_how_it_went():
     with MockApi(CARDS) as side, relayed(side) as url:
-        record = run(url, mock=side, options=RunOptions(A_FEW, repeat=2, only=("x",), command="again"))
+        record = run(url, mock=side, options=RunOptions(cases=A_FEW, only=("x",), command="again"))
     assert [case.verdict for case in record.cases] == ["pass", "pass", "pass"]
     about = record.about
-    assert (about.exit_code, about.trouble, about.unfinished, about.repeat) == (0, "", (), 2)
+    assert (about.exit_code, about.trouble, about.unfinished) == (0, "", ())
     assert (about.base_url, about.only, about.command, about.seed) == (url, ("x",), "again", 7)
     assert side.key not in repr(record)
 
@@ -240,24 +240,6 @@ def test_a_fault_of_the_workbook_is_told_as_one_and_without_values():
     assert (case.verdict, record.about.exit_code) == ("harness error", 255)
     assert case.why.startswith("ValueError in test_session.py, line ")
     assert reason(ConfigurationError("ours")) == "ConfigurationError: ours"
-
-
-@pytest.mark.slow
-@pytest.mark.rule("REL-2", "REL-3")
-def test_what_every_round_sent_is_known_to_the_report(monkeypatch):
-    sent, original = [], session.conclude
-
-    def conclude(*parts, values, **more):
-        sent.append(values)
-        return original(*parts, values=values, **more)
-
-    monkeypatch.setattr(session, "conclude", conclude)
-    with MockApi(CARDS) as side, relayed(side) as url:
-        for count in (1, 2, 3):
-            run(url, mock=side, options=RunOptions(A_FEW, repeat=count))
-    once, twice, thrice = sent
-    assert once == ()  # all of it is in the results
-    assert len(set(thrice)) >= len(set(twice)) + 4  # more than what the plain attempt sent
 
 
 def test_a_port_that_is_taken_is_a_bad_configuration():

@@ -67,11 +67,6 @@ class ScriptedApi:
             for operation in ("GET", "POST"):
                 self._counts.pop((instrument, operation), None)
 
-    def forget(self) -> None:
-        """Drop the requests so far: many rounds would fill the memory with them."""
-        with self._lock:
-            self._arrived.clear()
-
     def arrived(self, since: int = 0) -> tuple[Arrived, ...]:
         """The kept requests, without the first `since` of them."""
         with self._lock:

@@ -114,7 +114,6 @@ class CaseRunner:
         limit: seconds after which the back end gives up one request to the API; infinite until it was observed.
         lag: seconds by which the workbook itself came late, while it was watched; set it to 0 before you measure.
         logs: the back end's log files, from their state when the runner is created.
-        repeated: seconds in which cases that had failed were repeated.
         until: the moment on the monotonic clock after which no call is made.
         values: opaque data of all cases so far: pairs of a payment instrument and the beginning of a value.
         streak: for how long the back end has not answered.
@@ -128,7 +127,6 @@ class CaseRunner:
         self.limit = float("inf")
         self.lag = 0.0
         self.logs = Logs(target.logs)
-        self.repeated = 0.0
         self.until = float("inf")
         self.values = dict[tuple[str, str], None]()
         self.streak = FailureStreak(target.bound)
@@ -156,7 +154,7 @@ class CaseRunner:
         self._pacing = asyncio.Lock()
         self._next_call = 0.0
 
-    async def judge(self, case: BackEndCase, cards: tuple[str, ...], platform: str, repetition: int) -> BackEndResult:
+    async def judge(self, case: BackEndCase, cards: tuple[str, ...], platform: str) -> BackEndResult:
         """Carry out a case with one platform's app, and judge what was seen.
 
         A case is not testable where the back end went away before all calls were made, or was gone for every call, or
@@ -168,7 +166,7 @@ class CaseRunner:
             return stopped
         began = monotonic()
         try:
-            seen = await self.run(case, cards, platform, repetition)
+            seen = await self.run(case, cards, platform)
             result = replace(result, seen=seen, seconds=monotonic() - began)
             refused = [call.broke is model.Broke.REFUSED for call in seen.calls]
             if any(refused) and not self.gone and not await listens(Origin.of(self.target.base_url)):
@@ -227,11 +225,11 @@ class CaseRunner:
         todo = advice_on_special_call(case, seen)
         return tuple(replace(miss, todo=todo, root=Root.FOLLOWS) for miss in misses)
 
-    async def run(self, case: BackEndCase, cards: Sequence[str], platform: str, repetition: int = 1) -> Seen:
+    async def run(self, case: BackEndCase, cards: Sequence[str], platform: str) -> Seen:
         """Carry out a case with these cards, and return what both sides saw."""
         if case.script.judges_run:
             return self._whole_run(case)
-        canary = self._canary(case, platform, repetition)
+        canary = self._canary(case, platform)
         # All cases share one API, so its requests are counted from here on, and `_own` picks those of this case.
         before = len(self.upstream.arrived())
         before_elsewhere = len(self._api.elsewhere.arrived())
@@ -271,10 +269,10 @@ class CaseRunner:
             again = (later.at for later in seen.during(seen.calls[0]) if later.at > request.at)
             self.limit = min(self.limit, min([seen.calls[0].ended, *again]) - request.at)
 
-    def _canary(self, case: BackEndCase, platform: str, repetition: int) -> str:
+    def _canary(self, case: BackEndCase, platform: str) -> str:
         """A text that is in no other data; a case that is carried out again has values that were never used."""
         self._tries[case.name, platform] += 1
-        text = f"{self._seed} {case.name} {platform} {repetition} {self._tries[case.name, platform]}"
+        text = f"{self._seed} {case.name} {platform} {self._tries[case.name, platform]}"
         return f"canary-{blake2b(text.encode(), digest_size=9).hexdigest()}"
 
     def _scan(self, case: str, seen: Seen) -> None:
@@ -296,7 +294,7 @@ class CaseRunner:
             answers=self._secrets.answers,
             requests=len(requests),
             exposures=self._secrets.exposures(requests),
-            values=tuple(self.values)[-4000:],  # one round has fewer; the log is searched for each
+            values=tuple(self.values)[-4000:],  # a run has fewer; the log is searched for each
             missing_logs=log.missing(),
             proxied=self._api.proxy.count,
             misdelivered=misdelivered,
@@ -305,12 +303,6 @@ class CaseRunner:
         calls = tuple(value.call for value in shown)
         arrived = tuple(value.request for value in shown)
         return replace(self._nothing_seen, calls=calls, arrived=arrived, log=log, run=run)
-
-    def forget(self) -> None:
-        """Forget the requests so far: many rounds would fill the memory with them."""
-        self.upstream.forget()
-        self._cards.forget()
-        self._scanned = 0
 
     async def settled(self) -> None:
         """Wait while the back end is probed: nothing else may keep it busy then."""

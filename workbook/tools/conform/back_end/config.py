@@ -9,7 +9,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -26,7 +26,6 @@ from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end import model
 from workbook.tools.conform.back_end.model import BOUND, RAW, BackEndGroup, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
-from workbook.tools.harness.command import PRINTED
 from workbook.tools.harness.report import is_weak
 from workbook.tools.harness.selection import Baseline, Known
 
@@ -408,14 +407,6 @@ class Config:
     def start_folder(self) -> Path:
         """Where the start command runs."""
         return self.folder / self.form.start.folder
-
-    @property
-    def expected(self) -> Target:
-        """The back end as it will run: what a start command prints is one of its logs, and a proxy is named to it."""
-        start = self.form.start
-        if not start.command:
-            return self.target
-        return replace(self.target, logs=(*self.target.logs, Path(PRINTED)), proxied=start.proxy)
 
 
 def load_config(path: Path, environ: Mapping[str, str] = os.environ) -> Config:

@@ -413,11 +413,6 @@ class CardWatch:
                 return (Miss("an answer of the API to this call", observed, ASK_AGAIN, "REL-7", root=Root.OLD_ANSWER),)
         return ()
 
-    def forget(self) -> None:
-        """Forget the values so far, and keep what reached another card."""
-        self._given.clear()
-        self._sent.clear()
-
     def given_for(self, call: PhoneCall) -> list[Arrived]:
         """The answers of the API that held the call's sdkInput."""
         return self._given.get(hash(call.value), []) if call.value else []

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from operator import attrgetter
-from time import monotonic
 from typing import TypeAlias, TypeVar
 
 from workbook.tools.conform.back_end import judging, model
@@ -16,7 +14,6 @@ from workbook.tools.conform.back_end.case_runner import CONFIRMED, OWN_LIMIT, SL
 from workbook.tools.conform.back_end.judging import OWN_CARD, SIDE_BY_SIDE, UNASKED
 from workbook.tools.conform.back_end.model import GET, BackEndCase, BackEndGroup, BackEndResult, Need, Seen, Target
 from workbook.tools.harness.model import Miss, Root, Verdict, gravest
-from workbook.tools.harness.report import JUDGED, UNSEEN
 
 OnResult: TypeAlias = Callable[[BackEndResult], None]
 Cards: TypeAlias = tuple[str, ...]
@@ -37,7 +34,6 @@ async def run_cases(
     cases: Iterable[BackEndCase],
     runner: CaseRunner,
     on_result: OnResult = lambda _result: None,
-    repetition: int = 1,
     broken_calls: Collection[tuple[str, str]] = (),
 ) -> list[BackEndResult]:
     """Run these cases; the results come in the order of the cases.
@@ -54,12 +50,11 @@ async def run_cases(
         cases: which.
         runner: carries them out.
         on_result: called with each result as it comes.
-        repetition: which repetition, from 1; each has its own canaries.
         broken_calls: platform and operation of each plain call that does not work. Of the cases that make such a call
             only the group `form` runs: it says what is wrong with it.
     """
     cases = list(cases)
-    schedule = Schedule(runner, on_result, repetition, broken_calls)
+    schedule = Schedule(runner, on_result, broken_calls)
     ready = [case for case in cases if not schedule.leave_out(case)]
     alone = [case for case in ready if schedule.disturbs_others(case)]
     shared = [case for case in ready if not schedule.disturbs_others(case)]
@@ -74,19 +69,16 @@ async def run_cases(
 
 
 class Schedule:
-    """Runs the cases of one round, in parallel or alone.
+    """Runs cases, in parallel or alone.
 
     Attributes:
         results: of the cases that are decided, by name.
     """
 
-    def __init__(
-        self, runner: CaseRunner, on_result: OnResult, repetition: int, broken_calls: Collection[tuple[str, str]]
-    ) -> None:
+    def __init__(self, runner: CaseRunner, on_result: OnResult, broken_calls: Collection[tuple[str, str]]) -> None:
         self._runner = runner
         self._target = runner.target
         self._on_result = on_result
-        self._repetition = repetition
         self._broken_calls = broken_calls
         self._pool = CardPool(runner.target)
         self._used_cards = dict[tuple[str, str], Cards]()
@@ -162,11 +154,9 @@ class Schedule:
 
         A back end that mixes up calls fails everywhere at once, so a failure in parallel proves nothing about its case.
         """
-        began = monotonic()
         was_busy = self._runner.is_busy
         for failure in self._failed_in_parallel:
             self.keep(await self._confirm(failure, was_busy=was_busy))
-        self._runner.repeated += monotonic() - began
 
     async def _confirm(self, failure: BackEndResult, *, was_busy: bool) -> BackEndResult:
         """The result of a case that failed in parallel; of cases with the same advice, one is run again."""
@@ -219,7 +209,7 @@ class Schedule:
         wanted = self._used_cards.get((case.name, app), of_shape[:1])
         async with self._pool.lend(case.script.cards, of_first=self.disturbs_others(case), wanted=wanted) as cards:
             self._used_cards[case.name, app] = cards
-            return await self._runner.judge(case, cards, app, self._repetition)
+            return await self._runner.judge(case, cards, app)
 
 
 class CardPool:
@@ -411,31 +401,3 @@ def _by_platform(pairs: Iterable[tuple[T, str]]) -> list[tuple[T, str]]:
 def platform_names(platforms: Iterable[str]) -> str:
     """Their names in a sentence, each once."""
     return " and ".join(dict.fromkeys(filter(None, platforms)))
-
-
-# Several rounds of the same cases, put together: a case that does not end the same each time is flaky.
-
-
-@dataclass
-class Rounds:
-    """The results of each case so far."""
-
-    _worst: dict[str, BackEndResult] = field(default_factory=dict)
-    _counts: dict[str, Counter[Verdict]] = field(default_factory=dict)
-
-    def keep(self, result: BackEndResult) -> None:
-        """Count one more result of a case."""
-        name = result.case.name
-        self._counts.setdefault(name, Counter())[result.verdict] += 1
-        # a round in which the case was judged says more than one in which it could not be
-        both = (self._worst.get(name, result), result)
-        self._worst[name] = min(both, key=lambda result: (result.verdict in UNSEEN, result.verdict.gravity))
-
-    def ended(self, name: str) -> BackEndResult | None:
-        """The result of a case over all its rounds; None where it has not ended."""
-        worst = self._worst.get(name)
-        counts = self._counts.get(name, Counter())
-        if worst is None or worst.verdict not in JUDGED or len(counts.keys() & JUDGED) == 1:
-            return worst
-        listed = ", ".join(f"{verdict} in {counts[verdict]}" for verdict in Verdict if counts[verdict])
-        return replace(worst, verdict=Verdict.FLAKY, why=f"Of {counts.total()} rounds: {listed}.")

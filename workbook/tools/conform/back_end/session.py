@@ -20,7 +20,7 @@ from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import Config
 from workbook.tools.conform.back_end.findings import PlainFailure, common_causes, first_call, plain_attempt
 from workbook.tools.conform.back_end.model import BackEndCase, BackEndResult, Broke
-from workbook.tools.conform.back_end.schedule import Rounds, run_cases, without
+from workbook.tools.conform.back_end.schedule import run_cases, without
 from workbook.tools.harness.command import StartCommand, StartError, Stopping, listens
 from workbook.tools.harness.model import RunFinding, Verdict
 from workbook.tools.harness.progress import RunProgress
@@ -139,17 +139,9 @@ def proxy_and_authority(api: MockApi, *, proxy: bool) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions(Options[BackEndCase]):
-    """Which cases to run against a back end, and how.
-
-    Attributes:
-        repeat: how many times each.
-        keep_going: carry out every case, even where a plain call does not work.
-    """
+    """Which cases to run against a back end, and how."""
 
     cases: Sequence[BackEndCase] = field(default_factory=lambda: tuple(CASES.values()))
-    repeat: int = 1
-    keep_going: bool = False
-    command: str = field(default="conform(config, options)", kw_only=True)
 
 
 def conform(
@@ -197,15 +189,14 @@ class _Run:
     launcher: Launcher
     progress: RunProgress
     clean: Callable[[str], str]
-    rounds: Rounds = field(default_factory=Rounds)
+    results: dict[str, BackEndResult] = field(default_factory=dict)
     trouble: str = ""
     plain: tuple[PlainFailure, ...] = ()
     over: bool = False
-    started: float = 0.0
 
     def record(self, stopping: Stopping, secrets: tuple[str, ...]) -> RunRecord:
         """Run everything, and return the record. After a signal it holds only what had ended by then."""
-        began = self.started = monotonic()
+        began = monotonic()
         try:
             stopping.run(self._main)
         finally:
@@ -221,7 +212,7 @@ class _Run:
         results = list[BackEndResult]()
         unfinished = list[str]()
         for case in options.cases:
-            result = self.rounds.ended(case.name) or without(case, runner.target)
+            result = self.results.get(case.name) or without(case, runner.target)
             if result is None and interrupted:
                 unfinished.append(case.name)
             else:
@@ -233,18 +224,11 @@ class _Run:
             seed=config.form.api.seed,
             config=config.file,
             profile=config.form.api.profile,
-            repeat=options.repeat,
             interrupted=interrupted,
             unfinished=tuple(unfinished),
-            spent={
-                "starting": self.started - began,
-                "cases": monotonic() - self.started - runner.repeated,
-                "repeated": runner.repeated,
-            },
             trouble=self.trouble,
         )
-        values = tuple(value for _card, value in runner.values) if options.repeat > 1 else ()
-        return conclude(about, began, results, CASES, options, findings=self._findings, secrets=secrets, values=values)
+        return conclude(about, began, results, CASES, options, findings=self._findings, secrets=secrets)
 
     def _findings(self, results: Sequence[BackEndResult]) -> Iterator[RunFinding]:
         """What explains many results at once."""
@@ -258,7 +242,6 @@ class _Run:
         try:
             async with asyncio.timeout(limit) as clock:
                 await self.launcher.ready(self.runner)
-                self.started = monotonic()
                 await self._cases()
         except StartError as error:
             self._report_trouble(str(error))
@@ -277,15 +260,12 @@ class _Run:
         if not (runner.target.pace or runner.target.recovers_late):
             # a call that was made by then may take another 25 s; with few cards the stalled cases wait more often
             cards = len(self.config.instruments)
-            runner.until = monotonic() + 75 * options.repeat * max(1, 6 / cards)
+            runner.until = monotonic() + 75 * max(1, 6 / cards)
         single = [case for case in options.cases if not case.script.judges_run]
         whole = [case for case in options.cases if case.script.judges_run]
-        self.progress.begin(len(single) * options.repeat + len(whole))
+        self.progress.begin(len(single) + len(whole))
         broken = [(app, failure.operation) for failure in self.plain for app in failure.apps]
-        for repetition in range(1, options.repeat + 1):
-            if repetition > 1:
-                runner.forget()
-            await run_cases(single, runner, self._on_result, repetition, () if options.keep_going else broken)
+        await run_cases(single, runner, self._on_result, broken)
         if runner.is_over:
             self._report_trouble("The back end kept so many calls waiting that the run's time was up before its end.")
         runner.until = float("inf")
@@ -299,7 +279,7 @@ class _Run:
         """Make the plain calls. What fails of them is kept and said; False where no case could be judged then."""
         failures, alive = await plain_attempt(self.runner)
         sentences = " ".join([*map(str, failures), self.launcher.misled if failures else ""]).strip()
-        misconfigured = any(failure.by_configuration for failure in failures) and not self.options.keep_going
+        misconfigured = any(failure.by_configuration for failure in failures)
         if not alive or misconfigured:
             self._report_trouble(f"{sentences} {self.launcher.ended}")
             return False
@@ -311,7 +291,7 @@ class _Run:
     def _on_result(self, result: BackEndResult) -> None:
         if not self.over:  # otherwise the report is being written
             clean = replace(result, why=self.clean(result.why))
-            self.rounds.keep(clean)
+            self.results[clean.case.name] = clean
             self.progress.ended(clean)
 
     def _report_trouble(self, text: str) -> None:
