@@ -31,7 +31,7 @@ FLOORS = """
 lines above its own and itself, for types and inside functions too, so no tool imports another of its line."""
 
 OWNERS = {
-    "distributed": {"tools/sweep/rows.py"},
+    "distributed": {"tools/sweep/run.py"},
     "anywidget": {"lessons"},
     "httpx": {
         "api",

@@ -48,8 +48,7 @@ def sweep(options: argparse.Namespace) -> int:
         return ExitCode.OK
     if options.scheduler and find_spec("distributed") is None:
         raise ConfigurationError(f"--scheduler needs Dask, which is not installed: {pip_line('dask')}")
-    from workbook.tools.sweep.rows import open_cluster, open_pool, sweep
-    from workbook.tools.sweep.summary import summarise
+    from workbook.tools.sweep.run import open_cluster, open_pool, summarise, sweep
 
     workers = whole("--workers", options.workers, least=1, most=256)
     matrix = matrices.read_matrix(

@@ -1,7 +1,7 @@
 """The matrix of a sweep: the product of the values that each platform knows, pruned by the file's conditions.
 
-A combination is a mapping of a dimension's name to its value, both text, and so is what is drawn for it, such as the
-seconds of its GET. `spec` writes one on a line, and `from_spec` reads that line.
+A combination is a mapping of a dimension's name to its value, both text. `spec` writes one on a line, and `from_spec`
+reads that line.
 """
 
 import json
@@ -9,15 +9,13 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from itertools import count, filterfalse, islice
 from math import gcd, prod
 from pathlib import Path
-from random import Random
-from statistics import NormalDist
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
@@ -33,7 +31,7 @@ from workbook.play.platform_b import APPS_B
 from workbook.simulation.faults import FAULTS
 from workbook.simulation.phones import PHONES_A, PHONES_B, WALLETS
 
-# The value of each dimension that its platform has, by the dimension's name; and the seconds that were drawn.
+# The value of each dimension that its platform has, by the dimension's name.
 Combination = dict[str, str]
 
 
@@ -41,10 +39,10 @@ def _each(*values: str) -> Mapping[str, Sequence[str]]:
     return dict.fromkeys(("a", "b", "wallet"), values)
 
 
-# Each dimension with its values on each platform, the ordinary one first; without values: seconds that are drawn.
+# Each dimension with its values on each platform, the ordinary one first.
 #
 # From `back_end` to `handler` it is a choice of the integrator's, and what it adds to the ordinary ones can be a
-# failure. The latencies of a matrix, and its seeds, are not in it.
+# failure. A latency is also any number of seconds, and a seed any number.
 DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({
     "platform": {each: (each,) for each in ("a", "b", "wallet")},
     "variant": {"a": [*VARIANTS_A][::-1], "b": [*VARIANTS_B][::-1], "wallet": [*VARIANTS_B][::-1]},
@@ -64,9 +62,14 @@ DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({
     "app": {"a": ["good"], "b": [*APPS_B]},
     "authorization": {"wallet": [*AUTHORIZATIONS]},
     "handler": {"wallet": [*HANDLERS]},
-    "get": {},
-    "post": {},
 })  # fmt: skip
+# How a value is written that is none of these.
+WRITTEN = {
+    "latency": r"\d{1,3}(\.\d{1,3})?",
+    "seed": r"\d{1,10}",
+    "app": r"[\w.]+:\w+",
+    "handler": r"[\w.]+:\w+",
+}
 
 
 @cache
@@ -74,12 +77,6 @@ def choices() -> list[str]:
     """The dimensions that the integrator decides."""
     names = [*DIMENSIONS]
     return names[names.index("back_end") : names.index("handler") + 1]
-
-
-@cache
-def drawn() -> list[str]:
-    """The names of what is drawn, in seconds."""
-    return [name for name, values in DIMENSIONS.items() if not values]
 
 
 @cache
@@ -92,8 +89,6 @@ def spec(combination: Mapping[str, str]) -> str:
     """The combination on one line, without its ordinary values."""
     usual = ordinary(combination["platform"])
     told = {n: v for n, v in combination.items() if n == "platform" or (v and v != usual.get(n))}
-    if told.get("latency") and "get" in told:  # its figures say all
-        del told["latency"]
     return " ".join(f"{name}={shlex.quote(value)}" for name, value in told.items())
 
 
@@ -112,21 +107,13 @@ def from_spec(line: str) -> Combination:
         raise ParameterError(f"A combination needs a platform: a, b or wallet. {example}")
     for name, value in told.items():
         known = lookup("dimension", name, DIMENSIONS).get(told["platform"], ())
-        written = r"\d{1,4}(\.\d+)?" if name in drawn() else {"seed": r"\d{1,10}"}.get(name, r"[\w.]+:\w+")
-        free = name in (*drawn(), "seed", "app", "handler") and re.fullmatch(written, value)
-        if value not in known and not free:
-            raise ParameterError(f"{name} is {value[:60]!r}. {did_you_mean(value, known or ['seconds, such as 1.5'])}")
+        if value not in known and not re.fullmatch(WRITTEN.get(name, "(?!)"), value):
+            allowed = [*known, *(["seconds, such as 1.5"] if name == "latency" else [])]
+            raise ParameterError(f"{name} is {value[:60]!r}. {did_you_mean(value, allowed)}")
     return {**ordinary(told["platform"]), **told}
 
 
 # The file.
-
-
-class LatencyForm(Form):
-    """How long a GET and a POST take: the seconds that half of them, and 99 of 100, do not exceed."""
-
-    median: Annotated[float, Field(gt=0, le=600), Says("seconds above 0, at most 600")]
-    p99: Annotated[float, Field(gt=0, le=600), Says("seconds above the median, at most 600")]
 
 
 def _once(values: list[Any]) -> list[Any]:
@@ -136,16 +123,16 @@ def _once(values: list[Any]) -> list[Any]:
 
 
 Values = Annotated[
-    Literal["all"] | Annotated[list[str | int], AfterValidator(_once)], Says('"all", or a list of values, each once')
+    Literal["all"] | Annotated[list[str | int | float], AfterValidator(_once)],
+    Says('"all", or a list of values, each once'),
 ]
 MatrixForm = create_model(  # type: ignore[call-overload]  # its fields are made from a table
     "MatrixForm",
     __base__=Form,
     chunk=(Annotated[int, Field(ge=1, le=100_000), Says("the rows of a file, from 1 to 100000")], 1000),
     seeds=(Annotated[int, Field(ge=1, le=1_000_000), Says("how many seeds, from 1 to 1000000")], 0),
-    latencies=(dict[str, LatencyForm], Field(default_factory=dict)),
-    without=(list[dict[str, str | int | list[str | int]]], Field(default_factory=list)),
-    **{name: (Values | None, None) for name, values in DIMENSIONS.items() if values and name != "seed"},
+    without=(list[dict[str, str | int | float | list[str | int | float]]], Field(default_factory=list)),
+    **{name: (Values | None, None) for name in DIMENSIONS if name != "seed"},
 )
 
 
@@ -155,7 +142,6 @@ class Matrix:
 
     Attributes:
         axes: for each platform the values of each of its dimensions, the last dimension changing fastest.
-        latencies: median and 99th percentile in seconds, by name.
         without: what is left out: for each dimension that a condition names, its values.
         chunk: combinations of the product in a file.
         limit: how many combinations are played, spread over all of them; 0 for all.
@@ -163,7 +149,6 @@ class Matrix:
     """
 
     axes: Mapping[str, Mapping[str, Sequence[str]]]
-    latencies: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     without: Sequence[Mapping[str, Sequence[str]]] = ()
     chunk: int = 1000
     limit: int = 0
@@ -222,7 +207,7 @@ class Matrix:
         return any(name in each and all(c.get(n) in vs for n, vs in each.items()) for each in self.without)
 
     def combination(self, number: int) -> Combination:
-        """The combination with this number, with what is drawn for it."""
+        """The combination with this number."""
         axes: Mapping[str, Sequence[str]] = {}
         for axes in self.axes.values():
             if number < (size := prod(map(len, axes.values()))):
@@ -232,22 +217,7 @@ class Matrix:
         for name in [*axes][::-1]:
             number, at = divmod(number, len(axes[name]))
             found[name] = axes[name][at]
-        combination = {name: found[name] for name in axes}
-        return combination | self._draw(combination)
-
-    def _draw(self, combination: Combination) -> Combination:
-        """What the seed draws in these surroundings, in whole milliseconds."""
-        if combination["latency"] == "usual":
-            return {}
-        # All choices of the integrator's meet the same figures: only the surroundings decide.
-        apart = [value for name, value in combination.items() if name not in choices()]
-        random = Random(" ".join([combination["seed"], *apart]))  # noqa: S311  # no secret
-        median, p99 = self.latencies[combination["latency"]]
-        seconds = {}
-        for name in drawn():
-            deviations = NormalDist().inv_cdf(random.random() or 0.5) / NormalDist().inv_cdf(0.99)
-            seconds[name] = repr(round(min(600.0, median * (p99 / median) ** deviations), 3))
-        return seconds
+        return {name: found[name] for name in axes}
 
 
 def read_matrix(
@@ -281,17 +251,13 @@ def read_matrix(
         {name: _values(values, axes, name, (at, name), mistakes) for name, values in condition.items()}
         for at, condition in enumerate(form.without)
     ]
-    for name, each in form.latencies.items():
-        if each.p99 < each.median:
-            mistakes.add(("latencies", name, "p99"), f"it is {each.p99:g}; give seconds above the median.")
     mistakes.raise_for(file.name)
     own = [("app", "b" if isinstance(imported("--app", app), type) else "a", app)] if app else []
     own += [("handler", "wallet", handler)] if handler and imported("--handler", handler) else []
     if own:  # of the other platforms no row would tell anything about this code
         usual = {platform: {n: [v] for n, v in ordinary(platform).items()} for _name, platform, _code in own}
         axes = {platform: {**axes.get(platform, usual[platform]), name: [code]} for name, platform, code in own}
-    latencies = {name: (each.median, each.p99) for name, each in form.latencies.items()}
-    return _playable(Matrix(axes, latencies, without, form.chunk, limit, patience))
+    return _playable(Matrix(axes, without, form.chunk, limit, patience))
 
 
 def _axes(form: Any, mistakes: Mistakes) -> dict[str, dict[str, Sequence[str]]]:
@@ -306,8 +272,8 @@ def _axes(form: Any, mistakes: Mistakes) -> dict[str, dict[str, Sequence[str]]]:
         if name not in DIMENSIONS or given is None:
             continue
         texts = [str(value) for value in given]
-        more = ["usual", *form.latencies] if name == "latency" else []
-        known = {each: [*dict.fromkeys([*values, *more])] for each, values in DIMENSIONS[name].items()}
+        more = [text for text in texts if given != "all" and re.fullmatch(WRITTEN.get(name, "(?!)"), text)]
+        known = {each: [*values, *more] for each, values in DIMENSIONS[name].items()}
         words = {word for values in known.values() for word in values}
         for value in texts if given != "all" else ():
             if value not in words:
@@ -324,9 +290,8 @@ def _values(given: Any, axes: Mapping[str, Any], name: str, place: Place, mistak
     """The values that a condition names; one that begins with `not ` stands for all but itself."""
     named = [str(value) for value in (given if isinstance(given, list) else [given])]
     known = [*dict.fromkeys(value for mine in axes.values() for value in mine.get(name, ()))]
-    if not DIMENSIONS.get(name):
-        words = [each for each, values in DIMENSIONS.items() if values]
-        mistakes.add(("without", *place), f"there is no such dimension. {did_you_mean(name, words)}")
+    if name not in DIMENSIONS:
+        mistakes.add(("without", *place), f"there is no such dimension. {did_you_mean(name, [*DIMENSIONS])}")
     elif wrong := [value for value in named if value.removeprefix("not ") not in known]:
         mistakes.add(("without", *place), f"it names {quoted_toml(wrong[0])}. {did_you_mean(wrong[0], known)}")
     found = {word for value in named for word in ([value] if value in known else {*known} - {value[4:]})}

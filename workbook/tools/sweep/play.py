@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 from workbook.checks import Severity, check
 from workbook.checks.own_code import API_ERRORS
-from workbook.checks.timing.verdict import LimitVerdict, judge_trace
-from workbook.flows.messages import LIMITS
 from workbook.flows.trace import Trace
 from workbook.flows.variants import VARIANTS_A, VARIANTS_B
 from workbook.lessons.plays.run import Run, run_of, screen_of
@@ -28,13 +26,11 @@ from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.phones import NEVER_OPENED, PHONES_A, PHONES_B, WALLETS, PhoneB
 from workbook.simulation.service import CLIENT_LIMITS, Service
 from workbook.simulation.world import SIMULATED_CARDS, Instrument, World
-from workbook.tools.sweep.matrix import DIMENSIONS, Combination, choices, drawn, from_spec, imported, ordinary, spec
+from workbook.tools.sweep.matrix import DIMENSIONS, Combination, choices, from_spec, imported, ordinary, spec
 
 Loop = PlatformARun | PlatformBRun | WalletApp
 # The kind of failure of code after which there is nobody to say more.
 EXITED = "It ended the process, as os._exit or a crash of a library does."
-# The calls of the handler whose seconds a row has.
-HANDLER_CALLS = [call.partition("_add_")[0] for call in LIMITS if call != "provision"]
 # The columns of a row: the combination's number and values, and what came of it.
 Row = dict[str, Any]
 
@@ -79,8 +75,8 @@ def loop_of(c: Combination) -> tuple[Loop, str]:
     world, cards = _world(c["card"], int(c.get("cards", "1")), seed)
     table: Mapping[str, Callable[[str], Any]] = {"a": PHONES_A, "b": PHONES_B, "wallet": WALLETS}[platform]
     phone = table[c["phone"]](cards[0])
-    if seconds := {name: float(c[name]) for name in drawn() if name in c}:
-        phone.latencies = replace(phone.latencies, **seconds)
+    if c["latency"] != "usual":
+        phone.latencies = replace(phone.latencies, get=float(c["latency"]), post=float(c["latency"]))
     back_end = _back_end(c, world, cards[0], phone)
     if platform == "a":
         variant = VARIANTS_A[c["variant"]]
@@ -136,16 +132,12 @@ class Outcome(NamedTuple):
         state: of the flow at its end.
         added: the card is on the phone or on the watch.
         found: what the checks find that has to be done something about, each in words that repeat no figure.
-        took: seconds of each call of the handler, by name.
-        late: a call of the handler was over its limit.
         ended: virtual seconds until the end.
     """
 
     state: str
     added: bool = False
     found: tuple[str, ...] = ()
-    took: Mapping[str, float] = MappingProxyType({})
-    late: bool = False
     ended: float = 0.0
 
 
@@ -158,10 +150,7 @@ def play_out(c: Combination, patience: float = 9.0) -> Outcome:
         return Outcome("broke off", found=(f"it raised {exception_words(error)}",))
     watch = getattr(loop.phone, "watch", None)
     added = card in loop.phone.cards or (watch is not None and card in watch.cards)
-    judged = judge_trace(loop.trace) if isinstance(loop, WalletApp) else []
-    took = {each.limit.call.partition("_add_")[0]: each.spread.worst for each in judged}
-    late = any(each.verdict is LimitVerdict.FAIL for each in judged)
-    return Outcome(str(loop.state), added, (*_found(loop.trace),), took, late, loop.trace[-1].at)
+    return Outcome(str(loop.state), added, (*_found(loop.trace),), loop.trace[-1].at)
 
 
 def _found(trace: Trace) -> Iterator[str]:
@@ -207,21 +196,13 @@ def row_of(number: int, c: Combination, mine: Outcome, failures: tuple[str, ...]
     """A row from its parts; several findings or failures are lines of one cell."""
     return {
         "number": number,
-        **{name: c.get(name, "") for name, values in DIMENSIONS.items() if values},
-        **{name: float(c[name]) if name in c else None for name in drawn()},
-        **{f"{name}_took": mine.took.get(name) for name in HANDLER_CALLS},
+        **{name: c.get(name, "") for name in DIMENSIONS},
         "outcome": mine.state,
         "added": mine.added,
-        "late": mine.late,
         "ended": mine.ended,
         "found": "\n".join(mine.found),
         "failure": "\n".join(failures),
     }
-
-
-def texts() -> list[str]:
-    """The columns of a row that are text."""
-    return [*(name for name, values in DIMENSIONS.items() if values), "outcome", "found", "failure"]
 
 
 def replayed(line: str) -> Run:

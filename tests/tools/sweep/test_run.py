@@ -1,16 +1,29 @@
-"""The rows of a sweep are the same to the byte, whoever plays them.
+"""The rows of a sweep are the same to the byte, whoever plays them; and what failed, with the smallest combination.
 
 Killed sweeps and clusters are the night's: tests/bench/sweep.py.
 """
 
+import ast
 import json
+import re
 from functools import partial
 
 import pytest
 
 from workbook.errors import ConfigurationError
-from workbook.tools.sweep.matrix import read_matrix
-from workbook.tools.sweep.rows import open_cluster, open_pool, play_chunk, prepare_folder, read_rows, sweep
+from workbook.tools.sweep.matrix import from_spec, read_matrix
+from workbook.tools.sweep.play import Player, play_out
+from workbook.tools.sweep.run import (
+    Tally,
+    open_cluster,
+    open_pool,
+    play_chunk,
+    prepare_folder,
+    read_rows,
+    shrink,
+    summarise,
+    sweep,
+)
 
 
 def files(folder):
@@ -81,3 +94,72 @@ def test_code_that_hangs_or_exits_the_interpreter_becomes_a_row(own_code):
 def test_a_scheduler_that_is_not_there_is_told(own_code):
     with pytest.raises(ConfigurationError, match=r"^No scheduler at 'tcp://127\.0\.0\.1:9': "):
         sweep(read_matrix(own_code / "matrix.toml"), own_code / "out", partial(open_cluster, "tcp://127.0.0.1:9"))
+
+
+@pytest.fixture
+def failures(own_code, in_this_process):
+    """Sweeps code of the integrator's own in this process; returns the kinds of failure in its report."""
+
+    def find(**options):
+        matrix, out = read_matrix(own_code / "matrix.toml", **options), own_code / "out"
+        document = summarise(matrix, out, *sweep(matrix, out, in_this_process))
+        assert json.loads((out / "sweep.json").read_text())["details"] == document
+        return document["failures"]
+
+    return find
+
+
+def replays(kind):
+    """Whether the line to replay shows the kind."""
+    combination = from_spec(ast.literal_eval(kind["replay"].removeprefix("session.replay")))
+    return kind["kind"] in Player(2.0).failures(combination, play_out(combination, 2.0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "planted"),
+    [
+        (
+            {"app": "planted_code:planted"},
+            {
+                "ValueError": "card=third",
+                "KeyError": "card=second fault=403 operation=POST",
+                "InvalidSdkInput": "fault=409 operation=POST",
+            },
+        ),
+        ({"app": "planted_code:Delegate"}, {"SystemExit": "variant=earlier"}),
+        ({"handler": "planted_code:Handler"}, {"LookupError": "phone='first card is there already' cards=3"}),
+    ],
+    ids=["app", "delegate", "handler"],
+)
+def test_a_planted_bug_is_found_with_its_smallest_combination(failures, options, planted):
+    kinds = failures(**options)
+    for error, needed in planted.items():
+        kind = next(kind for kind in kinds if error in kind["kind"])
+        smallest = {name: value for name, value in kind["smallest"].items() if name not in ("app", "handler")}
+        assert set(smallest) == set(re.findall(r"(\w+)=", needed))
+        assert needed in kind["replay"]
+        assert replays(kind)
+
+
+def shown(line):
+    """The first kind of failure of this combination, and the combination."""
+    combination = from_spec(line)
+    return Player(2.0).failures(combination, play_out(combination, 2.0))[0], combination
+
+
+def test_what_a_failure_does_not_need_becomes_ordinary():
+    kind, combination = shown("platform=wallet handler='no card art' phone='with a watch' surface=watch cards=3 seed=9")
+    assert shrink(kind, combination, 2.0) == from_spec("platform=wallet handler='no card art'")
+
+
+def row(number, failure):
+    return {"number": number, "outcome": "done", "failure": failure}
+
+
+def test_rows_are_counted_by_kind_with_the_first_of_each():
+    tally = Tally()
+    for each in (row(3, ""), row(5, "one\nother"), row(8, "other"), row(9, "")):
+        tally.count(each)
+    assert (tally.rows, tally.failed, dict(tally.kinds)) == (4, 2, {"one": 1, "other": 2})
+    assert tally.first == {"one": 5, "other": 5}

@@ -1,7 +1,11 @@
-"""Plays the rows of a sweep on an executor, and keeps them: one file of JSON lines a chunk, written whole.
+"""Plays the rows of a sweep on an executor, keeps them, and sums them up with the smallest combination of each failure.
 
-A chunk is decided by the matrix alone, and its bytes by its rows. So it does not matter who plays it, when, or how
-often: a sweep that was killed goes on with the chunks that are missing, and ends in the same files.
+The rows are kept as one file of JSON lines a chunk, written whole. A chunk is decided by the matrix alone, and its
+bytes by its rows. So it does not matter who plays it, when, or how often: a sweep that was killed goes on with the
+chunks that are missing, and ends in the same files.
+
+The smallest combination is tried, not guessed: a row of the kind is played again with each value made ordinary, as
+long as it shows the kind. What is left is what the failure needs.
 """
 
 import json
@@ -10,26 +14,33 @@ import os
 import signal
 import sys
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, redirect_stdout, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any, TypeVar
 
 from tqdm import tqdm
 
 from workbook.base.children import safe_path
-from workbook.base.files import write_whole
+from workbook.base.files import write_all, write_whole
 from workbook.errors import ConfigurationError
-from workbook.tools.sweep.matrix import Matrix
-from workbook.tools.sweep.play import EXITED, Outcome, Player, Row, row_of
+from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.report import About, CaseRecord, RunRecord, to_json
+from workbook.tools.sweep.matrix import Combination, Matrix, ordinary, spec
+from workbook.tools.sweep.play import EXITED, Outcome, Player, Row, play_out, row_of
+from workbook.views.templates import fill, page
 
 T = TypeVar("T")
 # The numbers of a chunk's combinations.
 Numbers = Sequence[int]
+# Kinds of failure whose smallest combination is looked for; the others are only counted.
+MOST_EXPLAINED = 20
 
 
 def play_chunk(matrix: Matrix, numbers: Numbers) -> list[Row]:
@@ -198,3 +209,111 @@ def read_rows(out: Path) -> Iterator[Row]:
     for file in sorted((out / "rows").glob("[0-9]*.jsonl")):
         with file.open(encoding="utf-8") as lines:
             yield from map(json.loads, lines)
+
+
+def shrink(kind: str, c: Combination, patience: float) -> Combination:
+    """A combination of this kind that is as ordinary as possible."""
+    player = Player(patience)
+    until = monotonic() + 20  # seconds; code that hangs has no time for more
+
+    def shows_kind(each: Combination) -> bool:
+        if monotonic() > until:
+            return False
+        if kind == EXITED:
+            return run_apart(play_out, each, patience) is None
+        return kind in player.failures(each, play_out(each, patience))
+
+    for name, usual in ordinary(c["platform"]).items():
+        if c[name] != usual and shows_kind(simpler := {**c, name: usual}):
+            c = simpler
+    return c
+
+
+@dataclass
+class Tally:
+    """What is counted while the rows of a sweep are read once.
+
+    Attributes:
+        rows: how many there are.
+        failed: how many have a failure.
+        outcomes: how many ended in each state.
+        kinds: how many rows have each kind of failure.
+        first: the number of the first combination with each kind.
+    """
+
+    rows: int = 0
+    failed: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    first: dict[str, int] = field(default_factory=dict)
+
+    def count(self, row: Row) -> None:
+        """Count one row."""
+        self.rows += 1
+        self.outcomes[row["outcome"]] += 1
+        for kind in filter(None, row["failure"].split("\n")):
+            self.kinds[kind] += 1
+            self.first.setdefault(kind, row["number"])
+        self.failed += bool(row["failure"])
+
+
+def explain_kinds(tally: Tally, matrix: Matrix) -> list[dict[str, Any]]:
+    """Each kind of failure as `sweep.json` has it, the most frequent first."""
+    kinds = sorted(tally.kinds.items(), key=lambda each: (-each[1], each[0]))
+    document: list[dict[str, Any]] = [
+        {"kind": kind, "rows": rows, "smallest": {}, "replay": ""} for kind, rows in kinds
+    ]
+    for entry in document[:MOST_EXPLAINED]:
+        c = find_smallest(entry["kind"], matrix.combination(tally.first[entry["kind"]]), matrix.patience)
+        usual = ordinary(c["platform"])
+        entry["smallest"] = {name: value for name, value in c.items() if value != usual.get(name) and name != "seed"}
+        entry["replay"] = f"session.replay({spec(c)!r})"
+    return document
+
+
+def find_smallest(kind: str, c: Combination, patience: float) -> Combination:
+    """As `shrink`, in a process of its own where the integrator's code may end it."""
+    if kind != EXITED and any(":" in value for value in c.values()):
+        return run_apart(shrink, kind, c, patience) or c
+    return shrink(kind, c, patience)
+
+
+def summarise(matrix: Matrix, out: Path, played: int, seconds: float) -> dict[str, Any]:
+    """Read the rows of a sweep; write `index.html`, `summary.md` and `sweep.json`, whose content is returned."""
+    tally = Tally()
+    for row in read_rows(out):
+        tally.count(row)
+    kinds = explain_kinds(tally, matrix)
+    document = {
+        "matrix": matrix.digest,
+        "rows": tally.rows,
+        "failed": tally.failed,
+        "outcomes": dict(sorted(tally.outcomes.items())),
+        "failures": kinds,
+        "rate": {"played": played, "seconds": round(seconds, 3), "per_second": round(played / max(seconds, 1e-9), 1)},
+    }
+    values = {"title": "A sweep", "document": document, "kinds": kinds}
+    files = {
+        "sweep.json": to_json(to_report(document)),
+        "index.html": page("tools/sweep/sweep.html", **values),
+        "summary.md": fill("tools/sweep/sweep.md", **values),
+    }
+    write_all({out / name: text for name, text in files.items()})
+    return document
+
+
+def to_report(document: dict[str, Any]) -> RunRecord:
+    """The report: a case for each kind of failure. In another sweep of this matrix, a kind without a case passed."""
+    cases = []
+    for failure in document["failures"]:
+        smallest = ", ".join(f"{name} {value}" for name, value in failure["smallest"].items())
+        why = f"smallest combination: {smallest}" if smallest else ""
+        cases.append(CaseRecord(failure["kind"], Verdict.FAIL, why=why, times=failure["rows"]))
+    digest = document["matrix"]
+    rows = str(document["rows"])
+    about = About(
+        program="workbook sweep",
+        facts={"matrix": digest[:12], "combinations": rows},
+        tried=f"{digest} {rows}",
+    )
+    return RunRecord(about, tuple(cases), document)
