@@ -41,7 +41,7 @@ OWNERS = {
         "tools/conform/back_end/phone.py",
     },
     "httpcore": {"api/net.py", "tools/proxy/upstream.py"},
-    "ipywidgets": {"lessons", "tools/conform/app/panel.py"},
+    "ipywidgets": {"lessons", "tools/conform/app/notebook.py"},
     "numpy": {"checks/timing/planner.py"},
     "pandas": {"flows/trace.py", "checks/timing/recorded.py"},
     "papermill": {"tools/commands"},

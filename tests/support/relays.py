@@ -26,7 +26,7 @@ from workbook.tools.conform.back_end.model import BY_STATUS, IN_BODY, BackEndOpe
 from workbook.tools.conform.back_end.schedule import run_cases
 from workbook.tools.conform.back_end.session import proxy_and_authority
 from workbook.tools.conform.notebook import RELAY_SESSIONS, mock_api, relay_running
-from workbook.tools.harness.logs import Logs
+from workbook.tools.harness.program import Logs
 from workbook.tools.harness.report import record
 from workbook.tools.harness.summary import todos
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Request, Response
 from workbook.tools.conform.back_end.model import GET, POST, Arrived, Broke, PhoneCall, Seen
-from workbook.tools.harness.logs import LogLine
+from workbook.tools.harness.program import LogLine
 
 KEY = "KEY-made-by-hand-0123456789"
 HOST = "127.0.0.1:34567"

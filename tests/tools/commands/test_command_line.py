@@ -7,7 +7,7 @@ import pytest
 from workbook.tools.commands import cli
 from workbook.tools.commands.cli import _parsers
 from workbook.tools.course.lite import Site
-from workbook.tools.harness.progress import Terminal
+from workbook.tools.harness.summary import Terminal
 
 
 def words_of(parser):

@@ -13,7 +13,7 @@ from workbook.tools.conform.back_end.model import Broke
 from workbook.tools.conform.notebook import case_table
 from workbook.tools.harness.compare import compare_reports
 from workbook.tools.harness.model import Verdict
-from workbook.tools.harness.notebook import Result, case_view
+from workbook.tools.harness.output import Result, case_view
 from workbook.tools.harness.report import record
 
 

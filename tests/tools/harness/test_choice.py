@@ -13,18 +13,20 @@ from workbook.tools.commands import read_baseline
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import load_baseline
 from workbook.tools.conform.back_end.model import BackEndResult
-from workbook.tools.harness.model import Root, RunFinding, Verdict
-from workbook.tools.harness.output import to_junit
-from workbook.tools.harness.report import About, conclude, exit_code, to_json
-from workbook.tools.harness.selection import (
+from workbook.tools.harness.model import (
     NEW_CASE,
     Baseline,
     Known,
     Options,
+    Root,
+    RunFinding,
+    Verdict,
     apply_baseline,
     choose_cases,
     new_baseline,
 )
+from workbook.tools.harness.output import to_junit
+from workbook.tools.harness.report import About, conclude, exit_code, to_json
 from workbook.tools.harness.summary import headline
 
 NAMES = list(CASES)

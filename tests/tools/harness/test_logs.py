@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.model import Seen, WholeRun
-from workbook.tools.harness.logs import OVERLAP, PIECE, LogPosition, Logs, LogSpan
 from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.program import OVERLAP, PIECE, LogPosition, Logs, LogSpan
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from ran import CARD, INPUT, KEY, MISS, OUTPUT, SECRETS, SESSION, recorded, result, seen
 
 from workbook.base.secrecy import SecretKind, Secrets
-from workbook.tools.harness.logs import LogLine, without_values
 from workbook.tools.harness.output import reports
+from workbook.tools.harness.program import LogLine, without_values
 
 KNOWN = recorded(result()).secrets
 

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 from ran import MISS, NAME, result
 
-from workbook.tools.harness import progress
+from workbook.tools.harness import summary
 from workbook.tools.harness.model import Verdict
-from workbook.tools.harness.progress import Cell, RunProgress, Terminal, cell_progress
+from workbook.tools.harness.summary import Cell, RunProgress, Terminal, cell_progress
 
 
 def test_a_case_that_needs_a_look_is_one_line_and_a_pass_is_none(capsys):
@@ -41,7 +41,7 @@ def test_the_values_to_configure_go_to_stdout(values, words, capsys):
 def test_without_a_terminal_waiting_is_a_line_every_ten_seconds(capsys, monkeypatch):
     terminal = Terminal()
     for moment in (100.0, 105.0, 109.9, 110.0, 119.9, 120.1):
-        monkeypatch.setattr(progress, "monotonic", lambda moment=moment: moment)
+        monkeypatch.setattr(summary, "monotonic", lambda moment=moment: moment)
         terminal.wait(130 - moment)
     lines = capsys.readouterr().err.splitlines()
     assert lines == [f"waiting for the first call: {seconds} s left" for seconds in (30, 20, 10)]

@@ -31,8 +31,7 @@ from workbook.base.rules import Owner
 from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end.schedule import combine
 from workbook.tools.harness.model import Verdict
-from workbook.tools.harness.notebook import Result
-from workbook.tools.harness.output import reports
+from workbook.tools.harness.output import Result, reports
 from workbook.tools.harness.report import (
     PHONE,
     About,

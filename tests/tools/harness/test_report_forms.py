@@ -16,8 +16,7 @@ from markdown_it import MarkdownIt
 from ran import ABOUT, MISS, NAMES, arrived, call, of_each_verdict, recorded, result, seen, told
 
 from workbook.tools.harness.model import Miss, Verdict
-from workbook.tools.harness.notebook import Result
-from workbook.tools.harness.output import to_html, to_junit, to_markdown
+from workbook.tools.harness.output import Result, to_html, to_junit, to_markdown
 from workbook.tools.harness.report import from_json, to_json
 from workbook.tools.harness.summary import first_lines, headline, telling, todos
 from workbook.views.html import POLICY

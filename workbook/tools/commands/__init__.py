@@ -18,8 +18,8 @@ from workbook.base.terminal import at_first_signal, say
 from workbook.errors import ExitCode, ParameterError
 
 if TYPE_CHECKING:
+    from workbook.tools.harness.model import Baseline
     from workbook.tools.harness.report import RunRecord
-    from workbook.tools.harness.selection import Baseline
 
 Handler = Callable[[argparse.Namespace], int]
 
@@ -88,7 +88,7 @@ def read_baseline(options: argparse.Namespace) -> Baseline:
         ParameterError: the folder of the one to write does not exist.
         ConfigurationError: the file has mistakes.
     """
-    from workbook.tools.harness.selection import COVERED, Baseline
+    from workbook.tools.harness.model import COVERED, Baseline
 
     if options.write_baseline is not None and not options.write_baseline.absolute().parent.is_dir():
         raise ParameterError(f"--write-baseline {str(options.write_baseline)!r} is not a file in an existing folder.")
@@ -110,8 +110,7 @@ def write_baseline(options: argparse.Namespace, old: Baseline, record: RunRecord
     if options.write_baseline is None:
         return
     from workbook.base.files import write_whole
-    from workbook.tools.harness.model import Verdict
-    from workbook.tools.harness.selection import COVERED, new_baseline
+    from workbook.tools.harness.model import COVERED, Verdict, new_baseline
 
     failures = {
         case.name: " ".join(f"Expected {miss.expected}, observed {miss.observed}." for miss in case.misses[:1])

@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     """Run cases, list them, or print what the configuration means."""
     from workbook.tools.conform.back_end.cases import CASES
     from workbook.tools.conform.back_end.config import as_toml, load_config
-    from workbook.tools.harness.selection import choose_cases
+    from workbook.tools.harness.model import choose_cases
 
     cases = choose_cases(CASES, options.only)
     if options.list:
@@ -107,10 +107,10 @@ def app(options: argparse.Namespace) -> int:
     from workbook.base.values import check_port
     from workbook.tools.conform.app.run import CASES_OF, conform_app, load_app, of_file
     from workbook.tools.conform.app.stage import AppRun
-    from workbook.tools.harness.command import Stopping
+    from workbook.tools.harness.model import choose_cases
     from workbook.tools.harness.output import write_reports
-    from workbook.tools.harness.progress import Terminal
-    from workbook.tools.harness.selection import choose_cases
+    from workbook.tools.harness.program import Stopping
+    from workbook.tools.harness.summary import Terminal
 
     check_port(options.port)
     platform = "A" if options.config is None else load_app(options.config)[0].platform
@@ -139,9 +139,9 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[BackEndCase], config
     """Run the cases and write the reports; the worst verdict decides the exit code."""
     from workbook.tools.conform.back_end.cases import CASES
     from workbook.tools.conform.back_end.session import RunOptions, conform
-    from workbook.tools.harness.command import Stopping
     from workbook.tools.harness.output import write_reports
-    from workbook.tools.harness.progress import Terminal
+    from workbook.tools.harness.program import Stopping
+    from workbook.tools.harness.summary import Terminal
 
     baseline = read_baseline(options)
     run_options = RunOptions(

@@ -87,7 +87,7 @@ def _run(options: argparse.Namespace, **settings: Any) -> Preflight:
 
 def preflight(options: argparse.Namespace) -> int:
     """Judge, or list the cases."""
-    from workbook.tools.harness.selection import choose_cases
+    from workbook.tools.harness.model import choose_cases
     from workbook.tools.harness.summary import headline
     from workbook.tools.preflight.run import PREFLIGHT_CASES, finding_lines, preflight
 

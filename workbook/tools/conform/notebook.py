@@ -22,10 +22,10 @@ from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import Api, BackEndForm, Config, Exports, load_config
 from workbook.tools.conform.back_end.model import PLATFORMS, SURFACE, BackEndCase, Cardholder, Need, Target
 from workbook.tools.conform.back_end.session import RunOptions, proxy_and_authority
-from workbook.tools.harness.notebook import Result
-from workbook.tools.harness.progress import cell_progress
+from workbook.tools.harness.model import Baseline, choose_cases
+from workbook.tools.harness.output import Result
 from workbook.tools.harness.report import RunRecord
-from workbook.tools.harness.selection import Baseline, choose_cases
+from workbook.tools.harness.summary import cell_progress
 from workbook.views.table import Table, table
 
 # The reference relay of the sample files, or a class derived from it, runs in this process. Every limit is shorter than

@@ -21,7 +21,7 @@ from workbook.lessons.tools import tool
 from workbook.lessons.widgets.chooser import Paste, dropdown
 from workbook.tools.diagnose import inspector
 from workbook.tools.diagnose.inspector import Inspection
-from workbook.tools.harness.notebook import Result
+from workbook.tools.harness.output import Result
 from workbook.views.html import join, tag, trust
 from workbook.views.table import COPY, EDGE, PRE, Snapshot, facts, paragraph, preformat
 

@@ -44,9 +44,20 @@ from workbook.base.forms import explain_mistake
 from workbook.base.rules import Owner, rules
 from workbook.base.secrecy import NO_SECRETS, SecretKind, Secrets
 from workbook.errors import ConfigurationError, ExitCode
-from workbook.tools.harness.logs import without_values
-from workbook.tools.harness.model import Case, CaseResult, Evidence, Miss, ReportedExchange, RunFinding, Verdict
-from workbook.tools.harness.selection import Options, ResultT, apply_baseline, is_new
+from workbook.tools.harness.model import (
+    Case,
+    CaseResult,
+    Evidence,
+    Miss,
+    Options,
+    ReportedExchange,
+    ResultT,
+    RunFinding,
+    Verdict,
+    apply_baseline,
+    is_new,
+)
+from workbook.tools.harness.program import without_values
 
 Program = Literal[
     "workbook conform",

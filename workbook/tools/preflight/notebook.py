@@ -10,10 +10,9 @@ from tempfile import TemporaryDirectory
 
 from workbook.base.values import of_type, quoted
 from workbook.errors import ParameterError
-from workbook.tools.harness.notebook import Result
-from workbook.tools.harness.output import LEVELS
+from workbook.tools.harness.model import Baseline, choose_cases
+from workbook.tools.harness.output import LEVELS, Result
 from workbook.tools.harness.report import RunRecord
-from workbook.tools.harness.selection import Baseline, choose_cases
 from workbook.tools.harness.summary import headline
 from workbook.tools.preflight.model import Facts
 from workbook.tools.preflight.profiles import request_platform_b

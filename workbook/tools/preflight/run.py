@@ -11,10 +11,9 @@ from workbook.base.files import read_named
 from workbook.base.rules import Owner
 from workbook.base.terminal import visible
 from workbook.errors import ConfigurationError
-from workbook.tools.harness.model import CaseResult, Verdict, gravest
+from workbook.tools.harness.model import CaseResult, Options, Verdict, gravest
 from workbook.tools.harness.output import LEVELS
 from workbook.tools.harness.report import About, RunRecord, conclude
-from workbook.tools.harness.selection import Options
 from workbook.tools.preflight import cases_a, cases_b, cases_text
 from workbook.tools.preflight.gradle import Dependency, read_build, read_lock_files
 from workbook.tools.preflight.model import Facts, Package, PreflightCase, ProjectA, ProjectB, Setting

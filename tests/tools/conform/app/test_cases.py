@@ -20,10 +20,10 @@ from workbook.simulation.http import Request
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app.cases import APP_CASES, KEPT, AppSeen
 from workbook.tools.conform.app.device import DeviceA
-from workbook.tools.conform.app.in_process import Reference, play_core
+from workbook.tools.conform.app.notebook import Reference, play_core
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.harness.logs import LogLine
 from workbook.tools.harness.model import Miss, Verdict, gravest
+from workbook.tools.harness.program import LogLine
 
 
 def test_no_name_is_another_tools() -> None:

@@ -23,9 +23,8 @@ from workbook.tools.conform.app.cases import APP_CASES
 from workbook.tools.conform.app.compiling import command, compiled, files_of, missing, standin
 from workbook.tools.conform.app.run import conform_app, judge_app
 from workbook.tools.conform.app.stage import AppRun
-from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.model import Verdict, choose_cases
 from workbook.tools.harness.report import RunRecord, from_json, to_json
-from workbook.tools.harness.selection import choose_cases
 
 slow = pytest.mark.slow
 nightly = pytest.mark.nightly

@@ -17,9 +17,9 @@ from workbook.base.files import FIXTURES, NATIVE
 from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.model import all_exercises
 from workbook.tools.conform.app.cases_b import APP_CASES_B
+from workbook.tools.conform.app.compiling import build, write_package
 from workbook.tools.conform.app.run import conform_app, judge_app
 from workbook.tools.conform.app.stage import AppRun
-from workbook.tools.conform.app.swift import build, write_package
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.report import to_json
 from workbook.tools.harness.summary import todos

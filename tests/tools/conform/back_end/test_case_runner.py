@@ -16,9 +16,8 @@ import relays
 from workbook.tools.conform.back_end.case_runner import never_proxies_loopback
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.schedule import run_cases, without
-from workbook.tools.harness.command import PRINTED
-from workbook.tools.harness.logs import Logs
 from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.program import PRINTED, Logs
 
 ROWS = {
     "values": ("Relay", "post.text-unicode post.bytes-alphabet get.sdk-input-number get.compressed get.chunked-answer"),

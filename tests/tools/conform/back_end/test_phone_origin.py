@@ -16,7 +16,7 @@ from workbook.api.net import Origin, wrong_origin
 from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end.model import Broke, PhoneCall
 from workbook.tools.conform.back_end.phone import LARGEST_READ, OriginClient
-from workbook.tools.harness.command import listens
+from workbook.tools.harness.program import listens
 
 
 class Raw:

@@ -12,7 +12,7 @@ from workbook.api.exchange import Options
 from workbook.base.files import sample
 from workbook.errors import ParameterError
 from workbook.tools.conform.notebook import ODD_CARDS, RELAY_CARDS, RELAY_SESSIONS, Refused, Relay, judge_relay
-from workbook.tools.harness.notebook import Result
+from workbook.tools.harness.output import Result
 
 Again, asked_to_wait = (getattr(sys.modules[Relay.__module__], name) for name in ("Again", "asked_to_wait"))
 BLANKS = ("relay.get.text-outer-blanks", "relay.post.text-outer-blanks")

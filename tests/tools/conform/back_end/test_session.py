@@ -28,8 +28,7 @@ from workbook.tools.conform.back_end.model import (
     Target,
 )
 from workbook.tools.conform.back_end.session import RunOptions, conform
-from workbook.tools.harness.model import Verdict
-from workbook.tools.harness.selection import choose_cases
+from workbook.tools.harness.model import Verdict, choose_cases
 
 CARDS = tuple(f"PICONFORM{number:016d}" for number in range(1, 7))
 SURFACE = Surface(

@@ -17,8 +17,8 @@ from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.config import BackEndForm, BackEndStart, Config
 from workbook.tools.conform.back_end.model import Cardholder, Target
 from workbook.tools.conform.back_end.session import Launcher
-from workbook.tools.harness.command import StartCommand, StartError
-from workbook.tools.harness.progress import RunProgress
+from workbook.tools.harness.program import StartCommand, StartError
+from workbook.tools.harness.summary import RunProgress
 
 FREE = Origin.of("http://127.0.0.1:9")
 
@@ -50,7 +50,7 @@ def test_a_command_does_not_get_the_workbooks_own_variables(tmp_path, monkeypatc
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells a child that its parent has died")
 def test_a_command_ends_with_a_run_that_is_killed(tmp_path):
     program = (
-        "import pathlib, sys, time; from workbook.tools.harness.command import StartCommand\n"
+        "import pathlib, sys, time; from workbook.tools.harness.program import StartCommand\n"
         "command = StartCommand('echo $$; exec sleep 600', pathlib.Path(sys.argv[1]), {})\n"
         "command.__enter__(); command.start()\n"
         "while not command.output.read_text().endswith('\\n'): time.sleep(0.05)\n"

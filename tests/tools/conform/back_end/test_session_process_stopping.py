@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from workbook.tools.harness.command import Stopping
+from workbook.tools.harness.program import Stopping
 
 
 def press(number=signal.SIGINT):

@@ -19,8 +19,8 @@ from workbook.tools.conform.app.device import Device
 from workbook.tools.conform.app.phone import WRONG_ANSWERS, Arrival
 from workbook.tools.conform.back_end.judging import all_of
 from workbook.tools.conform.back_end.model import GET, POST
-from workbook.tools.harness.logs import LogLine
 from workbook.tools.harness.model import Case, Miss, Root
+from workbook.tools.harness.program import LogLine
 
 # What the page may say of its button.
 SHOWN, DISABLED, HIDDEN, ABSENT = "shown", "disabled", "hidden", "absent"

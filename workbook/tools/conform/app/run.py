@@ -24,20 +24,17 @@ from workbook.flows.variants import A_FROM_0_4_0, B_LATER, variant_a
 from workbook.tools.conform.app import cases as c
 from workbook.tools.conform.app.cases import AppCase
 from workbook.tools.conform.app.cases_b import APP_CASES_B
-from workbook.tools.conform.app.compiling import command, compiled, files_of, missing
+from workbook.tools.conform.app.compiling import build, command, compiled, files_of, missing, missing_swift
 from workbook.tools.conform.app.device import DeviceA
 from workbook.tools.conform.app.phone import Client, PhoneServer
 from workbook.tools.conform.app.stage import TEMPO, AppRun, AppStage, NoAnswerError, PlayedCardholder, conclude_case
-from workbook.tools.conform.app.swift import build, missing_swift
 from workbook.tools.conform.app.wallet import WalletRun
 from workbook.tools.conform.back_end.config import BackEndStart, GetForm, PostForm
 from workbook.tools.conform.back_end.model import SURFACE, BackEndOperation, Surface
-from workbook.tools.harness.command import StartCommand, Stopping
-from workbook.tools.harness.logs import Logs
-from workbook.tools.harness.model import CaseResult, Miss, Verdict
-from workbook.tools.harness.progress import RunProgress
+from workbook.tools.harness.model import Baseline, CaseResult, Miss, Verdict, choose_cases
+from workbook.tools.harness.program import Logs, StartCommand, Stopping
 from workbook.tools.harness.report import About, RunRecord, conclude, read_report
-from workbook.tools.harness.selection import Baseline, choose_cases
+from workbook.tools.harness.summary import RunProgress
 
 CASES_OF: Mapping[str, Mapping[str, AppCase]] = {"A": c.APP_CASES, "B": APP_CASES_B}
 # What the app's process calls itself.

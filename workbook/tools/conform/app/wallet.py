@@ -26,10 +26,9 @@ from workbook.tools.conform.app import cases_b as b
 from workbook.tools.conform.app.device_b import DeviceB
 from workbook.tools.conform.app.phone import Client, PhoneServer
 from workbook.tools.conform.app.stage import TEMPO, AppRun, AppStage, NoAnswerError, PlayedCardholder, conclude_case
-from workbook.tools.harness.command import StartCommand
-from workbook.tools.harness.logs import LogLine, Logs
 from workbook.tools.harness.model import CaseResult, Miss, Root, Verdict
-from workbook.tools.harness.progress import RunProgress
+from workbook.tools.harness.program import LogLine, Logs, StartCommand
+from workbook.tools.harness.summary import RunProgress
 
 # Seconds until a process asks what to do; it may be large, and the machine busy.
 START = 60.0

@@ -24,9 +24,8 @@ from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.judging import ASK, HAND_ON, WORK, CardWatch
 from workbook.tools.conform.back_end.model import GET, BackEndCase, BackEndGroup, BackEndResult, Need, Seen, Target
 from workbook.tools.conform.back_end.phone import Phone
-from workbook.tools.harness.command import PRINTED, listens
-from workbook.tools.harness.logs import Logs, LogSpan
 from workbook.tools.harness.model import Miss, Root, Verdict, gravest
+from workbook.tools.harness.program import PRINTED, Logs, LogSpan, listens
 
 # Verdicts that must come again when a case is alone.
 CONFIRMED = frozenset({Verdict.FAIL, Verdict.WARN})

@@ -26,8 +26,8 @@ from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end import model
 from workbook.tools.conform.back_end.model import BOUND, RAW, BackEndGroup, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
+from workbook.tools.harness.model import Baseline, Known
 from workbook.tools.harness.report import is_weak
-from workbook.tools.harness.selection import Baseline, Known
 
 CONFIG_EXAMPLE = "`workbook conform init` prints an example."
 NO_VALUE = (

@@ -17,8 +17,8 @@ from workbook.api.redaction import Redaction
 from workbook.base.secrecy import MASK, SHORTEST, SecretKind
 from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Headers, Request, Response
-from workbook.tools.harness.logs import LogLine
 from workbook.tools.harness.model import Case, CaseResult, Miss, ReportedExchange, ReportedMessage
+from workbook.tools.harness.program import LogLine
 
 Judge: TypeAlias = Callable[["Seen"], Iterator["Miss"]]
 # Makes a value from a canary, a text that no other case has; or makes one id from another id.

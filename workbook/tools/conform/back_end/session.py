@@ -21,11 +21,10 @@ from workbook.tools.conform.back_end.config import Config
 from workbook.tools.conform.back_end.findings import PlainFailure, common_causes, first_call, plain_attempt
 from workbook.tools.conform.back_end.model import BackEndCase, BackEndResult, Broke
 from workbook.tools.conform.back_end.schedule import run_cases, without
-from workbook.tools.harness.command import StartCommand, StartError, Stopping, listens
-from workbook.tools.harness.model import RunFinding, Verdict
-from workbook.tools.harness.progress import RunProgress
+from workbook.tools.harness.model import Options, RunFinding, Verdict
+from workbook.tools.harness.program import StartCommand, StartError, Stopping, listens
 from workbook.tools.harness.report import About, RunRecord, conclude, session_secrets
-from workbook.tools.harness.selection import Options
+from workbook.tools.harness.summary import RunProgress
 
 
 class Launcher:
