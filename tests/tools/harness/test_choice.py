@@ -1,33 +1,16 @@
 """Which cases are run, what the baseline makes of it, and the exit code."""
 
-from argparse import Namespace
 from datetime import date
-from functools import partial
 
 import pytest
-from ran import recorded
 
 from workbook.base.forms import BadConfigurationError
 from workbook.errors import ParameterError
-from workbook.tools.commands import read_baseline
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import load_baseline
 from workbook.tools.conform.back_end.model import BackEndResult
-from workbook.tools.harness.model import (
-    NEW_CASE,
-    Baseline,
-    Known,
-    Options,
-    Root,
-    RunFinding,
-    Verdict,
-    apply_baseline,
-    choose_cases,
-    new_baseline,
-)
-from workbook.tools.harness.output import to_junit
-from workbook.tools.harness.report import About, conclude, exit_code, to_json
-from workbook.tools.harness.summary import headline
+from workbook.tools.harness.model import Known, Root, RunFinding, Verdict, apply_baseline, choose_cases, new_baseline
+from workbook.tools.harness.report import About, exit_code
 
 NAMES = list(CASES)
 ONE, TWO, *_ = CASES.values()
@@ -83,7 +66,7 @@ def test_a_pattern_that_means_nothing_is_an_error(pattern, told):
     ],
 )
 def test_a_baseline_makes_failures_known_and_goes_stale(verdict, entry, becomes, stale):
-    (result,), told = apply_baseline(Baseline((entry,)), [BackEndResult(ONE, Verdict(verdict))], CASES, TODAY)
+    (result,), told = apply_baseline((entry,), [BackEndResult(ONE, Verdict(verdict))], CASES, TODAY)
     assert result.verdict == becomes
     assert (stale in told[0]) if stale else (told == ())
     assert ("Known: why" in result.why) == (becomes == "known")
@@ -143,11 +126,11 @@ def test_a_pattern_covers_what_fits_it_and_goes_stale_when_all_of_it_passes():
     lists = [case for case in CASES.values() if case.name.startswith("relay.list.")]
     entry, other = Known("relay.list.*", "one worker"), Known("form", "a comment")
     failing = [BackEndResult(lists[0], Verdict.FAIL), *(BackEndResult(case, Verdict.PASS) for case in lists[1:])]
-    results, stale = apply_baseline(Baseline((entry,)), failing, CASES, TODAY)
+    results, stale = apply_baseline((entry,), failing, CASES, TODAY)
     assert ([result.verdict for result in results][:2], stale) == ([Verdict.KNOWN, Verdict.PASS], ())
-    _results, stale = apply_baseline(Baseline((entry, other)), [BackEndResult(lists[1], Verdict.PASS)], CASES, TODAY)
+    _results, stale = apply_baseline((entry, other), [BackEndResult(lists[1], Verdict.PASS)], CASES, TODAY)
     assert [line.partition(":")[0] for line in stale] == ["relay.list.*"] + ["form"] * (lists[1].group == "form")
-    _results, (told,) = apply_baseline(Baseline((Known("relay.lits.*", "x"),)), [], CASES, TODAY)
+    _results, (told,) = apply_baseline((Known("relay.lits.*", "x"),), [], CASES, TODAY)
     assert told.startswith("relay.lits.*: there is no")
 
 
@@ -155,46 +138,8 @@ def test_a_baseline_can_be_written_from_a_run_and_read_again(tmp_path):
     names = ["relay.get.path", "relay.list.in-time", "relay.post.path"]
     known = (Known("relay.list.*", "one worker", TODAY), Known("relay.get.fresh", "fixed since"))
     path = tmp_path / "known.toml"
-    old = Baseline(known, frozenset({"relay.get.fresh", "relay.case.gone"}))
-    path.write_text(new_baseline(old, dict.fromkeys(names, 'Expected "a", observed b.'), names, CASES))
-    assert load_baseline(path).cases == {*names, "relay.get.fresh"}
-    first, *fresh = load_baseline(path).known
+    path.write_text(new_baseline(known, dict.fromkeys(names, 'Expected "a", observed b.'), CASES))
+    first, *fresh = load_baseline(path)
     assert first == known[0]
     assert [entry.case for entry in fresh] == ["relay.get.path", "relay.post.path"]
     assert fresh[0].comment.startswith('Expected "a", observed b. TODO: say why')
-    path.write_text(new_baseline(Baseline(), {}, names, CASES))  # the first baseline takes in every case
-    assert load_baseline(path) == Baseline((), frozenset(CASES))
-
-
-def test_an_older_report_is_a_baseline_that_nobody_has_to_keep_true(tmp_path):
-    old = recorded(BackEndResult(ONE, Verdict.FAIL), BackEndResult(CASES["relay.get.fresh"], Verdict.FAIL))
-    path = tmp_path / "conform.json"
-    path.write_text(to_json(old))
-    baseline = read_baseline(Namespace(baseline=path, write_baseline=None))
-    assert baseline.cases == {ONE.name, "relay.get.fresh"}
-    now = [BackEndResult(ONE, Verdict.FAIL), BackEndResult(CASES["relay.get.fresh"], Verdict.PASS)]
-    now.append(BackEndResult(CASES["relay.post.path"], Verdict.FAIL))
-    results, stale = apply_baseline(baseline, now, CASES, TODAY)
-    assert [one.verdict for one in results] == ["known", "pass", "warn"]
-    assert results[0].why == f"Known: It did not hold in {path} either."
-    assert stale == ()
-
-
-@pytest.mark.parametrize(("verdict", "becomes"), [("fail", "warn"), ("not looked at",) * 2, ("pass",) * 2])
-def test_a_case_that_the_baseline_does_not_know_fails_no_run_until_it_is_taken_in(verdict, becomes):
-    baseline = Baseline((), frozenset({TWO.name}))
-    (result,), stale = apply_baseline(baseline, [BackEndResult(ONE, Verdict(verdict))], CASES, TODAY)
-    assert (result.verdict, stale) == (becomes, ())
-    assert (NEW_CASE in result.why) is (verdict != "pass")
-    (result,), _stale = apply_baseline(baseline, [BackEndResult(TWO, Verdict(verdict))], CASES, TODAY)
-    assert result.verdict == verdict
-
-
-@pytest.mark.parametrize("strict", [False, True])
-def test_new_cases_turn_no_pipeline_red(strict):
-    options = Options(cases=(ONE, TWO), baseline=Baseline((), frozenset({TWO.name})), strict=strict)
-    results = [BackEndResult(ONE, Verdict.FAIL), BackEndResult(TWO, Verdict.PASS)]
-    record = conclude(partial(About, "t", "u", 7), 0.0, results, CASES, options)
-    assert record.about.exit_code == 0
-    assert "1 case not in the baseline: new, so no failure until it is taken in." in headline(record)
-    assert "<failure" not in to_junit(record)

@@ -7,17 +7,7 @@ import pytest
 from workbook.base.rules import Owner
 from workbook.errors import DefinitionError
 from workbook.tools.harness.compare import CaseChange, compare_reports
-from workbook.tools.harness.model import (
-    Baseline,
-    Case,
-    CaseResult,
-    Known,
-    Miss,
-    Verdict,
-    apply_baseline,
-    choose_cases,
-    gravest,
-)
+from workbook.tools.harness.model import Case, CaseResult, Known, Miss, Verdict, apply_baseline, choose_cases, gravest
 from workbook.tools.harness.output import to_html, to_junit, to_markdown
 from workbook.tools.harness.report import About, from_json, record, to_json
 from workbook.tools.harness.summary import by_group, headline
@@ -56,7 +46,7 @@ def test_cases_of_any_kind_are_chosen_judged_reported_and_compared():
 
 
 def test_a_known_failure_of_any_kind_of_case_is_marked():
-    marked, stale = apply_baseline(Baseline((Known("large", "later"),)), judged(5), NUMBERS, date(2026, 1, 1))
+    marked, stale = apply_baseline((Known("large", "later"),), judged(5), NUMBERS, date(2026, 1, 1))
     assert [result.verdict for result in marked] == [Verdict.PASS, Verdict.KNOWN, Verdict.PASS]
     assert stale == ()
 

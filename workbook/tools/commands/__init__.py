@@ -18,7 +18,7 @@ from workbook.base.terminal import at_first_signal, say
 from workbook.errors import ExitCode, ParameterError
 
 if TYPE_CHECKING:
-    from workbook.tools.harness.model import Baseline
+    from workbook.tools.harness.model import Known
     from workbook.tools.harness.report import RunRecord
 
 Handler = Callable[[argparse.Namespace], int]
@@ -72,40 +72,32 @@ def add_case_options(parser: argparse.ArgumentParser) -> None:
         help="run only these cases: names, groups or globs",
     )
     parser.add_argument("--strict", action="store_true", help="a warning, and a case not looked at, fail the run")
-    parser.add_argument(
-        "--baseline", type=Path, metavar="FILE", help="known failures: a file, or an older conform.json"
-    )
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="a file of known failures")
     parser.add_argument(
         "--write-baseline", type=Path, metavar="FILE", help="write what failed into a baseline, for you to comment"
     )
     parser.add_argument("--format", choices=["text", "json", "junit", "sarif"], default="text", help="what to print")
 
 
-def read_baseline(options: argparse.Namespace) -> Baseline:
-    """The baseline that these options name, which may be an older report; an empty one where they name none.
+def read_baseline(options: argparse.Namespace) -> Sequence[Known]:
+    """The known failures in the file that the options name; none where they name none.
 
     Raises:
         ParameterError: the folder of the one to write does not exist.
         ConfigurationError: the file has mistakes.
     """
-    from workbook.tools.harness.model import COVERED, Baseline
-
     if options.write_baseline is not None and not options.write_baseline.absolute().parent.is_dir():
         raise ParameterError(f"--write-baseline {str(options.write_baseline)!r} is not a file in an existing folder.")
     if options.baseline is None:
-        return Baseline()
-    if options.baseline.suffix == ".json":
-        from workbook.tools.harness.report import read_report
-
-        record = read_report(options.baseline)
-        known = {case.name: f"It did not hold in {options.baseline} either." for case in record.ended(*COVERED)}
-        return Baseline.of(known, (case.name for case in record.cases), kept=False)
+        return ()
     from workbook.tools.conform.back_end.config import load_baseline  # loads the forms of every file: 300 ms
 
     return load_baseline(options.baseline)
 
 
-def write_baseline(options: argparse.Namespace, old: Baseline, record: RunRecord, cases: Mapping[str, Any]) -> None:
+def write_baseline(
+    options: argparse.Namespace, old: Sequence[Known], record: RunRecord, cases: Mapping[str, Any]
+) -> None:
     """Write what failed into a baseline, if the options name one; `cases` are all cases by name."""
     if options.write_baseline is None:
         return
@@ -117,8 +109,7 @@ def write_baseline(options: argparse.Namespace, old: Baseline, record: RunRecord
         or case.why
         for case in record.ended(*COVERED, Verdict.KNOWN)
     }
-    run = [case.name for case in record.cases]
-    write_whole(options.write_baseline, new_baseline(old, failures, run, cases))
+    write_whole(options.write_baseline, new_baseline(old, failures, cases))
 
 
 def show(options: argparse.Namespace, record: RunRecord, lines: Iterable[str]) -> int:

@@ -10,8 +10,6 @@ Every tool that judges somebody's work stands on it: `workbook conform` for a ba
     comment = "One worker until the new host is there; ticket 123."
     expires = 2030-12-31        # its last day
 
-    cases = ["relay.get.path", ...]   # every case that was taken in; a case that is not here only warns
-
 A stale entry fails the run, so that the file stays true. An entry is stale when every case that fits it passes now,
 when its last day is over, or when no case fits it.
 """
@@ -402,46 +400,22 @@ class Known:
     expires: date | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """What a project has taken in: its known failures, and the cases that there were then.
-
-    Attributes:
-        known: the failures.
-        cases: names of the cases. One that came later only warns, so that an upgrade fails no pipeline. Empty for all.
-        kept: a hand-kept file, where a stale entry fails the run; False for an old report used as baseline.
-    """
-
-    known: tuple[Known, ...] = ()
-    cases: frozenset[str] = frozenset()
-    kept: bool = True
-
-    @classmethod
-    def of(cls, comments: Mapping[str, str] | None, cases: Iterable[str] = (), *, kept: bool = True) -> Baseline:
-        """The known failures of a notebook or a report: the name of each case with a comment."""
-        return cls(tuple(Known(name, text) for name, text in (comments or {}).items()), frozenset(cases), kept)
-
-
-NEW_CASE = "New case, not in the baseline: it only warns until --write-baseline takes it in."
-
-
-def is_new(why: str) -> bool:
-    """Whether a case that ended with this reason is new to the baseline, so that it fails no run."""
-    return why.endswith(NEW_CASE)
+def known_failures(comments: Mapping[str, str] | None) -> tuple[Known, ...]:
+    """The known failures of a notebook: the name of each case with a comment."""
+    return tuple(Known(name, text) for name, text in (comments or {}).items())
 
 
 def apply_baseline(
-    baseline: Baseline, results: Iterable[ResultT], cases: Mapping[str, Case[Any]], today: date
+    known: Sequence[Known], results: Iterable[ResultT], cases: Mapping[str, Case[Any]], today: date
 ) -> tuple[tuple[ResultT, ...], tuple[str, ...]]:
-    """Mark the known failures and the new cases among the results, and name each stale entry in a sentence.
+    """Mark the known failures among the results, and name each stale entry in a sentence.
 
     Args:
-        baseline: what was taken in.
+        known: the failures.
         results: of this run; an entry whose case was not run is left alone.
         cases: all cases by name.
         today: an entry counts until the end of its last day.
     """
-    known = baseline.known
     results = list(results)
     expired = [entry for entry in known if entry.expires is not None and entry.expires < today]
     stale = []
@@ -457,40 +431,33 @@ def apply_baseline(
             stale.append(f"{entry.case}: {day}. Fix it, or give it another day and say why.")
     for at, result in enumerate(results):
         fitting = [entry for entry in known if entry not in expired and fits(entry.case, result.case)]
-        if result.verdict not in COVERED:
-            continue
-        if fitting:
+        if fitting and result.verdict in COVERED:
             why = f"{result.why} Known: {fitting[0].comment}".strip()
             results[at] = replace(result, verdict=Verdict.KNOWN, why=why)
-        elif baseline.cases and result.case.name not in baseline.cases:
-            verdict = Verdict.NOT_LOOKED_AT if result.verdict is Verdict.NOT_LOOKED_AT else Verdict.WARN
-            results[at] = replace(result, verdict=verdict, why=f"{result.why} {NEW_CASE}".strip())
-    return tuple(results), tuple(stale) if baseline.kept else ()
+    return tuple(results), tuple(stale)
 
 
 # Verdicts that a baseline covers.
 COVERED = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.NOT_LOOKED_AT})
 
 
-def new_baseline(old: Baseline, failures: Mapping[str, str], run: Iterable[str], cases: Mapping[str, Case[Any]]) -> str:
+def new_baseline(old: Iterable[Known], failures: Mapping[str, str], cases: Mapping[str, Case[Any]]) -> str:
     """A baseline's text: the entries that still cover a failure, and one for each failure that none covers.
 
     Args:
         old: the baseline so far.
         failures: what was expected and observed, by the name of each case that failed, known or not.
-        run: names of the cases that were run, and are taken in with this.
         cases: all cases by name.
     """
     failed = [cases[name] for name in failures]
-    kept = [entry for entry in old.known if any(fits(entry.case, case) for case in failed)]
+    kept = [entry for entry in old if any(fits(entry.case, case) for case in failed)]
     fresh = [
         Known(case.name, f"{failures[case.name]} TODO: say why this stays, and until when.")
         for case in failed
         if not any(fits(entry.case, case) for entry in kept)
     ]
     entries = ({key: value for key, value in asdict(entry).items() if value is not None} for entry in (*kept, *fresh))
-    names = {*(old.cases or cases), *run} & cases.keys()
-    return tomli_w.dumps({"known": list(entries), "cases": sorted(names)})
+    return tomli_w.dumps({"known": list(entries)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -499,14 +466,14 @@ class Options(Generic[CaseT]):
 
     Attributes:
         cases: which cases; a tool's default is all.
-        baseline: the known failures, and the cases that are not new.
+        baseline: the known failures.
         only: the patterns that chose the cases, for the report.
         strict: a warning, and a case not looked at, count as a failure.
         command: repeats the run, for the report: a command line, or a Python call where no file says all.
     """
 
     cases: Sequence[CaseT]
-    baseline: Baseline = Baseline()
+    baseline: Sequence[Known] = ()
     only: tuple[str, ...] = ()
     strict: bool = False
     command: str = ""

@@ -14,7 +14,6 @@ In JUnit each group is a suite:
     harness error                                         error: the workbook failed, not the back end
     not looked at, not testable                           skipped, with the reason; strict: failure
     known, not applicable, disabled                       skipped, with the reason
-    new to the baseline                                   passes, with what was missed in system-out
     pass                                                  passes
 
 An interrupted run contains only the cases that finished; each suite's `complete` is `false`.
@@ -39,7 +38,7 @@ from workbook.base.values import lookup
 from workbook.errors import ExitCode
 from workbook.tools.harness import summary
 from workbook.tools.harness.compare import CaseChange, compare_reports
-from workbook.tools.harness.model import ReportedMessage, Verdict, is_new
+from workbook.tools.harness.model import ReportedMessage, Verdict
 from workbook.tools.harness.report import (
     FAILING,
     JSON_FILE,
@@ -287,7 +286,7 @@ def to_junit(record: RunRecord) -> str:
         cases = [case for case in record.cases if case.group == group]
         seconds = sum(case.seconds for case in cases)
         started = clean(about.started.removesuffix("Z"))
-        rows = tuple(_junit_case(case, None if is_new(case.why) else endings.get(case.verdict)) for case in cases)
+        rows = tuple(_junit_case(case, endings.get(case.verdict)) for case in cases)
         suites.append(JUnitSuite(f"conform.{group}", rows, seconds, started, properties))
     return junit("workbook conform", suites, about.seconds)
 

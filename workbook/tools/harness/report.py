@@ -55,7 +55,6 @@ from workbook.tools.harness.model import (
     RunFinding,
     Verdict,
     apply_baseline,
-    is_new,
 )
 from workbook.tools.harness.program import without_values
 
@@ -454,5 +453,5 @@ def conclude(
         stale=stale,
         findings=tuple(findings(marked)),
     )
-    code = exit_code(done, (result.verdict for result in marked if not is_new(result.why)))
+    code = exit_code(done, (result.verdict for result in marked))
     return record(marked, replace(done, exit_code=code), secrets)

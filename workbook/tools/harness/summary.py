@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 from workbook.base.terminal import say
-from workbook.tools.harness.model import CaseResult, Miss, ReportedExchange, Root, Verdict, is_new
+from workbook.tools.harness.model import CaseResult, Miss, ReportedExchange, Root, Verdict
 from workbook.tools.harness.report import FAILING, JUDGED, PHONE, UNSEEN, CaseRecord, RunRecord
 from workbook.views.table import clean
 
@@ -63,8 +63,11 @@ def headline(record: RunRecord) -> str:
         sentences = ["No case finished."]
     elif failed:
         sentences = [f"{len(failed)} of {total} did not hold: {verdicts}."]
-        old = {case.verdict for case in failed if not is_new(case.why)}
-        if old == {Verdict.WARN} and not about.strict and not any(finding.fails for finding in about.findings):
+        if (
+            {case.verdict for case in failed} == {Verdict.WARN}
+            and not about.strict
+            and not any(finding.fails for finding in about.findings)
+        ):
             sentences.append("There are warnings only; with --strict the run would fail.")
     elif not decided:
         sentences = [f"Nothing could be decided: {verdicts}."]
@@ -81,10 +84,8 @@ def headline(record: RunRecord) -> str:
 def _also(record: RunRecord, *, decided: bool) -> Iterator[str]:
     """What else a reader has to know of the cases, the baseline, and how the run ended."""
     about = record.about
-    if fresh := sum(is_new(case.why) for case in record.cases):
-        yield f"{_cases(fresh).capitalize()} not in the baseline: new, so no failure until it is taken in."
     looked_for = UNSEEN if decided else (Verdict.NOT_LOOKED_AT,)
-    if unseen := sum(not is_new(case.why) for case in record.ended(*looked_for)):
+    if unseen := len(record.ended(*looked_for)):
         how = "which fails the run" if about.strict else "which fails the run with --strict"
         yield f"{_cases(unseen).capitalize()} not looked at, {how}: the report says why."
     if stale := len(about.stale):

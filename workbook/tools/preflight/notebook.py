@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from workbook.base.values import of_type, quoted
 from workbook.errors import ParameterError
-from workbook.tools.harness.model import Baseline, choose_cases
+from workbook.tools.harness.model import choose_cases, known_failures
 from workbook.tools.harness.output import LEVELS, Result
 from workbook.tools.harness.report import RunRecord
 from workbook.tools.harness.summary import headline
@@ -125,7 +125,7 @@ def project(
             cases=choose_cases(PREFLIGHT_CASES, only),
             signing=tuple(map(Path, signing)),
             sent=None if sent is None else Path(sent),
-            baseline=Baseline.of(known),
+            baseline=known_failures(known),
             only=only,
         )
         facts = read_facts(run)

@@ -186,7 +186,7 @@ def test_values_by_hand_are_printed_and_the_first_call_is_waited_for(folder):
         (["nope.toml"], "nope.toml: 1 mistake.\n  there is no such file."),
         (["inti"], "Did you mean 'workbook conform init'?"),
         (["init", "--defaults"], "unrecognized arguments: --defaults"),
-        (["--baseline", "back-end.toml"], "there is no such key. Known: cases, known."),
+        (["--baseline", "back-end.toml"], "there is no such key. Known: known."),
         (["--out", "back-end.toml"], "--out 'back-end.toml' cannot be used"),
     ],
 )

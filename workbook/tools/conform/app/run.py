@@ -31,7 +31,7 @@ from workbook.tools.conform.app.stage import TEMPO, AppRun, AppStage, NoAnswerEr
 from workbook.tools.conform.app.wallet import WalletRun
 from workbook.tools.conform.back_end.config import BackEndStart, GetForm, PostForm
 from workbook.tools.conform.back_end.model import SURFACE, BackEndOperation, Surface
-from workbook.tools.harness.model import Baseline, CaseResult, Miss, Verdict, choose_cases
+from workbook.tools.harness.model import CaseResult, Miss, Verdict, choose_cases, known_failures
 from workbook.tools.harness.program import Logs, StartCommand, Stopping
 from workbook.tools.harness.report import About, RunRecord, conclude, read_report
 from workbook.tools.harness.summary import RunProgress
@@ -196,7 +196,7 @@ def judge_app(
         kept = tuple(by_name[case.name] for case in cases if case.name in by_name)
         note = f"{lacking}. This is a stored run of the sample; changes of yours in its code are not seen."
         return replace(record, cases=kept), note
-    run = of_file(path, AppRun(cases=cases, only=tuple(only), seed=seed, baseline=Baseline.of(known)))
+    run = of_file(path, AppRun(cases=cases, only=tuple(only), seed=seed, baseline=known_failures(known)))
     return conform_app(run, progress), ""
 
 

@@ -26,7 +26,7 @@ from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end import model
 from workbook.tools.conform.back_end.model import BOUND, RAW, BackEndGroup, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
-from workbook.tools.harness.model import Baseline, Known
+from workbook.tools.harness.model import Known
 from workbook.tools.harness.report import is_weak
 
 CONFIG_EXAMPLE = "`workbook conform init` prints an example."
@@ -670,13 +670,10 @@ class BaselineForm(forms.Form):
     """A baseline."""
 
     known: list[KnownForm] = Field(default_factory=list)
-    cases: Annotated[list[str], forms.Says("names of cases, as --write-baseline writes them")] = Field(
-        default_factory=list
-    )
 
 
-def load_baseline(path: Path) -> Baseline:
-    """Read the known failures in this file, and the cases that were taken in.
+def load_baseline(path: Path) -> tuple[Known, ...]:
+    """Read the known failures in this file.
 
     Raises:
         BadConfigurationError: it has mistakes; holds every one, each with its label.
@@ -689,5 +686,4 @@ def load_baseline(path: Path) -> Baseline:
         if case in cases[:at]:
             mistakes.add(("known", at, "case"), "an earlier entry has it already. Keep one.")
     mistakes.raise_for(path.name)
-    known = tuple(Known(entry.case, entry.comment, entry.expires) for entry in form.known)
-    return Baseline(known, frozenset(form.cases))
+    return tuple(Known(entry.case, entry.comment, entry.expires) for entry in form.known)
