@@ -307,7 +307,7 @@ def test_a_cause_that_the_document_does_not_name_bears_its_source(message):
 @rows("reason", PROVISION_FAILURES)
 def test_a_failure_s_name_bears_its_source_for_the_document_shows_none(reason):
     (found,) = check(failed(reason))
-    assert f"Failure: {reason} (sdk-a), why." in found.text
+    assert f"Failure: {reason} (sdk-a) because why." in found.text
 
 
 @pytest.mark.rule("A-BTN-2")

@@ -271,7 +271,7 @@ def test_every_case_that_is_told_apart_is_one_of_the_public_interface():
 @pytest.mark.parametrize("case", ERRORS)
 def test_a_case_is_named_with_its_source(case):
     for message in (m.ServiceRefused(case, "why"), m.StartThrew(case, "why"), m.FinishedWithError(case, "why")):
-        assert [f"{case} (sdk-b), why." in one.text for one in platform_b.cases(trace(message))] == [True]
+        assert [f"{case} (sdk-b) because why." in one.text for one in platform_b.cases(trace(message))] == [True]
 
 
 REACHED_BY = {

@@ -122,7 +122,7 @@ def test_what_is_on_the_wire_is_shown_without_the_key():
 def test_a_wrong_answer_is_shown_as_it_is_and_at_most_a_page_of_it(answer):
     text = session().wire(answer=answer).text()
     assert len(text) < 1500
-    assert "\n\nThe answer rests on: " in text
+    assert "\n\nRules and sources of this answer: " in text
     assert ('{"sdkInput": "a", "sdkInput": "b"}' in text) is (answer == "sdkInput twice")
     if answer.isdigit():
         assert f"\n\n{answer} " in text

@@ -152,7 +152,7 @@ def test_the_right_opc_data_adds_the_card():
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (opc(2), "data of attempt 2, but attempt 1 has begun (assumed)"),
+        (opc(2), "the data is of attempt 2, and attempt 1 has begun (assumed)"),
         (opc(1, owner="PI2"), "it belongs to another payment instrument"),
         (ACTIVATION, "it is data of kind 'activation'; provision takes the POST's sdkInput"),
         (damaged(opc(1), "cut off"), "it is truncated"),
@@ -186,7 +186,7 @@ def test_opc_data_of_an_earlier_client_on_the_same_phone_is_noticed():
     device.provision_failure = None
     second = created(device)
     second.answer(m.CreateSdkOutput())
-    assert provision(second, opc(1)).why == "data of attempt 1, but attempt 2 has begun (assumed)"
+    assert provision(second, opc(1)).why == "the data is of attempt 1, and attempt 2 has begun (assumed)"
     assert device.cards == set()
 
 

@@ -64,7 +64,7 @@ def test_the_service_takes_the_bytes_in_any_form_and_carries_itself(form):
         (b"", "it is empty, not the bytes of an sdkInput"),
         (5, "it is int, not the bytes of an sdkInput"),
         ([ACTIVATION], "it is list, not the bytes of an sdkInput"),
-        (TEXT.encode(), "it is not as it was made (encoded-twice)"),
+        (TEXT.encode(), "it was changed on its way (encoded-twice)"),
         (ACTIVATION[:-5], "it is truncated"),
         (b'{"real":true}', "it does not carry the simulator's mark"),
         (b64decode(Seal(8).close(Content.ACTIVATION, "PI1", 1)), "its seal is broken"),
@@ -267,11 +267,12 @@ def test_nil_and_a_spent_time_end_at_once_in_an_error(command, why):
     [
         (PhoneB(entitled=()), 0.0,
          m.StartThrew("presentationFailure", "the app lacks the provisioning entitlement")),
-        *((PhoneB(ends_with=case), 0.0, m.StartThrew(case, "chosen for this phone")) for case in THROWN_BY_START),
+        *((PhoneB(ends_with=case), 0.0, m.StartThrew(case, "the chosen phone fails in this way"))
+          for case in THROWN_BY_START),
         (PhoneB(ends_with="userCancelled"), LatenciesB().sheet,
          m.FinishedCancelled("userCancelled", "the cardholder closed the wallet's sheet")),
         (PhoneB(ends_with="unableToConstructSDKOutput"), LatenciesB().sheet,
-         m.FinishedWithError("unableToConstructSDKOutput", "chosen for this phone")),
+         m.FinishedWithError("unableToConstructSDKOutput", "the chosen phone fails in this way")),
     ],
     ids=lambda value: value.case if isinstance(value, m.Event) else "",
 )  # fmt: skip
@@ -281,7 +282,7 @@ def test_what_start_comes_to_before_the_delegate_is_asked(phone, waits, outcome)
 
 def test_an_error_that_was_chosen_for_the_wallet_says_so():
     one = started(PhoneB(ends_with="walletKitError"))
-    outcome = m.FinishedWithError("walletKitError", "chosen for this phone")
+    outcome = m.FinishedWithError("walletKitError", "the chosen phone fails in this way")
     assert one.answer(m.ReturnSdkInput(opc(1))) == (LatenciesB().wallet, outcome)
 
 

@@ -242,8 +242,8 @@ REMEDIES = (
     ),
     Advice(
         "status: refused", "400, 401, 403, 404, 409, 422",
-        "do not retry; log the code (GAP-1). 422: the card's state, for the operator (assumed)",
-        "do not retry; log the code. 422: the sdkOutput was used or changed, for you (assumed)",
+        "do not retry; log the code (GAP-1). 422: the operator looks at the card's state (assumed)",
+        "do not retry; log the code. 422: you used or changed the sdkOutput (assumed)",
         _status(range(201, 300), range(400, 429), range(430, 500)),
     ),
     Advice(

@@ -16,7 +16,7 @@ CALL_RULES = {"status": "X-STATUS-1", "pass_entries": "X-ENTRIES-1", "remote_pas
 
 _CACHED = "Read the sdkInput that the app saved (X-CACHE-1), and make no network call."
 _SDKS_IDENTIFIERS = "Leave the SDK's identifiers as they are; the wallet later uses them to ask for the request."
-_NOT_MADE = "No ExtensionProvisioningService could be made: {r.case} (sdk-b), {r.why}."
+_NOT_MADE = "No ExtensionProvisioningService could be made: {r.case} (sdk-b) because {r.why}."
 
 # What a trace shows of the pass entries that an extension's handler offers, and of their card art.
 

@@ -32,7 +32,7 @@ def failures(trace: Trace) -> Iterator[Finding]:
         if failure.reason == "OpcFetchError" and api.gave_nothing(trace, record.at):
             level, owner, todo = Severity.NOTE, Owner.NOBODY, api.IN_ORDER
         if not (_overlapped(trace, record.at) and failure.reason == "InvalidSdkInput"):
-            why = f", {failure.why}" if failure.why else ""  # the document shows none of its fields (GAP-4)
+            why = f" because {failure.why}" if failure.why else ""  # the document shows none of its fields (GAP-4)
             reason = f"{failure.reason} (sdk-a){why}" if failure.reason else "it does not say why"
             text = f"provision ended in Failure: {reason}."
             yield Finding("A-PROV-3", level, owner, text, todo, record.at)
@@ -56,7 +56,7 @@ def overlapping_taps(trace: Trace) -> Iterator[Finding]:
         if failure.reason == "InvalidSdkInput" and record.at > rapid[0].at:
             because = f": {failure.why}" if failure.why else ""
             text = f"An attempt ended in InvalidSdkInput, as is likely after quick taps{because}."
-            todo = f"The data is fine; disable the button first. {_GUARD}"
+            todo = f"The data is fine. {_GUARD}"
             yield Finding("A-BTN-2", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 

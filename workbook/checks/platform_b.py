@@ -41,7 +41,8 @@ def cases(trace: Trace) -> Iterator[Finding]:
         level, owner, todo = CASE_ADVICE.get(message.case, other)
         if isinstance(message, m.FinishedWithError) and _no_sdk_input(trace, record):
             level, owner, todo = Severity.NOTE, Owner.NOBODY, api.IN_ORDER
-        text = f"{arrived[type(message)]}: {message.case} (sdk-b), {message.why}."
+        why = f" because {message.why}" if message.why else ""
+        text = f"{arrived[type(message)]}: {message.case} (sdk-b){why}."
         yield Finding(message.rules[0], level, owner, text, todo, record.at)
 
 

@@ -462,7 +462,7 @@ class WalletPayNotSupported(Event):
 
 @message(SDK, APP, "Failed.InvalidSdkInput", "spec", "A-CREATE-3", fails=True)
 class InvalidSdkInput(Event):
-    """Failed.InvalidSdkInput: `why` is the simulator's explanation, which the document does not show (A-CREATE-3)."""
+    """Failed.InvalidSdkInput: the sdkInput is invalid (A-CREATE-3). `why` is the simulator's explanation."""
 
     why: str = ""
 

@@ -213,7 +213,7 @@ class Session:
         for first, sides in ((f"{method} {request.target}", request), (status(answered.status), answered)):
             headers = [f"{name}: {MASK if name == 'x-api-key' else value}" for name, value in sides.headers]
             blocks += ["\n".join([first, *headers]), _body(sides.body) or "(no body)"]
-        return snapshot("\n\n".join([*blocks, f"The answer rests on: {answered.basis}"]))
+        return snapshot("\n\n".join([*blocks, f"Rules and sources of this answer: {answered.basis}"]))
 
     def activation_data(self) -> SdkInput:
         """A simulated sdkInput, whatever the source: the SDK stand-ins can open no other."""

@@ -189,7 +189,7 @@ class SdkA(StandIn):
             self.seen(m.WalletAsked())
             if name := phone.provision_failure:
                 known = name not in self._facts.lacks_failures  # else there is no better word (assumed)
-                event = m.ProvisionFailure(name if known else "Other", "chosen for this phone")
+                event = m.ProvisionFailure(name if known else "Other", "the chosen phone fails in this way")
             else:
                 # Adding the card once more completes a pending identity check (sdk-a).
                 phone.verification_pending &= self.payment_instrument_id not in phone.cards
@@ -226,7 +226,7 @@ class SdkA(StandIn):
         """Why overlapping attempts fail: the document says neither which attempt fails nor when."""
         if attempt != self.attempt:
             self._overlapped.add(self.attempt)
-            return f"data of attempt {attempt}, but attempt {self.attempt} has begun (assumed)"
+            return f"the data is of attempt {attempt}, and attempt {self.attempt} has begun (assumed)"
         return f"attempt {attempt} began while another was under way (assumed)" if attempt in self._overlapped else None
 
     def _opened(self, text: str | Damaged) -> Genuine | Damaged:
@@ -330,11 +330,11 @@ class SdkB(StandIn):
         if "app" not in self.phone.entitled:
             return 0.0, m.StartThrew("presentationFailure", "the app lacks the provisioning entitlement")
         if case in THROWN_BY_START:
-            return 0.0, m.StartThrew(case, "chosen for this phone")
+            return 0.0, m.StartThrew(case, "the chosen phone fails in this way")
         if case == "userCancelled":  # before an sdkOutput (inferred from the names), as the next one
             return self.phone.latencies.sheet, m.FinishedCancelled(case, "the cardholder closed the wallet's sheet")
         if case == "unableToConstructSDKOutput":
-            return self.phone.latencies.sheet, m.FinishedWithError(case, "chosen for this phone")
+            return self.phone.latencies.sheet, m.FinishedWithError(case, "the chosen phone fails in this way")
         output = next_output(self.phone, self._seal, self.payment_instrument_id)
         self.attempt = self.phone.outputs
         if self._later:
@@ -351,7 +351,7 @@ class SdkB(StandIn):
         if case is None:
             event = m.FinishedWithPass(self.phone.add(self.payment_instrument_id, self.phone.adds_to))
         elif case != NOTHING:
-            event = m.FinishedWithError(case, "chosen for this phone")
+            event = m.FinishedWithError(case, "the chosen phone fails in this way")
         return self.phone.latencies.wallet, event
 
     def _no_sdk_input(self, command: Any) -> Reply:

@@ -100,7 +100,7 @@ class Seal:
             layer = wrong_layer(text, expect_json=True)
             if layer is None:
                 return Damaged("it does not carry the simulator's mark, so the simulator did not make it")
-            return Damaged(f"it is not as it was made ({layer})", LAYERS[layer])
+            return Damaged(f"it was changed on its way ({layer})", LAYERS[layer])
         if not data.endswith(b'"}'):
             return Damaged("it is truncated: its end is missing")
         body = data.rpartition(b',"seal":"')[0] + b"}"

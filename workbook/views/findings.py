@@ -97,7 +97,7 @@ def advice_table() -> Table:
         for number, line in enumerate(_advice_lines(advice))
     ]
     title = "What a good back end does about a failure; the app gets one sentence for all of them (REL-9)"
-    return table(title, ("what came", "point", "what to do"), rows)
+    return table(title, ("what happened", "", "what to do"), rows)
 
 
 def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:

@@ -133,7 +133,7 @@ def test_elsewhere_nothing_is_kept(tmp_path, monkeypatch):
     wb.exercise("05.2", Listed)
     assert list(tmp_path.iterdir()) == []
     assert wb.exercise("03.1").help() == "A hand can be raised in a learner's copy only: workbook lab"
-    assert wb.exercise().text() == "Your progress is kept in a copy only: workbook lab"
+    assert wb.exercise().text() == "Your progress is kept in a copy of the lessons only. Make one: workbook lab"
 
 
 def test_progress_that_cannot_be_written_is_said_and_nothing_is_raised(progress, monkeypatch):

@@ -84,7 +84,7 @@ def test_of_nothing_none_is_made(nothing):
     [
         (API.get(FIRST).sdk_input.text, "it is text, and platform B takes the bytes"),
         (b"", "it is empty, not the bytes"),
-        (b"junk", "it is not as it was made"),
+        (b"junk", "it was changed on its way"),
         (ONE[:-5], "truncated"),
         (ONE.replace(b"0001", b"0002"), "its seal is broken"),
         (5, "it is int, not the bytes"),
@@ -292,7 +292,7 @@ def opc(card=FIRST, attempt=1, seed=7):
     [
         (None, "unableToConstructSDKOutput", "it is nil"),
         ("dGV4dA==", "invalidSDKInput", "it is text"),
-        (b"junk", "invalidSDKInput", "it is not as it was made"),
+        (b"junk", "invalidSDKInput", "it was changed on its way"),
         (ONE, "invalidSDKInput", "kind 'activation'"),
         (opc(SECOND), "invalidSDKInput", "it belongs to another payment instrument"),
         (opc(attempt=2), "invalidSDKInput", "it answers attempt 2, and this is attempt 1"),

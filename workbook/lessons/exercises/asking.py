@@ -209,7 +209,7 @@ def bar(done: int, total: int, seat: str) -> Snapshot:
 def how_far(file: Path | None) -> View:
     """How far the exercises of each lesson are, by this progress file; none is kept outside a learner's copy."""
     if file is None:
-        return statement("Your progress is kept in a copy only: workbook lab")
+        return statement("Your progress is kept in a copy of the lessons only. Make one: workbook lab")
     try:
         progress = Progress.read(file)
     except (OSError, ConfigurationError) as error:
