@@ -76,7 +76,7 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
         "concurrency.disabled-in-the-wallet",
     ),
     "asks twice": (
-        "Call the SDK in the order of the flow",
+        "The GET and the SDK's client belong to the opening of a page",
         "concurrency.one-get-a-page",
     ),
     "stays disabled": (

@@ -112,8 +112,10 @@ final class App: AppUnderTest, ProvisioningDelegate {
         wasAdded = false
         screen = has("is shown while asking") ? Screen(.shown) : Screen(.absent)
         if has("blocks the main thread") { waitForBackEnd(card) }
-        Task { await open() }
-        if has("asks twice") { Task { await open() } }
+        Task {
+            await open()
+            if has("asks twice") { await open() }
+        }
     }
 
     func open() async {
