@@ -392,7 +392,8 @@ async def fetch_opc(payment_instrument_id, sdk_output):
     return DirectApi().post(payment_instrument_id, SdkOutput(sdk_output)).sdk_input.text
 
 
-def test_each_callback_may_be_a_coroutine_function():
+def test_each_callback_may_be_a_coroutine_function(monkeypatch):
+    monkeypatch.setattr(own_code, "NOTICEABLE", 60.0)  # a busy machine is no mistake of theirs
     own = back_end_over(Later, Network(Service()))
     for run in (
         PlatformARun(app=AppA(fetch_opc=fetch_opc)),
