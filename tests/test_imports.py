@@ -42,7 +42,6 @@ OWNERS = {
     },
     "httpcore": {"api/net.py", "tools/proxy/upstream.py"},
     "ipywidgets": {"lessons", "tools/conform/app/notebook.py"},
-    "numpy": {"checks/timing/planner.py"},
     "pandas": {"flows/trace.py", "checks/timing/recorded.py"},
     "papermill": {"tools/commands"},
     "httptools": {"tools/mockserver/server.py"},

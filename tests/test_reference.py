@@ -94,7 +94,6 @@ def test_what_is_shown_says_what_can_be_done_next():
         session.platform_b.phone(),
         wb.mock.MockServer(),
         wb.ActivationDataClient("https://api.example", "a-key-8f3a9c1e"),
-        wb.Plan(wb.LogNormal(0.8, 6.0)),
     ):
         shown = value._repr_mimebundle_()["text/plain"] if hasattr(value, "_repr_mimebundle_") else repr(value)
         assert "\nNext: " in shown, shown

@@ -8,8 +8,6 @@ from .api.opaque import SdkInput as SdkInput
 from .api.opaque import SdkOutput as SdkOutput
 from .base.files import sample as sample
 from .checks.timing.measured import measure as measure
-from .checks.timing.planner import LogNormal as LogNormal
-from .checks.timing.planner import Plan as Plan
 from .checks.timing.recorded import judge as judge
 from .checks.timing.recorded import read_durations as read_durations
 from .flows import messages as messages

@@ -30,7 +30,6 @@ def some():
         (wb.ReferenceHandler, "class ReferenceHandler"),
         (SAMPLE, SAMPLE.read_text("utf-8").splitlines()[0]),
         ([SAMPLE, SAMPLE], "BackEnd.kt"),
-        (wb.Plan(wb.LogNormal(0.8, 6.0)).simulate(1000), "Each step against its limit"),
     ],
 )
 def test_each_kind_of_thing_has_its_view(thing, words):

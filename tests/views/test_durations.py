@@ -120,18 +120,6 @@ def test_over_the_limit_differs_in_form_and_is_said_in_words():
     assert ".wb-over{fill:var(--ground);stroke:" in sheet("durations")
 
 
-def test_an_estimate_is_drawn_as_its_judgement():
-    judgement = status("build 1", 4, 5)
-
-    class Estimate:
-        pass
-
-    one = Estimate()
-    one.judgement = judgement
-    assert durations("x", [one]) == durations("x", [judgement])
-    assert budgets("x", [one]) == budgets("x", [judgement])
-
-
 def test_each_verdict_has_a_sign_of_its_own_form():
     assert set(VERDICTS) == {"pass", "warn", "fail", "running"}
     forms = [form for verdict, signs in VERDICTS.items() for form in (signs if verdict != "running" else signs[:1])]

@@ -10,7 +10,7 @@ from workbook.base.files import needs_lab
 from workbook.base.values import choice, lookup, quoted
 from workbook.checks import Finding, check
 from workbook.checks.timing.measured import Measurement
-from workbook.checks.timing.verdict import judge_trace
+from workbook.checks.timing.verdict import Judgement, judge_trace
 from workbook.errors import ParameterError
 from workbook.flows.trace import Trace
 from workbook.lessons.plays.pages import PANELS
@@ -66,7 +66,7 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
     many = list(thing) if isinstance(thing, list | tuple) else [thing]
     if many and all(isinstance(path, Path) for path in many):
         return files(many)
-    if many and all(hasattr(judged, "judgement") for judged in many):
+    if many and all(isinstance(judgement, Judgement) for judgement in many):
         return durations(title or "Each step against its limit", many)
     if all(isinstance(finding, Finding) for finding in many):
         return findings(many)

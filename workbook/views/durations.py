@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil, floor, log10
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from workbook.checks.timing.verdict import Judgement
 from workbook.flows.messages import LIMITS
@@ -18,9 +18,6 @@ from workbook.views.film import Film
 from workbook.views.html import Markup, View, tag, void
 from workbook.views.paint import Picture, document, ground, sheet
 from workbook.views.table import TEXT_WIDTH, clean, cut, paragraph, wrap
-
-if TYPE_CHECKING:
-    from workbook.checks.timing.planner import Estimate  # it imports numpy
 
 # Everything is painted between these, in a picture that is 1000 pixels wide.
 LEFT, RIGHT = 40, 960
@@ -216,9 +213,9 @@ class Durations(_Chart):
         yield tag("text", words, class_="wb-small", x=LEFT + 90, y=y)
 
 
-def durations(title: str, judged: Iterable[Judgement | Estimate]) -> Durations:
-    """The histograms of these judgements or estimates, one strip each."""
-    return Durations(clean(title), tuple(estimate.judgement for estimate in judged))
+def durations(title: str, judgements: Iterable[Judgement]) -> Durations:
+    """The histograms of these judgements, one strip each."""
+    return Durations(clean(title), tuple(judgements))
 
 
 # Budgets: each call is a bar that fills towards its limit, as far as its worst call went.
@@ -307,10 +304,10 @@ def _track(budget: Budget, number: int) -> Iterator[Markup]:
     yield void("line", class_="wb-limit", x1=end, y1=top - 5, x2=end, y2=top + 21)
 
 
-def budgets(title: str, judged: Iterable[Judgement | Estimate]) -> Budgets:
+def budgets(title: str, judgements: Iterable[Judgement]) -> Budgets:
     """How much of its limit each of these used, one bar each."""
     rows = []
-    for judgement in (estimate.judgement for estimate in judged):
+    for judgement in judgements:
         words = f"the worst used {judgement.used_text} of {judgement.limit_text}; {judgement.finding}"
         verdict = str(judgement.verdict)
         rows.append(Budget(clean(judgement.name), verdict, judgement.used, judgement.used_text, words))

@@ -147,7 +147,7 @@ def test_a_limit_of_ones_own_will_do():
     assert judge_durations([0.06], own).over == 1
     assert find_limit(own) is own
     assert isinstance(judge_durations([0.06], own), Judgement)
-    assert judge_durations([0.06], own).judgement.used == pytest.approx(1.2)
+    assert judge_durations([0.06], own).used == pytest.approx(1.2)
 
 
 @rows(

@@ -59,11 +59,6 @@ def count_by_step(durations: Iterable[float], seconds: float) -> tuple[Bin, ...]
     within, over = [0] * (len(EDGES) - 1), [0] * (len(EDGES) - 1)
     for duration in durations:
         (over if duration > seconds else within)[bisect_left(INNER, duration)] += 1
-    return make_bins(within, over)
-
-
-def make_bins(within: Sequence[int], over: Sequence[int]) -> tuple[Bin, ...]:
-    """The steps that hold any duration, from how many each step has within the limit and over it."""
     counts = zip(EDGES[:-1], EDGES[1:], within, over, strict=True)
     return tuple(Bin(low, high, inside + late, late) for low, high, inside, late in counts if inside + late)
 
@@ -208,7 +203,6 @@ class Judgement:
         bins: the durations counted in fixed steps, for a picture.
         exact: the durations are simulated and come out the same every time, so there is no interval.
         target: the share that may be over.
-        todo: what to do about these calls that were over; None takes the advice for any such call.
     """
 
     limit: Limit
@@ -219,7 +213,6 @@ class Judgement:
     bins: tuple[Bin, ...] = ()
     exact: bool = False
     target: float = TARGET
-    todo: str | None = None
 
     @property
     def low(self) -> float | None:
@@ -230,11 +223,6 @@ class Judgement:
     def high(self) -> float | None:
         """The largest one; None when exact."""
         return None if self.exact else interval(self.over, self.count)[1]
-
-    @property
-    def judgement(self) -> Judgement:
-        """Itself, so that a judgement and whatever holds one are read alike."""
-        return self
 
     @property
     def share(self) -> float:
@@ -274,9 +262,7 @@ class Judgement:
     @property
     def advice(self) -> str:
         """What to do, empty when the verdict is pass."""
-        if self.verdict is LimitVerdict.PASS:
-            return ""
-        return advice(self.limit.call) if self.todo is None else self.todo
+        return "" if self.verdict is LimitVerdict.PASS else advice(self.limit.call)
 
     @property
     def name(self) -> str:
