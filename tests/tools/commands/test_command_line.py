@@ -31,7 +31,7 @@ def test_no_two_commands_say_that_they_do_the_same():
 
 
 @pytest.mark.parametrize(("words", "values"), [([], True), (["--format", "json"], False)])
-@pytest.mark.parametrize("what", ["back-end.toml", "app"])
+@pytest.mark.parametrize("what", [["back-end.toml"], ["app", "../apps/reference.toml"]])
 def test_values_are_told_on_stdout_only_where_text_is_printed(what, words, values, monkeypatch, capsys):
     told = []
 
@@ -48,8 +48,9 @@ def test_values_are_told_on_stdout_only_where_text_is_printed(what, words, value
         monkeypatch.setenv(name, "Bearer a")
     monkeypatch.setattr("workbook.tools.conform.back_end.session.conform", begun)
     monkeypatch.setattr("workbook.tools.conform.app.run.conform_app", begun)
+    monkeypatch.setattr("workbook.tools.conform.app.run.of_file", lambda _path, run: run)  # it compiles
     monkeypatch.chdir(Path(__file__).parents[3] / "fixtures/back_ends")
-    options = cli.parsed(["conform", what, *words])
+    options = cli.parsed(["conform", *what, *words])
     with pytest.raises(Asked):
         options.handler(options)
     assert told == [values]

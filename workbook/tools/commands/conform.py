@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,8 +27,7 @@ from workbook.tools.commands import (
 )
 
 if TYPE_CHECKING:  # the modules of a run take half a second, and --help needs none of them
-    from workbook.tools.conform.back_end.config import Config
-    from workbook.tools.conform.back_end.model import BackEndCase
+    from workbook.tools.harness.model import Options
     from workbook.tools.harness.report import RunRecord
 
 
@@ -62,11 +62,9 @@ Secrets come from the environment; the configuration only names the variables.""
 
     text = "test your own app: the workbook plays cardholder, SDK, wallet and back end in front of it"
     parser = add(commands, "conform app", app, text, codes.replace("back end", "app"))
-    parser.add_argument(
-        "config", nargs="?", type=Path, metavar="CONFIG", help="an app.toml; without one, start your app yourself"
-    )
+    default = Path("app.toml")
+    parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG", default=default, help="default: %(default)s")
     _add_run(parser, "default: 7")
-    parser.add_argument("--port", type=int, default=0, help="default: any free port, which is printed")
 
     add(commands, "conform init", init, "print a commented configuration: workbook conform init > back-end.toml")
 
@@ -81,10 +79,11 @@ def _add_run(parser: argparse.ArgumentParser, seed: str) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run cases, list them, or print what the configuration means."""
+    """Run cases against a back end, list them, or print what the configuration means."""
     from workbook.tools.conform.back_end.cases import CASES
     from workbook.tools.conform.back_end.config import as_toml, load_config
-    from workbook.tools.harness.model import choose_cases
+    from workbook.tools.conform.back_end.session import conform
+    from workbook.tools.harness.model import Options, choose_cases
 
     cases = choose_cases(CASES, options.only)
     if options.list:
@@ -99,79 +98,47 @@ def run(options: argparse.Namespace) -> int:
     if options.check_config:
         say(as_toml(config).rstrip())
         return ExitCode.OK
-    return _carry_out(options, cases, config)
+    command = shlex.join(["workbook", *sys.argv[1:]])
+    what = Options(cases=cases, command=command, **_chosen(options))
+    return _report(options, CASES, what, partial(conform, config, what))
 
 
 def app(options: argparse.Namespace) -> int:
     """Run cases against an app, or list them."""
-    from workbook.base.values import check_port
     from workbook.tools.conform.app.run import CASES_OF, conform_app, load_app, of_file
     from workbook.tools.conform.app.stage import AppRun
     from workbook.tools.harness.model import choose_cases
-    from workbook.tools.harness.output import write_reports
-    from workbook.tools.harness.program import Stopping
-    from workbook.tools.harness.summary import Terminal
 
-    check_port(options.port)
-    platform = "A" if options.config is None else load_app(options.config)[0].platform
+    listed_without_file = options.list and not options.config.exists()
+    platform = "A" if listed_without_file else load_app(options.config)[0].platform
     cases = choose_cases(CASES_OF[platform], options.only)
     if options.list:
         return list_cases(cases)
-    seed, baseline = checked_seed(options.seed), read_baseline(options)
-    run = AppRun(
-        cases=cases,
-        only=tuple(options.only),
-        strict=options.strict,
-        baseline=baseline,
-        seed=7 if seed is None else seed,
-    )
-    if options.config is not None:
-        run = of_file(options.config, run)
-    _empty(options.out)
-    with Stopping(last=True) as stopping:
-        record = conform_app(run, Terminal(values=options.format == "text"), options.port, stopping)
-        write_reports(record, options.out)
-        write_baseline(options, baseline, record, CASES_OF[platform])
-    return _show(options, record)
+    seed = checked_seed(options.seed)
+    what = of_file(options.config, AppRun(cases=cases, seed=7 if seed is None else seed, **_chosen(options)))
+    return _report(options, CASES_OF[platform], what, partial(conform_app, what))
 
 
-def _carry_out(options: argparse.Namespace, cases: Sequence[BackEndCase], config: Config) -> int:
-    """Run the cases and write the reports; the worst verdict decides the exit code."""
-    from workbook.tools.conform.back_end.cases import CASES
-    from workbook.tools.conform.back_end.session import RunOptions, conform
-    from workbook.tools.harness.output import write_reports
+def _chosen(options: argparse.Namespace) -> dict[str, Any]:
+    """The fields of `Options` that the command line gives."""
+    return {"only": tuple(options.only), "strict": options.strict, "baseline": read_baseline(options)}
+
+
+def _report(
+    options: argparse.Namespace, cases: Mapping[str, Any], what: Options[Any], judge: Callable[..., RunRecord]
+) -> int:
+    """Run the cases, write the reports, and print how it ended; the worst verdict decides the exit code."""
+    from workbook.tools.harness.output import FORMS, write_reports
     from workbook.tools.harness.program import Stopping
-    from workbook.tools.harness.summary import Terminal
-
-    baseline = read_baseline(options)
-    run_options = RunOptions(
-        cases,
-        strict=options.strict,
-        baseline=baseline,
-        only=tuple(options.only),
-        command=shlex.join(["workbook", *sys.argv[1:]]),
-    )
-    _empty(options.out)
-    with Stopping(last=True) as stopping:
-        terminal = Terminal(values=options.format == "text")
-        record = conform(config, run_options, progress=terminal, stopping=stopping)
-        write_reports(record, options.out)
-        write_baseline(options, baseline, record, CASES)
-    return _show(options, record)
-
-
-def _empty(out: Path) -> None:
-    """Make the folder of the reports, and delete the old ones: an old verdict must not survive a crash of this run."""
-    from workbook.tools.harness.output import FORMS
     from workbook.tools.harness.report import JSON_FILE
+    from workbook.tools.harness.summary import Terminal, first_lines, headline
 
-    make_folder(out, JSON_FILE, *FORMS, "conform.sarif")
-
-
-def _show(options: argparse.Namespace, record: RunRecord) -> int:
-    """Print how a run ended and what to do first; returns its exit code."""
-    from workbook.tools.harness.summary import first_lines, headline
-
+    # an old verdict must not survive a crash of this run
+    make_folder(options.out, JSON_FILE, *FORMS, "conform.sarif")
+    with Stopping(last=True) as stopping:
+        record = judge(progress=Terminal(values=options.format == "text"), stopping=stopping)
+        write_reports(record, options.out)
+        write_baseline(options, what.baseline, record, cases)
     advice = [*first_lines(record)]
     lines = (*record.about.stale, headline(record), *(["What to do first:", *advice] if advice else []))
     return show(options, record, lines)

@@ -200,19 +200,13 @@ def judge_app(
     return conform_app(run, progress), ""
 
 
-def conform_app(
-    run: AppRun, progress: RunProgress | None = None, port: int = 0, stopping: Stopping | None = None
-) -> RunRecord:
+def conform_app(run: AppRun, progress: RunProgress | None = None, stopping: Stopping | None = None) -> RunRecord:
     """Run cases against an app, and return their record, ready for `reports.write_reports`.
 
     Args:
         run: what to run, and which app.
         progress: shows what happens; nothing by default.
-        port: where the phone listens; 0 takes any free one.
         stopping: handles Ctrl-C until the caller has written the reports; None handles it until the run ends.
-
-    Raises:
-        ConfigurationError: the port is taken.
     """
     progress = progress or RunProgress()
     for sentence in run.taken:
@@ -222,7 +216,7 @@ def conform_app(
     progress.begin(len(run.cases))
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
-        stopping.run(partial(process.run_cases, port))
+        stopping.run(process.run_cases)
     # on platform B several cases run at once, and end in any order; a name may be there twice
     ended = {id(result.case): result for result in process.results}
     results = [ended[id(case)] for case in run.cases if id(case) in ended]
@@ -273,9 +267,9 @@ class _AppProcess:
     def _ended(self) -> str:
         return "" if self._command is None else self._command.ended
 
-    async def run_cases(self, port: int) -> None:
+    async def run_cases(self) -> None:
         """Start the app's process, and carry out case after case."""
-        async with self._server.serving(port):
+        async with self._server.serving():
             values = {"WORKBOOK_PHONE_URL": self._server.url, "WORKBOOK_PHONE_KEY": self.key}
             if not self._run.start:
                 self._progress.exported(values, self._server.url)

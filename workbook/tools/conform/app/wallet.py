@@ -260,9 +260,9 @@ class WalletRun:
         self.sessions: set[str] = set()
         self.trouble = ""
 
-    async def run_cases(self, port: int) -> None:
+    async def run_cases(self) -> None:
         """Run the cases that measure, one after the other, and then the others, several at a time."""
-        async with self._server.serving(port):
+        async with self._server.serving():
             numbered = list(enumerate(self._run.cases, 1))
             measuring = [item for item in numbered if item[1].measures]
             for item in measuring:

@@ -251,11 +251,6 @@ class Listener:
         """The connections that are open now."""
         return frozenset(self._server.connections)
 
-    @property
-    def under_way(self) -> int:
-        """How many answers have begun and take their time: none whose caller has left."""
-        return len(self._server.tasks)
-
     def up(self) -> None:
         """Listen again at the same address; another program's outgoing connection may hold the port for a moment."""
         if self._socket.fileno() >= 0:  # it is open

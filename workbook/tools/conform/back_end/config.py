@@ -147,38 +147,15 @@ class SecretForm(forms.Form):
         return value
 
 
-@dataclass(frozen=True)
-class _Suspect:
-    """A header's value that may be a secret."""
-
-    why: str
-
-
-def _suspected(headers: object) -> object:
-    """Mark each value that may be a secret: the check of a value does not see the header's name."""
-    if not isinstance(headers, dict):
-        return headers
-    return {
-        name: _Suspect(why) if isinstance(value, str) and (why := model.suspect_header(name, value)) else value
-        for name, value in headers.items()
-    }
-
-
 def _header_value(value: object) -> str | SecretForm:
-    match value:
-        case _Suspect():
-            raise forms.refusal(f"{value.why}; {NO_VALUE}")
-        case dict():
-            return SecretForm.model_validate(value)
-        case str() if is_header_value(value):
-            return value
-        case _:
-            raise forms.refusal('give printable text, or { env = "NAME" }.')
+    if isinstance(value, dict):
+        return SecretForm.model_validate(value)
+    if not isinstance(value, str) or not is_header_value(value):
+        raise forms.refusal('give printable text, or { env = "NAME" }.')
+    return value
 
 
-Headers = Annotated[
-    dict[HeaderName, Annotated[str | SecretForm, PlainValidator(_header_value)]], BeforeValidator(_suspected)
-]
+Headers = dict[HeaderName, Annotated[str | SecretForm, PlainValidator(_header_value)]]
 
 # The tables. Every key has a default that means "not given", so a table with one wrong key can be read without it, and
 # the rest is checked in the same pass: an author with five mistakes hears of all five.
@@ -570,6 +547,8 @@ class _Reader:
     def _headers(self, place: forms.Place, headers: Mapping[str, str | SecretForm]) -> Iterator[tuple[str, str]]:
         for name, value in headers.items():
             text = self._secret((*place, name), value) if isinstance(value, SecretForm) else value
+            if isinstance(value, str) and (why := model.suspect_header(name, value)):
+                self.mistakes.add((*place, name), f"{why}; {NO_VALUE}")
             if text is not None:
                 yield name.lower(), text
 

@@ -136,16 +136,9 @@ def proxy_and_authority(api: MockApi, *, proxy: bool) -> dict[str, str]:
     return variables
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions(Options[BackEndCase]):
-    """Which cases to run against a back end, and how."""
-
-    cases: Sequence[BackEndCase] = field(default_factory=lambda: tuple(CASES.values()))
-
-
 def conform(
     config: Config,
-    options: RunOptions | None = None,
+    options: Options[BackEndCase],
     *,
     api: MockApi | None = None,
     progress: RunProgress | None = None,
@@ -155,7 +148,7 @@ def conform(
 
     Args:
         config: of the back end.
-        options: what to run; everything by default.
+        options: what to run.
         api: an API that listens already, and whose address and key the back end has; None creates one.
         progress: shows what happens; nothing by default.
         stopping: handles Ctrl-C until the caller has written the reports; None handles it until the run ends.
@@ -164,7 +157,6 @@ def conform(
         ConfigurationError: a port is taken, or an address is never contacted.
     """
     progress = progress or RunProgress()
-    options = options or RunOptions()
     settings = config.form.api
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
@@ -183,7 +175,7 @@ class _Run:
     """A run, and its results so far."""
 
     config: Config
-    options: RunOptions
+    options: Options[BackEndCase]
     runner: CaseRunner
     launcher: Launcher
     progress: RunProgress
