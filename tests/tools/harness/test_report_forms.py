@@ -185,16 +185,16 @@ def test_equal_values_have_the_same_letter_on_both_sides():
         (of_each_verdict()[4:5], {}, "Nothing could be decided: 1 not testable."),
         (of_each_verdict()[5:7], {}, "Nothing could be decided: 1 not applicable, 1 disabled."),
         (of_each_verdict()[:1] + of_each_verdict()[4:5], {},
-         ("2 cases, and none failed: 1 not testable, 1 pass. 1 case not looked at, which fails the run with --strict: "
-          "the report says why.")),
+         ("2 cases, and none failed: 1 not testable, 1 pass. 1 case not judged; the report says why. "
+          "With --strict that fails the run.")),
         (of_each_verdict()[:1] + of_each_verdict()[4:5], {"trouble": "It ended."},
-         ("Of 2 cases none failed, and some could not be decided: 1 not testable, 1 pass. 1 case not looked at, which "
-          "fails the run with --strict: the report says why.")),
+         ("Of 2 cases none failed, and some could not be decided: 1 not testable, 1 pass. 1 case not judged; the "
+          "report says why. With --strict that fails the run.")),
         (of_each_verdict()[:1] + of_each_verdict()[9:], {},
-         ("2 cases, and none failed: 1 not looked at, 1 pass. 1 case not looked at, which fails the run with --strict: "
-          "the report says why.")),
+         ("2 cases, and none failed: 1 not looked at, 1 pass. 1 case not judged; the report says why. "
+          "With --strict that fails the run.")),
         (of_each_verdict()[9:], {"strict": True},
-         "Nothing could be decided: 1 not looked at. 1 case not looked at, which fails the run: the report says why."),
+         "Nothing could be decided: 1 not looked at. 1 case not judged; the report says why. That fails the run."),
         (of_each_verdict()[7:8], {"stale": "xy"},
          "1 case, and none failed: 1 known. The baseline has 2 stale entries, which fail the run."),
         (of_each_verdict()[:1], {"interrupted": True}, "1 case, and none failed: 1 pass. The run was interrupted."),

@@ -86,8 +86,8 @@ def _also(record: RunRecord, *, decided: bool) -> Iterator[str]:
     about = record.about
     looked_for = UNSEEN if decided else (Verdict.NOT_LOOKED_AT,)
     if unseen := len(record.ended(*looked_for)):
-        how = "which fails the run" if about.strict else "which fails the run with --strict"
-        yield f"{_cases(unseen).capitalize()} not looked at, {how}: the report says why."
+        how = "That fails the run" if about.strict else "With --strict that fails the run"
+        yield f"{_cases(unseen).capitalize()} not judged; the report says why. {how}."
     if stale := len(about.stale):
         entries = "entry, which fails" if stale == 1 else "entries, which fail"
         yield f"The baseline has {stale} stale {entries} the run."

@@ -24,8 +24,8 @@ OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.JSON_BODY, Need.PRO
 # Why a case was not run.
 NO_PLAIN_CALL = "The plain call that this case makes does not work."
 NO_CONTRACT = (
-    'The answers to the app were not looked at: say [app] contract = "lesson" where they are those of lesson 01, and '
-    '"own" where they are others.'
+    "The answers to the app were not looked at. If they keep the contract of lesson 01, write [app] contract = "
+    '"lesson", and otherwise "own".'
 )
 ONE_LANE = "While one call waited for the API, the back end answered no other."
 
