@@ -42,7 +42,7 @@ OWNERS = {
     },
     "httpcore": {"api/net.py", "tools/proxy/upstream.py"},
     "ipywidgets": {"lessons", "tools/conform/app/notebook.py"},
-    "pandas": {"flows/trace.py", "checks/timing/recorded.py"},
+    "pandas": {"flows/trace.py", "checks/durations.py"},
     "papermill": {"tools/commands"},
     "httptools": {"tools/mockserver/server.py"},
     "tree_sitter": {"tools/preflight/parsing.py"},
@@ -165,7 +165,6 @@ def test_nothing_heavy_is_imported_on_the_way():
         "import workbook.flows.variants, workbook.api.opaque, workbook.simulation.transport, workbook.simulation.sdks",
         "from workbook.play.platform_a import PlatformARun; PlatformARun().walk()",
         "import workbook.lessons.session, workbook.checks, workbook.lessons.lesson",
-        "import workbook.checks.timing.verdict, workbook.checks.timing.measured",
         "import workbook.tools.commands.cli",
         f"print(*{HEAVY!r} & set(sys.modules))",
     ]

@@ -7,9 +7,8 @@ from .api.exchange import Timeouts as Timeouts
 from .api.opaque import SdkInput as SdkInput
 from .api.opaque import SdkOutput as SdkOutput
 from .base.files import sample as sample
-from .checks.timing.measured import measure as measure
-from .checks.timing.recorded import judge as judge
-from .checks.timing.recorded import read_durations as read_durations
+from .checks.durations import judge as judge
+from .checks.durations import read_durations as read_durations
 from .flows import messages as messages
 from .lessons.display import rule as rule
 from .lessons.display import show as show

@@ -2,26 +2,14 @@
 
 from enum import StrEnum
 from fractions import Fraction
-from math import inf, nan
+from math import inf
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from workbook.base.values import (
-    choice,
-    did_you_mean,
-    durations,
-    flag,
-    is_number,
-    is_text,
-    is_whole,
-    lookup,
-    number,
-    quoted,
-    whole,
-)
+from workbook.base.values import choice, did_you_mean, flag, is_number, is_text, is_whole, lookup, number, quoted, whole
 from workbook.errors import ParameterError
 
 
@@ -33,14 +21,12 @@ class Colour(StrEnum):
 def test_a_good_value_comes_back():
     assert (number("n", 3), number("n", Fraction(1, 2)), whole("w", 4, least=0, most=4)) == (3.0, 0.5, 4)
     assert (flag("f", value=False), choice("c", "red", Colour), lookup("x", "a", {"a": 1})) == (False, "red", 1)
-    assert durations([0, 0.5]) == [0.0, 0.5]
 
 
 WRONG = {
     "text for a number": (lambda: number("n", "3"), "n is '3'. Give a finite number of 0 or more."),
     "a bool": (lambda: number("n", value=True), "n is True. Give"),
     "not finite": (lambda: number("n", inf, most=5, unit="seconds"), "of 0 or more and at most 5, in seconds."),
-    "not above": (lambda: number("n", 0, above=True), "n is 0. Give a finite number above 0."),
     "beyond every float": (lambda: number("n", 10**400), "n is a whole number of 1329 bits. Give"),
     "half": (lambda: whole("w", 1.5, least=1, most=1000), "w is 1.5. Give a whole number from 1 to 1,000."),
     "truthy": (lambda: flag("f", 1), "f is 1. Give True or False."),
@@ -48,9 +34,6 @@ WRONG = {
     "capitals": (lambda: choice("c", "RED", Colour), "c is 'RED'. Did you mean 'red'?"),
     "no text": (lambda: choice("c", ["red"], Colour), "c is a value of type list. Known: green, red."),
     "no key": (lambda: lookup("fault", "rest", {"reset": 1}), "No fault 'rest'. Did you mean 'reset'?"),
-    "no duration": (lambda: durations([]), "There are no durations"),
-    "a wrong duration": (lambda: durations([1, nan]), "Duration 2 is nan. Give"),
-    "no list": (lambda: durations("12"), "The durations are '12'. Give a list of seconds"),
 }
 
 

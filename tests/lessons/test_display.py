@@ -7,7 +7,7 @@ import pytest
 import workbook as wb
 from workbook.errors import ParameterError
 from workbook.lessons.display import LOOK_UPS
-from workbook.lessons.widgets.panels import Compared, Here, Panels
+from workbook.lessons.widgets.panels import Compared, Panels
 
 RUN = wb.session().platform_a.play(taps=2, guarded=False)
 SAMPLE = wb.sample("native/kotlin/BackEnd.kt")
@@ -36,12 +36,7 @@ def test_each_kind_of_thing_has_its_view(thing, words):
     assert words in wb.show(thing).text()
 
 
-def test_what_is_measured_here_is_shown_live():
-    timing = wb.measure(wb.ReferenceHandler, warm=2, cold=1, sleep=lambda _seconds: None)
-    assert isinstance(wb.show(timing), Here)
-
-
-@pytest.mark.parametrize("part", ["messages", "findings", "durations"])
+@pytest.mark.parametrize("part", ["messages", "findings"])
 def test_a_trace_has_the_parts_of_its_own(part):
     assert wb.show(RUN, part).text() == wb.show(RUN.trace, part).text()
 

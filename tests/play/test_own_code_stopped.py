@@ -34,7 +34,7 @@ from workbook.play.platform_a import AppA, CardAddress, CardProvisioning, Platfo
 from workbook.play.platform_b import AppB, PlatformBRun, opened_phone
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.views.durations import timing
+from workbook.views.limits import timing
 
 ENDLESS = """
 import asyncio, itertools, time
@@ -277,7 +277,7 @@ def test_a_handler_that_hangs_is_named_with_its_line(call, method):
 def test_the_wallet_has_gone_by_then_and_bar_and_phone_show_it():
     played = play(Script("from the wallet", handler=type("Mine", (ReferenceHandler,), {"status": sleeps})))
     (bar,) = timing(played.film).budgets
-    assert (bar.verdict, bar.used_text) == ("fail", "100 %")
+    assert (bar.verdict, bar.used) == ("fail", 1)
     assert "no answer within 100 ms: your code really took 100 ms" in bar.words
     assert "app not listed" in played.film.frames[-1].state
     assert played.run.trace.select(m.BudgetSpent)
@@ -301,7 +301,7 @@ def test_code_that_ends_late_is_too_late_by_its_real_time():
     ((_at, slow),) = played.run.trace.seen(m.CodeTookLong)
     assert slow.really in (0.3, 0.4, 0.5, 0.6)  # on a busy machine it sleeps longer
     assert f"no answer within 100 ms: your code really took {slow.really * 1000:.0f} ms" in bar.words
-    assert bar.used_text == f"{slow.really * 1000:.0f} %"
+    assert bar.used == pytest.approx(slow.really * 10)
     assert played.run.state == "app not listed"
 
 

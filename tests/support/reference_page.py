@@ -36,7 +36,7 @@ GROUPS = {
     ],
     "Your own back end": ["conform", "conform_back_end", "conform_app", "Relay"],
     "Before the build, and after a failure": ["project", "diagnose", "inspect"],
-    "Time": ["measure", "read_durations", "judge"],
+    "Time": ["read_durations", "judge"],
     "Files": ["sample"],
 }
 NESTED = {"session": ("session", "session.platform_a", "session.platform_b", "session.wallet")}

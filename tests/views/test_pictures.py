@@ -11,25 +11,21 @@ from plays import MACHINES, USUAL, played
 from rows import rows
 from screens import NAMED
 
-from workbook.checks.timing.verdict import judge_durations
 from workbook.views import phone, states
-from workbook.views.durations import budgets, durations, timing
 from workbook.views.exchange import Exchange
 from workbook.views.findings import show_rules
 from workbook.views.html import View
+from workbook.views.limits import timing
 from workbook.views.paint import DARK, FONT, LIGHT, sheet, variables
 from workbook.views.phone import KeyScreens
 from workbook.views.states import States
 from workbook.views.table import facts
 
 ROOT = Path(__file__).parents[2]
-SHEETS = {f"wb-{name}": sheet(name) for name in ("sequence", "states", "durations")}
+SHEETS = {f"wb-{name}": sheet(name) for name in ("sequence", "states", "limits")}
 NAMESPACE = "http://www.w3.org/2000/svg"
 ELEMENTS = {"svg", "title", "desc", "style", "rect", "circle", "line", "path", "g", "text", "tspan"}
-SEEN = [judge_durations([0.004, 0.05, 0.2], "status"), judge_durations([3.0, 25.0], "pass_entries")]
 VIEWS = {
-    "durations": lambda: durations("a build", SEEN),
-    "budgets": lambda: budgets("a walk", SEEN),
     **{f"limits, {name}": lambda name=name: timing(played(name).film) for name in USUAL},
     **{f"states, {name}": lambda name=name: States(played(name).film) for name in USUAL},
     **{f"exchange, {name}": lambda name=name: Exchange(played(name).film) for name in USUAL},

@@ -64,18 +64,15 @@ def is_text(value: object, longest: int = 1000) -> bool:
     return isinstance(value, str) and 0 < len(value) <= longest and value.isprintable() and value == value.strip()
 
 
-def number(
-    name: str, value: object, *, least: float = 0.0, most: float = inf, above: bool = False, unit: str = ""
-) -> float:
-    """A finite number from `least` to `most`; `above` excludes `least` itself, and `unit` is for the sentence.
+def number(name: str, value: object, *, least: float = 0.0, most: float = inf, unit: str = "") -> float:
+    """A finite number from `least` to `most`; `unit` is for the sentence.
 
     Raises:
         ParameterError: it is something else.
     """
-    if is_number(value, least, most) and not (above and value == least):
+    if is_number(value, least, most):
         return float(value)  # type: ignore[arg-type]  # `is_number` made sure
-    limits = f"above {least:g}" if above else f"of {least:g} or more"
-    limits += "" if most == inf else f" and at most {most:g}"
+    limits = f"of {least:g} or more" + ("" if most == inf else f" and at most {most:g}")
     raise ParameterError(f"{name} is {quoted(value)}. Give a finite number {limits}{unit and f', in {unit}'}.")
 
 
@@ -145,17 +142,3 @@ def lookup(what: str, name: object, table: Mapping[str, Value]) -> Value:
     if isinstance(name, str) and name in table:
         return table[name]
     raise ParameterError(f"No {what} {quoted(name)}. {did_you_mean(name if isinstance(name, str) else '', table)}")
-
-
-def durations(values: object) -> list[float]:
-    """One or more durations in seconds, each finite and 0 or more.
-
-    Raises:
-        ParameterError: there is none, or one is something else; says at which position, from 1.
-    """
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise ParameterError(f"The durations are {quoted(values)}. Give a list of seconds, such as [0.031, 0.044].")
-    listed = [number(f"Duration {place}", value, unit="seconds") for place, value in enumerate(values, start=1)]
-    if not listed:
-        raise ParameterError("There are no durations to judge. Give at least one, in seconds.")
-    return listed

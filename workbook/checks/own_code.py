@@ -43,7 +43,7 @@ def slow_code(trace: Trace) -> Iterator[Finding]:
         text = f"{slow.call}() {took}.{slow.line and f' {slow.line}.'}"
         if over:
             text += f" The wallet waits {limit.seconds:g} s." if limit else " It has no longer (assumed)."
-        todo = "Do not sleep or wait in your own code. wb.measure(YourHandler) measures a handler in real time."
+        todo = "Do not sleep or wait in your own code."
         rule = limit.rule if limit and slow.call != "provision" else _rule(slow.call, trace)
         if slow.outcome and not limit:
             rule = "REL-5"  # its time is ours, so that it fits into the wallet's 20 s

@@ -1278,6 +1278,10 @@ LIMITS = {
 }
 
 
+# From this share of a limit on there is little room left (assumed).
+LITTLE_LEFT = 0.8
+
+
 def limit_of(call: str) -> Limit:
     """The limit of this call.
 

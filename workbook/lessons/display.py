@@ -9,14 +9,11 @@ from typing import Any
 from workbook.base.files import needs_lab
 from workbook.base.values import choice, lookup, quoted
 from workbook.checks import Finding, check
-from workbook.checks.timing.measured import Measurement
-from workbook.checks.timing.verdict import Judgement, judge_trace
 from workbook.errors import ParameterError
 from workbook.flows.trace import Trace
 from workbook.lessons.plays.pages import PANELS
 from workbook.lessons.plays.run import Run
 from workbook.views.compare import Comparison
-from workbook.views.durations import budgets, durations
 from workbook.views.findings import findings, run_views, show_advice, show_rules
 from workbook.views.html import View
 from workbook.views.sequence import sequence
@@ -28,12 +25,12 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
     """Show one thing in a notebook, or one part of a run.
 
     Args:
-        thing: a run, a trace, an SDK object, a wallet app, findings, judgements, a measurement, a mapping of facts, a
-            class, a function, a file's path or several of them.
-        part: of a run, one of `messages`, `phone`, `states`, `limits`, `findings`, `advice`, `durations` or `all`
-            (the live panels side by side); of a result of `conform`, `report`; empty shows how the run ended, its
-            messages and its findings.
-        title: the title of the picture, where it takes one.
+        thing: a run, a trace, an SDK object, a wallet app, findings, a mapping of facts, a class, a function, a file's
+            path or several of them.
+        part: of a run, one of `messages`, `phone`, `states`, `limits`, `findings`, `advice` or `all` (the live panels
+            side by side); of a result of `conform`, `report`; empty shows how the run ended, its messages and its
+            findings.
+        title: of a mapping of facts.
 
     Returns:
         A view: text on a console, HTML in a notebook, live where it can be operated.
@@ -48,34 +45,28 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
         ✓ Nothing to report: no check found anything in this run.
     """
     if part:
-        parts = ("messages", "phone", "states", "limits", "findings", "advice", "durations", "all", "report")
-        return _part(thing, choice("part", part, parts), title)
+        parts = ("messages", "phone", "states", "limits", "findings", "advice", "all", "report")
+        return _part(thing, choice("part", part, parts))
     if isinstance(thing, Path) or inspect.isclass(thing) or inspect.isroutine(thing):
         return code(thing)
     match thing:
         case Mapping():
             return facts(title or "Facts", thing)
-        case Measurement():
-            from workbook.lessons.widgets.panels import Here
-
-            return Here(thing)
         case Run():
             return run_views(thing)
         case Trace() | object(trace=Trace()):
-            return _part(thing, "messages", title)
+            return _part(thing, "messages")
     many = list(thing) if isinstance(thing, list | tuple) else [thing]
     if many and all(isinstance(path, Path) for path in many):
         return files(many)
-    if many and all(isinstance(judgement, Judgement) for judgement in many):
-        return durations(title or "Each step against its limit", many)
     if all(isinstance(finding, Finding) for finding in many):
         return findings(many)
     raise ParameterError(
-        f"show does not know {quoted(thing)}. Give a run, a trace, findings, judgements, a mapping, a class or a path."
+        f"show does not know {quoted(thing)}. Give a run, a trace, findings, a mapping, a class or a path."
     )
 
 
-def _part(thing: Any, part: str, title: str) -> Any:
+def _part(thing: Any, part: str) -> Any:
     """One part of a run or of a trace on its own; for two compared runs, their live panels."""
     if isinstance(thing, Comparison):
         from workbook.lessons.widgets.panels import Compared
@@ -99,7 +90,6 @@ def _part(thing: Any, part: str, title: str) -> Any:
         "messages": lambda: sequence(trace),
         "findings": lambda: findings(thing.findings if isinstance(thing, Run) else check(trace)),
         "advice": lambda: show_advice(advice),
-        "durations": lambda: budgets(title or "The handler's calls", judge_trace(trace)),
     }
     if part in of_a_trace:
         return of_a_trace[part]()

@@ -12,12 +12,12 @@ from workbook.checks.finding import Finding
 from workbook.flows.extension import State as Extension
 from workbook.flows.platform_b import State as B
 from workbook.views.compare import Comparison, fold
-from workbook.views.durations import timing
 from workbook.views.exchange import Exchange, copies, details
 from workbook.views.film import Film, Frame
 from workbook.views.film import film as filmed
 from workbook.views.findings import findings
 from workbook.views.html import tag, trust
+from workbook.views.limits import timing
 from workbook.views.paint import Picture, document
 from workbook.views.phone import PHONE_STYLE, draw
 from workbook.views.screen import Screen

@@ -5,14 +5,12 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from workbook.checks.timing.measured import measure
 from workbook.errors import ParameterError
 from workbook.lessons.plays.pages import PANELS
 from workbook.lessons.session import session
 from workbook.lessons.widgets.chooser import Chooser
-from workbook.lessons.widgets.panels import WAKE, Here, Live, Panels, Player, film_of
+from workbook.lessons.widgets.panels import WAKE, Live, Panels, Player, film_of
 from workbook.lessons.widgets.stage import stage
-from workbook.play.extension.handler import ReferenceHandler
 from workbook.play.platform_a import PlatformARun
 from workbook.views.table import Snapshot
 
@@ -129,27 +127,6 @@ def test_what_is_stored_is_the_same_every_time(make):
     assert one == other
     assert " at 0x" not in "".join(map(str, one.values())) + repr(make())
     assert "<script" not in one["text/html"]
-
-
-def here(takes):
-    ticks = iter(range(0, 10**12, takes))
-    return Here(measure(ReferenceHandler, warm=2, cold=1, sleep=lambda _s: None, stopwatch=lambda: next(ticks)))
-
-
-@pytest.mark.slow
-def test_what_is_stored_is_the_same_whatever_was_measured():
-    fast, slow = here(10)._repr_mimebundle_(), here(10_000_000)._repr_mimebundle_()
-    for kind in ("text/plain", "text/html"):
-        assert fast[kind] == slow[kind]
-        assert "shown live and not stored" in fast[kind]
-    assert "0 network calls in each status(), as its trace shows" in fast["text/plain"]
-
-
-def test_the_figures_are_in_the_live_widget():
-    shown = here(10_000_000)
-    assert "median 10 ms" in shown.widget().value
-    assert "Durations: status(), measured here" in shown.widget().value
-    assert "shown live and not stored" in shown.widget().value
 
 
 DATA = {"title": "A run", "frames": []}

@@ -14,19 +14,18 @@ import traitlets
 
 from workbook.base.values import choice
 from workbook.checks import check
-from workbook.checks.timing.measured import Measurement
 from workbook.lessons.plays.pages import COMPARED_PANELS, PANELS, browser_file, player_script, recording
 from workbook.lessons.plays.run import AnyLoop, Run
-from workbook.views import durations as bars
 from workbook.views.compare import Comparison
 from workbook.views.exchange import Exchange
 from workbook.views.film import Film, film
 from workbook.views.findings import findings
 from workbook.views.html import View, join, tag, trust
+from workbook.views.limits import timing
 from workbook.views.phone import KeyScreens
 from workbook.views.player_data import comparison_data, player_data
 from workbook.views.states import States
-from workbook.views.table import Snapshot, Stack, paragraph, preformat, statement
+from workbook.views.table import Snapshot, Stack, paragraph, statement
 
 # The base of everything live. A notebook gets two outputs: a snapshot, which is stored, and a view, which is not.
 #
@@ -196,7 +195,7 @@ class Panels(Live):
             "phone": lambda: KeyScreens(self.film),
             "exchange": lambda: Exchange(self.film),
             "states": lambda: States(self.film),
-            "timing": lambda: bars.timing(self.film),
+            "timing": lambda: timing(self.film),
             "findings": lambda: findings(self._findings),
         }
         panels = Stack(tuple(stored[name]() for name in self.shown))
@@ -254,18 +253,3 @@ class PageFrame(LiveOnly):
         link = tag("a", "Save this page as conform.html", href=f"data:text/html;base64,{data}", download="conform.html")
         frame = tag("iframe", srcdoc=self.page, title="conform.html", style="width:100%;height:36em;border:1px solid")
         return ipywidgets.HTML(str(tag("div", paragraph(link), frame)))
-
-
-class Here(LiveOnly):
-    """A measurement of this machine."""
-
-    def __init__(self, measured: Measurement) -> None:
-        self.measured = measured
-        self.why = "The figures depend on the machine that runs this cell, so they are shown live and not stored."
-        self.sentence = f"Measured here: {measured.call}(). {measured.network}. {self.why}"
-
-    def make_widget(self) -> Any:
-        """The picture, which has each verdict, and what no picture shows, as an ipywidgets HTML."""
-        picture = bars.durations(f"{self.measured.call}(), measured here", self.measured.judgements)
-        shown = join(trust(picture.html()), preformat(self.measured.facts), paragraph(self.why))
-        return ipywidgets.HTML(str(tag("div", shown, style="line-height:1.4")))

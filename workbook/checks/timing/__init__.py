@@ -1,1 +1,0 @@
-"""How long things take, against the wallet's limits."""
