@@ -65,11 +65,9 @@ MISUSES = {
     "judge": (lambda: wb.judge(3), "frame is 3; allowed: a frame of wb.read_durations"),
     "project": (lambda: wb.project(3), "files is 3; allowed: the project's folder"),
     "inspect": (lambda: wb.inspect("x", seed="y"), "seed is 'y'. Give a whole number"),
-    "Watch": (lambda: wb.Watch(3), "cards is 3; allowed: a set of the ids"),
     "CardAddress": (lambda: wb.CardAddress(postal_code=4), "postal_code is 4; allowed: text"),
     "a served phone's port": (lambda: wb.session().platform_a.serve_phone(port="x"), "port is 'x'. Give a"),
     "a served phone's pace": (lambda: wb.session().platform_a.serve_phone(pace=-1), "pace is -1. Give a finite"),
-    "a phone's fact": (lambda: wb.session().platform_b.phone(foo=1), "fact is 'foo'. "),
 }
 
 
@@ -91,7 +89,6 @@ def test_what_is_shown_says_what_can_be_done_next():
         session.platform_a.play(),
         session.platform_a.create().card_provisioning,
         session.platform_b.service(),
-        session.platform_b.phone(),
         wb.mock.MockServer(),
         wb.ActivationDataClient("https://api.example", "a-key-8f3a9c1e"),
     ):

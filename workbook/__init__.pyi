@@ -25,7 +25,6 @@ from .play.platform_a import CardAddress as CardAddress
 from .play.platform_a import CardProvisioning as CardProvisioning
 from .play.platform_b import ProvisioningService as ProvisioningService
 from .play.platform_b import WatchAvailability as WatchAvailability
-from .simulation.phones import Watch as Watch
 from .tools.commands.doctor import examine as examine
 from .tools.conform.notebook import Relay as Relay
 from .tools.conform.notebook import conform as conform

@@ -8,8 +8,7 @@ from vocabulary import EXTENSIONS, IN_APP_B
 
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.flows.variants import B_EARLIER, B_LATER, PROFILES, SURFACES, VARIANTS_B, FactsB, variant_b
-from workbook.simulation import phones as phone
+from workbook.flows.variants import B_EARLIER, B_LATER, SURFACES, VARIANTS_B, FactsB, variant_b
 
 BOTH = [B_EARLIER, B_LATER]
 
@@ -78,10 +77,6 @@ def test_the_version_is_public_knowledge_and_shown_in_the_field_profile_only():
         assert [name.replace(" ", "_") for name in facts.shown()] == [
             one.name for one in fields(FactsB) if one.name != "lacks"
         ]
-
-
-def test_flows_and_simulation_know_the_same_profiles():
-    assert PROFILES == phone.PROFILES
 
 
 def test_a_variant_can_be_made_silent_and_shares_nothing_that_changes():

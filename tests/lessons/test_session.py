@@ -7,8 +7,7 @@ from workbook.errors import ApiStatusError, ConfigurationError, OpaqueDataError,
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.flows.trace import Kind
-from workbook.lessons.parameters import Source
-from workbook.lessons.session import WHAT_IS_REAL, NotPossible, session
+from workbook.lessons.session import NotPossible, session
 from workbook.play.platform_a import CardAddress
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
@@ -261,16 +260,6 @@ def test_a_wrong_argument_of_the_desk_is_explained(call, told):
     assert told in str(caught.value)
 
 
-@pytest.mark.parametrize("source", [*Source])
-def test_the_limits_of_each_source_are_told(source, monkeypatch):
-    monkeypatch.setenv(BASE, "https://h")
-    monkeypatch.setenv(KEY, CANARY)
-    told = session(source=source.value).limits().text()
-    for name in WHAT_IS_REAL[source]:
-        assert name in told
-    assert source.value in told
-
-
 def test_a_lesson_opens_its_session_from_the_settings_of_its_first_cell():
     lesson = {"seed": 3, "variant_a": "before-0.4.0", "another_name": 7}
     lesson["session"] = session(lesson)
@@ -284,7 +273,7 @@ def test_settings_that_are_refused_leave_no_earlier_session_behind():
         lesson["session"] = session(lesson)
     current = lesson["session"]
     platform_a = current.platform_a
-    for use in (lambda: current.limits, lambda: platform_a.play, lambda: current.wallet.handlers):
+    for use in (lambda: current.get, lambda: platform_a.play, lambda: current.wallet.handlers):
         with pytest.raises(
             ConfigurationError, match=r"There is no session: source is 'sim'\..* Correct the first cell"
         ):

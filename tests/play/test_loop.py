@@ -3,15 +3,13 @@
 from enum import StrEnum
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine, row
 from workbook.flows.trace import Kind
 from workbook.play.back_end import BackEnd, simulated_back_end
-from workbook.play.loop import Loop, together
+from workbook.play.loop import Loop
 from workbook.play.platform_a import PlatformARun
 from workbook.play.platform_b import PlatformBRun
 
@@ -131,21 +129,12 @@ def test_soon_runs_nothing_yet_and_due_says_when_it_will():
     assert loop.due is None
     loop.soon(m.AddTapped(), 2.5)
     assert (loop.due, len(loop.trace)) == (2.5, 0)
-    loop.take()
-    assert (loop.state, loop.due) == (Lamp.WAITING, 3.5)
-
-
-def test_taking_where_nothing_is_due_does_nothing():
-    loop = LampLoop()
-    loop.take()
-    assert (loop.state, len(loop.trace)) == (Lamp.OFF, 0)
 
 
 def test_what_is_allowed_now_is_what_the_table_has_rows_for():
     loop = LampLoop()
     assert loop.allowed == (m.AddTapped,)
-    loop.soon(m.AddTapped())
-    loop.take()
+    loop.state = Lamp.WAITING
     assert loop.allowed == (m.CanAddCard, m.DelegateTimeSpent)
 
 
@@ -198,34 +187,3 @@ def test_a_cell_that_is_stopped_in_the_back_end_leaves_nothing_stuck(kind, nth, 
     assert (run.state, run.due) == (state, None)
     run.walk()
     assert run.state == "in the wallet"
-
-
-@given(st.lists(st.lists(st.floats(0, 50), max_size=4), min_size=1, max_size=4), st.floats(0, 30))
-def test_several_loops_happen_in_the_order_of_time_and_each_as_if_it_were_alone(taps, seconds):
-    log, alone = [], []
-    loops = [LampLoop(seconds, log, f"{number}") for number in range(len(taps))]
-    for loop, delays in zip(loops, taps, strict=True):
-        single = LampLoop(seconds)
-        for delay in delays:
-            loop.soon(m.AddTapped(), delay)
-            single.soon(m.AddTapped(), delay)
-        single.run()
-        alone.append(single.trace.to_jsonl())
-    together(*loops)
-    assert [at for at, _, _ in log] == sorted(at for at, _, _ in log)
-    assert [loop.trace.to_jsonl() for loop in loops] == alone
-    assert [loop.due for loop in loops] == [None] * len(loops)
-
-
-def test_when_two_are_due_at_once_the_first_one_comes_first():
-    log = []
-    loops = [LampLoop(1.0, log, name) for name in ("a", "b")]
-    for loop in loops:
-        loop.soon(m.AddTapped())
-    together(*loops)
-    assert [(at, name) for at, name, _ in log] == [(0.0, "a"), (0.0, "b"), (1.0, "a"), (1.0, "b")]
-
-
-def test_no_loops_at_all_and_loops_with_nothing_to_do_end_at_once():
-    together()
-    together(LampLoop(), LampLoop())

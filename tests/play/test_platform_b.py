@@ -20,7 +20,6 @@ from workbook.flows.platform_b import BUSY_B, FINAL_B, State
 from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.play.back_end import BackEnd, simulated_back_end
-from workbook.play.loop import together
 from workbook.play.platform_b import APPS_B, AppB, PlatformBRun, WatchAvailability, app_named
 from workbook.simulation.phones import ERRORS, NOTHING, LatenciesB, PhoneB, Watch
 from workbook.simulation.service import DirectApi
@@ -477,8 +476,8 @@ def test_benches_that_share_a_back_end_each_record_their_own_exchanges():
     benches = [PlatformBRun(payment_instrument_id=card, back_end=shared) for card in INSTRUMENT_IDS]
     for number, bench in enumerate(benches):
         bench.soon(m.Opened(bench.payment_instrument_id), number / 10)
-    together(*benches)
     for bench in benches:
+        bench.run()
         asked = [record.message.payment_instrument_id for record in bench.trace.select(m.ApiRequested)]
         assert asked == [bench.payment_instrument_id]
         assert len(bench.trace.select(m.ApiAnswered)) == 1
@@ -541,8 +540,8 @@ def test_a_new_attempt_takes_the_last_ones_words_off_the_screen():
     assert (bench.button, bench.label) == ("shown", "not added")
     bench.soon(m.AddTapped())
     seen = []
-    while bench.due is not None:
-        bench.take()
+    for event in bench._clock:
+        bench._happen(event)
         seen.append((bench.button, bench.label))
     assert seen[0] == ("disabled", "")
     assert seen[-1] == ("shown", "not added")

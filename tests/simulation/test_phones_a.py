@@ -2,20 +2,12 @@
 
 from dataclasses import fields
 
-import pytest
-
-from workbook.errors import ParameterError
 from workbook.simulation.phones import CAN_PROVISION_FAILURES, PHONES_A, PROVISION_FAILURES, LatenciesA, PhoneA
 
 
 def test_the_failures_differ_and_each_may_be_played():
     assert len(PROVISION_FAILURES) == len(set(PROVISION_FAILURES))
     assert [PhoneA(provision_failure=name).provision_failure for name in PROVISION_FAILURES] == [*PROVISION_FAILURES]
-
-
-def test_a_misspelt_failure_is_explained():
-    with pytest.raises(ParameterError, match=r"provision_failure is 'Cancelled'\. Did you mean 'Canceled'\?"):
-        PhoneA(provision_failure="Cancelled")
 
 
 def test_two_phones_share_nothing():

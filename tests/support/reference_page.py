@@ -19,7 +19,7 @@ GROUPS = {
     "Look": ["show", "table", "rule", "choose"],
     "State a fact": ["check", "exercise", "errors", "messages"],
     "Platform A's SDK by hand": ["CardProvisioning", "CardAddress"],
-    "Platform B's SDK by hand": ["ProvisioningService", "WatchAvailability", "Watch"],
+    "Platform B's SDK by hand": ["ProvisioningService", "WatchAvailability"],
     "The wallet extension": [
         "ReferenceHandler",
         "AuthorizationProvider",

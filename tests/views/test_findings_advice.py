@@ -5,7 +5,7 @@ import re
 from workbook.base.rules import rule
 from workbook.checks.api import REMEDIES
 from workbook.lessons.plays.faults import fault_table
-from workbook.lessons.session import outcomes, session
+from workbook.lessons.session import session
 from workbook.views.findings import advice_table, show_advice
 
 
@@ -15,7 +15,6 @@ def test_advice_reads_as_a_table(golden):
 
 def test_faults_read_as_tables(golden):
     golden("faults", fault_table().text())
-    golden("fault_outcomes", outcomes().text())
 
 
 def test_a_fault_reads_as_a_scene_with_its_advice_last(golden):

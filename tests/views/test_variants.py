@@ -5,7 +5,9 @@ import pytest
 from workbook.api.exchange import Options, is_transient
 from workbook.errors import ParameterError
 from workbook.flows.extension import EXTENSIONS
-from workbook.views.findings import retries, time_limits, variants
+from workbook.flows.messages import LIMITS
+from workbook.play.own_code import BACK_END_WAIT
+from workbook.views.findings import time_limits, variants
 
 
 @pytest.mark.rule("B-CAN-1", "B-CAN-2", "B-DEL-1", "B-DEL-2", "X-ART-1", "X-PLIST-2")
@@ -57,10 +59,7 @@ def test_every_limit_with_where_it_is_known_from_and_what_missing_it_means():
 
 
 @pytest.mark.rule("REL-1", "REL-5", "GAP-2")
-def test_the_table_of_retries_says_what_the_client_does():
-    says = {what: value for what, value, _source in retries().rows}
-    assert says["a GET is asked again"] == "after no answer, 429 and any 5xx"
+def test_the_waits_nest_from_one_answer_to_the_wallet():
     assert [status for status in range(100, 600) if is_transient("GET", status)] == [429, *range(500, 600)]
-    waits = [float(value.partition(" s")[0]) for value in list(says.values())[-4:]]
+    waits = [Options().timeouts.get, Options().deadline, BACK_END_WAIT, LIMITS["provision"].seconds]
     assert waits == sorted(waits)
-    assert waits[:2] == [Options().timeouts.get, Options().deadline]

@@ -106,9 +106,7 @@ LOOK_UPS = {
     "answers": ("workbook.lessons.session", "answers"),
     "back ends": ("workbook.lessons.plays.faults", "back_end_table"),
     "cases": ("workbook.lessons.tools", "case_table"),
-    "fault outcomes": ("workbook.lessons.session", "outcomes"),
     "faults": ("workbook.lessons.plays.faults", "fault_table"),
-    "retries": ("workbook.views.findings", "retries"),
     "sources": ("workbook.lessons.session", "sources"),
     "time limits": ("workbook.views.findings", "time_limits"),
     "variants": ("workbook.views.findings", "variants"),
@@ -120,9 +118,8 @@ def table(name: str, *args: Any, **choices: Any) -> View:
 
     Args:
         name: `advice` (what a good back end does about a failure), `answers` (wrong answers to a GET), `back ends`,
-            `cases` (of `conform`; patterns select some), `fault outcomes` (choice: `moment`), `faults`,
-            `retries` (and limits), `sources` (what is real with each),
-            `time limits` or `variants` (of platform B; choice: `profile`).
+            `cases` (of `conform`; patterns select some), `faults`, `sources` (what is real with each), `time limits` or
+            `variants` (of platform B; choice: `profile`).
         args: the patterns of `cases`.
         choices: as named above.
 

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -20,26 +20,26 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData, Settings, build_get, build_post
 from workbook.base.files import read_named
 from workbook.base.secrecy import MASK
-from workbook.base.values import choice, flag, lookup, quoted
-from workbook.errors import ConfigurationError, ParameterError
+from workbook.base.values import choice, quoted
+from workbook.errors import ActivationDataError, ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.trace import Trace
 from workbook.flows.variants import variant_a, variant_b
 from workbook.lessons.lesson import LEDGER, Shown
 from workbook.lessons.parameters import Parameters, Source, parameter_names
-from workbook.lessons.plays.faults import FaultRun, fault_run, how_often
+from workbook.lessons.plays.faults import FaultRun, fault_run
 from workbook.lessons.plays.platforms import PlatformA, PlatformB, Setup, Wallet
 from workbook.lessons.plays.run import Run
 from workbook.lessons.tools import tool
 from workbook.play.back_end import BackEnd, Relayed, simulated_back_end
 from workbook.play.own_code import RELAY
-from workbook.simulation.faults import FAULTS, Planned
+from workbook.simulation.faults import Planned
 from workbook.simulation.faults import fault as fault_named
 from workbook.simulation.http import Request
 from workbook.simulation.service import CANNED, ORIGIN, CannedService, DirectApi, Service
-from workbook.simulation.world import SIMULATED_KEY, Credential, Instrument, World
+from workbook.simulation.world import SIMULATED_KEY, Instrument, World
 from workbook.views.sequence import sequence, status
-from workbook.views.table import Snapshot, Table, clean, facts, snapshot, table
+from workbook.views.table import Snapshot, Table, clean, snapshot, table
 
 if TYPE_CHECKING:
     from workbook.api.client import ActivationDataClient
@@ -130,12 +130,12 @@ class Session:
             f"Session(source={known.source.value!r}, payment_instrument_id={self.payment_instrument_id!r}, "
             f"variant_a={known.variant_a!r}, variant_b={known.variant_b!r}, seed={known.seed})\n"
             "Next: session.get(), .post(), .platform_a.play(), .platform_b.play(), .wallet.play(), .break_it(), "
-            "each platform's .live(); .limits() says what is real."
+            "each platform's .live()."
         )
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The names of the wrong answers that `ask` and `practice_client` take."""
+        """The names of the wrong answers that `ask` takes."""
         return tuple(CANNED)
 
     @property
@@ -151,10 +151,6 @@ class Session:
 
             return ActivationDataClient(base_url=self.parameters.base_url)
         return _client(self._service)
-
-    def limits(self) -> Table:
-        """What is real in this session, what is simulated, and why."""
-        return facts(f"source = {self.parameters.source.value!r}", WHAT_IS_REAL[self.parameters.source])
 
     def get(self) -> ActivationData:
         """Make the GET, real or simulated (API-1).
@@ -245,24 +241,6 @@ class Session:
         sdk_input = relay(payment_instrument_id, output)
         return sdk_input.data if isinstance(sdk_output, bytes) else sdk_input.text
 
-    def practice_client(
-        self, answer: str | None = None, *, role: bool = True, api_key: str = SIMULATED_KEY
-    ) -> ActivationDataClient:
-        """A client to break things with: it never reaches a real API and does not retry.
-
-        Args:
-            answer: the answer to every request, one of `wb.table("answers")`; None asks the simulated service.
-            role: False takes the activation-data role from the credential (API-15).
-            api_key: the key that the client sends; the service knows the default only.
-
-        Raises:
-            ParameterError: there is no such answer, or `role` is neither True nor False.
-            ConfigurationError: no header can carry the key.
-        """
-        flag("role", role)
-        world = World(credentials={SIMULATED_KEY: Credential() if role else Credential(frozenset())})
-        return _client(Service(world) if answer is None else CannedService(answer), api_key, once=True)
-
     def ask(self, answer: str = "sdkInput missing") -> Shown:
         """The error that the client makes of this answer to a GET, shown instead of raised.
 
@@ -272,11 +250,8 @@ class Session:
         Raises:
             ParameterError: there is no such answer.
         """
-        from workbook.errors import ActivationDataError
-
-        lookup("answer", answer, CANNED)
         try:
-            self.practice_client(answer).get(self.payment_instrument_id)
+            _client(CannedService(answer), once=True).get(self.payment_instrument_id)
         except ActivationDataError as error:
             return Shown(error)
         raise AssertionError(answer)  # a test tries every answer: the client accepts none
@@ -461,43 +436,19 @@ def sources() -> Table:
 
 
 def answers() -> Table:
-    """The answers to a GET that are wrong in one way each, for `Session.ask` and `Session.practice_client`."""
+    """The answers to a GET that are wrong in one way each, for `Session.ask`."""
     rows = [(name, made().basis) for name, made in CANNED.items()]
     return table("Answers that are wrong in one way", ("answer", "rests on"), rows)
 
 
-@cache
-def outcomes(moment: str = "after") -> Table:
-    """Every fault on the first GET and on the first POST, on platform A: the result for the good back end.
-
-    Raises:
-        ParameterError: `moment` is neither `before` nor `after`.
-    """
-    opened = session()
-
-    def outcome(fault: str, operation: str) -> str:
-        """How the faulted call ended (an error by its class, which a program acts on), and what became of the card."""
-        run = opened.break_it(fault, operation, moment)
-        ended = next(ended for _record, ended in run.trace.seen(m.ApiCallEnded) if ended.method == operation)
-        asked = f", asked {how_often(ended.attempts)}" if ended.attempts > 1 else ""
-        card = "added" if run.added else "another card added" if run.phone.cards else "not added"
-        return f"{ended.ending}{asked}; {card}"
-
-    rows = [
-        (name, *(outcome(name, operation) for operation in ("GET", "POST")), each.source)
-        for name, each in FAULTS.items()
-    ]
-    return table("What the good back end makes of each fault", ("fault", "GET", "POST", "source of the fault"), rows)
-
-
-def _client(service: Any, api_key: str = SIMULATED_KEY, *, once: bool = False) -> ActivationDataClient:
+def _client(service: Any, *, once: bool = False) -> ActivationDataClient:
     """A client whose requests a service of this process answers."""
     from workbook.api.client import ActivationDataClient
     from workbook.api.exchange import RetryPolicy
     from workbook.simulation.transport import SimulatedTransport  # httpx is loaded when a client is needed
 
     retries = RetryPolicy(attempts=1) if once else None
-    return ActivationDataClient(ORIGIN, api_key, transport=SimulatedTransport(service), retries=retries)
+    return ActivationDataClient(ORIGIN, SIMULATED_KEY, transport=SimulatedTransport(service), retries=retries)
 
 
 def _check_environment(parameters: Parameters) -> None:

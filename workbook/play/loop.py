@@ -137,12 +137,6 @@ class Loop:
             raise
         return self.trace
 
-    def take(self) -> None:
-        """Take the next event alone, for loops that run side by side; see `together`."""
-        for event in self._clock:
-            self._happen(event)
-            return
-
     def _happen(self, event: Event) -> None:
         """Step the table with one event, and carry out the commands that it hands out."""
         before, now, record = self.state, self._clock.now, self._record
@@ -184,13 +178,6 @@ class Loop:
         **dict.fromkeys(m.BUDGETS, _start_budget),
         m.StopBudget: _stop_budget,
     }
-
-
-def together(*loops: Loop) -> None:
-    """Run several loops side by side in the order of time, the first one first when two are due at once."""
-    # One event at a time: an event of one loop may change what the next event of another finds, such as a shared phone.
-    while waiting := [loop for loop in loops if loop.due is not None]:
-        min(waiting, key=lambda loop: loop.due or 0.0).take()
 
 
 # A run of the issuer's app on either platform: its screen, the cardholder's taps, and its back end.

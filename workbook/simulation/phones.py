@@ -9,10 +9,8 @@ from dataclasses import dataclass, field, fields
 from itertools import count
 from typing import get_args
 
-from workbook.base.values import choice, of_type
-from workbook.errors import OpaqueDataError, ParameterError
+from workbook.errors import OpaqueDataError
 from workbook.flows.messages import CanProvisionFailure, Event
-from workbook.flows.variants import PROFILES
 
 # How a cardholder ends the wallet's flow (sdk-a); an app tells no failure then (assumed).
 CANCELED = "Canceled"
@@ -88,10 +86,6 @@ class PhoneA:
     number: int = 1
     outputs: int = 0
     latencies: LatenciesA = LatenciesA()
-
-    def __post_init__(self) -> None:
-        if self.provision_failure is not None:
-            choice("provision_failure", self.provision_failure, PROVISION_FAILURES)
 
 
 # Platform B's phone: its wallet, the watch that may be paired with it, and the facts that decide how an SDK answers.
@@ -174,9 +168,6 @@ class Watch:
 
     cards: set[str] = field(default_factory=set)
 
-    def __post_init__(self) -> None:
-        of_type("cards", self.cards, set, "a set of the ids of payment instruments")
-
 
 @dataclass(repr=False)
 class PhoneB:
@@ -198,10 +189,6 @@ class PhoneB:
         outputs: how many sdkOutputs its SDK has made, so that no two are alike.
         seed: of the simulated service whose data its SDK can open.
         profile: `spec` answers canAddCardDetails with canAddCard alone; `field` adds the two places (sdk-b, GAP-4).
-
-    Raises:
-        ParameterError: `adds_to`, `ends_with`, `entitled` or `profile` names what does not exist, or another fact
-            is not of its kind.
     """
 
     wallet: str = "wallet-b"
@@ -220,28 +207,9 @@ class PhoneB:
     seed: int = 7
     profile: str = "spec"
 
-    def __post_init__(self) -> None:
-        choice("adds_to", self.adds_to, ("phone", "watch", "both"))
-        if self.ends_with is not None:
-            choice("ends_with", self.ends_with, (NOTHING, *ERRORS))
-        choice("profile", self.profile, PROFILES)
-        kinds_of: dict[str, tuple[type, ...]] = {  # where a wrong one would be noticed only far from here
-            "watch": (Watch, type(None)),
-            "cards": (set,),
-            "entitled": (tuple,),
-            "storage": (SecureStorage,),
-            "latencies": (LatenciesB,),
-        }
-        for name, kinds in kinds_of.items():
-            if not isinstance(value := getattr(self, name), kinds):
-                allowed = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
-                raise ParameterError(f"A phone's {name} is {value!r:.40}; give a {allowed}.")
-        for target in self.entitled:
-            choice("entitled", target, TARGETS)
-
     def __repr__(self) -> str:
         cards = f"{len(self.cards)} cards" + (f", {len(self.watch.cards)} on the watch" if self.watch else "")
-        return f"PhoneB({cards})\nNext: give it to .service(), .play() or .open_page() of platform_b."
+        return f"PhoneB({cards})"
 
     def missing(self, payment_instrument_id: str) -> tuple[bool, bool]:
         """Whether the phone, and whether the paired watch, lacks this card."""

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.api.exchange import Options
 from workbook.base.rules import rule
 from workbook.checks.api import REMEDIES, Advice
 from workbook.checks.diagnosis import row_of, see
@@ -12,7 +11,6 @@ from workbook.checks.finding import Finding
 from workbook.errors import ParameterError
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import B_EARLIER, B_LATER
-from workbook.play.own_code import BACK_END_WAIT
 from workbook.views.html import View, tag, unbroken
 from workbook.views.sequence import sequence
 from workbook.views.table import INK, TEXT_WIDTH, Snapshot, Stack, Table, clean, cut, facts, paragraph, table, wrap
@@ -156,20 +154,3 @@ def time_limits() -> Table:
         for limit in LIMITS.values()
     ]
     return table("How long the wallet waits", ["call", "limit", "rests on", "missed means"], rows)
-
-
-def retries() -> Table:
-    """When a back end asks again, and who waits how long: the values of client and samples (REL-1, REL-5)."""
-    call = Options()
-    pauses = " s, then ".join(f"{call.retries.base * 2**at:g}" for at in range(call.retries.attempts - 1))
-    return table("Retries, and limits from short to long", ["what", "value", "rests on"], [
-        ("a GET is asked again", "after no answer, 429 and any 5xx", "REL-1; assumed"),
-        ("calls of one GET", f"at most {call.retries.attempts}", "assumed"),
-        ("pause between them", f"random, up to {pauses} s; never before Retry-After", "GAP-2; assumed"),
-        ("the GET is given up", "where Retry-After is longer than what the call has left", "assumed"),
-        ("a POST is sent", "once; again only where it certainly never left", "REL-1"),
-        ("one answer to a GET", f"{call.timeouts.get:g} s", "assumed"),
-        ("your back end's call, all of it", f"{call.deadline:g} s", "REL-5; assumed"),
-        ("your app's wait for your back end", f"{BACK_END_WAIT:g} s", "REL-5; assumed"),
-        ("the wallet's wait, platform B", f"{LIMITS['provision'].seconds:g} s", f"{LIMITS['provision'].source}"),
-    ])  # fmt: skip

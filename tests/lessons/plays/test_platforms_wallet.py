@@ -37,15 +37,6 @@ def test_a_run_ends_as_the_phone_has_it(phone, variant):
     assert (scene.state, len(scene.offered)) == ENDS[phone]
 
 
-def test_a_wallet_that_is_gone_through_by_hand_has_the_sessions_card_or_those_that_are_given():
-    offered = []
-    for cards in (None, (SECOND, THIRD)):
-        opened = SESSION.wallet.open(phone=opened_phone(), cards=cards)
-        opened.walk()
-        offered.append(len(opened.entries))
-    assert offered == [1, 2]
-
-
 def test_every_phone_has_its_end_written_down():
     assert {*ENDS} == {*WALLETS}
 
@@ -87,14 +78,6 @@ def test_the_summary_tells_the_end_in_words():
 def test_every_handler_can_be_named_and_shown(name):
     for surface in ("phone", "watch"):
         assert "How it ended" in repr(SESSION.wallet.play(name, "with a watch", surface=surface))
-
-
-@pytest.mark.rule("X-HANDLER-1")
-def test_side_by_side_both_wallets_add_their_card_with_no_finding():
-    scenes = SESSION.wallet.play_both()
-    assert [(scene.state, scene.findings) for scene in scenes] == [("added", [])] * 2
-    assert scenes[0].phone is scenes[1].phone
-    assert (scenes[0].phone.cards, scenes[0].phone.watch.cards) == ({FIRST}, {FIRST})
 
 
 @pytest.mark.parametrize(

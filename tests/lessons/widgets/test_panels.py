@@ -20,7 +20,7 @@ SOURCES = {
     "open_card": SESSION.platform_a.open_page,
     "in_app": SESSION.platform_b.play,
     "wallet": SESSION.wallet.play,
-    "watch": lambda: SESSION.wallet.play_both()[1],
+    "watch": lambda: SESSION.wallet.play(surface="watch"),
     "fault": SESSION.break_it,
 }
 
@@ -56,7 +56,7 @@ def test_the_film_begins_with_the_cards_that_were_there_before(scene, held):
 def test_a_watch_is_in_the_picture_where_one_is_paired():
     assert film_of(SESSION.platform_b.play("with a watch")).first.on_watch == frozenset()
     assert film_of(SESSION.platform_a.play()).first.on_watch is None
-    assert film_of(SESSION.wallet.play_both()[1]).first.surface == "watch"
+    assert film_of(SESSION.wallet.play(surface="watch")).first.surface == "watch"
 
 
 @pytest.mark.parametrize(

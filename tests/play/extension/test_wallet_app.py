@@ -24,9 +24,8 @@ from workbook.play.extension.handler import (
     PassEntry,
     ReferenceHandler,
 )
-from workbook.play.extension.mistakes import HANDLERS, KeepsItInItsClass, NetworkInStatus, OwnEntries, ReportsTwice
+from workbook.play.extension.mistakes import HANDLERS, NetworkInStatus, OwnEntries, ReportsTwice
 from workbook.play.extension.wallet_app import WalletApp
-from workbook.play.loop import together
 from workbook.play.platform_b import opened_phone
 from workbook.simulation.phones import LatenciesB, PhoneB, Watch
 from workbook.simulation.sdks import CURRENT
@@ -395,26 +394,6 @@ def test_any_moves_at_any_time_leave_the_wallet_at_rest(moves, name):
     assert host.trace.to_jsonl() is not None
     assert check(host.trace) is not None
     assert CURRENT.get() is None
-
-
-@pytest.mark.rule("X-HANDLER-1", "X-ENTRIES-1", "X-ENTRIES-2")
-@pytest.mark.parametrize("order", [SURFACES, SURFACES[::-1]])
-@pytest.mark.parametrize("handler", [ReferenceHandler, KeepsItInItsClass])
-def test_phone_and_watch_side_by_side_keep_to_their_own_trace(handler, order):
-    phone = opened_phone("with a watch")
-    hosts = {surface: WalletApp(handler, surface=surface, phone=phone) for surface in order}
-    while acts := [(host, act) for host in hosts.values() if (act := host.next_act())]:
-        for host, act in acts:
-            host.soon(act)
-        together(*hosts.values())
-    for surface, host in hosts.items():
-        assert host.state is State.ADDED
-        others = m.CallRemotePassEntries if surface == "phone" else m.CallPassEntries
-        assert not host.trace.select(others)
-        assert len(host.trace.select(m.PassAdded)) == 1
-        alone = walked(handler, surface=surface, phone=opened_phone("with a watch"))
-        assert names(host) == names(alone)
-    assert (phone.cards, phone.watch.cards) == ({FIRST}, {FIRST})
 
 
 class UsesWhatItKept(ReferenceHandler):

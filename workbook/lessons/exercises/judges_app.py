@@ -17,7 +17,7 @@ from workbook.lessons.exercises.model import Observed, Reason, first_finding
 from workbook.lessons.plays.run import Run
 from workbook.lessons.session import session
 from workbook.play.own_code import run_to_end
-from workbook.simulation.phones import CAN_PROVISION_FAILURES, PHONES_A
+from workbook.simulation.phones import CAN_PROVISION_FAILURES
 
 
 def after_the_tap() -> Observed:
@@ -87,8 +87,7 @@ def a_branch_for_every_outcome(decide: Any) -> Reason | Observed:
 
 def outcome_on(phone: str) -> Any:
     """What create answers on this phone, or canProvision where create succeeds."""
-    opened = session()
-    created = opened.platform_a.create(phone=PHONES_A[phone](opened.payment_instrument_id))
+    created = session().platform_a.create(phone=phone)
     return created.card_provisioning.can_provision() if isinstance(created, m.CreateSuccess) else created
 
 

@@ -6,26 +6,25 @@ Platform A and platform B begin in the issuer's app. On platform B a cardholder 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbook.api.opaque import SdkInput
 from workbook.base.files import needs_lab
-from workbook.base.values import choice, flag, lookup, whole
-from workbook.flows.machine import Difference, Machine, difference
-from workbook.flows.variants import A_NOT_MIGRATED, SURFACES, VARIANTS_A, VARIANTS_B, VariantA, VariantB
+from workbook.base.values import flag, lookup, whole
+from workbook.flows.machine import Difference, difference
+from workbook.flows.variants import A_NOT_MIGRATED, VARIANTS_A, VARIANTS_B, VariantA, VariantB
 from workbook.lessons.plays.run import Run, run_of, screen_of
 from workbook.lessons.tools import tool
 from workbook.play.back_end import BackEnd
-from workbook.play.extension.handler import ExtensionHandler, ReferenceHandler
+from workbook.play.extension.handler import ExtensionHandler
 from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS, SHOWS_ON, handler_named
 from workbook.play.extension.wallet_app import WalletApp
-from workbook.play.loop import together
 from workbook.play.own_code import check_callable
 from workbook.play.platform_a import FETCH_OPC, AppA, CardProvisioning, CardProvisioningCreateResult, PlatformARun
 from workbook.play.platform_b import APPS_B, AppB, PlatformBRun, ProvisioningService, app_named, opened_phone
-from workbook.simulation.phones import PHONES_A, PHONES_B, WALLETS, PhoneA, PhoneB
+from workbook.simulation.phones import PHONES_A, PHONES_B, WALLETS, PhoneB
 from workbook.simulation.seal import DAMAGES, damaged
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.table import Table, table
@@ -126,13 +125,13 @@ class PlatformA(InApp):
         )
 
     def create(
-        self, variant: str | None = None, *, phone: PhoneA | None = None, damage: str = "none"
+        self, variant: str | None = None, *, phone: str = "ready", damage: str = "none"
     ) -> CardProvisioningCreateResult:
         """Call `CardProvisioning.create` with simulated activation data (A-CREATE-1).
 
         Args:
             variant: one of `variants`; None takes the session's.
-            phone: the phone that the SDK runs on; None takes a new one.
+            phone: the phone that the SDK runs on, one of `phones`.
             damage: what happens to the sdkInput on its way, one of `damages`.
 
         Returns:
@@ -143,9 +142,10 @@ class PlatformA(InApp):
         """
         flow = self._setup.on_a(variant)
         lookup("damage", damage, DAMAGES)
+        held = lookup("phone", phone, PHONES_A)(self._setup.card)
         sdk_input, seed = self._setup.sdk_input(), self._setup.seed
         given = sdk_input if damage == "none" else damaged(sdk_input.text, damage)
-        return CardProvisioning.create(given, lambda: "the app's activity", variant=flow, phone=phone, seed=seed)
+        return CardProvisioning.create(given, lambda: "the app's activity", variant=flow, phone=held, seed=seed)
 
     def open_page(self, phone: str = "ready", variant: str | None = None) -> Run:
         """The cardholder opens the card's page and does nothing else: is the button shown or hidden?
@@ -214,10 +214,6 @@ class PlatformA(InApp):
 
         return stage("platform A", **{"variant": self._setup.variant_a.name} | choices)
 
-    def machine(self, variant: str | None = None) -> Machine:
-        """The flow's table of states and events: `f"{machine:md}"` and `f"{machine:mermaid}"` draw it."""
-        return self._setup.on_a(variant).machine
-
     def migration(self) -> Difference:
         """What changes in the flow from before 0.4.0 to 0.4.0 (A-MIG-1)."""
         return difference(VARIANTS_A["before-0.4.0"].machine, VARIANTS_A["from-0.4.0"].machine)
@@ -237,52 +233,31 @@ class PlatformB(InApp):
     phones = tuple(PHONES_B)
     variants = tuple(VARIANTS_B)
     apps = tuple(APPS_B)
-    _phones = 0
 
     def __repr__(self) -> str:
         return (
             f"Platform B, {self._setup.variant_b.name} variant\n"
-            "Next: .service() for the SDK by hand, .play() for a whole flow, .open_page(), .live(), .phone(), "
+            "Next: .service() for the SDK by hand, .play() for a whole flow, .open_page(), .live(), "
             ".serve_phone(); .phones, .variants, .apps."
         )
 
-    def phone(self, name: str | None = None, **facts: Any) -> PhoneB:
-        """A new phone, whose SDK makes other sdkOutputs than the session's other phones.
+    def service(self, variant: str | None = None) -> ProvisioningService:
+        """A `ProvisioningService` from simulated activation data, on a new phone (B-INIT-1).
 
         Args:
-            name: one of `phones`; None takes the ordinary one.
-            facts: the phone's own attributes, such as `watch=wb.Watch()`, `cards={...}` or `profile="field"`.
-
-        Raises:
-            ParameterError: the name is unknown, or a fact is none of a phone's.
-        """
-        known = [each.name for each in fields(PhoneB)]
-        for fact in facts:
-            choice("A phone's fact", fact, known)
-        self._phones += 1
-        phone = PhoneB(**facts) if name is None else lookup("phone", name, PHONES_B)(self._setup.card)
-        phone.number, phone.seed = self._phones, self._setup.seed
-        return phone
-
-    def service(self, phone: PhoneB | None = None, variant: str | None = None) -> ProvisioningService:
-        """A `ProvisioningService` from simulated activation data (B-INIT-1).
-
-        Args:
-            phone: the phone it runs on; None takes a new one.
             variant: one of `variants`; None takes the session's.
 
         Raises:
-            SdkError: the SDK refuses the data or the phone.
             ParameterError: the variant is unknown.
         """
-        sdk_input = self._setup.sdk_input().data
-        return ProvisioningService(sdk_input, variant=self._setup.on_b(variant), phone=phone or self.phone())
+        phone = PhoneB(seed=self._setup.seed)
+        return ProvisioningService(self._setup.sdk_input().data, variant=self._setup.on_b(variant), phone=phone)
 
-    def open_page(self, phone: str | PhoneB = "ready", variant: str | None = None) -> Run:
+    def open_page(self, phone: str = "ready", variant: str | None = None) -> Run:
         """The cardholder opens the card's page and does nothing else; the app saves the card's sdkInput (X-CACHE-1).
 
         Args:
-            phone: one of `phones`, or a phone that `phone()` made.
+            phone: one of `phones`.
             variant: one of `variants`; None takes the session's.
 
         Raises:
@@ -292,7 +267,7 @@ class PlatformB(InApp):
 
     def play(
         self,
-        phone: str | PhoneB = "ready",
+        phone: str = "ready",
         variant: str | None = None,
         app: str = "good",
         *,
@@ -302,7 +277,7 @@ class PlatformB(InApp):
         """Play the whole flow: the cardholder opens the card's page and taps Add, where there is a button.
 
         Args:
-            phone: one of `phones`, or a phone that `phone()` made.
+            phone: one of `phones`.
             variant: one of `variants`; None takes the session's.
             app: one of `apps`.
             delegate: your own delegate, an object with `provision(...)` and `did_finish_provisioning(pass_, error)`;
@@ -336,8 +311,8 @@ class PlatformB(InApp):
         """What changes in the flow from the earlier variant to the later one."""
         return difference(VARIANTS_B["earlier"].machine, VARIANTS_B["later"].machine)
 
-    def _play(self, flow: VariantB, phone: str | PhoneB, app: AppB, *, pages: int, tap: bool) -> Run:
-        chosen = phone if isinstance(phone, PhoneB) else lookup("phone", phone, PHONES_B)(self._setup.card)
+    def _play(self, flow: VariantB, phone: str, app: AppB, *, pages: int, tap: bool) -> Run:
+        chosen = lookup("phone", phone, PHONES_B)(self._setup.card)
         run = PlatformBRun(flow, self._setup.card, phone=chosen, app=app, back_end=self._setup.back_end())
         before = screen_of(chosen)
         for _page in range(pages):
@@ -348,7 +323,7 @@ class PlatformB(InApp):
 
 
 class Wallet(Verbs):
-    """The wallet app of a session: `open` to go step by step, `play` for a whole flow, `live` to press it yourself.
+    """The wallet app of a session: `play` for a whole flow, `live` to press it yourself.
 
     Attributes:
         phones: the names of the phones that `play` and `live` take.
@@ -366,7 +341,7 @@ class Wallet(Verbs):
     def __repr__(self) -> str:
         return (
             f"The wallet app on platform B, {self._setup.variant_b.name} variant\n"
-            "Next: .open() to go step by step, .play() for a whole flow, .play_both(), .live(), .mistakes(), .serve(); "
+            "Next: .play() for a whole flow, .live(), .mistakes(), .serve(); "
             ".phones, .handlers, .authorizations, .variants."
         )
 
@@ -384,30 +359,6 @@ class Wallet(Verbs):
             ConfigurationError: the port is taken.
         """
         return serve_phone(self._setup, "B", phone, port, pace)
-
-    def open(
-        self,
-        handler: type[ExtensionHandler] = ReferenceHandler,
-        *,
-        phone: PhoneB | None = None,
-        cards: Sequence[str] | None = None,
-        plists: Mapping[str, object] | None = None,
-    ) -> WalletApp:
-        """A wallet app to go through step by step: `open_list()`, `choose_app()`, `choose_card()`, or `walk()`.
-
-        Args:
-            handler: the class of the issuer-provisioning extension, your own or `wb.ReferenceHandler`.
-            phone: the phone; None takes a new one, on which the app was never opened.
-            cards: the payment instrument ids of the cardholder; None takes the session's card alone.
-            plists: the parsed project file of an extension, by its name, to see what a wrong one does.
-
-        Raises:
-            ParameterError: a value is not of its kind.
-        """
-        setup, back_end = self._setup, self._setup.back_end()
-        held = PhoneB(seed=setup.seed) if phone is None else phone
-        ids = [setup.card] if cards is None else cards
-        return WalletApp(handler, setup.variant_b, phone=held, cards=ids, back_end=back_end, plists=plists)
 
     def play(
         self,
@@ -447,31 +398,6 @@ class Wallet(Verbs):
         wallet.walk()
         return run_of(wallet, before, card=ids[0] if ids else self._setup.card)
 
-    def play_both(self, handler: str | type[ExtensionHandler] = "reference", variant: str | None = None) -> list[Run]:
-        """Play the wallet app on the phone and the one on the watch at the same time, through one phone.
-
-        Args:
-            handler: one of `handlers`, or your own class.
-            variant: one of `variants`; None takes the session's.
-
-        Returns:
-            The run on the phone, and the run on the watch.
-
-        Raises:
-            ParameterError: a name is unknown, or the handler is no class.
-        """
-        ids = self._cards()
-        phone, back_end = opened_phone("with a watch", ids), self._setup.back_end()
-        kind, flow = handler_named(handler), self._setup.on_b(variant)
-        shared: dict[str, Any] = {"phone": phone, "cards": ids, "back_end": back_end}
-        wallets = [WalletApp(kind, flow, surface=surface, **shared) for surface in SURFACES]
-        before = [screen_of(phone, wallet.surface) for wallet in wallets]
-        while acts := [(wallet, act) for wallet in wallets if (act := wallet.next_act()) is not None]:
-            for wallet, act in acts:
-                wallet.soon(act)
-            together(*wallets)
-        return [run_of(wallet, screen, card=ids[0]) for wallet, screen in zip(wallets, before, strict=True)]
-
     @needs_lab("live()")
     def live(self, **choices: Any) -> Stage:
         """A wallet app to press yourself, with every message behind it.
@@ -496,10 +422,6 @@ class Wallet(Verbs):
             ends.setdefault(self.play(name).state, []).append(name)
         rows = [(state, "; ".join(names)) for state, names in ends.items()]
         return table("Handlers with one mistake each", ("ends", "mistake"), rows)
-
-    def migration(self) -> Difference:
-        """What changes in the flow from the earlier variant to the later one."""
-        return difference(VARIANTS_B["earlier"].extension(), VARIANTS_B["later"].extension())
 
     def _cards(self) -> tuple[str, ...]:
         """The session's card, and the simulation's others."""

@@ -1,8 +1,7 @@
 """The wallet app that calls the extension: it calls a handler exactly as a wallet would, and watches the clock.
 
 Every call gets a new handler. Time is virtual: the storage, the SDK and the network each spend theirs, and the answer
-happens when the call is over. A handler runs to its end at once, so two calls never interleave; wallet apps on the
-phone and on the watch run side by side, call by call (see `loop.together`).
+happens when the call is over. A handler runs to its end at once, so two calls never interleave.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
