@@ -2,10 +2,10 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from pydantic.alias_generators import to_snake
 
@@ -605,15 +605,78 @@ HELD_POST = (*OPENED, Hold(POST), TAP, Reached(POST), Look("held"))
 NOT_SHOWN = (HIDDEN, ABSENT)
 NOT_OFFERED = (*NOT_SHOWN, DISABLED)
 TRY = (*OPENED, TAP, SETTLE)
-# Four attempts, each on a page opened anew: cancelled, failed, without OPC data, and one that adds the card.
-TOLD = (
-    *(SetPhone({"provision_failure": CANCELED}), *TRY, Look("cancelled"), CLOSE),
-    *(SetPhone({"provision_failure": "InternalError"}), *TRY, Look("failed"), CLOSE),
-    *(SetPhone({"provision_failure": None}), Fail(POST, "500"), *TRY, Look("without OPC data"), CLOSE),
-    *(Fail(POST), *TRY, Look("added")),
-)
 
-ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
+
+def shared_rows(
+    *, begins: str, adds: str, cancels: SetPhone, breaks: SetPhone, works: SetPhone
+) -> list[tuple[Any, ...]]:
+    """The rows that both platforms have.
+
+    Args:
+        begins: the rule about when an attempt begins.
+        adds: the rule about a card that was added.
+        cancels: on such a phone the cardholder ends the wallet's flow.
+        breaks: on such a phone the wallet fails.
+        works: on such a phone all goes well again.
+    """
+    # four attempts, each on a page opened anew: cancelled, failed, without OPC data, and one that adds the card
+    told = (
+        *(cancels, *TRY, Look("cancelled"), CLOSE),
+        *(breaks, *TRY, Look("failed"), CLOSE),
+        *(works, Fail(POST, "500"), *TRY, Look("without OPC data"), CLOSE),
+        *(Fail(POST), *TRY, Look("added")),
+    )
+    return [
+        ("form", "nothing-before-tap", "The page begins no attempt by itself.", begins, OPENED, nothing_before_tap),
+        ("form", "adds-the-card", "A tap adds the card.", adds, ADDED,
+         all_of(in_order, first_of(called_once, in_wallet(0)))),
+        ("concurrency", "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
+         set_up_once),
+        ("recovery", "adds-after-failure", "A tap after a failure adds the card (assumed).", adds,
+         (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), all_of(in_order, in_wallet(0))),
+        ("recovery", "post-not-repeated", "A POST whose connection was cut is not sent again by itself.", "REL-1",
+         (Fail(POST, "connection cut"), *ADDED), post_once),
+        ("secrecy", "no-sdk-input-in-log", "The app's log contains no sdkInput.", "REL-3", ADDED, silent("sdkInput")),
+        ("secrecy", "no-sdk-output-in-log", "The app's log contains no sdkOutput.", "REL-3", ADDED,
+         silent("sdkOutput")),
+        ("secrecy", "no-session-in-log", "The app's log contains no session.", "REL-4", ADDED, silent("session")),
+        ("secrecy", "no-value-in-log-after-failure", "The log of a failure contains no sdkOutput.", "REL-3",
+         (Fail(POST, "500"), *ADDED), silent("sdkOutput")),
+        ("secrecy", "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED,
+         own_back_end_only),
+        ("isolation", "second-card", "Another card's page adds that card (assumed).", "APP-3",
+         (*OPENED, CLOSE, Hold(GET), Do("openCardPage", 1), Reached(GET), Look("fetching"), Release(GET), SETTLE, TAP,
+          SETTLE),
+         all_of(in_order, first_of(posts_unchanged, in_wallet(1)),
+                button_is("fetching", *NOT_OFFERED, todo=OWN_STATE))),
+        ("faults", "post-never-answered", "A POST without an answer is given up within 20 s (assumed).", "REL-5",
+         (*HELD_POST, Outlast(POST), SETTLE, Look("late"), Release(POST), SETTLE),
+         all_of(in_order, post_once, button_is("late", SHOWN, todo=LIMIT))),
+        ("screen", "cancel-is-no-failure", "A cardholder who cancelled is told of no failure (assumed).", "APP-4", told,
+         all_of(in_order, once_added(cancel_is_no_failure)), {"reads": True}),
+        ("screen", "failure-told", "A cardholder is told that an attempt failed (assumed).", "APP-4", told,
+         all_of(in_order, once_added(failure_told)), {"reads": True}),
+        ("screen", "nothing-technical", "The page shows no value, and no name of the code (assumed).", "APP-6", told,
+         all_of(in_order, once_added(nothing_technical)), {"reads": True}),
+        # the failed attempt shows whether the adapter hands texts over
+        ("screen", "get-failure-told", "A page whose GET failed says so, or offers to try again (assumed).", "APP-9",
+         (Fail(POST, "500"), *TRY, Look("failed"), CLOSE, Fail(POST), Fail(GET, "503"), *OPENED), get_failure_told,
+         {"reads": True}),
+    ]  # fmt: skip
+
+
+def fault_cases(nothing: str, after_post: AppJudge, after_get: AppJudge) -> Iterator[AppCase]:
+    """Two cases for each wrong answer of the back end; `nothing` says what a failed POST is for the SDK."""
+    for name in WRONG_ANSWERS:
+        slug = name.lower().replace(" ", "-")
+        says = f"A POST that ends with {name!r} is a failure, and {nothing}."
+        yield app_case("faults", f"post-{slug}", says, "REL-6", (Fail(POST, name), *ADDED), after_post)
+        says = f"A GET that ends with {name!r} is a failure, and offers no button."
+        yield app_case("faults", f"get-{slug}", says, "REL-6", (Fail(GET, name), *OPENED), after_get)
+
+
+# After a row's judge comes what the case needs of the app, where it needs something.
+ROWS: list[tuple[Any, ...]] = [
     ("screen", "shown-when-possible", "CanBeProvisioned shows the button.", "A-CAN-1", OPENED,
      button_is("opened", SHOWN, todo=SHOW)),
     ("screen", "hidden-when-in-wallet", "AlreadyExistsInWallet hides the button.", "A-CAN-2",
@@ -635,10 +698,6 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      "A-CAN-1", (SetPhone({"scheme_configured": False}), *ADDED, CLOSE, *OPENED), once_added(offered_where_asked)),
     ("form", "one-get-before-create", "create gets the sdkInput of the GET, unchanged.", "API-10", OPENED,
      all_of(CREATED, in_order)),
-    ("form", "nothing-before-tap", "The page begins no attempt by itself.", "A-PROV-2", OPENED,
-     nothing_before_tap),
-    ("form", "adds-the-card", "A tap adds the card.", "A-PROV-3", ADDED,
-     all_of(in_order, first_of(called_once, in_wallet(0)))),
     ("form", "activity", "The activityProvider returns the activity of this moment (assumed).", "APP-3",
      (*OPENED, ROTATE, SETTLE, TAP, SETTLE), activity_there),
     ("fidelity", "output-unchanged", "The POST carries the SDK's sdkOutput, byte for byte, for its card.", "API-7",
@@ -656,32 +715,17 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      (*OPENED, *(TAP,) * 5, SETTLE), one_attempt),
     ("concurrency", "taps-during-attempt", "Taps while the attempt runs begin no other.", "A-BTN-1",
      (*HELD_POST, TAP, TAP, Release(POST), SETTLE), one_attempt),
-    ("concurrency", "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
-     set_up_once),
     ("recovery", "enabled-after-failure", "After a failure the button can be pressed again (assumed).", "A-BTN-1",
      (SetPhone({"provision_failure": "InternalError"}), *ADDED), FAILED_ONCE),
     ("recovery", "enabled-after-cancel", "After a cancel the button can be pressed again (assumed).",
      "A-BTN-1", (SetPhone({"provision_failure": CANCELED}), *ADDED), FAILED_ONCE),
     ("recovery", "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again (assumed).",
      "A-BTN-1", (Fail(POST, "500"), *ADDED), FAILED_ONCE),
-    ("recovery", "adds-after-failure", "A tap after a failure adds the card (assumed).", "A-PROV-3",
-     (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), all_of(in_order, in_wallet(0))),
     ("recovery", "offered-after-get-failure", "A page that is opened again asks again (assumed).", "API-10",
      (Fail(GET, "503"), OPEN, SETTLE, CLOSE, Fail(GET), *OPENED),
      all_of(in_order, button_is("opened", SHOWN, todo=SHOW))),
-    ("recovery", "post-not-repeated", "A POST whose connection was cut is not sent again by itself.", "REL-1",
-     (Fail(POST, "connection cut"), *ADDED),
-     post_once),
     ("recovery", "post-not-repeated-after-503", "A POST that was answered with 503 is not sent again by itself.",
      "REL-1", (Fail(POST, "503"), *ADDED), post_once),
-    ("secrecy", "no-sdk-input-in-log", "The app's log contains no sdkInput.", "REL-3", ADDED, silent("sdkInput")),
-    ("secrecy", "no-sdk-output-in-log", "The app's log contains no sdkOutput.", "REL-3", ADDED,
-     silent("sdkOutput")),
-    ("secrecy", "no-session-in-log", "The app's log contains no session.", "REL-4", ADDED, silent("session")),
-    ("secrecy", "no-value-in-log-after-failure", "The log of a failure contains no sdkOutput.", "REL-3",
-     (Fail(POST, "500"), *ADDED), silent("sdkOutput")),
-    ("secrecy", "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED,
-     own_back_end_only),
     ("life", "rotation", "A rotation leaves the page as it is (assumed).", "APP-2",
      (*OPENED, ROTATE, SETTLE, Look("after")), all_of(in_order, set_up_once, button_is("after", SHOWN, todo=SHOW))),
     ("life", "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled (assumed).",
@@ -696,35 +740,12 @@ ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     ("life", "process-death", "After the process has ended, the page works again (assumed).", "APP-2",
      (*HELD_POST, DIE, Release(POST), OPEN, SETTLE, Look("after")),
      all_of(in_order, post_once, first_of(ended_with_process, button_is("after", SHOWN, todo=SHOW)))),
-    ("isolation", "second-card", "Another card's page adds that card (assumed).", "APP-3",
-     (*OPENED, CLOSE, Hold(GET), Do("openCardPage", 1), Reached(GET), Look("fetching"), Release(GET), SETTLE, TAP,
-      SETTLE),
-     all_of(in_order, first_of(posts_unchanged, in_wallet(1)),
-            button_is("fetching", *NOT_OFFERED, todo=OWN_STATE))),
-    ("faults", "post-never-answered", "A POST without an answer is given up within 20 s (assumed).", "REL-5",
-     (*HELD_POST, Outlast(POST), SETTLE, Look("late"), Release(POST), SETTLE),
-     all_of(in_order, post_once, button_is("late", SHOWN, todo=LIMIT))),
     ("faults", "get-never-answered", "A GET without an answer is given up within 20 s (assumed).", "REL-5",
      (Hold(GET), OPEN, Reached(GET), Outlast(GET), Release(GET), SETTLE), all_of(in_order, late_get_unused)),
-]  # fmt: skip
-
-
-# The same rows, each with what the case needs of the app.
-ROWS_WITH_NEEDS: list[tuple[Any, ...]] = [
     ("form", "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,
      {"variant": A_FROM_0_4_0.name}),
     ("form", "two-steps", "Before 0.4.0 a tap makes createSdkOutput, the POST and provision.", "A-PROV-1", ADDED,
      two_steps, {"variant": A_BEFORE_0_4_0.name}),
-    ("screen", "cancel-is-no-failure", "A cardholder who cancelled is told of no failure (assumed).", "APP-4", TOLD,
-     all_of(in_order, once_added(cancel_is_no_failure)), {"reads": True}),
-    ("screen", "failure-told", "A cardholder is told that an attempt failed (assumed).", "APP-4", TOLD,
-     all_of(in_order, once_added(failure_told)), {"reads": True}),
-    ("screen", "nothing-technical", "The page shows no value, and no name of the code (assumed).", "APP-6", TOLD,
-     all_of(in_order, once_added(nothing_technical)), {"reads": True}),
-    # the failed attempt shows whether the adapter hands texts over
-    ("screen", "get-failure-told", "A page whose GET failed says so, or offers to try again (assumed).", "APP-9",
-     (Fail(POST, "500"), *TRY, Look("failed"), CLOSE, Fail(POST), Fail(GET, "503"), *OPENED), get_failure_told,
-     {"reads": True}),
     ("screen", "reported", "CanBeProvisioned for a card that was just added is reported.", "A-CAN-6",
      (SetPhone({"scheme_configured": False}), *ADDED, CLOSE, *OPENED), once_added(reported), {"asks": True}),
     ("screen", "not-reported-when-opened", "CanBeProvisioned for a card that is not in the wallet is no issue.",
@@ -734,18 +755,20 @@ ROWS_WITH_NEEDS: list[tuple[Any, ...]] = [
 ]  # fmt: skip
 
 
+def cases_of(rows: Iterable[tuple[Any, ...]]) -> Iterator[AppCase]:
+    """The cases of these rows, in the order of the groups."""
+    groups = get_args(AppGroup)
+    for group, name, says, rule, steps, judge, *needs in sorted(rows, key=lambda row: groups.index(row[0])):
+        yield app_case(group, name, says, rule, steps, judge, **dict(*needs))
+
+
 def _cases() -> Iterator[AppCase]:
-    for *row, needs in [*((*row, {}) for row in ROWS), *ROWS_WITH_NEEDS]:
-        yield app_case(*row, **needs)
+    phones = [SetPhone({"provision_failure": failure}) for failure in (CANCELED, "InternalError", None)]
+    cancels, breaks, works = phones
+    both = shared_rows(begins="A-PROV-2", adds="A-PROV-3", cancels=cancels, breaks=breaks, works=works)
+    yield from cases_of([*ROWS, *both])
     offers_nothing = all_of(in_order, button_is("opened", *NOT_OFFERED, todo=SHOW))
-    for name in WRONG_ANSWERS:
-        slug = name.lower().replace(" ", "-")
-        says = f"A POST that ends with {name!r} is a failure, and gives the SDK nothing."
-        judge = all_of(ONLY_GIVEN, FAILED_ONCE)
-        yield app_case("faults", f"post-{slug}", says, "REL-6", (Fail(POST, name), *ADDED), judge)
-        says = f"A GET that ends with {name!r} is a failure, and offers no button."
-        judge = all_of(ONLY_GIVEN, offers_nothing)
-        yield app_case("faults", f"get-{slug}", says, "REL-6", (Fail(GET, name), *OPENED), judge)
+    yield from fault_cases("gives the SDK nothing", all_of(ONLY_GIVEN, FAILED_ONCE), all_of(ONLY_GIVEN, offers_nothing))
     for name, outcome in CAN_PROVISION_FAILURES.items():
         slug = to_snake(name).replace("_", "-")
         having = [key for key, variant in VARIANTS_A.items() if type(outcome) not in variant.facts.lacks]

@@ -18,25 +18,17 @@ from workbook.tools.conform.app import cases as c
 from workbook.tools.conform.app import protocol as p
 from workbook.tools.conform.app.cases import (
     ADDED,
-    CLOSE,
     HELD_POST,
     OPEN,
     OPENED,
     SETTLE,
     TAP,
-    WALLET,
-    AppCase,
-    AppJudge,
     AppSeen,
     Fail,
     Hold,
     Look,
-    Outlast,
-    Reached,
     Release,
-    SetPhone,
-    app_case,
-)  # fmt: skip
+)
 from workbook.tools.conform.app.device_b import DeviceB
 from workbook.tools.conform.app.phone import WRONG_ANSWERS, Arrival
 from workbook.tools.conform.back_end.judging import all_of
@@ -214,7 +206,7 @@ def returned_bytes(seen: AppSeen) -> Iterator[Miss]:
         )
 
 
-def escaped(judge: AppJudge) -> AppJudge:
+def escaped(judge: c.AppJudge) -> c.AppJudge:
     """The misses of a judge where the one thing that is unusual is how JSON is written."""
     todo = "Read and write JSON with JSONDecoder or JSONSerialization alone: it may escape any character."
     return lambda seen: (replace(miss, todo=todo) for miss in judge(seen))
@@ -294,7 +286,7 @@ def provoked(judge: Any, *events: type[Event]) -> Any:
     return judged
 
 
-def status_is(*, available: bool, todo: str) -> AppJudge:
+def status_is(*, available: bool, todo: str) -> c.AppJudge:
     """Each `status()` said this."""
 
     def judge(seen: WalletSeen) -> Iterator[Miss]:
@@ -341,7 +333,7 @@ def within_limit(seen: WalletSeen) -> Iterator[Miss]:
         yield Miss(expected, f"{own * 1000:.0f} ms here, which is {on_phone}", todo, rule="APP-11")
 
 
-def lists(function: str, *cards: int, todo: str = "") -> AppJudge:
+def lists(function: str, *cards: int, todo: str = "") -> c.AppJudge:
     """Each call of this function listed these cards, through the SDK's operation of the same name."""
     ours = todo or f"Return {function}(withDelegate:) of a service made of each saved card's sdkInput."
     named = {ENTRIES: m.SdkPassEntriesCalled, REMOTE_ENTRIES: m.SdkRemotePassEntriesCalled}
@@ -519,7 +511,7 @@ def extension_case(  # noqa: PLR0917 - a row of a table
     steps: tuple[WalletStep, ...],
     judge: Any,
     **needs: bool,
-) -> AppCase:
+) -> c.AppCase:
     """One row of a table of the extension's cases. If a call did not return, its judge is not asked."""
 
     def judged(seen: WalletSeen) -> Iterator[Miss]:
@@ -531,24 +523,18 @@ def extension_case(  # noqa: PLR0917 - a row of a table
                 return
         yield from judge(seen)
 
-    return app_case(group, name, says, rule, steps, judged, **needs)  # type: ignore[arg-type]
+    return c.app_case(group, name, says, rule, steps, judged, **needs)  # type: ignore[arg-type]
 
 
 # The cases. A row is: group, name, what it requires, rule, steps, judge.
 
-SAVED = (*OPENED, CLOSE, c.Do("openCardPage", 1), SETTLE, CLOSE)  # two cards' pages were opened, so both are saved
+SAVED = (*OPENED, c.CLOSE, c.Do("openCardPage", 1), SETTLE, c.CLOSE)  # two cards' pages were opened, so both are saved
 OFFERED = all_of(c.in_order, c.button_is("opened", c.SHOWN, todo=SHOW))
 NO_RETRY = f"{SHOW} (A button that makes the GET again is not this one: report .hidden for it.)"
 OFFERS_NOTHING = all_of(c.in_order, c.button_is("opened", *c.NOT_OFFERED, todo=NO_RETRY))
 COMES_BACK = c.button_is("after", c.SHOWN, todo=c.AGAIN, rule="APP-10")
 FAILED_ONCE = all_of(c.in_order, returned_nil, c.post_once, COMES_BACK)
-CANCELS, BREAKS = SetPhone({"ends_with": "userCancelled"}), SetPhone({"ends_with": "walletKitError"})
-TOLD = (
-    *(CANCELS, *c.TRY, Look("cancelled"), CLOSE),
-    *(BREAKS, *c.TRY, Look("failed"), CLOSE),
-    *(SetPhone({"ends_with": None}), Fail(POST, "500"), *c.TRY, Look("without OPC data"), CLOSE),
-    *(Fail(POST), *OPENED, TAP, SETTLE, Look("added")),
-)
+CANCELS, BREAKS = c.SetPhone({"ends_with": "userCancelled"}), c.SetPhone({"ends_with": "walletKitError"})
 IN_BACKGROUND, BACK = c.Do("enterBackground"), c.Do("enterForeground")
 
 ROWS: list[tuple[Any, ...]] = [
@@ -557,7 +543,7 @@ ROWS: list[tuple[Any, ...]] = [
      (UsePhone("card already in the wallet"), *OPENED),
      all_of(c.in_order, c.button_is("opened", *c.NOT_OFFERED, todo=SHOW))),
     ("screen", "not-shown-while-asking", "Before canAddCard has answered, no button can be pressed.", "FLOW-3",
-     (Hold(GET), OPEN, Reached(GET), Look("opened"), Release(GET), SETTLE),
+     (Hold(GET), OPEN, c.Reached(GET), Look("opened"), Release(GET), SETTLE),
      c.button_is("opened", *c.NOT_OFFERED, todo=SHOW)),
     ("screen", "hidden-without-wallet", "Without a service no button is offered (assumed).", "B-CAN-1",
      (UsePhone("another wallet"), *OPENED), OFFERS_NOTHING),
@@ -570,9 +556,6 @@ ROWS: list[tuple[Any, ...]] = [
      (UsePhone("card on the phone, not on the watch"), *OPENED), all_of(watch_as_heard, OFFERED)),
     ("form", "one-get-before-service", "The service is made of the GET's sdkInput, decoded once.", "B-INIT-1", OPENED,
      all_of(service_made, c.in_order)),
-    ("form", "nothing-before-tap", "The page begins no attempt by itself.", "B-START-1", OPENED, c.nothing_before_tap),
-    ("form", "adds-the-card", "A tap adds the card.", "B-FIN-1", ADDED,
-     all_of(c.in_order, c.first_of(c.called_once, c.in_wallet(0)))),
     ("fidelity", "output-unchanged", "The POST carries the SDK's sdkOutput as base64 text, once, for its card.",
      "API-8", ADDED, c.output_unchanged),
     ("fidelity", "input-unchanged", "The delegate returns the POST's sdkInput, decoded once.", "B-DEL-3", ADDED,
@@ -582,14 +565,12 @@ ROWS: list[tuple[Any, ...]] = [
     ("concurrency", "disabled-at-once", "The button is disabled while the back end is asked (assumed).", "APP-10",
      (*HELD_POST, Release(POST), SETTLE), c.button_is("held", c.DISABLED, *c.NOT_SHOWN, todo=c.GUARD)),
     ("concurrency", "disabled-in-the-wallet", "The button is disabled while the wallet provisions (assumed).", "APP-10",
-     (*OPENED, Hold(WALLET), TAP, Reached(WALLET), Look("held"), Release(WALLET), SETTLE),
+     (*OPENED, Hold(c.WALLET), TAP, c.Reached(c.WALLET), Look("held"), Release(c.WALLET), SETTLE),
      c.button_is("held", c.DISABLED, *c.NOT_SHOWN, todo=c.GUARD)),
     ("concurrency", "quick-taps", "Five quick taps make one attempt (assumed).", "APP-10",
      (*OPENED, *(TAP,) * 5, SETTLE), c.one_attempt),
     ("concurrency", "taps-during-attempt", "Taps while the attempt runs begin no other (assumed).", "APP-10",
      (*HELD_POST, TAP, TAP, Release(POST), SETTLE), c.one_attempt),
-    ("concurrency", "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
-     c.set_up_once),
     ("recovery", "enabled-after-failure", "After a failure the button can be pressed again (assumed).", "APP-10",
      (BREAKS, *ADDED), all_of(c.in_order, c.post_once, COMES_BACK)),
     ("recovery", "enabled-after-cancel", "After a cancel the button can be pressed again (assumed).", "APP-10",
@@ -597,25 +578,14 @@ ROWS: list[tuple[Any, ...]] = [
     ("recovery", "enabled-after-neither", "After an end with neither pass nor error it can be pressed again (assumed).",
      "APP-10", (UsePhone("neither pass nor error"), *ADDED), COMES_BACK),
     ("recovery", "enabled-after-start-threw", "After start has thrown, the button can be pressed again (assumed).",
-     "APP-10", (SetPhone({"entitled": TARGETS[1:]}), *ADDED),
+     "APP-10", (c.SetPhone({"entitled": TARGETS[1:]}), *ADDED),
      all_of(c.in_order, COMES_BACK)),
     ("recovery", "nil-without-sdk-input", "A failed POST is nil for the SDK, and the button comes back.", "B-DEL-3",
      (Fail(POST, "500"), *ADDED), FAILED_ONCE),
-    ("recovery", "adds-after-failure", "A tap after a failure adds the card (assumed).", "B-FIN-1",
-     (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), all_of(c.in_order, c.in_wallet(0))),
     ("recovery", "offered-after-get-failure", "A page that is opened again asks again (assumed).", "API-10",
-     (Fail(GET, "503"), OPEN, SETTLE, CLOSE, Fail(GET), *OPENED), OFFERED),
-    ("recovery", "post-not-repeated", "A POST whose connection was cut is not sent again by itself.", "REL-1",
-     (Fail(POST, "connection cut"), *ADDED), c.post_once),
-    ("secrecy", "no-sdk-input-in-log", "The app's log contains no sdkInput.", "REL-3", ADDED, c.silent("sdkInput")),
-    ("secrecy", "no-sdk-output-in-log", "The app's log contains no sdkOutput.", "REL-3", ADDED, c.silent("sdkOutput")),
-    ("secrecy", "no-session-in-log", "The app's log contains no session.", "REL-4", ADDED, c.silent("session")),
-    ("secrecy", "no-value-in-log-after-failure", "The log of a failure contains no sdkOutput.", "REL-3",
-     (Fail(POST, "500"), *ADDED), c.silent("sdkOutput")),
-    ("secrecy", "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED,
-     c.own_back_end_only),
+     (Fail(GET, "503"), OPEN, SETTLE, c.CLOSE, Fail(GET), *OPENED), OFFERED),
     ("life", "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
-     (*OPENED, CLOSE, OPEN, SETTLE, Look("opened")), all_of(c.get_each_opening, OFFERED)),
+     (*OPENED, c.CLOSE, OPEN, SETTLE, Look("opened")), all_of(c.get_each_opening, OFFERED)),
     ("life", "background-during-attempt", "An attempt goes on while the app is in the background (assumed).", "APP-2",
      (*HELD_POST, IN_BACKGROUND, Release(POST), SETTLE, BACK, SETTLE, Look("after")),
      all_of(c.in_order, c.one_attempt, c.post_once,
@@ -623,31 +593,12 @@ ROWS: list[tuple[Any, ...]] = [
     ("life", "process-death", "After the process has ended, the page works again (assumed).", "APP-2",
      (*HELD_POST, Die(), Release(POST), *OPENED),
      all_of(c.post_once, c.in_order, c.button_is("opened", c.SHOWN, todo=ANEW))),
-    ("isolation", "second-card", "Another card's page adds that card (assumed).", "APP-3",
-     (*OPENED, CLOSE, Hold(GET), c.Do("openCardPage", 1), Reached(GET), Look("fetching"), Release(GET), SETTLE, TAP,
-      SETTLE),
-     all_of(c.in_order, c.first_of(c.posts_unchanged, c.in_wallet(1)),
-            c.button_is("fetching", *c.NOT_OFFERED, todo=c.OWN_STATE))),
-    ("faults", "post-never-answered", "A POST without an answer is given up within 20 s (assumed).", "REL-5",
-     (*HELD_POST, Outlast(POST), SETTLE, Look("late"), Release(POST), SETTLE),
-     all_of(c.in_order, c.post_once, c.button_is("late", c.SHOWN, todo=c.LIMIT))),
-]  # fmt: skip
-
-ROWS_WITH_NEEDS: list[tuple[Any, ...]] = [
-    ("form", "one-watch-availability", "Two pages share one WatchAvailability.", "B-WATCH-2", (*OPENED, CLOSE, *OPENED),
-     watch_once, {"variant": B_LATER.name}),
+    ("form", "one-watch-availability", "Two pages share one WatchAvailability.", "B-WATCH-2",
+     (*OPENED, c.CLOSE, *OPENED), watch_once, {"variant": B_LATER.name}),
     ("form", "watch-as-heard", "isWatchActivated is what activate() answered.", "B-WATCH-1",
      (UsePhone("with a watch"), *OPENED), watch_as_heard, {"variant": B_LATER.name}),
     ("screen", "says-added", "After a success the page says so.", "B-FIN-2",
-     (*OPENED, TAP, SETTLE, Look("added"), CLOSE, OPEN, SETTLE, Look("there")), c.once_added(says_so), {"reads": True}),
-    ("screen", "cancel-is-no-failure", "A cardholder who cancelled is told of no failure (assumed).", "APP-4", TOLD,
-     all_of(c.in_order, c.once_added(c.cancel_is_no_failure)), {"reads": True}),
-    ("screen", "failure-told", "A cardholder is told that an attempt failed (assumed).", "APP-4", TOLD,
-     all_of(c.in_order, c.once_added(c.failure_told)), {"reads": True}),
-    ("screen", "nothing-technical", "The page shows no value, and no name of the code (assumed).", "APP-6", TOLD,
-     all_of(c.in_order, c.once_added(c.nothing_technical)), {"reads": True}),
-    ("screen", "get-failure-told", "A page whose GET failed says so, or offers to try again (assumed).", "APP-9",
-     (Fail(POST, "500"), *c.TRY, Look("failed"), CLOSE, Fail(POST), Fail(GET, "503"), *OPENED), c.get_failure_told,
+     (*OPENED, TAP, SETTLE, Look("added"), c.CLOSE, OPEN, SETTLE, Look("there")), c.once_added(says_so),
      {"reads": True}),
 ]  # fmt: skip
 
@@ -751,18 +702,15 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
 ]  # fmt: skip
 
 
-def _cases() -> Iterator[AppCase]:
-    for *row, needs in [*((*row, {}) for row in ROWS), *ROWS_WITH_NEEDS]:
-        yield app_case(*row, **needs)
-    for group, name, says, rule, steps, judge, *more in EXTENSION_ROWS:
-        yield extension_case(group, name, says, rule, steps, judge, **dict(*more))
+def _cases() -> Iterator[c.AppCase]:
+    works = c.SetPhone({"ends_with": None})
+    both = c.shared_rows(begins="B-START-1", adds="B-FIN-1", cancels=CANCELS, breaks=BREAKS, works=works)
+    yield from c.cases_of([*ROWS, *both])
+    for group, name, says, rule, steps, judge, *needs in EXTENSION_ROWS:
+        yield extension_case(group, name, says, rule, steps, judge, **dict(*needs))
+    yield from c.fault_cases("nil for the SDK", FAILED_ONCE, all_of(service_of_nothing_else, OFFERS_NOTHING))
     for name in WRONG_ANSWERS:
         slug = name.lower().replace(" ", "-")
-        says = f"A POST that ends with {name!r} is a failure, and nil for the SDK."
-        yield app_case("faults", f"post-{slug}", says, "REL-6", (Fail(POST, name), *ADDED), FAILED_ONCE)
-        says = f"A GET that ends with {name!r} is a failure, and offers no button."
-        yield app_case("faults", f"get-{slug}", says, "REL-6", (Fail(GET, name), *OPENED),
-                       all_of(service_of_nothing_else, OFFERS_NOTHING))  # fmt: skip
         says = f"In the extension, a POST that ends with {name!r} is nil for the SDK and for the wallet."
         steps = (*SAVED, Fail(POST, name), REQUEST)
         yield extension_case("request", f"nil-after-{slug}", says, "X-DEL-1", steps, all_of(returned_nil, request_nil))
@@ -775,4 +723,4 @@ def service_of_nothing_else(seen: AppSeen) -> Iterator[Miss]:
 
 
 # Every case by its name.
-APP_CASES_B: Mapping[str, AppCase] = {case.name: case for case in _cases()}
+APP_CASES_B: Mapping[str, c.AppCase] = {case.name: case for case in _cases()}
