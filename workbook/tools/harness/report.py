@@ -34,9 +34,9 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import filterfalse
 from pathlib import Path
 from time import monotonic, time
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from workbook.api.redaction import SHOWN_HEADERS, Redaction
 from workbook.base.files import read_named
@@ -58,15 +58,7 @@ from workbook.tools.harness.model import (
 )
 from workbook.tools.harness.program import without_values
 
-Program = Literal[
-    "workbook conform",
-    "workbook conform app",
-    "workbook preflight",
-    "workbook run",
-    "workbook sweep",
-    "workbook drift",
-    "workbook proxy",
-]
+Program = Annotated[str, Field(pattern=r"^workbook (conform|conform app|preflight|run|sweep|drift|proxy)\z")]
 # The names of the files with JSON, one of which a folder of reports holds.
 JSON_FILE = "conform.json"
 JSON_FILES = (JSON_FILE, "run.json", "sweep.json", "drift.json")

@@ -9,12 +9,11 @@ import pytest
 from rows import rows
 from seen_values import CARD, FIRST, KEY, OTHER, OUTPUT, SECOND, attempt, call, dropped, request, seen
 
-from workbook.errors import DefinitionError
 from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Response
 from workbook.tools.conform.app.cases import APP_CASES, AppGroup
 from workbook.tools.conform.app.cases_b import APP_CASES_B
-from workbook.tools.conform.back_end.cases import CASES, by_name
+from workbook.tools.conform.back_end.cases import CASES, data, failure, privacy
 from workbook.tools.conform.back_end.cases.data import OTHER_FIELD, difference
 from workbook.tools.conform.back_end.model import (
     AWAY,
@@ -472,9 +471,7 @@ def test_a_script_needs_as_many_cards_as_it_names():
 
 
 def test_a_name_stands_for_one_case():
-    case = CASES["relay.get.path"]
-    with pytest.raises(DefinitionError, match="Two cases"):
-        by_name([case, replace(case, says="Another.")])
+    assert len(CASES) == len([*data.FORM, *data.FIDELITY, *privacy.CASES, *failure.CASES])
 
 
 def test_no_sentence_of_a_miss_holds_a_value():

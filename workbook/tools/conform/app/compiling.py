@@ -195,29 +195,50 @@ def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tupl
         compiler = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
         options = ["-no-stdlib", "-no-reflect", "-nowarn", "-cp", tools.classpath(*libraries), "-d", str(made)]
         files = [*map(str, sources), *(str(path) for path, _text in texts)]
-        done = subprocess.run(  # noqa: S603 - the compiler, on files that the caller named
-            tools.line(str(tools.compiler), compiler, *options, *files),
-            capture_output=True, text=True, check=False, env=child_environment(),
-            timeout=300,  # seconds; a machine may be busy with other things (assumed)
-        )  # fmt: skip
+        done = _run(tools.line(str(tools.compiler), compiler, *options, *files), 300)
         if done.returncode:
-            mistakes = re.findall(r"^(?:.*[/\\])?([^/\\]+\.kt:\d+:\d+: error: .*)$", done.stderr, re.MULTILINE)
-            shown = "\n".join(mistakes[:10]) or done.stderr[-1000:]
-            more = f"\nand {len(mistakes) - 10} more" if len(mistakes) > 10 else ""
-            lines = {f"{path.name}:{number}": line for path, text in texts for number, line in
-                     enumerate(text.splitlines(), 1) if line.startswith("import ")}  # fmt: skip
-            places = re.findall(r"^(.*?:\d+):\d+: error: unresolved reference", shown, re.MULTILINE)
-            imports = sorted({lines[place].split()[1] for place in places if place in lines})
-            if others := ", ".join(name for name in imports if not name.startswith("org.json")):
-                more += (f"\nNot found: {others}. Add its jar to `libraries` of [kotlin], or its file to `sources`. "
-                         "The standard library and kotlinx-coroutines-core are there.")  # fmt: skip
-            if re.search(r"unresolved reference '?(?:org|json|JSON\w+)\b", shown):
-                more += ("\norg.json is a part of platform A, and a plain JVM has none: add its jar to `libraries` of "
-                         "[kotlin], or a copy of the sample apps/Json.kt to `sources`.")  # fmt: skip
-            raise ConfigurationError(f"The Kotlin code does not compile.\n{shown}{more}")
+            raise ConfigurationError(f"The Kotlin code does not compile.\n{_explain_kotlin(done.stderr, texts)}")
         with suppress(OSError):  # another process was quicker
             made.rename(classes)
     return classes
+
+
+def _run(line: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str]:
+    """A compiler's run; it may take so many seconds, because a machine may be busy with other things (assumed)."""
+    return subprocess.run(  # noqa: S603 - the compiler, on files that the caller named
+        line, capture_output=True, text=True, check=False, env=child_environment(), timeout=seconds
+    )
+
+
+def _first_of(mistakes: Sequence[str], otherwise: str) -> str:
+    """The first ten mistakes, and how many more there are; another text where there is none."""
+    more = f"\nand {len(mistakes) - 10} more" if len(mistakes) > 10 else ""
+    return ("\n".join(mistakes[:10]) or otherwise) + more
+
+
+def _explain_kotlin(printed: str, texts: Iterable[tuple[Path, str]]) -> str:
+    """The compiler's mistakes as it wrote them, without folders, and what is missing where something was not found."""
+    mistakes = re.findall(r"^(?:.*[/\\])?([^/\\]+\.kt:\d+:\d+: error: .*)$", printed, re.MULTILINE)
+    shown = _first_of(mistakes, printed[-1000:])
+    imports = {
+        f"{path.name}:{number}": line.split()[1]
+        for path, text in texts
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.startswith("import ")
+    }
+    places = re.findall(r"^(.*?:\d+):\d+: error: unresolved reference", shown, re.MULTILINE)
+    names = sorted({imports[place] for place in places if place in imports})
+    if others := ", ".join(name for name in names if not name.startswith("org.json")):
+        shown += (
+            f"\nNot found: {others}. Add its jar to `libraries` of [kotlin], or its file to `sources`. The standard "
+            "library and kotlinx-coroutines-core are there."
+        )
+    if re.search(r"unresolved reference '?(?:org|json|JSON\w+)\b", shown):
+        shown += (
+            "\norg.json is a part of platform A, and a plain JVM has none: add its jar to `libraries` of [kotlin], or "
+            "a copy of the sample apps/Json.kt to `sources`."
+        )
+    return shown
 
 
 def _key(tools: Toolchain, texts: Iterable[tuple[str, str]], libraries: Iterable[Path]) -> str:
@@ -303,16 +324,10 @@ def build(files: Sequence[Path], variant: str, mode: str = "5") -> Path:
     key = sha256(repr((sorted(map(str, files)), variant, mode)).encode()).hexdigest()[:16]
     package = cache_folder("swift", keep=10) / key
     write_package(package, variant, files)
-    done = subprocess.run(  # noqa: S603 - the machine's compiler, on files that the caller named
-        ["swift", "build", "--package-path", str(package), "-Xswiftc", "-swift-version", "-Xswiftc", mode],  # noqa: S607
-        capture_output=True,
-        text=True,
-        check=False,
-        env=child_environment(),
-        timeout=900,  # seconds; a machine may be busy with other things (assumed)
-    )
+    options = ["--package-path", str(package), "-Xswiftc", "-swift-version", "-Xswiftc", mode]
+    done = _run(["swift", "build", *options], 900)
     if done.returncode:
-        raise ConfigurationError(_explain(done.stdout + done.stderr))
+        raise ConfigurationError(f"The Swift code does not compile.\n{_explain_swift(done.stdout + done.stderr)}")
     return package / ".build" / "debug" / "App"
 
 
@@ -337,13 +352,12 @@ def write_package(package: Path, variant: str, files: Sequence[Path]) -> None:
             path.write_text(text, "utf-8")
 
 
-def _explain(printed: str) -> str:
+def _explain_swift(printed: str) -> str:
     """The compiler's mistakes as it wrote them, without the folder; else its last lines."""
     mistakes = list(dict.fromkeys(re.findall(r"^(?:/.*/)?([^/\n]+\.swift:\d+:\d+: error: .*)$", printed, re.MULTILINE)))
     # a compiler that crashed has no mistake to show: what it was doing is in numbered lines
     crashed = re.findall(r"^(?:error: .*|\d+\.\s.*|Assertion .*)$", printed, re.MULTILINE)
-    shown = "\n".join(mistakes[:10] or [line[:300] for line in crashed[:8]]) or printed[-1000:]
-    more = f"\nand {len(mistakes) - 10} more" if len(mistakes) > 10 else ""
+    shown = _first_of(mistakes, "\n".join(line[:300] for line in crashed[:8]) or printed[-1000:])
     if re.search(r"no such module", shown):
-        more += f"\n{MODULES} Keep views out of `sources`, and name each other file that is needed."
-    return f"The Swift code does not compile.\n{shown}{more}"
+        shown += f"\n{MODULES} Keep views out of `sources`, and name each other file that is needed."
+    return shown

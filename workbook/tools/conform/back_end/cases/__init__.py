@@ -5,28 +5,12 @@ demands one). What the API has to do for it, beyond its usual answer, is a field
 `api_side.ScriptedApi` carries out.
 """
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 
-from workbook.errors import DefinitionError
 from workbook.tools.conform.back_end.cases import data, failure, privacy
 from workbook.tools.conform.back_end.model import BackEndCase
 
-
-def by_name(cases: Iterable[BackEndCase]) -> Mapping[str, BackEndCase]:
-    """The cases by their names.
-
-    Raises:
-        DefinitionError: a name recurs.
-    """
-    named: dict[str, BackEndCase] = {}
-    for case in cases:
-        if named.setdefault(case.name, case) is not case:
-            raise DefinitionError(f"Two cases are called {case.name!r}.")
-    return MappingProxyType(named)
-
-
 # In the order of reports.
-CASES: Mapping[str, BackEndCase] = by_name(
-    case for part in (data.FORM, data.FIDELITY, privacy.CASES, failure.CASES) for case in part
-)
+CASES: Mapping[str, BackEndCase] = {
+    case.name: case for part in (data.FORM, data.FIDELITY, privacy.CASES, failure.CASES) for case in part
+}
