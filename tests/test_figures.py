@@ -1,8 +1,10 @@
 """Every sentence that holds a figure or a name of the subject pairs it as its source does: see `figures.toml`."""
 
+import ast
 import json
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 from workbook.checks.diagnosis import catalogue
@@ -34,8 +36,18 @@ def strings(value):
         yield from (text for each in value for text in strings(each))
 
 
+def messages(node):
+    """The docstrings and messages of a module; an f-string's values are left open."""
+    if isinstance(node, ast.JoinedStr):
+        yield "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search("[a-z]{3}", node.value):
+        yield node.value
+    else:
+        yield from (text for child in ast.iter_child_nodes(node) for text in messages(child))
+
+
 def texts():
-    """Every text that a reader sees, with its place."""
+    """Every text that a reader sees, with its place; of Python's texts, later, only the sentences with a figure."""
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         for number, cell in enumerate(json.loads(path.read_text("utf-8"))["cells"]):
             if cell["cell_type"] == "markdown":
@@ -45,28 +57,31 @@ def texts():
         yield path.name, path.read_text("utf-8")
     for path in sorted((ROOT / "workbook/lessons/exercises").glob("*.toml")):
         yield from ((path.name, text) for text in strings(tomllib.loads(path.read_text("utf-8"))))
+    for path in sorted((ROOT / "workbook").rglob("*.py")):
+        yield from ((path.name, text) for text in messages(ast.parse(path.read_text("utf-8"))))
     for row in catalogue():
         for text in (row.check, row.sign, row.ask, *(f"{cause.symptom}. {cause.cause}" for cause in row.causes)):
             yield f"catalogue, row {row.number}", text
 
 
-def sentences():
+def split_texts():
     for place, text in texts():
         plain = re.sub(r"[`*]|<[^>]*>", "", text)
         for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z\"(])|\n\s*\n|\n(?=\s*[-#|\d])", plain):
-            if sentence.strip():
+            if sentence.strip() and (not place.endswith(".py") or re.search(r"\d", sentence)):
                 yield place, " ".join(sentence.split())
 
 
-SENTENCES = list(dict.fromkeys(sentences()))
-CLAUSES = [(place, clause) for place, sentence in SENTENCES for clause in re.split(r"[,;:()]\s+", sentence)]
+@cache
+def sentences():
+    return list(dict.fromkeys(split_texts()))
 
 
 def test_every_figure_is_one_that_a_source_has():
     unknown = [
         f"{place}: {match[0]} in {sentence}"
         for figure in FIGURES["known"].values()
-        for place, sentence in SENTENCES
+        for place, sentence in sentences()
         for match in re.finditer(figure["pattern"], sentence)
         if match[0] not in {*figure["values"], *figure.get("also", ())}
     ]
@@ -74,10 +89,11 @@ def test_every_figure_is_one_that_a_source_has():
 
 
 def test_every_figure_and_name_stands_beside_what_its_source_says():
+    clauses = [(place, clause) for place, text in sentences() for clause in re.split(r"[,;:()]\s+", text)]
     wrong, unused = [], []
     for pair in FIGURES["pair"]:
         where = re.compile(pair["where"], re.IGNORECASE)
-        held = [each for each in (CLAUSES if pair.get("clause") else SENTENCES) if where.search(each[1])]
+        held = [each for each in (clauses if pair.get("clause") else sentences()) if where.search(each[1])]
         unused += [] if held else [pair["where"]]
         for place, sentence in held:
             is_right = re.search(pair.get("right", ""), sentence, re.IGNORECASE)
