@@ -1,5 +1,6 @@
 import base64
 import json
+import shlex
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from workbook.api.protocol import (
     Answer,
     CallProblem,
     Settings,
+    as_curl,
     build_get,
     build_post,
     judge_answer,
@@ -225,3 +227,19 @@ def test_any_answer_is_data_or_a_typed_problem(status, body):
         assert str(error).isprintable()
     else:
         assert result.sdk_input.text
+
+
+@pytest.mark.rule("API-4")
+@rows("method", ["GET", "POST"])
+def test_a_curl_command_asks_what_the_client_asks_and_holds_no_secret(method):
+    words = shlex.split(as_curl(method, "/path", sends=method == "POST"))
+    assert words[:4] == ["curl", "-X", method, "$BASE_URL/path"]
+    sent = dict(build_get(Settings("https://host.invalid", "any-key-at-all"), "PI1").headers) | {
+        "x-api-key": "$WORKBOOK_API_KEY"
+    }
+    asked = dict(word.split(": ") for word in words if ": " in word and "sdkOutput" not in word)
+    assert len(asked) == 3
+    assert asked.items() <= sent.items()
+    assert [json.loads(word) for word in words if "sdkOutput" in word] == [{"sdkOutput": "$SDK_OUTPUT"}] * (
+        method == "POST"
+    )

@@ -437,6 +437,24 @@ def judge_answer(answer: Answer, secret: Secret) -> ActivationData | CallProblem
         return _no_sdk_input("holds half a surrogate pair" if isinstance(value, str) else "is not a string")
 
 
+def as_curl(method: str, path: str, *, sends: bool) -> str:
+    """A request as a curl command to copy.
+
+    The address, the key and an sdkOutput are variables of the environment, so that no copy holds a secret. A back end
+    runs it: the API key belongs in no app (API-13).
+
+    Args:
+        method: GET or POST.
+        path: percent-encoded, from the slash after the host on.
+        sends: whether it has an sdkOutput as its body.
+    """
+    lines = [f'curl -X {method} "$BASE_URL{path}"', '-H "x-api-key: $WORKBOOK_API_KEY"']
+    lines += [f'-H "{name}: application/json"' for name in ("content-type", "accept")]
+    if sends:
+        lines.append('--data "{\\"sdkOutput\\": \\"$SDK_OUTPUT\\"}"')
+    return " \\\n  ".join(lines)
+
+
 def find_header(headers: Iterable[tuple[str, str]], name: str) -> str | None:
     """The value of a header in any case; several values are joined by commas; None if there is none."""
     values = [value for key, value in headers if key.lower() == name]

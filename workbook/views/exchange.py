@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import groupby
 
-from workbook.api.protocol import API_PATH, Settings, build_get, encode_id
-from workbook.api.snippets import snippets
+from workbook.api.protocol import API_PATH, Settings, as_curl, build_get, encode_id
 from workbook.base.rules import MEANINGS, Basis, rule
 from workbook.base.secrecy import MASK
 from workbook.errors import ConfigurationError, ParameterError
@@ -120,12 +119,12 @@ def answer(record: Record, named: NamedValue) -> Iterator[str]:
 
 
 def copies(record: Record) -> dict[str, str]:
-    """A request as code to copy, by language, without its key and its opaque data; empty for any other record."""
+    """A request as a command to copy, without its key and its opaque data; empty for any other record."""
     message = record.message
     if not isinstance(message, m.ApiRequested):
         return {}
     try:
-        return snippets(message.method, _path(message), sends=message.sdk_output is not None)
+        return {"curl": as_curl(message.method, _path(message), sends=message.sdk_output is not None)}
     except ConfigurationError:
         return {}
 

@@ -45,7 +45,7 @@ def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
         words.
         `screens` and `states`: pictures.
         `exchange`: a picture with `rows`, one for each frame: its place, label, `detail` as HTML, whether it `failed`,
-        and the `copies` of a request by language.
+        and the `copies` of a request, by format.
         `limits`: call, seconds, begin, end, verdict and words.
         `findings`: HTML in which `data-finding` numbers each; `found`: its level and frame, in that order.
     """

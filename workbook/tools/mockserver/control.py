@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from workbook.api.protocol import API_PATH
-from workbook.api.snippets import snippets
+from workbook.api.protocol import API_PATH, as_curl
 from workbook.base.rules import sentence
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, WorkbookError
@@ -92,9 +91,7 @@ def as_json(value: object) -> Response:
 
 def _index(call: ControlCall) -> Response:
     cards = {name: [*opened.world.instruments] for name, opened in call.server.worlds.items()}
-    gets = {
-        name: snippets("GET", API_PATH.format(id=ids[0]), sends=False)["curl"] for name, ids in cards.items() if ids
-    }
+    gets = {name: as_curl("GET", API_PATH.format(id=ids[0]), sends=False) for name, ids in cards.items() if ids}
     endpoints = [{"method": row.method, "path": PREFIX + row.name, "does": row.does} for row in ENDPOINTS]
     return as_json({"worlds": [*cards], "gets": gets, "endpoints": endpoints})
 
@@ -118,20 +115,20 @@ def _journal(call: ControlCall) -> Response:
 
 
 def _show(entry: Entry, now: float) -> dict[str, Any]:
-    """One entry, redacted: the journal's values, the reason of a refusal, the rules, and code to copy.
+    """One entry, redacted: the journal's values, the reason of a refusal, the rules, and a command to copy.
 
     Its age in seconds is for the clock of the page's reader: a journal has none.
     """
     values = as_dict(entry)
     why = refusal(values["basis"], values["status"], values["fault"], values["responseBody"])
     named = dict.fromkeys(re.findall(r"\b[A-Z]+(?:-[A-Z]+)*-\d+\b", f"{values['basis']} {why}"))
-    copies = entry.operation and snippets(values["method"], values["target"], sends=bool(values["bodyLength"]))
+    curl = entry.operation and as_curl(values["method"], values["target"], sends=bool(values["bodyLength"]))
     return values | {
         "age": now - entry.arrived,
         "why": why,
         "lost": values["ending"] in LOST,
         "rules": {rule_id: text for rule_id in named if (text := sentence(rule_id))},
-        "copies": copies or {},
+        "copies": {"curl": curl} if curl else {},
     }
 
 
