@@ -10,11 +10,6 @@ from workbook.lessons.display import LOOK_UPS
 from workbook.lessons.widgets.panels import Compared, Panels
 
 RUN = wb.session().platform_a.play(taps=2, guarded=False)
-SAMPLE = wb.sample("native/kotlin/BackEnd.kt")
-
-
-def some():
-    """A function to look at."""
 
 
 @pytest.mark.parametrize(
@@ -25,11 +20,6 @@ def some():
         (wb.session().platform_a.create().card_provisioning, "CardProvisioning.create"),
         (RUN.findings, "A-BTN-1"),
         ([], "Nothing to report"),
-        ({"a": 1}, "Facts\n  a  1"),
-        (some, "A function to look at."),
-        (wb.ReferenceHandler, "class ReferenceHandler"),
-        (SAMPLE, SAMPLE.read_text("utf-8").splitlines()[0]),
-        ([SAMPLE, SAMPLE], "BackEnd.kt"),
     ],
 )
 def test_each_kind_of_thing_has_its_view(thing, words):

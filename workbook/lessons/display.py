@@ -1,9 +1,8 @@
 """Looking at things: `show` for any value of the workbook, `table` to look something up, `rule` for the rules."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from workbook.base.files import needs_lab
@@ -17,20 +16,17 @@ from workbook.views.compare import Comparison
 from workbook.views.findings import findings, run_views, show_advice, show_rules
 from workbook.views.html import View
 from workbook.views.sequence import sequence
-from workbook.views.table import code, facts, files
 
 
 @needs_lab("wb.show")
-def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR0911  # one for each kind of thing
-    """Show one thing in a notebook, or one part of a run.
+def show(thing: Any, part: str = "") -> Any:
+    """Show a run in a notebook, or one part of it.
 
     Args:
-        thing: a run, a trace, an SDK object, a wallet app, findings, a mapping of facts, a class, a function, a file's
-            path or several of them.
+        thing: a run, a trace, an SDK object, a wallet app, findings, or a result of `conform`.
         part: of a run, one of `messages`, `phone`, `states`, `limits`, `findings`, `advice` or `all` (the live panels
             side by side); of a result of `conform`, `report`; empty shows how the run ended, its messages and its
             findings.
-        title: of a mapping of facts.
 
     Returns:
         A view: text on a console, HTML in a notebook, live where it can be operated.
@@ -47,23 +43,13 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
     if part:
         parts = ("messages", "phone", "states", "limits", "findings", "advice", "all", "report")
         return _part(thing, choice("part", part, parts))
-    if isinstance(thing, Path) or inspect.isclass(thing) or inspect.isroutine(thing):
-        return code(thing)
-    match thing:
-        case Mapping():
-            return facts(title or "Facts", thing)
-        case Run():
-            return run_views(thing)
-        case Trace() | object(trace=Trace()):
-            return _part(thing, "messages")
-    many = list(thing) if isinstance(thing, list | tuple) else [thing]
-    if many and all(isinstance(path, Path) for path in many):
-        return files(many)
-    if all(isinstance(finding, Finding) for finding in many):
-        return findings(many)
-    raise ParameterError(
-        f"show does not know {quoted(thing)}. Give a run, a trace, findings, a mapping, a class or a path."
-    )
+    if isinstance(thing, Run):
+        return run_views(thing)
+    if isinstance(thing, Trace) or isinstance(getattr(thing, "trace", None), Trace):
+        return _part(thing, "messages")
+    if isinstance(thing, list) and all(isinstance(finding, Finding) for finding in thing):
+        return findings(thing)
+    raise ParameterError(f"show does not know {quoted(thing)}. Give a run, a trace or findings.")
 
 
 def _part(thing: Any, part: str) -> Any:

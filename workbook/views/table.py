@@ -1,17 +1,11 @@
-"""Tables, cards of facts, source code and snapshots, and the measuring and wrapping of text."""
+"""Tables, cards of facts and snapshots, and the measuring and wrapping of text."""
 
-import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
-from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 from workbook.base.terminal import visible
-from workbook.errors import ParameterError
 from workbook.views.html import Markup, View, join, tag, trust, unbroken
 
 # Text from anywhere, made safe for a fixed-width drawing: one line, printable, of a known width.
@@ -101,6 +95,8 @@ PRE = (
     f"color:{INK};font-family:monospace;line-height:1.3;white-space:pre-wrap;overflow-wrap:anywhere;"
     "word-break:normal;margin:0.3em 0"
 )
+# What a button that copies does in a notebook; a page with a policy has its own script for it.
+COPY = "navigator.clipboard.writeText(this.nextSibling.textContent).then(()=>this.textContent='Copied')"
 # The greatest width of a table's text form, in characters.
 TEXT_WIDTH = 110
 # A column of at most so many characters has one line in HTML; a wider one is wrapped, as the last always is.
@@ -191,101 +187,6 @@ class Stack(View):
     def html(self) -> str:
         """Each view's HTML form, in one block."""
         return tag("div", *(tag("div", trust(view.html()), style="margin-bottom:1em") for view in self.views))
-
-
-# Source code: a class, a function or a whole file.
-
-
-# What a listing's button does in a notebook; a page with a policy has its own script for it.
-COPY = "navigator.clipboard.writeText(this.nextSibling.textContent).then(()=>this.textContent='Copied')"
-# The colours of keywords, strings, numbers and comments: each mixed with the page's own ink, light or dark.
-CODE_STYLE = "".join(
-    f".wb-listing .{kind}{{color:color-mix(in srgb,currentColor {own},{colour})}}"
-    for kind, own, colour in (
-        ("k", "40%", "#1769e0"),
-        ("s", "40%", "#1d9150"),
-        ("m", "40%", "#c06a00"),
-        ("c", "65%", "#808080"),
-    )
-)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Code(View):
-    """Source code, as it is in the file.
-
-    Attributes:
-        name: the file's name, or that of the class with `.py`; its suffix says which language this is.
-    """
-
-    source: str
-    name: str
-
-    def text(self) -> str:
-        """The source."""
-        return self.source
-
-    def html(self) -> str:
-        """The coloured source below its name, folded beyond 25 lines; a long line scrolls, so that indentation stays.
-
-        A notebook that is not trusted, whose page has neither our style nor our script, shows it without the button.
-        """
-        size, font = self.source.count("\n") + 1, f"color:{INK};font-family:monospace;line-height:1.35"
-        style = f"{font};white-space:pre;overflow-x:auto;border:{EDGE};padding:0.6em;margin:0.3em 0"
-        shown = tag("style", trust(f"{CODE_STYLE}.wb-listing .wb-copy{{display:block!important}}"))
-        copy = tag("button", "Copy", type="button", class_="wb-copy", onclick=COPY, style="display:none;float:right")
-        source = tag(
-            "pre", _colour(self.source, self.name), tabindex=0, aria_label=self.name, role="region", style=style
-        )
-        summary = tag("summary", tag("b", self.name.removesuffix(".py")), f", {size} lines" if size > 1 else "")
-        return tag("details", shown, summary, copy, source, class_="wb-listing", open="" if size <= 25 else None)
-
-
-def _colour(source: str, name: str) -> Markup:
-    """The source with marks for its colours, by Pygments, which comes with the lessons; the core does without."""
-    try:
-        from pygments.lexers import get_lexer_by_name
-        from pygments.token import Comment, Keyword, Name, Number, String
-    except ImportError:
-        return join(source)
-    suffix = name.rpartition(".")[2]
-    try:
-        # by its language: a search by file names loads the languages of every package that has some, 7 MB in a kernel
-        lexer = get_lexer_by_name({"kt": "kotlin", "kts": "kotlin"}.get(suffix, suffix), stripnl=False, ensurenl=False)
-    except ValueError:  # no language of this suffix
-        return join(source)
-    tokens = lexer.get_tokens(source)
-    classes = {Keyword: "k", Name.Tag: "k", String: "s", Number: "m", Comment: "c"}  # of JSON, a key is a tag
-    known = ((text, next((mark for group, mark in classes.items() if kind in group), "")) for kind, text in tokens)
-    alike = ((mark, "".join(text for text, _mark in pieces)) for mark, pieces in groupby(known, key=itemgetter(1)))
-    return join(*(tag("span", text, class_=mark) if mark else text for mark, text in alike))
-
-
-def code(thing: object) -> Code:
-    """The source of a class or a function, without the marks for a linter, or a file's text.
-
-    Raises:
-        ParameterError: no source was found.
-    """
-    try:
-        if isinstance(thing, Path):
-            return Code(thing.read_text(encoding="utf-8").rstrip(), thing.name)
-        source = dedent(inspect.getsource(thing))  # type: ignore[arg-type]  # it raises TypeError
-        source = re.sub(r"(?m)  # noqa: [A-Z0-9, ]*[A-Z0-9](?=  # |$)", "", source).rstrip()
-        return Code(source, f"{getattr(thing, '__name__', 'source')}.py")
-    except (TypeError, OSError, UnicodeDecodeError):
-        message = f"No source is known for {thing!r:.60}. Give a class or a function that is in a file, or a Path."
-        raise ParameterError(message) from None
-
-
-def files(paths: Sequence[Path]) -> Stack:
-    """Several files, each below its name.
-
-    Raises:
-        ParameterError: one of them cannot be read.
-    """
-    listings = map(code, paths)
-    return Stack(tuple(Snapshot(f"{listing.name}\n\n{listing.text()}", listing.html()) for listing in listings))
 
 
 # A snapshot of any value: a text and a piece of HTML that need no kernel.

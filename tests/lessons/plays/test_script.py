@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
-from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
-from workbook.lessons.plays.script import ACTS, FLOWS, Act, Script, own_calls, play
+from workbook.lessons.plays.script import ACTS, FLOWS, Act, Script, play
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.phone import draw
 from workbook.views.screen import Page
@@ -150,12 +149,3 @@ def test_an_error_of_the_api_that_a_back_end_lets_out_is_no_defect_of_its_code(f
     assert (fault == "reset") == all(one.level == "note" for one in good.findings)
     broken = play(Script(flow, back_end=Breaks).then("tap", 2.0))
     assert any("Your post() failed: AttributeError: nothing" in one.text for one in broken.findings)
-
-
-@pytest.mark.parametrize(
-    ("variant", "state", "call"),
-    [(A_BEFORE_0_4_0, "created", "CreateSdkOutputCalled"), (A_FROM_0_4_0, "created", "ProvisionWithProviderCalled")],
-)
-def test_an_own_app_makes_each_call_of_its_variant(variant, state, call):
-    assert own_calls(variant, {state: call})[state].__name__ == call
-    assert state not in own_calls(variant, {state: None})

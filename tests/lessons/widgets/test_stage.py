@@ -289,15 +289,6 @@ def test_a_back_end_that_returns_no_sdk_input_fails(value):
     assert frame.screen.button == "hidden"
 
 
-@pytest.mark.rule("B-WATCH-1")
-def test_an_app_with_rules_of_its_own():
-    calls = {"has the service": "CanAddCardDetailsCalled", "knows about the watch": None}
-    _frame, rules = ended(session().platform_b.live(calls=calls, phone="with a watch"))
-    assert rules == {"B-WATCH-1"}
-    frame, _rules = ended(session().platform_a.live(calls={"created": None}))
-    assert frame.screen.button == "absent"
-
-
 @pytest.mark.parametrize(
     ("flow", "choices", "words"),
     [
@@ -307,9 +298,6 @@ def test_an_app_with_rules_of_its_own():
         ("from the wallet", {"fetch_opc": print}, "has no fetch_opc. It belongs to: platform A"),
         ("platform A", {"handler": NetworkInStatus}, "It belongs to: from the wallet"),
         ("platform A", {"fetch_opc": lambda: None}, "fetch_opc"),
-        ("platform A", {"calls": {"created": "StartCalled"}}, "No call of the app 'StartCalled'"),
-        ("platform A", {"calls": {"creatd": None}}, "Did you mean 'created'"),
-        ("platform A", {"calls": 3}, "a state and the name of a call"),
         ("platform A", {"back_end": Posting(None)}, "your class itself"),
         ("platform A", {"back_end": int}, "needs a method get"),
         ("platform A", {"back_end": "goood"}, "Did you mean 'good'"),

@@ -204,8 +204,8 @@ class PlatformA(InApp):
 
         Args:
             choices: `phone`, `variant`, `guarded`, a fault with `fault`, `operation`, `moment` and `seconds`, and code
-                of your own: `fetch_opc`, `calls` (by state, the name of the app's call there, or None), `back_end`
-                (a name, or your class, which takes a client of the API and has `get` and `post`).
+                of your own: `fetch_opc`, `back_end` (a name, or your class, which takes a client of the API and has
+                `get` and `post`).
 
         Raises:
             ParameterError: a choice or its value is unknown, or the SDK cannot call your code.
@@ -297,8 +297,8 @@ class PlatformB(InApp):
 
         Args:
             choices: `phone`, `variant`, `app`, a fault with `fault`, `operation`, `moment` and `seconds`, and code of
-                your own: `delegate` (an object, or its class to begin each run with a new one), `calls` (by state,
-                the name of the app's call there, or None), `back_end` (a name, or your class).
+                your own: `delegate` (an object, or its class to begin each run with a new one), `back_end` (a name,
+                or your class).
 
         Raises:
             ParameterError: a choice or its value is unknown, or the SDK cannot call your code.

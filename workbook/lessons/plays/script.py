@@ -14,19 +14,19 @@ from dataclasses import dataclass, field, replace
 from io import StringIO
 from typing import Any
 
-from workbook.base.values import choice, lookup, number, of_type
+from workbook.base.values import choice, lookup, number
 from workbook.checks import Finding, check
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B, VariantA, VariantB
+from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B, VariantA
 from workbook.lessons.plays.run import AnyLoop, Run, run_of, screen_of
 from workbook.play.back_end import BackEnd, Network, back_end_over, check_back_end
 from workbook.play.extension.handler import AuthorizationProvider
 from workbook.play.extension.mistakes import handler_named
 from workbook.play.extension.wallet_app import WalletApp
 from workbook.play.own_code import check_callable
-from workbook.play.platform_a import FETCH_OPC, PROVIDER_CALLS, TWO_STEP_CALLS, AppA, PlatformARun
-from workbook.play.platform_b import EARLIER_CALLS, LATER_CALLS, AppB, PlatformBRun, app_named, opened_phone
+from workbook.play.platform_a import FETCH_OPC, AppA, PlatformARun
+from workbook.play.platform_b import PlatformBRun, app_named, opened_phone
 from workbook.simulation.faults import FaultPlan, Planned
 from workbook.simulation.faults import fault as fault_named
 from workbook.simulation.phones import PHONES_A, PHONES_B, WALLETS, PhoneA, PhoneB
@@ -69,7 +69,6 @@ FLOWS_THAT_TAKE: Mapping[str, tuple[str, ...]] = {
     "fetch_opc": ("platform A",),
     "delegate": ("platform B",),
     "app": ("platform B",),
-    "calls": ("platform A", "platform B"),
 }
 
 # Each action of the cardholder, and its event.
@@ -107,7 +106,6 @@ class Script:
         fetch_opc: platform A: the integrator's own OpcProvider; None asks the back end.
         delegate: platform B: the integrator's own delegate, or the class of one; None asks the back end.
         app: platform B: one of `APPS_B`.
-        calls: either platform's app: for a state, the name of the call that it makes there instead of its usual one.
         acts: what was done, in order.
 
     Raises:
@@ -132,7 +130,6 @@ class Script:
     fetch_opc: Callable[[str, str], Any] | None = None
     delegate: Any = None
     app: str = "good"
-    calls: Mapping[str, str | None] | None = None
     acts: tuple[Act, ...] = ()
 
     def __post_init__(self) -> None:
@@ -251,13 +248,11 @@ def _in_app(script: Script) -> tuple[AnyLoop, Screen, Act]:
         guarded = replace(variant, guarded=script.guarded)
         if script.fetch_opc is not None:
             check_callable(script.fetch_opc, "live", "fetch_opc", FETCH_OPC)
-        app_a = AppA(calls=own_calls(guarded, script.calls), fetch_opc=script.fetch_opc)
+        app_a = AppA(fetch_opc=script.fetch_opc)
         run = PlatformARun(guarded, script.card, phone=phone, app=app_a, back_end=script.watched_back_end(phone))
     else:
         delegate = script.delegate() if isinstance(script.delegate, type) else script.delegate
         variant, app_b = app_named(script.app, variant, delegate)
-        if script.calls is not None:
-            app_b = replace(app_b, calls=own_calls(variant, script.calls, app_b.calls))
         run = PlatformBRun(variant, script.card, phone=phone, app=app_b, back_end=script.watched_back_end(phone))
     return run, screen_of(phone), Act("open", 0.0, script.card)
 
@@ -287,28 +282,6 @@ def _decide_by_acts(script: Script) -> type[AuthorizationProvider]:
             self.completion_handler(next(decisions, "confirm") == "confirm")
 
     return Decided
-
-
-def own_calls(variant: VariantA | VariantB, changes: object, usual: Any = None) -> Any:
-    """The calls of an app with these changes: for a state the name of a call, or None for no call.
-
-    Raises:
-        ParameterError: there is no such state, or the app makes no such call.
-    """
-    app = AppA() if isinstance(variant, VariantA) else AppB(calls=usual)
-    calls = dict(app.calls_in(variant))  # type: ignore[arg-type]  # each app has its own platform's variant
-    if changes is None:
-        return calls
-    of_type("calls", changes, Mapping, 'a state and the name of a call, such as {"created": None}')
-    ways = (PROVIDER_CALLS, TWO_STEP_CALLS) if isinstance(variant, VariantA) else (EARLIER_CALLS, LATER_CALLS)
-    known = {call.__name__: call for way in ways for call in way.values() if call in variant.machine.events}
-    for state, name in dict(changes).items():  # type: ignore[call-overload]  # of_type says
-        choice("a state in calls", state, variant.machine.states)
-        if name is None:
-            calls.pop(state, None)
-        else:
-            calls[state] = lookup("call of the app", name, known)
-    return calls
 
 
 # The ways to add a card.

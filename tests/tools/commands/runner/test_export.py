@@ -18,8 +18,8 @@ from workbook.lessons.widgets.panels import WAKE
 from workbook.lessons.widgets.stage import stage
 from workbook.tools.commands import cli
 from workbook.tools.commands.runner.export import export, page
-from workbook.views.html import POLICY
-from workbook.views.table import code as code_of
+from workbook.views.html import POLICY, tag
+from workbook.views.table import COPY
 
 ROOT = Path(__file__).parents[4]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -201,10 +201,9 @@ def test_a_page_does_not_say_how_to_bring_a_panel_to_life(tmp_path):
     assert WAKE not in text
 
 
-def test_a_listing_is_folded_without_a_script_and_copied_by_the_one_of_the_page(tmp_path):
-    shown = code_of(wb.sample("native/swift/CallTimer.swift"))._repr_mimebundle_()
+def test_a_button_that_copies_has_the_script_of_the_page(tmp_path):
+    shown = {"text/html": tag("div", tag("button", "Copy", class_="wb-copy", onclick=COPY), tag("pre", "text"))}
     text = page(written(tmp_path, code(shown)))
-    assert '<details class="wb-listing"><style>' in text
     assert "onclick" not in re.sub("(?s)<script.*?</script>", "", text)
     assert ".wb-copy" in scripts(text)[-1]
 
