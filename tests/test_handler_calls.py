@@ -5,9 +5,9 @@ import pytest
 from workbook.flows import messages as m
 from workbook.flows.trace import ANSWERS, CALLS, Kind, Record, Trace, handler_calls
 from workbook.lessons.session import session
-from workbook.play.extension.handler import ReferenceHandler
-from workbook.play.extension.mistakes import NetworkInStatus
-from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.handler import ReferenceHandler
+from workbook.play.mistakes import NetworkInStatus
+from workbook.play.wallet_app import WalletApp
 from workbook.simulation.phones import PhoneB
 
 SESSION = session()

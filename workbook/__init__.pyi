@@ -15,12 +15,12 @@ from .lessons.display import show as show
 from .lessons.display import table as table
 from .lessons.exercises.asking import exercise as exercise
 from .lessons.lesson import check as check
-from .lessons.plays.run import Run as Run
+from .lessons.run import Run as Run
 from .lessons.session import session as session
 from .lessons.widgets.chooser import choose as choose
-from .play.extension.handler import AuthorizationProvider as AuthorizationProvider
-from .play.extension.handler import ExtensionProvisioningService as ExtensionProvisioningService
-from .play.extension.handler import ReferenceHandler as ReferenceHandler
+from .play.handler import AuthorizationProvider as AuthorizationProvider
+from .play.handler import ExtensionProvisioningService as ExtensionProvisioningService
+from .play.handler import ReferenceHandler as ReferenceHandler
 from .play.platform_a import CardAddress as CardAddress
 from .play.platform_a import CardProvisioning as CardProvisioning
 from .play.platform_b import ProvisioningService as ProvisioningService

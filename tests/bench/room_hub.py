@@ -31,8 +31,7 @@ from jupyter_client.manager import start_new_kernel
 
 from workbook.base.files import FIXTURES
 from workbook.lessons.exercises.editions import Edition, fill_in
-from workbook.lessons.exercises.judging import ExerciseState
-from workbook.lessons.exercises.model import lesson
+from workbook.lessons.exercises.model import ExerciseState, lesson
 from workbook.lessons.exercises.progress import PROGRESS, Progress
 
 PORT = 18543

@@ -17,8 +17,8 @@ from workbook.flows import messages as m
 from workbook.flows.messages import LIMITS
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.lessons.session import session
-from workbook.play.extension.handler import PassEntry, ReferenceHandler
-from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS
+from workbook.play.handler import PassEntry, ReferenceHandler
+from workbook.play.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.simulation.phones import WALLETS
 from workbook.simulation.world import INSTRUMENT_IDS
 

@@ -7,11 +7,11 @@ from workbook.checks.finding import Severity
 from workbook.flows import messages as m
 from workbook.flows.messages import LIMITS
 from workbook.flows.trace import Kind, Record, Trace
-from workbook.lessons.plays.script import Script, play
+from workbook.lessons.script import Script, play
 from workbook.lessons.widgets.stage import walk_on
-from workbook.play.extension.handler import ReferenceHandler
-from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.handler import ReferenceHandler
 from workbook.play.platform_a import AppA, PlatformARun
+from workbook.play.wallet_app import WalletApp
 
 
 def found(run):

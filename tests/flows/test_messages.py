@@ -10,9 +10,9 @@ from vocabulary import ASIDES, COMMANDS, EVENTS, MACHINES, sample
 from workbook.api.opaque import SdkOutput
 from workbook.base.rules import rule
 from workbook.flows import messages as m
-from workbook.play.extension.wallet_app import WalletApp
 from workbook.play.platform_a import PlatformARun
 from workbook.play.platform_b import PlatformBRun
+from workbook.play.wallet_app import WalletApp
 
 
 def wrong_with(message):

@@ -11,10 +11,10 @@ from workbook.flows import messages as m
 from workbook.flows.extension import State
 from workbook.flows.trace import Kind
 from workbook.flows.variants import SURFACES, VARIANTS_B
-from workbook.play.extension.handler import ReferenceHandler
-from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS
-from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.handler import ReferenceHandler
+from workbook.play.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.play.platform_b import opened_phone
+from workbook.play.wallet_app import WalletApp
 from workbook.simulation.world import INSTRUMENT_IDS
 
 FIRST = INSTRUMENT_IDS[0]
@@ -220,7 +220,7 @@ def fail(_self):
 
 
 def unavailable_status(self):
-    from workbook.play.extension.handler import ExtensionProvisioningService  # used here alone
+    from workbook.play.handler import ExtensionProvisioningService  # used here alone
 
     return ExtensionProvisioningService.entries_unavailable_extension_status()
 

@@ -12,10 +12,10 @@ from workbook.flows.extension import State
 from workbook.flows.variants import B_LATER
 from workbook.lessons.session import session
 from workbook.play import own_code
-from workbook.play.extension.handler import AuthorizationProvider, ReferenceHandler
-from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.handler import AuthorizationProvider, ReferenceHandler
 from workbook.play.own_code import call_watched, exception_words, find_misspelt, own_line
 from workbook.play.platform_b import check_delegate, opened_phone
+from workbook.play.wallet_app import WalletApp
 
 
 def raised(call):

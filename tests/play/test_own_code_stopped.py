@@ -24,14 +24,14 @@ from workbook.flows.extension import State
 from workbook.flows.platform_a import BUSY_A
 from workbook.flows.platform_b import BUSY_B
 from workbook.flows.trace import CALLS
-from workbook.lessons.plays.script import Script, play
+from workbook.lessons.script import Script, play
 from workbook.play import own_code
 from workbook.play.back_end import Network, back_end_over
-from workbook.play.extension.handler import AuthorizationProvider, ReferenceHandler
-from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.handler import AuthorizationProvider, ReferenceHandler
 from workbook.play.own_code import StoppedError, TookTooLong, within
 from workbook.play.platform_a import AppA, CardAddress, CardProvisioning, PlatformARun
 from workbook.play.platform_b import AppB, PlatformBRun, opened_phone
+from workbook.play.wallet_app import WalletApp
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.limits import timing

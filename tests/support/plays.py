@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 from workbook.flows.variants import A_NOT_MIGRATED, SURFACES, VARIANTS_A, VARIANTS_B
-from workbook.lessons.plays.script import FLOWS, Script, play
+from workbook.lessons.script import FLOWS, Script, play
 
 FIRST = "PISIMULATED00000000000001"
 ACTS = {

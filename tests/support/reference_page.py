@@ -6,7 +6,7 @@ from operator import attrgetter
 from types import SimpleNamespace
 
 import workbook as wb
-from workbook.lessons.plays.platforms import InApp
+from workbook.lessons.platforms import InApp
 
 HEAD = """# The Python names
 

@@ -13,8 +13,8 @@ from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import A_FROM_0_4_0, A_NOT_MIGRATED
-from workbook.lessons.plays.faults import WAYS_TO_ADD
-from workbook.lessons.plays.script import Script, play
+from workbook.lessons.faults import WAYS_TO_ADD
+from workbook.lessons.script import Script, play
 from workbook.lessons.session import session
 from workbook.simulation.world import SIMULATED_KEY
 from workbook.views.exchange import Exchange, details

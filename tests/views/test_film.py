@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 
 from workbook.flows import messages as m
-from workbook.lessons.plays.script import Script, play
+from workbook.lessons.script import Script, play
 from workbook.play.platform_a import PlatformARun
 from workbook.views.film import film
 from workbook.views.screen import Screen, Sheet

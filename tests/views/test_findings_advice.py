@@ -4,7 +4,7 @@ import re
 
 from workbook.base.rules import rule
 from workbook.checks.api import REMEDIES
-from workbook.lessons.plays.faults import fault_table
+from workbook.lessons.faults import fault_table
 from workbook.lessons.session import session
 from workbook.views.findings import advice_table, show_advice
 

@@ -6,7 +6,7 @@ from plays import SCRIPTS, played
 from rows import rows
 
 import workbook as wb
-from workbook.lessons.plays.script import Script, play
+from workbook.lessons.script import Script, play
 from workbook.views.film import film
 from workbook.views.limits import TRACK, span, timing
 

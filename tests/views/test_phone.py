@@ -7,7 +7,7 @@ import pytest
 from rows import rows
 from screens import APP, FIRST
 
-from workbook.lessons.plays.script import FLOWS, Script, play
+from workbook.lessons.script import FLOWS, Script, play
 from workbook.views.film import Film
 from workbook.views.phone import ASSUMED, KeyScreens, choose_stills, draw, stills
 from workbook.views.screen import Page, Screen, Sheet

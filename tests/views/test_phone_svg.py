@@ -9,7 +9,7 @@ from hypothesis import given
 from rows import rows
 from screens import ANY, APP, BUTTONS, FIRST, IDS, NAMED, WALLET
 
-from workbook.lessons.plays.script import ACTS
+from workbook.lessons.script import ACTS
 from workbook.play.loop import NO_BUTTON_YET
 from workbook.views.paint import PHONE_DARK, PHONE_LIGHT
 from workbook.views.phone import PHONE_STYLE, design, designs, draw, mask

@@ -6,7 +6,7 @@ import pytest
 from rows import rows
 
 from workbook.flows.trace import Trace
-from workbook.lessons.plays.script import Script, play
+from workbook.lessons.script import Script, play
 from workbook.lessons.widgets.stage import walk_on
 from workbook.views.paint import sheet
 from workbook.views.sequence import WIDE, Shape, narrow, paint, sequence

@@ -16,7 +16,7 @@ from workbook.base.rules import MEANINGS, Basis, bases, rules
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record
 from workbook.lessons.display import LOOK_UPS
-from workbook.lessons.plays.faults import WAYS_TO_ADD
+from workbook.lessons.faults import WAYS_TO_ADD
 from workbook.simulation.faults import FAULTS
 from workbook.tools.commands.cli import main
 from workbook.views.exchange import Exchange

@@ -10,7 +10,7 @@ from states_layout import TICK, moves
 
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
-from workbook.lessons.plays.script import Script, play
+from workbook.lessons.script import Script, play
 from workbook.views.paint import DARK, LIGHT, sheet
 from workbook.views.player_data import player_data
 from workbook.views.states import Lit, States, allowed, draw, key

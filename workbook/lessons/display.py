@@ -10,8 +10,8 @@ from workbook.base.values import choice, lookup, quoted
 from workbook.checks import Finding, check
 from workbook.errors import ParameterError
 from workbook.flows.trace import Trace
-from workbook.lessons.plays.pages import PANELS
-from workbook.lessons.plays.run import Run
+from workbook.lessons.pages import PANELS
+from workbook.lessons.run import Run
 from workbook.views.compare import Comparison
 from workbook.views.findings import findings, run_views, show_advice, show_rules
 from workbook.views.html import View
@@ -90,9 +90,9 @@ def _part(thing: Any, part: str) -> Any:
 LOOK_UPS = {
     "advice": ("workbook.views.findings", "advice_table"),
     "answers": ("workbook.lessons.session", "answers"),
-    "back ends": ("workbook.lessons.plays.faults", "back_end_table"),
+    "back ends": ("workbook.lessons.faults", "back_end_table"),
     "cases": ("workbook.lessons.tools", "case_table"),
-    "faults": ("workbook.lessons.plays.faults", "fault_table"),
+    "faults": ("workbook.lessons.faults", "fault_table"),
     "sources": ("workbook.lessons.session", "sources"),
     "time limits": ("workbook.views.findings", "time_limits"),
     "variants": ("workbook.views.findings", "variants"),

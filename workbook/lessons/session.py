@@ -25,11 +25,11 @@ from workbook.errors import ActivationDataError, ConfigurationError, ParameterEr
 from workbook.flows import messages as m
 from workbook.flows.trace import Trace
 from workbook.flows.variants import variant_a, variant_b
+from workbook.lessons.faults import FaultRun, fault_run
 from workbook.lessons.lesson import LEDGER, Shown
 from workbook.lessons.parameters import Parameters, Source, parameter_names
-from workbook.lessons.plays.faults import FaultRun, fault_run
-from workbook.lessons.plays.platforms import PlatformA, PlatformB, Setup, Wallet
-from workbook.lessons.plays.run import Run
+from workbook.lessons.platforms import PlatformA, PlatformB, Setup, Wallet
+from workbook.lessons.run import Run
 from workbook.lessons.tools import tool
 from workbook.play.back_end import BackEnd, Relayed, simulated_back_end
 from workbook.play.own_code import RELAY
@@ -43,7 +43,7 @@ from workbook.views.table import Snapshot, Table, clean, snapshot, table
 
 if TYPE_CHECKING:
     from workbook.api.client import ActivationDataClient
-    from workbook.lessons.incidents import Incident
+    from workbook.lessons.exercises.judges_incidents import Incident
 
 # What is real with each source, and what is not.
 WHAT_IS_REAL = {
@@ -298,7 +298,7 @@ class Session:
         Raises:
             ParameterError: there is no incident of this number.
         """
-        from workbook.lessons.incidents import incident  # the judge of lesson 09, and the catalogue
+        from workbook.lessons.exercises.judges_incidents import incident  # the judge of lesson 09, and the catalogue
 
         return incident(number, session(seed=self.parameters.seed) if self.real else self)
 
@@ -399,7 +399,7 @@ def show_form(feedback: Any) -> None:
     Raises:
         NotImplementedError: there is nothing to answer here; IPython then shows the feedback itself.
     """
-    from workbook.lessons.widgets.form import Form
+    from workbook.lessons.widgets.chooser import Form
 
     if not feedback.open_questions:
         raise NotImplementedError

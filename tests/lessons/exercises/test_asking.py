@@ -7,8 +7,7 @@ import pytest
 
 import workbook as wb
 from workbook.errors import ParameterError
-from workbook.lessons.exercises.asking import Feedback, bar
-from workbook.lessons.exercises.judging import judge
+from workbook.lessons.exercises.asking import Feedback, bar, judge
 from workbook.lessons.exercises.model import EXERCISE_MIMETYPE, all_exercises, answer_in, exercise_named
 from workbook.lessons.exercises.progress import PROGRESS, Progress
 

@@ -9,8 +9,7 @@ from workbook.base.files import NOTEBOOKS
 from workbook.errors import ConfigurationError
 from workbook.lessons.exercises import editions
 from workbook.lessons.exercises.editions import Edition, lay_out, make_edition, reset
-from workbook.lessons.exercises.judging import ExerciseState
-from workbook.lessons.exercises.model import exercise_named, lesson
+from workbook.lessons.exercises.model import ExerciseState, exercise_named, lesson
 from workbook.lessons.exercises.progress import PROGRESS, Progress, update
 from workbook.tools.commands import cli
 

@@ -4,10 +4,9 @@ import pytest
 
 from workbook.base.files import NOTEBOOKS
 from workbook.base.rules import rules
-from workbook.lessons.exercises.asking import Feedback
+from workbook.lessons.exercises.asking import Feedback, judge
 from workbook.lessons.exercises.judges_app import provides_the_opc_data
-from workbook.lessons.exercises.judging import ExerciseState, judge
-from workbook.lessons.exercises.model import ExerciseKind, all_exercises, answer_in
+from workbook.lessons.exercises.model import ExerciseKind, ExerciseState, all_exercises, answer_in
 
 EXERCISES = all_exercises()
 KNOWN = {rule.id for rule in rules()}

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.lessons.exercises.judging import ExerciseState, judge
-from workbook.lessons.exercises.model import Exercise, Observed, Reason, all_exercises, answer_in
+from workbook.lessons.exercises.asking import judge
+from workbook.lessons.exercises.model import Exercise, ExerciseState, Observed, Reason, all_exercises, answer_in
 from workbook.play.own_code import run_to_end
 
 EXERCISES = all_exercises()

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from workbook.errors import ConfigurationError
-from workbook.lessons.exercises.judging import ExerciseState
+from workbook.lessons.exercises.model import ExerciseState
 from workbook.lessons.exercises.progress import PROGRESS, Progress, progress_file, update
 
 START = datetime(2026, 11, 26, 9, 50, tzinfo=UTC)
@@ -154,7 +154,7 @@ def test_a_read_only_folder_is_an_error_and_the_file_stays(tmp_path):
 WRITER = """
 import resource, sys
 from pathlib import Path
-from workbook.lessons.exercises.judging import ExerciseState
+from workbook.lessons.exercises.model import ExerciseState
 from workbook.lessons.exercises.progress import update
 file, exercise, times = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 if len(sys.argv) > 4:

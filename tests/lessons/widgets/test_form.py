@@ -9,7 +9,7 @@ import workbook as wb
 from workbook.lessons import session
 from workbook.lessons.exercises.model import EXERCISE_MIMETYPE
 from workbook.lessons.exercises.progress import PROGRESS, Progress
-from workbook.lessons.widgets.form import Form
+from workbook.lessons.widgets.chooser import Form
 
 ANSWERS = {"posts": "Back end", "makes_sdk_output": "SDK", "wallet_needs": "POST", "button": "disabled"}
 

@@ -6,7 +6,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from workbook.errors import ParameterError
-from workbook.lessons.plays.pages import PANELS
+from workbook.lessons.pages import PANELS
 from workbook.lessons.session import session
 from workbook.lessons.widgets.chooser import Chooser
 from workbook.lessons.widgets.panels import WAKE, Live, Panels, Player, film_of

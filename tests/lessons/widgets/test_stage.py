@@ -12,7 +12,7 @@ from rows import rows
 
 import workbook as wb
 from workbook.errors import MaybeSentError, ParameterError
-from workbook.lessons.plays.script import FLOWS, Script, play
+from workbook.lessons.script import FLOWS, Script, play
 from workbook.lessons.session import session
 from workbook.lessons.widgets.stage import (
     NOT_OFFERED,
@@ -24,7 +24,7 @@ from workbook.lessons.widgets.stage import (
     stage,
     walk_on,
 )
-from workbook.play.extension.handler import ReferenceHandler
+from workbook.play.handler import ReferenceHandler
 from workbook.simulation.faults import FAULTS
 from workbook.views.screen import Page
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.lessons.incidents import CAUSES, row_of_incident
+from workbook.lessons.exercises.judges_incidents import CAUSES, row_of_incident
 from workbook.tools.commands import cli
 from workbook.tools.course.agenda import deal
 

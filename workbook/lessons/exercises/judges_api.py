@@ -13,7 +13,7 @@ from workbook.checks.own_code import API_ERRORS
 from workbook.errors import ApiStatusError, MalformedResponseError, SdkInputError
 from workbook.flows import messages as m
 from workbook.lessons.exercises.model import Observed, Reason, first_finding, first_reason
-from workbook.lessons.plays.run import Run, run_of, screen_of
+from workbook.lessons.run import Run, run_of, screen_of
 from workbook.lessons.session import session
 from workbook.play.back_end import Network, back_end_over
 from workbook.play.own_code import exception_words, own_line

@@ -14,7 +14,7 @@ from workbook.errors import ActivationDataError, OpaqueDataError, ParameterError
 from workbook.flows import messages as m
 from workbook.lessons.exercises.judges_api import SPACED
 from workbook.lessons.exercises.model import Observed, Reason, first_finding
-from workbook.lessons.plays.run import Run
+from workbook.lessons.run import Run
 from workbook.lessons.session import session
 from workbook.play.own_code import run_to_end
 from workbook.simulation.phones import CAN_PROVISION_FAILURES

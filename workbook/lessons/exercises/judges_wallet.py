@@ -10,12 +10,12 @@ from workbook.flows import messages as m
 from workbook.flows.trace import CALLS
 from workbook.flows.variants import SURFACES
 from workbook.lessons.exercises.model import Observed, Reason, first_finding
-from workbook.lessons.plays.run import Run, run_of, screen_of
+from workbook.lessons.run import Run, run_of, screen_of
 from workbook.lessons.session import session
 from workbook.play.back_end import Network, back_end_over
-from workbook.play.extension.handler import ExtensionProvisioningService, ReferenceHandler
-from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.handler import ExtensionProvisioningService, ReferenceHandler
 from workbook.play.platform_b import opened_phone
+from workbook.play.wallet_app import WalletApp
 from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.phones import LatenciesB
 from workbook.simulation.service import Service

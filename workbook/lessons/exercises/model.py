@@ -36,6 +36,14 @@ class ExerciseKind(StrEnum):
     WRITE = "write"
 
 
+class ExerciseState(StrEnum):
+    """How far an exercise is."""
+
+    UNTOUCHED = "untouched"
+    WRONG = "wrong"
+    DONE = "done"
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """Why an answer is not right yet.

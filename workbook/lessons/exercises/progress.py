@@ -23,7 +23,7 @@ from pydantic import AwareDatetime, Field
 from workbook.base.files import read_regular, write_whole
 from workbook.base.forms import Form, explain_mistake
 from workbook.errors import ConfigurationError
-from workbook.lessons.exercises.judging import ExerciseState
+from workbook.lessons.exercises.model import ExerciseState
 
 PROGRESS: Final = "progress.json"
 Tally = Annotated[int, Field(ge=0, le=1_000_000)]

@@ -14,8 +14,8 @@ import traitlets
 
 from workbook.base.values import choice
 from workbook.checks import check
-from workbook.lessons.plays.pages import COMPARED_PANELS, PANELS, browser_file, player_script, recording
-from workbook.lessons.plays.run import AnyLoop, Run
+from workbook.lessons.pages import COMPARED_PANELS, PANELS, browser_file, player_script, recording
+from workbook.lessons.run import AnyLoop, Run
 from workbook.views.compare import Comparison
 from workbook.views.exchange import Exchange
 from workbook.views.film import Film, film
@@ -67,7 +67,7 @@ class Live(ABC):
         """Make the live form."""
 
     def recording(self) -> dict[str, Any]:
-        """What is stored beside the snapshot, so that an exported page can play it; see `plays.pages.recording`."""
+        """What is stored beside the snapshot, so that an exported page can play it; see `pages.recording`."""
         return {}
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:

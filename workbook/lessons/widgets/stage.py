@@ -15,9 +15,9 @@ from typing import Any
 from workbook.base.values import did_you_mean, lookup, quoted
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.lessons.plays.faults import ordinal
-from workbook.lessons.plays.pages import PANELS, recording
-from workbook.lessons.plays.script import FLOWS, Act, Play, Script, play
+from workbook.lessons.faults import ordinal
+from workbook.lessons.pages import PANELS, recording
+from workbook.lessons.script import FLOWS, Act, Play, Script, play
 from workbook.lessons.widgets.chooser import literal
 from workbook.lessons.widgets.panels import Live, Player
 from workbook.simulation.faults import BODIES, EDITED, ON_THE_WIRE, STATUSES, Fault, fault
@@ -186,8 +186,8 @@ def stage(flow: str = "platform A", **choices: Any) -> Stage:
     """A flow to play by hand.
 
     Args:
-        flow: one of `workbook.lessons.plays.script.FLOWS`.
-        choices: any of `CHOICES`, as `workbook.lessons.plays.script.Script` has them.
+        flow: one of `workbook.lessons.script.FLOWS`.
+        choices: any of `CHOICES`, as `workbook.lessons.script.Script` has them.
 
     Raises:
         ParameterError: an unknown flow, setting or value.

@@ -19,9 +19,8 @@ from typing import Any
 
 from workbook.base.files import NOTEBOOKS
 from workbook.base.values import lookup, whole
-from workbook.lessons.exercises.judges_incidents import acting
+from workbook.lessons.exercises.judges_incidents import CAUSES, acting, row_of_incident
 from workbook.lessons.exercises.model import Exercise, ExerciseKind, Mistake, lesson
-from workbook.lessons.incidents import CAUSES, row_of_incident
 from workbook.views.html import RULE_ID
 from workbook.views.table import Table, table
 from workbook.views.templates import page

@@ -14,8 +14,8 @@ from workbook.base.values import flag, of_type, whole
 from workbook.checks import diagnosis
 from workbook.checks.diagnosis import CatalogueRow, Diagnosis
 from workbook.errors import ParameterError
-from workbook.lessons.incidents import play_row
-from workbook.lessons.plays.run import Run
+from workbook.lessons.exercises.judges_incidents import play_row
+from workbook.lessons.run import Run
 from workbook.lessons.session import session
 from workbook.lessons.tools import tool
 from workbook.lessons.widgets.chooser import Paste, dropdown

@@ -26,7 +26,7 @@ from workbook.base.values import did_you_mean, lookup
 from workbook.errors import ParameterError
 from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B
 from workbook.play.back_end import BACK_ENDS
-from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS
+from workbook.play.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.play.platform_b import APPS_B
 from workbook.simulation.faults import FAULTS
 from workbook.simulation.phones import PHONES_A, PHONES_B, WALLETS

@@ -15,13 +15,13 @@ from workbook.checks import Severity, check
 from workbook.checks.own_code import API_ERRORS
 from workbook.flows.trace import Trace
 from workbook.flows.variants import VARIANTS_A, VARIANTS_B
-from workbook.lessons.plays.run import Run, run_of, screen_of
+from workbook.lessons.run import Run, run_of, screen_of
 from workbook.play.back_end import BackEnd, Network, back_end_over, simulated_back_end
-from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS
-from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.play.own_code import PATIENCE, exception_words
 from workbook.play.platform_a import AppA, PlatformARun
 from workbook.play.platform_b import PlatformBRun, app_named
+from workbook.play.wallet_app import WalletApp
 from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.phones import NEVER_OPENED, PHONES_A, PHONES_B, WALLETS, PhoneB
 from workbook.simulation.service import CLIENT_LIMITS, Service

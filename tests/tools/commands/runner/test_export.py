@@ -13,7 +13,7 @@ from contrast import contrast
 
 import workbook as wb
 from workbook.errors import ConfigurationError
-from workbook.lessons.plays.pages import RECORDING_MIMETYPE
+from workbook.lessons.pages import RECORDING_MIMETYPE
 from workbook.lessons.widgets.panels import WAKE
 from workbook.lessons.widgets.stage import stage
 from workbook.tools.commands import cli

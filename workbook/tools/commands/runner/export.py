@@ -19,7 +19,7 @@ from workbook.base.files import explain_failure, write_whole
 from workbook.base.rules import sentence
 from workbook.base.secrecy import Secrets
 from workbook.errors import ConfigurationError
-from workbook.lessons.plays.pages import RECORDING_MIMETYPE, page_of, place, players, unpack
+from workbook.lessons.pages import RECORDING_MIMETYPE, page_of, place, players, unpack
 from workbook.lessons.widgets.panels import SNAPSHOT_STYLE, WAKE
 from workbook.lessons.widgets.stage import STORED_RUN
 from workbook.tools.commands.runner import harmless, read_notebook, without_widgets

@@ -12,8 +12,7 @@ from workbook.base.files import write_whole
 from workbook.base.secrecy import Secrets
 from workbook.errors import ConfigurationError, ExitCode
 from workbook.lessons.exercises.editions import EDITION, Edition, exercise_cells, fill_in
-from workbook.lessons.exercises.judging import ExerciseState
-from workbook.lessons.exercises.model import EXERCISE_MIMETYPE
+from workbook.lessons.exercises.model import EXERCISE_MIMETYPE, ExerciseState
 from workbook.tools.commands.runner import cell_named, one_line, read_notebook, with_ids, without_widgets
 from workbook.tools.commands.runner.kernel import KERNEL_NAME, Kernels
 

@@ -18,8 +18,8 @@ from workbook.base.values import lookup, number, whole
 from workbook.flows.messages import Noted
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import A_FROM_0_4_0, B_LATER
-from workbook.lessons.plays.pages import PANELS
-from workbook.lessons.plays.run import Run, screen_of
+from workbook.lessons.pages import PANELS
+from workbook.lessons.run import Run, screen_of
 from workbook.lessons.widgets.panels import LiveOnly, Player, film_of
 from workbook.play.own_code import exception_words, own_line, run_to_end
 from workbook.simulation.http import Ending, Request

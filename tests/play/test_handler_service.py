@@ -9,7 +9,7 @@ from rows import rows
 
 from workbook.errors import ParameterError, SdkError
 from workbook.flows import messages as m
-from workbook.play.extension.handler import (
+from workbook.play.handler import (
     AddPaymentPassRequest,
     CardArt,
     ExtensionProvisioningService,

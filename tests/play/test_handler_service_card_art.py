@@ -6,7 +6,7 @@ import pytest
 from rows import rows
 
 from workbook.errors import ParameterError
-from workbook.play.extension.handler import HEIGHT, WIDTH, CardArt, problems_with
+from workbook.play.handler import HEIGHT, WIDTH, CardArt, problems_with
 
 GOOD = CardArt("PI1")
 

@@ -10,9 +10,9 @@ from workbook.api.protocol import ActivationData
 from workbook.errors import ApiStatusError, DeadlineError, OpaqueDataError, ParameterError, WorkbookError
 from workbook.flows import messages as m
 from workbook.play.back_end import BackEnd, simulated_back_end
-from workbook.play.extension.handler import ExtensionBackEnd, Library, Storage
-from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.handler import ExtensionBackEnd, Library, Storage
 from workbook.play.platform_b import PlatformBRun
+from workbook.play.wallet_app import WalletApp
 from workbook.simulation.phones import LatenciesB, PhoneB, Watch
 from workbook.simulation.sdks import Call, next_output, under_way
 from workbook.simulation.seal import Seal

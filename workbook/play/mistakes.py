@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from workbook.base.values import lookup
 from workbook.errors import ActivationDataError, WorkbookError
-from workbook.play.extension.handler import (
+from workbook.play.handler import (
     AddPaymentPassRequest,
     AuthorizationProvider,
     CardArt,

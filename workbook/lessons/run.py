@@ -11,10 +11,10 @@ from workbook.checks import Finding, check
 from workbook.checks.api import Advice
 from workbook.flows.machine import Machine
 from workbook.flows.trace import Kind, Trace
-from workbook.lessons.plays.pages import player_values, recording, saved_page
-from workbook.play.extension.wallet_app import WalletApp
+from workbook.lessons.pages import player_values, recording, saved_page
 from workbook.play.platform_a import PlatformARun
 from workbook.play.platform_b import PlatformBRun
+from workbook.play.wallet_app import WalletApp
 from workbook.simulation.phones import PhoneA, PhoneB
 from workbook.views.findings import run_views
 from workbook.views.html import tag

@@ -16,7 +16,7 @@ from workbook.flows import messages as m
 from workbook.flows.extension import POINT, PRINCIPAL, State, plist
 from workbook.flows.trace import Kind
 from workbook.flows.variants import B_LATER, SURFACES
-from workbook.play.extension.handler import (
+from workbook.play.handler import (
     AddPaymentPassRequest,
     AuthorizationProvider,
     ExtensionProvisioningService,
@@ -24,9 +24,9 @@ from workbook.play.extension.handler import (
     PassEntry,
     ReferenceHandler,
 )
-from workbook.play.extension.mistakes import HANDLERS, NetworkInStatus, OwnEntries, ReportsTwice
-from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.mistakes import HANDLERS, NetworkInStatus, OwnEntries, ReportsTwice
 from workbook.play.platform_b import opened_phone
+from workbook.play.wallet_app import WalletApp
 from workbook.simulation.phones import LatenciesB, PhoneB, Watch
 from workbook.simulation.sdks import CURRENT
 from workbook.simulation.world import INSTRUMENT_IDS

@@ -19,14 +19,14 @@ from workbook.checks import Finding, check
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B, VariantA
-from workbook.lessons.plays.run import AnyLoop, Run, run_of, screen_of
+from workbook.lessons.run import AnyLoop, Run, run_of, screen_of
 from workbook.play.back_end import BackEnd, Network, back_end_over, check_back_end
-from workbook.play.extension.handler import AuthorizationProvider
-from workbook.play.extension.mistakes import handler_named
-from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.handler import AuthorizationProvider
+from workbook.play.mistakes import handler_named
 from workbook.play.own_code import check_callable
 from workbook.play.platform_a import FETCH_OPC, AppA, PlatformARun
 from workbook.play.platform_b import PlatformBRun, app_named, opened_phone
+from workbook.play.wallet_app import WalletApp
 from workbook.simulation.faults import FaultPlan, Planned
 from workbook.simulation.faults import fault as fault_named
 from workbook.simulation.phones import PHONES_A, PHONES_B, WALLETS, PhoneA, PhoneB

@@ -5,8 +5,8 @@ from rows import rows
 
 from workbook.errors import ParameterError
 from workbook.lessons.session import session
-from workbook.play.extension.handler import ReferenceHandler
-from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS
+from workbook.play.handler import ReferenceHandler
+from workbook.play.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.play.platform_b import opened_phone
 from workbook.simulation.phones import WALLETS
 from workbook.simulation.world import INSTRUMENT_IDS

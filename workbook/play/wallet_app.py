@@ -15,9 +15,9 @@ from workbook.flows.extension import EXTENSIONS, State, plist, plist_problems
 from workbook.flows.messages import Command, Event
 from workbook.flows.trace import CALLS, Trace
 from workbook.flows.variants import B_LATER, SURFACES, VariantB
+from workbook.play import handler as surroundings
 from workbook.play.back_end import BackEnd, simulated_back_end
-from workbook.play.extension import handler as surroundings
-from workbook.play.extension.handler import AddPaymentPassRequest, ExtensionStatus, PassEntry
+from workbook.play.handler import AddPaymentPassRequest, ExtensionStatus, PassEntry
 from workbook.play.loop import Loop
 from workbook.play.own_code import call_watched, exception_words, find_misspelt, own_failures, relay_through
 from workbook.simulation.phones import A_PHONE_B, PhoneB

@@ -5,7 +5,7 @@ import pytest
 from workbook.errors import DeadlineError, MaybeSentError, ParameterError
 from workbook.flows import messages as m
 from workbook.play.back_end import BACK_ENDS, Network, WatchedBackEnd
-from workbook.play.extension.handler import ExtensionBackEnd
+from workbook.play.handler import ExtensionBackEnd
 from workbook.simulation.faults import FaultPlan, Planned
 from workbook.simulation.phones import PhoneB
 from workbook.simulation.sdks import Call, under_way

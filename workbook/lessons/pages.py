@@ -77,7 +77,7 @@ def player_script(last: str = "") -> str:
 
 def browser_file(name: str) -> str:
     """The text of a file for the browser."""
-    return (Path(__file__).parent.parent / "widgets" / name).read_text("utf-8")
+    return (Path(__file__).parent / "widgets" / name).read_text("utf-8")
 
 
 def place(number: int, *, opened: bool = False) -> Markup:
@@ -117,4 +117,4 @@ def page_of(title: str, main: Markup, end: Markup, style: str) -> str:
     from workbook.views.templates import fill  # loaded when a page is made
 
     allowed = policy() if end else POLICY
-    return fill("lessons/plays/played.html", policy=allowed, title=title, style=style, main=main, end=end)
+    return fill("lessons/played.html", policy=allowed, title=title, style=style, main=main, end=end)

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.lessons.exercises.judges_incidents import IN_THE_LOG, acting
-from workbook.lessons.incidents import CAUSES, row_of_incident
+from workbook.lessons.exercises.judges_incidents import CAUSES, IN_THE_LOG, acting, row_of_incident
 from workbook.lessons.session import session
 
 DECK = range(1, len(CAUSES) + 1)

@@ -9,11 +9,11 @@ from workbook.checks import Severity
 from workbook.flows import messages as m
 from workbook.flows.variants import VARIANTS_B
 from workbook.lessons.session import session
-from workbook.play.extension import mistakes
-from workbook.play.extension.handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
-from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS, ChangingIdentifiers, CrossesCards
-from workbook.play.extension.wallet_app import WalletApp
+from workbook.play import mistakes
+from workbook.play.handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
+from workbook.play.mistakes import AUTHORIZATIONS, HANDLERS, ChangingIdentifiers, CrossesCards
 from workbook.play.platform_b import opened_phone
+from workbook.play.wallet_app import WalletApp
 from workbook.simulation.world import INSTRUMENT_IDS
 
 SESSION = session()

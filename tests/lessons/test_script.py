@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
-from workbook.lessons.plays.script import ACTS, FLOWS, Act, Script, play
+from workbook.lessons.script import ACTS, FLOWS, Act, Script, play
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.phone import draw
 from workbook.views.screen import Page

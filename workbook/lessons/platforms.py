@@ -15,15 +15,15 @@ from workbook.base.files import needs_lab
 from workbook.base.values import flag, lookup, whole
 from workbook.flows.machine import Difference, difference
 from workbook.flows.variants import A_NOT_MIGRATED, VARIANTS_A, VARIANTS_B, VariantA, VariantB
-from workbook.lessons.plays.run import Run, run_of, screen_of
+from workbook.lessons.run import Run, run_of, screen_of
 from workbook.lessons.tools import tool
 from workbook.play.back_end import BackEnd
-from workbook.play.extension.handler import ExtensionHandler
-from workbook.play.extension.mistakes import AUTHORIZATIONS, HANDLERS, SHOWS_ON, handler_named
-from workbook.play.extension.wallet_app import WalletApp
+from workbook.play.handler import ExtensionHandler
+from workbook.play.mistakes import AUTHORIZATIONS, HANDLERS, SHOWS_ON, handler_named
 from workbook.play.own_code import check_callable
 from workbook.play.platform_a import FETCH_OPC, AppA, CardProvisioning, CardProvisioningCreateResult, PlatformARun
 from workbook.play.platform_b import APPS_B, AppB, PlatformBRun, ProvisioningService, app_named, opened_phone
+from workbook.play.wallet_app import WalletApp
 from workbook.simulation.phones import PHONES_A, PHONES_B, WALLETS, PhoneB
 from workbook.simulation.seal import DAMAGES, damaged
 from workbook.simulation.world import INSTRUMENT_IDS

@@ -16,11 +16,11 @@ from workbook.checks.api import Advice, advice_for
 from workbook.flows import messages as m
 from workbook.flows.extension import State as WalletState
 from workbook.flows.trace import Kind
-from workbook.lessons.plays.run import AnyLoop, Run, run_of
+from workbook.lessons.run import AnyLoop, Run, run_of
 from workbook.play.back_end import BACK_ENDS, BackEnd, Network, WatchedBackEnd
-from workbook.play.extension.wallet_app import WalletApp
 from workbook.play.platform_a import PlatformARun
 from workbook.play.platform_b import PlatformBRun, opened_phone
+from workbook.play.wallet_app import WalletApp
 from workbook.simulation.faults import BODIES, ON_THE_WIRE, STATUSES, Fault, FaultPlan, Planned
 from workbook.simulation.service import Service
 from workbook.simulation.world import World

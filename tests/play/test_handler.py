@@ -15,7 +15,7 @@ from workbook.flows.trace import CALLS, Kind
 from workbook.flows.variants import SURFACES, VARIANTS_B
 from workbook.lessons.session import session
 from workbook.play.back_end import BackEnd, simulated_back_end
-from workbook.play.extension.handler import (
+from workbook.play.handler import (
     AuthorizationProvider,
     ExtensionBackEnd,
     ExtensionProvisioningService,
@@ -23,9 +23,9 @@ from workbook.play.extension.handler import (
     ReferenceHandler,
     Storage,
 )
-from workbook.play.extension.wallet_app import WalletApp
 from workbook.play.own_code import BACK_END_WAIT
 from workbook.play.platform_b import opened_phone
+from workbook.play.wallet_app import WalletApp
 from workbook.simulation.phones import WALLETS, LatenciesB, PhoneB, Watch
 from workbook.simulation.sdks import Call, under_way
 from workbook.simulation.world import INSTRUMENT_IDS, Instrument, World

@@ -14,7 +14,7 @@ from IPython.core.formatters import DisplayFormatter
 import workbook as wb
 from workbook.api.opaque import SdkInput
 from workbook.errors import ConfigurationError
-from workbook.lessons.plays.pages import PANELS, RECORDING_MIMETYPE, player_values, unpack
+from workbook.lessons.pages import PANELS, RECORDING_MIMETYPE, player_values, unpack
 from workbook.lessons.session import teach
 from workbook.lessons.widgets.panels import film_of
 from workbook.views.html import POLICY

@@ -12,7 +12,7 @@ from workbook.checks.api import DELEGATE_LIMIT
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind
-from workbook.lessons.plays.faults import WAYS_TO_ADD, back_end_table, fault_table
+from workbook.lessons.faults import WAYS_TO_ADD, back_end_table, fault_table
 from workbook.lessons.session import session
 from workbook.play.back_end import BACK_ENDS, TRY_LATER
 from workbook.simulation.faults import FAULTS, FaultKind
