@@ -63,10 +63,7 @@ class StartCommand(AbstractContextManager["StartCommand"]):
 
     Attributes:
         output: the file.
-        most_printed: bytes; a command that prints more is stopped, before it fills the disk.
     """
-
-    most_printed = 2**30
 
     def __init__(
         self,
@@ -130,12 +127,6 @@ class StartCommand(AbstractContextManager["StartCommand"]):
         if self._ending is not None:  # how it ended then is our doing
             return self._ending
         code = None if self._process is None else self._process.poll()
-        if self._process and code is None and self.output.stat().st_size > self.most_printed:
-            self._stop(self._process)
-            self._ending = (
-                f"Its command printed more than {self.most_printed:,} bytes, and was stopped. {self._printed()}"
-            )
-            return self._ending
         if code is None:
             return ""
         how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"

@@ -141,20 +141,3 @@ def test_a_back_end_that_the_proxy_keeps_from_its_own_servers_is_told(tmp_path):
         assert "set [start] proxy = false" in launcher.misled
         without = replace(config, form=BackEndForm(start=config.form.start.model_copy(update={"proxy": False})))
         assert Launcher(without, api, RunProgress(), stack, str, known=False).misled == ""
-
-
-@pytest.mark.slow
-def test_a_command_that_prints_for_ever_is_stopped(monkeypatch):
-    monkeypatch.setattr(StartCommand, "most_printed", 100_000)
-    with StartCommand("while :; do echo flood; done", None, {}) as command:
-        command.start()
-        until = monotonic() + 20
-        while not command.ended and monotonic() < until:
-            sleep(0.05)
-        told = "Its command printed more than 100,000 bytes, and was stopped. It printed last: flood |"
-        assert command.ended.startswith(told)
-        size = command.output.stat().st_size
-        sleep(0.1)
-        assert command.output.stat().st_size == size
-        command.end()
-        assert command.ended.startswith(told)

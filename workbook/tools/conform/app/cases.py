@@ -287,8 +287,8 @@ def set_up_once(seen: AppSeen) -> Iterator[Miss]:
     for what, made in (("client of the SDK", clients), ("GET", len(seen.came(GET)))):
         if made > 1:
             harms = len(seen.happened(*ATTEMPTS)) > 1 or seen.button("rotated") == SHOWN
-            yield Miss(f"one {what} for a page", f"{made} were made", todo, rule="APP-2",
-                       harms=harms, root=Root.OLD_ANSWER if harms else Root.CASE)  # fmt: skip
+            root = Root.OLD_ANSWER if harms else Root.CASE
+            yield Miss(f"one {what} for a page", f"{made} were made", todo, rule="APP-2", harms=harms, root=root)
             return
 
 
@@ -334,8 +334,8 @@ def posts_unchanged(seen: AppSeen) -> Iterator[Miss]:
             yield Miss("a POST with the SDK's sdkOutput, byte for byte", observed, todo)
         elif arrival.card != (made[arrival.sdk_output] or arrival.card):
             todo = "Send it for the paymentInstrumentId that the SDK gives with it."
-            yield Miss(f"a POST for {made[arrival.sdk_output]}", f"it is for {arrival.card}", todo, rule="APP-3",
-                       root=Root.WRONG_CARD)  # fmt: skip
+            expected = f"a POST for {made[arrival.sdk_output]}"
+            yield Miss(expected, f"it is for {arrival.card}", todo, rule="APP-3", root=Root.WRONG_CARD)
 
 
 def output_unchanged(seen: AppSeen) -> Iterator[Miss]:
@@ -508,8 +508,8 @@ def silent(what: str) -> AppJudge:
         for line in seen.log:
             if what in kinds(seen, line.text):
                 todo = "Log where a value came from and its length, never the value."
-                yield Miss(f"no {what} in the log", f"it is there (line {line.number} of {line.file})", todo,
-                           noted=what == "session")  # fmt: skip
+                observed = f"it is there (line {line.number} of {line.file})"
+                yield Miss(f"no {what} in the log", observed, todo, noted=what == "session")
                 return
 
     return judge
@@ -590,12 +590,13 @@ RECEIVED = all_of(
     at_least_one(m.OpcReceived, "OPC data for the SDK", "it got none", "Return the POST's sdkInput."),
 )
 # Only texts that the back end gave reach create and the SDK.
-ONLY_GIVEN = all_of(*(
-    given(call, operation, "only calls with an sdkInput from the back end",
-          f"{where} got a text that the back end never gave",
-          "Take a 200 with a filled sdkInput for a success, and everything else for a failure.")
-    for where, call, operation in (("create", m.CreateCalled, GET), ("the SDK", m.OpcReceived, POST))
-))  # fmt: skip
+FROM_BACK_END = "only calls with an sdkInput from the back end"
+FOREIGN = "got a text that the back end never gave"
+ONLY_200 = "Take a 200 with a filled sdkInput for a success, and everything else for a failure."
+ONLY_GIVEN = all_of(
+    given(m.CreateCalled, GET, FROM_BACK_END, f"create {FOREIGN}", ONLY_200),
+    given(m.OpcReceived, POST, FROM_BACK_END, f"the SDK {FOREIGN}", ONLY_200),
+)
 SHOW = "Show the button when canProvision answers CanBeProvisioned, and only then."
 FOLLOW = "Leave the attempt alone on a rotation, and let the page that is made anew follow it to its end."
 AGAIN = "Show the button enabled again after any Failure: nothing was added, and only a Success hides it."

@@ -157,7 +157,6 @@ class WalletSeen(AppSeen):
 
 ANEW = "Begin anew after the end of the process: nothing of an attempt may be left behind."
 SHOW = "Show the button when canAddCard is true, and only then."
-ONLY_200 = "Take a 200 with a filled sdkInput for a success, and everything else for a failure."
 DECODE = (
     "JSON has base64 text and the SDK has bytes: decode the answer's sdkInput once, and encode sdkOutput once, each in "
     "one place (API-8)."
@@ -173,8 +172,8 @@ def service_made(seen: AppSeen) -> Iterator[Miss]:
         yield Miss("a ProvisioningService", "none was made", "Make it of the GET's sdkInput.")
     for record in calls:
         if c.opaque_text(getattr(record.message, "sdk_input", b"")) not in texts:
-            yield Miss("a service of the GET's sdkInput", "it was made of other bytes", DECODE, rule="API-8",
-                       root=Root.PLAIN_CALL)  # fmt: skip
+            observed = "it was made of other bytes"
+            yield Miss("a service of the GET's sdkInput", observed, DECODE, rule="API-8", root=Root.PLAIN_CALL)
 
 
 def given_bytes_only(seen: AppSeen) -> Iterator[Miss]:
@@ -183,10 +182,10 @@ def given_bytes_only(seen: AppSeen) -> Iterator[Miss]:
     for record in seen.happened(m.SdkInputReceived, m.DelegateReturned):
         returned = getattr(record.message, "sdk_input", None)
         if returned is not None and c.opaque_text(returned) not in texts:
-            todo = DECODE if any(texts) else f"Return nil (B-DEL-3, X-DEL-1). {ONLY_200}"
+            todo = DECODE if any(texts) else f"Return nil (B-DEL-3, X-DEL-1). {c.ONLY_200}"
             what = "empty data" if not returned else f"{len(returned)} bytes that the back end never gave"
-            yield Miss("the bytes of the POST's sdkInput, or nil", f"the delegate returned {what}", todo, rule="API-8"
-                       if any(texts) else "")  # fmt: skip
+            rule = "API-8" if any(texts) else ""
+            yield Miss("the bytes of the POST's sdkInput, or nil", f"the delegate returned {what}", todo, rule=rule)
 
 
 def returned_nil(seen: AppSeen) -> Iterator[Miss]:
@@ -270,8 +269,11 @@ UNCHANGED = "Hand on what the wallet gave, each argument at its own label, as it
 def refusals(seen: WalletSeen, call: HandlerCall) -> list[str]:
     """Why the SDK made no service or no request while the call ran."""
     records = seen.during(call, m.ServiceNotMade, m.SdkThrew)
-    return [f"the SDK refused: {error.case}, {error.why}" for error in records
-            if isinstance(error, m.ServiceNotMade | m.SdkThrew)]  # fmt: skip
+    return [
+        f"the SDK refused: {error.case}, {error.why}"
+        for error in records
+        if isinstance(error, m.ServiceNotMade | m.SdkThrew)
+    ]
 
 
 def provoked(judge: Any, *events: type[Event]) -> Any:
@@ -400,8 +402,10 @@ def nothing_afterwards(seen: WalletSeen) -> Iterator[Miss]:
 def art_of_the_card(seen: WalletSeen) -> Iterator[Miss]:
     """The picture of each entry is named as the SDK asked for it."""
     for call in seen.calls:
-        asked = [getattr(message, "payment_instrument_id", getattr(message, "brand", ""))
-                 for message in seen.during(call, m.CardArtForIdAsked, m.CardArtForBrandAsked)]  # fmt: skip
+        asked = [
+            getattr(message, "payment_instrument_id", getattr(message, "brand", ""))
+            for message in seen.during(call, m.CardArtForIdAsked, m.CardArtForBrandAsked)
+        ]
         for wanted, art in zip(asked, call.answer.arts if call.answer else (), strict=False):
             if art != wanted:
                 observed = "the picture of another card" if art in asked else "a picture of another name"
@@ -496,8 +500,10 @@ def measure(seen: WalletSeen) -> str:
             quickest = min(call.own_seconds for call in calls)
             limit = LIMITS[calls[0].call.function]
             share = quickest * seen.desk / limit
-            parts.append(f"{word} {quickest * 1000:.1f} ms, which is {share:.0%} of {limit * 1000:g} ms on a phone "
-                         f"{seen.desk:g} times slower (assumed)")  # fmt: skip
+            parts.append(
+                f"{word} {quickest * 1000:.1f} ms, which is {share:.0%} of {limit * 1000:g} ms on a phone "
+                f"{seen.desk:g} times slower (assumed)"
+            )
     peak = max((call.answer.peak_memory for call in seen.calls if call.answer is not None), default=0)
     memory = f"peak memory {peak / 2**20:.0f} MiB on this machine"
     return f"{seen.calls[0].call.function}(): {'; '.join([*parts, memory])}." if seen.calls else ""
@@ -719,7 +725,7 @@ def _cases() -> Iterator[c.AppCase]:
 def service_of_nothing_else(seen: AppSeen) -> Iterator[Miss]:
     """No service is made of what the back end never gave."""
     if seen.happened(m.ServiceCalled) and not any(arrival.given for arrival in seen.came(GET)):
-        yield Miss("no service without an sdkInput", "one was made of other bytes", f"{NOTHING_ELSE} {ONLY_200}")
+        yield Miss("no service without an sdkInput", "one was made of other bytes", f"{NOTHING_ELSE} {c.ONLY_200}")
 
 
 # Every case by its name.

@@ -198,8 +198,9 @@ class _Generation:
         """Ask the delegate, if the wallet's values can be used."""
         device, identifier = self._device, self._call.identifier
         device.note(m.SdkGenerateCalled(identifier))
-        if not all((self._call.certificate_chain, *self._call.certificate_chain, self._call.nonce,
-                    self._call.nonce_signature)):  # fmt: skip
+        if not all(
+            (self._call.certificate_chain, *self._call.certificate_chain, self._call.nonce, self._call.nonce_signature)
+        ):
             return self._throw("unableToConstructSDKOutput", "certificates, nonce or signature are empty")
         if identifier not in [card.payment_instrument_id for card in self._service.cards]:
             return self._throw("invalidSDKInput", "no sdkInput of this service has this identifier")

@@ -100,8 +100,7 @@ def load_app(path: Path) -> tuple[AppForm, Surface]:
     form = read_form(AppForm, read_toml(path, EXAMPLE), mistakes)
     if not form.name:
         mistakes.add(("name",), 'it is missing; write name = "our app" at the top of the file.')
-    surface = Surface(_route("get", SURFACE.get, form.get, mistakes),
-                      _route("post", SURFACE.post, form.post, mistakes))  # fmt: skip
+    surface = Surface(_route("get", SURFACE.get, form.get, mistakes), _route("post", SURFACE.post, form.post, mistakes))
     ways = {"kotlin": form.kotlin is not None, "swift": form.swift is not None, "start": bool(form.start.command)}
     given = [way for way, there in ways.items() if there]
     if len(given) > 1:
