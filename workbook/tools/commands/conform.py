@@ -27,7 +27,7 @@ from workbook.tools.commands import (
 )
 
 if TYPE_CHECKING:  # the modules of a run take half a second, and --help needs none of them
-    from workbook.tools.harness.model import Options
+    from workbook.tools.harness.model import CaseOptions
     from workbook.tools.harness.report import RunRecord
 
 
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     from workbook.tools.conform.back_end.cases import CASES
     from workbook.tools.conform.back_end.config import as_toml, load_config
     from workbook.tools.conform.back_end.session import conform
-    from workbook.tools.harness.model import Options, choose_cases
+    from workbook.tools.harness.model import CaseOptions, choose_cases
 
     cases = choose_cases(CASES, options.only)
     if options.list:
@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
         say(as_toml(config).rstrip())
         return ExitCode.OK
     command = shlex.join(["workbook", *sys.argv[1:]])
-    what = Options(cases=cases, command=command, **_chosen(options))
+    what = CaseOptions(cases=cases, command=command, **_chosen(options))
     return _report(options, CASES, what, partial(conform, config, what))
 
 
@@ -120,12 +120,12 @@ def app(options: argparse.Namespace) -> int:
 
 
 def _chosen(options: argparse.Namespace) -> dict[str, Any]:
-    """The fields of `Options` that the command line gives."""
+    """The fields of `CaseOptions` that the command line gives."""
     return {"only": tuple(options.only), "strict": options.strict, "baseline": read_baseline(options)}
 
 
 def _report(
-    options: argparse.Namespace, cases: Mapping[str, Any], what: Options[Any], judge: Callable[..., RunRecord]
+    options: argparse.Namespace, cases: Mapping[str, Any], what: CaseOptions[Any], judge: Callable[..., RunRecord]
 ) -> int:
     """Run the cases, write the reports, and print how it ended; the worst verdict decides the exit code."""
     from workbook.tools.harness.output import FORMS, write_reports

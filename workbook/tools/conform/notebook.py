@@ -22,7 +22,7 @@ from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import Api, BackEndForm, Config, Exports, load_config
 from workbook.tools.conform.back_end.model import PLATFORMS, SURFACE, BackEndCase, Cardholder, Need, Target
 from workbook.tools.conform.back_end.session import proxy_and_authority
-from workbook.tools.harness.model import Options, choose_cases, known_failures
+from workbook.tools.harness.model import CaseOptions, choose_cases, known_failures
 from workbook.tools.harness.output import Result
 from workbook.tools.harness.report import RunRecord
 from workbook.tools.harness.summary import cell_progress
@@ -63,7 +63,7 @@ def judge_relay(kind: Any = Relay, *only: str, seed: int = 7, known: Mapping[str
     if not (isinstance(kind, type) and issubclass(kind, Relay)):
         raise ParameterError(f"{kind!r:.60} is no relay. Give a class: class Mine(Relay): ...")
     command = f"wb.conform({kind.__name__})"
-    options = Options(cases=choose_cases(CASES, only), baseline=known_failures(known), only=only, command=command)
+    options = CaseOptions(cases=choose_cases(CASES, only), baseline=known_failures(known), only=only, command=command)
     with TemporaryDirectory(prefix="workbook-relay-") as folder, mock_api(options.cases, seed=seed) as api:
         log = Path(folder) / "relay.log"
         with relay_running(kind, api, log) as address:
@@ -194,7 +194,7 @@ def conform_back_end(path: str | Path, *only: str, known: Mapping[str, str] | No
         ParameterError: a pattern matches no case.
         ConfigurationError: the file has mistakes; each is named.
     """
-    options = Options(cases=choose_cases(CASES, only), baseline=known_failures(known), only=only)
+    options = CaseOptions(cases=choose_cases(CASES, only), baseline=known_failures(known), only=only)
     return Result(session.conform(load_config(Path(path)), options, progress=cell_progress()))
 
 

@@ -461,7 +461,7 @@ def new_baseline(old: Iterable[Known], failures: Mapping[str, str], cases: Mappi
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(Generic[CaseT]):
+class CaseOptions(Generic[CaseT]):
     """What a run has to judge; each tool adds to it what its run needs besides.
 
     Attributes:

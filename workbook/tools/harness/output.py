@@ -50,7 +50,16 @@ from workbook.tools.harness.report import (
     timeless,
     to_json,
 )
-from workbook.tools.harness.summary import Step, Values, by_group, counts, headline, steps_by_app, to_look_at, todos
+from workbook.tools.harness.summary import (
+    HalfExchange,
+    Values,
+    by_group,
+    counts,
+    headline,
+    steps_by_app,
+    to_look_at,
+    todos,
+)
 from workbook.views.html import View
 from workbook.views.table import Stack, Table, clean, facts, statement, table
 from workbook.views.templates import fill, page
@@ -393,7 +402,7 @@ def _missed(case: CaseRecord) -> str:
     return f"{first.expected}; {timeless(first.observed)}{f' (and {len(more)} more)' if more else ''}"
 
 
-def _rows(step: Step, values: Values) -> Iterator[tuple[str, str, str]]:
+def _rows(step: HalfExchange, values: Values) -> Iterator[tuple[str, str, str]]:
     """A request and an answer: from whom, to whom, and what; equal values have one letter."""
 
     def body(message: ReportedMessage | None) -> str:

@@ -46,10 +46,10 @@ from workbook.base.secrecy import NO_SECRETS, SecretKind, Secrets
 from workbook.errors import ConfigurationError, ExitCode
 from workbook.tools.harness.model import (
     Case,
+    CaseOptions,
     CaseResult,
     Evidence,
     Miss,
-    Options,
     ReportedExchange,
     ResultT,
     RunFinding,
@@ -413,7 +413,7 @@ def conclude(
     began: float,
     results: Iterable[ResultT],
     cases: Mapping[str, Case[Any]],
-    options: Options[Any],
+    options: CaseOptions[Any],
     *,
     findings: Callable[[Sequence[ResultT]], Iterable[RunFinding]] = lambda _results: (),
     secrets: Iterable[str] = (),

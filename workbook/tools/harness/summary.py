@@ -164,7 +164,7 @@ def todos(record: RunRecord) -> list[Todo]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class HalfExchange:
     """A request, its answer, or both at once.
 
     Attributes:
@@ -180,16 +180,16 @@ class Step:
     answers: bool
 
 
-def steps_by_app(exchanges: Iterable[ReportedExchange]) -> dict[str, list[Step]]:
+def steps_by_app(exchanges: Iterable[ReportedExchange]) -> dict[str, list[HalfExchange]]:
     """Both sides in the order of time for each app that called; without a name where there is one app."""
-    apps: dict[str, list[Step]] = {}
+    apps: dict[str, list[HalfExchange]] = {}
     for exchange in exchanges:
         steps = apps.setdefault(exchange.platform, [])
         if exchange.side == PHONE and exchange.ended is not None:
-            steps.append(Step(exchange.at, exchange, asks=True, answers=False))
-            steps.append(Step(exchange.ended, exchange, asks=False, answers=True))
+            steps.append(HalfExchange(exchange.at, exchange, asks=True, answers=False))
+            steps.append(HalfExchange(exchange.ended, exchange, asks=False, answers=True))
         else:
-            steps.append(Step(exchange.at, exchange, asks=True, answers=True))
+            steps.append(HalfExchange(exchange.at, exchange, asks=True, answers=True))
     return {name if len(apps) > 1 else "": sorted(steps, key=attrgetter("at")) for name, steps in apps.items()}
 
 

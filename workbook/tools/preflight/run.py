@@ -11,7 +11,7 @@ from workbook.base.files import read_named
 from workbook.base.rules import Owner
 from workbook.base.terminal import visible
 from workbook.errors import ConfigurationError
-from workbook.tools.harness.model import CaseResult, Options, Verdict, gravest
+from workbook.tools.harness.model import CaseOptions, CaseResult, Verdict, gravest
 from workbook.tools.harness.output import LEVELS
 from workbook.tools.harness.report import About, RunRecord, conclude
 from workbook.tools.preflight import cases_a, cases_b, cases_text
@@ -50,7 +50,7 @@ PINS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Preflight(Options[PreflightCase]):
+class Preflight(CaseOptions[PreflightCase]):
     """What to read, and what to judge.
 
     Attributes:

@@ -17,7 +17,7 @@ from workbook.tools.conform.back_end.config import BackEndForm, Config, RunTimeo
 from workbook.tools.conform.back_end.model import BackEndOperation, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import trusting_context
 from workbook.tools.conform.back_end.session import conform
-from workbook.tools.harness.model import Options
+from workbook.tools.harness.model import CaseOptions
 
 CARDS = tuple(f"PICONFORM{number:016d}" for number in range(1, 7))
 SURFACE = Surface(
@@ -56,7 +56,9 @@ def tried(certificate, ca_file):
     """What a run comes to."""
     with MockApi(CARDS) as side, relayed(side, certificate) as url:
         target = Target(url, {"platform A": SURFACE}, (ANN,), bound=2.0, ca_file=ca_file)
-        return conform(Config(target, BackEndForm(timeouts=RunTimeouts(first_call=5))), Options(cases=A_FEW), api=side)
+        return conform(
+            Config(target, BackEndForm(timeouts=RunTimeouts(first_call=5))), CaseOptions(cases=A_FEW), api=side
+        )
 
 
 @pytest.mark.slow
@@ -90,7 +92,7 @@ def test_nobody_waits_for_a_first_call_that_no_waiting_helps(authority):
     made, _ca_file = authority
     with MockApi(CARDS) as other, relayed(other, made.issue_cert("localhost")) as url:
         target = Target(url, {"platform A": SURFACE}, (ANN,), bound=2.0)
-        record = conform(Config(target, BackEndForm(timeouts=RunTimeouts(first_call=3000))), Options(cases=A_FEW))
+        record = conform(Config(target, BackEndForm(timeouts=RunTimeouts(first_call=3000))), CaseOptions(cases=A_FEW))
     assert "certificate does not hold" in record.about.trouble
 
 

@@ -28,7 +28,7 @@ from workbook.tools.conform.back_end.model import (
     Target,
 )
 from workbook.tools.conform.back_end.session import conform
-from workbook.tools.harness.model import Options, Verdict, choose_cases
+from workbook.tools.harness.model import CaseOptions, Verdict, choose_cases
 
 CARDS = tuple(f"PICONFORM{number:016d}" for number in range(1, 7))
 SURFACE = Surface(
@@ -90,13 +90,13 @@ def answering(status, *, wait=0.0):
 
 def run(url, *, mock=None, options=None, key=None, **more):
     config = Config(target(url), BackEndForm(**{"timeouts": QUICK} | more), key)
-    return conform(config, options or Options(cases=A_FEW), api=mock)
+    return conform(config, options or CaseOptions(cases=A_FEW), api=mock)
 
 
 @pytest.mark.slow
 def test_a_good_back_end_passes_and_the_record_says_how_it_went():
     with MockApi(CARDS) as side, relayed(side) as url:
-        record = run(url, mock=side, options=Options(cases=A_FEW, only=("x",), command="again"))
+        record = run(url, mock=side, options=CaseOptions(cases=A_FEW, only=("x",), command="again"))
     assert [case.verdict for case in record.cases] == ["pass", "pass", "pass"]
     about = record.about
     assert (about.exit_code, about.trouble, about.unfinished) == (0, "", ())
@@ -144,7 +144,7 @@ def test_nobody_there_is_told_after_the_countdown():
             return lambda *words: waits.append(words) if name == "wait" else None
 
     record = conform(
-        Config(target("http://127.0.0.1:9"), BackEndForm(timeouts=QUICK)), Options(cases=A_FEW), progress=Shown()
+        Config(target("http://127.0.0.1:9"), BackEndForm(timeouts=QUICK)), CaseOptions(cases=A_FEW), progress=Shown()
     )
     assert record.about.exit_code == 2
     assert "Does the back end listen at http://127.0.0.1:9?" in record.about.trouble
@@ -203,7 +203,7 @@ def test_a_back_end_that_goes_away_in_the_middle():
 
         threading.Thread(target=server.serve_forever, daemon=True).start()
         config = Config(target(f"http://127.0.0.1:{server.server_port}"), BackEndForm(timeouts=QUICK))
-        record = conform(config, Options(cases=(*alone, *later)), api=side, progress=Shown())
+        record = conform(config, CaseOptions(cases=(*alone, *later)), api=side, progress=Shown())
         relay.api.close()
     assert [case.verdict for case in record.cases] == ["pass", "not testable"]
     assert record.about.exit_code == 1  # what cannot be tested because of the back end is its failure
@@ -218,7 +218,7 @@ def test_the_time_limit_of_all_cases_ends_a_run():
         slow = BackEndCase(
             "relay.test.slow", "Slow.", "API-1", BackEndGroup.FORM, lambda _seen: iter(()), script=script
         )
-        record = run(url, mock=side, options=Options(cases=(slow,)), timeouts=waiting(whole=1.0))
+        record = run(url, mock=side, options=CaseOptions(cases=(slow,)), timeouts=waiting(whole=1.0))
     assert record.about.exit_code == 2
     assert "time limit of 1 s" in record.cases[0].why
 
@@ -234,7 +234,7 @@ def test_a_fault_of_the_workbook_is_told_as_one_and_without_values():
         "relay.test.broken", "Broken.", "API-1", BackEndGroup.FORM, judge, script=CaseScript((AppCall(GET),))
     )
     with MockApi(CARDS) as side, relayed(side) as url:
-        record = run(url, mock=side, options=Options(cases=(broken,)))
+        record = run(url, mock=side, options=CaseOptions(cases=(broken,)))
     (case,) = record.cases
     assert (case.verdict, record.about.exit_code) == ("harness error", 255)
     assert case.why.startswith("ValueError in test_session.py, line ")
@@ -267,7 +267,7 @@ def test_a_back_end_with_ids_and_sessions_of_its_own_is_judged_as_any_other():
         with served(reference.serve(relay, handler=SessionOfACard)) as url:
             surfaces = {"platform A": SURFACE, "platform B": SURFACE}
             mapped = Target(url, surfaces, (ann,), bound=2.0, instruments=dict(zip(own, CARDS, strict=True)))
-            record = conform(Config(mapped), Options(cases=choose_cases(CASES, ["form", "isolation"])), api=side)
+            record = conform(Config(mapped), CaseOptions(cases=choose_cases(CASES, ["form", "isolation"])), api=side)
         relay.api.close()
     assert not record.ended(Verdict.FAIL, Verdict.WARN), [case.name for case in record.ended(Verdict.FAIL)]
     assert len(record.ended(Verdict.PASS)) > 30

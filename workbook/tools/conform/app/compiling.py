@@ -280,7 +280,7 @@ def command(classes: Path, main: str, *, libraries: Sequence[Path] = ()) -> str:
 # Swift: the files and the stand-in become one program.
 
 # What the platform has and a plain Linux lacks is a part of the workbook: as much of it as an app core needs.
-PACKAGE = """\
+SWIFT_PACKAGE = """\
 // swift-tools-version:5.7
 import PackageDescription
 
@@ -341,7 +341,7 @@ def write_package(package: Path, variant: str, files: Sequence[Path]) -> None:
     sources = {f"Sources/App/{path.name}": read_named(path, 1_048_576, again).decode() for path in files}
     standin = {name: text for name, text in standin_swift(variant).items() if name != "Package.swift"}
     shims = {f"Sources/{path.stem}/{path.name}": path.read_text("utf-8") for path in (NATIVE / "swift/shims").iterdir()}
-    wanted = {"Package.swift": PACKAGE, **standin, **shims, **sources}
+    wanted = {"Package.swift": SWIFT_PACKAGE, **standin, **shims, **sources}
     for path in (package / "Sources").rglob("*.swift"):
         if str(path.relative_to(package)) not in wanted:
             path.unlink()

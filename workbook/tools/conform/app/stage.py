@@ -18,11 +18,11 @@ from workbook.tools.conform.app import cases as c
 from workbook.tools.conform.app import protocol as p
 from workbook.tools.conform.app.phone import JSON_ESCAPES, Client
 from workbook.tools.conform.back_end.model import SURFACE, PhoneCall, Seen, Surface
-from workbook.tools.harness.model import CaseResult, Options, Verdict, gravest
+from workbook.tools.harness.model import CaseOptions, CaseResult, Verdict, gravest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppRun(Options[c.AppCase]):
+class AppRun(CaseOptions[c.AppCase]):
     """Which cases to run, and against which app.
 
     Attributes:

@@ -155,7 +155,7 @@ def _header_value(value: object) -> str | SecretForm:
     return value
 
 
-Headers = dict[HeaderName, Annotated[str | SecretForm, PlainValidator(_header_value)]]
+HeaderValues = dict[HeaderName, Annotated[str | SecretForm, PlainValidator(_header_value)]]
 
 # The tables. Every key has a default that means "not given", so a table with one wrong key can be read without it, and
 # the rest is checked in the same pass: an author with five mistakes hears of all five.
@@ -181,7 +181,7 @@ class PlatformForm(forms.Form):
 
     get: GetForm = GetForm()
     post: PostForm = PostForm()
-    headers: Headers = Field(default_factory=dict)
+    headers: HeaderValues = Field(default_factory=dict)
 
 
 class PlatformAForm(PlatformForm):
@@ -345,7 +345,7 @@ class BackEndForm(forms.Form):
     post: PostForm = PostForm()
     platform_a: PlatformAForm = PlatformAForm()
     platform_b: PlatformBForm = PlatformBForm()
-    headers: Headers = Field(default_factory=dict)
+    headers: HeaderValues = Field(default_factory=dict)
     cardholder: list[CardholderForm] = Field(default_factory=list)
     timeouts: RunTimeouts = RunTimeouts()
     app: AppForm = AppForm()

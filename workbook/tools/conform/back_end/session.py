@@ -21,7 +21,7 @@ from workbook.tools.conform.back_end.config import Config
 from workbook.tools.conform.back_end.findings import PlainFailure, common_causes, first_call, plain_attempt
 from workbook.tools.conform.back_end.model import BackEndCase, BackEndResult, Broke
 from workbook.tools.conform.back_end.schedule import run_cases, without
-from workbook.tools.harness.model import Options, RunFinding, Verdict
+from workbook.tools.harness.model import CaseOptions, RunFinding, Verdict
 from workbook.tools.harness.program import StartCommand, StartError, Stopping, listens
 from workbook.tools.harness.report import About, RunRecord, conclude, session_secrets
 from workbook.tools.harness.summary import RunProgress
@@ -138,7 +138,7 @@ def proxy_and_authority(api: MockApi, *, proxy: bool) -> dict[str, str]:
 
 def conform(
     config: Config,
-    options: Options[BackEndCase],
+    options: CaseOptions[BackEndCase],
     *,
     api: MockApi | None = None,
     progress: RunProgress | None = None,
@@ -175,7 +175,7 @@ class _Run:
     """A run, and its results so far."""
 
     config: Config
-    options: Options[BackEndCase]
+    options: CaseOptions[BackEndCase]
     runner: CaseRunner
     launcher: Launcher
     progress: RunProgress
