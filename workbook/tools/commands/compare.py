@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbook.base.files import explain_failure
 from workbook.base.terminal import say
 from workbook.tools.commands import add
 
-if TYPE_CHECKING:
-    from workbook.tools.harness.report import RunRecord
-
 
 def add_to(commands: Any) -> None:
     """Add this command to the parser."""
     codes = """\
-A report is a file or its folder: conform.json (conform, conform app, preflight), run.json, sweep.json, a recording
-of workbook proxy, or what workbook drift --json printed. Both are of one kind.
+A report is a file or its folder: conform.json (conform, conform app, preflight), run.json, sweep.json, or what
+workbook drift --json printed. Both are of one kind.
 
 exit codes:
   0  nothing got worse; a case that the older report does not know is never worse by itself
@@ -31,22 +28,13 @@ exit codes:
     parser.add_argument("--out", type=Path, metavar="FILE", help="write it there instead of printing it")
 
 
-def _read(path: Path) -> RunRecord:
-    """The report of any kind in this file or folder."""
-    from workbook.tools.harness.report import read_report, report_file
-    from workbook.tools.proxy.drift import of_recording
-    from workbook.tools.proxy.record import read_proxy_record
-
-    file = report_file(path)
-    return of_recording(read_proxy_record(file)) if file.suffix == ".jsonl" else read_report(file)
-
-
 def compare(options: argparse.Namespace) -> int:
     """Print or write what changed between two reports."""
     from workbook.base.files import write_whole
     from workbook.tools.harness.compare import compare_reports
+    from workbook.tools.harness.report import read_report, report_file
 
-    changes = compare_reports(_read(options.old), _read(options.new))
+    changes = compare_reports(*(read_report(report_file(path)) for path in (options.old, options.new)))
     made = changes.to_markdown() if options.format == "markdown" else changes.text()
     if options.out is None:
         say(made)

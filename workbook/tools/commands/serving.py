@@ -56,8 +56,6 @@ no free text of the API. Compare the record with the simulator: workbook drift R
         "--deadline", type=float, default=30.0, metavar="SECONDS", help="for a whole exchange; default: %(default)g"
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="the record; default: ./proxy-TIME.jsonl")
-    parser.add_argument("--append", action="store_true", help="add to a record that exists")
-    parser.add_argument("--pseudonyms", action="store_true", help="replace the ids of payment instruments")
 
     codes = """\
 exit codes:

@@ -278,11 +278,11 @@ def report_file(path: Path) -> Path:
     """
     if not path.is_dir():
         return path
-    reports = [path / name for name in JSON_FILES if (path / name).is_file()] or sorted(path.glob("*.jsonl"))
+    reports = [path / name for name in JSON_FILES if (path / name).is_file()]
     if len(reports) == 1:
         return reports[0]
     has = f"several reports: {', '.join(file.name for file in reports)}" if reports else "no report"
-    raise ConfigurationError(f"{str(path)!r} has {has}. Name one file: {', '.join(JSON_FILES)}, or a recording.")
+    raise ConfigurationError(f"{str(path)!r} has {has}. Name one file: {', '.join(JSON_FILES)}.")
 
 
 # What no report may hold, besides keys: sessions and opaque data.

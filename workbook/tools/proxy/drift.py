@@ -51,22 +51,6 @@ def outcome_of(exchange: RecordedExchange) -> str:
     return FINE if kind == "string" else f"{FINE}, sdkInput {kind}"
 
 
-def of_recording(record: ProxyRecord) -> RunRecord:
-    """A recording as a report, with a case for each operation and instrument.
-
-    A case fails where an answer was anything but a 200 with an sdkInput. What is to no instrument is left out.
-    """
-    endings: dict[str, set[str]] = defaultdict(set)
-    for each in record.exchanges:
-        if each.operation is not None and each.instrument is not None:
-            endings[f"{each.operation} {each.instrument}"].add(outcome_of(each))
-    cases = []
-    for name, words in sorted(endings.items()):
-        bad = ", ".join(LOSSES.get(word, word) for word in sorted(words - {FINE}))
-        cases.append(CaseRecord(name, Verdict.FAIL if bad else Verdict.PASS, why=bad))
-    return RunRecord(About(program="workbook proxy", facts={"API": ", ".join(record.to)}), tuple(cases))
-
-
 def is_transient_outcome(word: str) -> bool:
     """Whether this outcome says nothing about the request."""
     return word in LOSSES or word == "429" or bool(re.fullmatch("[35][0-9][0-9]", word))
@@ -110,26 +94,26 @@ class Replay:
     def __init__(self, scenario: Scenario, exchanges: Sequence[RecordedExchange]) -> None:
         known = {instrument.id for instrument in scenario.instruments}
         answered: dict[str, None] = {}
-        seen: dict[tuple[int, str], set[str]] = {}
+        seen: dict[str, set[str]] = {}
         for exchange in exchanges:
             word = outcome_of(exchange)
             if exchange.instrument is not None and exchange.instrument not in known and exchange.status == int(FINE):
                 answered[exchange.instrument] = None
             if exchange.credential is not None and exchange.sent and not is_transient_outcome(word):
-                seen.setdefault((exchange.run, exchange.credential), set()).add(word)
+                seen.setdefault(exchange.credential, set()).add(word)
         self.scenario = replace(scenario, instruments=(*scenario.instruments, *map(Instrument, answered)))
         self._refused = {caller: min(words) for caller, words in seen.items() if words in ({"401"}, {"403"})}
         self._server = MockServer(None)
         self._keys: set[str] = set()
         self._seal = Seal(scenario.seed)
-        self._outputs: dict[tuple[int, str, str], str] = {}
+        self._outputs: dict[tuple[str, str], str] = {}
         self._serial = 1_000_000  # far from those that a service draws
 
     def answer(self, exchange: RecordedExchange) -> Response:
         """What the simulator answers; a request that is sent again is another request."""
         key = ""
         if exchange.credential is not None:
-            key = f"recorded-{exchange.run}-{exchange.credential}"
+            key = f"recorded-{exchange.credential}"
             name = self.credential(exchange)
             if name is not None and key not in self._keys:
                 self._keys.add(self._server.add(self.scenario, key, credential=name))
@@ -138,7 +122,7 @@ class Replay:
 
     def refused(self, exchange: RecordedExchange) -> str:
         """The status, 401 or 403, of every answer that this caller got; empty where it got others."""
-        return self._refused.get((exchange.run, exchange.credential or ""), "")
+        return self._refused.get(exchange.credential or "", "")
 
     def credential(self, exchange: RecordedExchange) -> str | None:
         """The scenario's credential that plays this caller; None for one whose key opens nothing."""
@@ -178,7 +162,7 @@ class Replay:
         instrument = str(fields.get("paymentInstrumentId") or exchange.instrument)
         self._serial += 1
         fresh = self._seal.close(Content.OUTPUT, instrument, self._serial, attempt=self._serial)
-        output = self._outputs.setdefault((exchange.run, instrument, identity), fresh)
+        output = self._outputs.setdefault((instrument, identity), fresh)
         return damaged(output, _DAMAGES.get(exchange.body_layer or "", "none"))
 
 
@@ -351,7 +335,7 @@ def drift(record: ProxyRecord, scenario: Scenario) -> Drift:
     more = len(replay.scenario.instruments) - len(scenario.instruments)
     if more:
         notes.append(f"The record has instruments that the scenario has not ({more}): they are taken for active cards.")
-    callers = {(each.run, each.credential): replay.credential(each) for each in compared if each.credential}
+    callers = {each.credential: replay.credential(each) for each in compared if each.credential}
     unknown = sum(name is None for name in callers.values())
     if unknown:
         notes.append(f"Keys that got nothing but 401 ({unknown}) are taken for keys that open nothing (assumed).")
@@ -398,13 +382,13 @@ def find_missing_operations(compared: Sequence[RecordedExchange]) -> dict[str | 
 
 
 def find_shared_inputs(compared: Sequence[RecordedExchange]) -> Iterator[DriftFinding]:
-    """Each instrument has an sdkInput of its own (API-12). Digests are salted, so they compare within one run only."""
-    same: dict[tuple[int, str], list[RecordedExchange]] = defaultdict(list)
+    """Each instrument has an sdkInput of its own (API-12). Digests are salted for each record."""
+    same: dict[str, list[RecordedExchange]] = defaultdict(list)
     for exchange in compared:
         body = exchange.response_body
         shown = body.get("sdkInput") if isinstance(body, dict) else None
         if outcome_of(exchange) == FINE and isinstance(shown, dict) and isinstance(shown.get("digest"), str):
-            same[exchange.run, shown["digest"]].append(exchange)
+            same[shown["digest"]].append(exchange)
     for alike in same.values():
         ids = {exchange.instrument for exchange in alike}
         if len(ids) > 1:

@@ -86,8 +86,6 @@ class ProxyOptions:
         ca_file: the authority to trust instead of the public ones.
         deadline: seconds for a whole exchange with the API.
         out: the record's file; None makes a name from the current time.
-        append: continue an existing record.
-        pseudonyms: record a pseudonym instead of each payment instrument id.
         as_json: print the addresses, and at the end the summary, as one line of JSON each.
         quiet: log no requests.
     """
@@ -98,8 +96,6 @@ class ProxyOptions:
     ca_file: Path | None = None
     deadline: float = 30.0
     out: Path | None = None
-    append: bool = False
-    pseudonyms: bool = False
     as_json: bool = False
     quiet: bool = False
 
@@ -113,11 +109,11 @@ def serve_proxy(options: ProxyOptions) -> int:
     target = api.ApiOrigin.of(options.to)
     upstream = api.Upstream(target, api.trusting(options.ca_file), options.deadline)
     began = datetime.now(UTC)
-    head = Head(target.base_url, began.isoformat(timespec="seconds"), options.pseudonyms)
+    head = Head(target.base_url, began.isoformat(timespec="seconds"))
     path = options.out or Path(f"proxy-{began:%Y%m%dT%H%M%SZ}.jsonl")
     with ExitStack() as stack:
         opened, addresses = listeners(stack, "127.0.0.1", options.port, tls=options.tls)
-        recording = stack.enter_context(closing(Recording(path, head, append=options.append)))
+        recording = stack.enter_context(closing(Recording(path, head)))
 
         def keep(request: Request, reply: api.ProxyReply, times: tuple[float, float]) -> None:
             try:
@@ -134,8 +130,6 @@ def serve_proxy(options: ProxyOptions) -> int:
         addresses |= {"to": target.base_url, "record": str(path)}
 
         def announce() -> None:
-            if recording.cut:
-                print_log(f"The last line of {path} was unfinished and is removed.")
             lines = [f"{name}: {value}" for name, value in addresses.items()]
             lines.append("Point your back end at base_url instead of the API. Stop with Ctrl-C.")
             _print(json.dumps(addresses) if options.as_json else "\n".join(lines))

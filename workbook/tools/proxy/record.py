@@ -3,11 +3,9 @@
 The journal's own redaction does the work (REL-2, REL-3): keys are removed before anything else happens, strings are
 replaced by a length and a salted digest, headers are shown by a list of allowed names. A real API needs two more rules.
 Its sentences (`detail`, `instance`, `requestId`) are not kept, because they may repeat the request; and the id of a
-payment instrument, which is no secret, is kept as it is, or as a pseudonym where that was asked for or where it is not
-short, printable ASCII.
+payment instrument, which is no secret, is kept as it is, or as a pseudonym where it is not short, printable ASCII.
 """
 
-import fcntl
 import json
 import os
 from collections import Counter
@@ -23,7 +21,7 @@ from pydantic.alias_generators import to_camel
 
 from workbook.api.opaque import json_object, json_text, wrong_layer
 from workbook.api.protocol import BodyReader
-from workbook.api.redaction import Redaction, each_text, length_of, refuse_constant
+from workbook.api.redaction import Redaction, each_text, refuse_constant
 from workbook.base.files import read_named
 from workbook.base.forms import explain_mistake
 from workbook.base.secrecy import MASK, Secrets, secrets_in_request
@@ -114,14 +112,9 @@ _VERSION = 1
 
 
 class Lines:
-    """Makes lines of exchanges; one for each run of a proxy.
+    """Makes lines of exchanges; one for each record."""
 
-    Args:
-        pseudonyms: write a pseudonym instead of each id of a payment instrument.
-    """
-
-    def __init__(self, *, pseudonyms: bool = False) -> None:
-        self._pseudonyms = pseudonyms
+    def __init__(self) -> None:
         self._keys: dict[str, str] = {}
         self._ids: dict[str, str] = {}
         self._count = 0
@@ -134,16 +127,11 @@ class Lines:
         plain_request = replace(request, body=unpacked(request.body, request.headers))
         plain_answer = replace(reply.response, body=unpacked(reply.response.body, reply.response.headers))
         kept = entry(self._count, times, plain_request, plain_answer, keys)
-        redaction = REDACTION
         pseudonym = self._pseudonym(kept.instrument)
-        if self._pseudonyms:  # a back end fills these headers as it likes, also with the id of a payment instrument
-            tracing = {"idempotency-key", "traceparent", "x-correlation-id", "x-request-id"}
-            redaction = replace(REDACTION, shown=REDACTION.shown - tracing)
-            kept = replace(kept, target=_without_ids(kept.target))
         if pseudonym is not None:
             query = kept.target.partition("?")[1:]
             kept = replace(kept, instrument=pseudonym, target="".join((BEFORE_ID, pseudonym, AFTER_ID, *query)))
-        values = as_dict(kept, redaction)
+        values = as_dict(kept, REDACTION)
         for name in ("basis", "fault", "ending"):  # of a simulator
             del values[name]
         if pseudonym is not None:
@@ -171,7 +159,7 @@ class Lines:
             return None
         short = len(instrument) <= 64 and instrument == instrument.strip()
         plain = instrument.isascii() and instrument.isprintable() and MASK not in instrument
-        if short and plain and not self._pseudonyms:
+        if short and plain:
             return None
         return self._ids.setdefault(instrument, f"PIRECORDED{len(self._ids) + 1:015d}")
 
@@ -187,13 +175,6 @@ class Lines:
         return self._keys.setdefault(key, f"k{len(self._keys) + 1}") if key else None
 
 
-def _without_ids(target: str) -> str:
-    """A path that is not the document's, without what may be an id: a misspelt path holds the id as well."""
-    path, mark, query = target.partition("?")
-    words = {word.lower() for word in (BEFORE_ID + AFTER_ID).split("/")} | {"v1", "v3"}
-    return "/".join(part if part.lower() in words else length_of(part) for part in path.split("/")) + mark + query
-
-
 def _nameless(body: Any) -> Any:
     """A body without the id that simulated data names, where that id was replaced by a pseudonym."""
     if not isinstance(body, dict):
@@ -203,7 +184,7 @@ def _nameless(body: Any) -> Any:
 
 # The file: for its owner alone, whole after each line, and never overwritten.
 #
-# Its first line says what it is; each run of a proxy that appends to it begins with such a line again.
+# Its first line says what it is.
 
 _MODE = 0o600
 
@@ -215,14 +196,12 @@ class Head:
     Attributes:
         to: the API's base URL; it holds no secret.
         began: the moment of second 0, in UTC.
-        pseudonyms: whether every id of a payment instrument is one.
         format: what the file is.
         version: of the format.
     """
 
     to: str
     began: str
-    pseudonyms: bool = False
     format: str = _FORMAT
     version: int = _VERSION
 
@@ -231,58 +210,27 @@ class Recording:
     """An open record; close it.
 
     Args:
-        path: the file; it is made, or appended to where `append` says so.
-        head: what this run begins with.
-        append: continue an existing record.
+        path: the file; it is made.
+        head: its first line.
 
     Attributes:
         count: how many exchanges were written.
-        cut: whether an unfinished last line of an earlier run was removed.
 
     Raises:
-        ConfigurationError: the file is there already, is no record, or cannot be written.
+        ConfigurationError: the file is there already, or cannot be written.
     """
 
-    def __init__(self, path: Path, head: Head, *, append: bool = False) -> None:
-        self.path = path
+    def __init__(self, path: Path, head: Head) -> None:
         self.count = 0
-        self.cut = False
-        self._lines = Lines(pseudonyms=head.pseudonyms)
+        self._lines = Lines()
         self._began = monotonic()
-        again = append and path.exists()
         try:
-            self._file = os.open(path, os.O_RDWR | (0 if again else os.O_CREAT | os.O_EXCL), _MODE)
-            self._begin(head, again=again)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, _MODE)
+            self._write(json.dumps(asdict(head)))
         except FileExistsError:
-            message = f"{path} is there already. Give another --out, or continue the file with --append."
-            raise ConfigurationError(message) from None
-        except BlockingIOError:
-            raise ConfigurationError(f"Another proxy writes {path}. Stop it, or give another --out.") from None
+            raise ConfigurationError(f"{path} is there already. Give another --out.") from None
         except OSError as error:
             raise ConfigurationError(f"Cannot write the record {path}: {error.strerror or error}.") from None
-
-    def _begin(self, head: Head, *, again: bool) -> None:
-        """Lock the file for as long as it is open, and write the head behind the last whole line."""
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if again:
-                self._skip_whole_lines()
-            self._write(json.dumps(asdict(head)))
-        except BaseException:
-            self.close()
-            raise
-
-    def _skip_whole_lines(self) -> None:
-        """Go behind the last whole line of an existing record, and cut off what a kill left of another."""
-        # A file that is something else stays as it is, its mode included.
-        if not self.path.is_file() or not is_head(os.pread(self._file, 10_000, 0).partition(b"\n")[0]):
-            raise ConfigurationError(f"{self.path} is no record of a proxy. Give another --out.")
-        os.fchmod(self._file, _MODE)
-        with self.path.open("rb") as lines:
-            size = sum(len(line) for line in lines if line.endswith(b"\n"))
-        self.cut = size < self.path.stat().st_size
-        os.ftruncate(self._file, size)
-        os.lseek(self._file, size, os.SEEK_SET)
 
     def keep(self, request: Request, reply: ProxyReply, times: tuple[float, float]) -> str:
         """Write one exchange, from its request to the end of its answer; returns what is logged of it.
@@ -315,7 +263,7 @@ class Recording:
 
 
 def is_head(line: bytes) -> bool:
-    """Whether this line begins a run of a record."""
+    """Whether this line begins a record."""
     values = json_object(line) or {}
     return (values.get("format"), values.get("version")) == (_FORMAT, _VERSION)
 
@@ -328,8 +276,7 @@ class RecordedExchange(BaseModel):
 
     Attributes:
         line: of the file, from 1.
-        run: of a proxy, from 1: names of keys and digests mean something within one run only.
-        number: of the exchange in its run, in the order of arrival.
+        number: of the exchange, in the order of arrival.
         operation: GET or POST where the request is one of the two operations (API-1, API-2), else None.
         instrument: the payment instrument's id or pseudonym.
         body: redacted, as a JSON value.
@@ -348,7 +295,6 @@ class RecordedExchange(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, alias_generator=to_camel)
 
     line: int = 0
-    run: int = 0
     number: Annotated[int, Field(ge=0, le=10**12)]
     method: str
     target: str
@@ -374,12 +320,12 @@ class ProxyRecord:
     """What a file holds.
 
     Attributes:
-        to: the API's base URLs, each once.
-        exchanges: in the order of arrival within each run.
+        to: the API's base URL.
+        exchanges: in the order of arrival.
         notes: what a reader should know of the file.
     """
 
-    to: tuple[str, ...]
+    to: str
     exchanges: tuple[RecordedExchange, ...]
     notes: tuple[str, ...] = ()
 
@@ -394,16 +340,12 @@ def read_proxy_record(path: Path) -> ProxyRecord:
     notes = ["The last line is left out: it is unfinished, as after a kill."] if lines.pop() else []
     if not lines or not is_head(lines[0]):
         raise ConfigurationError(f"{path} is no record of a proxy, or one in another version. Make one: workbook proxy")
-    runs: list[str] = []
     exchanges: list[RecordedExchange] = []
-    for number, line in enumerate(lines, 1):
-        if is_head(line):
-            runs.append(str(json.loads(line).get("to", ""))[:300])
-        else:
-            with explain_mistake(f"{path}, line {number} is not as a proxy writes it", "Take it out, or record again."):
-                exchange = RecordedExchange.model_validate_json(line[: 4 * 1_048_576])  # a proxy writes no longer line
-            exchanges.append(exchange.model_copy(update={"line": number, "run": len(runs)}))
-    exchanges.sort(key=lambda exchange: (exchange.run, exchange.number))
+    for number, line in enumerate(lines[1:], 2):
+        with explain_mistake(f"{path}, line {number} is not as a proxy writes it", "Take it out, or record again."):
+            exchange = RecordedExchange.model_validate_json(line[: 4 * 1_048_576])  # a proxy writes no longer line
+        exchanges.append(exchange.model_copy(update={"line": number}))
+    exchanges.sort(key=lambda exchange: exchange.number)
     other = sum(exchange.operation is None or exchange.instrument is None for exchange in exchanges)
     if other:
         notes.append(f"Not compared, because of another path or method: {other}.")
@@ -411,4 +353,4 @@ def read_proxy_record(path: Path) -> ProxyRecord:
     if lost:
         failures = ", ".join(f"{count} {failure}" for failure, count in sorted(lost.items()))
         notes.append(f"Exchanges that never reached the API: {lost.total()} ({failures}).")
-    return ProxyRecord(tuple(dict.fromkeys(runs)), tuple(exchanges), tuple(notes))
+    return ProxyRecord(str(json.loads(lines[0]).get("to", ""))[:300], tuple(exchanges), tuple(notes))
