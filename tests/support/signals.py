@@ -36,7 +36,7 @@ COMMANDS = {
     "new": (["new", "copy"], 1.0, {0, 130}),
     "reset": (["reset", "all", "--dir", "lessons"], 1.5, {0, 130}),
     "run": (["run", "00", "--out", "out"], 8.0, {0, 130}),
-    "render": (["render", "00", "--check"], 8.0, {0, 1, 130}),
+    "render": (["render", "00"], 8.0, {0, 1, 130}),
     "export": (["export", "00", "01", "--out", "out"], 4.0, {0, 130}),
     "serve": (["serve", "--port", "PORT", "--journal", "journal", "--quiet", "--tls"], 2.0, {0}),
     "sdk-output": (["sdk-output"], 1.0, {0, 130}),
@@ -54,7 +54,6 @@ COMMANDS = {
     "doctor": (["doctor"], 4.0, {0, 1, 130}),
     "rules": (["rules"], 0.7, {0, 130}),
     "sweep": (["sweep", "--limit", "300", "--out", "out"], 6.0, {0, 1, 130}),
-    "completion": (["completion", "bash"], 1.0, {0, 130}),
     "course": (["course", "board", "--port", "PORT", "--data", "board"], 2.0, {0, 130}),
     "course agenda": (["course", "agenda", "--minutes", "60"], 1.0, {0, 130}),
 }

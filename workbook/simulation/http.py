@@ -103,8 +103,6 @@ def half(body: bytes) -> int:
 BEFORE_ID = "/bcl/v2/paymentInstruments/"
 AFTER_ID = "/networkTokenActivationData"
 JSON_HEADERS = (("content-type", "application/json"),)
-# Names the rules and sources behind a notification or, in test mode, an answer; the real API has no such header.
-BASIS_HEADER = "x-workbook-basis"
 # The largest request body that is read, in bytes (assumed; the document shows no limit, GAP-2).
 MAX_BODY = 1_048_576
 

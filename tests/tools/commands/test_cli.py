@@ -37,7 +37,6 @@ COMMANDS = (
     "export",
     "doctor",
     "rules",
-    "completion",
 )
 
 
@@ -132,13 +131,6 @@ def test_a_key_as_a_parameter_is_refused_without_echo(tmp_path, capsys):
     assert CANARY not in shown
 
 
-def test_a_wrong_name_in_a_file_of_parameters_is_refused_with_the_right_one(tmp_path, capsys):
-    (tmp_path / "a.toml").write_text("sede = 9")
-    assert cli.main(["run", "01", "-f", str(tmp_path / "a.toml"), "--out", str(tmp_path / "out")]) == 2
-    assert "No parameter 'sede'. Did you mean 'seed'?" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
 def test_the_version_names_what_decides_how_it_behaves(capsys):
     assert cli.main(["--version"]) == 0
     shown = capsys.readouterr().out
@@ -147,31 +139,6 @@ def test_the_version_names_what_decides_how_it_behaves(capsys):
         shown
         == f"workbook {version('provisioning-workbook')} with {', '.join([f'Python {python_version()}', *named])}\n"
     )
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="completes for bash")
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        ("workbook ru", ["run", "rules"]),
-        ("workbook run --t", ["--time-limit"]),
-        ("workbook new --edition s", ["solved"]),
-    ],
-)
-def test_a_shell_completes_commands_options_and_choices(words, found, tmp_path, capsys):
-    assert cli.main(["completion", "bash"]) == 0
-    (tmp_path / "script").write_text(capsys.readouterr().out)
-    line = f"source ./script; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _shtab_workbook; "
-    done = subprocess.run(
-        ["bash", "-c", line + 'echo "${COMPREPLY[@]}"'], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == found
-
-
-@pytest.mark.parametrize("shell", ["zsh", "tcsh"])
-def test_other_shells_have_a_script_too(shell, capsys):
-    assert cli.main(["completion", shell]) == 0
-    assert "preflight" in capsys.readouterr().out
 
 
 def test_rules_are_printed(capsys):

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.base.rules import rule
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation import scenario as scenario_module
-from workbook.simulation.http import AFTER_ID, BASIS_HEADER, BEFORE_ID, Ending, Request
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Ending, Request
 from workbook.simulation.scenario import Scenario, load
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
@@ -157,27 +156,6 @@ def test_other_faults_are_played_from_now_on_and_nothing_is_forgotten():
     assert serial(server.respond(get(key))) == 2
     server.reset()  # what was planned since is gone, what it was opened with is back
     assert server.respond(get(key)).fault == "latency"
-
-
-# Test mode
-
-
-@pytest.mark.parametrize("ask", [get, post, lambda key: get(None), lambda key: Request("GET", "/", ())])
-def test_in_test_mode_every_answer_says_what_it_rests_on(ask):
-    server = MockServer(None, basis_header=True)
-    plain = MockServer(None)
-    shown, usual = (each.respond(ask(each.add(DEFAULT, "k"))) for each in (server, plain))
-    assert (*usual.headers, (BASIS_HEADER, usual.basis)) == shown.headers
-    assert usual.basis.isascii()
-    assert replace(shown, headers=usual.headers) == usual
-    assert all(rule(word) for word in usual.basis.replace(";", "").split() if word.startswith("API-"))
-
-
-def test_in_test_mode_a_fault_says_so():
-    server = MockServer(None, basis_header=True)
-    key = server.add(load("flaky-back-end"))
-    told = [dict(server.respond(get(key)).headers)[BASIS_HEADER] for _ in range(3)]
-    assert ["fault: " in each for each in told] == [True, True, False]
 
 
 # Keys

@@ -8,7 +8,7 @@ from inspect import isawaitable
 
 import pytest
 
-from workbook.simulation.http import Request, Response
+from workbook.simulation.http import Request
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.mockserver.control import LIVE_PAGE, PREFIX
 from workbook.tools.mockserver.serve import ServeOptions, serve_api
@@ -105,11 +105,3 @@ def test_the_control_api_and_its_page_are_there_only_where_they_are_wanted(serve
 def test_a_server_that_others_can_reach_says_so(served):
     assert "everybody who can reach 0.0.0.0 can use this server" in served(host="0.0.0.0", allow_remote=True)[1]
     assert served(allow_remote=True)[1] == ""
-
-
-def test_a_basis_is_a_header_only_where_it_is_wanted(served):
-    def named(answer: Response):
-        return any(name.lower() == "x-workbook-basis" for name, _value in answer.headers)
-
-    assert named(served(KEYED, basis=True)[2][0])
-    assert not named(served(KEYED)[2][0])

@@ -7,14 +7,12 @@ import traceback
 from argparse import Action, ArgumentParser, Namespace
 from contextlib import suppress
 
-from workbook.base.files import pip_line
 from workbook.base.terminal import say
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ExitCode, NotInstalledError, ParameterError, WorkbookError
 from workbook.tools.commands import (
     Handler,
     Parser,
-    add,
     compare,
     conform,
     course,
@@ -116,19 +114,6 @@ class _Version(Action):
         parser.exit()
 
 
-def completion(options: Namespace) -> int:
-    """Print the script that completes this command line in a shell."""
-    try:
-        import shtab  # of the extra [lab]
-    except ModuleNotFoundError:
-        raise ConfigurationError(f"`workbook completion` needs the package shtab: {pip_line('lab')}") from None
-    parser, commands = _parsers()
-    for name in [name for name in commands if " " in name]:  # no shell completes one word to two
-        del commands[name]
-    say(shtab.complete(parser, shell=options.shell))
-    return ExitCode.OK
-
-
 def _parsers() -> tuple[Parser, dict[str, Parser]]:
     parser = Parser(prog="workbook", description="Walk, break and test in-app wallet card provisioning.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of what decides how it behaves")
@@ -136,6 +121,4 @@ def _parsers() -> tuple[Parser, dict[str, Parser]]:
     # in the order of the help
     for subject in (notebooks, serving, conform, preflight, sweep, compare, diagnosis, course):
         subject.add_to(commands)
-    shell = add(commands, "completion", completion, "print a script that completes these commands in a shell")
-    shell.add_argument("shell", choices=("bash", "zsh", "tcsh"), help='for bash: eval "$(workbook completion bash)"')
     return parser, commands.choices

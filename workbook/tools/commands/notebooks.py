@@ -59,23 +59,13 @@ The API key is read from the environment variable WORKBOOK_API_KEY, never from a
         "names", nargs="*", metavar="NAME", help="01, activation_data or 01_activation_data; default: all"
     )
     parser.add_argument("-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
-    parser.add_argument(
-        "-f",
-        dest="files",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE",
-        help="parameters from a .toml, .json or .yaml file; a later file counts before an earlier one, -p before all",
-    )
     parser.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="default: %(default)s")
     _add_directory(parser)
     _add_time_limit(parser)
 
-    codes = "exit codes: 0 done, or nothing differs; 1 with --check, a notebook differs; 3 a notebook failed"
+    codes = "exit codes: 0 done; 3 a notebook failed"
     parser = add(commands, "render", render, "execute notebooks in place and store their outputs", codes)
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
-    parser.add_argument("--check", action="store_true", help="write nothing; show which cells differ, and how")
     _add_directory(parser)
     _add_time_limit(parser)
 
@@ -160,10 +150,8 @@ def run(options: argparse.Namespace) -> int:
             raise ParameterError(f"-p {name} was given twice.")
         given[name] = value
     require_lab("run")
-    from workbook.tools.commands.runner.run import RunRequest, parameters_in, run
+    from workbook.tools.commands.runner.run import RunRequest, run
 
-    for file in reversed(options.files):
-        given = parameters_in(file) | given
     request = RunRequest(
         names=options.names, given=given, out=options.out, notebooks=options.notebooks, limit=options.time_limit
     )
@@ -173,18 +161,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 def render(options: argparse.Namespace) -> int:
-    """Execute the notebooks and store or compare their outputs."""
+    """Execute the notebooks and store their outputs."""
     require_lab("render")
     from workbook.base.files import INSTALLED, NOTEBOOKS
     from workbook.tools.commands.runner import notebooks_dir, select
-    from workbook.tools.commands.runner.render import exit_code, render
+    from workbook.tools.commands.runner.render import render
 
-    directory, write = notebooks_dir(options.notebooks), not options.check
-    if write and INSTALLED and directory == NOTEBOOKS:
+    directory = notebooks_dir(options.notebooks)
+    if INSTALLED and directory == NOTEBOOKS:
         raise ConfigurationError("This would change the installed notebooks. Copy them first: workbook new DIR")
     chosen = select(options.names, directory)
-    results = render(chosen, write=write, limit=options.time_limit, done=say)
-    return exit_code(results, write=write)
+    results = render(chosen, limit=options.time_limit, done=say)
+    return ExitCode.ERROR if any(result.error for result in results) else ExitCode.OK
 
 
 def export(options: argparse.Namespace) -> int:

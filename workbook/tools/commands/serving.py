@@ -27,9 +27,6 @@ def _add_simulation(commands: Any) -> None:
     _add_world(parser, "default: %(default)s", "for everything that the simulation makes up; default: the scenario's")
     parser.add_argument("--journal", type=Path, metavar="FILE", help="append each exchange to this file, redacted")
     parser.add_argument("--control", action="store_true", help="serve the control API as well, with a token of its own")
-    parser.add_argument(
-        "--basis", action="store_true", help="add the header x-workbook-basis: which rule or source each answer follows"
-    )
     parser.add_argument("--allow-remote", action="store_true", help="accept requests from other machines")
 
     parser = add(commands, "sdk-output", sdk_output, "print a fresh sdkOutput, good for one POST to `workbook serve`")
@@ -88,7 +85,6 @@ The protocol: notebooks/reference/phone.md
     parser.add_argument("--phone", default="ready", metavar="NAME", help="which phone; --phone list lists them")
     parser.add_argument("--pace", type=float, default=1.0, metavar="X", help="multiplies the SDK's seconds; default: 1")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write each client's trace there, as JSON lines")
-    parser.add_argument("--schema", action="store_true", help="print every call as JSON Schema")
     parser.add_argument("--seed", metavar="N", help="makes the simulated data; the same number makes the same data")
 
 
@@ -175,12 +171,11 @@ def phone(options: argparse.Namespace) -> int:
     from workbook.base.values import check_port, lookup, number
     from workbook.simulation.phones import PHONES_A, PHONES_B
     from workbook.tools.conform.app.phone import PhoneServer
-    from workbook.tools.conform.app.protocol import schema
     from workbook.tools.mockserver.server import print_log
 
     phones = {**PHONES_A, **PHONES_B}
-    if options.phone == "list" or options.schema:
-        say(json.dumps(schema(), indent=2) if options.schema else "\n".join(phones))
+    if options.phone == "list":
+        say("\n".join(phones))
         return ExitCode.OK
     lookup("phone", options.phone, phones)
     number("--pace", options.pace)

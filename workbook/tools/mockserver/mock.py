@@ -17,7 +17,7 @@ from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows.variants import PROFILES
 from workbook.simulation.contract import SPEC, Problem
-from workbook.simulation.http import BASIS_HEADER, JSON_HEADERS, Request, Response
+from workbook.simulation.http import JSON_HEADERS, Request, Response
 from workbook.simulation.scenario import Scenario, load, plan
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service, all_keys_in
@@ -145,7 +145,6 @@ class MockServer:
         seed: replaces the scenario's own, and that of each scenario opened later.
         journal: a file to which each exchange is appended as a line of JSON, redacted.
         names: host names that mean this server, besides loopback.
-        basis_header: test mode: every answer says in a header what it rests on.
 
     Attributes:
         keys: credential's name to key.
@@ -161,12 +160,10 @@ class MockServer:
         seed: int | None = None,
         journal: Path | None = None,
         names: Iterable[str] = (),
-        basis_header: bool = False,
     ) -> None:
         self._seed = seed
         self._journal_file = journal
         self._names = tuple(names)
-        self._basis_header = basis_header
         self._opened: dict[str, OpenWorld] = {}
         self._lock = RLock()
         refusals = Journal(file=journal)
@@ -201,10 +198,7 @@ class MockServer:
             return Response(problem.status, JSON_HEADERS, body, problem.basis)
         key = self._opening_key(request)
         opened = self._nobodys_world if key is None else self._opened[key]
-        response = opened.respond(request, self._opened)
-        if self._basis_header:
-            response = replace(response, headers=(*response.headers, (BASIS_HEADER, response.basis)))
-        return response
+        return opened.respond(request, self._opened)
 
     def _opening_key(self, request: Request) -> str | None:
         """The key that opens a world to this request, in whichever way the request carries it; None where none does.

@@ -33,7 +33,6 @@ class ServeOptions:
         journal: a file to which each exchange is appended, redacted; None keeps it in memory alone.
         tls: serve https as well, with a throw-away certificate.
         control: serve the control API as well.
-        basis: test mode: every answer says in a header what it rests on.
         allow_remote: accept connections from other machines.
     """
 
@@ -46,7 +45,6 @@ class ServeOptions:
     journal: Path | None = None
     tls: bool = False
     control: bool = False
-    basis: bool = False
     allow_remote: bool = False
 
 
@@ -68,7 +66,6 @@ def serve_api(options: ServeOptions | None = None) -> int:
             seed=options.seed,
             journal=options.journal,
             names=[options.host],
-            basis_header=options.basis,
         )
         simulated = http.answering(mock)
         control = Control(mock)

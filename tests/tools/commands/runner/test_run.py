@@ -10,15 +10,7 @@ import pytest
 
 from workbook.errors import ConfigurationError, ExitCode, ParameterError
 from workbook.lessons.exercises.model import exercise_named
-from workbook.tools.commands.runner.run import (
-    CheckResult,
-    RunOutcome,
-    RunRequest,
-    parameters_in,
-    raised,
-    read_checks,
-    run,
-)
+from workbook.tools.commands.runner.run import CheckResult, RunOutcome, RunRequest, raised, read_checks, run
 
 pytestmark = pytest.mark.slow
 
@@ -174,36 +166,6 @@ def test_nothing_in_the_report_says_where_it_was_made(finished):
     assert "<h1>7 of 9 notebooks failed.</h1>" in page
     assert "workbook run 03_stuck --notebooks notebooks --time-limit 5" in page
     assert "signal.signal(signal.SIGTERM, signal.SIG_IGN)" in page
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("a.toml", 'seed = 9\nvariant_a = "x"'),
-        ("a.json", '{"seed": 9, "variant_a": "x"}'),
-        ("a.yml", "seed: 9\nvariant_a: x"),
-    ],
-)
-def test_parameters_come_from_a_file(tmp_path, name, text):
-    (tmp_path / name).write_text(text)
-    assert parameters_in(tmp_path / name) == {"seed": 9, "variant_a": "x"}
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "told"),
-    [
-        ("none.toml", None, "Cannot read '.*none.toml': No such file"),
-        ("a.toml", "seed 9", "a.toml cannot be read: .*-f takes a .toml"),
-        ("a.yaml", "{", "a.yaml cannot be read"),
-        ("a.json", "[1]", "a.json holds no names with values"),
-        ("a.ini", "seed=9", "a.ini cannot be read"),
-    ],
-)
-def test_a_file_without_parameters_is_refused_in_a_sentence(tmp_path, name, text, told):
-    if text is not None:
-        (tmp_path / name).write_text(text)
-    with pytest.raises(ConfigurationError, match=told):
-        parameters_in(tmp_path / name)
 
 
 def test_only_declared_parameters_are_injected(books):

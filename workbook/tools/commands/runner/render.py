@@ -1,19 +1,17 @@
 """Executes notebooks in place and stores their outputs, the same bytes on every run."""
 
-import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
 from workbook.base.files import write_whole
 from workbook.base.secrecy import Secrets
-from workbook.errors import ConfigurationError, ExitCode
+from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.editions import EDITION, Edition, exercise_cells, fill_in
 from workbook.lessons.exercises.model import EXERCISE_MIMETYPE, ExerciseState
-from workbook.tools.commands.runner import cell_named, one_line, read_notebook, with_ids, without_widgets
+from workbook.tools.commands.runner import cell_named, one_line, read_notebook, without_widgets
 from workbook.tools.commands.runner.kernel import KERNEL_NAME, Kernels
 
 
@@ -23,34 +21,27 @@ class Rendered:
 
     Attributes:
         path: of the notebook.
-        changed: the stored bytes differed from what a run gives.
-        written: a run's bytes are stored now.
+        written: the stored bytes differed from what a run gives, and are replaced.
         error: why there is no rendering, in one line; None when there is one.
-        difference: the cells that differ, and how, as lines; empty when it is written.
     """
 
     path: Path
-    changed: bool = False
     written: bool = False
     error: str | None = None
-    difference: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        endings = {"error": self.error, "written": self.written, "differs": self.changed, "same": True}
-        verdict = next(word for word, holds in endings.items() if holds)
-        line = f"{verdict:<8} {self.path.stem}  {self.error or ''}".rstrip()
-        more = [f"  ... and {len(self.difference) - 20} more lines"] if len(self.difference) > 20 else []
-        return "\n".join([line, *self.difference[:20], *more])
+        if self.error:
+            return f"error    {self.path.stem}  {self.error}"
+        return f"{'written' if self.written else 'same':<8} {self.path.stem}"
 
 
 def render(
-    notebooks: Sequence[Path], *, write: bool, limit: float, done: Callable[[Rendered], None] = lambda _: None
+    notebooks: Sequence[Path], *, limit: float, done: Callable[[Rendered], None] = lambda _: None
 ) -> tuple[Rendered, ...]:
-    """Execute these notebooks, two at once, and store (or with `write=False` only compare) their outputs.
+    """Execute these notebooks, two at once, and store their outputs.
 
     Args:
         notebooks: what to execute; the order of the result.
-        write: store what differs.
         limit: seconds that one notebook may take as a whole.
         done: called on this thread as each one ends.
     """
@@ -62,16 +53,15 @@ def render(
             stored = path.read_bytes()
             text = rendered_text(stored, path.parent, kernels)
             changed = text.encode() != stored
-            if changed and write and path.read_bytes() != stored:
+            if changed and path.read_bytes() != stored:
                 return Rendered(path, error="it was edited while it ran, so nothing was written. Render it again.")
-            if changed and write:
+            if changed:
                 write_whole(path, text)
         except ConfigurationError as error:
             return Rendered(path, error=str(error))
         except OSError as error:
             return Rendered(path, error=f"cannot be read or written: {error.strerror}")
-        shown = () if write or not changed else tuple(differences(json.loads(stored), json.loads(text)))
-        return Rendered(path, changed, written=changed and write, difference=shown)
+        return Rendered(path, written=changed)
 
     def keep(result: Rendered) -> None:
         ended[result.path] = result
@@ -79,39 +69,6 @@ def render(
 
     kernels.each(render_one, notebooks, keep)
     return tuple(ended[path] for path in notebooks)
-
-
-def differences(stored: Any, rendered: Any) -> Iterator[str]:
-    """Each cell that differs, by its id and its first line, and below it the lines of the difference."""
-    before = {cell["id"]: cell for cell in with_ids(stored)["cells"]}
-    pairs = [(before.pop(cell["id"], {}), cell) for cell in rendered["cells"]]
-    stale = [(old, new) for old, new in pairs if old != new]
-    for old, new in stale:
-        yield f"  {new['id']}, {cell_named(''.join(new['source']))}"
-        lines = unified_diff(_readable(old), _readable(new), "stored", "run", n=0, lineterm="")
-        changed = [line for line in lines if line[:2] != "@@"]
-        yield from (f"    {line[:110]}" for line in changed or ["only its HTML, its picture or its notes differ"])
-    yield from (f"  {name} is no cell of the lesson" for name in before)
-    if not stale and not before:
-        yield "  what stands outside its cells, or how the file is written"
-
-
-def _readable(cell: Mapping[str, Any]) -> list[str]:
-    """The lines of a cell's source and of its outputs, without the forms that nobody can read; the text form stays."""
-    lines = "".join(cell.get("source", "")).splitlines()
-    for output in cell.get("outputs", ()):
-        for kind, shown in output.get("data", {"text": output.get("text", "")}).items():
-            if kind not in {"text/html", "image/svg+xml", "image/png"}:
-                text = json.dumps(shown, ensure_ascii=False) if isinstance(shown, dict) else "".join(shown)
-                lines += text.splitlines()
-    return lines
-
-
-def exit_code(results: Sequence[Rendered], *, write: bool) -> ExitCode:
-    """3 when a notebook failed, 1 when only comparing and one differs, else 0."""
-    if any(result.error for result in results):
-        return ExitCode.ERROR
-    return ExitCode.FAILED if not write and any(result.changed for result in results) else ExitCode.OK
 
 
 def rendered_text(stored: bytes, directory: Path, kernels: Kernels) -> str:

@@ -11,7 +11,6 @@ import os
 import shlex
 import sys
 import time
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any
 from markupsafe import Markup
 from tqdm import tqdm
 
-from workbook.base.files import explain_failure, read_named, write_all, write_whole
+from workbook.base.files import explain_failure, write_all, write_whole
 from workbook.base.rules import sentence
 from workbook.base.secrecy import Secrets
 from workbook.base.terminal import say, visible
@@ -473,7 +472,7 @@ class RunRequest:
 
     Attributes:
         names: of the notebooks; all when empty.
-        given: the parameters: text from the command line, or values from a file.
+        given: the parameters, as the command line has them.
         out: the report's directory; it is made when it is missing.
         notebooks: their directory; None looks in the usual places.
         limit: seconds that one notebook may take as a whole.
@@ -540,25 +539,6 @@ def _again(request: RunRequest) -> str:
         words += ["--notebooks", folder.name if folder.is_absolute() else str(folder)]
     words += ["--time-limit", f"{request.limit:g}"] if request.limit != RunRequest().limit else []
     return shlex.join(words)
-
-
-def parameters_in(file: Path) -> dict[str, Any]:
-    """The parameters in a file of TOML, JSON or YAML, by the end of its name.
-
-    Raises:
-        ConfigurationError: it cannot be read, or does not hold names with values.
-    """
-    from papermill.iorw import read_yaml_file  # heavy; JSON is YAML, too
-
-    again = "-f takes a .toml, .json, .yaml or .yml file with a value for each name, such as seed = 9 in TOML."
-    content = read_named(file, 1_048_576, again)
-    try:
-        values = tomllib.loads(content.decode()) if file.suffix == ".toml" else read_yaml_file(str(file))
-    except Exception as error:  # papermill documents none
-        raise ConfigurationError(f"{file.name} cannot be read: {one_line(str(error))}. {again}") from error
-    if not isinstance(values, dict):
-        raise ConfigurationError(f"{file.name} holds no names with values. {again}")
-    return {str(name): value for name, value in values.items()}
 
 
 def _parameters(given: Mapping[str, Any], chosen: Sequence[Path], directory: Path) -> dict[str, Any]:

@@ -299,8 +299,3 @@ def fields_of(name: str) -> dict[str, str]:
         limit = f" of at most {schema['maxLength']:,} characters" if "maxLength" in schema else ""
         words[field] = schema.get("description", f"text{limit}")
     return words
-
-
-def schema() -> dict[str, Any]:
-    """Every call as JSON Schema, by its name."""
-    return {name: kind.model_json_schema() for name, kind in PHONE_CALLS.items()}
