@@ -153,7 +153,7 @@ def exchanged(spelled):
 def journal_export(spelled):
     journal = Journal()
     journal.record(journal.now(), *exchanged(spelled))
-    return [journal.to_jsonl(), json.dumps(journal.to_har()), repr(journal.entries())]
+    return [journal.to_jsonl(), repr(journal.entries())]
 
 
 def serve_log(spelled):

@@ -108,9 +108,9 @@ def test_the_calls_of_serve_are_answered(shell, tmp_path):
         answers = shell(calls, tmp_path, BASE_URL=printed["base_url"], KEY=printed["api_key"])
         assert answers.count('"sdkInput"') == 2
         urls = {"CONTROL_URL": printed["control_url"], "CONTROL_TOKEN": printed["control_token"]}
-        lines = shell(control.replace("world=w1&", ""), tmp_path, **urls).splitlines()
-    assert [json.loads(line)["method"] for line in lines] == ["POST"]
-    assert len(json.loads((tmp_path / "journal.har").read_text())["log"]["entries"]) == 2
+        later = json.loads(shell(control.replace("world=w1&", ""), tmp_path, **urls))
+    assert [entry["method"] for entry in later["entries"]] == ["POST"]
+    assert len(json.loads((tmp_path / "journal.json").read_text())["entries"]) == 2
 
 
 @pytest.mark.slow

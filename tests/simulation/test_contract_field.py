@@ -44,7 +44,7 @@ def asked(url, way, key, method="GET"):
 def everything(journal):
     """All that a journal keeps and gives away, as text."""
     kept = [str(getattr(one, name)) for one in journal.entries() for name in one.__slots__]
-    return "\n".join([*kept, journal.to_jsonl(), json.dumps(journal.to_har())])
+    return "\n".join([*kept, journal.to_jsonl()])
 
 
 def forms(key):

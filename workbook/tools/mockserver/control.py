@@ -101,17 +101,8 @@ def _journal(call: ControlCall) -> Response:
     after = call.query.get("after", "0")
     if not re.fullmatch("[0-9]{1,9}", after):
         raise Denied(400, "The parameter after is the number of an entry.")
-    match call.query.get("format", "json"):
-        case "json":
-            entries = [_show(entry, journal.now()) for entry in journal.entries(int(after))]
-            return as_json({"count": journal.count, "dropped": journal.dropped, "entries": entries})
-        case "jsonl":
-            lines = journal.to_jsonl(int(after)).encode()
-            return Response(200, (("content-type", "application/x-ndjson"),), lines, BASIS)
-        case "har":
-            return as_json(journal.to_har(int(after)))
-        case other:
-            raise Denied(400, f"There is no such format. {did_you_mean(other[:40], ('har', 'json', 'jsonl'))}")
+    entries = [_show(entry, journal.now()) for entry in journal.entries(int(after))]
+    return as_json({"count": journal.count, "dropped": journal.dropped, "entries": entries})
 
 
 def _show(entry: Entry, now: float) -> dict[str, Any]:
@@ -200,13 +191,13 @@ class Endpoint(NamedTuple):
 # Everything that can be asked for; the index is this table.
 ENDPOINTS = (
     Endpoint("GET", "", _index, "Lists the worlds and what can be asked for."),
-    Endpoint("GET", "journal", _journal, "Gives the requests; format=json, jsonl or har; after=N for the later ones."),
+    Endpoint("GET", "journal", _journal, "Gives the requests; after=N gives the later ones."),
     Endpoint("POST", "reset", _reset, "Puts the world back to its beginning, with an empty journal."),
     Endpoint("POST", "faults", _faults, 'Plans faults: [{"fault": "reset"}].'),
     Endpoint("PUT", "scenario", _scenario, 'Opens a scenario: {"name": "class-room"}, or TOML: {"toml": "..."}.'),
 )
 # The parameters of a query. The world may be left out where there is one.
-PARAMETERS = ("world", "after", "format")
+PARAMETERS = ("world", "after")
 
 
 class Control:

@@ -13,21 +13,19 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from threading import RLock
 from time import monotonic
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from workbook.api.redaction import Redaction, length_of, short
 from workbook.base.files import explain_failure
 from workbook.base.secrecy import MASK, SECRET_HEADERS, SECRET_PARAMETERS, Secrets, secrets_in_request
 from workbook.errors import ParameterError
-from workbook.simulation.http import AFTER_ID, BEFORE_ID, PHRASES, UNANSWERED, Headers, Request, Response
-from workbook.simulation.service import ORIGIN
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Headers, Request, Response
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -201,7 +199,10 @@ def operation_of(method: str, target: str) -> tuple[str | None, str | None]:
     return (method if method in ("GET", "POST") else None), unquote(instrument)
 
 
-# Exports: plain values, JSON lines, HTTP archives, each without what a log must not hold.
+# Endings at which a client saw no byte: what the service would have said does not count as an answer.
+LOST = frozenset(ending.value for ending in UNANSWERED)
+
+# Exports: plain values and JSON lines, each without what a log must not hold.
 
 REDACTED = Redaction()
 
@@ -239,74 +240,7 @@ def _headers(headers: Headers, redaction: Redaction) -> list[list[str]]:
     ]
 
 
-# The journal as an HTTP archive (HAR 1.2), which browsers and proxies read; redacted in the same way.
-
-# Endings at which a client saw no byte: what the service would have said does not count as an answer.
-LOST = frozenset(ending.value for ending in UNANSWERED)
-
-
-def _har(entry: Entry, epoch: datetime) -> dict[str, Any]:
-    values = as_dict(entry)
-    target, status = values["target"], None if values["ending"] in LOST else values["status"]
-    waited = round(max(0.0, values["answered"] - values["arrived"]) * 1000, 3)
-    parameters = [part.partition("=")[::2] for part in target.partition("?")[2].split("&") if part]
-    request = {
-        "method": values["method"],
-        "url": ORIGIN + quote(f"/{target.removeprefix('/')}", safe="/?&=%:@!$'()*+,;~"),
-        "queryString": _pairs(parameters),
-        **_har_message(values["headers"], values["bodyLength"]),
-    }
-    if values["bodyLength"]:
-        request["postData"] = {"mimeType": _media_type(values["headers"]), "params": [], **_text(values["body"])}
-    response_headers, length = values["responseHeaders"], values["responseLength"]
-    content = {"size": length, "mimeType": _media_type(response_headers)}
-    response = {
-        "status": status or 0,
-        "statusText": "no answer" if status is None else PHRASES.get(status, ""),
-        "content": content | (_text(values["responseBody"]) if length else {}),
-        "redirectURL": "",
-        **_har_message(response_headers, length),
-    }
-    return {
-        "startedDateTime": (epoch + timedelta(seconds=values["arrived"])).isoformat(timespec="milliseconds"),
-        "time": waited,
-        "request": request,
-        "response": response,
-        "cache": {},
-        "timings": {"send": 0, "wait": waited, "receive": 0},
-        # HAR reserves names with an underscore for the program that writes it.
-        **{f"_{name}": values[name] for name in ("number", "operation", "instrument", "basis", "fault", "ending")},
-    }
-
-
-def _har_message(headers: list[list[str]], length: int) -> dict[str, Any]:
-    """What request and response have in common; sizes in bytes, -1 where it is not known."""
-    return {
-        "httpVersion": "HTTP/1.1",
-        "cookies": [],
-        "headers": _pairs(headers),
-        "headersSize": -1,
-        "bodySize": length,
-    }
-
-
-def _pairs(pairs: Iterable[Iterable[str]]) -> list[dict[str, str]]:
-    return [{"name": name, "value": value} for name, value in pairs]
-
-
-def _text(shown: Any) -> dict[str, str]:
-    return {"text": json.dumps(shown), "comment": "redacted: strings as a length and a digest, unless simulated"}
-
-
-def _media_type(headers: list[list[str]]) -> str:
-    return next((value for name, value in headers if name.lower() == "content-type"), "")
-
-
 # The journal itself.
-
-# The date that a HAR gives for second 0. It is made up: a journal measures durations and reads no wall clock, so that
-# an export is the same on every run. Give the time at which the journal was made to get real dates.
-SECOND_0 = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class Journal:
@@ -406,9 +340,3 @@ class Journal:
     def to_jsonl(self, after: int = 0) -> str:
         """One JSON object a line, redacted (REL-2, REL-3); pure ASCII, so that no terminal obeys it."""
         return "".join(f"{json.dumps(as_dict(entry))}\n" for entry in self.entries(after))
-
-    def to_har(self, after: int = 0, *, epoch: datetime = SECOND_0) -> dict[str, Any]:
-        """An HTTP archive (HAR 1.2) as plain JSON values, redacted alike; `epoch` is the date of second 0."""
-        creator = {"name": "provisioning-workbook", "version": "simulated"}
-        entries = [_har(entry, epoch) for entry in self.entries(after)]
-        return {"log": {"version": "1.2", "creator": creator, "entries": entries}}

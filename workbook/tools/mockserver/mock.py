@@ -129,8 +129,6 @@ class MockServer:
     [200, 503, 200]
     >>> [(entry.operation, entry.status, entry.fault) for entry in server.journal().entries()]
     [('GET', 200, ''), ('GET', 503, '503 that says 500'), ('GET', 200, '')]
-    >>> len(server.journal().to_har()["log"]["entries"])
-    3
     >>> server.scenario("class-room")
     >>> (server.world.name, len(server.journal()))
     ('class-room', 0)
@@ -274,7 +272,7 @@ class MockServer:
         return {name: opened.journal for name, opened in self.worlds.items()}
 
     def journal(self, world: str | None = None) -> Journal:
-        """What a world was asked and what it answered; `to_har` and `to_jsonl` export it."""
+        """What a world was asked and what it answered; `to_jsonl` exports it."""
         return self.named(world).journal
 
     def reset(self, world: str | None = None) -> None:
