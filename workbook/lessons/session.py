@@ -38,13 +38,16 @@ from workbook.simulation.faults import fault as fault_named
 from workbook.simulation.http import Request
 from workbook.simulation.service import CANNED, ORIGIN, CannedService, DirectApi, Service
 from workbook.simulation.world import SIMULATED_KEY, Instrument, World
+from workbook.views.html import join, tag
 from workbook.views.sequence import sequence, status
-from workbook.views.table import Snapshot, Table, clean, snapshot, table
+from workbook.views.table import EDGE, INK, Snapshot, Table, clean, paragraph, preformat, table
 
 if TYPE_CHECKING:
     from workbook.api.client import ActivationDataClient
     from workbook.lessons.exercises.judges_incidents import Incident
 
+# The box of the request, and that of the answer: side by side where there is room.
+_ONE_SIDE = f"flex:1 1 24em;border:{EDGE};border-radius:8px;padding:0.5em 0.9em;overflow-wrap:anywhere;color:{INK}"
 # What is real with each source, and what is not.
 WHAT_IS_REAL = {
     Source.SIMULATED: {
@@ -205,11 +208,15 @@ class Session:
         service = Service(self._world()) if answer == "as it should be" else CannedService(answer)
         request = Request(method, sent.url.removeprefix(ORIGIN), sent.headers, sent.body or b"")
         answered = service.respond(request)
-        blocks = []
+        blocks, boxes = [], []
         for first, sides in ((f"{method} {request.target}", request), (status(answered.status), answered)):
             headers = [f"{name}: {MASK if name == 'x-api-key' else value}" for name, value in sides.headers]
-            blocks += ["\n".join([first, *headers]), _body(sides.body) or "(no body)"]
-        return snapshot("\n\n".join([*blocks, f"Rules and sources of this answer: {answered.basis}"]))
+            block = "\n".join(headers) + "\n\n" + (_body(sides.body) or "(no body)")
+            blocks.append(f"{first}\n{block}")
+            boxes.append(tag("div", tag("b", first), preformat(block), style=_ONE_SIDE))
+        basis = f"Rules and sources of this answer: {answered.basis}"
+        sides_by_side = tag("div", *boxes, style="display:flex;flex-wrap:wrap;gap:0.75em")
+        return Snapshot("\n\n".join([*blocks, basis]), join(sides_by_side, paragraph(basis)))
 
     def activation_data(self) -> SdkInput:
         """A simulated sdkInput, whatever the source: the SDK stand-ins can open no other."""
