@@ -33,6 +33,6 @@ from .tools.conform.notebook import conform_back_end as conform_back_end
 from .tools.diagnose.panels import diagnose as diagnose
 from .tools.diagnose.panels import inspect as inspect
 from .tools.mockserver import mock as mock
-from .tools.preflight.notebook import project as project
+from .tools.preflight.run import project as project
 
 __version__: str

@@ -14,10 +14,10 @@ HOMES = {
     "first_miss": "conform.app.notebook",
     "normalise": "preflight.signing",
     "play_core": "conform.app.notebook",
-    "project": "preflight.notebook",
+    "project": "preflight.run",
     "read_certificates": "preflight.signing",
-    "replayed": "sweep.play",
-    "texts_of": "preflight.notebook",
+    "replayed": "sweep.run",
+    "texts_of": "preflight.run",
 }
 
 

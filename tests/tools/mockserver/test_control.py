@@ -11,8 +11,8 @@ from workbook.errors import ConfigurationError
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request, Response
 from workbook.simulation.scenario import load
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
-from workbook.tools.mockserver.control import ENDPOINTS, PREFIX, Control
 from workbook.tools.mockserver.mock import MockServer
+from workbook.tools.mockserver.serve import ENDPOINTS, PREFIX, Control
 
 ID = INSTRUMENT_IDS[0]
 PATH = f"{BEFORE_ID}{ID}{AFTER_ID}"

@@ -9,8 +9,8 @@ import pytest
 
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.tools.mockserver.control import PREFIX, Control, live_page
 from workbook.tools.mockserver.mock import MockServer
+from workbook.tools.mockserver.serve import PREFIX, Control, live_page
 from workbook.tools.mockserver.server import answering
 
 TOKEN = "CONTROL-0123456789abcdef"

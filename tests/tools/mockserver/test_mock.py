@@ -21,9 +21,8 @@ from workbook.simulation.scenario import scenarios
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.commands import cli
 from workbook.tools.mockserver import mock as stand_module
-from workbook.tools.mockserver.control import ENDPOINTS, PREFIX, Control
 from workbook.tools.mockserver.mock import MockServer, fresh_output
-from workbook.tools.mockserver.serve import announcement
+from workbook.tools.mockserver.serve import ENDPOINTS, PREFIX, Control, announcement
 from workbook.tools.mockserver.server import listening
 
 ID = INSTRUMENT_IDS[0]

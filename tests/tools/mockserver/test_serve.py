@@ -10,8 +10,7 @@ import pytest
 
 from workbook.simulation.http import Request
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.tools.mockserver.control import LIVE_PAGE, PREFIX
-from workbook.tools.mockserver.serve import ServeOptions, serve_api
+from workbook.tools.mockserver.serve import LIVE_PAGE, PREFIX, ServeOptions, serve_api
 
 PATH = f"/bcl/v2/paymentInstruments/{INSTRUMENT_IDS[0]}/networkTokenActivationData"
 

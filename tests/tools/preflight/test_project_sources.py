@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sample_projects import judge, judged
 
 from workbook.tools.harness.model import Verdict
-from workbook.tools.preflight import button, project
+from workbook.tools.preflight import cases_a, project
 from workbook.tools.preflight.project import File, SourceFile, Sources, too_long
 
 
@@ -102,8 +102,8 @@ class M(val s: CardProvisioning) {{
     text += "".join(f"fun first{number}() {{ {seconds} }}\nfun second{number}() {{ x = 1 }}\n" for number in range(9))
     (platform_a / "app" / "Fan.kt").write_text(text)
     read = Counter()
-    run = button._run_before
-    monkeypatch.setattr(button, "_run_before", lambda one, *rest: read.update([one.name]) or run(one, *rest))
+    run = cases_a._run_before
+    monkeypatch.setattr(cases_a, "_run_before", lambda one, *rest: read.update([one.name]) or run(one, *rest))
     judged(platform_a)
     assert read["second0"] == read["second8"] == read["add"] > 0
 

@@ -5,9 +5,9 @@ import pytest
 import workbook as wb
 from workbook.errors import ParameterError
 from workbook.simulation.world import SIMULATED_CARDS
-from workbook.tools.sweep import play
+from workbook.tools.sweep import run
 from workbook.tools.sweep.matrix import from_spec, imported
-from workbook.tools.sweep.play import Player, play_out
+from workbook.tools.sweep.run import Player, play_out
 
 
 def failures(line):
@@ -75,7 +75,7 @@ def test_a_row_has_the_same_columns_on_each_platform():
 
 @pytest.mark.parametrize("status", ["inactive", "suspended", "closed"])
 def test_a_card_has_its_status(status):
-    world, cards = play._world(status, 1, 7)
+    world, cards = run._world(status, 1, 7)
     assert [world.instruments[card].status for card in cards] == [status]
 
 
@@ -83,7 +83,7 @@ def test_a_card_has_its_status(status):
     ("card", "cards", "held"), [("first", 1, [1]), ("third", 2, [3, 1]), ("second", 4, [2, 1, 3, 4])]
 )
 def test_a_cardholder_has_so_many_cards_the_one_that_is_added_first(card, cards, held):
-    world, found = play._world(card, cards, 7)
+    world, found = run._world(card, cards, 7)
     assert [int(each[-4:]) for each in found] == held
     assert len([each for each in world.instruments if each[-4:].isdigit()]) == max(3, cards, len(SIMULATED_CARDS))
 

@@ -12,12 +12,13 @@ import pytest
 
 from workbook.errors import ConfigurationError
 from workbook.tools.sweep.matrix import from_spec, read_matrix
-from workbook.tools.sweep.play import Player, play_out
 from workbook.tools.sweep.run import (
+    Player,
     Tally,
     open_cluster,
     open_pool,
     play_chunk,
+    play_out,
     prepare_folder,
     read_rows,
     shrink,

@@ -10,19 +10,7 @@ from contextlib import suppress
 from workbook.base.terminal import say
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ExitCode, NotInstalledError, ParameterError, WorkbookError
-from workbook.tools.commands import (
-    Handler,
-    Parser,
-    compare,
-    conform,
-    course,
-    diagnosis,
-    end_like_ctrl_c,
-    notebooks,
-    preflight,
-    serving,
-    sweep,
-)
+from workbook.tools.commands import Handler, Parser, conform, diagnosis, end_like_ctrl_c, notebooks, reports, serving
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -119,6 +107,6 @@ def _parsers() -> tuple[Parser, dict[str, Parser]]:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of what decides how it behaves")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     # in the order of the help
-    for subject in (notebooks, serving, conform, preflight, sweep, compare, diagnosis, course):
+    for subject in (notebooks, serving, conform, reports, diagnosis):
         subject.add_to(commands)
     return parser, commands.choices

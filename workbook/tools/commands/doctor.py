@@ -190,7 +190,7 @@ def _labextensions() -> list[Path]:
 
 
 def _start_kernel() -> str:
-    from workbook.tools.commands.runner.kernel import one_plus_one  # starts a kernel
+    from workbook.tools.commands.runner import one_plus_one  # starts a kernel
 
     return one_plus_one()
 

@@ -33,7 +33,7 @@ from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.model import Exercise, all_exercises
 from workbook.lessons.exercises.progress import PROGRESS, Progress, Standing
 from workbook.simulation.http import JSON_HEADERS, Request, Response
-from workbook.tools.mockserver.control import Denied, bears, make_page, problem
+from workbook.tools.mockserver.serve import Denied, bears, make_page, problem
 from workbook.tools.mockserver.server import (
     Certificate,
     Server,

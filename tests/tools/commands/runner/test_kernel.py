@@ -12,8 +12,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from workbook.tools.commands.runner import kernel
-from workbook.tools.commands.runner.kernel import Kernels, one_plus_one
+from workbook.tools.commands import runner
+from workbook.tools.commands.runner import Kernels, one_plus_one
 
 pytestmark = pytest.mark.slow
 
@@ -77,7 +77,7 @@ def test_what_writes_on_for_a_moment_leaves_nothing_behind(tmp_path, monkeypatch
 
     scratch, until = tmp_path / "scratch", time.monotonic() + 0.3
     scratch.mkdir()
-    monkeypatch.setattr(kernel, "mkdtemp", lambda **_: str(scratch))
+    monkeypatch.setattr(runner, "mkdtemp", lambda **_: str(scratch))
     with Kernels(limit=60.0).kernel():
         writer = threading.Thread(target=write)
         writer.start()

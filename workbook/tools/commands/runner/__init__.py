@@ -1,10 +1,27 @@
-"""Notebooks that are run, rendered and exported: found by name, and read whatever the age of the format."""
+"""Notebooks that are run, rendered and exported: found by name, read whatever the age of the format, and their kernels.
 
+nbclient starts a kernel, keeps the timeout and ends the kernel. What is added here: the kernel is this interpreter's,
+the timeout is that of the whole notebook, and nothing is left behind, whatever the notebook has started.
+"""
+
+import asyncio
+import atexit
 import json
+import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from tempfile import mkdtemp
+from threading import Lock
+from typing import Any, TypeVar
+from uuid import uuid4
 
 from workbook.base.files import NOTEBOOKS
 from workbook.base.values import did_you_mean, quoted
@@ -121,3 +138,179 @@ def cell_named(source: str) -> str:
     """Names the cell with this code by its first line: numbers shift where papermill inserts a cell."""
     lines = source.strip().splitlines() or [""]
     return f"the cell that begins {quoted(lines[0])}"
+
+
+Item = TypeVar("Item")
+
+KERNEL_NAME = "python3"
+
+
+class Kernels:
+    """Kernels that work side by side, at most two at once, and that end together.
+
+    Args:
+        limit: seconds that one notebook may take as a whole, from the start of its kernel.
+        env: the environment of each kernel; None takes that of this process.
+
+    Attributes:
+        stopped: `stop` was called.
+    """
+
+    def __init__(self, *, limit: float, env: Mapping[str, str] | None = None) -> None:
+        self.limit = limit
+        self.env = env
+        self.stopped = False
+        self._pids: set[int] = set()
+        self._lock = Lock()
+
+    @contextmanager
+    def kernel(self) -> Iterator[dict[str, Any]]:
+        """The options with which nbclient runs one notebook; no process and no temporary file outlives the block."""
+        until = time.monotonic() + self.limit
+        # The kernel's own directory for temporary files. It holds the file with the kernel's ports and signing key,
+        # and those of kernels that the notebook started itself and can no longer end.
+        scratch = Path(mkdtemp(prefix="workbook-kernel-"))
+        started: list[int] = []
+        try:
+            yield {
+                "kernel_name": KERNEL_NAME,
+                "kernel_manager_class": self._manager_class(scratch, started),
+                "timeout_func": lambda _cell: max(until - time.monotonic(), 0.1),
+                "shutdown_kernel": "immediate",
+            }
+        finally:
+            for pid in started:
+                _kill(pid)
+                self._pids.discard(pid)
+            _remove(scratch)
+
+    def _manager_class(self, scratch: Path, started: list[int]) -> type[Any]:
+        """A kernel manager that starts this interpreter, and notes the process id in `started`.
+
+        What the kernel's process itself prints is dropped: it is no output of the notebook, and may hold anything.
+        """
+        from ipykernel.kernelspec import get_kernel_dict  # heavy: only when a notebook runs
+        from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+        from jupyter_client.manager import AsyncKernelManager
+
+        kernels = self
+
+        class ThisInterpreter(KernelSpecManager):
+            def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+                return KernelSpec(name=kernel_name, **get_kernel_dict())
+
+        class Managed(AsyncKernelManager):
+            def __init__(self, **options: Any) -> None:
+                super().__init__(**options, kernel_spec_manager=ThisInterpreter())
+                self.connection_file = str(scratch / f"kernel-{uuid4()}.json")
+                # Free ports are looked for before the kernel takes them, and another program may be quicker. A socket
+                # in the kernel's own directory is nobody else's; where its path is too long for one, ports it is.
+                if hasattr(socket, "AF_UNIX") and len(self.connection_file) < 90:
+                    self.transport = "ipc"
+
+            async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]  # its stubs forget async
+                quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+                env = {**(os.environ if kernels.env is None else kernels.env), "TMPDIR": str(scratch)}
+                env["WORKBOOK_UNATTENDED"] = "1"  # no learner: a copy's progress stays as it is
+                await super().start_kernel(**quiet, env=env, **options)
+                if pid := getattr(self.provisioner, "pid", None):
+                    started.append(pid)
+                    kernels.add(pid)
+
+        return Managed
+
+    def add(self, pid: int) -> None:
+        """A kernel has started: `stop` ends it, and it ends at once where that was called."""
+        with self._lock:
+            self._pids.add(pid)
+            if self.stopped:
+                _kill(pid)
+
+    def stop(self) -> None:
+        """End every kernel, and every one that is about to start."""
+        with self._lock:
+            self.stopped = True
+            for pid in self._pids:
+                _kill(pid)
+
+    def execute(self, notebook: Any, **options: Any) -> None:
+        """Run the cells of a notebook in place.
+
+        Args:
+            notebook: of nbformat.
+            options: of nbclient.
+
+        Raises:
+            Exception: whatever nbclient raises.
+        """
+        from nbclient import NotebookClient  # heavy
+
+        with self.kernel() as kernel:
+            client = NotebookClient(notebook, timeout=self.limit, **kernel, **options)
+            try:
+                client.execute()
+            finally:
+                # nbclient's own handler stays where a kernel never answered, and raises when the process ends
+                atexit.unregister(client._cleanup_kernel)  # noqa: SLF001
+
+    def each(self, work: Callable[[Item], Any], items: Sequence[Item], done: Callable[[Any], None]) -> None:
+        """Call `work(item)` on threads, two at once, and `done(result)` on this thread as each ends.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C; every kernel has ended by then, and `done` got the results that there are.
+        """
+        jobs: set[Future[Any]] = set()
+        with ThreadPoolExecutor(min(2, os.cpu_count() or 1), thread_name_prefix="notebook") as pool:
+            try:
+                jobs |= {pool.submit(_with_own_loop, work, item) for item in items}
+                for job in as_completed(tuple(jobs)):
+                    jobs.discard(job)
+                    done(job.result())
+            except BaseException:
+                self.stop()
+                pool.shutdown(cancel_futures=True)
+                for job in jobs:
+                    # an exception of a job whose kernel was killed is a consequence of the interrupt, so it is dropped
+                    if not job.cancelled() and job.exception() is None:
+                        done(job.result())
+                raise
+
+
+def _kill(pid: int) -> None:
+    """End a kernel's process, which leads a group, and everything that it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL) if hasattr(os, "killpg") else os.kill(pid, signal.SIGTERM)
+
+
+def _remove(scratch: Path) -> None:
+    # A kernel that the notebook started itself notices within a second that its parent has ended, and writes there
+    # until then: a directory that cannot be removed at the first try can be removed a moment later.
+    until = time.monotonic() + 5.0  # seconds
+    while scratch.exists() and time.monotonic() < until:
+        shutil.rmtree(scratch, ignore_errors=True)
+        time.sleep(0.1 if scratch.exists() else 0)
+
+
+def _with_own_loop(work: Callable[[Item], Any], item: Item) -> Any:
+    from jupyter_core.utils import ensure_event_loop  # arrives with the kernels
+
+    loop = ensure_event_loop()
+    try:
+        return work(item)
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+def one_plus_one() -> str:
+    """What a fresh kernel says that 1 + 1 is.
+
+    Raises:
+        Exception: whatever kept the kernel from starting or answering.
+    """
+    from nbformat.v4 import new_code_cell, new_notebook  # heavy
+
+    notebook = new_notebook(cells=[new_code_cell("1 + 1")])  # type: ignore[no-untyped-call]
+    kernels = Kernels(limit=60.0)
+    kernels.each(kernels.execute, [notebook], lambda _: None)
+    return str(notebook.cells[0].outputs[0].data["text/plain"])

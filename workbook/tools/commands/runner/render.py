@@ -11,8 +11,7 @@ from workbook.base.secrecy import Secrets
 from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.editions import EDITION, Edition, exercise_cells, fill_in
 from workbook.lessons.exercises.model import EXERCISE_MIMETYPE, ExerciseState
-from workbook.tools.commands.runner import cell_named, one_line, read_notebook, without_widgets
-from workbook.tools.commands.runner.kernel import KERNEL_NAME, Kernels
+from workbook.tools.commands.runner import KERNEL_NAME, Kernels, cell_named, one_line, read_notebook, without_widgets
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,7 @@ from workbook.lessons.exercises.model import EXERCISE_MIMETYPE
 from workbook.lessons.lesson import CHECK_MIMETYPE
 from workbook.lessons.parameters import Parameters, Source
 from workbook.tools.commands import make_folder
-from workbook.tools.commands.runner import cell_named, harmless, notebooks_dir, one_line, select
-from workbook.tools.commands.runner.kernel import Kernels
+from workbook.tools.commands.runner import Kernels, cell_named, harmless, notebooks_dir, one_line, select
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.output import JUnitCase, JUnitSuite, junit
 from workbook.tools.harness.report import About, CaseRecord, RunRecord, to_json

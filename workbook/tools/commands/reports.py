@@ -1,18 +1,21 @@
-"""`preflight`, with `allowlist-request` below it: the project's files, before a build."""
+"""What leaves a report without a back end or an app: `preflight`, `sweep`, and what changed, by `compare`."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbook.base.files import explain_failure
 from workbook.base.terminal import say
-from workbook.errors import ExitCode, ParameterError
+from workbook.errors import ConfigurationError, ExitCode, ParameterError
 from workbook.tools.commands import add, add_case_options, list_cases, read_baseline, show, write_baseline
 
 if TYPE_CHECKING:
@@ -55,6 +58,8 @@ exit codes:
     _add_files(parser)
     parser.add_argument("--store-id", default="", metavar="ID", help="the store's number of platform B's app")
     parser.add_argument("--json", action="store_true", dest="as_json", help="write it as JSON, for preflight --sent")
+    _add_sweep(commands)
+    _add_compare(commands)
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
@@ -126,10 +131,9 @@ def _pattern(text: str, names: Iterable[str]) -> str:
 def request(options: argparse.Namespace) -> int:
     """Print the request; name what it lacks."""
     from workbook.tools.preflight.gradle import read_build
-    from workbook.tools.preflight.profiles import request_platform_b
     from workbook.tools.preflight.project import read_project
     from workbook.tools.preflight.run import read_signing
-    from workbook.tools.preflight.signing import allowlist_request
+    from workbook.tools.preflight.signing import allowlist_request, request_platform_b
     from workbook.tools.preflight.targets import read_targets
 
     run = _run(options)
@@ -190,3 +194,94 @@ def _print_request(rows: Collection[Mapping[str, str]], rows_b: Collection[Mappi
             f"  at the scheme   associated application identifier {row['associatedApplicationIdentifier']}, "
             f"associated store identifier {row['storeId']}"
         )
+
+
+def _add_sweep(commands: Any) -> None:
+    closing = """\
+exit codes:
+  0    no failure: your choices add none to what the ordinary ones have in the same surroundings
+  1    failures were found
+  2    the matrix or an option is wrong, or something that is needed is not installed
+
+Killed or stopped, the same command goes on where it was. Without a file it plays the workbook's own matrix.
+"""
+    parser = add(commands, "sweep", sweep, "play every combination of a matrix and find what fails", closing)
+    parser.add_argument("matrix", nargs="?", type=Path, metavar="MATRIX.toml", help="the matrix")
+    parser.add_argument("--print", action="store_true", dest="as_toml", help="print the workbook's own matrix")
+    parser.add_argument("--out", type=Path, default=Path("sweep"), metavar="DIR", help="where rows and summary go")
+    parser.add_argument("--limit", type=int, default=0, metavar="N", help="play N combinations, spread over all")
+    parser.add_argument("--app", default="", metavar="MODULE:NAME", help="your fetchOpc, or your delegate's class")
+    parser.add_argument("--handler", dest="own", default="", metavar="MODULE:CLASS", help="your extension's handler")
+    parser.add_argument("--patience", type=float, default=2.0, metavar="N", help="your code hangs after N seconds (2)")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="processes; one a core")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="play on the Dask cluster of this scheduler")
+
+
+def sweep(options: argparse.Namespace) -> int:
+    """Play, summarise, and say what failed."""
+    from importlib.util import find_spec
+
+    from workbook.base.files import explain_failure, pip_line
+    from workbook.base.values import number, whole
+    from workbook.tools.sweep import matrix as matrices
+
+    if options.as_toml:
+        say(Path(matrices.__file__).with_name("matrix.toml").read_text("utf-8"))
+        return ExitCode.OK
+    if options.scheduler and find_spec("distributed") is None:
+        raise ConfigurationError(f"--scheduler needs Dask, which is not installed: {pip_line('dask')}")
+    from workbook.tools.sweep.run import open_cluster, open_pool, summarise, sweep
+
+    workers = whole("--workers", options.workers, least=1, most=256)
+    matrix = matrices.read_matrix(
+        options.matrix,
+        app=options.app,
+        handler=options.own,
+        limit=whole("--limit", options.limit, least=0, most=10_000_000),
+        patience=number("--patience", options.patience, least=0.1, most=60, unit="seconds"),
+    )
+    open_executor = partial(open_cluster, options.scheduler) if options.scheduler else partial(open_pool, workers)
+    with explain_failure("The sweep cannot be written", "Make room, and start it again: it goes on where it was."):
+        played, seconds = sweep(matrix, options.out, open_executor)
+        document = summarise(matrix, options.out, played, seconds)
+    for kind in document["failures"]:
+        values = ", ".join(f"{name} = {value}" for name, value in kind["smallest"].items()) or "-"
+        say(f"FAIL  {kind['kind']}")
+        say(f"      {kind['rows']} rows; smallest: {values}\n      {kind['replay']}")
+    count, rows = len(document["failures"]), document["rows"]
+    kinds = "no failure" if not count else f"{count} {'kind' if count == 1 else 'kinds'} of failure"
+    say(f"{kinds} in {rows:,} combinations; {played:,} played in {seconds:.0f} s; see {options.out / 'index.html'}")
+    return ExitCode.FAILED if count else ExitCode.OK
+
+
+def _add_compare(commands: Any) -> None:
+    codes = """\
+A report is a file or its folder: conform.json (conform, conform app, preflight), run.json, sweep.json, or what
+workbook drift --json printed. Both are of one kind.
+
+exit codes:
+  0  nothing got worse; a case that the older report does not know is never worse by itself
+  1  something did: newly failing, or no longer decided
+  2  a file is no report, or the two are of different kinds"""
+    parser = add(commands, "compare", compare, "what changed between two reports of one kind", codes)
+    parser.add_argument("old", type=Path, metavar="OLD", help="a report, or its folder")
+    parser.add_argument("new", type=Path, metavar="NEW", help="a later one of the same kind")
+    parser.add_argument("--format", choices=["text", "markdown"], default="text", help="default: %(default)s")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write it there instead of printing it")
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Print or write what changed between two reports."""
+    from workbook.base.files import write_whole
+    from workbook.tools.harness.compare import compare_reports
+    from workbook.tools.harness.report import read_report, report_file
+
+    changes = compare_reports(*(read_report(report_file(path)) for path in (options.old, options.new)))
+    made = changes.to_markdown() if options.format == "markdown" else changes.text()
+    if options.out is None:
+        say(made)
+        return changes.exit_code
+    with explain_failure(f"--out {str(options.out)!r} cannot be written"):
+        write_whole(options.out, made)
+    say(f"{changes.headline} See {options.out}")
+    return changes.exit_code

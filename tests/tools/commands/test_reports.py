@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.tools.commands.preflight import _pattern
+from workbook.tools.commands.reports import _pattern
 
 NAMES = ("preflight.plist.version", "preflight.plist.storyboard", "preflight.signing")
 
