@@ -110,7 +110,7 @@ def test_every_line_runs_as_it_stands_and_a_second_run_compares_with_the_first(r
     for line in lines(GITHUB):
         code, told = run(line)
         assert code == 0, f"{line}\n{told}"
-    assert not (folder / "changes.md").exists()  # there was no last run
+    assert not (folder / "changes.txt").exists()  # there was no last run
     for name in ("conform/conform.sarif", "preflight/preflight.sarif", "report/junit.xml"):
         assert (folder / name).is_file()
         assert (folder / "last" / name).is_file()

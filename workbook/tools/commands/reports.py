@@ -266,7 +266,6 @@ exit codes:
     parser = add(commands, "compare", compare, "what changed between two reports of one kind", codes)
     parser.add_argument("old", type=Path, metavar="OLD", help="a report, or its folder")
     parser.add_argument("new", type=Path, metavar="NEW", help="a later one of the same kind")
-    parser.add_argument("--format", choices=["text", "markdown"], default="text", help="default: %(default)s")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write it there instead of printing it")
 
 
@@ -274,14 +273,13 @@ def compare(options: argparse.Namespace) -> int:
     """Print or write what changed between two reports."""
     from workbook.base.files import write_whole
     from workbook.tools.harness.compare import compare_reports
-    from workbook.tools.harness.report import read_report, report_file
+    from workbook.tools.harness.report import read_report
 
-    changes = compare_reports(*(read_report(report_file(path)) for path in (options.old, options.new)))
-    made = changes.to_markdown() if options.format == "markdown" else changes.text()
+    changes = compare_reports(read_report(options.old), read_report(options.new))
     if options.out is None:
-        say(made)
+        say(changes.text())
         return changes.exit_code
     with explain_failure(f"--out {str(options.out)!r} cannot be written"):
-        write_whole(options.out, made)
+        write_whole(options.out, changes.text())
     say(f"{changes.headline} See {options.out}")
     return changes.exit_code

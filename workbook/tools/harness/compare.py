@@ -9,7 +9,6 @@ from workbook.errors import ExitCode, ParameterError
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.report import FAILING, CaseRecord, RunRecord
 from workbook.views.table import clean, wrap
-from workbook.views.templates import fill
 
 
 class CaseChange(StrEnum):
@@ -121,10 +120,6 @@ class ReportComparison:
                     names = [clean(other.name) for other in others[:3]] + (["…"] if len(others) > 3 else [])
                     lines.append(f"    and {len(others)} more: {', '.join(names)}")
         return "\n".join(lines) + "\n"
-
-    def to_markdown(self) -> str:
-        """The same as Markdown."""
-        return fill("tools/harness/compare.md", comparison=self, alike=alike)
 
 
 def alike(cases: Iterable[Changed]) -> list[list[Changed]]:

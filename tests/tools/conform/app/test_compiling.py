@@ -14,8 +14,7 @@ from workbook.errors import ConfigurationError, NotInstalledError
 from workbook.tools.conform.app import compiling
 from workbook.tools.conform.app.cases import APP_CASES
 from workbook.tools.conform.app.compiling import Toolchain, compiled, files_of
-from workbook.tools.conform.app.run import load_app, of_file, started_by
-from workbook.tools.conform.app.stage import AppRun
+from workbook.tools.conform.app.run import load_app, started_by
 
 APPS = FIXTURES / "apps"
 ERRORS = """\
@@ -161,13 +160,3 @@ def test_without_kotlin_an_app_of_ones_own_is_told_what_to_install(tmp_path: Pat
     (tmp_path / "app.toml").write_text('name = "mine"\n[kotlin]\nsources = ["AddCard.kt"]\nmain = "MainKt"\n', "utf-8")
     with pytest.raises(NotInstalledError, match=r"Kotlin's compiler and Java are not installed: pip install .*kotlin"):
         wb.conform_app(tmp_path / "app.toml")
-
-
-@pytest.mark.parametrize(
-    ("routes", "taken"), [("", ["get", "post"]), ('[get]\npath = "/a/{id}"\n[post]\nsdk_output = "/o"\n', ["post"])]
-)
-def test_a_route_that_the_file_does_not_name_is_told(tmp_path: Path, routes: str, taken: list[str]) -> None:
-    (tmp_path / "app.toml").write_text(f'name = "mine"\n[start]\ncommand = "true"\n{routes}', "utf-8")
-    told = of_file(tmp_path / "app.toml", AppRun()).taken
-    assert [sentence.partition("]")[0] for sentence in told] == [f"app.toml names no path of [{name}" for name in taken]
-    assert all("/cards/{id}/" in sentence for sentence in told)

@@ -13,7 +13,6 @@ from workbook.tools.conform.back_end.findings import (
     GIVE_BACK,
     PlainFailure,
     common_causes,
-    first_call,
     place_of,
     plain_attempt,
     why_not,
@@ -289,12 +288,6 @@ def test_a_plain_call_that_fails_is_the_configuration_s_fault_or_the_back_end_s(
     runner = Runs({"platform A": [attempt, attempt]}, {"platform A": OWN[0]})
     (failure,), _alive = asyncio.run(plain_attempt(runner))
     assert failure.by_configuration is not fits
-
-
-def test_the_first_call_is_a_get_with_the_first_app():
-    runner = Runs({"platform A": [WELL]}, dict(zip(("platform A", "platform B"), OWN, strict=True)))
-    assert asyncio.run(first_call(runner)) is WELL
-    assert runner.asked == [("relay.plain.call", ["GET"], (CARD,), "platform A")]
 
 
 @pytest.mark.parametrize(

@@ -159,11 +159,6 @@ def of_file(path: Path, run: AppRun) -> AppRun:
         desk=form.desk_factor,
         name=form.name,
         file=str(path),
-        taken=tuple(
-            f"{path.name} names no path of [{name}]: {operation.path} is taken, the route of the sample back ends."
-            for name, operation in (("get", surface.get), ("post", surface.post))
-            if "path" not in getattr(form, name).model_fields_set
-        ),
         command=shlex.join(["workbook", "conform", "app", str(path)]),
     )
 
@@ -208,8 +203,6 @@ def conform_app(run: AppRun, progress: RunProgress | None = None, stopping: Stop
         stopping: handles Ctrl-C until the caller has written the reports; None handles it until the run ends.
     """
     progress = progress or RunProgress()
-    for sentence in run.taken:
-        progress.say(sentence)
     process = WalletRun(run, progress) if run.platform == "B" else _AppProcess(run, progress)
     began = monotonic()
     progress.begin(len(run.cases))

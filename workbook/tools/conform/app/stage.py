@@ -35,7 +35,6 @@ class AppRun(CaseOptions[c.AppCase]):
         desk: how many times slower than this machine a phone is taken to be (assumed).
         name: of the app, for the report.
         file: the configuration's path; empty where there is none.
-        taken: sentences about routes that the configuration does not name.
     """
 
     cases: Sequence[c.AppCase] = field(default_factory=lambda: tuple(c.APP_CASES.values()))
@@ -49,7 +48,6 @@ class AppRun(CaseOptions[c.AppCase]):
     desk: float = 4.0
     name: str = "your app"
     file: str = ""
-    taken: tuple[str, ...] = ()
 
 
 # Seconds that an action may take; a machine may be busy with other things (assumed).

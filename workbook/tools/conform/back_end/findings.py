@@ -4,7 +4,7 @@ import json
 import re
 from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
 from time import monotonic, time
@@ -34,7 +34,6 @@ PLAIN_ATTEMPT = model.back_end_case(
     all_of(),
     model.ATTEMPT_ALONE,
 )
-FIRST_CALL = replace(PLAIN_ATTEMPT, name="relay.plain.call", script=model.CaseScript((model.AppCall(GET),), alone=True))
 # What to check where a back end answers with this status and asks the API nothing.
 HINTS = {
     401: "Is the session valid, and what comes before it (prefix)?",
@@ -120,12 +119,6 @@ async def plain_attempt(runner: CaseRunner) -> tuple[tuple[PlainFailure, ...], b
         ]
     runner.plain_works = not failures
     return tuple(failures), alive
-
-
-async def first_call(runner: CaseRunner) -> Seen:
-    """One GET with the first platform's app."""
-    target = runner.target
-    return await runner.run(FIRST_CALL, target.cardholders[0].cards[:1], next(iter(target.surfaces)))
 
 
 def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.case_runner import CaseRunner
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import Config
-from workbook.tools.conform.back_end.findings import PlainFailure, common_causes, first_call, plain_attempt
+from workbook.tools.conform.back_end.findings import PLAIN_ATTEMPT, PlainFailure, common_causes, plain_attempt
 from workbook.tools.conform.back_end.model import BackEndCase, BackEndResult, Broke
 from workbook.tools.conform.back_end.schedule import run_cases, without
 from workbook.tools.harness.model import CaseOptions, RunFinding, Verdict
@@ -115,10 +115,11 @@ class Launcher:
 
     async def _first_call(self, runner: CaseRunner, seconds: float) -> None:
         """Call until something comes of it, because a person may still be starting the back end with the values."""
+        target = self.target
         until = monotonic() + seconds
         while (left := until - monotonic()) > 0:
             self._progress.wait(left)
-            seen = await first_call(runner)
+            seen = await runner.run(PLAIN_ATTEMPT, target.cardholders[0].cards[:1], next(iter(target.surfaces)))
             no_tls = any(call.broke in (Broke.UNTRUSTED, Broke.NO_TLS) for call in seen.calls)
             if seen.arrived or no_tls or all(call.succeeded for call in seen.calls):  # waiting changes no certificate
                 return
