@@ -266,23 +266,21 @@ def read_report(path: Path) -> RunRecord:
     Raises:
         ConfigurationError: it cannot be read, or is no report; or the folder has none or several.
     """
-    file = report_file(path)
+    file = _report_file(path) if path.is_dir() else path
     return from_json(read_named(file, 256 * 1_048_576, "Name the report of a run, or its folder."), repr(str(file)))
 
 
-def report_file(path: Path) -> Path:
-    """The file itself, or the only report in a folder.
+def _report_file(folder: Path) -> Path:
+    """The only report in a folder.
 
     Raises:
         ConfigurationError: the folder has none, or several.
     """
-    if not path.is_dir():
-        return path
-    reports = [path / name for name in JSON_FILES if (path / name).is_file()]
+    reports = [folder / name for name in JSON_FILES if (folder / name).is_file()]
     if len(reports) == 1:
         return reports[0]
     has = f"several reports: {', '.join(file.name for file in reports)}" if reports else "no report"
-    raise ConfigurationError(f"{str(path)!r} has {has}. Name one file: {', '.join(JSON_FILES)}.")
+    raise ConfigurationError(f"{str(folder)!r} has {has}. Name one file: {', '.join(JSON_FILES)}.")
 
 
 # What no report may hold, besides keys: sessions and opaque data.
