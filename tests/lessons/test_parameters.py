@@ -16,7 +16,6 @@ def test_the_defaults_simulate():
         "variant_a": "from-0.4.0",
         "variant_b": "later",
         "seed": 7,
-        "sdk_output_file": None,
         "strict": False,
     }
 
@@ -29,7 +28,6 @@ def test_everything_can_be_given_as_text():
         "variant_a": "before-0.4.0",
         "variant_b": "earlier",
         "seed": "0042",
-        "sdk_output_file": "out.txt",
         "strict": "True",
     }
     parameters = Parameters.from_strings(texts)
@@ -65,10 +63,9 @@ def test_a_key_is_refused_and_not_echoed(name):
         ({"payment_instrument_id": ""}, "not empty"),
         ({"payment_instrument_id": " 1"}, "outer spaces"),
         ({"base_url": "https://example.org"}, "while source is 'simulated'"),
-        ({"sdk_output_file": "out.txt"}, "while source is 'simulated'"),
         ({"source": "api", "base_url": "example.org"}, "neither the scheme https nor http"),
         ({"source": "api", "base_url": "https://[::1"}, "no valid host and port"),
-        ({"source": "api", "sdk_output_file": ""}, "not empty"),
+        ({"source": "api", "base_url": ""}, "not empty"),
     ],
 )
 def test_a_wrong_value_says_what_is_allowed(values, told):

@@ -2,14 +2,13 @@
 
 import pytest
 
-from workbook.api.opaque import SdkOutput
-from workbook.errors import ApiStatusError, ConfigurationError, OpaqueDataError, ParameterError
+from workbook.errors import ApiStatusError, ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.flows.trace import Kind
 from workbook.lessons.session import NotPossible, session
 from workbook.play.platform_a import CardAddress
-from workbook.simulation.seal import Content, Seal
+from workbook.simulation.seal import Seal
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
 from workbook.tools.mockserver.server import running
@@ -162,41 +161,10 @@ def test_a_real_get_that_fails_ends_the_walk(real):
     assert [finding.rule for finding in run.findings] == ["GAP-1"]
 
 
-def test_a_real_post_needs_a_file(real):
+def test_no_real_post_is_made(real):
     posted = real().post()
     assert isinstance(posted, NotPossible)
-    assert "sdk_output_file" in repr(posted)
-    assert repr(posted).startswith("Not possible here: ")
-
-
-@pytest.mark.rule("API-2", "API-7")
-@pytest.mark.parametrize(("serial", "ending"), [(1, ""), (2, "\n"), (3, "\r\n")])
-def test_a_real_post_sends_the_files_text_without_its_last_line_break(real, tmp_path, serial, ending):
-    text = Seal(99).close(Content.OUTPUT, ID, serial, attempt=serial)
-    path = tmp_path / "output.txt"
-    path.write_bytes((text + ending).encode())
-    opened = real(sdk_output_file=str(path))
-    assert opened.sdk_output() == SdkOutput(text)
-    assert Seal(99).open(opened.post().sdk_input.text).content == "opc"
-
-
-BAD_FILES = {
-    "missing": (None, ConfigurationError, "No such file"),
-    "not UTF-8": (b"\xff\xfe", ConfigurationError, "no UTF-8 text"),
-    "too large": (b"x" * 1_048_577, ConfigurationError, "larger than 1,048,576 bytes"),
-    "empty": (b"", OpaqueDataError, "is empty"),
-    "a line break only": (b"\n", OpaqueDataError, "is empty"),
-}
-
-
-@pytest.mark.parametrize("name", BAD_FILES)
-def test_a_file_that_cannot_be_used_is_explained(real, tmp_path, name):
-    content, kind, why = BAD_FILES[name]
-    path = tmp_path / "output.txt"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(kind, match=why):
-        real(sdk_output_file=str(path)).post()
+    assert repr(posted).startswith("Not possible here: the POST is not made: only the SDK on a device")
 
 
 @pytest.mark.rule("REL-2", "REL-3")

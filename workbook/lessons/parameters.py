@@ -37,7 +37,6 @@ class Parameters:
         variant_a: which variant of platform A, by name.
         variant_b: which variant of platform B, by name.
         seed: determines everything that the simulation makes up, 0 to 2**32 - 1.
-        sdk_output_file: path of a file with a real sdkOutput, only with `source="api"`.
         strict: whether the lesson's last cell raises the checks that failed.
 
     Raises:
@@ -50,7 +49,6 @@ class Parameters:
     variant_a: str = "from-0.4.0"
     variant_b: str = "later"
     seed: int = 7
-    sdk_output_file: str | None = None
     strict: bool = False
 
     def __post_init__(self) -> None:
@@ -69,16 +67,14 @@ class Parameters:
             raise ParameterError(
                 f"payment_instrument_id is {quoted(card)}; allowed: at most 1000 characters, as the API gave it."
             )
-        for name, value in (("base_url", self.base_url), ("sdk_output_file", self.sdk_output_file)):
-            if value is None:
-                continue
-            if self.source is Source.SIMULATED:
-                raise ParameterError(
-                    f"{name} was given while source is 'simulated', where it means nothing. "
-                    f"Give source='api' as well, or leave {name} out."
-                )
-            _text(name, value)
-        if self.base_url is not None and (why := wrong_url(self.base_url.rstrip("/"))):
+        if self.base_url is None:
+            return
+        if self.source is Source.SIMULATED:
+            raise ParameterError(
+                "base_url was given while source is 'simulated', where it means nothing. "
+                "Give source='api' as well, or leave base_url out."
+            )
+        if why := wrong_url(_text("base_url", self.base_url).rstrip("/")):
             raise ParameterError(
                 f"base_url {why}. Give one such as https://host or http://127.0.0.1:8000; it is saved in the file."
             )

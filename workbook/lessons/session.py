@@ -1,8 +1,8 @@
 """The session: one explicit choice of where activation data comes from, and all that can be done with it.
 
-With `source="simulated"` everything is simulated. With `source="api"` the GET is real. The POST is real only with an
-sdkOutput from `sdk_output_file`, because only the SDK on a device can make one that the API accepts. What happens on
-the phone stays simulated. Settings in the environment never switch the source; they supply the address and the key.
+With `source="simulated"` everything is simulated. With `source="api"` the GET is real. There is no real POST, because
+only the SDK on a device can make an sdkOutput that the API accepts. What happens on the phone stays simulated. Settings
+in the environment never switch the source; they supply the address and the key.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ import os
 import sys
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData, Settings, build_get, build_post
-from workbook.base.files import read_named
 from workbook.base.secrecy import MASK
 from workbook.base.values import choice, quoted
 from workbook.errors import ActivationDataError, ConfigurationError, ParameterError
@@ -57,7 +55,7 @@ WHAT_IS_REAL = {
     },
     Source.API: {
         "GET": "real: sent to the API with your key",
-        "POST": "real only with sdk_output_file: only the SDK on a device makes an sdkOutput",
+        "POST": "not made: only the SDK on a device makes an sdkOutput; session.client.post(ID, OUTPUT) sends one",
         "SDK, wallet": "simulated: they need a store build, a live card and a phone (sdk-b)",
         "after the GET": "a play goes on with the simulator's own data; the real sdkInput is not used",
     },
@@ -164,31 +162,14 @@ class Session:
         return self.client.get(self.payment_instrument_id)
 
     def post(self) -> ActivationData | NotPossible:
-        """Make the POST with this session's sdkOutput (API-2), or say why it cannot be made.
+        """Make the POST with an sdkOutput of the SDK stand-in (API-2), or say why it cannot be made.
 
         Raises:
             ActivationDataError: the API gave no activation data.
         """
-        output = self.sdk_output()
-        return output if isinstance(output, NotPossible) else self.client.post(self.payment_instrument_id, output)
-
-    def sdk_output(self) -> SdkOutput | NotPossible:
-        """An sdkOutput: from the SDK stand-in, or with a real API from `sdk_output_file`.
-
-        Raises:
-            ConfigurationError: the file cannot be read.
-        """
-        if not self.real:
-            return self._simulated_output()
-        if self.parameters.sdk_output_file is None:
+        if self.real:
             return NotPossible(f"the POST is {WHAT_IS_REAL[Source.API]['POST']}.")
-        again = "Name a text file that holds one sdkOutput."
-        path = Path(self.parameters.sdk_output_file)
-        try:
-            text = read_named(path, 1_048_576, again).decode()
-        except UnicodeDecodeError:
-            raise ConfigurationError(f"{str(path)!r} is no UTF-8 text. {again}") from None
-        return SdkOutput(text.removesuffix("\n").removesuffix("\r"))  # editors add a line break; the SDK does not
+        return self.client.post(self.payment_instrument_id, self._simulated_output())
 
     def wire(self, method: str = "GET", answer: str = "as it should be") -> Snapshot:
         """One request and its answer as they are on the wire; always simulated (API-1 to API-6, API-9).
@@ -362,7 +343,7 @@ def session(settings: dict[str, Any] | None = None, /, **parameters: Any) -> Ses
         settings: a lesson gives `globals()`, which holds the settings of its first cell. If they are refused, the
             lesson's name `session` stands for no session, so that no earlier one is used by mistake.
         parameters: `source` (`simulated` or `api`), `base_url`, `payment_instrument_id`, `variant_a`, `variant_b`,
-            `seed`, `sdk_output_file` and `strict`; each has a default, and everything is simulated by default.
+            `seed` and `strict`; each has a default, and everything is simulated by default.
 
     Raises:
         ParameterError: a parameter is unknown or its value is not allowed.

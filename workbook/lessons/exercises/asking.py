@@ -30,8 +30,8 @@ from workbook.lessons.exercises.model import (
 )
 from workbook.lessons.exercises.progress import PROGRESS, Progress, board_of, not_reached, post, progress_file, update
 from workbook.play.own_code import StoppedError, exception_words, own_line, within
-from workbook.views.html import View, join, tag, trust, unbroken
-from workbook.views.table import INK, Snapshot, Stack, paragraph, preformat, snapshot, statement, table
+from workbook.views.html import View, tag, trust, unbroken
+from workbook.views.table import INK, Stack, paragraph, preformat, snapshot, statement, table
 
 # The file name of a cell that is ours, so that it never hides a line of the learner's.
 OUR_CELL: Final = "the workbook's cell"
@@ -234,15 +234,6 @@ def keep(file: Path | None, change: Callable[[Progress], Progress]) -> str:
     return note
 
 
-def bar(done: int, total: int, seat: str) -> Snapshot:
-    """How many exercises are done, as a bar: 40 blocks as text, and the same as a picture."""
-    figures, full = f"{done} of {total} exercises done (seat {seat})", 40 * done // total
-    inside = tag("div", style=f"width:{100 * done / total:.1f}%;height:100%;background:{INK}")
-    box = f"width:24em;max-width:100%;height:0.8em;border:1px solid {INK}"
-    drawn = join(tag("div", inside, role="img", aria_label=figures, style=box), paragraph(figures))
-    return Snapshot(f"{'█' * full}{'░' * (40 - full)} {figures}", drawn)
-
-
 def how_far(file: Path | None) -> View:
     """How far the exercises of each lesson are, by this progress file; none is kept outside a learner's copy."""
     if file is None:
@@ -259,11 +250,13 @@ def how_far(file: Path | None) -> View:
         left = [each.minutes for each in exercises if states[each.id] is not ExerciseState.DONE]
         done, total = done + len(exercises) - len(left), total + len(exercises)
         rows.append((number, f"{len(exercises) - len(left)} of {len(exercises)}", f"{sum(left)} min", marks))
-    each = table(f"Exercises: {done} of {total} done", ("lesson", "done", "left", "each"), rows)
+    shown = table(f"Exercises: {done} of {total} done (seat {progress.seat})", ("lesson", "done", "left", "each"), rows)
     board = not_reached.get(file, "")
     post(file)  # once more
-    warning = [statement(f"The trainer's board was not reached: {board}. Nothing is lost; it is tried again.")]
-    return Stack((bar(done, total, progress.seat), *(warning if board else []), each))
+    if not board:
+        return shown
+    warning = statement(f"The trainer's board was not reached: {board}. Nothing is lost; it is tried again.")
+    return Stack((warning, shown))
 
 
 # Judging one answer.

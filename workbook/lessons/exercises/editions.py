@@ -27,7 +27,7 @@ from workbook.base.files import (
 )
 from workbook.base.values import quoted
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.lessons.exercises.model import LESSONS, Exercise, all_exercises, exercise_named, lesson
+from workbook.lessons.exercises.model import Exercise, all_exercises, exercise_named
 from workbook.lessons.exercises.progress import PROGRESS, Progress, progress_file, update
 from workbook.views.html import RULE_ID
 
@@ -59,18 +59,12 @@ def fill_in(notebook: Any, edition: Edition = Edition.LEARNER) -> Any:
         cells.append({**cell, "source": exercise.skeleton if edition is Edition.LEARNER else exercise.solution})
         if edition is Edition.INSTRUCTOR:
             cells.append(_note(f"notes-{found[2]}-{found[3]}", notes(exercise)))
-    if edition is Edition.INSTRUCTOR and (number := _number(notebook)) in LESSONS:
-        cells.insert(1, _note(f"notes-{number}", overview(number)))
     return {**notebook, "cells": cells}
 
 
 def exercise_cells(notebook: Any) -> list[Any]:
     """The cells in which exercises are answered, in order."""
     return [cell for cell in notebook["cells"] if cell.get("id", "").startswith("exercise-")]
-
-
-def _number(notebook: Any) -> str:
-    return next((cell["id"][9:11] for cell in exercise_cells(notebook)), "")
 
 
 def _note(cell_id: str, source: str) -> dict[str, Any]:
@@ -100,16 +94,6 @@ def notes(exercise: Exercise) -> str:
     return (
         f"**Instructor, {exercise.id} ({exercise.minutes} min).** {exercise.notes}\n\n"
         f"| common mistake | what the learner is told |\n|---|---|\n{rows}"
-    )
-
-
-def overview(number: str) -> str:
-    """A lesson's exercises and minutes, for the instructor."""
-    exercises = lesson(number).values()
-    rows = "\n".join(f"| {each.id} | {each.title} | {each.kind.value} | {each.minutes} |" for each in exercises)
-    return (
-        f"**Instructor:** {len(exercises)} exercises, {sum(each.minutes for each in exercises)} minutes.\n\n"
-        f"| id | exercise | kind | minutes |\n|---|---|---|---|\n{rows}"
     )
 
 

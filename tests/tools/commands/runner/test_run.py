@@ -184,7 +184,6 @@ def test_wrong_requests_run_nothing(books, tmp_path):
     books.add("00_one", "1", parameters="seed = 1")
     wrong = {
         "has the parameter variant_a": {"given": {"variant_a": "from-0.4.0"}},
-        "there is no file": {"given": {"source": "api", "sdk_output_file": "missing"}},
         "Did you mean 'seed'": {"given": {"sede": "1"}},
         "No notebook": {"names": ["zero"]},
         "above 0": {"limit": float("nan")},

@@ -495,7 +495,7 @@ def run(request: RunRequest) -> Report:
     """
     directory = notebooks_dir(request.notebooks)
     chosen = select(request.names, directory)
-    parameters = _parameters(request.given, chosen, directory)
+    parameters = _parameters(request.given, chosen)
     if not 0 < request.limit < float("inf"):
         raise ParameterError("--time-limit must be a number of seconds above 0.")
     if request.out.resolve() == directory:
@@ -540,15 +540,10 @@ def _again(request: RunRequest) -> str:
     return shlex.join(words)
 
 
-def _parameters(given: Mapping[str, Any], chosen: Sequence[Path], directory: Path) -> dict[str, Any]:
+def _parameters(given: Mapping[str, Any], chosen: Sequence[Path]) -> dict[str, Any]:
     """The given parameters as plain values; what every notebook would refuse is refused here, once."""
     parameters = Parameters.from_strings(given)
     values = parameters.as_papermill()
-    if (file := parameters.sdk_output_file) is not None:
-        if not Path(file).is_file():
-            raise ParameterError(f"sdk_output_file: there is no file {file!r}.")
-        # a relative path starts at the current directory; the kernel's own directory is that of the notebooks
-        values["sdk_output_file"] = os.path.relpath(file, directory)
     if parameters.source is Source.API:
         from workbook.lessons.session import Session  # brings the HTTP client
 
