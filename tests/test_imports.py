@@ -42,7 +42,7 @@ OWNERS = {
     },
     "httpcore": {"api/net.py", "tools/proxy/upstream.py"},
     "ipywidgets": {"lessons", "tools/conform/app/notebook.py"},
-    "pandas": {"flows/trace.py", "checks/durations.py"},
+    "pandas": {"checks/durations.py"},
     "papermill": {"tools/commands"},
     "httptools": {"tools/mockserver/server.py"},
     "tree_sitter": {"tools/preflight/parsing.py"},

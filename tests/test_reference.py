@@ -127,13 +127,13 @@ import workbook as wb
 session = wb.session()
 run = session.platform_a.play()
 live = [platform.live for platform in (session.platform_a, session.platform_b, session.wallet)]
-for call in (*live, session.platform_a.serve_phone, run.trace.to_frame, lambda: wb.show(run, "phone")):
+for call in (*live, session.platform_a.serve_phone, lambda: wb.show(run, "phone")):
     try: call()
     except wb.errors.ConfigurationError as error: print(error)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     lines = [line.split(" needs the package ") for line in done.stdout.splitlines()]
-    assert [name for name, _ in lines] == ["live()"] * 3 + ["serve_phone()", "to_frame()", "wb.show"]
+    assert [name for name, _ in lines] == ["live()"] * 3 + ["serve_phone()", "wb.show"]
     assert {rest.partition(", ")[2] for _, rest in lines} == {"which is not installed: pip install -e '.[lab]'"}
 
 

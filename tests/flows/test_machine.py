@@ -146,13 +146,3 @@ def test_rules_are_given_as_a_text_or_as_ids():
 def test_a_row_cannot_be_changed():
     with pytest.raises(FrozenInstanceError):
         GOOD[0].to = Door.GONE
-
-
-@pytest.mark.parametrize(("spec", "begins"), [("", "Machine("), ("md", "| in state |"), ("mermaid", "stateDiagram-v2")])
-def test_a_machine_formats_itself(spec, begins):
-    assert f"{door():{spec}}".startswith(begins)
-
-
-def test_an_unknown_form_is_refused_with_those_that_are_known():
-    with pytest.raises(DefinitionError, match=r"A machine has no form 'svg'. Known: md, mermaid."):
-        f"{door():svg}"

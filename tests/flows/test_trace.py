@@ -149,28 +149,6 @@ def test_records_are_selected_by_message_and_by_kind():
     assert [one.at for one, _ in trace.seen(m.AddTapped, Kind.REFUSED)] == [2.0]
 
 
-def test_a_frame_has_one_row_a_record_and_no_opaque_data():
-    trace = PlatformARun().walk()
-    frame = trace.to_frame()
-    assert len(frame) == len(trace)
-    assert [*frame.columns] == [
-        "at",
-        "kind",
-        "from",
-        "to",
-        "name",
-        "before",
-        "after",
-        "rules",
-        "attempt",
-        "deprecated",
-        "source",
-    ]
-    assert frame["name"].tolist() == [one.name for one in trace]
-    assert frame["rules"].iloc[0] == "FLOW-1 FLOW-2 FLOW-4 API-10"
-    assert len(Trace().to_frame()) == 0
-
-
 def test_time_is_rounded_to_microseconds():
     assert record(m.AddTapped(), 0.1 + 0.2).as_dict()["at"] == 0.3
     assert math.isclose(record(m.AddTapped(), 1 / 3).as_dict()["at"], 0.333333)

@@ -666,7 +666,7 @@ def everything(host):
     """Every text that can come of a run."""
     lines = sequence(host.trace)
     texts = [host.trace.to_jsonl(), *map(repr, host.trace), *map(str, check(host.trace)), repr(host), repr(host.phone)]
-    return "".join([*texts, lines.text(), repr(host.entries), host.trace.to_frame().to_string()])
+    return "".join([*texts, lines.text(), repr(host.entries)])
 
 
 def with_words(canary):

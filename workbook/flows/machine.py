@@ -123,15 +123,6 @@ class Machine:
     def __repr__(self) -> str:
         return f"Machine({self.name!r}, {len(self.states)} states, {len(self.rows)} rows)"
 
-    def __format__(self, spec: str) -> str:
-        """The table as text: `mermaid` for a state diagram, `md` for a table; otherwise the repr."""
-        if not spec:
-            return repr(self)
-        forms = {"md": markdown, "mermaid": mermaid}
-        if spec not in forms:
-            raise DefinitionError(f"A machine has no form {spec!r}. Known: {', '.join(forms)}.")
-        return forms[spec](self)
-
     @property
     def states(self) -> tuple[StrEnum, ...]:
         """Every state, in the order of its first mention."""
@@ -221,26 +212,6 @@ def _builder(command: type[Command]) -> Builder:
     get = attrgetter(*names)
     make: Callable[..., Command] = command
     return (lambda event: make(get(event))) if len(names) == 1 else (lambda event: make(*get(event)))
-
-
-# A machine's table as text that others can draw: Mermaid's state diagram, and a Markdown table.
-
-
-def mermaid(machine: Machine) -> str:
-    """A Mermaid `stateDiagram-v2`; an arrow is labelled with its event, a deprecated one is marked."""
-    lines = [
-        f"[*] --> {machine.initial.name}",
-        *(f"{state.name} : {state.value}" for state in machine.states),
-        *(f"{r.state.name} --> {r.to.name} : {r.event.__name__}{_mark(r)}" for r in machine.rows),
-        *(f"{state.name} --> [*]" for state in sorted(machine.final)),
-    ]
-    return "\n    ".join(["stateDiagram-v2", *lines])
-
-
-def markdown(machine: Machine) -> str:
-    """A Markdown table, one line a row, in the words of the pictures."""
-    head = "| in state | event | next state | then | rules |\n|---|---|---|---|---|"
-    return "\n".join([head, *map(markdown_row, machine.rows)])
 
 
 def markdown_row(row: Row) -> str:

@@ -16,14 +16,13 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.base.files import needs_lab
 from workbook.base.rules import Basis, bases
 from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
 from workbook.flows.messages import Message, MessageT
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 # The fields that hold opaque data, and its type.
@@ -195,15 +194,6 @@ class Trace:
     def to_jsonl(self) -> str:
         """One JSON object a line, keys in a fixed order, redacted."""
         return "".join(json.dumps(record.as_dict(), ensure_ascii=False) + "\n" for record in self._records)
-
-    @needs_lab("to_frame()")
-    def to_frame(self) -> pd.DataFrame:
-        """One row a record, for pandas (imported here and nowhere else in this module)."""
-        import pandas as pd  # heavy, and absent in a browser kernel
-
-        rows = [record.as_dict() | {"rules": " ".join(record.rules)} for record in self._records]
-        columns = ["at", "kind", "from", "to", "name", "before", "after", "rules", "attempt", "deprecated", "source"]
-        return pd.DataFrame(rows, columns=columns)
 
 
 # The calls of an extension's handler in a trace: what was called, what it did, what came of it, how long it took.

@@ -30,7 +30,7 @@ class Run:
     """What one play of a flow left behind.
 
     Attributes:
-        trace: every step, in order; `trace.to_frame()` is a pandas frame.
+        trace: every step, in order.
         machine: the flow's table of states and events.
         phone: the phone at the end; `phone.cards` are the ids in its wallet.
         card: the payment instrument id of the card that the cardholder adds.
