@@ -278,7 +278,7 @@ class Session:
         The same for the same number and seed, and simulated whatever the source.
 
         Args:
-            number: from 1 to 13; a trainer deals them with `workbook course incidents`.
+            number: from 1 to 13; `workbook course incidents` has the solutions, for a trainer.
 
         Returns:
             What phone and log show, with `answer(cause=..., owner=..., message=...)`.

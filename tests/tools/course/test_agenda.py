@@ -9,6 +9,7 @@ import pytest
 
 from workbook.base.files import NOTEBOOKS
 from workbook.errors import ParameterError
+from workbook.lessons.exercises.judges_incidents import CAUSES
 from workbook.lessons.exercises.model import ExerciseKind, exercise_named, lesson
 from workbook.tools.commands import cli
 from workbook.tools.course import agenda as agenda_module
@@ -127,3 +128,9 @@ def test_it_is_printed_and_written(tmp_path, capsys):
     assert printed.endswith(f"For the wall: {page}\n")
     assert max(map(len, printed.splitlines()[:-1])) <= 110
     assert page.read_text("utf-8") == agenda(60, "app", 570).html()
+
+
+def test_the_trainer_has_the_solution_of_each_incident(capsys):
+    assert cli.main(["course", "incidents"]) == 0
+    solutions = capsys.readouterr().out
+    assert all(cause in solutions for cause in CAUSES.values())

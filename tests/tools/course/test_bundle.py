@@ -3,7 +3,6 @@
 import errno
 import json
 import subprocess
-import sys
 import zipfile
 from hashlib import sha256
 from importlib.util import find_spec
@@ -12,7 +11,7 @@ import pytest
 
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.tools.commands import cli
-from workbook.tools.course.bundle import Target, _zipped, make_bundle, missing
+from workbook.tools.course.bundle import Target, _zipped, make_bundle
 
 WORLD = {
     "provisioning-workbook": ["alpha>=2; extra == 'lab'", "beta; sys_platform == 'win32' and extra == 'lab'", "core"],
@@ -56,40 +55,6 @@ def wheels(tmp_path):
     folder = tmp_path / "kept"
     folder.mkdir()
     return {name: wheel(folder, name, requires) for name, requires in WORLD.items()}
-
-
-@pytest.mark.parametrize(
-    ("platform", "python", "needed"),
-    [
-        ("windows", "3.12", {"alpha", "beta", "core", "gamma", "delta", "epsilon"}),
-        ("windows", "3.11", {"alpha", "beta", "core", "delta"}),
-        ("linux", "3.12", {"alpha", "core", "gamma", "epsilon"}),
-        ("macos", "3.11", {"alpha", "core"}),
-    ],
-)
-def test_what_is_missing_is_read_as_the_target_reads_it(wheels, platform, python, needed):
-    markers = Target.of(platform, python).markers
-    whole = [wheels[name] for name in ("provisioning-workbook", *needed)]
-    assert missing(whole, markers) == []
-    for name in needed:
-        lacking = missing([path for path in whole if path != wheels[name]], markers)
-        assert any(f"needs {name}" in each for each in lacking), name
-
-
-def test_a_wheel_that_is_too_old_is_as_good_as_none(wheels, tmp_path):
-    del wheels["alpha"]
-    old = wheel(tmp_path, "alpha", [], "1.9")
-    assert missing([*wheels.values(), old], Target.of("linux", "3.11").markers) == [
-        "provisioning-workbook needs alpha>=2"
-    ]
-
-
-def test_a_target_says_of_itself_what_its_python_does():
-    here = {"linux": "linux", "darwin": "macos", "win32": "windows"}[sys.platform]
-    markers = Target.of(here, "{}.{}".format(*sys.version_info)).markers
-    assert markers["sys_platform"] == sys.platform
-    assert markers["python_version"] == "{}.{}".format(*sys.version_info)
-    assert Target.of("windows", "3.13").markers["os_name"] == "nt"
 
 
 @pytest.mark.parametrize(
@@ -186,7 +151,6 @@ def test_a_full_disk_leaves_the_old_bundle(wheels, tmp_path, monkeypatch):
 
     monkeypatch.setattr("workbook.tools.course.bundle._resolved", lambda *_: [])
     monkeypatch.setattr("workbook.tools.course.bundle._download", lambda *_: None)
-    monkeypatch.setattr("workbook.tools.course.bundle.missing", lambda *_: [])
     monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
     with pytest.raises(ConfigurationError, match=r"cannot be written: No space left on device\."):
         make_bundle(out, Target.of("macos", "3.11"), wheels["core"], print)

@@ -6,6 +6,7 @@ Killed sweeps and clusters are the night's: tests/bench/sweep.py.
 import ast
 import json
 import re
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -80,7 +81,7 @@ def test_code_that_ends_its_process_costs_the_row_in_which_it_does(own_code):
 
 
 def test_code_that_hangs_or_exits_the_interpreter_becomes_a_row(own_code):
-    matrix = read_matrix(own_code / "matrix.toml", app="planted_code:hangs", patience=0.1)
+    matrix = replace(read_matrix(own_code / "matrix.toml", app="planted_code:hangs"), patience=0.1)
     second = [n for n in matrix.numbers() if matrix.combination(n)["card"] == "second"][:1]
     (row,) = play_chunk(matrix, second)
     assert "fetchOpc() had not ended" in row["failure"]

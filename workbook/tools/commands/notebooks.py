@@ -229,16 +229,7 @@ def _add_workshop(commands: Any) -> None:
     parser.add_argument(
         "--cache", type=Path, metavar="DIR", help="keep here what is fetched: then no network is needed"
     )
-    _add_incidents(commands)
-
-
-def _add_incidents(commands: Any) -> None:
-    parser = add(commands, "course incidents", incidents, "deal a failure to each seat, to be found and fixed")
-    parser.add_argument("--seed", required=True, metavar="CLASS", help="a name of the class; the same deals the same")
-    parser.add_argument("--seats", type=int, default=30, metavar="N", help="default: %(default)s")
-    parser.add_argument(
-        "--solutions", action="store_true", help="print cause and owner of each instead: not to project"
-    )
+    add(commands, "course incidents", incidents, "print cause and owner of each incident: not for the projector")
 
 
 def course(commands: Any, _options: argparse.Namespace) -> NoReturn:
@@ -293,9 +284,9 @@ def lite(options: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def incidents(options: argparse.Namespace) -> int:
-    """Print which incident each seat plays, or the solutions."""
-    from workbook.tools.course.agenda import handed_out, solved
+def incidents(_options: argparse.Namespace) -> int:
+    """Print the solutions."""
+    from workbook.tools.course import agenda
 
-    say((solved if options.solutions else handed_out)(options.seed, options.seats).text())
+    say(agenda.incidents().text())
     return ExitCode.OK

@@ -212,7 +212,6 @@ Killed or stopped, the same command goes on where it was. Without a file it play
     parser.add_argument("--limit", type=int, default=0, metavar="N", help="play N combinations, spread over all")
     parser.add_argument("--app", default="", metavar="MODULE:NAME", help="your fetchOpc, or your delegate's class")
     parser.add_argument("--handler", dest="own", default="", metavar="MODULE:CLASS", help="your extension's handler")
-    parser.add_argument("--patience", type=float, default=2.0, metavar="N", help="your code hangs after N seconds (2)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="processes; one a core")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="play on the Dask cluster of this scheduler")
 
@@ -222,7 +221,7 @@ def sweep(options: argparse.Namespace) -> int:
     from importlib.util import find_spec
 
     from workbook.base.files import explain_failure, pip_line
-    from workbook.base.values import number, whole
+    from workbook.base.values import whole
     from workbook.tools.sweep import matrix as matrices
 
     if options.as_toml:
@@ -238,7 +237,6 @@ def sweep(options: argparse.Namespace) -> int:
         app=options.app,
         handler=options.own,
         limit=whole("--limit", options.limit, least=0, most=10_000_000),
-        patience=number("--patience", options.patience, least=0.1, most=60, unit="seconds"),
     )
     open_executor = partial(open_cluster, options.scheduler) if options.scheduler else partial(open_pool, workers)
     with explain_failure("The sweep cannot be written", "Make room, and start it again: it goes on where it was."):

@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
 from itertools import groupby
-from random import Random
 from textwrap import fill as wrapped
 from typing import Any
 
 from workbook.base.files import NOTEBOOKS
-from workbook.base.values import lookup, whole
+from workbook.base.values import lookup
 from workbook.lessons.exercises.judges_incidents import CAUSES, acting, row_of_incident
 from workbook.lessons.exercises.model import Exercise, ExerciseKind, Mistake, lesson
 from workbook.views.html import RULE_ID
@@ -178,32 +177,8 @@ def _timed(slots: Iterable[Slot], starts: int, minutes: int, pauses: list[Slot])
         clock += slot.minutes
 
 
-# Incidents for a class: each seat gets its own, and neighbours never the same failure.
-
-
-def deal(seed: str, seats: int) -> list[int]:
-    """The numbers of the incidents, one for each seat; the same for the same seed.
-
-    All incidents are shuffled and dealt, then again, so one comes again only when every other one was dealt.
-
-    Raises:
-        ParameterError: there is no seat, or there are more than 100.
-    """
-    whole("seats", seats, least=1, most=100)
-    dice = Random(seed)  # noqa: S311  # a game
-    rounds = -(-seats // len(CAUSES))
-    return [number for _ in range(rounds) for number in dice.sample(range(1, len(CAUSES) + 1), len(CAUSES))][:seats]
-
-
-def handed_out(seed: str, seats: int) -> Table:
-    """What each seat plays: for the learners."""
-    rows = [(seat, f"session.incident({number})") for seat, number in enumerate(deal(seed, seats), 1)]
-    return table(f"Incidents for {seed}", ("seat", "play"), rows)
-
-
-def solved(seed: str, seats: int) -> Table:
-    """The solutions: for the trainer alone."""
-    rows_of_seats = [(seat, number, row_of_incident(number)) for seat, number in enumerate(deal(seed, seats), 1)]
-    rows = [(seat, number, CAUSES[row.number], acting(row), row.number) for seat, number, row in rows_of_seats]
-    head = ("seat", "incident", "cause", "owner", "row in symptoms.md")
-    return table(f"Solutions for {seed}: not for the projector", head, rows)
+def incidents() -> Table:
+    """The solutions of all incidents: for the trainer alone."""
+    numbered = [(number, row_of_incident(number)) for number in range(1, len(CAUSES) + 1)]
+    rows = [(number, CAUSES[row.number], acting(row), row.number) for number, row in numbered]
+    return table("Incidents: not for the projector", ("incident", "cause", "owner", "row in symptoms.md"), rows)

@@ -1,8 +1,7 @@
 """A bundle: all that a machine without a network needs to install the workbook with its extra `lab`, as one zip file.
 
 pip's own `--platform` chooses wheels for another machine, but reads a requirement's marker (`sys_platform == "win32"`)
-as of this one. So uv resolves for the target first, pip downloads exactly that, and before the zip is written every
-requirement of every wheel whose marker holds on the target must be among the wheels.
+as of this one. So uv resolves for the target first, and pip downloads exactly that.
 """
 
 import json
@@ -11,7 +10,7 @@ import shutil
 import sys
 import tomllib
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import metadata
@@ -19,10 +18,6 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-from packaging.markers import default_environment
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from workbook.base.children import python_command
 from workbook.base.files import INSTALLED, NOTEBOOKS, explain_failure
@@ -40,7 +35,6 @@ class Target:
     resolver: str
     script: str
     tags: list[str]
-    markers: Mapping[str, str]
 
     @classmethod
     def of(cls, platform: str, python: str) -> "Target":
@@ -52,8 +46,7 @@ class Target:
         if not re.fullmatch(r"3\.1[1-9]", python):
             raise ParameterError(f"--python is {quoted(python)}. Give a version from 3.11 on, such as 3.12.")
         facts = lookup("platform", platform, tomllib.loads(files(__package__).joinpath("platforms.toml").read_text()))
-        versions = {"python_version": python, "python_full_version": f"{python}.0"}
-        return cls(platform, python, **facts | {"markers": {**default_environment(), **facts["markers"], **versions}})
+        return cls(platform, python, **facts)
 
 
 def make_bundle(out: Path, target: Target, wheel: Path | None, tell: Callable[[str], None]) -> None:
@@ -67,7 +60,7 @@ def make_bundle(out: Path, target: Target, wheel: Path | None, tell: Callable[[s
 
     Raises:
         ParameterError: `out` cannot be written, or `wheel` is none.
-        ConfigurationError: a tool is missing or failed, or a requirement is not among the wheels.
+        ConfigurationError: a tool is missing or failed.
     """
     if out.is_dir() or (wheel is not None and not (wheel.suffix == ".whl" and wheel.is_file())):
         raise ParameterError(f"--out {str(out)!r} must not be a folder, and --wheel must be a wheel's file.")
@@ -80,28 +73,7 @@ def make_bundle(out: Path, target: Target, wheel: Path | None, tell: Callable[[s
         pinned = _resolved(_own_wheel(wheel, wheels), target)
         tell(f"{len(pinned)} packages for {target.platform} and Python {target.python}")
         _download(pinned, wheels, target)
-        if lacking := missing(wheels.glob("*.whl"), target.markers):
-            raise ConfigurationError(f"The wheels are not complete: {'; '.join(lacking)}. Nothing was written.")
         _zipped(sorted(wheels.glob("*.whl")), target, Path(scratch) / "zip").replace(out)
-
-
-def missing(wheels: Iterable[Path], markers: Mapping[str, str]) -> list[str]:
-    """Each requirement of the extra `lab` and of a wheel that holds with these markers, and has no wheel."""
-    found = {canonicalize_name(each.name): each for each in metadata.distributions(path=[str(path) for path in wheels])}
-    asked = [("the bundle", Requirement(name)) for name in ("provisioning-workbook[lab]", *found)]
-    lacking = set()
-    seen = set()
-    while asked:
-        whose, wanted = asked.pop()
-        here = found.get(canonicalize_name(wanted.name))
-        if here is None or not wanted.specifier.contains(here.version, prereleases=True):
-            lacking.add(f"{whose} needs {wanted.name}{wanted.specifier}")
-        elif (key := (here.name, *sorted(wanted.extras))) not in seen:
-            seen.add(key)
-            extras = [{**markers, "extra": extra} for extra in ("", *wanted.extras)]
-            below = map(Requirement, here.requires or ())
-            asked += [(here.name, each) for each in below if not each.marker or any(map(each.marker.evaluate, extras))]
-    return sorted(lacking)
 
 
 def _own_wheel(given: Path | None, folder: Path) -> Path:

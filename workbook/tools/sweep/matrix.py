@@ -226,7 +226,6 @@ def read_matrix(
     app: str = "",
     handler: str = "",
     limit: int = 0,
-    patience: float = 2.0,
 ) -> Matrix:
     """The matrix of a file; the workbook's own without one.
 
@@ -235,7 +234,6 @@ def read_matrix(
         app: code of the integrator's own, as `module:name`: a fetchOpc, or a class of delegates.
         handler: a handler of the integrator's own, as `module:Class`.
         limit: as `Matrix` has it.
-        patience: as `Matrix` has it.
 
     Raises:
         BadConfigurationError: the file has mistakes.
@@ -257,7 +255,7 @@ def read_matrix(
     if own:  # of the other platforms no row would tell anything about this code
         usual = {platform: {n: [v] for n, v in ordinary(platform).items()} for _name, platform, _code in own}
         axes = {platform: {**axes.get(platform, usual[platform]), name: [code]} for name, platform, code in own}
-    return _playable(Matrix(axes, without, form.chunk, limit, patience))
+    return _playable(Matrix(axes, without, form.chunk, limit))
 
 
 def _axes(form: Any, mistakes: Mistakes) -> dict[str, dict[str, Sequence[str]]]:
