@@ -389,7 +389,7 @@ def _read_evidence(text: str, *, is_ours: bool = True) -> Iterator[Likely]:
             position, is_api = statuses[status]
             yield lines.name(found, position, is_certain=is_api)
         for code in codes.keys() & found.codes:
-            yield lines.name(found, codes[code], is_certain=True)
+            yield lines.name(found, codes[code], is_certain=_PAYING.search(lines.lowered) is None)
     for match in islice(_DOMAIN.finditer(lines.lowered), 200):
         for domain, number, meaning, rows in _data()["numbers"]:
             if domain in match[1] and number == int(match[2]):
@@ -414,6 +414,8 @@ _WALLET = re.compile(
     r"status|error|exception|fail|pay_|(?<!postal )(?<!zip )code|^\W*\d+\W*$|\b(?:wallets?|can\w*|provision|adding"
     r"|phones?|devices?|emulator|attestation|apps?|build|package|got|get|gives?|see|returned|result)\b"
 )
+# The library that pays, and adds no card: its statuses have the numbers of the wallet's.
+_PAYING = re.compile(r"\bservices-wallet\b(?!.*tapandpay)", re.DOTALL)
 # What stands before an HTTP status.
 _STATUS = re.compile(
     r"(?:\bhttp(?:/\d(?:\.\d)?)?|status(?:[ _]?code)?\"?|\b(?:code|error|get|post|got|gets)|\bfail\w*(?: with)?"
