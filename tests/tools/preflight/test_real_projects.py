@@ -1,5 +1,7 @@
 """Projects as teams have them: a correct one raises no alarm, and each planted mistake is found."""
 
+import json
+
 import pytest
 from real_projects import PROJECTS, write
 from sample_projects import judge, judged
@@ -234,6 +236,8 @@ def test_a_class_of_net_is_found_by_the_name_that_it_is_registered_with(tmp_path
     for name in ("plist.principal-class", "entitlement.provisioning", "build.deployment-target"):
         assert cases[name].verdict is Verdict.PASS, name
     assert [miss.observed for miss in cases["plist.bundle-id"].misses] == ["com.acme.ui"]
+    named = files | {"Cards/Class.cs": "[Register(nameof(CardsHandler))] class CardsHandler { }"}
+    assert judge("plist.principal-class", write(tmp_path / "named", named)).verdict is Verdict.PASS
     unregistered = files | {"Cards/Class.cs": "public class CardsHandler { }"}
     assert judge("plist.principal-class", write(tmp_path / "bad", unregistered)).verdict is Verdict.FAIL
 
@@ -250,6 +254,15 @@ def test_a_net_app_for_both_platforms_has_its_id_in_the_project_and_its_platform
     assert "App.csproj makes an app of platform A, too" in capsys.readouterr().err
     for name, says in (("kotlin.button", "Wallet.cs is about provisioning"), ("gradle.application-ids", "App.csproj")):
         assert (cases[name].verdict, says in cases[name].why) == (Verdict.NOT_LOOKED_AT, True)
+
+
+@pytest.mark.parametrize("package", ["com.acme.bank", ""])
+def test_the_request_of_an_expo_app_for_both_platforms_says_that_one_id_is_missing(tmp_path, capsys, package):
+    phone = {"bundleIdentifier": "com.acme.bank", "entitlements": {"com.platform.payment-pass-provisioning": True}}
+    other = {"package": package} if package else {}
+    write(tmp_path, {"app.json": json.dumps({"expo": {"phone": phone, "other": other}})})
+    assert main(["preflight", "allowlist-request", str(tmp_path), "--store-id", "1"]) == 1  # the team id is missing
+    assert ("app.json makes an app of platform A, too" in capsys.readouterr().err) is bool(package)
 
 
 def test_a_bundle_id_that_is_set_elsewhere_is_not_looked_at(tmp_path):

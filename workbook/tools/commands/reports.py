@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Collection, Iterable, Mapping
@@ -151,7 +152,10 @@ def request(options: argparse.Namespace) -> int:
         )
     computing = (module.file.name for module in build.apps if not module.variants())
     lacking += [f"{name} names no application id, or computes the flavours: add the ids by hand" for name in computing]
-    both = (file.name for file in project.named("*.csproj") if b"-android" in file.content)
+    both = [file.name for file in project.named("*.csproj") if b"-android" in file.content]
+    if not build.apps:  # Expo makes the build files later
+        described = project.named("app.json", "app.config.*")
+        both += [file.name for file in described if re.search(r"\bpackage[\"']?\s*:", file.text)]
     lacking += [f"{name} makes an app of platform A, too, and that is not read: add its id by hand" for name in both]
     if unsigned:
         names, again = ", ".join(unsigned), "Name that file with --signing, too"

@@ -190,7 +190,9 @@ def _declares(facts: Facts, name: str, *, plain: bool = False) -> bool:
         name: of the class.
         plain: without a module, as in Objective-C, by Swift's `@objc(...)`, or by C#'s `[Register("...")]`.
     """
-    kinds = r"@objc\(|@implementation\s+|\[\s*Register\s*\(\s*\"" + ("" if plain else r"|class\s+|typealias\s+")
+    kinds = r"@objc\(|@implementation\s+|\[\s*Register\s*\(\s*(?:nameof\s*\(\s*|\")" + (
+        "" if plain else r"|class\s+|typealias\s+"
+    )
     declared = re.compile(rf"({kinds}){re.escape(name)}\b")
     return any(declared.search(file.text) for file in facts.project.named("*.swift", "*.m", "*.mm", "*.cs"))
 

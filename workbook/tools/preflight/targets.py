@@ -378,7 +378,8 @@ class _Reader:
         for key, entry in (("INFOPLIST_FILE", info), ("CODE_SIGN_ENTITLEMENTS", rights)):
             settings.setdefault(key, str(entry.get("path", "")))
         product = str(described.get("type", "")).rpartition(".")[2]
-        plist = table(info["properties"]) if "properties" in info else None
+        is_made = "properties" in info or ("path" in info and self.project.at(file.path.parent / info["path"]) is None)
+        plist = table(info.get("properties")) if is_made else None
         target = BuildTarget(name, file, configuration, product, settings, plist)
         target = replace(target, entitlements=_read_rights(rights.get("properties")))
         return self.complete(target, file.path.parent, is_whole=is_whole)
