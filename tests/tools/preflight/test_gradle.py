@@ -295,6 +295,36 @@ def test_flavours_that_a_script_computes_leave_the_ids_unknown(tmp_path, text):
     assert judge("gradle.application-ids", tmp_path).verdict is Verdict.NOT_APPLICABLE
 
 
+SHORT = [
+    'buildTypes { debug.applicationIdSuffix = ".d" }',
+    'buildTypes { getByName("debug").applicationIdSuffix = ".d" }',
+    'buildTypes.getByName("debug").applicationIdSuffix = ".d"',
+    'buildTypes.apply { debug { applicationIdSuffix = ".d" } }',
+    '}\nplatform.buildTypes { debug { applicationIdSuffix = ".d" } ',
+    '}\nplatform.buildTypes.named("debug") { applicationIdSuffix = ".d" ',
+    '}\nplatform.buildTypes.debug.applicationIdSuffix = ".d"; on {',
+]
+BY_CODE = [
+    'with(productFlavors) { create("x") }',
+    'val x = productFlavors.create("x")',
+    'if (ci) { productFlavors { create("x") } }',
+    'buildTypes.all { applicationIdSuffix = ".$name" }',
+    'productFlavors { create("x").also { it.applicationIdSuffix = ".x" } }',
+    '}\nafterEvaluate { platform.productFlavors { create("x") } ',
+    '}\nextensions.getByType<AppExtension>().productFlavors.create("x") { ',
+]
+
+
+@pytest.mark.rule("A-ALLOW-2")
+@pytest.mark.parametrize("text", SHORT + BY_CODE)
+def test_no_short_form_of_a_variant_is_left_out_without_a_word(tmp_path, text):
+    (tmp_path / "build.gradle.kts").write_text(f'platform {{ defaultConfig.applicationId = "a.b"\n{text} }}')
+    build = read_build(read_project([tmp_path]))
+    ids = {variant.application_id for variant in build.variants}
+    assert ids == {"a.b", "a.b.d"} if text in SHORT else build.unread
+    assert text in BY_CODE or not build.unread
+
+
 @pytest.mark.rule("A-ALLOW-2")
 @pytest.mark.parametrize(
     ("text", "says"),
@@ -302,11 +332,11 @@ def test_flavours_that_a_script_computes_leave_the_ids_unknown(tmp_path, text):
         ("buildTypes { debug { if (ci) { applicationIdSuffix '.ci' } } }", "a computed one (debug)"),
         (
             "buildTypes { debug { applicationIdSuffix 'd' } }\n}\non { it.applicationId.set('c') ",
-            "sets an application id by its code",
+            "sets an id or makes a flavour by its code",
         ),
         (
             "buildTypes { debug { applicationIdSuffix 'd' } }\nall { v -> v.mergedFlavor.applicationId 'c' }",
-            "sets an application id by its code",
+            "sets an id or makes a flavour by its code",
         ),
     ],
 )

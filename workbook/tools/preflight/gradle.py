@@ -22,6 +22,9 @@ BUILD_SCRIPTS = ("*.gradle", "*.gradle.kts")
 MAKES_PLUGINS = re.compile(r"(^|/)(build-?logic|buildSrc|[\w-]*plugins?)/", re.IGNORECASE)
 # What only the block of an app or a library for the phone has; each may be the only one there.
 OF_MOBILE = frozenset({"defaultConfig", "compileSdk", "compileSdkVersion", "namespace", "productFlavors", "buildTypes"})
+# What decides on the application id of a variant.
+SETTING_IDS = frozenset({"applicationId", "applicationIdSuffix"})
+OF_VARIANT = SETTING_IDS | {"dimension", "initWith"}
 # Scripts that frameworks bring, and every project of theirs applies: none makes a flavour.
 OF_FRAMEWORKS = re.compile(r"node_modules|require\.resolve|react-native|flutter|cordova|capacitor\.build")
 # What makes an element of a container such as `productFlavors`, what finds one, and what delegates a property to one.
@@ -60,6 +63,11 @@ class Statement:
         if self.words[0] in NAMING and self.strings:
             return self.strings[0]
         return self.words[0].rpartition(".")[2].strip("`")
+
+    @property
+    def container(self) -> str:
+        """What it is in: for `productFlavors.create("prod")`, `productFlavors`."""
+        return self.words[0].partition(".")[0]
 
     @property
     def value(self) -> str:
@@ -101,7 +109,7 @@ class _OpenBlock:
         if self.strings and not self.words:  # 'prod' { ... }, "freeImplementation"("group:name:1")
             self.words = [self.strings.pop(0)]
         if self.words:
-            self.found.append(Statement(tuple(self.words), tuple(self.strings), self.line, self.inner))
+            self.found.append(_unfold(Statement(tuple(self.words), tuple(self.strings), self.line, self.inner)))
         else:
             self.found += self.inner
         self.words, self.strings, self.inner, self.closed = [], [], (), False
@@ -147,6 +155,20 @@ def read_script(text: str) -> Statement:
         _close(opened)
     opened[0].end()
     return Statement(("script",), (), 1, tuple(opened[0].found))
+
+
+def _unfold(entry: Statement) -> Statement:
+    """A statement as the blocks that it is short for: `NAME.buildTypes { ... }`, `debug.applicationIdSuffix = ".d"`."""
+    outer, _dot, rest = entry.words[0].partition(".")
+    if rest.partition(".")[0] in OF_MOBILE:
+        return Statement((outer,), (), entry.line, (_unfold(replace(entry, words=(rest, *entry.words[1:]))),))
+    head, _dot, setting = entry.words[0].rpartition(".")
+    if head and setting in OF_VARIANT and not SETS_ID.search(entry.words[0]):
+        return Statement((head,), (), entry.line, (replace(entry, words=(setting, *entry.words[1:])),))
+    if setting in NAMING and entry.strings and OF_VARIANT & set(entry.words[1:2]):  # getByName("debug").dimension = ...
+        inner = replace(entry, words=entry.words[1:], strings=entry.strings[1:])
+        return Statement(entry.words[:1], entry.strings[:1], entry.line, (inner,))
+    return entry
 
 
 def _close(opened: list[_OpenBlock]) -> None:
@@ -229,7 +251,8 @@ class Module:
     def _mobile(self) -> tuple[Statement, ...]:
         """What configures the build of an app or a library, whatever the platform's block is called."""
         own = (entry.block for root in (self.root, *self.applied) for entry in root.block)
-        return tuple(inner for block in own if any(part.name in OF_MOBILE for part in block) for inner in block)
+        mobile = (block for block in own if any(OF_MOBILE & {part.name, part.container} for part in block))
+        return tuple(chain(*mobile))
 
     def _plugins(self) -> Iterator[str]:
         """The id of each plugin that is applied; of the catalog's, its alias and its id."""
@@ -299,7 +322,7 @@ class Module:
         flavors, kinds = self._elements("productFlavors"), self._elements("buildTypes")
         if flavors is None or kinds is None:
             return []
-        default = [inner for entry in self._mobile if entry.name == "defaultConfig" for inner in entry.block]
+        default = self._default()
         suffixes = {"debug": "", "release": ""}  # they are there in any case
         for kind, settings in kinds.items():
             copied = next((entry.value.rpartition(".")[2] for entry in settings if entry.name == "initWith"), "")
@@ -331,9 +354,10 @@ class Module:
         found: dict[str, list[Statement]] = {}
         waiting: list[Statement] = []
         for entry in self._mobile:
-            head, _dot, call = entry.words[0].partition(".")
-            if head == container:  # a block, or `productFlavors.create("prod")`
-                waiting += [replace(entry, words=(call, *entry.words[1:]))] if call else entry.block
+            call = entry.words[0].partition(".")[2]
+            if entry.container == container:  # a block, or `productFlavors.create("prod")`
+                is_call = call not in {"", "apply", "run"}
+                waiting += [replace(entry, words=(call, *entry.words[1:]))] if is_call else entry.block
         while waiting:
             entry = waiting.pop(0)
             if entry.words[0] in {"if", "else"}:
@@ -346,6 +370,22 @@ class Module:
             elif name := _element(entry):
                 found.setdefault(name, []).extend(entry.block)
         return found
+
+    def _default(self) -> list[Statement]:
+        return [inner for entry in self._mobile if entry.name == "defaultConfig" for inner in entry.block]
+
+    def unread_settings(self) -> Iterator[str]:
+        """A sentence for each line that sets an id, or makes flavours, where `variants` does not look for it."""
+        elements = [(self._elements(container) or {}).values() for container in ("productFlavors", "buildTypes")]
+        made = (entry for entry in self._mobile if entry.container == "productFlavors")
+        read = {*made, *self._default(), *chain(*chain(*elements))}
+        for root in (self.root, *self.applied):
+            place = f"{self.file.name}:" if root is self.root else f"A script that {self.file.name} applies, line "
+            for entry in root.all_below() if self.variants() else ():
+                parts = {part for word in entry.words for part in word.split(".")}
+                is_id = entry.words[0] in SETTING_IDS or any(map(SETS_ID.search, entry.words))
+                if entry not in read and (is_id or ("productFlavors" in parts and (entry.block or NAMING & parts))):
+                    yield f"{place}{entry.line} sets an id or makes a flavour by its code: see that it is listed"
 
     def filters(self) -> Iterator[str]:
         """A sentence for each filter that may switch variants off."""
@@ -407,10 +447,7 @@ class Build:
         plugins = (one.file.name for one in self.conventions if any(one.root.below("productFlavors", "buildTypes")))
         makes = [f"{name} makes variants by its code: add those that are missing here by hand" for name in plugins]
         for module in self.apps:
-            makes += module.unread
-            setting = (entry for entry in module.root.all_below() if any(map(SETS_ID.search, entry.words)))
-            says = "sets an application id by its code: see that it is listed"
-            makes += [f"{module.file.name}:{entry.line} {says}" for entry in setting]
+            makes += dict.fromkeys((*module.unread, *module.unread_settings()))
         return makes
 
     def unknown_ids(self, signed: Iterable[str]) -> list[str]:
