@@ -455,14 +455,6 @@ class Result(View):
         """
         return case_view(self._case(name))
 
-    def verdict(self, name: str) -> str:
-        """The verdict of one case, such as `pass` or `fail`.
-
-        Raises:
-            ParameterError: the run has no such case.
-        """
-        return str(self._case(name).verdict)
-
     def changes(self, later: Result) -> Table:
         """What a later run has fixed, broken, or left as it was; cases that it left out are only counted."""
         comparison = compare_reports(self.record, later.record)
