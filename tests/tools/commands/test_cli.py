@@ -94,7 +94,7 @@ def test_nothing_heavy_is_imported(word):
         (["run", f"--api-key={CANARY}"], "unrecognized arguments: --api-key. Try: workbook run --help"),
         (["doctor", "me"], "unrecognized arguments: me. Try: workbook doctor --help"),
         (["--hlep"], "unrecognized arguments: --hlep. Did you mean '--help'? Try: workbook --help"),
-        (["run", "1"], "No notebook '1'. Did you mean '01'? Notebooks: 00_start_here, "),
+        (["run", "1"], "No notebook '1'. Notebooks: 00_start_here, "),
         (["sdk-output", "PISIMULATED1"], "No payment instrument 'PISIMULATED1'. Did you mean 'PISIMULATED0"),
         (["serve", "--seed", "x"], "seed is 'x'. Give a whole number from 0 to 4,294,967,295."),
         (["sdk-output", "--seed", "-1"], "seed is '-1'. Give a whole number from 0 to 4,294,967,295."),

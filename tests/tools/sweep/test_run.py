@@ -15,7 +15,6 @@ from workbook.errors import ConfigurationError
 from workbook.tools.sweep.matrix import from_spec, read_matrix
 from workbook.tools.sweep.run import (
     Player,
-    Tally,
     open_cluster,
     open_pool,
     play_chunk,
@@ -155,13 +154,13 @@ def test_what_a_failure_does_not_need_becomes_ordinary():
     assert shrink(kind, combination, 2.0) == from_spec("platform=wallet handler='no card art'")
 
 
-def row(number, failure):
-    return {"number": number, "outcome": "done", "failure": failure}
-
-
-def test_rows_are_counted_by_kind_with_the_first_of_each():
-    tally = Tally()
-    for each in (row(3, ""), row(5, "one\nother"), row(8, "other"), row(9, "")):
-        tally.count(each)
-    assert (tally.rows, tally.failed, dict(tally.kinds)) == (4, 2, {"one": 1, "other": 2})
-    assert tally.first == {"one": 5, "other": 5}
+def test_rows_are_counted_by_kind(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbook.tools.sweep.run.find_smallest", lambda _kind, combination, _patience: combination)
+    (tmp_path / "rows").mkdir()
+    failures = {3: "", 5: "one\nother", 8: "other", 9: ""}
+    rows = [{"number": number, "outcome": "done", "failure": failure} for number, failure in failures.items()]
+    (tmp_path / "rows" / "000000.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    document = summarise(read_matrix(None), tmp_path, 4, 1.0)
+    assert (document["rows"], document["failed"], document["outcomes"]) == (4, 2, {"done": 4})
+    assert [(kind["kind"], kind["rows"]) for kind in document["failures"]] == [("other", 2), ("one", 1)]
+    assert len({kind["replay"] for kind in document["failures"]}) == 1

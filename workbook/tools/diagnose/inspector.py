@@ -29,7 +29,6 @@ CARRIED: Mapping[str, str] = {
     "byte-order-mark": "A byte-order mark is there, as editors and UTF-16 write it. Write plain ASCII.",
     "blanks": "There are blanks or line ends around the value. Relay the string as it came.",
     "hexadecimal": "These are bytes in hexadecimal. Send the base64 text as it came.",
-    "two-values": "There is more than one value. Give each card its own.",
     "cut": "A part of the value is missing. Look for a length limit: of a log, a column or a field.",
 }
 
@@ -189,32 +188,7 @@ def _uncarried(data: bytes) -> tuple[list[WrongLayer], bytes]:
         wrong.append(WrongLayer("hexadecimal"))
         raw = bytes.fromhex(re.sub(r"^0x|[ :-]", "", text))
         text = (base64.b64encode(raw) if wrong_layer(raw) else raw).decode("ascii")
-    first = _first_of_two(text)
-    if first is not None:
-        wrong.append(WrongLayer("two-values", text.find(first) + len(first) + 1))
-        text = first
     return wrong, text.encode("utf-8", "replace") if wrong else data
-
-
-def _first_of_two(text: str) -> str | None:
-    """The first of several values: separated, in a JSON list, or one behind the other; None where there is one."""
-    try:
-        given = json.loads(text)
-    except (ValueError, RecursionError):
-        given = None
-    pieces = given if isinstance(given, list) else re.findall(r"[^\s,;|=]+=*", text)
-    values = [one for one in pieces if isinstance(one, str) and json_object(decode_strictly(one) or b"") is not None]
-    if len(values) > (given is None):
-        return values[0]
-    coded = decode_strictly(text)
-    inside = (coded or text.encode("utf-8", "replace")).decode("utf-8", "replace")
-    try:
-        _value, end = json.JSONDecoder().raw_decode(inside) if inside.startswith("{") else (None, len(inside))
-    except (ValueError, RecursionError):
-        return None
-    if json_object(inside[end:]) is None:
-        return None
-    return inside[:end] if coded is None else base64.b64encode(inside[:end].encode()).decode("ascii")
 
 
 def _cut_at(text: str) -> int:

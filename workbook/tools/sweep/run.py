@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, redirect_stdout, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Thread
@@ -439,42 +439,19 @@ def shrink(kind: str, c: Combination, patience: float) -> Combination:
     return c
 
 
-@dataclass
-class Tally:
-    """What is counted while the rows of a sweep are read once.
+def explain_kinds(kinds: Mapping[str, Sequence[int]], matrix: Matrix) -> list[dict[str, Any]]:
+    """Each kind of failure as `sweep.json` has it, the most frequent first.
 
-    Attributes:
-        rows: how many there are.
-        failed: how many have a failure.
-        outcomes: how many ended in each state.
-        kinds: how many rows have each kind of failure.
-        first: the number of the first combination with each kind.
+    Args:
+        kinds: the numbers of the combinations that show each kind.
+        matrix: of them.
     """
-
-    rows: int = 0
-    failed: int = 0
-    outcomes: Counter[str] = field(default_factory=Counter)
-    kinds: Counter[str] = field(default_factory=Counter)
-    first: dict[str, int] = field(default_factory=dict)
-
-    def count(self, row: Row) -> None:
-        """Count one row."""
-        self.rows += 1
-        self.outcomes[row["outcome"]] += 1
-        for kind in filter(None, row["failure"].split("\n")):
-            self.kinds[kind] += 1
-            self.first.setdefault(kind, row["number"])
-        self.failed += bool(row["failure"])
-
-
-def explain_kinds(tally: Tally, matrix: Matrix) -> list[dict[str, Any]]:
-    """Each kind of failure as `sweep.json` has it, the most frequent first."""
-    kinds = sorted(tally.kinds.items(), key=lambda each: (-each[1], each[0]))
+    frequent = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
     document: list[dict[str, Any]] = [
-        {"kind": kind, "rows": rows, "smallest": {}, "replay": ""} for kind, rows in kinds
+        {"kind": kind, "rows": len(numbers), "smallest": {}, "replay": ""} for kind, numbers in frequent
     ]
     for entry in document[:MOST_EXPLAINED]:
-        c = find_smallest(entry["kind"], matrix.combination(tally.first[entry["kind"]]), matrix.patience)
+        c = find_smallest(entry["kind"], matrix.combination(kinds[entry["kind"]][0]), matrix.patience)
         usual = ordinary(c["platform"])
         entry["smallest"] = {name: value for name, value in c.items() if value != usual.get(name) and name != "seed"}
         entry["replay"] = f"session.replay({spec(c)!r})"
@@ -490,15 +467,20 @@ def find_smallest(kind: str, c: Combination, patience: float) -> Combination:
 
 def summarise(matrix: Matrix, out: Path, played: int, seconds: float) -> dict[str, Any]:
     """Read the rows of a sweep; write `index.html`, `summary.md` and `sweep.json`, whose content is returned."""
-    tally = Tally()
+    outcomes = Counter[str]()
+    numbers: dict[str, array[int]] = {}  # of the combinations that show each kind of failure
+    failed = 0
     for row in read_rows(out):
-        tally.count(row)
-    kinds = explain_kinds(tally, matrix)
+        outcomes[row["outcome"]] += 1
+        failed += bool(row["failure"])
+        for kind in filter(None, row["failure"].split("\n")):
+            numbers.setdefault(kind, array("q")).append(row["number"])
+    kinds = explain_kinds(numbers, matrix)
     document = {
         "matrix": matrix.digest,
-        "rows": tally.rows,
-        "failed": tally.failed,
-        "outcomes": dict(sorted(tally.outcomes.items())),
+        "rows": outcomes.total(),
+        "failed": failed,
+        "outcomes": dict(sorted(outcomes.items())),
         "failures": kinds,
         "rate": {"played": played, "seconds": round(seconds, 3), "per_second": round(played / max(seconds, 1e-9), 1)},
     }

@@ -29,17 +29,10 @@ def test_the_order_is_the_directorys(directory):
     assert [path.stem for path in select(["extra", "01", "01"], directory)] == ["01_activation_data", "extra"]
 
 
-def test_an_unknown_name_is_answered_with_the_nearest_and_the_list(directory):
-    with pytest.raises(ParameterError, match=r"Did you mean 'activation_data'\? Notebooks: 00_start_here, 01_"):
-        select(["activation_date"], directory)
-    with pytest.raises(ParameterError, match=r"No notebook '99'\. Notebooks: 00_start_here"):
-        select(["99"], directory)
-
-
-@pytest.mark.parametrize(("name", "hint"), [("1", "01"), ("002", "02"), ("0", "00")])
-def test_a_number_may_be_written_in_another_way_and_is_suggested(directory, name, hint):
-    with pytest.raises(ParameterError, match=rf"No notebook '{name}'\. Did you mean '{hint}'\? Notebooks: 00_"):
-        select([name], directory)
+def test_an_unknown_name_is_answered_with_the_list(directory):
+    for name in ("activation_date", "99", "1"):
+        with pytest.raises(ParameterError, match=rf"No notebook '{name}'\. Notebooks: 00_start_here, 01_"):
+            select([name], directory)
 
 
 def test_a_name_that_fits_two_is_refused(directory):

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from workbook.base.files import NOTEBOOKS
-from workbook.base.values import did_you_mean, quoted
+from workbook.base.values import quoted
 from workbook.errors import ConfigurationError, ParameterError
 
 FIRST_NOTEBOOK = "00_start_here.ipynb"
@@ -60,20 +60,10 @@ def select(names: Sequence[str], directory: Path) -> tuple[Path, ...]:
         plain = Path(name).name.removesuffix(".ipynb")
         matches = [path for path, short in short_names.items() if plain in short]
         if len(matches) != 1:
-            what = f"{name!r} fits {len(matches)} notebooks. " if matches else f"No notebook {name[:60]!r}. "
-            hint = "" if matches else _hint(plain, set().union(*short_names.values()))
-            raise ParameterError(f"{what}{hint}Notebooks: {', '.join(path.stem for path in notebooks)}.")
+            what = f"{name!r} fits {len(matches)} notebooks." if matches else f"No notebook {name[:60]!r}."
+            raise ParameterError(f"{what} Notebooks: {', '.join(path.stem for path in notebooks)}.")
         chosen.add(matches[0])
     return tuple(path for path in notebooks if not names or path in chosen)
-
-
-def _hint(name: str, known: set[str]) -> str:
-    """The nearest name. A number is near another only if they differ in leading zeros alone: 99 is not near 09."""
-    if name.isdecimal():
-        same = [short for short in sorted(known) if short.isdecimal() and int(short) == int(name[:9])]
-        return f"Did you mean {same[0]!r}? " if same else ""
-    hint = did_you_mean(name, {short for short in known if not short.isdecimal()})
-    return f"{hint} " if hint.startswith("Did") else ""
 
 
 def _short_names(path: Path) -> set[str]:

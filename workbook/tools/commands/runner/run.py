@@ -217,11 +217,7 @@ class Report:
         return RunRecord(about, tuple(cases), details)
 
     def to_junit(self) -> str:
-        """A suite for each notebook, with a case for its execution, each check and each exercise; and one of the rules.
-
-        An exercise that is not done is skipped: it decides no exit code. A rule holds when each check of it does.
-        """
-        not_done = {"untouched": "not begun", "wrong": "answered, and not right yet"}
+        """A suite for each notebook, with a case for its execution and each check; exercises decide no exit code."""
         suites = []
         for run in self.runs:
             ended = run.outcome.exit_code in (ExitCode.OK, ExitCode.FAILED)
@@ -229,16 +225,8 @@ class Report:
             for check in run.checks:
                 name = f"{check.name} ({check.rule})" if check.rule else check.name
                 cases.append(JUnitCase(name, run.name, 0.0, None if check.passed else "failure", check.name))
-            for name, state in run.exercises.items():
-                why = not_done.get(state, "it cannot be read")
-                cases.append(JUnitCase(f"exercise {name}", run.name, 0.0, None if state == "done" else "skipped", why))
             suites.append(JUnitSuite(run.name, tuple(cases), run.seconds))
-        rules = []
-        for rule, checks in self.rules.items():
-            failed = "; ".join(name for name, passed in checks.items() if not passed)
-            told = failed or "; ".join(checks)
-            rules.append(JUnitCase(rule, "rules", 0.0, "failure" if failed else None, failed, sentence(rule) or told))
-        return junit("workbook", [*suites, *([JUnitSuite("rules", tuple(rules), 0.0)] if rules else [])], self.seconds)
+        return junit("workbook", suites, self.seconds)
 
     def _shown(self) -> dict[str, Any]:
         """What the page and the Markdown say."""
