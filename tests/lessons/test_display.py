@@ -7,7 +7,7 @@ import pytest
 import workbook as wb
 from workbook.errors import ParameterError
 from workbook.lessons.display import LOOK_UPS
-from workbook.lessons.widgets.panels import Compared, Panels
+from workbook.lessons.widgets.panels import Panels
 
 RUN = wb.session().platform_a.play(taps=2, guarded=False)
 
@@ -44,10 +44,6 @@ def test_the_advice_is_for_the_failure_that_was_played():
     assert "POST" in wb.show(wb.session().break_it("reset"), "advice").text()
     with pytest.raises(ParameterError, match="no failure of the API"):
         wb.show(RUN, "advice")
-
-
-def test_two_runs_that_are_compared_are_live_together():
-    assert isinstance(wb.show(RUN.compare(RUN), "all"), Compared)
 
 
 @pytest.mark.parametrize(

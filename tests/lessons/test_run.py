@@ -18,7 +18,7 @@ from workbook.lessons.pages import PANELS, RECORDING_MIMETYPE, player_values, un
 from workbook.lessons.session import teach
 from workbook.lessons.widgets.panels import film_of
 from workbook.views.html import POLICY
-from workbook.views.player_data import comparison_data, player_data
+from workbook.views.player_data import player_data
 
 RUN = wb.session().platform_a.play()
 QUICK_TAPS = wb.session().platform_a.play(taps=2, guarded=False)
@@ -64,13 +64,10 @@ def test_a_trace_in_a_notebook_draws_itself():
 
 
 def test_what_a_notebook_shows_carries_a_recording():
-    alone, compared = player_data(film_of(RUN), RUN.findings), RUN.compare(QUICK_TAPS)
-    both = {"player_data": comparison_data(compared), "panels": ["phone", "exchange"]}
+    alone = player_data(film_of(RUN), RUN.findings)
     for shown, values in [
         (RUN, {"player_data": alone, "panels": list(PANELS)}),
         (wb.show(RUN, "states"), {"player_data": alone, "panels": ["states"]}),
-        (compared, both),
-        (wb.show(compared, "all"), both),
     ]:
         recorded = json.loads(json.dumps(shown._repr_mimebundle_()))[RECORDING_MIMETYPE]
         assert unpack(recorded) == json.loads(json.dumps(values))

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from plays import SCRIPTS, USUAL, played
 from rows import rows
 
-import workbook as wb
 from workbook.api.opaque import SdkInput
 from workbook.checks import check
 from workbook.flows import messages as m
@@ -18,7 +17,7 @@ from workbook.flows.variants import A_FROM_0_4_0
 from workbook.lessons.script import Script, play
 from workbook.views.film import film
 from workbook.views.phone import draw
-from workbook.views.player_data import comparison_data, player_data
+from workbook.views.player_data import player_data
 
 WALK = Script().then("tap", 2.0)
 LARGEST = 250_000
@@ -157,16 +156,3 @@ def test_a_finding_leads_to_the_line_that_rests_on_its_rule():
     shown = play(Script(fault="reset", operation="POST").then("tap", 2.0))
     [lost] = [one["frame"] for one in player_data(shown.film, shown.findings)["found"] if one["level"] == "note"][:1]
     assert "no answer: reset" in shown.film.sequence.lines[lost].label
-
-
-def test_two_runs_compared_are_one_film_with_both_phones():
-    session = wb.session()
-    comparison = session.platform_a.play().compare(session.break_it("reset", "POST"))
-    told = comparison_data(comparison)
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
-    assert len(told["frames"]) == len(told["exchange"]["rows"]) == len(comparison.folded.lines)
-    assert "first run" in told["screens"][0]["svg"]
-    assert told["screens"][0]["svg"].count('class="wb-phone"') == 3
-    assert "opens the card" in told["exchange"]["rows"][0]["detail"]
-    for screen in told["screens"]:
-        _harmless_svg(screen["svg"])

@@ -12,7 +12,6 @@ from workbook.errors import ParameterError
 from workbook.flows.trace import Trace
 from workbook.lessons.pages import PANELS
 from workbook.lessons.run import Run
-from workbook.views.compare import Comparison
 from workbook.views.findings import findings, run_views, show_advice, show_rules
 from workbook.views.html import View
 from workbook.views.sequence import sequence
@@ -53,11 +52,7 @@ def show(thing: Any, part: str = "") -> Any:
 
 
 def _part(thing: Any, part: str) -> Any:
-    """One part of a run or of a trace on its own; for two compared runs, their live panels."""
-    if isinstance(thing, Comparison):
-        from workbook.lessons.widgets.panels import Compared
-
-        return Compared(thing)
+    """One part of a run or of a trace on its own."""
     if part == "report":
         if (page := getattr(thing, "report", None)) is None:
             raise ParameterError(f"{quoted(thing)} has no report. Give a result of wb.conform(...).")

@@ -20,35 +20,30 @@ from workbook.views.film import film
 from workbook.views.html import POLICY, Markup, join, tag, trust
 
 if TYPE_CHECKING:
-    from workbook.views.compare import Comparison, Played
+    from workbook.views.compare import Played
 
 # The type under which a notebook's output carries a recording.
 RECORDING_MIMETYPE = "application/vnd.workbook.recording+json"
 # The panels that a player can show.
 PANELS = ("phone", "exchange", "states", "timing", "findings")
-# The panels of two runs that are compared.
-COMPARED_PANELS = ("phone", "exchange")
 
 
-def player_values(shown: Played | Comparison, panels: Sequence[str] = ()) -> dict[str, Any]:
-    """The player's values for one run, or for two that are compared; `panels` are those of one run."""
-    from workbook.views.compare import Comparison  # loaded when something is played
-    from workbook.views.player_data import comparison_data, player_data
+def player_values(shown: Played, panels: Sequence[str] = ()) -> dict[str, Any]:
+    """The player's values for a run; `panels` are those to show, all by default."""
+    from workbook.views.player_data import player_data  # loaded when something is played
 
-    if isinstance(shown, Comparison):
-        return {"player_data": comparison_data(shown), "panels": list(COMPARED_PANELS)}
     data = player_data(film(shown.trace, shown.machine, shown.before), shown.findings)
     return {"player_data": data, "panels": list(panels or PANELS)}
 
 
-def recording(shown: Played | Comparison, panels: Sequence[str] = ()) -> dict[str, Any]:
+def recording(shown: Played, panels: Sequence[str] = ()) -> dict[str, Any]:
     """What a notebook's output carries beside its text and its HTML, so that an exported page can play it.
 
     It is redacted, as every view of a trace is.
 
     Args:
-        shown: one run, or two that are compared.
-        panels: the panels of one run to show; empty for all.
+        shown: the run.
+        panels: the panels to show; empty for all.
 
     Returns:
         one entry of a bundle; `unpack` reads it.

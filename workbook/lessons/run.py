@@ -107,7 +107,7 @@ class Run:
         """
         from workbook.views.compare import compare  # loaded when somebody compares
 
-        return compare(self, other, recording)
+        return compare(self, other)
 
     def save(self, path: Path | str) -> Path:
         """Write the run as one HTML file that plays it in any browser, without kernel, network or link.

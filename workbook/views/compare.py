@@ -4,13 +4,13 @@ The steps of both runs are aligned as two texts are in a diff, and a step is com
 which message, which values. Its time is left out, because one late answer moves all that follows.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from collections.abc import Sequence as Series
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Protocol
 
 from workbook.checks import Finding
 from workbook.flows.machine import Machine
@@ -129,8 +129,6 @@ class Comparison(View):
         second: the second run's name.
         outcomes: the lines of the runs' summaries that differ: name, first, second.
         steps: the aligned steps, in order.
-        runs: the two runs.
-        recording: makes what a notebook's output carries beside text and HTML, so that an exported page can play it.
     """
 
     title: str
@@ -138,8 +136,6 @@ class Comparison(View):
     second: str
     outcomes: tuple[tuple[str, str, str], ...]
     steps: tuple[ComparedStep, ...]
-    runs: tuple[Played, Played]
-    recording: "Callable[[Comparison], Mapping[str, Any]]"
 
     @property
     def blocks(self) -> tuple[tuple[ComparedStep, ...], ...]:
@@ -176,9 +172,6 @@ class Comparison(View):
         parts = (trust(self._ends().html()), self.picture.image(), legend, every, folded)
         return tag("figure", *parts, style=f"margin:0;color:{INK}")
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return View._repr_mimebundle_(self) | dict(self.recording(self))
-
     def _ends(self) -> Table:
         if not self.outcomes:
             return facts(self.title, {"how they end": "the same"})
@@ -212,10 +205,8 @@ class Comparison(View):
         return tag("table", caption, tag("thead", head), tag("tbody", *rows), style=TABLE_STYLE)
 
 
-def compare(
-    first: Played, second: Played, recording: Callable[[Comparison], Mapping[str, Any]] = lambda _comparison: {}
-) -> Comparison:
-    """Two runs compared, the second with the first; see `Comparison` for the recording."""
+def compare(first: Played, second: Played) -> Comparison:
+    """Two runs compared, the second with the first."""
     names = first.trace.title, second.trace.title
     title = f"{names[0]}, compared with {names[1]}"
     if names[0] == names[1]:
@@ -232,7 +223,7 @@ def compare(
         if ends[0].get(name) != ends[1].get(name)
     )
     steps = align(sequence(first.trace).lines, sequence(second.trace).lines)
-    return Comparison(clean(title), *names, outcomes, steps, (first, second), recording)
+    return Comparison(clean(title), *names, outcomes, steps)
 
 
 def fold(block: tuple[ComparedStep, ...]) -> Iterator[SequenceLine]:

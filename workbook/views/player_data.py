@@ -11,17 +11,13 @@ from typing import Any
 from workbook.checks.finding import Finding
 from workbook.flows.extension import State as Extension
 from workbook.flows.platform_b import State as B
-from workbook.views.compare import Comparison, fold
-from workbook.views.exchange import Exchange, copies, details
+from workbook.views.exchange import Exchange, copies
 from workbook.views.film import Film, Frame
-from workbook.views.film import film as filmed
 from workbook.views.findings import findings
-from workbook.views.html import tag, trust
 from workbook.views.limits import timing
-from workbook.views.paint import Picture, document
-from workbook.views.phone import PHONE_STYLE, draw
-from workbook.views.screen import Screen
-from workbook.views.sequence import ADDED, REMOVED, SequenceLine, narrow, paint
+from workbook.views.paint import Picture
+from workbook.views.phone import draw
+from workbook.views.sequence import SequenceLine, narrow, paint
 from workbook.views.states import States, allowed
 
 # The states in which the cardholder does not get the card.
@@ -126,57 +122,3 @@ def _limits(film: Film) -> list[dict[str, Any]]:
         | {"verdict": bar.verdict, "words": bar.words}
         for budget, bar in zip(film.limits, timing(film).budgets, strict=True)
     ]
-
-
-# Two runs compared, as one film: a frame for each line of the folded sequence, with both phones as they are by then.
-
-
-def comparison_data(comparison: Comparison) -> dict[str, Any]:
-    """The data of two runs that are compared; see `player_data`. Its states and limits are not shown."""
-    films = [filmed(run.trace, run.machine, run.before) for run in comparison.runs]
-    details_of = [details(shown.sequence.lines, shown.machine) for shown in films]
-    painted = paint(comparison.folded, narrow(len(comparison.folded.columns)))
-    seen = [-1, -1]
-    frames, rows, screens = [], [], []
-    places = iter(painted.rows)
-    for block in comparison.blocks:
-        for line in fold(block):
-            for step in block:
-                for side, own in enumerate((step.first, step.second)):
-                    counts = own is not None and line.mark in ("", (REMOVED, ADDED)[side])
-                    seen[side] += counts
-            side = 0 if line.mark == REMOVED else 1
-            frame = films[side].frames[seen[side]]
-            both = zip(films, seen, strict=True)
-            pair = _pair([shown.frames[number].screen if number >= 0 else shown.first for shown, number in both])
-            if pair not in screens:
-                screens.append(pair)
-            frames.append(_frame(frame, films[side], screens.index(pair), line.at, line.sentence))
-            stands_for = (tag("li", step.second.sentence) for step in block if step.second)
-            about = details_of[side][seen[side]].html() if line.record else tag("ul", *stands_for)
-            rows.append(_row(line, about, next(places)))
-    return {
-        "title": comparison.title,
-        "frames": frames,
-        "screens": screens,
-        "exchange": _picture(painted.picture) | {"rows": rows},
-        "states": _picture(States(films[1]).plain),
-        "limits": [],
-        "found": [],
-        "findings": "",
-    }
-
-
-def _pair(screens: list[Screen]) -> dict[str, Any]:
-    """Two phones side by side, each under the name of its run."""
-    pictures = [draw(screen) for screen in screens]
-    parts, x = [], 0.0
-    for name, picture in zip(("first run", "second run"), pictures, strict=True):
-        parts.append(tag("text", name, x=x + picture.width / 2, y=20, text_anchor="middle", class_="wb-fill-ink"))
-        parts.append(trust(picture.svg.replace("<svg ", f'<svg x="{x:g}" y="30" ', 1)))
-        x += picture.width + 16
-    size = int(x) - 16, int(max(picture.height for picture in pictures)) + 30
-    picture_of_both = document(
-        "wb-phone", PHONE_STYLE, "Two phones", "; ".join(picture.alt for picture in pictures), size, *parts
-    )
-    return _picture(picture_of_both) | {"controls": []}

@@ -14,16 +14,15 @@ import traitlets
 
 from workbook.base.values import choice
 from workbook.checks import check
-from workbook.lessons.pages import COMPARED_PANELS, PANELS, browser_file, player_script, recording
+from workbook.lessons.pages import PANELS, browser_file, player_script, recording
 from workbook.lessons.run import AnyLoop, Run
-from workbook.views.compare import Comparison
 from workbook.views.exchange import Exchange
 from workbook.views.film import Film, film
 from workbook.views.findings import findings
 from workbook.views.html import View, join, tag, trust
 from workbook.views.limits import timing
 from workbook.views.phone import KeyScreens
-from workbook.views.player_data import comparison_data, player_data
+from workbook.views.player_data import player_data
 from workbook.views.states import States
 from workbook.views.table import Snapshot, Stack, paragraph, statement
 
@@ -208,25 +207,6 @@ class Panels(Live):
     def make_widget(self) -> Player:
         """The panels, to be played."""
         return Player(player_data(self.film, self._findings), self.shown)
-
-
-class Compared(Live):
-    """Two runs on one timeline: both phones, and the messages folded into one list."""
-
-    def __init__(self, comparison: Comparison) -> None:
-        self.comparison = comparison
-
-    def snapshot(self) -> Snapshot:
-        """The comparison as text and picture."""
-        return Snapshot(self.comparison.text(), self.comparison.html())
-
-    def recording(self) -> dict[str, Any]:
-        """Both runs."""
-        return recording(self.comparison)
-
-    def make_widget(self) -> Player:
-        """Both runs, to be played."""
-        return Player(comparison_data(self.comparison), COMPARED_PANELS)
 
 
 class LiveOnly(Live):
