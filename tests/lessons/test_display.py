@@ -40,12 +40,6 @@ def test_a_run_has_panels(part, panels):
     assert list(shown.shown) == (panels if isinstance(panels, list) else panels.split())
 
 
-def test_the_advice_is_for_the_failure_that_was_played():
-    assert "POST" in wb.show(wb.session().break_it("reset"), "advice").text()
-    with pytest.raises(ParameterError, match="no failure of the API"):
-        wb.show(RUN, "advice")
-
-
 @pytest.mark.parametrize(
     ("thing", "part", "told"),
     [

@@ -12,7 +12,7 @@ from workbook.errors import ParameterError
 from workbook.flows.trace import Trace
 from workbook.lessons.pages import PANELS
 from workbook.lessons.run import Run
-from workbook.views.findings import findings, run_views, show_advice, show_rules
+from workbook.views.findings import findings, run_views, show_rules
 from workbook.views.html import View
 from workbook.views.sequence import sequence
 
@@ -23,8 +23,8 @@ def show(thing: Any, part: str = "") -> Any:
 
     Args:
         thing: a run, a trace, an SDK object, a wallet app, findings, or a result of `conform`.
-        part: of a run, one of `messages`, `phone`, `states`, `limits`, `findings`, `advice` or `all` (the live panels
-            side by side); of a result of `conform`, `report`; empty shows how the run ended, its messages and its
+        part: of a run, one of `messages`, `phone`, `states`, `limits`, `findings` or `all` (the live panels side by
+            side); of a result of `conform`, `report`; empty shows how the run ended, its messages and its
             findings.
 
     Returns:
@@ -40,7 +40,7 @@ def show(thing: Any, part: str = "") -> Any:
         ✓ Nothing to report: no check found anything in this run.
     """
     if part:
-        parts = ("messages", "phone", "states", "limits", "findings", "advice", "all", "report")
+        parts = ("messages", "phone", "states", "limits", "findings", "all", "report")
         return _part(thing, choice("part", part, parts))
     if isinstance(thing, Run):
         return run_views(thing)
@@ -64,17 +64,11 @@ def _part(thing: Any, part: str) -> Any:
         raise ParameterError(
             f"{quoted(thing)} has no messages, states or findings. Give a run, such as session.platform_a.play()."
         )
-    advice: Any = getattr(thing, "advice", None)
-    if part == "advice" and advice is None:
-        raise ParameterError("This run has no failure of the API, so there is no advice about one.")
-    of_a_trace: dict[str, Callable[[], View]] = {
-        "messages": lambda: sequence(trace),
-        "findings": lambda: findings(thing.findings if isinstance(thing, Run) else check(trace)),
-        "advice": lambda: show_advice(advice),
-    }
-    if part in of_a_trace:
-        return of_a_trace[part]()
-    if not hasattr(thing, "machine"):
+    if part == "messages":
+        return sequence(trace)
+    if part == "findings":
+        return findings(check(trace))
+    if not isinstance(thing, Run):
         raise ParameterError(f"{part!r} needs a run; a trace does not have it.")
     from workbook.lessons.widgets.panels import Panels
 
@@ -84,7 +78,6 @@ def _part(thing: Any, part: str) -> Any:
 # Every table that can be looked up: the module and the function that make it, loaded when it is asked for.
 LOOK_UPS = {
     "advice": ("workbook.views.findings", "advice_table"),
-    "answers": ("workbook.lessons.session", "answers"),
     "back ends": ("workbook.lessons.faults", "back_end_table"),
     "cases": ("workbook.lessons.tools", "case_table"),
     "faults": ("workbook.lessons.faults", "fault_table"),
@@ -98,7 +91,7 @@ def table(name: str, *args: Any, **choices: Any) -> View:
     """A table to look something up.
 
     Args:
-        name: `advice` (what a good back end does about a failure), `answers` (wrong answers to a GET), `back ends`,
+        name: `advice` (what a good back end does about a failure), `back ends`,
             `cases` (of `conform`; patterns select some), `faults`, `sources` (what is real with each), `time limits` or
             `variants` (of platform B; choice: `profile`).
         args: the patterns of `cases`.

@@ -178,7 +178,7 @@ class Session:
 
         Args:
             method: `GET` or `POST`.
-            answer: `as it should be`, or one of `wb.table("answers")`.
+            answer: `as it should be`, or one of `session.answers`.
 
         Raises:
             ParameterError: there is no such method or answer.
@@ -233,7 +233,7 @@ class Session:
         """The error that the client makes of this answer to a GET, shown instead of raised.
 
         Args:
-            answer: one of `wb.table("answers")`.
+            answer: one of `session.answers`.
 
         Raises:
             ParameterError: there is no such answer.
@@ -421,12 +421,6 @@ def sources() -> Table:
     """What is real with each source, and what is simulated."""
     rows = [(str(source), what, limit) for source, limits in WHAT_IS_REAL.items() for what, limit in limits.items()]
     return table("What is real with each source", ("source", "what", "real or simulated"), rows)
-
-
-def answers() -> Table:
-    """The answers to a GET that are wrong in one way each, for `Session.ask`."""
-    rows = [(name, made().basis) for name, made in CANNED.items()]
-    return table("Answers that are wrong in one way", ("answer", "rests on"), rows)
 
 
 def _client(service: Any, *, once: bool = False) -> ActivationDataClient:

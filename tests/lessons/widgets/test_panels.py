@@ -5,7 +5,6 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from workbook.errors import ParameterError
 from workbook.lessons.pages import PANELS
 from workbook.lessons.session import session
 from workbook.lessons.widgets.chooser import Chooser
@@ -171,9 +170,3 @@ def test_the_answer_and_its_number_arrive_together():
     panel.send_state = lambda _key=None: seen.append((panel.acts, panel.number))
     sent(panel, kind="act", number=1)
     assert seen == [(1, 1)]
-
-
-def test_a_misspelt_panel_is_explained():
-    with pytest.raises(ParameterError, match="Did you mean 'phone'"):
-        Player(DATA, ["fone"])
-    assert Player(DATA).panels == list(PANELS)

@@ -12,8 +12,6 @@ import anywidget
 import ipywidgets
 import traitlets
 
-from workbook.base.values import choice
-from workbook.checks import check
 from workbook.lessons.pages import PANELS, browser_file, player_script, recording
 from workbook.lessons.run import AnyLoop, Run
 from workbook.views.exchange import Exchange
@@ -142,14 +140,8 @@ class Player(anywidget.AnyWidget):
             panels: which of `PANELS` are shown.
             answer: called once for each number.
             more: values of further traits.
-
-        Raises:
-            ParameterError: there is no such panel.
         """
-        names = list(panels)
-        for name in names:
-            choice("panel", name, PANELS)
-        super().__init__(player_data=dict(data), panels=names, by_hand=answer is not None, **more)
+        super().__init__(player_data=dict(data), panels=list(panels), by_hand=answer is not None, **more)
         self._answer = answer
         self.on_msg(self._receive)
 
@@ -182,11 +174,10 @@ class Panels(Live):
         shown: which of `PANELS`, in this order.
     """
 
-    def __init__(self, source: Run | AnyLoop, *shown: str) -> None:
-        self.film = film_of(source)
+    def __init__(self, run: Run, *shown: str) -> None:
+        self.film = film_of(run)
         self.shown = shown
-        self._source = source
-        self._findings = source.findings if isinstance(source, Run) else check(source.trace)
+        self._run = run
 
     def snapshot(self) -> Snapshot:
         """The stored forms of the panels."""
@@ -195,18 +186,18 @@ class Panels(Live):
             "exchange": lambda: Exchange(self.film),
             "states": lambda: States(self.film),
             "timing": lambda: timing(self.film),
-            "findings": lambda: findings(self._findings),
+            "findings": lambda: findings(self._run.findings),
         }
         panels = Stack(tuple(stored[name]() for name in self.shown))
         return Snapshot(panels.text(), panels.html())
 
     def recording(self) -> dict[str, Any]:
-        """The run, where it is a whole one."""
-        return recording(self._source, panels=self.shown) if isinstance(self._source, Run) else {}
+        """The run."""
+        return recording(self._run, panels=self.shown)
 
     def make_widget(self) -> Player:
         """The panels, to be played."""
-        return Player(player_data(self.film, self._findings), self.shown)
+        return Player(player_data(self.film, self._run.findings), self.shown)
 
 
 class LiveOnly(Live):
