@@ -34,7 +34,7 @@ from workbook.play.platform_b import AppB, PlatformBRun, opened_phone
 from workbook.play.wallet_app import WalletApp
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.views.limits import timing
+from workbook.views.film import timing
 
 ENDLESS = """
 import asyncio, itertools, time

@@ -13,9 +13,9 @@ from screens import NAMED
 
 from workbook.views import phone, states
 from workbook.views.exchange import Exchange
+from workbook.views.film import timing
 from workbook.views.findings import show_rules
 from workbook.views.html import View
-from workbook.views.limits import timing
 from workbook.views.paint import DARK, FONT, LIGHT, sheet, variables
 from workbook.views.phone import KeyScreens
 from workbook.views.states import States

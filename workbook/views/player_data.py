@@ -12,9 +12,8 @@ from workbook.checks.finding import Finding
 from workbook.flows.extension import State as Extension
 from workbook.flows.platform_b import State as B
 from workbook.views.exchange import Exchange, copies
-from workbook.views.film import Film, Frame
+from workbook.views.film import Film, Frame, timing
 from workbook.views.findings import findings
-from workbook.views.limits import timing
 from workbook.views.paint import Picture
 from workbook.views.phone import draw
 from workbook.views.sequence import SequenceLine, narrow, paint

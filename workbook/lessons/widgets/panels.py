@@ -15,10 +15,9 @@ import traitlets
 from workbook.lessons.pages import PANELS, browser_file, player_script, recording
 from workbook.lessons.run import AnyLoop, Run
 from workbook.views.exchange import Exchange
-from workbook.views.film import Film, film
+from workbook.views.film import Film, film, timing
 from workbook.views.findings import findings
 from workbook.views.html import View, join, tag, trust
-from workbook.views.limits import timing
 from workbook.views.phone import KeyScreens
 from workbook.views.player_data import player_data
 from workbook.views.states import States

@@ -140,7 +140,7 @@ def checked_seed(text: str | None) -> int | None:
     Raises:
         ParameterError: the text is no whole number, or outside the range of seeds.
     """
-    from workbook.lessons.parameters import Parameters
+    from workbook.lessons.session import Parameters
 
     return None if text is None else Parameters.from_strings({"seed": text}).seed
 

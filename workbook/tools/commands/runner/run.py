@@ -27,7 +27,7 @@ from workbook.base.terminal import say, visible
 from workbook.errors import ChecksFailedError, ConfigurationError, ExitCode, ParameterError
 from workbook.lessons.exercises.model import EXERCISE_MIMETYPE
 from workbook.lessons.lesson import CHECK_MIMETYPE
-from workbook.lessons.parameters import Parameters, Source
+from workbook.lessons.session import Parameters, Session, Source
 from workbook.tools.commands import make_folder
 from workbook.tools.commands.runner import Kernels, cell_named, harmless, notebooks_dir, one_line, select
 from workbook.tools.harness.model import Verdict
@@ -533,8 +533,6 @@ def _parameters(given: Mapping[str, Any], chosen: Sequence[Path]) -> dict[str, A
     parameters = Parameters.from_strings(given)
     values = parameters.as_papermill()
     if parameters.source is Source.API:
-        from workbook.lessons.session import Session  # brings the HTTP client
-
         Session(parameters).client.close()  # raises when the address or the key is missing or wrong
     declared: set[str] = set()
     for path in chosen if given else ():

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from workbook.api.protocol import encode_id
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.lessons.parameters import Parameters, Source, parameter_names
+from workbook.lessons.session import Parameters, Source, parameter_names
 
 
 def test_the_defaults_simulate():

@@ -7,8 +7,7 @@ from rows import rows
 
 import workbook as wb
 from workbook.lessons.script import Script, play
-from workbook.views.film import film
-from workbook.views.limits import TRACK, span, timing
+from workbook.views.film import TRACK, film, span, timing
 
 SVG = "{http://www.w3.org/2000/svg}"
 WALLET = SCRIPTS["from the wallet, later, app was opened, phone"]
