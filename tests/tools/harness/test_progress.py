@@ -38,7 +38,7 @@ def test_the_values_to_configure_go_to_stdout(values, words, capsys):
     assert capsys.readouterr() == (words, "")
 
 
-def test_without_a_terminal_waiting_is_a_line_every_ten_seconds(capsys, monkeypatch):
+def test_waiting_is_a_line_every_ten_seconds(capsys, monkeypatch):
     terminal = Terminal()
     for moment in (100.0, 105.0, 109.9, 110.0, 119.9, 120.1):
         monkeypatch.setattr(summary, "monotonic", lambda moment=moment: moment)
@@ -47,12 +47,9 @@ def test_without_a_terminal_waiting_is_a_line_every_ten_seconds(capsys, monkeypa
     assert lines == [f"waiting for the first call: {seconds} s left" for seconds in (30, 20, 10)]
 
 
-def test_a_terminal_has_a_countdown_in_one_place_and_a_bar(capsys, monkeypatch):
+def test_a_terminal_has_a_bar(capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     terminal = Terminal()
-    terminal.wait(9.0)
-    terminal.wait(8.0)
-    assert capsys.readouterr().err == "".join(f"\rwaiting for the first call:    {one} s \033[K" for one in (9, 8))
     terminal.begin(2)
     terminal.ended(result(verdict=Verdict.PASS))
     terminal.ended(result())

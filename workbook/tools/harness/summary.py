@@ -332,11 +332,8 @@ class Terminal(RunProgress):
         say(line, sys.stderr)
 
     def wait(self, seconds: float) -> None:
-        """Show a countdown in one place, or a line every 10 s where there is no terminal."""
-        if self._is_terminal:
-            sys.stderr.write(f"\rwaiting for the first call: {seconds:4.0f} s \033[K")
-            sys.stderr.flush()
-        elif monotonic() - self._last_line >= 10:
+        """Print a line every 10 s."""
+        if monotonic() - self._last_line >= 10:
             self._last_line = monotonic()
             self.say(f"waiting for the first call: {seconds:.0f} s left")
 
@@ -345,7 +342,6 @@ class Terminal(RunProgress):
         if self._is_terminal:
             from tqdm import tqdm  # slow to import, and only a terminal shows it
 
-            sys.stderr.write("\r\033[K")
             self._bar = tqdm(total=total, unit="case", leave=False)
 
     def ended(self, result: CaseResult) -> None:

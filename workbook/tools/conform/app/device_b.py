@@ -224,7 +224,7 @@ class _Generation:
         return {"outcome": "Threw", "case": case, "message": why}
 
 
-def _reply(event: Event) -> PhoneReply:
+def _reply(event: Event) -> PhoneReply:  # noqa: PLR0911 - one for each outcome
     """An outcome of the SDK as the protocol writes it."""
     match event:
         case m.ServiceReady():
@@ -238,13 +238,6 @@ def _reply(event: Event) -> PhoneReply:
             return {"canAddCard": True} | {name: bool(there) for name, there in places.items()}
         case m.StartThrew():
             return {"outcome": "Threw", "case": event.case, "message": event.why}
-        case _:
-            return _finish(event)
-
-
-def _finish(event: Event) -> PhoneReply:
-    """How canAddCard or an attempt ended."""
-    match event:
         case m.CannotAddCard():
             return {"canAddCard": False, "canAddToPhone": False, "canAddToWatch": False}
         case m.FinishedWithPass():

@@ -61,6 +61,12 @@ def _context(ca_file: str, _changed: int) -> ssl.SSLContext:
 
 # Codings that the phone unpacks. It asks for gzip alone, and leaves any other coding, or two at once, as it is.
 UNPACKED = frozenset({"identity", "gzip", "x-gzip"})
+# The header that makes a manner of sending.
+MANNER_HEADERS: Mapping[Manner, tuple[str, str]] = {
+    Manner.CLOSING: ("connection", "close"),
+    Manner.UNPACKED: ("accept-encoding", "identity"),
+    Manner.EXPECTING: ("expect", "100-continue"),
+}
 # Bytes of an answer that are read, unpacked. The largest that must arrive has 1 MiB.
 LARGEST_READ = 4 * 1_048_576
 
@@ -241,15 +247,11 @@ class Phone(AbstractAsyncContextManager["Phone"]):
             headers.append(("content-type", raw if operation.sdk_output == RAW else "application/json"))
         if call.manner is Manner.UPPER_CASE:
             headers = [(name.upper(), value) for name, value in headers]
-        elif call.manner is Manner.CLOSING:
-            headers.append(("connection", "close"))
-        elif call.manner is Manner.UNPACKED:
-            headers.append(("accept-encoding", "identity"))
-        elif call.manner is Manner.EXPECTING:
-            headers.append(("expect", "100-continue"))
         elif call.manner is Manner.WITH_CHARSET:
-            json_type = ("content-type", "application/json")
-            headers = [(*json_type[:1], "Application/JSON; charset=UTF-8") if h == json_type else h for h in headers]
+            with_charset = ("content-type", "Application/JSON; charset=UTF-8")
+            headers = [with_charset if header == ("content-type", "application/json") else header for header in headers]
+        elif call.manner in MANNER_HEADERS:
+            headers.append(MANNER_HEADERS[call.manner])
         path = operation.path.replace("{id}", quote(call.asked_for, safe=""))
         if call.tamper is not None:
             path, body = call.tamper(path, body, call)
