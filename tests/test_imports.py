@@ -41,7 +41,7 @@ OWNERS = {
         "tools/conform/back_end/phone.py",
     },
     "httpcore": {"api/net.py", "tools/proxy/upstream.py"},
-    "ipywidgets": {"lessons", "tools/conform/app/notebook.py"},
+    "ipywidgets": {"lessons", "tools/conform/app/panel.py"},
     "pandas": {"checks/durations.py"},
     "papermill": {"tools/commands"},
     "httptools": {"tools/mockserver/server.py"},

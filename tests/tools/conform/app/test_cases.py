@@ -20,7 +20,7 @@ from workbook.simulation.http import Request
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app.cases import APP_CASES, KEPT, AppSeen
 from workbook.tools.conform.app.device import DeviceA
-from workbook.tools.conform.app.notebook import Reference, play_core
+from workbook.tools.conform.app.stage import Reference, play_core
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.harness.model import Miss, Verdict, gravest
 from workbook.tools.harness.program import LogLine

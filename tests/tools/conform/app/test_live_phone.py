@@ -9,7 +9,7 @@ import pytest
 
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.lessons.widgets.panels import film_of
-from workbook.tools.conform.app.notebook import LivePhone
+from workbook.tools.conform.app.panel import LivePhone
 from workbook.views.phone import KeyScreens
 
 CARD = "PISIMULATED00000000000001"

@@ -1,9 +1,14 @@
-"""Carries out one case of `workbook conform app` in front of an app: hands over actions, holds, releases, and looks."""
+"""Carries out one case of `workbook conform app` in front of an app: hands over actions, holds, releases, and looks.
+
+The app has a process of its own, or is an exercise's app core in Python, in this process. Then nothing is sent over a
+network: the core calls the phone and the back end that the case plays.
+"""
 
 import asyncio
+import json
 import secrets
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -13,12 +18,17 @@ from urllib.parse import urlsplit
 
 from workbook.errors import WorkbookError
 from workbook.flows import messages as m
+from workbook.flows.variants import A_FROM_0_4_0
+from workbook.play.own_code import exception_words, own_line, run_to_end
+from workbook.simulation.http import Ending, Request
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app import cases as c
 from workbook.tools.conform.app import protocol as p
-from workbook.tools.conform.app.phone import JSON_ESCAPES, Client
+from workbook.tools.conform.app.device import Device, DeviceA, PhoneReply
+from workbook.tools.conform.app.phone import JSON_ESCAPES, Client, PlayedBackEnd
 from workbook.tools.conform.back_end.model import SURFACE, PhoneCall, Seen, Surface
-from workbook.tools.harness.model import CaseOptions, CaseResult, Verdict, gravest
+from workbook.tools.harness.model import CaseOptions, CaseResult, Miss, Verdict, gravest
+from workbook.tools.harness.program import LogLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,3 +316,179 @@ def _both_sides(seen: c.AppSeen) -> Seen:
         for number, arrival in enumerate(seen.arrivals, 1)
     ]
     return Seen(tuple(calls), (), log=seen.log)
+
+
+# An app core in Python, in this process: for exercises.
+
+FetchOpc = Callable[[str, str], Awaitable[str]]
+
+
+@dataclass
+class BackEndOfApp:
+    """The app's own back end; `get` and `post` return an sdkInput, or raise ConnectionError where there is none."""
+
+    played: PlayedBackEnd
+
+    async def get(self, card: str) -> str:
+        """The sdkInput of the GET."""
+        return await self._call("GET", f"/cards/{card}/activation-data", b"")
+
+    async def post(self, card: str, sdk_output: str) -> str:
+        """The sdkInput of the POST with this sdkOutput."""
+        return await self._call("POST", f"/cards/{card}/provision", json.dumps({"sdkOutput": sdk_output}).encode())
+
+    async def _call(self, method: str, path: str, body: bytes) -> str:
+        answer = await self.played.respond(Request(method, path, (), body))
+        usable = answer.status == 200 and answer.wire.ending is Ending.WHOLE and answer.body.startswith(b"{")
+        sdk_input = json.loads(answer.body).get("sdkInput") if usable else None
+        if not sdk_input:
+            raise ConnectionError("the back end gave no sdkInput")
+        return str(sdk_input)
+
+
+@dataclass
+class Sdk:
+    """The part of platform A's SDK from 0.4.0 that an app core needs."""
+
+    device: Device
+    failure: str = ""
+    _number: int = 0
+
+    async def button(self, sdk_input: str) -> str:
+        """`create` and `canProvision`: "shown" on CanBeProvisioned, else "hidden"."""
+        created = await self._do("create", sdkInput=sdk_input)
+        if created["outcome"] != "Success":
+            return "hidden"
+        self._number = created["provisioning"]
+        return await self.asked()
+
+    async def asked(self) -> str:
+        """`canProvision` once more: "shown" on CanBeProvisioned, else "hidden"."""
+        answer = await self._do("canProvision", provisioning=self._number)
+        return "shown" if answer["outcome"] == "CanBeProvisioned" else "hidden"
+
+    async def provision(self, fetch_opc: FetchOpc) -> str:
+        """`provision(..., opcProvider)`: "Success" or "Failure"; then `failure` is the failure's name."""
+        reply = await self._do("provisionWithProvider", provisioning=self._number, cardDisplayName="My card")
+        while "ask" in reply:
+            if reply["ask"] == "activity":
+                reply = await self._do("activity", turn=reply["turn"], there=True)
+            else:
+                reply = await self._fetched(reply, fetch_opc)
+        self.failure = str(reply.get("name", ""))
+        return str(reply["outcome"])
+
+    async def _fetched(self, asked: PhoneReply, fetch_opc: FetchOpc) -> PhoneReply:
+        turn = asked["turn"]
+        try:
+            opc = await fetch_opc(asked["paymentInstrumentId"], asked["sdkOutput"])
+        except asyncio.CancelledError:
+            await asyncio.shield(self._do("cancelled", turn=turn))
+            raise
+        except Exception as error:  # noqa: BLE001  # the SDK catches what a provider throws (sdk-a)
+            return await self._do("noOpc", turn=turn, threw=type(error).__name__)
+        if not isinstance(opc, str):  # Kotlin would not compile it
+            return await self._do("noOpc", turn=turn, threw="TypeError")
+        return await self._do("opc", turn=turn, sdkInput=opc)
+
+    async def _do(self, name: str, **fields: object) -> PhoneReply:
+        """Make a call, read by the protocol as if it had arrived."""
+        return await self.device.answer(p.read(name, json.dumps({"client": self.device.client, **fields}).encode()))
+
+
+@dataclass
+class InProcess:
+    """Drives an app core of this class in front of one phone, as a cardholder would."""
+
+    kind: Callable[..., Any]
+    client: Client
+    log: list[LogLine] = field(default_factory=list)
+    _model: Any = None
+    _work: set[asyncio.Task[Any]] = field(default_factory=set)
+    _threw: str = ""
+
+    async def does(self, what: str, /, **fields: Any) -> p.Next:
+        """Have the app core do this."""
+        match what:
+            case "openCardPage":
+                device, back_end = self.client.device, self.client.back_end
+                self._model = self.kind(fields["card"], Sdk(device), BackEndOfApp(back_end), self._print)
+                self._begin(self._model.opened)
+            case "tapAdd" if self._button == "shown":
+                self._begin(self._model.add_tapped)
+            case "closeCardPage" | "processDeath":
+                self._model = None
+                for task in self._work:
+                    task.cancel()
+                if what == "processDeath":
+                    self.client.device.process_ended()
+        await asyncio.sleep(0)  # what has begun runs as far as its first wait
+        threw, self._threw = self._threw, ""
+        client, message = self.client.device.client, getattr(self._model, "message", "")
+        return p.Next(client=client, turn=0, threw=threw, button=self._button, message=message)
+
+    @property
+    def _button(self) -> str:
+        return "absent" if self._model is None else str(self._model.button)
+
+    def _print(self, text: object) -> None:
+        self.log.append(LogLine("the log", len(self.log) + 1, str(text)))
+
+    def _begin(self, function: Callable[[], Awaitable[None]]) -> None:
+        async def work() -> None:
+            try:
+                await function()
+            except Exception as error:  # noqa: BLE001  # a learner's code may raise anything
+                self._threw = f"{exception_words(error)}. {own_line(error)}".rstrip(" .")
+
+        task = asyncio.get_running_loop().create_task(work())
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+
+
+def play_core(kind: Callable[..., Any], case: c.AppCase) -> c.AppSeen:
+    """What one case saw with an app core of this class."""
+
+    async def play() -> c.AppSeen:
+        device = DeviceA("exercise", A_FROM_0_4_0, pace=0)
+        # seconds; nothing crosses a network here, so nothing takes long
+        tempo = Tempo(looks=0.002, quiet=0.015, starting=0.03, closing=0.15, restless=2.0)
+        client = Client(device, PlayedBackEnd(SURFACE), "")
+        app = InProcess(kind, client)
+        seen = await AppStage(client, app, "http://127.0.0.1", tempo=tempo).play(case)
+        await app.does("closeCardPage")
+        return replace(seen, log=tuple(app.log))
+
+    seen: c.AppSeen = run_to_end(play)
+    return seen
+
+
+def first_miss(kind: Callable[..., Any], cases: Iterable[c.AppCase]) -> tuple[c.AppCase, Miss, c.AppSeen] | None:
+    """The first case that an app core of this class fails, with its first miss and what was seen."""
+    for case in cases:
+        seen = play_core(kind, case)
+        for miss in case.judge(seen):
+            return case, miss, seen
+    return None
+
+
+class Reference:
+    """The reference app core, in Python."""
+
+    def __init__(self, card: str, sdk: Sdk, back_end: BackEndOfApp, log: Callable[[object], None]) -> None:
+        self.card, self.sdk, self.back_end, self.log = card, sdk, back_end, log
+        self.button = "absent"
+
+    async def opened(self) -> None:
+        """The page opens."""
+        self.button = await self.sdk.button(await self.back_end.get(self.card))
+
+    async def add_tapped(self) -> None:
+        """The cardholder taps Add."""
+        self.button = "disabled"
+        result = await self.sdk.provision(self.fetch_opc)
+        self.button = "hidden" if result == "Success" else "shown"
+
+    async def fetch_opc(self, card: str, sdk_output: str) -> str:
+        """What the SDK calls during the tap."""
+        return await self.back_end.post(card, sdk_output)
