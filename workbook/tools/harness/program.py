@@ -20,12 +20,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbook.api.net import Origin
 from workbook.base.children import child_environment
 from workbook.base.terminal import end_with_parent, ending_signals
 from workbook.errors import WorkbookError
+
+if TYPE_CHECKING:  # it loads TLS, which a browser lacks
+    from workbook.api.net import Origin
 
 # The name of the log that holds what a start command prints.
 PRINTED = "command-output.log"
