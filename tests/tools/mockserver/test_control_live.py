@@ -29,7 +29,9 @@ def call(mock, key=None, method="GET", body=b""):
 
 def events(mock, query=""):
     request = Request("GET", f"{PREFIX}journal{query}", (("authorization", f"Bearer {TOKEN}"),), b"")
-    answer = Control(mock, TOKEN).respond(request)
+    control = Control(mock)
+    control.token = TOKEN
+    answer = control.respond(request)
     assert answer.status == 200, answer.body
     return json.loads(answer.body)["entries"]
 

@@ -15,7 +15,7 @@ from workbook.tools.commands.runner.run import CheckResult, RunOutcome, RunReque
 pytestmark = pytest.mark.slow
 
 CANARY = "canary-0123456789"
-LIMIT = 5.0
+LIMIT = 15.0
 CHECK = "from workbook.lessons.lesson import check\n"
 STUCK = """
 import os, pathlib, signal, subprocess
@@ -96,8 +96,8 @@ def test_an_error_is_one_line_and_names_its_cell(finished):
 def test_a_stuck_kernel_is_killed_with_what_it_started(finished, is_alive):
     stuck = outcome(finished, "03_stuck").outcome
     assert (stuck.status, stuck.exit_code) == ("time-limit", 4)
-    assert stuck.why == "took longer than 5 s; its kernel was killed (--time-limit allows more)"
-    assert outcome(finished, "03_stuck").seconds < LIMIT + 3
+    assert stuck.why == "took longer than 15 s; its kernel was killed (--time-limit allows more)"
+    assert outcome(finished, "03_stuck").seconds < 4 * LIMIT
     pids = [int(pid) for pid in (finished[1] / "pids").read_text().split()]
     assert len(pids) == 2
     assert not any(is_alive(pid) for pid in pids)
@@ -164,7 +164,7 @@ def test_nothing_in_the_report_says_where_it_was_made(finished):
         assert str(folder) not in path.read_text(), path.name
     page = (folder / "report" / "index.html").read_text()
     assert "<h1>7 of 9 notebooks failed.</h1>" in page
-    assert "workbook run 03_stuck --notebooks notebooks --time-limit 5" in page
+    assert "workbook run 03_stuck --notebooks notebooks --time-limit 15" in page
     assert "signal.signal(signal.SIGTERM, signal.SIG_IGN)" in page
 
 
