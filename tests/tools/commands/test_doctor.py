@@ -9,7 +9,6 @@ import pytest
 from workbook.tools.commands import doctor
 from workbook.tools.commands.doctor import Health
 
-NOW = 1_790_000_000.0
 BOTH = {"WORKBOOK_BASE_URL": "https://example.org", "WORKBOOK_API_KEY": "canary-0123456789"}
 REQUIRES = ["alpha>=1,<2", "beta>=2", 'delta>=3; extra == "lab"', 'gamma>=9; extra == "test"']
 
@@ -47,7 +46,6 @@ GOOD = {
     "no kernel without the lab": lambda: doctor.kernel(raising(ModuleNotFoundError("x", name="nbclient"))),
     "no widgets without the lab": lambda: doctor.widgets(raising(ModuleNotFoundError("x"))),
     "loopback": lambda: doctor.loopback(lambda: 1234),
-    "clock": lambda: doctor.clock(1e-9, NOW),
     "no settings": lambda: doctor.environment({}),
     "both settings": lambda: doctor.environment(BOTH),
 }
@@ -64,8 +62,6 @@ BAD = {
     "kernel lies": (lambda: doctor.kernel(lambda: "3"), "1 + 1 is '3'"),
     "widgets": (lambda: doctor.widgets(list), "reinstall jupyterlab_widgets"),
     "loopback": (lambda: doctor.loopback(raising(OSError(1, "not permitted"))), "(not permitted)"),
-    "coarse clock": (lambda: doctor.clock(0.016, NOW), "too coarse"),
-    "old clock": (lambda: doctor.clock(1e-9, 0.0), "says 1970-01-01; set it"),
     "bad address alone": (lambda: doctor.environment({"WORKBOOK_BASE_URL": "canary"}), "not an address"),
     "bad key alone": (lambda: doctor.environment({"WORKBOOK_API_KEY": "canary 1"}), "copy it again"),
     "bad address": (lambda: doctor.environment(BOTH | {"WORKBOOK_BASE_URL": "canary"}), "not an address"),
@@ -112,18 +108,10 @@ def test_the_widget_manager_is_found(labextensions):
     assert doctor.widgets(lambda: [labextensions / "elsewhere", labextensions]).ok
 
 
-def test_a_directory_is_written_to_or_named(tmp_path):
-    assert doctor.writing(tmp_path).ok
-    assert list(tmp_path.iterdir()) == []
-    missing = doctor.writing(tmp_path / "missing")
-    assert not missing.ok
-    assert "use --out DIR" in missing.text
-
-
 @pytest.mark.slow
 def test_this_machine_can_run_it():
     found = list(doctor.examine())
-    names = "python packages kernel widgets writing loopback clock environment kotlin java swift tree-sitter"
+    names = "python packages kernel widgets loopback environment kotlin java swift tree-sitter"
     assert [each.name for each in found] == names.split()
     for each in found:
         assert each.ok or each.name == "packages", str(each)

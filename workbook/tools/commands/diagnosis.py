@@ -44,7 +44,7 @@ exit codes:
         "--seed", metavar="N", default="7", help="the seed of the simulator that made it; default: %(default)s"
     )
 
-    add(commands, "doctor", doctor, "check this machine: versions, kernel, ports, clock")
+    add(commands, "doctor", doctor, "check this machine: versions, kernel, ports, settings")
 
     parser = add(commands, "rules", rules, "print the rules of the interface document, or one of them")
     parser.add_argument("id", nargs="?", metavar="ID", help="such as A-CAN-2")

@@ -7,11 +7,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryFile
 from urllib.parse import urlsplit
 
 from workbook.base.files import pip_line
@@ -105,16 +103,6 @@ def widgets(labextensions: Callable[[], Iterable[Path]]) -> Health:
     return Health("widgets", ok=False, text="JupyterLab has no widget manager; reinstall jupyterlab_widgets")
 
 
-def writing(directory: Path) -> Health:
-    """A report can be written below the current directory."""
-    try:
-        with TemporaryFile(dir=directory):
-            return Health("writing", ok=True, text="the current directory can be written")
-    except OSError as error:
-        text = f"not possible in {directory} ({error.strerror}); go elsewhere, or use --out DIR"
-        return Health("writing", ok=False, text=text)
-
-
 def loopback(bind: Callable[[], int]) -> Health:
     """A port of 127.0.0.1 can be opened; `bind` opens one and returns its number."""
     try:
@@ -122,21 +110,6 @@ def loopback(bind: Callable[[], int]) -> Health:
     except OSError as error:
         text = f"no port on 127.0.0.1 ({error.strerror or error}); a sandbox or firewall may forbid it"
         return Health("loopback", ok=False, text=text)
-
-
-def clock(resolution: float, now: float) -> Health:
-    """The monotonic clock is fine enough to measure a budget, and the date is plausible.
-
-    Args:
-        resolution: of the monotonic clock, in seconds.
-        now: the wall clock, in seconds since 1970.
-    """
-    date = datetime.fromtimestamp(now, UTC)
-    if resolution > 0.001:  # seconds
-        return Health("clock", ok=False, text=f"steps of {resolution:g} s are too coarse to measure a 100 ms budget")
-    if not 2025 <= date.year <= 2060:
-        return Health("clock", ok=False, text=f"says {date:%Y-%m-%d}; set it, or certificates will be refused")
-    return Health("clock", ok=True, text=f"{date:%Y-%m-%d} UTC, steps of {resolution:g} s")
 
 
 def environment(environ: Mapping[str, str]) -> Health:
@@ -208,9 +181,7 @@ class Examination:
         yield packages(lambda: metadata.requires("provisioning-workbook"), metadata.version)
         yield kernel(_start_kernel)
         yield widgets(_labextensions)
-        yield writing(Path.cwd())
         yield loopback(_bind)
-        yield clock(time.get_clock_info("monotonic").resolution, time.time())
         yield environment(os.environ)
         yield from extras()
 

@@ -371,8 +371,10 @@ def check_status_network(facts: Facts) -> Iterator[Miss]:
 
     Neither does it through another function.
     """
-    network = re.compile(r"URLSession|URLRequest|NWConnection|NSURL(Connection|Session)|AF|Alamofire|Moya(Provider)?"
-                         r"|(data|upload|download)Task")  # fmt: skip
+    network = re.compile(
+        "URLSession|URLRequest|NWConnection|NSURL(Connection|Session)|AF|Alamofire|Moya(Provider)?"
+        "|(data|upload|download)Task"
+    )
     for status in _handler_functions(facts, "status"):
         for function in facts.b.swift.reach(status):
             name = next(filter(network.fullmatch, names_in(function.node)), None)

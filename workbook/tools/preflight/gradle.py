@@ -433,8 +433,8 @@ class Build:
     def apps(self) -> list[Module]:
         """The modules that build an app; a script that another one applies is a part of that one."""
         applied = {id(root) for module in self.modules for root in module.applied}
-        return [module for module in self.modules
-                if module.is_app and module.is_mobile and id(module.root) not in applied]  # fmt: skip
+        apps = (module for module in self.modules if module.is_app and module.is_mobile)
+        return [module for module in apps if id(module.root) not in applied]
 
     @property
     def variants(self) -> list[Variant]:

@@ -65,6 +65,12 @@ PINS = {
 }
 
 
+NOTHING_HERE = (
+    "Nothing here is about provisioning: no SDK, no extension point, no entitlement. Name the project's folder, and "
+    "the SDK with --sdk if its name is unusual."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Preflight(CaseOptions[PreflightCase]):
     """What to read, and what to judge.
@@ -192,10 +198,7 @@ def preflight(run: Preflight, facts: Facts | None = None) -> RunRecord:
     facts = facts or read_facts(run)
     results = [_judge(case, facts) for case in run.cases]
     something = facts.a.is_there or facts.b.is_there or facts.unread or facts.signed
-    trouble = "" if something else (
-        "Nothing here is about provisioning: no SDK, no extension point, no entitlement. Name the project's folder, "
-        "and the SDK with --sdk if its name is unusual."
-    )  # fmt: skip
+    trouble = "" if something else NOTHING_HERE
     if trouble and facts.a.build.apps:
         drags = "If the build asks for a library of the wallet provider all the same, a plugin drags it in"
         trouble += f" {drags}: exclude that library's group and module."
@@ -231,8 +234,8 @@ def finding_lines(done: RunRecord) -> list[str]:
         place = f"{miss.place}: " if miss.place else ""
         more = f"; {miss.see}" if miss.see else ""
         who = "" if case.owner is Owner.NOBODY else f", for {case.owner.in_a_sentence}"
-        lines.append(visible(f"{place}{verdict} {miss.rule}{who}: expected {miss.expected}, observed "
-                                 f"{miss.observed}. {miss.todo} [{case.name}{more}]"))  # fmt: skip
+        what = f"expected {miss.expected}, observed {miss.observed}. {miss.todo}"
+        lines.append(visible(f"{place}{verdict} {miss.rule}{who}: {what} [{case.name}{more}]"))
     unseen: dict[str, list[str]] = {}
     for case in done.ended(Verdict.NOT_LOOKED_AT):
         unseen.setdefault(case.why, []).append(case.name)

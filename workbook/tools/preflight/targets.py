@@ -421,8 +421,8 @@ class _Reader:
             if plist is None:
                 continue
             folder = file.path.parent
-            beside = [other for other in self.project.named("*.entitlements", "Entitlements.plist")
-                      if other.path.parent == folder]  # fmt: skip
+            entitlements = self.project.named("*.entitlements", "Entitlements.plist")
+            beside = [other for other in entitlements if other.path.parent == folder]
             name, settings = folder.name, {}
             # a project for several platforms is up to two folders above the list
             for other in self.project.named("*.csproj"):
@@ -461,9 +461,11 @@ def _read_csproj(file: File) -> dict[str, str]:
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """A description on top of another one, table by table."""
-    both = {name: _merge(below[name], above[name]) for name in below.keys() & above.keys()
-            if isinstance(below[name], dict) and isinstance(above[name], dict)}  # fmt: skip
-    return {**below, **above, **both}
+    merged = {**below, **above}
+    for name in below.keys() & above.keys():
+        if isinstance(below[name], dict) and isinstance(above[name], dict):
+            merged[name] = _merge(below[name], above[name])
+    return merged
 
 
 def make_settings(bundle_id: str, team: str, level: object = "") -> dict[str, str]:
