@@ -145,7 +145,7 @@ def test_the_browser_is_opened_without_the_token_on_a_command_line(notebooks, tm
 
 
 def test_the_token_is_not_on_the_command_line(notebooks, tmp_path):
-    lab = Lab.on(notebooks, port=None, browser=False)
+    lab = Lab(notebooks, free_port(), browser=False)
     assert lab.token not in " ".join(lab.command(tmp_path))
     environment = lab.environment(tmp_path, {"JUPYTER_PATH": "mine"})
     assert environment["JUPYTER_TOKEN"] == lab.token
@@ -157,7 +157,7 @@ def test_the_token_is_not_on_the_command_line(notebooks, tmp_path):
 
 def test_without_a_first_notebook_it_opens_the_files(tmp_path):
     (tmp_path / "other.ipynb").write_text("{}")
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/lab\?token=.{32}", Lab.on(tmp_path, port=None, browser=False).url)
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/lab\?token=.{32}", Lab(tmp_path, free_port(), browser=False).url)
 
 
 def test_a_taken_port_is_refused_when_it_was_asked_for():
@@ -173,12 +173,12 @@ def test_a_taken_port_is_refused_when_it_was_asked_for():
 def test_a_server_that_does_not_start_is_one_error(notebooks, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(ConfigurationError, match="did not start"):
-        Lab.on(notebooks, port=None, browser=False).run(tell=print)
+        Lab(notebooks, free_port(), browser=False).run(tell=print)
 
 
 def test_a_port_that_another_program_takes_meanwhile_is_named(notebooks, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    lab = Lab.on(notebooks, port=None, browser=False)
+    lab = Lab(notebooks, free_port(), browser=False)
     with (
         socket.create_server((LAB_HOST, lab.port)),
         pytest.raises(ConfigurationError, match=f"Port {lab.port} is taken or not allowed; choose another with --port"),
@@ -197,7 +197,7 @@ def test_a_server_that_answers_without_a_token_is_refused(notebooks):
                     connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")
 
         Thread(target=answer, daemon=True).start()
-        lab = Lab(notebooks, listener.getsockname()[1], "token")
+        lab = Lab(notebooks, listener.getsockname()[1])
         with pytest.raises(ConfigurationError, match="switches the token off"):
             lab._wait_until_ready(SimpleNamespace(poll=lambda: None))
 

@@ -14,7 +14,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
@@ -26,7 +26,7 @@ from workbook.base.terminal import end_with_parent
 from workbook.base.values import check_port
 from workbook.errors import ConfigurationError
 from workbook.lessons.quiet_start import quiet_options, with_kernel, write_settings
-from workbook.tools.commands.runner import FIRST_NOTEBOOK, notebooks_dir
+from workbook.tools.commands.runner import FIRST_NOTEBOOK
 
 LAB_HOST = "127.0.0.1"
 
@@ -38,24 +38,14 @@ class Lab:
     Attributes:
         notebooks: the notebooks' directory; its parent is what the file browser shows.
         port: on 127.0.0.1.
-        token: the part of the address that lets a browser in.
         browser: whether JupyterLab opens one.
+        token: the part of the address that lets a browser in.
     """
 
     notebooks: Path
     port: int
-    token: str
     browser: bool = True
-
-    @classmethod
-    def on(cls, notebooks: Path | None, *, port: int | None, browser: bool) -> Lab:
-        """A JupyterLab on these notebooks, with a free port and a token of its own.
-
-        Raises:
-            ConfigurationError: there are no notebooks, or the port is taken.
-        """
-        directory = notebooks_dir(notebooks)
-        return cls(directory, free_port(port), secrets.token_urlsafe(24), browser)
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
 
     @property
     def url(self) -> str:

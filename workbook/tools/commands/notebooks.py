@@ -121,7 +121,7 @@ def lab(options: argparse.Namespace) -> int:
         if not directory.is_dir():
             lay_out(LEARNERS_COPY)
             say(f"Your copy of the lessons is {LEARNERS_COPY}.")
-    return Lab.on(directory, port=port, browser=not options.no_browser).run(tell=say)
+    return Lab(directory.resolve(), port, browser=not options.no_browser).run(tell=say)
 
 
 def new(options: argparse.Namespace) -> int:

@@ -165,9 +165,8 @@ def test_a_run_of_another_version_stays_a_picture(tmp_path):
 
 
 @pytest.mark.slow
-def test_each_rule_in_the_words_has_its_sentence_and_all_are_a_footnote(tmp_path):
+def test_the_sentences_of_the_rules_are_a_footnote(tmp_path):
     text = page(written(tmp_path, words("# A-BTN-1\nSee A-BTN-1, `A-BTN-2` and NO-SUCH-9."), code({"text/plain": "x"})))
-    assert text.count('<span class="wb-rule" title="must: The add button is disabled') == 2
     assert "NO-SUCH-9." in text
     assert re.findall("<dt>(.*?)</dt>", text) == ["A-BTN-1", "A-BTN-2"]
 

@@ -23,7 +23,7 @@ from workbook.lessons.pages import RECORDING_MIMETYPE, page_of, place, players, 
 from workbook.lessons.widgets.panels import SNAPSHOT_STYLE, WAKE
 from workbook.lessons.widgets.stage import STORED_RUN
 from workbook.tools.commands.runner import harmless, read_notebook, without_widgets
-from workbook.views.html import RULE_ID, Markup, join, tag, trust, unbroken
+from workbook.views.html import RULE_ID, Markup, join, tag, trust
 from workbook.views.table import COPY
 
 TAGS = re.compile(r"<[^>]*>")
@@ -115,7 +115,7 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
     body = re.sub(r'<a class="anchor-link" href="[^"]*">[^<]*</a>', "", body).rstrip()
     pages = {sibling.name: f"{sibling.stem}.html" for sibling in siblings}
     a_link = r'<a href="(?!#|[a-z]+:)([^"#]*)(#[^"]*)?"[^>]*>(.*?)</a>'
-    body, rules = _with_rules(re.sub(a_link, lambda link: _linked(link, pages), body, flags=re.DOTALL))
+    body = re.sub(a_link, lambda link: _linked(link, pages), body, flags=re.DOTALL)
     above, below = (_way(path, siblings, where) for where in ("above", "below"))
     recorded = join(
         "This page is a recording. Its runs can be played, opened message by message, and compared. To choose, to "
@@ -123,7 +123,7 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
         tag("code", "workbook lab"),
         ".",
     )
-    main = join(above, tag("p", recorded, class_="recorded"), trust(body), rules, below)
+    main = join(above, tag("p", recorded, class_="recorded"), trust(body), _rules(body), below)
     return _filled(_title(notebook, path), main, recordings)
 
 
@@ -200,20 +200,11 @@ def _way(path: Path, siblings: Sequence[Path], where: str) -> Markup:
     return tag("nav", *(tag("a", words, href=f"{name}.html") for words, name in links), aria_label=f"Lessons, {where}")
 
 
-def _with_rules(body: str) -> tuple[str, Markup]:
-    """The page's words, with the sentence of each rule where its id is, and all of them as a footnote."""
-    # apart: where a rule's id is no word of the page, or has its sentence already
-    outside = r'<(style|pre|code|svg|script)\b.*?</\1>|<span class="wb-rule".*?</span>|<[^>]*>'
-    parts, at = [], 0
-    for apart in (*re.finditer(outside, body, re.DOTALL), None):
-        words = body[at : apart.start() if apart else len(body)]
-        parts.append(RULE_ID.sub(lambda found: unbroken(found[0]) if sentence(found[0]) else found[0], words))
-        parts.append(apart[0] if apart else "")
-        at = apart.end() if apart else at
+def _rules(body: str) -> Markup:
+    """The sentence of each rule that the page names, as a footnote."""
     named = sorted(set(RULE_ID.findall(TAGS.sub(" ", body))))
     rules = [(rule_id, text) for rule_id in named if (text := sentence(rule_id))]
     if not rules:
-        return body, join()
+        return join()
     items = (join(tag("dt", rule_id), tag("dd", text)) for rule_id, text in rules)
-    footnote = tag("details", tag("summary", f"The {len(rules)} rules on this page"), tag("dl", *items), class_="rules")
-    return "".join(parts), footnote
+    return tag("details", tag("summary", f"The {len(rules)} rules on this page"), tag("dl", *items), class_="rules")
