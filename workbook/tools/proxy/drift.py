@@ -27,7 +27,7 @@ from workbook.simulation.world import Instrument
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.report import About, CaseRecord, RunRecord, to_json
 from workbook.tools.mockserver.mock import MockServer
-from workbook.tools.proxy.record import EMPTY_BODY, NOT_JSON, REDACTION, TWICE, ProxyRecord, RecordedExchange, shape
+from workbook.tools.proxy.record import EMPTY_BODY, NOT_JSON, REDACTION, ProxyRecord, RecordedExchange, shape
 from workbook.tools.proxy.upstream import LOSSES
 
 # The outcome of a recorded exchange, in one word.
@@ -140,16 +140,13 @@ class Replay:
             body = b""
         elif whole == NOT_JSON:
             body = b"not JSON"
-        elif whole in ("object", TWICE):
-            pairs = []
+        elif whole == "object":
+            document = {}
             for name, kind in exchange.body_shape.items():
                 if name and "." not in name and "[]" not in name:
                     output = (name, kind) == ("sdkOutput", "string")
-                    value = self._output(exchange) if output else _SAMPLES.get(kind, {})
-                    pairs.append(f"{json.dumps(name)}: {json.dumps(value)}")
-            if whole == TWICE:
-                pairs += pairs[:1]
-            body = f"{{{', '.join(pairs)}}}".encode()
+                    document[name] = self._output(exchange) if output else _SAMPLES.get(kind, {})
+            body = json.dumps(document).encode()
         else:
             body = json.dumps(_SAMPLES.get(whole)).encode()
         return body.ljust(MAX_BODY + 1) if exchange.body_length > MAX_BODY else body

@@ -38,15 +38,6 @@ from workbook.tools.proxy.upstream import LOSSES, ProxyReply
 REDACTION = Redaction(fields=frozenset({"type", "title", "status", "errorCode"}), longest=100)
 NOT_JSON = "not JSON"
 EMPTY_BODY = "empty"
-TWICE = "fields twice"
-
-
-class _Pairs(dict[str, Any]):
-    """A JSON object that remembers whether a name occurred twice."""
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        self.twice = len(self) != len(pairs)
 
 
 def unpacked(body: bytes, headers: Headers) -> bytes:
@@ -63,13 +54,12 @@ def unpacked(body: bytes, headers: Headers) -> bytes:
 def shape(body: bytes) -> dict[str, str]:
     """Path to type, such as `{"": "object", "sdkInput": "string"}`; the whole body has the path "".
 
-    Types are JSON's, and `empty string`, `empty`, `not JSON` and `fields twice` (for an object in which a name stands
-    twice). A name that is no short word is replaced by its length.
+    Types are JSON's, and `empty string`, `empty` and `not JSON`. A name that is no short word becomes its length.
     """
     if not body:
         return {"": EMPTY_BODY}
     try:
-        document = json.loads(body.decode(), object_pairs_hook=_Pairs, parse_constant=refuse_constant)
+        document = json.loads(body.decode(), parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         return {"": NOT_JSON}
     found: dict[str, str] = {}
@@ -88,10 +78,8 @@ def layer(body: bytes, field: str) -> str | None:
 def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield path, "string" if value else "empty string"
-    elif isinstance(value, _Pairs) and value.twice:
-        yield path, TWICE
     else:
-        kinds = {bool: "boolean", int: "number", float: "number", list: "array", _Pairs: "object", type(None): "null"}
+        kinds = {bool: "boolean", int: "number", float: "number", list: "array", dict: "object", type(None): "null"}
         yield path, kinds[type(value)]
     if depth == 6:  # deep enough for any comparison
         return
