@@ -239,12 +239,4 @@ def test_settings_that_are_refused_leave_no_earlier_session_behind():
     lesson = {"session": session(), "source": "sim"}
     with pytest.raises(ParameterError):
         lesson["session"] = session(lesson)
-    current = lesson["session"]
-    platform_a = current.platform_a
-    for use in (lambda: current.get, lambda: platform_a.play, lambda: current.wallet.handlers):
-        with pytest.raises(
-            ConfigurationError, match=r"There is no session: source is 'sim'\..* Correct the first cell"
-        ):
-            use()
-    assert repr(current) == "There is no session: source is 'sim'. Known: api, simulated."
-    assert not hasattr(current, "_repr_html_")
+    assert "session" not in lesson

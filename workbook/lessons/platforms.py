@@ -70,12 +70,6 @@ class Verbs:
         self._setup = setup
 
 
-def serve_phone(setup: Setup, platform: str, phone: str, port: int, pace: float) -> LiveOnly:
-    """Serve a phone of this platform."""
-    served: LiveOnly = tool("LivePhone")(phone, platform, port=port, pace=pace, seed=setup.seed)
-    return served
-
-
 class InApp(Verbs):
     """What both platforms' apps have."""
 
@@ -97,7 +91,8 @@ class InApp(Verbs):
             ParameterError: there is no such phone.
             ConfigurationError: the port is taken.
         """
-        return serve_phone(self._setup, self.platform, phone, port, pace)
+        served: LiveOnly = tool("LivePhone")(phone, self.platform, port=port, pace=pace, seed=self._setup.seed)
+        return served
 
 
 class PlatformA(InApp):
@@ -341,24 +336,9 @@ class Wallet(Verbs):
     def __repr__(self) -> str:
         return (
             f"The wallet app on platform B, {self._setup.variant_b.name} variant\n"
-            "Next: .play() for a whole flow, .live(), .mistakes(), .serve(); "
+            "Next: .play() for a whole flow, .live(), .mistakes(); "
             ".phones, .handlers, .authorizations, .variants."
         )
-
-    @needs_lab("serve()")
-    def serve(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0) -> LiveOnly:
-        """Serve a phone for your own extension's test, and watch what the extension asks of the SDK while it runs.
-
-        Args:
-            phone: one of the phones of `session.platform_b`.
-            port: where it listens; 0 takes any free one.
-            pace: multiplies the SDK's seconds; 0 answers at once.
-
-        Raises:
-            ParameterError: there is no such phone.
-            ConfigurationError: the port is taken.
-        """
-        return serve_phone(self._setup, "B", phone, port, pace)
 
     def play(
         self,

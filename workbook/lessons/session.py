@@ -459,7 +459,7 @@ def session(settings: dict[str, Any] | None = None, /, **parameters: Any) -> Ses
 
     Args:
         settings: a lesson gives `globals()`, which holds the settings of its first cell. If they are refused, the
-            lesson's name `session` stands for no session, so that no earlier one is used by mistake.
+            lesson's name `session` is gone, so that no earlier one is used by mistake.
         parameters: `source` (`simulated` or `api`), `base_url`, `payment_instrument_id`, `variant_a`, `variant_b`,
             `seed` and `strict`; each has a default, and everything is simulated by default.
 
@@ -475,14 +475,9 @@ def session(settings: dict[str, Any] | None = None, /, **parameters: Any) -> Ses
     if settings is not None:
         if not isinstance(settings, dict):
             raise ParameterError(f"session takes globals(), or settings by name, not {quoted(settings)}.")
-        settings["session"] = NoSession()
+        settings.pop("session", None)
         parameters = {name: settings[name] for name in parameter_names() if name in settings} | parameters
-    try:
-        opened = Session(Parameters.of(**parameters))
-    except ConfigurationError as error:
-        if settings is not None:
-            settings["session"] = NoSession(str(error))
-        raise
+    opened = Session(Parameters.of(**parameters))
     if settings is not None:
         LEDGER.begin(strict=opened.parameters.strict)
     if shell := getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)():
@@ -510,29 +505,6 @@ def show_form(feedback: Any) -> None:
     if not feedback.open_questions:
         raise NotImplementedError
     Form(feedback)._ipython_display_()
-
-
-class NoSession:
-    """Takes the place of a session until one is open: every use of it says why there is none, and what to do.
-
-    Args:
-        why: why the settings were refused.
-    """
-
-    __slots__ = ("_why",)
-
-    def __init__(self, why: str = "its settings were refused, or its cell has not been run.") -> None:
-        self._why = why
-
-    def __repr__(self) -> str:
-        return f"There is no session: {self._why}"
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # asked for by notebooks and debuggers that only look
-            raise AttributeError(name)
-        if name in ("platform_a", "platform_b", "wallet"):
-            return self  # their verbs say it, because a lesson may give a platform a name of its own
-        raise ConfigurationError(f"{self!r} Correct the first cell, run it, and then the cells down to this one.")
 
 
 def sources() -> Table:
