@@ -47,7 +47,6 @@ def test_a_run_has_panels(part, panels):
         (Path, "messages", "has no messages, states or findings"),
         (RUN, "message", "Did you mean 'messages'"),
         (RUN.trace, "states", "'states' needs a run"),
-        (RUN, "report", "has no report"),
     ],
 )
 def test_what_cannot_be_shown_is_explained(thing, part, told):

@@ -22,10 +22,9 @@ def show(thing: Any, part: str = "") -> Any:
     """Show a run in a notebook, or one part of it.
 
     Args:
-        thing: a run, a trace, an SDK object, a wallet app, findings, or a result of `conform`.
+        thing: a run, a trace, an SDK object, a wallet app, or findings.
         part: of a run, one of `messages`, `phone`, `states`, `limits`, `findings` or `all` (the live panels side by
-            side); of a result of `conform`, `report`; empty shows how the run ended, its messages and its
-            findings.
+            side); empty shows how the run ended, its messages and its findings.
 
     Returns:
         A view: text on a console, HTML in a notebook, live where it can be operated.
@@ -40,7 +39,7 @@ def show(thing: Any, part: str = "") -> Any:
         ✓ Nothing to report: no check found anything in this run.
     """
     if part:
-        parts = ("messages", "phone", "states", "limits", "findings", "all", "report")
+        parts = ("messages", "phone", "states", "limits", "findings", "all")
         return _part(thing, choice("part", part, parts))
     if isinstance(thing, Run):
         return run_views(thing)
@@ -53,12 +52,6 @@ def show(thing: Any, part: str = "") -> Any:
 
 def _part(thing: Any, part: str) -> Any:
     """One part of a run or of a trace on its own."""
-    if part == "report":
-        if (page := getattr(thing, "report", None)) is None:
-            raise ParameterError(f"{quoted(thing)} has no report. Give a result of wb.conform(...).")
-        from workbook.lessons.widgets.panels import PageFrame
-
-        return PageFrame(page)
     trace = thing if isinstance(thing, Trace) else getattr(thing, "trace", None)
     if trace is None:
         raise ParameterError(

@@ -30,7 +30,7 @@ from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.table import Table, table
 
 if TYPE_CHECKING:
-    from workbook.lessons.widgets.panels import LiveOnly
+    from workbook.lessons.widgets.panels import Live
     from workbook.lessons.widgets.stage import Stage
 
 
@@ -77,7 +77,7 @@ class InApp(Verbs):
     phones: tuple[str, ...]
 
     @needs_lab("serve_phone()")
-    def serve_phone(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0) -> LiveOnly:
+    def serve_phone(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0) -> Live:
         """Serve a phone for your own app's test, and watch phone, messages and states while the test runs.
 
         It is `workbook phone` in a notebook: `settings` has the test's two environment variables, `stop()` ends it.
@@ -91,7 +91,7 @@ class InApp(Verbs):
             ParameterError: there is no such phone.
             ConfigurationError: the port is taken.
         """
-        served: LiveOnly = tool("LivePhone")(phone, self.platform, port=port, pace=pace, seed=self._setup.seed)
+        served: Live = tool("LivePhone")(phone, self.platform, port=port, pace=pace, seed=self._setup.seed)
         return served
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 import ran
 
-import workbook as wb
 from workbook.errors import ParameterError
 from workbook.simulation.http import JSON_HEADERS, Response
 from workbook.tools.conform.back_end.cases import CASES
@@ -110,14 +109,3 @@ def test_what_is_shown_first_has_a_heading_for_each_column():
     assert [head[0] for head in heads] == ["group", "case"]
     assert heads[0][1:] == ["✗", "fail"]
     assert heads[1] == ["case", "verdict", "rule", "expected;", "observed"]
-
-
-def test_the_report_is_shown_whole_and_can_be_saved():
-    result = wb.conform(wb.Relay, "relay.get.path")
-    shown = wb.show(result, "report")
-    assert result.report.lower().startswith("<!doctype html>")
-    assert "conform.html" in shown.snapshot().text()
-    value = shown.widget().value
-    assert [part for part in ('download="conform.html"', "srcdoc=", "relay.get.path") if part not in value] == []
-    with pytest.raises(ParameterError, match=r"has no report\. Give a result of wb\.conform"):
-        wb.show(wb.session().platform_a.play(), "report")

@@ -4,12 +4,10 @@ All are drawn from one film, so they move together. A snapshot of each is stored
 """
 
 from abc import ABC, abstractmethod
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import anywidget
-import ipywidgets
 import traitlets
 
 from workbook.lessons.pages import PANELS, browser_file, player_script, recording
@@ -21,7 +19,7 @@ from workbook.views.html import View, join, tag, trust
 from workbook.views.phone import KeyScreens
 from workbook.views.player_data import player_data
 from workbook.views.states import States
-from workbook.views.table import Snapshot, Stack, paragraph, statement
+from workbook.views.table import Snapshot, Stack
 
 # The base of everything live. A notebook gets two outputs: a snapshot, which is stored, and a view, which is not.
 #
@@ -197,29 +195,3 @@ class Panels(Live):
     def make_widget(self) -> Player:
         """The panels, to be played."""
         return Player(player_data(self.film, self._run.findings), self.shown)
-
-
-class LiveOnly(Live):
-    """What is shown live only, because it is large, or another on every run: a notebook stores a sentence about it."""
-
-    sentence: str
-
-    def snapshot(self) -> Snapshot:
-        """The sentence."""
-        return statement(self.sentence)
-
-
-class PageFrame(LiveOnly):
-    """A whole page in a frame, with a link that saves it."""
-
-    sentence = "The page conform.html, with every case and both sides. It is shown live, and .write(FOLDER) writes it."
-
-    def __init__(self, page: str) -> None:
-        self.page = page
-
-    def make_widget(self) -> Any:
-        """The page and the link, as an ipywidgets HTML."""
-        data = b64encode(self.page.encode()).decode()
-        link = tag("a", "Save this page as conform.html", href=f"data:text/html;base64,{data}", download="conform.html")
-        frame = tag("iframe", srcdoc=self.page, title="conform.html", style="width:100%;height:36em;border:1px solid")
-        return ipywidgets.HTML(str(tag("div", paragraph(link), frame)))

@@ -425,9 +425,7 @@ class Result(View):
         note: a sentence about where the record comes from; empty where it was just made.
     """
 
-    next_steps = (
-        'Next: result.failed, .case(NAME), .changes(OTHER), .write(FOLDER), .exit_code; wb.show(result, "report").'
-    )
+    next_steps = "Next: result.failed, .case(NAME), .changes(OTHER), .write(FOLDER), .exit_code."
 
     def __init__(self, record: RunRecord, note: str = "") -> None:
         self.record = record
@@ -435,7 +433,7 @@ class Result(View):
 
     @property
     def exit_code(self) -> int:
-        """The exit code of `workbook conform`: 0 when all is well; see `report`."""
+        """The exit code of `workbook conform`: 0 when all is well."""
         return self.record.about.exit_code
 
     @property
@@ -462,17 +460,6 @@ class Result(View):
         changed = (case for case in comparison.changed if case.change is not left_out)
         rows = ((case.change, case.name, case.verdicts) for case in changed)
         return table(comparison.headline, ("change", "case", "verdict"), rows)
-
-    @property
-    def report(self) -> str:
-        """The page `conform.html`: every case with both sides of the back end.
-
-        Raises:
-            LeakError: it would hold a secret.
-        """
-        page = to_html(self.record)
-        self.record.secrets.check({"conform.html": page})
-        return page
 
     def write(self, folder: str | Path) -> list[Path]:
         """Write `conform.json`, `.html`, `.xml` and `.md` into a folder, all of them or none."""

@@ -14,7 +14,7 @@ from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import A_FROM_0_4_0, B_LATER
 from workbook.lessons.pages import PANELS
 from workbook.lessons.run import Run, screen_of
-from workbook.lessons.widgets.panels import LiveOnly, Player, film_of
+from workbook.lessons.widgets.panels import Live, Player, film_of
 from workbook.simulation.phones import PHONES_A, PHONES_B
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app.phone import Client, PhoneServer
@@ -22,9 +22,10 @@ from workbook.views.film import film
 from workbook.views.html import tag
 from workbook.views.player_data import player_data
 from workbook.views.screen import InFront
+from workbook.views.table import Snapshot, statement
 
 
-class LivePhone(LiveOnly):
+class LivePhone(Live):
     """A phone that is served until `stop`, or until this process ends.
 
     Args:
@@ -42,11 +43,6 @@ class LivePhone(LiveOnly):
         ParameterError: there is no such phone.
         ConfigurationError: the port is taken.
     """
-
-    sentence = (
-        "A phone is served for an app's own test as long as this notebook's kernel runs. Its address and key are new "
-        "each time, so they are shown live and not stored; .settings holds both, .stop() ends the phone."
-    )
 
     def __init__(
         self, phone: str = "ready", platform: str = "A", *, port: int = 0, pace: float = 1.0, seed: int = 7
@@ -84,6 +80,13 @@ class LivePhone(LiveOnly):
         latest = Trace(device.trace.title, device.trace[-200:])  # more lines would take too long to draw
         before = replace(screen_of(device.phone), place=InFront.APP, card=card)  # the app's own page
         return Run(latest, device.variant.machine, device.phone, card, before, "")
+
+    def snapshot(self) -> Snapshot:
+        """A sentence: what is live is another on every run."""
+        return statement(
+            "A phone is served for an app's own test as long as this notebook's kernel runs. Its address and key are "
+            "new each time, so they are shown live and not stored; .settings holds both, .stop() ends the phone."
+        )
 
     def make_widget(self) -> Any:
         """The settings, and the panels, which follow what the app does."""
