@@ -10,10 +10,9 @@ from workbook.simulation.http import JSON_HEADERS, Response
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.model import Broke
 from workbook.tools.conform.notebook import case_table
-from workbook.tools.harness.compare import compare_reports
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.output import Result, case_view
-from workbook.tools.harness.report import record
+from workbook.tools.harness.report import compare_reports, record
 
 
 def recorded(*results):

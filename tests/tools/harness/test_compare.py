@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 from ran import MISS, NAMES, recorded, result
 
 from workbook.errors import ParameterError
-from workbook.tools.harness.compare import CaseChange, compare_reports
 from workbook.tools.harness.model import Verdict
-from workbook.tools.harness.report import About, CaseRecord, RunRecord
+from workbook.tools.harness.report import About, CaseChange, CaseRecord, RunRecord, compare_reports
 
 OTHER = replace(MISS, observed="something else")
 

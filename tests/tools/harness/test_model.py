@@ -6,10 +6,9 @@ import pytest
 
 from workbook.base.rules import Owner
 from workbook.errors import DefinitionError
-from workbook.tools.harness.compare import CaseChange, compare_reports
 from workbook.tools.harness.model import Case, CaseResult, Known, Miss, Verdict, apply_baseline, choose_cases, gravest
 from workbook.tools.harness.output import to_html, to_junit, to_markdown
-from workbook.tools.harness.report import About, from_json, record, to_json
+from workbook.tools.harness.report import About, CaseChange, compare_reports, from_json, record, to_json
 from workbook.tools.harness.summary import by_group, headline
 
 

@@ -274,8 +274,7 @@ exit codes:
 def compare(options: argparse.Namespace) -> int:
     """Print or write what changed between two reports."""
     from workbook.base.files import write_whole
-    from workbook.tools.harness.compare import compare_reports
-    from workbook.tools.harness.report import read_report
+    from workbook.tools.harness.report import compare_reports, read_report
 
     changes = compare_reports(read_report(options.old), read_report(options.new))
     if options.out is None:

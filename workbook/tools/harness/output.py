@@ -37,15 +37,16 @@ from workbook.base.files import explain_failure, write_all
 from workbook.base.values import lookup
 from workbook.errors import ExitCode
 from workbook.tools.harness import summary
-from workbook.tools.harness.compare import CaseChange, compare_reports
 from workbook.tools.harness.model import ReportedMessage, Verdict
 from workbook.tools.harness.report import (
     FAILING,
     JSON_FILE,
     PHONE,
     UNSEEN,
+    CaseChange,
     CaseRecord,
     RunRecord,
+    compare_reports,
     from_json,
     timeless,
     to_json,
