@@ -188,7 +188,6 @@ class DriftFinding:
         count: in how many exchanges it was seen.
         of: how many exchanges the operation has.
         lines: the first three lines of the record that show it.
-        note: what else there is to say.
     """
 
     kind: DriftKind
@@ -199,7 +198,6 @@ class DriftFinding:
     count: int
     of: int
     lines: tuple[int, ...]
-    note: str = ""
 
     @property
     def order(self) -> tuple[int, int, str, str]:
@@ -237,8 +235,8 @@ def compare_answers(recorded: RecordedExchange, response: Response) -> Iterator[
     )
     if real_type != our_type:
         yield (assumed, f"{status} as {real_type or 'no media type'}", our_type, "assumed")
-    real_names, our_names = (  # another simulator may be the API: it adds headers of its own
-        {name.lower() for name, _value in headers if not name.lower().startswith("x-workbook-")} - _OF_THE_WAY
+    real_names, our_names = (
+        {name.lower() for name, _value in headers} - _OF_THE_WAY
         for headers in (recorded.response_headers, response.headers)
     )
     for name in sorted(real_names - our_names - {"content-type"}):
@@ -317,12 +315,10 @@ def drift(record: ProxyRecord, scenario: Scenario) -> Drift:
     replay = Replay(replace(scenario, faults=()), compared)
     totals = Counter(str(exchange.operation) for exchange in compared)
     seen: dict[tuple[str, AnswerDifference], list[RecordedExchange]] = defaultdict(list)
-    missing = find_missing_operations(compared)
     for exchange in compared:
-        if exchange.operation not in missing:
-            for difference in compare_exchange(exchange, replay):
-                seen[str(exchange.operation), difference].append(exchange)
-    findings = [*missing.values(), *find_shared_inputs(compared)]
+        for difference in compare_exchange(exchange, replay):
+            seen[str(exchange.operation), difference].append(exchange)
+    findings = [*find_shared_inputs(compared)]
     for (operation, (kind, real, simulated, basis)), alike in seen.items():
         lines = tuple(exchange.line for exchange in alike[:3])
         findings.append(DriftFinding(kind, operation, real, simulated, basis, len(alike), totals[operation], lines))
@@ -354,28 +350,6 @@ def compare_exchange(exchange: RecordedExchange, replay: Replay) -> Iterator[Ans
         yield DriftKind.DOCUMENT, word, str(response.status), "API-9"
     else:
         yield kind, word, str(response.status), response.basis if kind is DriftKind.ASSUMED else published
-
-
-def find_missing_operations(compared: Sequence[RecordedExchange]) -> dict[str | None, DriftFinding]:
-    """The operations that the document has and the real API has not, whatever the simulator does."""
-    enough = 3  # exchanges without any other ending: then the operation is missing
-    missing: dict[str | None, DriftFinding] = {}
-    for operation, rule in (("GET", "API-1"), ("POST", "API-2")):
-        all_seen = [exchange for exchange in compared if exchange.operation == operation]
-        seen = [exchange for exchange in all_seen if not is_transient_outcome(outcome_of(exchange))]
-        if len(seen) >= enough and all(outcome_of(exchange) in ("404", "405") for exchange in seen):
-            missing[operation] = DriftFinding(
-                DriftKind.DOCUMENT,
-                operation,
-                f"{outcome_of(seen[0])} throughout: the operation is not there",
-                "it is",
-                rule,
-                len(seen),
-                len(all_seen),
-                tuple(exchange.line for exchange in seen[:3]),
-                "Look at the proxy's --to first.",
-            )
-    return missing
 
 
 def find_shared_inputs(compared: Sequence[RecordedExchange]) -> Iterator[DriftFinding]:
@@ -420,7 +394,7 @@ def as_text(drift: Drift) -> str:
                 f"  {finding.operation:<4} {finding.count} of {finding.of}: {finding.real}",
                 f"       the simulator: {finding.simulated}   basis: {finding.basis}   lines: {where}",
             ]
-            lines += [f"       {words}" for words in (finding.note, see(finding.basis, finding.real)) if words]
+            lines += [f"       {words}" for words in (see(finding.basis, finding.real),) if words]
     return "".join(f"{visible(line)}\n" for line in lines)
 
 
