@@ -364,7 +364,7 @@ def test_many_requests_leave_no_more_than_the_limit():
     for _ in range(1_000):
         journaled.respond(get("/bounded"))
     assert kept() == 100
-    assert (len(journal), journal.count, journal.dropped) == (100, 1_100, 1_000)
+    assert (len(journal), journal.count) == (100, 1_100)
     assert [one.number for one in journal.entries()] == [*range(1_001, 1_101)]
     assert repr(journal) == "Journal(100 of 1100 entries)"
 
@@ -394,7 +394,7 @@ def test_a_journal_without_room_is_refused(limit):
 def test_after_a_reset_it_counts_from_one_again_and_time_goes_on():
     journal = exchanged(get(), get(), stopwatch=Ticks())
     journal.reset()
-    assert (len(journal), journal.count, journal.dropped, journal.to_jsonl()) == (0, 0, 0, "")
+    assert (len(journal), journal.count, journal.to_jsonl()) == (0, 0, "")
     Journaled(Service(), journal).respond(get())
     assert only(journal).number == 1
     assert only(journal).arrived > 1

@@ -84,27 +84,23 @@ def _print_error(message: str) -> None:
 
 
 class _Version(Action):
-    """Prints the versions of what decides how the workbook behaves."""
+    """Prints the versions of the workbook and of Python."""
 
     def __call__(self, parser: ArgumentParser, *_: object) -> None:
         """Print them and end."""
         from importlib.metadata import PackageNotFoundError, version  # takes 20 ms
 
-        versions = [f"Python {platform.python_version()}"]
-        for name in ("pydantic", "httpx", "jupyterlab", "ipykernel", "papermill"):
-            with suppress(PackageNotFoundError):
-                versions.append(f"{name} {version(name)}")
         try:
             ours = version("provisioning-workbook")
         except PackageNotFoundError:
             ours = "(not installed)"
-        say(f"workbook {ours} with {', '.join(versions)}")
+        say(f"workbook {ours} with Python {platform.python_version()}")
         parser.exit()
 
 
 def _parsers() -> tuple[Parser, dict[str, Parser]]:
     parser = Parser(prog="workbook", description="Walk, break and test in-app wallet card provisioning.")
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of what decides how it behaves")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the versions of the workbook and of Python")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     # in the order of the help
     for subject in (notebooks, serving, conform, reports, diagnosis):

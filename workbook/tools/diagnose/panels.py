@@ -215,8 +215,8 @@ def inspect(value: str | bytes = "", *, show: bool = False, seed: int = 7) -> In
     return InspectionPanel(value, seed, show=show)
 
 
-def reproduce(number: int) -> Run | Result | InspectionPanel:
-    """Play the row with this number: as a run, as a judged project with the mistake, or as an inspected value.
+def reproduce(number: int) -> Run | Result:
+    """Play the row with this number: as a run, or as a judged project with the mistake.
 
     Everything is as it should be, but for the row's cause.
 
@@ -227,12 +227,10 @@ def reproduce(number: int) -> Run | Result | InspectionPanel:
     if not found.play:
         can = ", ".join(str(one) for one in sorted(row.number for row in diagnosis.catalogue() if row.play))
         raise ParameterError(f"Row {number} cannot be played: no software here can cause it. These rows can: {can}.")
-    opened = session()
     verb, *settings = found.play
-    match verb:
-        case "project":
-            return _mistaken(*settings)
-    run: Run = play_row(found, opened)
+    if verb == "project":
+        return _mistaken(*settings)
+    run: Run = play_row(found, session())
     return run
 
 

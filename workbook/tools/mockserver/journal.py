@@ -288,12 +288,6 @@ class Journal:
         """How many exchanges there were since the start or the latest reset, kept or not."""
         return self._count
 
-    @property
-    def dropped(self) -> int:
-        """How many of them are no longer kept."""
-        with self._lock:
-            return self._count - len(self._entries)
-
     def now(self) -> float:
         """Seconds since the journal was made."""
         return self._stopwatch() - self._began

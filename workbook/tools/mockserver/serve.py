@@ -108,7 +108,7 @@ def _journal(call: ControlCall) -> Response:
     if not re.fullmatch("[0-9]{1,9}", after):
         raise Denied(400, "The parameter after is the number of an entry.")
     entries = [_show(entry, journal.now()) for entry in journal.entries(int(after))]
-    return as_json({"count": journal.count, "dropped": journal.dropped, "entries": entries})
+    return as_json({"count": journal.count, "entries": entries})
 
 
 def _show(entry: Entry, now: float) -> dict[str, Any]:
