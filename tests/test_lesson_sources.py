@@ -56,20 +56,20 @@ def test_each_gap_of_the_document_is_taught(gap):
     ("lesson", "words"),
     [
         ("00", "On platform B, app, SDK and wallet work together only in a store build with a live card (*sdk-b*)."),
-        ("01", "It calls `sdkInput` a string (platform A), binary data (platform B) and once an *object*."),
+        ("01", "The document calls `sdkInput` a string (platform A), binary data (platform B) and once an *object*."),
         ("01", "the document demands for the GET (`API-15`). That the POST needs it too is *assumed*."),
-        ("02", "that of `create` is a `CardProvisioningCreateResult`"),
+        ("02", "`create` returns a `CardProvisioningCreateResult`."),
         ("03", "The document sets no time limit on platform A."),
-        ("04", "In the document `canAddCard`, `activate` and the delegate's `provision` are async"),
-        ("04", "`WatchAvailability`, which belongs to the later variant"),
+        ("04", "In the document, `canAddCard`, `activate` and the delegate's `provision` are async"),
+        ("04", "It asks `WatchAvailability` (later variant only"),
         ("04", "What a `Pass` holds is defined by the platform, not by the service"),
-        ("05", "by the watch's app on the phone, as here, or by the wallet app on the watch (`X-ENTRIES-2`)"),
+        ("05", "The watch's app on the phone calls it, and so does the wallet app on the watch (`X-ENTRIES-2`)."),
         ("05", "`configuration`, `certificateChain`, `nonce`, `nonceSignature` and the `delegate` (`X-GEN-1`)"),
-        ("05", "That step 5 runs inside step 4 is *inferred*"),
-        ("04", "the wallet waits 20 s (*wallet*), and no card is added"),
+        ("05", "We concluded that step 5 runs inside step 4 (*inferred*)."),
+        ("04", "It takes 25 s, but the wallet waits 20 s (*wallet*), so no card is added."),
         ("04", "Then the button is gone though the watch lacks the card (*inferred*)"),
         ("05", "no webhook, no notification (`GAP-6`). It shows only these callbacks"),
-        ("05", "It does not say what follows: the wallet does not list the app, and nobody learns why (*wallet*)"),
+        ("05", "After 100 ms the wallet does not list the app, and nobody learns why (*wallet*)."),
     ],
 )
 def test_a_statement_says_whose_it_is(lesson, words):
@@ -110,5 +110,5 @@ def test_the_limits_that_lesson_08_names_are_those_of_the_simulated_back_end():
     (path,) = (path for path in LESSONS if path.stem.endswith("your_back_end"))
     call, wallet = Options(), LIMITS["provision"].seconds
     assert f"at most {call.retries.attempts} calls" in prose(path)
-    assert f"{call.timeouts.get:g} s for each answer" in prose(path)
+    assert f"| each call of a GET | {call.timeouts.get:g} s |" in prose(path)
     assert f"{call.deadline:g} s, {BACK_END_WAIT:g} s, {wallet:g} s (*wallet*)" in prose(path)
