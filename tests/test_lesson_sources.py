@@ -111,4 +111,5 @@ def test_the_limits_that_lesson_08_names_are_those_of_the_simulated_back_end():
     call, wallet = Options(), LIMITS["provision"].seconds
     assert f"at most {call.retries.attempts} calls" in prose(path)
     assert f"| each call of a GET | {call.timeouts.get:g} s |" in prose(path)
-    assert f"{call.deadline:g} s, {BACK_END_WAIT:g} s, {wallet:g} s (*wallet*)" in prose(path)
+    nested = f"{call.deadline:g} s in the back end, {BACK_END_WAIT:g} s in the app, {wallet:g} s in platform B's wallet"
+    assert f"{nested} (*wallet*)" in prose(path)
