@@ -70,6 +70,11 @@ class Verbs:
         self._setup = setup
 
 
+def _serve_phone(setup: Setup, platform: str, phone: str, port: int, pace: float) -> Live:
+    served: Live = tool("LivePhone")(phone, platform, port=port, pace=pace, seed=setup.seed)
+    return served
+
+
 class InApp(Verbs):
     """What both platforms' apps have."""
 
@@ -91,8 +96,7 @@ class InApp(Verbs):
             ParameterError: there is no such phone.
             ConfigurationError: the port is taken.
         """
-        served: Live = tool("LivePhone")(phone, self.platform, port=port, pace=pace, seed=self._setup.seed)
-        return served
+        return _serve_phone(self._setup, self.platform, phone, port, pace)
 
 
 class PlatformA(InApp):
@@ -377,6 +381,21 @@ class Wallet(Verbs):
         before = screen_of(wallet.phone, wallet.surface)
         wallet.walk()
         return run_of(wallet, before, card=ids[0] if ids else self._setup.card)
+
+    @needs_lab("serve()")
+    def serve(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0) -> Live:
+        """Serve a phone for your own extension's test, and watch what the extension asks of the SDK while it runs.
+
+        Args:
+            phone: one of the phones of `session.platform_b`.
+            port: where it listens; 0 takes any free one.
+            pace: multiplies the SDK's seconds; 0 answers at once.
+
+        Raises:
+            ParameterError: there is no such phone.
+            ConfigurationError: the port is taken.
+        """
+        return _serve_phone(self._setup, "B", phone, port, pace)
 
     @needs_lab("live()")
     def live(self, **choices: Any) -> Stage:

@@ -36,6 +36,16 @@ def test_the_request_has_a_row_for_each_pair(tmp_path):
     assert "F1:E2:D3" in text
     with pytest.raises(ConfigurationError, match="Cannot read"):
         app.allowlist_request(tmp_path / "none.txt")
+    with pytest.raises(ParameterError, match="needs a fingerprint"):
+        app.allowlist_request()
+
+
+def test_the_request_names_what_it_lacks():
+    files = wb.project(wb.sample("projects/platform_a")).files
+    name = next(each for each in files if each.endswith("build.gradle.kts") and "applicationId" in files[each])
+    one = wb.project(files | {name: files[name].replace('applicationId = "', 'applicationId = prefix + "')})
+    text = one.allowlist_request(wb.sample("projects/signing_report.txt")).text()
+    assert "is computed: add it by hand" in text
 
 
 def test_only_some_cases_and_known_failures():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shlex
 import sys
 from collections.abc import Collection, Iterable, Mapping
@@ -131,52 +130,17 @@ def _pattern(text: str, names: Iterable[str]) -> str:
 
 def request(options: argparse.Namespace) -> int:
     """Print the request; name what it lacks."""
-    from workbook.tools.preflight.gradle import read_build
-    from workbook.tools.preflight.project import read_project
-    from workbook.tools.preflight.run import read_signing
-    from workbook.tools.preflight.signing import allowlist_request, request_platform_b
-    from workbook.tools.preflight.targets import read_targets
+    from workbook.tools.preflight.run import make_request, read_facts
 
-    run = _run(options)
-    project = read_project(run.paths)
-    build = read_build(project)
-    certificates, signed_targets = read_signing(run.signing, run.machine)
-    variants = [(variant.name, variant.application_id) for variant in build.variants]
-    rows = allowlist_request(variants, certificates)
-    signed = {row["variant"] for row in rows}
-    unsigned = [f"{name} ({identity})" for name, identity in variants if identity and name not in signed]
-    lacking = [*build.unknown_ids(certificate.variant for certificate in certificates), *build.unread]
-    if computed := [name for name, identity in variants if not identity]:
-        lacking.append(
-            f"The application id of {', '.join(computed)} is computed: add it by hand, or write it as a text"
-        )
-    computing = (module.file.name for module in build.apps if not module.variants())
-    lacking += [f"{name} names no application id, or computes the flavours: add the ids by hand" for name in computing]
-    both = [file.name for file in project.named("*.csproj") if b"-android" in file.content]
-    if not build.apps:  # Expo makes the build files later
-        described = project.named("app.json", "app.config.*")
-        both += [file.name for file in described if re.search(r"\bpackage[\"']?\s*:", file.text)]
-    lacking += [f"{name} makes an app of platform A, too, and that is not read: add its id by hand" for name in both]
-    if unsigned:
-        names, again = ", ".join(unsigned), "Name that file with --signing, too"
-        lacking.append(f"Not in the request, because no file names their certificate: {names}. {again}")
-    platform_b = read_targets(project)
-    targets = [*platform_b.provisioning, *signed_targets]
-    rows_b, lacking_b = request_platform_b(targets, options.store_id)
-    if variants and not certificates and not rows_b:
-        raise ParameterError("The request needs a fingerprint: --signing FILE, such as a signing report's text.")
-    if not variants and not targets:
-        where = "Name the folder of the app's module, or of its project file."
-        why = "".join(f" {sentence}." for sentence in lacking) + f" {platform_b.generating}"
-        raise ParameterError(f"No file says an application id or a bundle id. {where}{why}".rstrip())
-    lacking += lacking_b
-    for sentence in (*lacking, *(sentence for module in build.apps for sentence in module.filters())):
+    facts = read_facts(_run(options))
+    wanted = make_request(facts, facts.certificates, facts.signed, options.store_id)
+    for sentence in (*wanted.lacking, *wanted.filters):
         say(f"{sentence}.", sys.stderr)
     if options.as_json:
-        say(json.dumps({"request": rows, "platformB": rows_b}, indent=1))
+        say(json.dumps({"request": wanted.rows, "platformB": wanted.rows_b}, indent=1))
     else:
-        _print_request(rows, rows_b)
-    return ExitCode.FAILED if lacking else ExitCode.OK
+        _print_request(wanted.rows, wanted.rows_b)
+    return ExitCode.FAILED if wanted.lacking else ExitCode.OK
 
 
 def _print_request(rows: Collection[Mapping[str, str]], rows_b: Collection[Mapping[str, str]]) -> None:

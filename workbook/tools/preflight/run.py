@@ -242,13 +242,75 @@ def finding_lines(done: RunRecord) -> list[str]:
     return lines + [visible(f"{Verdict.NOT_LOOKED_AT}: {why} [{', '.join(names)}]") for why, names in unseen.items()]
 
 
+@dataclass(frozen=True, slots=True)
+class AllowlistRequest:
+    """What to send for allowlisting (A-ALLOW-1).
+
+    Attributes:
+        rows: of platform A, one for each build variant and each certificate that may sign it.
+        rows_b: of platform B, one for each target.
+        lacking: a sentence about each value that is in no file, and has to be added by hand.
+        filters: a sentence about each filter that switches variants off.
+    """
+
+    rows: Sequence[Mapping[str, str]]
+    rows_b: Sequence[Mapping[str, str]]
+    lacking: Sequence[str]
+    filters: Sequence[str]
+
+
+def make_request(
+    facts: Facts, certificates: Sequence[SigningCertificate], signed: Iterable[BuildTarget], store_id: str
+) -> AllowlistRequest:
+    """The request of a project, signed by these certificates, with what signed platform B's targets.
+
+    Raises:
+        ParameterError: no file says an application id or a bundle id, or there is no fingerprint.
+    """
+    variants = [(variant.name, variant.application_id) for variant in facts.a.build.variants]
+    targets = [*facts.b.targets.provisioning, *signed]
+    rows = allowlist_request(variants, certificates)
+    rows_b, lacking_b = request_platform_b(targets, store_id)
+    lacking = [*_lacking_a(facts, certificates), *lacking_b]
+    if variants and not certificates and not rows_b:
+        raise ParameterError("The request needs a fingerprint: --signing FILE, such as a signing report's text.")
+    if not variants and not targets:
+        where = "Name the folder of the app's module, or of its project file."
+        why = "".join(f" {sentence}." for sentence in lacking) + f" {facts.b.targets.generating}"
+        raise ParameterError(f"No file says an application id or a bundle id. {where}{why}".rstrip())
+    filters = [sentence for module in facts.a.build.apps for sentence in module.filters()]
+    return AllowlistRequest(rows, rows_b, lacking, filters)
+
+
+def _lacking_a(facts: Facts, certificates: Sequence[SigningCertificate]) -> Iterator[str]:
+    """A sentence about each value of platform A that no file says."""
+    build, project = facts.a.build, facts.project
+    yield from build.unknown_ids(certificate.variant for certificate in certificates)
+    yield from build.unread
+    if computed := [variant.name for variant in build.variants if not variant.application_id]:
+        yield f"The application id of {', '.join(computed)} is computed: add it by hand, or write it as a text"
+    for module in build.apps:
+        if not module.variants():
+            yield f"{module.file.name} names no application id, or computes the flavours: add the ids by hand"
+    both = [file.name for file in project.named("*.csproj") if b"-android" in file.content]
+    if not build.apps:  # Expo makes the build files later
+        described = project.named("app.json", "app.config.*")
+        both += [file.name for file in described if re.search(r"\bpackage[\"']?\s*:", file.text)]
+    for name in both:
+        yield f"{name} makes an app of platform A, too, and that is not read: add its id by hand"
+    known = {certificate.variant for certificate in certificates}
+    identified = [(variant.name, variant.application_id) for variant in build.variants if variant.application_id]
+    if unsigned := [f"{name} ({identity})" for name, identity in identified if not {"", name} & known]:
+        again = "Name that file with --signing, too"
+        yield f"Not in the request, because no file names their certificate: {', '.join(unsigned)}. {again}"
+
+
 class ProjectResult(Result):
     """What judging a project's files came to; each finding has its place, its rule and whose job it is.
 
     Attributes:
         folder: where the files are; None where they were only in memory.
         variants: the name of each build variant of platform A, and its application id.
-        targets: platform B's app and extensions.
         record: everything that the reports are made of.
     """
 
@@ -257,7 +319,7 @@ class ProjectResult(Result):
     def __init__(self, record: RunRecord, facts: Facts, folder: Path | None = None) -> None:
         super().__init__(record)
         self.variants = [(variant.name, variant.application_id) for variant in facts.a.build.variants]
-        self.targets = facts.b.targets.provisioning
+        self._facts = facts
         self.folder = folder
 
     @property
@@ -277,20 +339,18 @@ class ProjectResult(Result):
 
         Raises:
             ConfigurationError: a file cannot be read, or holds no fingerprint.
+            ParameterError: no file says an application id or a bundle id, or there is no fingerprint.
         """
-        certificates, signed = read_signing(map(Path, signing), machine)
-        head = ("application id", "SHA-256", "variant", "signed on")
-        rows = (
-            (row["applicationId"], row["sha256"], row["variant"], row["machine"])
-            for row in allowlist_request(self.variants, certificates)
-        )
-        of_a = table("Please allowlist with the wallet provider (A-ALLOW-1)", head, rows)
-        listed, lacking = request_platform_b([*self.targets, *signed], store_id)
-        if not listed:
-            return of_a
-        title = "Platform B: please allowlist, and associate with the cards at the scheme (wallet)"
-        of_b = table(title, listed[0], (tuple(row.values()) for row in listed))
-        return Stack((*([of_a] if self.variants else []), of_b, *(statement(f"{text}.") for text in lacking)))
+        wanted = make_request(self._facts, *read_signing(map(Path, signing), machine), store_id)
+        views: list[View] = []
+        if wanted.rows:
+            head = ("application id", "SHA-256", "variant", "signed on")
+            rows = ((row["applicationId"], row["sha256"], row["variant"], row["machine"]) for row in wanted.rows)
+            views.append(table("Please allowlist with the wallet provider (A-ALLOW-1)", head, rows))
+        if wanted.rows_b:
+            title = "Platform B: please allowlist, and associate with the cards at the scheme (wallet)"
+            views.append(table(title, wanted.rows_b[0], (tuple(row.values()) for row in wanted.rows_b)))
+        return Stack((*views, *(statement(f"{text}.") for text in (*wanted.lacking, *wanted.filters))))
 
     def shown(self) -> View:
         """Each finding, and how it ended: lines as text, a table as HTML."""

@@ -7,6 +7,7 @@ from time import monotonic, sleep
 import httpx
 import pytest
 
+import workbook as wb
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.lessons.widgets.panels import film_of
 from workbook.tools.conform.app.panel import LivePhone
@@ -95,3 +96,11 @@ def test_a_wrong_choice_is_explained(live: LivePhone) -> None:
         LivePhone(port=70_000)
     with pytest.raises(ConfigurationError, match="port"):
         LivePhone(port=int(live.server.url.rpartition(":")[2]))
+
+
+def test_an_extension_is_served_as_an_app_is() -> None:
+    served = wb.session().wallet.serve("with a watch", pace=0)
+    try:
+        assert (served.server.pace, "WORKBOOK_PHONE_URL" in served.settings) == (0, True)
+    finally:
+        served.stop()
