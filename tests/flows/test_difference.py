@@ -38,13 +38,3 @@ def test_the_text_has_a_line_for_each_change():
     assert len(lines) == 2 + len(DIFFERENCE.added)
     assert "added      provision(cardDisplayName, cardAddress, opcProvider) in state 'tapped'" in lines
     assert repr(DIFFERENCE) == str(DIFFERENCE)
-
-
-def test_the_markdown_table_is_well_formed():
-    lines = DIFFERENCE._repr_markdown_().splitlines()
-    assert {line.count("|") for line in lines} == {7}
-    assert lines[2] == (
-        "| deprecated | tapped | `createSdkOutput()` (deprecated) | making sdkOutput | make an sdkOutput "
-        "| A-PROV-1 A-OUT-1 |"
-    )
-    assert any(line.startswith("| added ") and line.endswith("| A-CAN-5 assumed |") for line in lines)

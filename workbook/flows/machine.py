@@ -214,17 +214,6 @@ def _builder(command: type[Command]) -> Builder:
     return (lambda event: make(get(event))) if len(names) == 1 else (lambda event: make(*get(event)))
 
 
-def markdown_row(row: Row) -> str:
-    """One row as a line of a Markdown table."""
-    commands = ", ".join(command.says for command in row.commands)
-    rests_on = " ".join(row.rules if row.source == "spec" else (*row.rules, row.source))
-    return f"| {row.state.value} | `{row.event.says}`{_mark(row)} | {row.to.value} | {commands} | {rests_on} |"
-
-
-def _mark(row: Row) -> str:
-    return " (deprecated)" if row.deprecated else ""
-
-
 # A migration, read off two tables: which rows go, which come, which stay but are deprecated.
 
 
@@ -249,11 +238,6 @@ class Difference:
         """Each changed row with the word for its change."""
         for change in ("removed", "deprecated", "added"):
             yield from ((change, row) for row in getattr(self, change))
-
-    def _repr_markdown_(self) -> str:
-        """The difference as a Markdown table, as a notebook shows it."""
-        head = "| change | in state | event | next state | then | rules |\n|---|---|---|---|---|---|"
-        return "\n".join([head, *(f"| {change} {markdown_row(row)}" for change, row in self)])
 
     __repr__ = __str__
 
