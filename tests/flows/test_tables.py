@@ -10,7 +10,6 @@ from vocabulary import COMMANDS, EVENTS, MACHINES
 
 from workbook.flows import messages as m
 from workbook.flows import variants as v
-from workbook.flows.machine import difference
 
 ALL = MACHINES | {
     "before-0.4.0, by hand": replace(v.A_BEFORE_0_4_0, by_hand=True).machine,
@@ -60,8 +59,3 @@ def test_each_limit_and_each_variant(golden):
     titles += [one.extension_title(surface) for one in (v.B_EARLIER, v.B_LATER) for surface in v.SURFACES]
     shown = [str(one.shown(profile)) for one in (v.B_EARLIER.facts, v.B_LATER.facts) for profile in v.PROFILES]
     golden("limits_and_variants", "\n".join([*map(repr, m.LIMITS.values()), *map(repr, facts), *titles, *shown]))
-
-
-def test_what_a_migration_changes(golden):
-    differ = difference(v.A_FROM_0_4_0.machine, v.A_BEFORE_0_4_0.machine)
-    golden("texts", str(differ))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from workbook.api.opaque import SdkInput
 from workbook.base.files import needs_lab
 from workbook.base.values import flag, lookup, whole
-from workbook.flows.machine import Difference, difference
 from workbook.flows.variants import A_NOT_MIGRATED, VARIANTS_A, VARIANTS_B, VariantA, VariantB
 from workbook.lessons.run import Run, run_of, screen_of
 from workbook.lessons.tools import tool
@@ -213,10 +212,6 @@ class PlatformA(InApp):
 
         return stage("platform A", **{"variant": self._setup.variant_a.name} | choices)
 
-    def migration(self) -> Difference:
-        """What changes in the flow from before 0.4.0 to 0.4.0 (A-MIG-1)."""
-        return difference(VARIANTS_A["before-0.4.0"].machine, VARIANTS_A["from-0.4.0"].machine)
-
 
 class PlatformB(InApp):
     """Platform B of a session, in the app: `service` for the SDK by hand, `play` for a whole flow, `live` to press it.
@@ -305,10 +300,6 @@ class PlatformB(InApp):
         from workbook.lessons.widgets.stage import stage  # widgets are for notebooks
 
         return stage("platform B", **{"variant": self._setup.variant_b.name} | choices)
-
-    def migration(self) -> Difference:
-        """What changes in the flow from the earlier variant to the later one."""
-        return difference(VARIANTS_B["earlier"].machine, VARIANTS_B["later"].machine)
 
     def _play(self, flow: VariantB, phone: str, app: AppB, *, pages: int, tap: bool) -> Run:
         chosen = lookup("phone", phone, PHONES_B)(self._setup.card)
