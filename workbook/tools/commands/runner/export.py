@@ -113,6 +113,7 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
     body = body.replace(f' onclick="{escape(COPY, quote=False)}"', "")  # the page's own script does this
     # The link that nbconvert puts behind each heading. Without it nbconvert omits the id that other links lead to.
     body = re.sub(r'<a class="anchor-link" href="[^"]*">[^<]*</a>', "", body).rstrip()
+    body = re.sub(r"<code>(?=[A-Z]+(?:-[A-Z]+)*-\d+</code>)", '<code class="id">', body)  # a rule
     pages = {sibling.name: f"{sibling.stem}.html" for sibling in siblings}
     a_link = r'<a href="(?!#|[a-z]+:)([^"#]*)(#[^"]*)?"[^>]*>(.*?)</a>'
     body = re.sub(a_link, lambda link: _linked(link, pages), body, flags=re.DOTALL)
