@@ -365,6 +365,7 @@ def test_each_instrument_has_an_sdk_output_that_is_exchanged_once(seed):
 
 
 @pytest.mark.slow
+@pytest.mark.needs("curl")
 def test_the_printed_commands_can_be_pasted(served):
     process = served("seed=9")
     lines = [process.stdout.readline().decode().strip() for _ in range(12)]
