@@ -233,6 +233,7 @@ def to_html(record: RunRecord) -> str:
         facts=[
             ("Versions", ", ".join(f"{name} {version}" for name, version in about.versions.items())),
             ("Mock API's profile", about.profile),
+            ("The back end", about.tempo),
             ("A warning counts as a failure", "yes" if about.strict else "no"),
             ("Chosen by", ", ".join(about.only)),
             ("Exit code", about.exit_code),

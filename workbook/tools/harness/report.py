@@ -99,6 +99,7 @@ class About:
         findings: what the run as a whole shows; it explains failures of single cases.
         program: the words before a configuration on the command line.
         facts: what else two reports should have in common, by what it is; `compare` notes a difference.
+        tempo: how a back end works, as it was measured; empty where it was not.
         tried: id of the set of cases; with equal ids a missing case has passed. Empty: it says nothing.
     """
 
@@ -121,6 +122,7 @@ class About:
     findings: tuple[RunFinding, ...] = ()
     program: Program = "workbook conform"
     facts: Mapping[str, str] = field(default_factory=dict)
+    tempo: str = ""
     tried: str = ""
 
     @property

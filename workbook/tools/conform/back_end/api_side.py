@@ -6,17 +6,19 @@ answer with what no real API sends, to see it arrive unchanged.
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import re
 import secrets
 import socket
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from math import inf
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from tempfile import TemporaryDirectory
@@ -33,7 +35,16 @@ from workbook.simulation.world import Credential, Instrument, World
 from workbook.tools.conform.back_end.model import Arrived, Identity, Order
 from workbook.tools.mockserver import server as mockserver
 from workbook.tools.mockserver.journal import operation_of
-from workbook.tools.mockserver.server import BACKLOG, LOOPBACK, Certificate, Server, base_url, listening, new_authority
+from workbook.tools.mockserver.server import (
+    BACKLOG,
+    LEAVING,
+    LOOPBACK,
+    Certificate,
+    Server,
+    base_url,
+    listening,
+    new_authority,
+)
 
 
 class ScriptedApi:
@@ -71,6 +82,19 @@ class ScriptedApi:
         """The kept requests, without the first `since` of them."""
         with self._lock:
             return tuple(self._arrived[since:])
+
+    def when_asked(self, operation: str, instrument: str, sdk_output: str | None, since: float) -> float | None:
+        """When the first request of a call arrived, a moment after `since`; None where none has."""
+        at = None
+        with self._lock:
+            for request in reversed(self._arrived):
+                if request.at < since:
+                    break
+                if (request.operation, request.instrument) == (operation, instrument) and (
+                    sdk_output in (None, request.sdk_output)
+                ):
+                    at = request.at
+        return at
 
     def respond(self, request: Request) -> Response:
         """Answer; keep request, answer, and the sdkInput that a lenient reader would find in it."""
@@ -220,6 +244,40 @@ def certificates(folder: Path) -> Mapping[Identity, Certificate]:
     return {identity: write(folder / identity.name.lower(), *pair) for identity, pair in issued.items()}
 
 
+class Gate:
+    """Holds each request at the API while it is shut: its answer waits. It opens for all of them at once.
+
+    Attributes:
+        left: when the first peer went away while its request was held: the back end gave it up. Infinite for never.
+    """
+
+    def __init__(self) -> None:
+        self._shut = False
+        self.left = inf
+
+    @contextmanager
+    def shut(self) -> Iterator[None]:
+        """Hold the requests that arrive during the block."""
+        self._shut, self.left = True, inf
+        try:
+            yield
+        finally:
+            self._shut = False
+
+    def passing(self, answer: Response) -> Response | Coroutine[None, None, Response]:
+        """The answer, at once or when the gate opens."""
+        return self._hold(answer) if self._shut else answer
+
+    async def _hold(self, answer: Response) -> Response:
+        leaving = LEAVING.get() or asyncio.Event()
+        while self._shut and not leaving.is_set():
+            with suppress(TimeoutError):  # the gate is opened from another thread
+                await asyncio.wait_for(leaving.wait(), 0.01)
+        if self._shut:
+            self.left = min(self.left, monotonic())
+        return answer
+
+
 class Listener:
     """One address on loopback where a responder answers, for as long as the block lasts.
 
@@ -229,10 +287,14 @@ class Listener:
         responder: answers.
         port: 0 takes any free one.
         certificate: serve https with it; None serves http.
+
+    Attributes:
+        gate: what its answers pass.
     """
 
     def __init__(self, responder: Responder, port: int = 0, certificate: Certificate | None = None) -> None:
-        self._responder = responder
+        self._answer = mockserver.answering(responder)
+        self.gate = Gate()
         self.certificate = certificate
         self._socket = listening("127.0.0.1", port)
         self.base_url = base_url(self._socket, "http" if certificate is None else "https")
@@ -271,7 +333,7 @@ class Listener:
 
     def _serve(self) -> None:
         # What a back end leaves open is counted before an idle connection is closed, after this many seconds.
-        self._server = Server(mockserver.answering(self._responder), idle=60)
+        self._server = Server(lambda request: self.gate.passing(self._answer(request)), idle=60)
         self._server.listen(self._running.enter_context(self._socket), self.certificate)
         self._running.enter_context(mockserver.on_thread(self._server, abrupt=True))
 

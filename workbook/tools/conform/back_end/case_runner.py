@@ -6,9 +6,9 @@ import asyncio
 import traceback
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import assert_never
@@ -22,22 +22,29 @@ from workbook.simulation.seal import Content
 from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.judging import ASK, HAND_ON, WORK, CardWatch
-from workbook.tools.conform.back_end.model import GET, BackEndCase, BackEndGroup, BackEndResult, Need, Seen, Target
+from workbook.tools.conform.back_end.model import (
+    GET,
+    POST,
+    BackEndCase,
+    BackEndGroup,
+    BackEndResult,
+    Need,
+    Seen,
+    Target,
+)
 from workbook.tools.conform.back_end.phone import Phone
+from workbook.tools.conform.back_end.tempo import Tempo
 from workbook.tools.harness.model import Miss, Root, Verdict, gravest
 from workbook.tools.harness.program import PRINTED, Logs, LogSpan, listens
 
 # Verdicts that must come again when a case is alone.
 CONFIRMED = frozenset({Verdict.FAIL, Verdict.WARN})
-# How often a case is run alone, or the back end is probed, on a busy machine (assumed).
-TRIES = 3
 # Why a case is not testable where the back end limits how often it is called.
 OWN_429 = "The back end answered 429 itself, without asking the API."
 SILENT = (
     "No line was written while the calls were made. Where your back end writes a log of its own, name the file (logs, "
     "at the top of the configuration)."
 )
-TIME_UP = "The run's time was up before this case: the back end kept too many calls waiting."
 NEVER_PROXIED = (
     "The HTTP library of these requests never takes a proxy to an address on loopback, where the mock API listens, so "
     "nothing shows whether it would elsewhere. Look whether your client is built without a proxy of the environment."
@@ -45,39 +52,36 @@ NEVER_PROXIED = (
 
 # Whether a back end still answers: where it hangs, a run would wait for every one of its calls.
 #
-# Only plain calls count, those that meet an API which answers as it should. A back end that is slow but alive lets one
-# of them succeed now and then.
-
-# A failure this slow, as a share of the time limit, counts as no answer (assumed).
-SLOW = 0.2
+# Only plain calls count, those that have to succeed. A back end that is slow but alive lets one of them succeed now and
+# then.
 
 
 @dataclass(slots=True)
 class FailureStreak:
-    """For how long no plain call has succeeded.
+    """The plain calls that were not answered, or failed before the API was asked, since the last success.
 
     Attributes:
-        bound: seconds within which the back end has to answer.
-        failed: each call since the last success that was not answered, with the name of its case.
+        failed: each with the name of its case.
     """
 
-    bound: float
     failed: list[tuple[str, model.PhoneCall]] = field(default_factory=list)
 
-    def count(self, case: str, call: model.PhoneCall) -> None:
-        """Count a plain call of this case."""
+    def count(self, case: str, call: model.PhoneCall, *, asked: bool) -> None:
+        """Count a plain call of this case; `asked`: a request of it reached the API."""
         if call.succeeded:
             self.failed.clear()
-        elif call.broke is not model.Broke.CANCELLED and call.seconds > SLOW * self.bound:
+        elif call.broke is model.Broke.LATE or not (asked or call.broke is model.Broke.CANCELLED):
             self.failed.append((case, call))
 
     @property
     def suspected(self) -> bool:
-        """Whether it is time to probe the back end."""
-        # four failed plain calls in a row, over twice the time that a call may take (assumed)
-        if len(self.failed) < 4:
-            return False
-        return max(call.ended for _case, call in self.failed) - self.failed[0][1].began >= 2 * self.bound
+        """Whether it is time to probe the back end: three plain calls in a row failed so."""
+        return len(self.failed) >= 3
+
+    @property
+    def since(self) -> float:
+        """When the first of them began."""
+        return min((call.began for _case, call in self.failed), default=inf)
 
 
 # Carries out one case's script between the phone and the API, and returns what both saw.
@@ -90,6 +94,15 @@ OWN_LIMIT = model.back_end_case(
     "REL-5",
     judging.all_of(),
     model.CaseScript((model.AppCall(GET),), (model.Order(GET, fault="stall before headers", share=3.0),)),
+)
+# One attempt with nothing wrong anywhere; it also only observes.
+PLAIN_ATTEMPT = model.back_end_case(
+    BackEndGroup.FORM,
+    "plain.attempt",
+    "One attempt, with nothing wrong anywhere.",
+    "API-10",
+    judging.all_of(),
+    model.ATTEMPT,
 )
 # Seconds after the last answer in which a late request may still reach the API.
 SETTLE = 0.05
@@ -111,9 +124,11 @@ class CaseRunner:
         gone: since when the back end no longer answers, in words; empty while it does.
         plain_works: whether an attempt with nothing wrong anywhere succeeds, with every app.
         limit: seconds after which the back end gives up one request to the API; infinite until it was observed.
-        lag: seconds by which the workbook itself came late, while it was watched; set it to 0 before you measure.
+        before: seconds from a plain call to its request at the API, at most, by platform and operation.
+        after: seconds from the API's answer to the back end's, at most, in the same way.
+        tempo: how the back end works; None until it was measured.
+        gate: holds requests at the API.
         logs: the back end's log files, from their state when the runner is created.
-        until: the moment on the monotonic clock after which no call is made.
         values: opaque data of all cases so far: pairs of a payment instrument and the beginning of a value.
         streak: for how long the back end has not answered.
     """
@@ -123,12 +138,15 @@ class CaseRunner:
         self.upstream = api.upstream
         self.gone = ""
         self.plain_works = False
-        self.limit = float("inf")
-        self.lag = 0.0
+        self.limit = inf
+        self.before = dict[tuple[str, str], float]()
+        self.after = dict[tuple[str, str], float]()
+        self.tempo: Tempo | None = None
+        self.gate = api.listener.gate
         self.logs = Logs(target.logs)
-        self.until = float("inf")
         self.values = dict[tuple[str, str], None]()
-        self.streak = FailureStreak(target.bound)
+        self.streak = FailureStreak()
+        self._gone_since = inf
         self._api = api
         self._seed = seed
         host = api.url.partition("//")[2]
@@ -171,26 +189,36 @@ class CaseRunner:
             if any(refused) and not self.gone and not await listens(Origin.of(self.target.base_url)):
                 self.gone = f"No program listens at {self.target.base_url} any more, since about {case.name}."
             incomplete = len(refused) < len(case.script.calls) or all(refused)
-            if incomplete and (stopped := self._stopped(result)):
+            if incomplete and not case.script.meets and (stopped := self._stopped(result)):
                 return stopped
-            if any(answers_429_itself(call, seen) for call in seen.calls):
-                return replace(result, why=OWN_429)
-            misses = tuple(case.judge(seen))
-            if not misses and (unseen := self._unseen(result, seen)):
-                return unseen
-            if gravest(misses, case.rule) in CONFIRMED and not case.script.judges_run:
-                misses = self._explain(case, misses, seen)
+            return self.judge_again(case, result)
         except Exception as error:  # noqa: BLE001 - an error of ours is no verdict about a back end
             return replace(result, verdict=Verdict.HARNESS_ERROR, why=reason(error), seconds=monotonic() - began)
+
+    def judge_again(self, case: BackEndCase, played: BackEndResult) -> BackEndResult:
+        """The result of a case whose script was played, for this case or for another one with the same script."""
+        seen = played.seen
+        result = replace(played, case=case, verdict=Verdict.NOT_TESTABLE, misses=(), why="")
+        if seen is None:
+            return replace(played, case=case)
+        if any(answers_429_itself(call, seen) for call in seen.calls):
+            return replace(result, why=OWN_429)
+        misses = tuple(case.judge(seen))
+        if not misses and (unseen := self._unseen(result, seen)):
+            return unseen
+        if gravest(misses, case.rule) in CONFIRMED and not case.script.judges_run:
+            misses = self._explain(case, misses, seen)
         return replace(result, verdict=gravest(misses, case.rule), misses=misses)
+
+    def lost(self, result: BackEndResult) -> bool:
+        """Whether a case failed when the back end was gone already: that says nothing about the case."""
+        return bool(self.gone) and any(call.ended > self._gone_since for call in result.calls)
 
     def _stopped(self, result: BackEndResult) -> BackEndResult | None:
         """The result of a case whose calls can no longer be made; None while they can."""
         if result.case.script.judges_run:
             return None
-        if self.gone:
-            return replace(result, why=self.gone)
-        return replace(result, verdict=Verdict.NOT_LOOKED_AT, why=TIME_UP) if self.is_over else None
+        return replace(result, why=self.gone) if self.gone else None
 
     def _unseen(self, result: BackEndResult, seen: Seen) -> BackEndResult | None:
         """The result of a case that missed nothing because there was nothing to see; None where there was."""
@@ -228,6 +256,8 @@ class CaseRunner:
         """Carry out a case with these cards, and return what both sides saw."""
         if case.script.judges_run:
             return self._whole_run(case)
+        if case.script.meets and self.tempo is not None:
+            return replace(self._nothing_seen, calls=self.tempo.calls, arrived=self.tempo.arrived, tempo=self.tempo)
         canary = self._canary(case, platform)
         # All cases share one API, so its requests are counted from here on, and `_own` picks those of this case.
         before = len(self.upstream.arrived())
@@ -236,7 +266,7 @@ class CaseRunner:
         log_began = self.logs.positions()
         self._order(case.script.orders, cards, canary)
         try:
-            async with Phone(self.target, self.target.surfaces[platform]) as phone:
+            async with Phone(self.target, self.target.surfaces[platform], self.when_asked) as phone:
                 calls = [call async for call in self._calls(phone, case, cards, canary)]
             await asyncio.sleep(SETTLE)  # a request that the back end still sends belongs to this case
             # the next case is to find the back end recovered
@@ -246,19 +276,23 @@ class CaseRunner:
             self._api.present(model.Identity.OWN)
             self._order((), cards, canary)
         requests = self._own(before, cards, calls, alone=case.script.alone)
-        elsewhere = self._api.elsewhere.arrived(before_elsewhere)
+        own = set(map(self.target.instrument, cards))
+        elsewhere = (each for each in self._api.elsewhere.arrived(before_elsewhere) if each.instrument in own)
         seen = replace(
             self._nothing_seen,
             calls=tuple(sorted(calls, key=lambda call: call.number)),
             arrived=(*requests, *(replace(request, elsewhere=True) for request in elsewhere)),
             log=self.logs.since(log_began) if Need.LOGS in case.needs else LogSpan(),
             limit=self.limit,
+            before={operation: self.before.get((platform, operation), 0.0) for operation in (GET, POST)},
             left_open=len(self._api.listener.connections - connections),
         )
         self._logged = self._logged or self.logs.positions() != log_began
         self._scan(case.name, seen)
         if OWN_LIMIT.script.orders[0] in case.script.orders:
             self._learn_limit(seen)
+        if case is PLAIN_ATTEMPT:
+            self._learn_own_time(platform, seen)
         await self._probe(cards[0])
         return seen
 
@@ -267,6 +301,23 @@ class CaseRunner:
         if request := first_request(seen):
             again = (later.at for later in seen.during(seen.calls[0]) if later.at > request.at)
             self.limit = min(self.limit, min([seen.calls[0].ended, *again]) - request.at)
+
+    def _learn_own_time(self, platform: str, seen: Seen) -> None:
+        """Measure how long the back end takes besides the API."""
+        for call in seen.calls:
+            requests = seen.during(call)
+            if call.succeeded and requests:
+                each = platform, call.operation
+                self.before[each] = max(self.before.get(each, 0.0), requests[0].at - call.began)
+                self.after[each] = max(self.after.get(each, 0.0), call.ended - requests[-1].at)
+
+    def when_asked(self, call: model.PhoneCall) -> float | None:
+        """When the back end asked the API for a call; None while it has not."""
+        return self.upstream.when_asked(call.operation, call.instrument, call.sent, call.began)
+
+    def plain_call(self, number: int, operation: str, card: str) -> model.PhoneCall:
+        """A call that has to succeed, on a connection of its own: a kept one may hold a worker of the back end."""
+        return self._call(number, model.AppCall(operation, manner=model.Manner.CLOSING), (card,), f"meeting-{card}")
 
     def _canary(self, case: BackEndCase, platform: str) -> str:
         """A text that is in no other data; a case that is carried out again has values that were never used."""
@@ -320,52 +371,22 @@ class CaseRunner:
         """Where no plain call has succeeded for a while, ask again with each app, and believe the answer."""
         # Cases that ended meanwhile wait here, and those that follow wait in `settled`.
         async with self._probing:
-            if self.gone or self.is_over or not self.streak.suspected:
+            if self.gone or not self.streak.suspected:
                 return
-            # two plain calls to each platform's surface before a back end counts as gone for good (assumed)
-            surfaces = (*dict.fromkeys(self.target.surfaces.values()),) * 2
-            before = self.lag
-            works = False
-            for _try in range(TRIES):
-                self.lag = 0.0
-                works = any(await asyncio.gather(*(self._answers(surface, card) for surface in surfaces)))
-                if works or not self.is_busy:
-                    break
-            self.lag = max(before, self.lag)
-            if not works:
+            surfaces = dict.fromkeys(self.target.surfaces.values())
+            until = monotonic() + self.target.bound  # a circuit breaker lets a call through again
+            while not any(await asyncio.gather(*(self._answers(surface, card) for surface in surfaces))):
+                if monotonic() < until:
+                    await asyncio.sleep(0.5)
+                    continue
                 case, first = self.streak.failed[0]
+                self._gone_since = self.streak.since
                 requests = self.upstream.arrived()
                 failures = sum(bool(request.response.fault) and request.at < first.began for request in requests)
                 after = f"After {failures} failing API answers, the" if failures else "The"
                 self.gone = f"{after} back end has not answered any plain call since about {case}."
+                break
             self.streak.failed.clear()
-
-    @asynccontextmanager
-    async def watching(self) -> AsyncIterator[None]:
-        """See during the block how late the workbook itself comes, because its machine has too much to do."""
-
-        async def watch() -> None:
-            while True:
-                began = monotonic()
-                await asyncio.sleep(SETTLE)
-                self.lag = max(self.lag, monotonic() - began - SETTLE)
-
-        task = asyncio.create_task(watch())
-        try:
-            yield
-        finally:
-            task.cancel()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the time of the run is up."""
-        return monotonic() > self.until
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether this machine has had so much to do that a late call says nothing about the back end."""
-        # a tenth of the back end's limit, or of the wallet's (assumed)
-        return self.lag > 0.1 * min(self.target.bound, self.limit)
 
     def _own(
         self, before: int, cards: Sequence[str], calls: Sequence[model.PhoneCall], *, alone: bool
@@ -391,17 +412,18 @@ class CaseRunner:
         plain = not any(order.fault for order in case.script.orders)
         for step in case.script.steps:
             await self.settled()
-            if self.gone or self.is_over:
+            if self.gone:
                 return
             calls = []
             for ask in model.calls_of(step):
                 number += 1
                 calls.append(self._call(number, ask, cards, canary))
                 self._cards.sends(case.name, calls[-1])
-            await self._paced(len(calls))
-            for call in await asyncio.gather(*map(phone.call, calls)):
-                if plain:
-                    self.streak.count(case.name, call)
+            await self.paced(len(calls))
+            asks = model.calls_of(step)
+            for ask, call in zip(asks, await asyncio.gather(*map(phone.call, calls)), strict=True):
+                if plain and ask.has_to_succeed:
+                    self.streak.count(case.name, call, asked=self.when_asked(call) is not None)
                 yield call
             if isinstance(step, model.SetOrders):
                 plain = not any(order.fault for order in step.orders)
@@ -409,7 +431,7 @@ class CaseRunner:
                 plain = step.identity is model.Identity.OWN
             await self._between(step, cards, canary)
 
-    async def _paced(self, calls: int) -> None:
+    async def paced(self, calls: int) -> None:
         """Wait until this number of calls may be made. Calls of one step start together, after all their pauses."""
         if self.target.pace and calls:
             async with self._pacing:
@@ -420,7 +442,8 @@ class CaseRunner:
         """A step that is no call: time passes, or the API goes away, comes back or changes its answers."""
         match step:
             case model.Rest():
-                await asyncio.sleep(self.target.recovery if step.seconds is None else step.seconds)
+                own = max(self.before.values(), default=0.0)
+                await asyncio.sleep(self.target.recovery if step.seconds is None else step.seconds + own)
             case model.Present():
                 await asyncio.to_thread(self._api.present, step.identity)
             case model.SetOrders():

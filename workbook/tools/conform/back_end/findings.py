@@ -16,24 +16,17 @@ from jsonpointer import escape
 from workbook.api.redaction import Redaction
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 from workbook.tools.conform.back_end import case_runner, judging, model, schedule
-from workbook.tools.conform.back_end.case_runner import CONFIRMED, CaseRunner
-from workbook.tools.conform.back_end.judging import AFRESH, HAND_ON, MORE_TIME, SIDE_BY_SIDE, all_of, describe_ending
+from workbook.tools.conform.back_end.case_runner import CONFIRMED, PLAIN_ATTEMPT, CaseRunner
+from workbook.tools.conform.back_end.judging import AFRESH, HAND_ON, MORE_TIME, describe_ending
 from workbook.tools.conform.back_end.model import GET, SUCCESS, BackEndGroup, BackEndResult, Broke, PhoneCall, Seen
 from workbook.tools.conform.back_end.phone import UNPACKED
 from workbook.tools.conform.back_end.schedule import platform_names
+from workbook.tools.conform.back_end.tempo import Tempo
 from workbook.tools.harness.model import Root, RunFinding, Verdict
 from workbook.tools.mockserver.journal import operation_of
 
 # The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
 
-PLAIN_ATTEMPT = model.back_end_case(
-    BackEndGroup.FORM,
-    "plain.attempt",
-    "One attempt, with nothing wrong anywhere.",
-    "API-10",
-    all_of(),
-    model.ATTEMPT_ALONE,
-)
 # What to check where a back end answers with this status and asks the API nothing.
 HINTS = {
     401: "Is the session valid, and what comes before it (prefix)?",
@@ -226,7 +219,11 @@ GIVE_BACK = (
 
 
 def common_causes(
-    results: Iterable[BackEndResult], gone: str = "", ended: str = "", requests: Sequence[model.Arrived] = ()
+    results: Iterable[BackEndResult],
+    gone: str = "",
+    ended: str = "",
+    requests: Sequence[model.Arrived] = (),
+    tempo: Tempo | None = None,
 ) -> Iterator[RunFinding]:
     """What explains many results at once.
 
@@ -235,6 +232,7 @@ def common_causes(
         gone: since when the back end no longer answers, in words; empty while it does.
         ended: how its command ended, in words.
         requests: all that arrived at the API, in their order.
+        tempo: how the back end works; None where it was not measured.
     """
     results = list(results)
     if limited := tuple(result.case.name for result in results if case_runner.OWN_429 in result.why):
@@ -245,9 +243,11 @@ def common_causes(
             "[timeouts] pace in the configuration."
         )
         yield RunFinding(Root.LIMIT, says, todo, limited)
-    if waited := tuple(result.case.name for result in results if result.why == schedule.ONE_LANE):
-        same = (result.case.name for result in results if any(miss.todo == SIDE_BY_SIDE for miss in result.misses))
-        yield RunFinding(Root.CONCURRENCY, schedule.ONE_LANE, SIDE_BY_SIDE, (*same, *waited))
+    if tempo is not None and tempo.finding:
+        queued = (judging.SIDE_BY_SIDE, judging.UNLOCKED)
+        same = (result.case.name for result in results if any(miss.todo in queued for miss in result.misses))
+        waited = (result.case.name for result in results if result.why == schedule.ONE_LANE)
+        yield RunFinding(Root.CONCURRENCY, tempo.finding, queued[tempo.queues_cardholder], (*same, *waited))
     if gone:
         untested = tuple(result.case.name for result in results if gone in result.why)
         yield RunFinding(Root.NO_ANSWER, f"{gone} {ended}".strip(), GIVE_BACK, untested)
@@ -256,7 +256,7 @@ def common_causes(
 
 
 def _refused_in_a_row(results: Iterable[BackEndResult], asked: Sequence[float]) -> list[list[tuple[PhoneCall, str]]]:
-    """Calls that were refused at once, and nothing was asked between them; each with the name of its case."""
+    """Calls that were refused, and nothing was asked between them; each with the name of its case."""
     between = dict[int, list[tuple[PhoneCall, str]]]()  # by the number of requests before them
     for result in results:
         for seen in (part.seen for part in result.each if part.seen and result.verdict in CONFIRMED):
@@ -280,12 +280,8 @@ def _open_breaker(results: Sequence[BackEndResult], requests: Sequence[model.Arr
     refused = _refused_in_a_row(results, asked)
     longest = sorted((call for call, _name in max(refused, key=len, default=[])), key=attrgetter("began"))
     seconds = longest[-1].began - longest[0].began if longest else 0.0
-    # fewer, for a moment, or for cards of which a failure may have been kept, may have other causes (assumed)
-    if (
-        len(longest) < 10
-        or seconds < 1
-        or len({call.instrument for call in longest if _worked_last(call, requests)}) < 2
-    ):
+    # fewer, or for cards of which a failure may have been kept, may have other causes (assumed)
+    if len(longest) < 10 or len({call.instrument for call in longest if _worked_last(call, requests)}) < 2:
         return None
     again = bisect(asked, longest[0].began) < len(asked)
     until = "; then it asked again" if again else ", to the end of the run"

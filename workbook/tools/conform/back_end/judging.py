@@ -28,6 +28,10 @@ ASK_AGAIN = "Ask the API for each attempt; keep nothing of its answers in the ba
 HAND_ON = "Hand the sdkInput on unchanged: parse the API's JSON, and pass on the text in it as it is."
 SEND_ON = "Send the sdkOutput on as the very text that the app handed over."
 SIDE_BY_SIDE = "Let calls run side by side: more than one worker, and no lock around the API."
+UNLOCKED = (
+    "Release the lock of the session before you ask the API (in PHP: session_write_close()), and lock no cardholder: a "
+    "list of cards is asked for all at once."
+)
 TELL = "Treat anything but a 200 with an sdkInput that is not empty as a failure, and report a failure to the app."
 READ_ON = (
     "Read the answer of the API to its end, and treat one that breaks off as a failure: its last chunk never came, so "
@@ -49,7 +53,7 @@ ASK_AFTER_FAILURE = (
 )
 
 UNASKED = (
-    "A call fails at once, and the API is not asked. Two causes are possible: a failure that is kept (then cases "
+    "A call fails, and the API is not asked. Two causes are possible: a failure that is kept (then cases "
     "relay.get.fault-4* fail, too), or a dead connection in the pool of the HTTP client (then relay.get.fault-close)."
 )
 
@@ -88,9 +92,8 @@ def recovers(seen: Seen) -> Iterator[Miss]:
 
 
 def fails_unasked(call: PhoneCall, seen: Seen) -> bool:
-    """Whether the back end answered a call with a failure at once, and asked the API nothing meanwhile."""
-    at_once = call.seconds < 1  # a failure that took longer was not kept (assumed)
-    return at_once and call.status is not None and not call.reported_success and not seen.during(call)
+    """Whether the back end answered a call with a failure, and asked the API nothing meanwhile."""
+    return call.status is not None and not call.reported_success and not seen.during(call)
 
 
 def waits(seen: Seen) -> Iterator[Miss]:
@@ -209,10 +212,10 @@ def in_time(seen: Seen) -> Iterator[Miss]:
     Where the extension of platform B is served, a GET that takes longer breaks a rule of the document (X-ENTRIES-3).
     """
     for call in seen.calls:
-        if call.seconds > seen.bound or call.broke is Broke.LATE:
+        if seen.seconds(call) > seen.bound or call.broke is Broke.LATE:
             todo = "Limit the whole call, retries and body included, to well below the wallet's 20 s (X-ENTRIES-3)."
             rule = "X-ENTRIES-3" if seen.extension and call.operation == GET else "REL-5"
-            yield Miss(f"an answer within {seen.bound:g} s", describe_ending(call), todo, rule, harms=True)
+            yield Miss(f"an answer within {seen.bound:g} s", describe_times(call, seen), todo, rule, harms=True)
 
 
 def takes_for_success(call: PhoneCall, seen: Seen) -> bool:
@@ -273,6 +276,15 @@ def describe_ending(call: PhoneCall) -> str:
     else:
         value = " without an sdkInput at the configured place" if call.reported_success else ""
     return f"status {call.status}{more}{value}, after {call.seconds:.1f} s"
+
+
+def describe_times(call: PhoneCall, seen: Seen) -> str:
+    """How a call ended; where the API was asked, with the two parts of its time."""
+    before = min(seen.before.get(call.operation, 0.0), call.seconds)
+    if before < 0.05 or not seen.during(call):  # too little to speak of
+        return describe_ending(call)
+    rest = seen.seconds(call) - before
+    return f"{describe_ending(call)}: it asks the API after {before:.1f} s, and takes {rest:.1f} s from there"
 
 
 def source_of(value: str | None, seen: Seen) -> str:

@@ -10,7 +10,7 @@ from enum import StrEnum, unique
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbook.api.opaque import json_text
 from workbook.api.redaction import Redaction
@@ -19,6 +19,9 @@ from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Headers, Request, Response
 from workbook.tools.harness.model import Case, CaseResult, Miss, ReportedExchange, ReportedMessage
 from workbook.tools.harness.program import LogLine
+
+if TYPE_CHECKING:
+    from workbook.tools.conform.back_end.tempo import Tempo
 
 Judge: TypeAlias = Callable[["Seen"], Iterator["Miss"]]
 # Makes a value from a canary, a text that no other case has; or makes one id from another id.
@@ -118,7 +121,7 @@ class AppCall:
         card: index of the card among the case's cards.
         cardholder: index of the cardholder whose session is presented; -1 for no session, -2 for a forged session.
         output: for a POST, makes the sdkOutput; None takes one from the SDK stand-in.
-        cancel: seconds after which the phone gives up; None waits for the answer.
+        cancel: the phone gives up as soon as the API was asked; False waits for the answer.
         own: `card` is an index among that cardholder's own cards instead.
         instrument: makes the requested id from the card's id; None requests the card's id.
         manner: how the call is sent.
@@ -129,11 +132,17 @@ class AppCall:
     card: int = 0
     cardholder: int = 0
     output: Maker | None = field(default=None, repr=False)
-    cancel: float | None = None
+    cancel: bool = False
     own: bool = False
     instrument: Maker | None = field(default=None, repr=False)
     manner: Manner = Manner.PLAIN
     tamper: Tamper | None = field(default=None, repr=False)
+
+    @property
+    def has_to_succeed(self) -> bool:
+        """Whether the app is entitled to it, and nothing about it is odd."""
+        odd = self.tamper or self.instrument or self.cancel or self.output
+        return not odd and self.cardholder >= 0 and (self.own or not self.cardholder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +246,7 @@ class CaseScript:
         cards: how many payment instruments the case needs, all of the first cardholder.
         alone: no other case may run at the same time.
         judges_run: the case makes no calls; it judges the whole run after everything else, once the back end has ended.
+        meets: the case makes no calls; it judges those with which the tempo was measured.
     """
 
     steps: tuple[ScriptStep, ...]
@@ -244,6 +254,12 @@ class CaseScript:
     cards: int = 1
     alone: bool = False
     judges_run: bool = False
+    meets: bool = False
+
+    @property
+    def at_once(self) -> int:
+        """The most calls that are under way together."""
+        return max((len(calls_of(step)) for step in self.steps), default=0)
 
     @property
     def calls(self) -> tuple[AppCall, ...]:
@@ -290,14 +306,15 @@ def both(**post: Any) -> tuple[AppCall, AppCall]:
     return AppCall(GET), AppCall(POST, **post)
 
 
-# One attempt with nothing wrong anywhere.
-ATTEMPT = CaseScript(both())
-# The same with nothing else going on: whatever arrives at the API, at a wrong path, too, belongs to it.
-ATTEMPT_ALONE = CaseScript(both(), alone=True)
+# One attempt with nothing wrong anywhere, nothing else going on, and time to write a log: whatever arrives at the API,
+# at a wrong path, too, and whatever is logged, belongs to it. All cases with this script share its calls.
+ATTEMPT = CaseScript((*both(), Rest(0.2)), alone=True)
 # The API goes away, and comes back as it was.
 AWAY, BACK = Present(None), Present()
+# A GET and a POST before, meanwhile and after.
+API_AWAY = CaseScript((*both(), AWAY, *both(), BACK, Rest(), *both()), alone=True)
 # So many GETs for one card that each worker of a pool has made one.
-EACH_WORKER = (Together((AppCall(GET),) * 6),) * 16
+EACH_WORKER = (Together((AppCall(GET),) * 16),) * 6
 
 
 # The back end under test as the phone sees it: where its two operations are, and where values are placed in them.
@@ -558,7 +575,7 @@ class PhoneCall:
         request: as it left the phone, with everything that HTTP adds; None where it never left.
         partial: of an answer that broke off or came too late, the headers and the beginning of the body.
         session: headers that present the session.
-        cancel: seconds after which the phone gives up; None waits for the answer.
+        cancel: the phone gives up as soon as the API was asked; False waits for the answer.
         manner: how the call is sent.
         card: the id that the app asks for; empty where it is the instrument's.
         other: id of a card that is another cardholder's; empty where there is none.
@@ -581,7 +598,7 @@ class PhoneCall:
     request: Request | None = field(default=None, repr=False)
     partial: bytes = field(default=b"", repr=False)
     session: Headers = field(default=(), repr=False)
-    cancel: float | None = None
+    cancel: bool = False
     manner: Manner = Manner.PLAIN
     card: str = ""
     other: str = ""
@@ -726,6 +743,8 @@ class Seen:
         limit: seconds after which the back end gives up one request to the API; infinite where that is unknown.
         left_open: connections to the API that were opened during the case and are still open at its end.
         app_wait: seconds after which the app gives up a call.
+        before: seconds that the back end takes before it asks the API, at most, by operation.
+        tempo: how it works; only for a case that judges that.
     """
 
     calls: tuple[PhoneCall, ...]
@@ -741,6 +760,15 @@ class Seen:
     limit: float = float("inf")
     left_open: int = 0
     app_wait: float = APP_WAIT
+    before: Mapping[str, float] = field(default_factory=dict)
+    tempo: Tempo | None = None
+
+    def seconds(self, call: PhoneCall) -> float:
+        """How long a call takes by itself: what it waits for other calls before the API is asked does not count."""
+        asked = [request.at for request in self.during(call) if call.sent in (None, request.sdk_output)]
+        if not asked:
+            return call.seconds
+        return min(call.seconds, self.before.get(call.operation, 0.0) + call.ended - asked[0])
 
     def asked(self, operation: str) -> tuple[PhoneCall, ...]:
         """The phone's calls of one operation."""

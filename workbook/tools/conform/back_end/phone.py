@@ -7,7 +7,7 @@ import asyncio
 import base64
 import json
 import ssl
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -76,7 +76,7 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
 
     Args:
         origin: which.
-        seconds: time limit of each step of an exchange.
+        seconds: time limit of a connection; how long an answer is waited for is the caller's.
         resolve: looks up names; None asks the system.
         ca_file: certificates that are trusted besides the machine's own.
 
@@ -94,7 +94,7 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
             verify=trusting_context(ca_file),  # always verified; the context is made once for all clients
             trust_env=False,
             follow_redirects=False,
-            timeout=seconds,
+            timeout=httpx.Timeout(None, connect=seconds),
             limits=httpx.Limits(max_connections=None),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             headers={"user-agent": "workbook-conform", "accept-encoding": "gzip"},
@@ -214,9 +214,17 @@ class Phone(AbstractAsyncContextManager["Phone"]):
         target: the back end. A call is waited for a little longer than its bound, so that a late answer can be
             distinguished from no answer.
         surface: what the back end offers this platform.
+        when_asked: when the back end asked the API for a call; None while it has not. From there the wait counts: what
+            a call waits for other calls says nothing about it.
     """
 
-    def __init__(self, target: Target, surface: model.Surface) -> None:
+    def __init__(
+        self,
+        target: Target,
+        surface: model.Surface,
+        when_asked: Callable[[PhoneCall], float | None] = lambda _call: None,
+    ) -> None:
+        self._when_asked = when_asked
         self._wait = min(target.bound * 1.25, target.bound + 1.0)
         self._operations = {GET: surface.get, model.POST: surface.post}
         self._surface = surface
@@ -229,13 +237,27 @@ class Phone(AbstractAsyncContextManager["Phone"]):
     async def call(self, call: PhoneCall) -> PhoneCall:
         """Make a call and record its result in it; an error is recorded, not raised."""
         call.began = monotonic()
+        exchange = asyncio.create_task(self._exchange(call))
         try:
-            async with asyncio.timeout(self._wait if call.cancel is None else call.cancel):
-                await self._exchange(call)
-        except TimeoutError:
-            call.broke = Broke.LATE if call.cancel is None else Broke.CANCELLED
+            if await self._gives_up(exchange, call):
+                call.broke = Broke.CANCELLED if call.cancel else Broke.LATE
+            else:
+                exchange.result()
+        finally:
+            exchange.cancel()
+            await asyncio.wait([exchange])
         call.ended = monotonic()
         return call
+
+    async def _gives_up(self, exchange: asyncio.Task[None], call: PhoneCall) -> bool:
+        """Wait for the answer, but only so long; returns whether none came. A call to cancel ends when it is asked."""
+        asked = None
+        while not exchange.done():
+            asked = self._when_asked(call) if asked is None else asked
+            if (asked and call.cancel) or monotonic() > (asked or call.began) + self._wait:
+                return True
+            await asyncio.wait([exchange], timeout=0.02)
+        return False
 
     async def _exchange(self, call: PhoneCall) -> None:
         """One exchange, and the sdkInput in its answer."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,13 +11,25 @@ from operator import attrgetter
 from typing import TypeAlias, TypeVar
 
 from workbook.tools.conform.back_end import judging, model
-from workbook.tools.conform.back_end.case_runner import CONFIRMED, OWN_LIMIT, SLOW, TRIES, CaseRunner, first_request
-from workbook.tools.conform.back_end.judging import OWN_CARD, SIDE_BY_SIDE, UNASKED
-from workbook.tools.conform.back_end.model import GET, BackEndCase, BackEndGroup, BackEndResult, Need, Seen, Target
+from workbook.tools.conform.back_end.case_runner import CONFIRMED, OWN_LIMIT, PLAIN_ATTEMPT, CaseRunner
+from workbook.tools.conform.back_end.judging import OWN_CARD, UNASKED
+from workbook.tools.conform.back_end.model import (
+    GET,
+    POST,
+    BackEndCase,
+    BackEndGroup,
+    BackEndResult,
+    Broke,
+    Need,
+    Target,
+)
+from workbook.tools.conform.back_end.tempo import Tempo, measure
 from workbook.tools.harness.model import Miss, Root, Verdict, gravest
 
 OnResult: TypeAlias = Callable[[BackEndResult], None]
 Cards: TypeAlias = tuple[str, ...]
+# Cases with the same script.
+Play: TypeAlias = list[BackEndCase]
 T = TypeVar("T", bound=Hashable)
 
 # What a back end may rightly not have.
@@ -27,7 +40,7 @@ NO_CONTRACT = (
     "The answers to the app were not looked at. If they keep the contract of lesson 01, write [app] contract = "
     '"lesson", and otherwise "own".'
 )
-ONE_LANE = "While one call waited for the API, the back end answered no other."
+ONE_LANE = "It carries one call at a time, so one stalled GET and one stalled POST stand for the others."
 
 
 async def run_cases(
@@ -38,10 +51,13 @@ async def run_cases(
 ) -> list[BackEndResult]:
     """Run these cases; the results come in the order of the cases.
 
-    1. Cases in which the API stalls run together, one for each card, so that their common wait is paid once.
-    2. Cases that disturb no other run in parallel, as many at once as there are cards.
+    1. The tempo of the back end is measured, unless it was.
+    2. Cases that disturb no other run in parallel, as many at once as there are cards, and with no more calls than the
+       back end carries. Those in which the API stalls begin, so that their common wait is paid once.
     3. A case that failed in parallel runs once more, alone.
-    4. The others run alone: what takes long comes last, because the run's time may be up before.
+    4. The others run alone.
+
+    Cases with the same script share its calls.
 
     A case that does not say which platform's app calls is carried out with each app that the back end can tell apart,
     and has to hold with all of them.
@@ -55,32 +71,62 @@ async def run_cases(
     """
     cases = list(cases)
     schedule = Schedule(runner, on_result, broken_calls)
-    ready = [case for case in cases if not schedule.leave_out(case)]
-    alone = [case for case in ready if schedule.disturbs_others(case)]
-    shared = [case for case in ready if not schedule.disturbs_others(case)]
-    async with runner.watching():
-        left = await schedule.run_stalled([case for case in shared if case.script.stalls])
-        await schedule.run_parallel([*left, *(case for case in shared if not case.script.stalls)])
-        await schedule.confirm_failures()
-        long = (BackEndGroup.FAULTS, BackEndGroup.BUDGET, BackEndGroup.CONCURRENCY)
-        for case in sorted(alone, key=lambda case: (case.script.judges_run, case.group in long)):
-            schedule.keep(await schedule.run_alone(case))
+    plays = schedule.plays([case for case in cases if not schedule.leave_out(case)])
+    alone = [play for play in plays if schedule.disturbs_others(play[0])]
+    shared = [play for play in plays if not schedule.disturbs_others(play[0])]
+    if any(case.runs_by_itself for case in cases):
+        schedule.pool.tempo = await measured(runner)
+    shared = schedule.leave_out_stalls(sorted(shared, key=lambda play: not play[0].script.stalls))
+    await asyncio.gather(*map(schedule.run_shared, shared))
+    await schedule.confirm_failures()
+    long = (BackEndGroup.FAULTS, BackEndGroup.BUDGET, BackEndGroup.CONCURRENCY)
+    for play in sorted(alone, key=lambda play: (play[0].script.judges_run, play[0].group in long)):
+        schedule.judge(play, await schedule.run_alone(play[0]), schedule.keep)
     return [schedule.results[case.name] for case in cases]
+
+
+async def measured(runner: CaseRunner) -> Tempo:
+    """How the back end works, which is measured once."""
+    if runner.tempo is None:
+        apps = {surface: app for app, surface in runner.target.surfaces.items()}.values()
+        for app in () if runner.before else apps:
+            await runner.run(PLAIN_ATTEMPT, runner.target.cardholders[0].cards[:1], app)
+        runner.tempo = await measure(runner)
+    return runner.tempo
+
+
+def seconds_of(cases: Iterable[BackEndCase], runner: CaseRunner) -> float:
+    """About how many seconds these cases take, whose tempo was measured: a number to read, and not to judge by."""
+    schedule = Schedule(runner)
+    plays = schedule.plays(case for case in cases if without(case, runner.target) is None)
+    steps = Counter[bool]()
+    for case in (play[0] for play in plays):
+        steps[schedule.disturbs_others(case)] += sum(bool(model.calls_of(step)) for step in case.script.steps)
+    tempo = runner.tempo or Tempo({}, {})
+    # stalls and rests take half a minute where all the stalled cases are chosen (assumed)
+    waits = sum(play[0].script.stalls for play in plays) * 2.5
+    return waits + (steps[False] / min(tempo.carried, schedule.pool.size) + steps[True]) * (tempo.own + 0.05)
 
 
 class Schedule:
     """Runs cases, in parallel or alone.
 
     Attributes:
+        pool: the cards, and how many calls may be under way.
         results: of the cases that are decided, by name.
     """
 
-    def __init__(self, runner: CaseRunner, on_result: OnResult, broken_calls: Collection[tuple[str, str]]) -> None:
+    def __init__(
+        self,
+        runner: CaseRunner,
+        on_result: OnResult = lambda _result: None,
+        broken_calls: Collection[tuple[str, str]] = (),
+    ) -> None:
         self._runner = runner
         self._target = runner.target
         self._on_result = on_result
         self._broken_calls = broken_calls
-        self._pool = CardPool(runner.target)
+        self.pool = CardPool(runner.target)
         self._used_cards = dict[tuple[str, str], Cards]()
         self._failed_in_parallel = list[BackEndResult]()
         self._fails_alone = dict[frozenset[str], bool]()  # by the advice of the first failure
@@ -108,43 +154,47 @@ class Schedule:
         script = case.script
         return script.alone or script.judges_run or script.slow or (script.faulty and self._target.recovers_late)
 
-    async def run_stalled(self, cases: Sequence[BackEndCase]) -> Sequence[BackEndCase]:
-        """Run the cases in which the API stalls, one for each card. Returns those that any others may accompany.
+    def plays(self, cases: Iterable[BackEndCase]) -> list[Play]:
+        """The cases, those with the same script together: its calls are made once. First comes one that needs logs."""
+        plays = list[Play]()
+        for case in sorted(cases, key=lambda case: Need.LOGS not in case.needs):
+            same = (play for play in plays if play[0].script == case.script and _same_card(play[0], case))
+            play = next(same, None)
+            if play is None or case.script.judges_run:
+                plays.append([case])
+            else:
+                play.append(case)
+        return plays
 
-        Where the back end has fewer lanes than there are cards, calls wait for a lane as well as for the API. Their
-        cases then run again, as many at once as there are lanes; a single lane is a finding of its own.
-        """
-        first = cases[: self._pool.size]
-        left = cases[self._pool.size :]
-        results = await asyncio.gather(*map(self._run, first))
-        queued = [result for result in results if any(waited_for_a_lane(part.seen) for part in result.each)]
-        if self._runner.is_busy:
-            queued = []
-        decided = [result for result in results if result not in queued]
-        for result in decided:
-            self._keep_unless_failed(result)
-        if not queued:
-            return left
-        lanes = sum(first_request(part.seen) is not None for result in decided for part in result.each)
-        waiting = [*(result.case for result in queued), *left]
-        if lanes <= 1:
-            for case in waiting:
-                self.keep(BackEndResult(case, Verdict.NOT_LOOKED_AT, why=ONE_LANE))
-            return ()
-        for start in range(0, len(waiting), lanes):
-            await self.run_parallel(waiting[start : start + lanes])
-        return ()
+    def leave_out_stalls(self, plays: Iterable[Play]) -> list[Play]:
+        """The plays that are to run. Where one call waits for another, so do stalled ones: one GET and one POST do."""
+        plays = list(plays)
+        if not self.pool.tempo.one_lane:
+            return plays
+        stalled = sorted(
+            (play for play in plays if play[0].script.stalls), key=lambda play: play[0].group is not BackEndGroup.BUDGET
+        )
+        chosen = [next((play for play in stalled if operation in play[0].script.operations), None)
+                  for operation in (GET, POST)]  # fmt: skip
+        left = [play for play in stalled if play not in chosen]
+        for case in (case for play in left for case in play):
+            self.keep(BackEndResult(case, Verdict.NOT_LOOKED_AT, why=ONE_LANE))
+        return [play for play in plays if play not in left]
 
-    async def run_parallel(self, cases: Iterable[BackEndCase]) -> None:
-        """Run cases in parallel. The card pool bounds how many run at once."""
+    async def run_shared(self, play: Play) -> None:
+        """Run a script while others run. The card pool bounds how many do."""
+        self.judge(play, await self._run(play[0]), self._keep_unless_failed)
 
-        async def run(case: BackEndCase) -> None:
-            self._keep_unless_failed(await self._run(case))
-
-        await asyncio.gather(*map(run, cases))
+    def judge(self, play: Play, played: BackEndResult, keep: OnResult) -> None:
+        """Judge each case by the calls of the play, and keep what comes of it."""
+        keep(played)
+        for case in play[1:]:
+            apps = self._apps(case)
+            parts = [part for part in played.each if part.platform in apps or not part.platform]
+            keep(combine([self._runner.judge_again(case, part) for part in parts]))
 
     def _keep_unless_failed(self, result: BackEndResult) -> None:
-        if result.verdict in CONFIRMED:
+        if result.verdict in CONFIRMED and not result.case.script.meets:
             self._failed_in_parallel.append(result)
         else:
             self.keep(result)
@@ -154,43 +204,33 @@ class Schedule:
 
         A back end that mixes up calls fails everywhere at once, so a failure in parallel proves nothing about its case.
         """
-        was_busy = self._runner.is_busy
         for failure in self._failed_in_parallel:
-            self.keep(await self._confirm(failure, was_busy=was_busy))
+            self.keep(await self._confirm(failure))
 
-    async def _confirm(self, failure: BackEndResult, *, was_busy: bool) -> BackEndResult:
+    async def _confirm(self, failure: BackEndResult) -> BackEndResult:
         """The result of a case that failed in parallel; of cases with the same advice, one is run again."""
         runner = self._runner
-        bound = self._target.bound
+        if runner.lost(failure):
+            return replace(failure, verdict=Verdict.NOT_TESTABLE, misses=(), why=runner.gone)
         advice = frozenset(miss.todo for miss in failure.misses)
         fails_alone = self._fails_alone.get(advice)
-        if fails_alone or runner.gone or runner.is_over or _is_held_by_the_api(failure, bound):
+        if fails_alone or runner.gone or _is_held_by_the_api(failure):
             return failure
-        if fails_alone is False and failure.seconds > SLOW * bound:  # to wait again costs more than it shows
-            return fails_only_with_others(failure, bound)
         again = await self.run_alone(failure.case)
         self._fails_alone[advice] = again.verdict in CONFIRMED
-        if self._fails_alone[advice] or again.verdict is Verdict.NOT_TESTABLE:
+        # other calls make a call late, but they send no value to another card
+        if self._fails_alone[advice] or again.verdict is Verdict.NOT_TESTABLE or _is_late(failure):
             return again
-        # a busy machine makes calls late, but it sends no value to another card
-        if was_busy and not _is_misdelivered(failure):
-            return again
-        return fails_only_with_others(failure, bound)
+        return fails_only_with_others(failure)
 
     async def run_alone(self, case: BackEndCase) -> BackEndResult:
-        """Run a case while nothing else runs; again where this machine was too busy for its times to say anything."""
-        runner = self._runner
-        if case.script.slow and runner.limit == float("inf"):
+        """Run a case while nothing else runs."""
+        if case.script.slow and self._runner.limit == float("inf"):
             await self._run(OWN_LIMIT)
-        for _try in range(TRIES):
-            runner.lag = 0.0
-            result = combine([await self._run_with_app(case, app) for app in self._apps(case)])
-            slow_calls = [call for call in result.calls if call.seconds > SLOW * self._target.bound]
-            timed = case.script.slow or any(not call.succeeded for call in slow_calls)
-            if not (timed and runner.is_busy and result.verdict in CONFIRMED):
-                return result
-        why = f"This machine was too busy in each of {TRIES} tries: the workbook itself was {runner.lag:.1f} s late."
-        return replace(result, verdict=Verdict.NOT_TESTABLE, misses=(), why=why)
+        result = combine([await self._run_with_app(case, app) for app in self._apps(case)])
+        if self._runner.lost(result) and result.verdict in CONFIRMED:
+            return replace(result, verdict=Verdict.NOT_TESTABLE, misses=(), why=self._runner.gone)
+        return result
 
     def _apps(self, case: BackEndCase) -> list[str]:
         """The platforms whose app can make the case's calls."""
@@ -207,7 +247,9 @@ class Schedule:
         ids = self._target.cardholders[0].cards
         of_shape = [card for card in ids if shape and model.shape_of(self._target.instrument(card)) is shape]
         wanted = self._used_cards.get((case.name, app), of_shape[:1])
-        async with self._pool.lend(case.script.cards, of_first=self.disturbs_others(case), wanted=wanted) as cards:
+        calls = case.script.at_once
+        of_first = self.disturbs_others(case)
+        async with self.pool.lend(case.script.cards, calls=calls, of_first=of_first, wanted=wanted) as cards:
             self._used_cards[case.name, app] = cards
             return await self._runner.judge(case, cards, app)
 
@@ -215,59 +257,68 @@ class Schedule:
 class CardPool:
     """The cards. Each is lent to one case at a time, so a request for a card belongs to the case that has it.
 
-    A case that names no cardholder gets any one of them, with that cardholder's cards.
+    A case that names no cardholder gets any one of them, with that cardholder's cards. With the cards goes the right to
+    make so many calls at once; together they are no more than the back end carries.
 
     Attributes:
         size: how many cards any case may get.
+        tempo: how the back end works.
     """
 
     def __init__(self, target: Target) -> None:
         self._target = target
         self.size = sum(len(model.ordinary(holder.cards, target.instrument, 3)) for holder in target.cardholders)
+        self.tempo = Tempo({}, {})
         self._lent = set[str]()
+        self._calls = Counter[str]()  # under way, by the name of the cardholder
         self._changed = asyncio.Condition()
 
     @asynccontextmanager
-    async def lend(self, count: int, *, of_first: bool = False, wanted: Sequence[str] = ()) -> AsyncIterator[Cards]:
-        """`count` cards of one cardholder for the block, or the wanted ones; waits until they are free."""
+    async def lend(
+        self, count: int, *, calls: int = 1, of_first: bool = False, wanted: Sequence[str] = ()
+    ) -> AsyncIterator[Cards]:
+        """`count` cards of one cardholder for the block, or the wanted ones; waits until they are free.
+
+        A case with more calls at once than the back end carries gets cards when no other call is under way.
+        """
         holders = self._target.cardholders[: 1 if of_first else None]
         at_the_api = self._target.instrument
         # three cards of the commonest shape are enough for cases that use one or two (assumed: fewer make a slow run)
         enough = max(count, 3)
-        cards_of = (
-            [tuple(wanted)] if wanted else [model.ordinary(holder.cards, at_the_api, enough) for holder in holders]
-        )
+        of_one = 1 if self.tempo.queues_cardholder else self.tempo.carried
 
-        def free() -> list[tuple[str, ...]]:
-            each = [tuple(card for card in cards if card not in self._lent) for cards in cards_of]
-            return [cards for cards in each if len(cards) >= (len(wanted) or count)]
+        def free() -> list[tuple[str, Cards]]:
+            found = list[tuple[str, Cards]]()
+            for holder in holders:
+                cards = tuple(wanted) or model.ordinary(holder.cards, at_the_api, enough)
+                left = tuple(card for card in cards if card not in self._lent)
+                own, all_calls = self._calls[holder.name], self._calls.total()
+                carried = (not own or own + calls <= of_one) and (
+                    not all_calls or all_calls + calls <= self.tempo.carried
+                )
+                if carried and len(left) >= (len(wanted) or count) and set(wanted) <= set(holder.cards):
+                    found.append((holder.name, left))
+            return found
 
         async with self._changed:
             await self._changed.wait_for(free)
-            cards = free()[0][: len(wanted) or count]
+            holder, cards = free()[0]
+            cards = cards[: len(wanted) or count]
             self._lent.update(cards)
+            self._calls[holder] += calls
         try:
             yield cards
         finally:
             async with self._changed:
                 self._lent.difference_update(cards)
+                self._calls[holder] -= calls
                 self._changed.notify_all()
 
 
 # Why a case failed in parallel.
 
 
-def waited_for_a_lane(seen: Seen | None) -> bool:
-    """Whether the request of a case's first call arrived late, or not at all: the call waited for other calls."""
-    if seen is None or not seen.calls:
-        return False
-    request = first_request(seen)
-    call = seen.calls[0]
-    # with a free lane a request arrives within a second (assumed)
-    return (request.at if request else call.ended) - call.began > 1.0
-
-
-def fails_only_with_others(result: BackEndResult, bound: float) -> BackEndResult:
+def fails_only_with_others(result: BackEndResult) -> BackEndResult:
     """The result of a case that failed while other calls were made, and passes by itself.
 
     A reused answer proves the failure: alone the case may pass because the kept answer has expired.
@@ -279,45 +330,33 @@ def fails_only_with_others(result: BackEndResult, bound: float) -> BackEndResult
     unasked = [
         call for case in seen for call in case.calls if call.tamper is None and judging.fails_unasked(call, case)
     ]
-    late = not _is_misdelivered(result) and _is_late(result, 0.9 * bound)  # as `room_for_the_phone` has it
-    if _is_misdelivered(result):
+    if any(miss.root is Root.WRONG_CARD for miss in result.misses):
         todo = OWN_CARD
-    elif late:
-        todo = SIDE_BY_SIDE
     elif unasked:
         todo = UNASKED
         observed = f"beside other calls: {judging.describe_ending(unasked[0])}, and the API was not asked"
     else:
         apart = "nothing of one may reach another by a variable, a connection or a buffer"
         todo = f"Keep calls apart: {apart}. {judging.AFRESH}"
-    expected = "the same as alone, where the case passes"
-    rule_id = "REL-5" if late else "REL-4"
-    miss = Miss(expected, observed, todo, rule_id, root=Root.CONCURRENCY, harms=late)  # too late: an attempt is lost
+    miss = Miss("the same as alone, where the case passes", observed, todo, "REL-4", root=Root.CONCURRENCY)
     return replace(result, verdict=gravest([miss], result.case.rule), misses=(miss,))
 
 
-def _is_misdelivered(result: BackEndResult) -> bool:
-    """Whether a value went to another card, which no busy machine explains."""
-    return any(miss.root is Root.WRONG_CARD for miss in result.misses)
+def _is_held_by_the_api(result: BackEndResult) -> bool:
+    """Whether the API alone made a case's calls late: the request of each late call met a fault.
 
-
-def _is_held_by_the_api(result: BackEndResult, bound: float) -> bool:
-    """Whether the API alone made a case's calls late: each late call's request came at once, and met a fault.
-
-    No other call has a part in such a failure, so the case need not wait once more, alone.
+    Times count from the request, so no other call has a part in such a failure, and the case need not wait once more.
     """
-    for seen in (part.seen for part in result.each if part.seen):
-        for call in seen.calls:
-            # a request that comes within a tenth of the limit has not waited for other calls (assumed)
-            prompt = [request for request in seen.during(call) if request.at - call.began < 0.1 * bound]
-            if call.seconds > SLOW * bound and not any(request.response.fault for request in prompt):
-                return False
-    return _is_late(result, 0.9 * bound)
+    late = [
+        (seen, call) for part in result.each if (seen := part.seen) for call in seen.calls if call.broke is Broke.LATE
+    ]
+    return bool(late) and all(any(request.response.fault for request in seen.during(call)) for seen, call in late)
 
 
-def _is_late(result: BackEndResult, bound: float) -> bool:
-    """Whether a call of the case had no answer in time."""
-    return any(call.broke is model.Broke.LATE or call.seconds > bound for call in result.calls)
+def _is_late(result: BackEndResult) -> bool:
+    """Whether a call of the case had no answer in time, and no value is at another card."""
+    misdelivered = any(miss.root is Root.WRONG_CARD for miss in result.misses)
+    return not misdelivered and any(call.broke is Broke.LATE for call in result.calls)
 
 
 # Which cases can run here, and with whose app.
@@ -356,10 +395,16 @@ def without(case: BackEndCase, target: Target) -> BackEndResult | None:
     return None
 
 
+def _same_card(case: BackEndCase, other: BackEndCase) -> bool:
+    """Whether two cases with one script use the same kind of card with the same apps."""
+    shapes = [{need for need in each.needs if need in model.SHAPES} for each in (case, other)]
+    return case.platform == other.platform and shapes[0] == shapes[1]
+
+
 def platforms(case: BackEndCase, target: Target) -> tuple[str, ...]:
     """The platforms whose app makes a case's calls: one for each kind of app that the back end can tell apart."""
-    if case.script.judges_run:
-        return ("",)
+    if case.script.judges_run or case.script.meets:
+        return ("" if case.script.judges_run else next(iter(target.surfaces)),)
     if case.platform is not None:
         return (case.platform,)
     operations = case.script.operations

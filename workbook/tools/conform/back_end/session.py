@@ -10,17 +10,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import ceil, inf
 from time import monotonic
 
 from workbook.api.net import Origin
 from workbook.base.secrecy import KEY_VARIABLE, Secrets
 from workbook.tools.conform.back_end.api_side import MockApi
-from workbook.tools.conform.back_end.case_runner import CaseRunner
+from workbook.tools.conform.back_end.case_runner import PLAIN_ATTEMPT, CaseRunner
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import Config
-from workbook.tools.conform.back_end.findings import PLAIN_ATTEMPT, PlainFailure, common_causes, plain_attempt
+from workbook.tools.conform.back_end.findings import PlainFailure, common_causes, plain_attempt
 from workbook.tools.conform.back_end.model import BackEndCase, BackEndResult, Broke
-from workbook.tools.conform.back_end.schedule import run_cases, without
+from workbook.tools.conform.back_end.schedule import measured, run_cases, seconds_of, without
 from workbook.tools.harness.model import CaseOptions, RunFinding, Verdict
 from workbook.tools.harness.program import StartCommand, StartError, Stopping, listens
 from workbook.tools.harness.report import About, RunRecord, conclude, session_secrets
@@ -219,15 +220,22 @@ class _Run:
             interrupted=interrupted,
             unfinished=tuple(unfinished),
             trouble=self.trouble,
+            tempo=self._tempo(),
         )
         return conclude(about, began, results, CASES, options, findings=self._findings, secrets=secrets)
+
+    def _tempo(self) -> str:
+        """How the back end works, in a line; empty where that was not measured."""
+        limit = self.runner.limit
+        gives_up = f"; gives up a request to the API after {limit:.1f} s" if limit < inf else ""
+        return f"{self.runner.tempo}{gives_up}" if self.runner.tempo else ""
 
     def _findings(self, results: Sequence[BackEndResult]) -> Iterator[RunFinding]:
         """What explains many results at once."""
         gone = self.clean(self.runner.gone)
         ended = self.clean(self.launcher.ended) if gone else ""
         yield from (failure.finding(results) for failure in self.plain)
-        yield from common_causes(results, gone, ended, self.runner.upstream.arrived())
+        yield from common_causes(results, gone, ended, self.runner.upstream.arrived(), self.runner.tempo)
 
     async def _main(self) -> None:
         limit = self.config.form.timeouts.whole
@@ -248,19 +256,15 @@ class _Run:
             return
         runner = self.runner
         options = self.options
-        # a run takes as long as the configuration tells it to
-        if not (runner.target.pace or runner.target.recovers_late):
-            # a call that was made by then may take another 25 s; with few cards the stalled cases wait more often
-            cards = len(self.config.instruments)
-            runner.until = monotonic() + 75 * max(1, 6 / cards)
         single = [case for case in options.cases if not case.script.judges_run]
         whole = [case for case in options.cases if case.script.judges_run]
+        if single:
+            tempo = await measured(runner)
+            minutes = ceil(seconds_of(single, runner) / 60)
+            self.progress.say(f"{tempo}; {f'about {minutes} min' if minutes > 1 else 'less than a minute'}")
         self.progress.begin(len(single) + len(whole))
         broken = [(app, failure.operation) for failure in self.plain for app in failure.apps]
         await run_cases(single, runner, self._on_result, broken)
-        if runner.is_over:
-            self._report_trouble("The back end kept so many calls waiting that the run's time was up before its end.")
-        runner.until = float("inf")
         if runner.gone:
             self.progress.say(self.clean(f"{runner.gone} {self.launcher.ended}".strip()))
         if whole:

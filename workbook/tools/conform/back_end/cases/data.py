@@ -24,7 +24,7 @@ from workbook.tools.conform.back_end.judging import (
     loses_attempt,
     works,
 )
-from workbook.tools.conform.back_end.model import ATTEMPT_ALONE, GET, POST, AppCall, CaseScript, Need, Seen, both
+from workbook.tools.conform.back_end.model import ATTEMPT, GET, POST, AppCall, CaseScript, Need, Seen, both
 from workbook.tools.harness.model import Miss, Root
 
 # Bytes. The mock API reads bodies of at most 1 MiB (assumed), with the JSON around a value.
@@ -261,13 +261,13 @@ def _values(
 CALLS_FOR: Mapping[str, tuple[AppCall, ...]] = {GET: (AppCall(GET),), POST: both()}
 FIDELITY = (
     _whole("get.sdk-input-byte-exact", "The phone gets the very sdkInput that the GET returned.", "API-10",
-           given_back(GET), model.ATTEMPT),
+           given_back(GET), ATTEMPT),
     _whole("post.sdk-output-byte-exact", "The API gets the very sdkOutput that the phone sent.", "API-2",
-           handed_on, model.ATTEMPT),
+           handed_on, ATTEMPT),
     _whole("post.sdk-input-byte-exact", "The phone gets the very sdkInput that the POST returned.", "API-11",
-           given_back(POST), model.ATTEMPT),
+           given_back(POST), ATTEMPT),
     _whole("post.second-sdk-input", "After the POST the phone gets the second sdkInput, not the first.", "API-11",
-           all_of(works(POST), not_the_first_again), model.ATTEMPT),
+           all_of(works(POST), not_the_first_again), ATTEMPT),
     # an empty one is none: the POST of an SDK that failed must not look like a success
     _whole("post.empty-sdk-output", "An empty sdkOutput gets no sdkInput.", "REL-6",
            all_of(works(GET), lambda seen: judging.no_success(replace(seen, calls=seen.asked(POST)))),
@@ -529,27 +529,27 @@ def _attempt(manner: model.Manner) -> CaseScript:
 # versions.
 _form = partial(model.back_end_case, model.BackEndGroup.FORM)
 FORM = (
-    _form("get.path", "The GET goes to the document's path.", "API-1", document_path(GET), ATTEMPT_ALONE),
-    _form("post.path", "The POST goes to the very same path.", "API-2", document_path(POST), ATTEMPT_ALONE),
+    _form("get.path", "The GET goes to the document's path.", "API-1", document_path(GET), ATTEMPT),
+    _form("post.path", "The POST goes to the very same path.", "API-2", document_path(POST), ATTEMPT),
     *(_form(f"{operation.lower()}.{name}", f"The {operation} {says}.", "API-4", each_request(operation, question),
-            ATTEMPT_ALONE)
+            ATTEMPT)
       for name, says, question in (("key-once", "carries the key, once and unchanged", key_once),
                                    ("content-type", "says content-type: application/json", content_type))
       for operation in (GET, POST)),
-    _form("get.no-query", "The GET has no query.", "API-5", each_request(GET, no_query), ATTEMPT_ALONE),
-    _form("get.no-body", "The GET has no body.", "API-5", each_request(GET, no_body), ATTEMPT_ALONE),
-    _form("post.no-query", "The POST's URL holds no key.", "REL-2", each_request(POST, no_query), ATTEMPT_ALONE),
+    _form("get.no-query", "The GET has no query.", "API-5", each_request(GET, no_query), ATTEMPT),
+    _form("get.no-body", "The GET has no body.", "API-5", each_request(GET, no_body), ATTEMPT),
+    _form("post.no-query", "The POST's URL holds no key.", "REL-2", each_request(POST, no_query), ATTEMPT),
     _form("post.one-field", "The POST's body is sdkOutput and nothing else.", "API-6",
-          each_request(POST, one_field), ATTEMPT_ALONE),
+          each_request(POST, one_field), ATTEMPT),
     _form("get.id-cannot-change-path", "No id changes the path of the GET.", "API-3", all_of(path_kept, answered),
           _odd_id(GET)),
     _form("post.id-cannot-change-path", "No id changes the path of the POST.", "API-3", all_of(path_kept, answered),
           _odd_id(POST)),
-    _form("attempt.get-before-post", "The GET comes before the POST.", "API-10", get_first, ATTEMPT_ALONE),
+    _form("attempt.get-before-post", "The GET comes before the POST.", "API-10", get_first, ATTEMPT),
     _form("attempt.one-of-each", "One attempt makes one GET and one POST.", "REL-7",
-          all_of(judging.one_request(GET), judging.one_request(POST, rule="REL-1"), WORKS), ATTEMPT_ALONE),
+          all_of(judging.one_request(GET), judging.one_request(POST, rule="REL-1"), WORKS), ATTEMPT),
     _form("list.one-get-each", "Several cards: one GET for each, and each its own data.", "API-12", one_get_each,
-          replace(THREE_GETS, alone=True), Need.SEVERAL_CARDS),
+          THREE_GETS, Need.SEVERAL_CARDS),
     # A back end accepts every form of a call that HTTP allows, and takes all of them to mean the same (REL-8).
     _form("post.chunked-body", "The phone may send its body in chunks, without a length.", "REL-8",
           loses_attempt(all_of(works(POST), handed_on, given_back(POST))),
@@ -575,18 +575,18 @@ FORM = (
           as_lesson_01,
           CaseScript((AppCall(GET), model.SetOrders((model.Order(GET, fault="500"), model.Order(POST, fault="500"))),
                       *both(), model.SetOrders(), AppCall(GET, cardholder=-1),
-                      AppCall(GET, instrument=lambda card: f"{card[:-1]}_"), AppCall(POST, tamper=other_value(...))),
-                     alone=True), Need.CONTRACT, Need.SESSIONS, Need.JSON_BODY),
+                      AppCall(GET, instrument=lambda card: f"{card[:-1]}_"), AppCall(POST, tamper=other_value(...)))),
+          Need.CONTRACT, Need.SESSIONS, Need.JSON_BODY),
     # What no app sends today may come from an app of tomorrow, or from somebody who experiments.
     *(_form(f"post.body-{name}", f"A body of the app {words} is refused at once.", "REL-11", refused_at_once,
             CaseScript((AppCall(POST, tamper=tamper),)), Need.JSON_BODY)
       for name, (words, tamper) in BAD_BODIES.items()),
     *(_form(f"attempt.{need.name.lower().replace('_', '-')}",
             f"An id reaches the API unchanged, also where it {need.value.partition('whose id ')[2]}.",
-            "API-3", id_kept, ATTEMPT_ALONE, need)
+            "API-3", id_kept, ATTEMPT, need)
       for need in model.SHAPES),
     # A body that the back end left unread would come before the next call on the same connection.
     _form("post.kept-connection", "After a refused POST the same connection serves the next call.", "REL-8",
-          judging.recovers, CaseScript((AppCall(POST, cardholder=-1), AppCall(GET)), alone=True),
+          judging.recovers, CaseScript((AppCall(POST, cardholder=-1), AppCall(GET))),
           Need.SESSIONS),
 )  # fmt: skip

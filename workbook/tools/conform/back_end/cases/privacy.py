@@ -201,16 +201,13 @@ def not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
 # A back end says most when something fails, so every kind of failure is provoked before the answers are searched.
 
 # Answers that a careless back end passes on as they are, or as an exception's words.
-API_FAILS = CaseScript(tuple(
-    step for fault in ("401", "422", "500", "502", "redirect", "close", "sdkInput missing") for operation in (GET, POST)
-    for step in (model.SetOrders((model.Order(operation, fault=fault),)), AppCall(operation))
-))  # fmt: skip
+API_FAILS = CaseScript((
+    *(step
+      for fault in ("401", "422", "500", "502", "redirect", "close", "sdkInput missing") for operation in (GET, POST)
+      for step in (model.SetOrders((model.Order(operation, fault=fault),)), AppCall(operation))),
+    model.Rest(0.2),  # time to write a log
+), alone=True)  # fmt: skip
 WHOLE_RUN = CaseScript((), judges_run=True)
-
-
-def _logged(script: CaseScript) -> CaseScript:
-    """The same with time enough to write a log. The cases that scan it run alone, so its lines belong to them."""
-    return CaseScript((*script.steps, model.Rest(0.2)), alone=True)
 
 
 # The rows with `WHOLE_RUN` run last, when the back end has ended and its logs are complete: they judge what no single
@@ -224,12 +221,12 @@ SECRECY = (
     _secret("failure.no-host", "A failure does not hold the API's address.", "REL-9",
             all_of(answered, no_host), API_FAILS),
     _secret("away.no-host", "While the API is away no answer holds its address.", "REL-9",
-            all_of(answered, no_host), CaseScript((model.AWAY, *both(), model.BACK), alone=True)),
+            all_of(answered, no_host), model.API_AWAY),
     _secret("failure.no-words", "A failure does not repeat the API's words.", "REL-9",
             all_of(answered, no_words), API_FAILS),
     *(_secret(f"{operation.lower()}.redirect-not-followed", f"A redirect of the {operation} is not followed.", "REL-2",
               not_elsewhere(operation),
-              CaseScript(calls, (model.Order(operation, fault="redirect", settings={"status": 307}),), alone=True))
+              CaseScript(calls, (model.Order(operation, fault="redirect", settings={"status": 307}),)))
       for operation, calls in ((GET, both()[:1]), (POST, both()))),
     *(_secret(f"tls.{identity.name.lower().replace('_', '-')}",
               f"Nothing is sent to an API that presents a certificate {identity.value}.", "REL-2", refuses_certificate,
@@ -237,13 +234,13 @@ SECRECY = (
                          alone=True), Need.API_TLS)
       for identity in model.Identity if identity is not model.Identity.OWN),
     _secret("log.no-key", "The log holds no part of the key.", "REL-2",
-            all_of(WORKS, log_without_key), _logged(model.ATTEMPT), Need.LOGS),
+            all_of(WORKS, log_without_key), model.ATTEMPT, Need.LOGS),
     _secret("log.no-key-on-failure", "The log holds no part of the key when the API refuses.", "REL-2",
-            all_of(answered, log_without_key), _logged(API_FAILS), Need.LOGS),
+            all_of(answered, log_without_key), API_FAILS, Need.LOGS),
     _secret("log.no-opaque-data", "The log holds no opaque data.", "REL-3",
-            all_of(WORKS, log_without_opaque), _logged(model.ATTEMPT), Need.LOGS),
+            all_of(WORKS, log_without_opaque), model.ATTEMPT, Need.LOGS),
     _secret("log.no-opaque-data-on-failure", "The log holds no opaque data when the API refuses.", "REL-3",
-            all_of(answered, log_without_opaque), _logged(API_FAILS), Need.LOGS),
+            all_of(answered, log_without_opaque), API_FAILS, Need.LOGS),
     _secret("log.no-key-ever", "Beyond the cases above, no line of the log holds part of the key.",
             "REL-2", all_of(log_without_key, logs_are_there), WHOLE_RUN, Need.LOGS),
     _secret("log.no-opaque-data-ever", "No other line of the log holds any opaque data of the whole run.", "REL-3",
@@ -467,8 +464,7 @@ _apart = partial(model.back_end_case, model.BackEndGroup.ISOLATION)
 ISOLATION = (
     *(_apart(f"{operation.lower()}.crowd", f"Many {operation}s at once each get their own card's data.", "REL-4",
              all_of(judging.one_works(operation), own_only),
-             CaseScript((Together(tuple(AppCall(operation, card=number % 3) for number in CROWD)),), cards=3,
-                        alone=True),
+             CaseScript((Together(tuple(AppCall(operation, card=number % 3) for number in CROWD)),), cards=3),
              Need.SEVERAL_CARDS)
       for operation in (GET, POST)),
     *(_apart(f"{operation.lower()}.two-cardholders", f"Two cardholders{whose} at once each get their own card's data.",
@@ -495,7 +491,7 @@ ISOLATION = (
            "REL-4", all_of(nothing_left_behind, answered),
            CaseScript((*(step for fault in ("500", "close")
                          for step in (model.SetOrders((Order(POST, fault=fault),)), Together((AppCall(POST),) * 6))),
-                       model.SetOrders(), Together((AppCall(POST, tamper=other_value(...)),) * 6)), alone=True),
+                       model.SetOrders(), Together((AppCall(POST, tamper=other_value(...)),) * 6))),
            Need.JSON_BODY),
     _apart("post.same-by-another", "Another cardholder with the same sdkOutput gets nothing of the first card.",
            "REL-4", nothing_kept_for_another,

@@ -1,0 +1,38 @@
+"""The same relay made slower or narrower: what a run says about it has to stay the same."""
+
+import random
+import threading
+import time
+from collections import defaultdict
+from contextlib import nullcontext
+
+
+def slowed(kind, *, before=0.0, after=0.0, lanes=0, lane_of_each_session=False, at_random=False):
+    """A class of this relay that takes its time, in seconds, or carries only so many calls at once.
+
+    Args:
+        kind: the relay's class.
+        before: seconds before it does anything.
+        after: seconds between its answer and the phone.
+        lanes: calls that it carries at once; 0 for any number.
+        lane_of_each_session: calls of one session wait for each other.
+        at_random: the seconds are the most; each call takes a part of them.
+    """
+    lane = threading.Semaphore(lanes) if lanes else nullcontext()
+    locks = defaultdict(threading.Lock)
+    part = random.Random(7).random if at_random else lambda: 1.0
+
+    def made_slow(name):
+        def call(self, session, *words):
+            with lane, locks[session] if lane_of_each_session else nullcontext():
+                time.sleep(before * part())
+                try:
+                    return getattr(super(Slowed, self), name)(session, *words)
+                finally:
+                    time.sleep(after * part())
+
+        return call
+
+    names = "activation_data", "provision"
+    Slowed = type(f"Slow{kind.__name__}", (kind,), {name: made_slow(name) for name in names})  # noqa: N806 - a class
+    return Slowed
