@@ -5,31 +5,21 @@ import threading
 import time
 from dataclasses import replace
 
-import broken_time
 import pytest
 import reference
 import relays
-from seen_values import call, seen
+from seen_values import call, dropped, seen
 
 from workbook.tools.conform.back_end import case_runner
 from workbook.tools.conform.back_end.case_runner import OWN_429, CaseRunner
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.findings import common_causes
-from workbook.tools.conform.back_end.judging import (
-    ASK,
-    ASK_AGAIN,
-    HAND_ON,
-    OWN_CARD,
-    SIDE_BY_SIDE,
-    UNASKED,
-    WORK,
-    CardWatch,
-)
-from workbook.tools.conform.back_end.model import BackEndResult
-from workbook.tools.conform.back_end.schedule import fails_only_with_others, run_cases
+from workbook.tools.conform.back_end.judging import ASK, ASK_AGAIN, HAND_ON, OWN_CARD, UNASKED, WORK, CardWatch
+from workbook.tools.conform.back_end.model import BackEndResult, Broke
+from workbook.tools.conform.back_end.schedule import Schedule, fails_only_with_others, run_cases
 from workbook.tools.harness.model import Miss, Root, Verdict
 
-FEW = ("relay.get.sdk-input-byte-exact", "relay.post.sdk-input-byte-exact", "relay.post.second-sdk-input")
+FEW = ("relay.get.text-symbols", "relay.post.text-symbols", "relay.get.text-unicode")
 
 
 class Mixes(reference.Relay):
@@ -92,16 +82,21 @@ def test_what_passes_alone_is_a_finding_of_its_own_and_what_fails_alone_is_not(m
     assert {miss.root for one in altered for miss in one.misses} == {Root.CASE}
 
 
-@pytest.mark.slow
 @pytest.mark.rule("REL-5")
-def test_calls_that_wait_for_one_another_are_late_beside_others_and_not_alone(monkeypatch):
-    monkeypatch.setattr(CaseRunner, "is_busy", False)  # however busy this machine is
-    names = [name for name, case in CASES.items() if case.script.calls and not case.script.alone
-             and name.startswith("relay.get.text-")][:8]  # fmt: skip
-    late = [
-        one for one in of(monkeypatch, OneAtATime, names, deadline=8.0, bound=3.0) if one.verdict is not Verdict.PASS
-    ]
-    assert {miss.todo for one in late for miss in one.misses} == {SIDE_BY_SIDE}
+def test_calls_that_wait_for_one_another_are_late_beside_others_and_that_is_no_fault_of_their_case(monkeypatch):
+    late = dropped(Broke.LATE, took=2.5)
+    for root, wanted in ((Root.CASE, Verdict.PASS), (Root.WRONG_CARD, Verdict.FAIL)):
+        miss = Miss("an answer", "none", WORK, root=root)
+        failed = BackEndResult(CASES["relay.get.path"], Verdict.FAIL, (miss,), seen=seen([late], []))
+
+        async def alone(_case, failed=failed):
+            return replace(failed, verdict=Verdict.PASS, misses=())
+
+        monkeypatch.setattr(relays, "kinds", lambda: {"mine": reference.Relay})
+        with relays.running("mine", ["relay.get.path"]) as runner:
+            schedule = Schedule(runner)
+            monkeypatch.setattr(schedule, "run_alone", alone)
+            assert asyncio.run(schedule._confirm(failed)).verdict is wanted
 
 
 @pytest.mark.slow
@@ -123,7 +118,7 @@ def test_calls_that_belong_together_wait_for_all_their_pauses(monkeypatch):
 
     async def calls():
         for count in (1, 1, 3, 0, 1):
-            await runner._paced(count)
+            await runner.paced(count)
 
     with relays.running("mine", pace=0.5) as runner:
         monkeypatch.setattr(case_runner.asyncio, "sleep", sleep)
@@ -151,31 +146,14 @@ def test_an_old_answer_counts_also_where_the_case_passes_alone_because_it_has_ex
         Miss("an answer of the API", "an old one", ASK_AGAIN, "REL-7", root=Root.OLD_ANSWER),
     )
     kept = BackEndResult(case, Verdict.WARN, (old, Miss("a GET at the API", "none", ASK, root=Root.FOLLOWS)))
-    assert fails_only_with_others(kept, 2.0) is kept
-    mixed = fails_only_with_others(replace(kept, misses=kept.misses[1:]), 2.0)
+    assert fails_only_with_others(kept) is kept
+    mixed = fails_only_with_others(replace(kept, misses=kept.misses[1:]))
     assert [(miss.root, miss.rule) for miss in mixed.misses] == [(Root.CONCURRENCY, "REL-4")]
     assert mixed.misses[0].todo.startswith("Keep calls apart")
     assert mixed.verdict is Verdict.FAIL
     unasked = seen([call(value=None, status=502)], [])
-    kept = fails_only_with_others(replace(kept, misses=kept.misses[1:], seen=unasked), 2.0)
+    kept = fails_only_with_others(replace(kept, misses=kept.misses[1:], seen=unasked))
     assert [(miss.root, miss.todo) for miss in kept.misses] == [(Root.CONCURRENCY, UNASKED)]
-
-
-@pytest.mark.slow
-@pytest.mark.rule("REL-5")
-@pytest.mark.parametrize(("busy", "verdict"), [(True, Verdict.NOT_TESTABLE), (False, Verdict.FAIL)])
-def test_on_a_busy_machine_a_late_call_says_nothing_about_the_back_end(monkeypatch, busy, verdict):
-    monkeypatch.setattr(CaseRunner, "is_busy", busy)
-    (one,) = of(monkeypatch, broken_time.OneAfterTheOther, ("relay.list.side-by-side",))
-    assert one.verdict is verdict
-    assert one.why.startswith("This machine was too busy in each of 3 tries") is (verdict is Verdict.NOT_TESTABLE)
-
-
-@pytest.mark.rule("REL-5")
-def test_a_busy_machine_is_no_excuse_for_what_time_has_no_part_in(monkeypatch):
-    monkeypatch.setattr(CaseRunner, "is_busy", True)
-    (one,) = of(monkeypatch, Alters, ("relay.get.sdk-input-byte-exact",))
-    assert one.verdict is Verdict.FAIL
 
 
 def test_general_advice_is_listed_under_advice_that_is_nearer():

@@ -2,6 +2,7 @@
 
 import re
 import threading
+from dataclasses import replace
 
 import pytest
 import reference
@@ -13,44 +14,42 @@ from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.model import GET, Broke
 from workbook.tools.harness.model import Verdict
 
-BOUND = 2.0
 ALONE = [name for name, case in CASES.items() if case.script.alone and case.group == "form"]
-
-
-def late(began):
-    return dropped(Broke.LATE, began=began, took=2.5)
+LATE = dropped(Broke.LATE)
+FAILED = call(GET, None, status=504)
 
 
 def suspected(*calls):
-    silence = FailureStreak(BOUND)
-    for one in calls:
-        silence.count("relay.get.path", one)
-    return silence.suspected
+    """Whether these calls, each with whether the API was asked, are reason enough to probe."""
+    streak = FailureStreak()
+    for one, asked in calls:
+        streak.count("relay.get.path", one, asked=asked)
+    return streak.suspected
 
 
 @pytest.mark.parametrize(
     ("calls", "wanted"),
     [
-        ([late(0), late(2.5), late(5), late(7.5)], True),
-        ([late(0), late(2.5), late(5)], False),
-        ([late(0), late(0), late(0), late(0)], False),
-        ([late(0), late(2.5), call(began=5.0), late(5), late(7.5)], False),
-        ([late(0), late(2.5), call(GET, None, status=401, began=5.0), late(5), late(7.5)], True),
-        ([call(GET, None, status=504, began=at, took=1.5) for at in (0.0, 1.5, 3.0, 4.5)], True),
-        ([call(GET, None, status=504, began=at, took=0.1) for at in (0.0, 1.5, 3.0, 4.5)], False),
-        ([call(began=at, took=1.9) for at in (0.0, 2.0, 4.0, 6.0)], False),
-        ([dropped(Broke.CANCELLED, began=at, took=1.9) for at in (0.0, 2.0, 4.0, 6.0)], False),
+        ([(LATE, True)] * 3, True),
+        ([(LATE, False)] * 3, True),
+        ([(LATE, True)] * 2, False),
+        ([(LATE, True), (call(), True), (LATE, True), (LATE, True)], False),
+        ([(FAILED, False)] * 3, True),
+        ([(FAILED, True)] * 9, False),
+        ([(dropped(Broke.REFUSED), False)] * 3, True),
+        ([(dropped(Broke.CANCELLED), False)] * 9, False),
     ],
 )
-def test_it_is_looked_into_where_nobody_was_answered_for_a_while(calls, wanted):
+def test_it_is_looked_into_where_three_plain_calls_in_a_row_came_to_nothing(calls, wanted):
     assert suspected(*calls) is wanted
 
 
 def test_it_begins_with_the_first_call_that_was_not_answered():
-    silence = FailureStreak(BOUND)
-    for name, one in (("a", call()), ("b", late(1.0)), ("c", late(3.5))):
-        silence.count(name, one)
-    assert [(case, one.began) for case, one in silence.failed] == [("b", 1.0), ("c", 3.5)]
+    streak = FailureStreak()
+    for name, one in (("a", call()), ("b", replace(LATE, began=1.0)), ("c", replace(LATE, began=3.5))):
+        streak.count(name, one, asked=False)
+    assert [(case, one.began) for case, one in streak.failed] == [("b", 1.0), ("c", 3.5)]
+    assert streak.since == 1.0
 
 
 class LockKept(reference.Relay):

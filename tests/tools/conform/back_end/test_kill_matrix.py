@@ -25,7 +25,7 @@ from workbook.tools.harness.model import Verdict
 
 pytestmark = pytest.mark.slow
 
-WAITS = ["OneConnection", "LimitForEachByte", "NoLimit", "BadBodyUnanswered", "OneAfterTheOther"]
+WAITS = ["OneConnection", "LimitForEachByte", "NoLimit", "BadBodyUnanswered", "OneAfterTheOther", "LocksTheSession"]
 """Relays whose cases take a quarter of a minute and more, and next to no work."""
 SHARE = 8
 """Which part of the cases that could tell besides is tried."""

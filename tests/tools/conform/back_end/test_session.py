@@ -10,9 +10,8 @@ import pytest
 import reference
 
 from workbook.errors import ConfigurationError
-from workbook.tools.conform.back_end import session
 from workbook.tools.conform.back_end.api_side import MockApi
-from workbook.tools.conform.back_end.case_runner import CaseRunner, reason
+from workbook.tools.conform.back_end.case_runner import reason
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import Api, BackEndForm, BackEndStart, Config, RunTimeouts
 from workbook.tools.conform.back_end.model import (
@@ -187,8 +186,8 @@ def test_the_key_that_a_command_prints_is_not_told():
 @pytest.mark.slow
 def test_a_back_end_that_goes_away_in_the_middle():
     """It is gone after the first case that stands alone; what comes then cannot be tested."""
-    alone = [case for case in CASES.values() if case.script.alone and case.name.startswith("relay.get.api-away")]
-    later = [CASES["relay.post.api-away"]]
+    alone = [CASES["relay.get.api-away"]]
+    later = [CASES["relay.post.after-idle"]]
     with MockApi(CARDS) as side:
         relay = reference.Relay(side.url, side.key, {"session-of-ann-0001": list(CARDS)})
         server = reference.serve(relay)
@@ -208,7 +207,7 @@ def test_a_back_end_that_goes_away_in_the_middle():
     assert [case.verdict for case in record.cases] == ["pass", "not testable"]
     assert record.about.exit_code == 1  # what cannot be tested because of the back end is its failure
     (finding,) = record.about.findings
-    assert "any more, since about relay.post.api-away" in finding.says
+    assert "any more, since about relay.post.after-idle" in finding.says
 
 
 @pytest.mark.slow
@@ -271,17 +270,6 @@ def test_a_back_end_with_ids_and_sessions_of_its_own_is_judged_as_any_other():
         relay.api.close()
     assert not record.ended(Verdict.FAIL, Verdict.WARN), [case.name for case in record.ended(Verdict.FAIL)]
     assert len(record.ended(Verdict.PASS)) > 30
-
-
-@pytest.mark.slow
-def test_a_run_whose_time_is_up_is_not_green_and_says_what_it_left_out(monkeypatch):
-    monkeypatch.setattr(CaseRunner, "is_over", True)
-    with MockApi(CARDS) as side, relayed(side) as url:
-        monkeypatch.setattr(session, "plain_attempt", works)
-        record = run(url, mock=side)
-    assert {case.verdict for case in record.cases} == {Verdict.NOT_LOOKED_AT}
-    assert record.about.exit_code == 2
-    assert "the run's time was up" in record.about.trouble
 
 
 async def works(_runner):

@@ -422,7 +422,7 @@ class CaseRunner:
             await self.paced(len(calls))
             asks = model.calls_of(step)
             for ask, call in zip(asks, await asyncio.gather(*map(phone.call, calls)), strict=True):
-                if plain and ask.has_to_succeed:
+                if plain and ask.has_to_succeed and self.tempo is not None:  # before, nothing is said about a run
                     self.streak.count(case.name, call, asked=self.when_asked(call) is not None)
                 yield call
             if isinstance(step, model.SetOrders):

@@ -76,7 +76,7 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
 
     Args:
         origin: which.
-        seconds: time limit of a connection; how long an answer is waited for is the caller's.
+        seconds: time limits of the steps of an exchange.
         resolve: looks up names; None asks the system.
         ca_file: certificates that are trusted besides the machine's own.
 
@@ -85,7 +85,11 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
     """
 
     def __init__(
-        self, origin: Origin, seconds: float, resolve: Resolve | None = None, ca_file: Path | None = None
+        self,
+        origin: Origin,
+        seconds: float | httpx.Timeout,
+        resolve: Resolve | None = None,
+        ca_file: Path | None = None,
     ) -> None:
         self._origin = origin
         self._resolve = resolve
@@ -94,7 +98,7 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
             verify=trusting_context(ca_file),  # always verified; the context is made once for all clients
             trust_env=False,
             follow_redirects=False,
-            timeout=httpx.Timeout(None, connect=seconds),
+            timeout=seconds,
             limits=httpx.Limits(max_connections=None),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             headers={"user-agent": "workbook-conform", "accept-encoding": "gzip"},
@@ -228,7 +232,8 @@ class Phone(AbstractAsyncContextManager["Phone"]):
         self._wait = min(target.bound * 1.25, target.bound + 1.0)
         self._operations = {GET: surface.get, model.POST: surface.post}
         self._surface = surface
-        self._client = OriginClient(Origin.of(target.base_url), self._wait, ca_file=target.ca_file)
+        limits = httpx.Timeout(None, connect=self._wait)  # `call` ends an exchange
+        self._client = OriginClient(Origin.of(target.base_url), limits, ca_file=target.ca_file)
 
     async def __aexit__(self, *_error: object) -> None:
         """Close every connection."""

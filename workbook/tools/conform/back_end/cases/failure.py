@@ -196,7 +196,9 @@ def list_in_time(seen: Seen) -> Iterator[Miss]:
 def side_by_side(seen: Seen) -> Iterator[Miss]:
     """Calls do not wait for each other: a second one asks the API while the first is under way."""
     tempo = seen.tempo
-    if tempo is not None and (tempo.one_lane or tempo.queues_cardholder):
+    if tempo is None or not tempo.met:
+        yield Miss("calls that meet at the API", "none reached it", judging.WORK, root=Root.FOLLOWS)
+    elif tempo.finding:
         todo = judging.SIDE_BY_SIDE if tempo.one_lane else judging.UNLOCKED
         yield Miss("calls that run side by side", tempo.finding, todo, harms=True)
 
@@ -288,7 +290,7 @@ TIMES = (
             list_in_time, _list(0.2), model.Need.SEVERAL_CARDS),
     _concurrency("list.side-by-side", "Calls for several cards do not wait for one another.", "REL-5",
                  side_by_side, CaseScript((), meets=True), model.Need.SEVERAL_CARDS),
-    *(_budget(f"get.connections-{name}", f"96 GETs, sixteen at a time,{words} do not each leave a connection to the API "
+    *(_budget(f"get.connections-{name}", f"96 GETs, 16 at a time,{words} do not each leave a connection to the API "
               "open.", "REL-5", connections_end,
               # at the end, time for a library to close a connection
               CaseScript((*model.EACH_WORKER, Rest(0.3)), orders, alone=True))
