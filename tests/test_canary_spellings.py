@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from frames import traceback_of_package
 from ran import MISS, arrived, call, recorded, result, seen
 from rows import rows
 
@@ -112,9 +113,7 @@ def client_error(spelled):
 
 def rendered_traceback(spelled):
     _client, error = the_error(spelled)
-    told = traceback.TracebackException.from_exception(error, capture_locals=True)
-    package = [frame for frame in told.stack if "/workbook/api/" in frame.filename]
-    return [repr(frame.locals) for frame in package] + traceback.format_exception_only(error)
+    return [repr(frame.locals) for frame in traceback_of_package(error).stack] + traceback.format_exception_only(error)
 
 
 def opaque_repr(spelled):

@@ -9,6 +9,7 @@ import traceback
 import anyio
 import httpx
 import pytest
+from frames import traceback_of_package
 from rows import rows
 
 from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, SdkInput, Timeouts
@@ -169,9 +170,7 @@ def test_missing_or_wrong_settings_say_what_to_set(monkeypatch, base_url, key, w
     monkeypatch.delenv("WORKBOOK_API_KEY", raising=False)
     with pytest.raises(ConfigurationError, match=why) as caught:
         ActivationDataClient(base_url, key)
-    ours = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
-    ours.stack = traceback.StackSummary.from_list([f for f in ours.stack if "/tests/" not in f.filename])
-    assert "hush" not in "".join(ours.format())
+    assert "hush" not in "".join(traceback_of_package(caught.value).format())
 
 
 @pytest.mark.parametrize(
@@ -293,9 +292,7 @@ def test_no_canary_leaves_through_error_traceback_or_log(call, caplog, canaries,
     with caplog.at_level(logging.DEBUG), pytest.raises((ApiStatusError, SdkInputError)) as caught:
         call(handler=handler)
     error = caught.value
-    ours = traceback.TracebackException.from_exception(error, capture_locals=True)
-    ours.stack = traceback.StackSummary.from_list([f for f in ours.stack if "/workbook/" in f.filename])
-    told = "".join(ours.format()) + caplog.text + repr(error.request) + str(error)
+    told = "".join(traceback_of_package(error).format()) + caplog.text + repr(error.request) + str(error)
     assert "exchange" in told
     for canary in (key, output, given):
         assert canary not in told
