@@ -171,13 +171,14 @@ def render(options: argparse.Namespace) -> int:
     """Execute the notebooks and store their outputs."""
     require_lab("render")
     from workbook.base.files import INSTALLED, NOTEBOOKS
-    from workbook.tools.commands.runner import notebooks_dir, select
+    from workbook.tools.commands.runner import notebooks_dir, require_code, select
     from workbook.tools.commands.runner.render import render
 
     directory = notebooks_dir(options.notebooks)
     if INSTALLED and directory == NOTEBOOKS:
         raise ConfigurationError("This would change the installed notebooks. Copy them first: workbook new DIR")
     chosen = select(options.names, directory)
+    require_code(chosen)
     results = render(chosen, limit=options.time_limit, done=say)
     return ExitCode.ERROR if any(result.error for result in results) else ExitCode.OK
 
@@ -185,13 +186,15 @@ def render(options: argparse.Namespace) -> int:
 def export(options: argparse.Namespace) -> int:
     """Write the pages and print their paths."""
     require_lab("export")
-    from workbook.tools.commands.runner import notebooks_dir, select
+    from workbook.tools.commands.runner import notebooks_dir, require_code, select
     from workbook.tools.commands.runner.export import export
 
     paths = [Path(name) for name in options.names if name.endswith(".ipynb") and Path(name).is_file()]
     names: Sequence[str] = [name for name in options.names if Path(name) not in paths]
     chosen = select(names, notebooks_dir(options.notebooks)) if names or not paths else ()
-    for page in export((*paths, *chosen), options.out):
+    chosen = (*paths, *chosen)
+    require_code(chosen)
+    for page in export(chosen, options.out):
         say(page)
     return ExitCode.OK
 

@@ -31,17 +31,22 @@ FIRST_NOTEBOOK = "00_start_here.ipynb"
 
 
 def notebooks_dir(given: Path | None = None) -> Path:
-    """The directory with the notebooks: the given one, else `./notebooks` where that has any, else the workbook's own.
+    """The directory with the notebooks: the given one, else `./notebooks` where that is there, else the workbook's own.
 
     Raises:
-        ConfigurationError: the given one has none.
+        ConfigurationError: it has none.
     """
     directory = given or Path("notebooks")
-    if any(directory.glob("*.ipynb")):
-        return directory.resolve()
-    if given is not None:
-        raise ConfigurationError(f"No notebooks (*.ipynb) in {str(given)!r}.")
-    return NOTEBOOKS
+    if given is None and not directory.is_dir():
+        return NOTEBOOKS
+    if not _notebooks(directory):
+        raise ConfigurationError(f"No notebooks (*.ipynb) in {str(directory)!r}. Name their folder with --notebooks.")
+    return directory.resolve()
+
+
+def _notebooks(directory: Path) -> list[Path]:
+    # a pipe would be waited for without end
+    return sorted(path for path in directory.glob("*.ipynb") if path.is_file() and path.name[0] != ".")
 
 
 def select(names: Sequence[str], directory: Path) -> tuple[Path, ...]:
@@ -52,8 +57,7 @@ def select(names: Sequence[str], directory: Path) -> tuple[Path, ...]:
     Raises:
         ParameterError: a name fits no notebook, or several.
     """
-    # a pipe would be waited for without end
-    notebooks = sorted(path for path in directory.glob("*.ipynb") if path.is_file() and path.name[0] != ".")
+    notebooks = _notebooks(directory)
     short_names = {path: _short_names(path) for path in notebooks}
     chosen = set()
     for name in names:
@@ -64,6 +68,26 @@ def select(names: Sequence[str], directory: Path) -> tuple[Path, ...]:
             raise ParameterError(f"{what} Notebooks: {', '.join(path.stem for path in notebooks)}.")
         chosen.add(matches[0])
     return tuple(path for path in notebooks if not names or path in chosen)
+
+
+def require_code(notebooks: Iterable[Path]) -> None:
+    """Make sure that there is something to run, so that no verdict is one about nothing.
+
+    Raises:
+        ConfigurationError: no code cell of these notebooks has a line of code.
+    """
+    if not any(map(_has_code, notebooks)):
+        raise ConfigurationError("None of these notebooks has a line of code, so there is nothing to run or to show.")
+
+
+def _has_code(notebook: Path) -> bool:
+    """Whether a code cell has more than comments; of a file that cannot be read, who runs it says so."""
+    try:
+        cells = json.loads(notebook.read_bytes())["cells"]
+        lines = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code").splitlines()
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return True
+    return any(line.strip() and line.strip()[0] != "#" for line in lines)
 
 
 def _short_names(path: Path) -> set[str]:

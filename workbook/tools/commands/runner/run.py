@@ -29,7 +29,7 @@ from workbook.lessons.exercises.model import EXERCISE_MIMETYPE
 from workbook.lessons.lesson import CHECK_MIMETYPE
 from workbook.lessons.session import Parameters, Session, Source
 from workbook.tools.commands import make_folder
-from workbook.tools.commands.runner import Kernels, cell_named, harmless, notebooks_dir, one_line, select
+from workbook.tools.commands.runner import Kernels, cell_named, harmless, notebooks_dir, one_line, require_code, select
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.output import JUnitCase, JUnitSuite, junit
 from workbook.tools.harness.report import About, CaseRecord, RunRecord, to_json
@@ -479,10 +479,11 @@ def run(request: RunRequest) -> Report:
 
     Raises:
         ParameterError: a name or a parameter is wrong; nothing ran.
-        ConfigurationError: there are no notebooks, or the report's directory cannot be used.
+        ConfigurationError: there are no notebooks with code, or the report's directory cannot be used.
     """
     directory = notebooks_dir(request.notebooks)
     chosen = select(request.names, directory)
+    require_code(chosen)
     parameters = _parameters(request.given, chosen)
     if not 0 < request.limit < float("inf"):
         raise ParameterError("--time-limit must be a number of seconds above 0.")
