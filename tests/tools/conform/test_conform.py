@@ -98,7 +98,7 @@ def test_what_changed_is_what_compare_says_without_what_was_left_out():
     new = recorded(ran.result(ran.NAMES[0], Verdict.PASS), ran.result(ran.NAMES[1]))
     new = replace(new, about=replace(new.about, only=("some",)))
     shown = Result(old).changes(Result(new))
-    assert shown.title == compare_reports(old, new).headline
+    assert shown.title == compare_reports(replace(old, cases=old.cases[:2]), new).headline
     assert [row[:2] for row in shown.rows] == [("still failing", ran.NAMES[1]), ("fixed", ran.NAMES[0])]
 
 

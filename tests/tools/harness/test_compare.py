@@ -7,6 +7,7 @@ from ran import MISS, NAMES, recorded, result
 
 from workbook.errors import ParameterError
 from workbook.tools.harness.model import Verdict
+from workbook.tools.harness.output import Result
 from workbook.tools.harness.report import About, CaseChange, CaseRecord, RunRecord, compare_reports
 
 OTHER = replace(MISS, observed="something else")
@@ -27,7 +28,7 @@ def record(verdict=None, misses=(MISS,), **about):
         ("note", "pass", None),
         ("not testable", "harness error", None),
         ("pass", "fail", CaseChange.WORSE),
-        ("pass", "warn", CaseChange.WORSE),
+        ("pass", "warn", CaseChange.WARNS),
         ("pass", "known", CaseChange.WORSE),
         ("not testable", "fail", CaseChange.WORSE),
         ("warn", "fail", CaseChange.WORSE),
@@ -36,20 +37,42 @@ def record(verdict=None, misses=(MISS,), **about):
         ("fail", "harness error", CaseChange.LOST),
         ("fail", "disabled", CaseChange.LOST),
         ("pass", "not looked at", CaseChange.LOST),
+        ("pass", None, CaseChange.LOST),
+        ("note", None, CaseChange.LOST),
         ("fail", "fail", CaseChange.STILL),
         ("fail", "known", CaseChange.STILL),
+        ("fail", "warn", CaseChange.STILL_WARNS),
+        ("warn", "warn", CaseChange.STILL_WARNS),
         ("fail", "pass", CaseChange.FIXED),
         ("not testable", "pass", CaseChange.FIXED),
         ("not looked at", "pass", CaseChange.FIXED),
         (None, "fail", CaseChange.NEW),
         ("fail", None, CaseChange.GONE),
+        ("not looked at", None, CaseChange.GONE),
+        ("not applicable", None, CaseChange.GONE),
     ],
 )
 def test_what_became_of_a_case(before, now, change):
-    got = compare_reports(record(before), record(now))
+    there = CaseRecord("in both", Verdict.PASS)
+    old, new = (replace(run, cases=(*run.cases, there)) for run in (record(before), record(now)))
+    got = compare_reports(old, new)
     assert [case.change for case in got.changed] == ([change] if change else [])
-    assert got.exit_code == (change in (CaseChange.WORSE, CaseChange.LOST))
-    assert got.same == (0 if change else 1)
+    assert got.exit_code == (change in (CaseChange.WORSE, CaseChange.WARNS, CaseChange.LOST))
+    assert got.same == (1 if change else 2)
+    assert ("fails" in got.text()) is (change is CaseChange.WORSE)
+
+
+@pytest.mark.parametrize("old", [None, "pass", "fail"])
+def test_a_run_that_looked_at_nothing_is_compared_with_nothing(old):
+    with pytest.raises(ParameterError, match=r"The second report has no case"):
+        compare_reports(record(old), record())
+
+
+def test_in_a_notebook_a_run_of_some_cases_is_compared_with_the_same_cases():
+    whole = recorded(result(NAMES[0]), result(NAMES[1], Verdict.PASS))
+    again = recorded(result(NAMES[0], Verdict.PASS), only=(NAMES[0],))
+    assert Result(whole).changes(Result(again)).rows == ((CaseChange.FIXED, NAMES[0], "fail, now pass"),)
+    assert compare_reports(whole, again).exit_code == 1
 
 
 def test_another_reason_is_shown_and_another_time_or_line_of_a_log_is_none():
@@ -107,14 +130,14 @@ Still failing (2): failed before, and does now
     - API-4: expected the sdkInput as the API gave it, observed another value
     + API-4: expected the sdkInput as the API gave it, observed something else
 
-Fixed (1): failed or was not decided before, and passes now
+Fixed (1): failed, had a warning or was not decided before, and passes now
   {NAMES[1]}: fail, now pass
     - API-2: expected the sdkInput as the API gave it, observed another value
 
 Unknown before (1): is not in the older report, so it is never worse by itself
   {NAMES[5]}: not there, now pass
 
-Gone (1): is not in the later report: it is gone, or the run left it out
+Gone (1): did not pass before, and is not in the later report
   {NAMES[4]}: fail, now not there
 """
     )

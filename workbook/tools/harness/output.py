@@ -25,7 +25,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
@@ -43,7 +43,6 @@ from workbook.tools.harness.report import (
     JSON_FILE,
     PHONE,
     UNSEEN,
-    CaseChange,
     CaseRecord,
     RunRecord,
     compare_reports,
@@ -456,11 +455,11 @@ class Result(View):
         return case_view(self._case(name))
 
     def changes(self, later: Result) -> Table:
-        """What a later run has fixed, broken, or left as it was; cases that it left out are only counted."""
-        comparison = compare_reports(self.record, later.record)
-        left_out = CaseChange.GONE if later.record.about.partial else None
-        changed = (case for case in comparison.changed if case.change is not left_out)
-        rows = ((case.change, case.name, case.verdicts) for case in changed)
+        """What a later run has fixed, broken, or left as it was; where it was partial, of the cases that it has."""
+        names = {case.name for case in later.record.cases}
+        here = (case for case in self.record.cases if not later.record.about.partial or case.name in names)
+        comparison = compare_reports(replace(self.record, cases=tuple(here)), later.record)
+        rows = ((case.change, case.name, case.verdicts) for case in comparison.changed)
         return table(comparison.headline, ("change", "case", "verdict"), rows)
 
     def write(self, folder: str | Path) -> list[Path]:

@@ -459,8 +459,10 @@ class CaseChange(StrEnum):
     """What became of a case, what got worse first."""
 
     WORSE = "newly failing"
+    WARNS = "newly warned"
     LOST = "no longer decided"
     STILL = "still failing"
+    STILL_WARNS = "still warned"
     FIXED = "fixed"
     NEW = "unknown before"
     GONE = "gone"
@@ -468,7 +470,7 @@ class CaseChange(StrEnum):
     @property
     def is_worse(self) -> bool:
         """Whether a comparison with such a case ends with 1."""
-        return self in {CaseChange.WORSE, CaseChange.LOST}
+        return self in {CaseChange.WORSE, CaseChange.WARNS, CaseChange.LOST}
 
     @property
     def meaning(self) -> str:
@@ -478,11 +480,13 @@ class CaseChange(StrEnum):
 
 MEANINGS = {
     CaseChange.WORSE: "fails, and did not before, or failed less gravely",
-    CaseChange.LOST: "was decided before, and is not now",
+    CaseChange.WARNS: "has a warning, and had none before",
+    CaseChange.LOST: "was decided before, and is not now, or is not in the later report",
     CaseChange.STILL: "failed before, and does now",
-    CaseChange.FIXED: "failed or was not decided before, and passes now",
+    CaseChange.STILL_WARNS: "failed or had a warning before, and has a warning now",
+    CaseChange.FIXED: "failed, had a warning or was not decided before, and passes now",
     CaseChange.NEW: "is not in the older report, so it is never worse by itself",
-    CaseChange.GONE: "is not in the later report: it is gone, or the run left it out",
+    CaseChange.GONE: "did not pass before, and is not in the later report",
 }
 
 
@@ -579,11 +583,13 @@ def compare_reports(old: RunRecord, new: RunRecord) -> ReportComparison:
     """What changed from the old report to the new one.
 
     Raises:
-        ParameterError: they are of different commands.
+        ParameterError: they are of different commands, or the new one has looked at nothing.
     """
     if old.about.program != new.about.program:
         message = f"The first report is of {old.about.program}, the second of {new.about.program}"
         raise ParameterError(f"{message}. Compare two of one kind.")
+    if not new.cases and not new.about.tried:
+        raise ParameterError("The second report has no case: its run looked at nothing, so nothing can be compared.")
     before = _by_name(old.cases)
     now = _by_name(new.cases)
     names = before | now
@@ -639,12 +645,16 @@ def _facts(report: RunRecord) -> dict[str, str]:
 def _change(before: CaseRecord | None, now: CaseRecord | None, *, counted: bool) -> CaseChange | None:
     """What became of a case; None where nothing did. `counted`: their `times` can be compared."""
     if before is None or now is None:
-        return CaseChange.NEW if now else CaseChange.GONE
+        passed = before is not None and before.verdict in JUDGED - FAILING
+        return CaseChange.NEW if now else CaseChange.LOST if passed else CaseChange.GONE
     was = _kind(before.verdict)
     is_now = _kind(now.verdict)
     if is_now == "failed":
         graver = now.verdict.gravity < before.verdict.gravity or (counted and now.times > before.times)
-        return CaseChange.WORSE if was != "failed" or graver else CaseChange.STILL
+        changes = (CaseChange.WORSE, CaseChange.STILL)
+        if now.verdict is Verdict.WARN:
+            changes = (CaseChange.WARNS, CaseChange.STILL_WARNS)
+        return changes[was == "failed" and not graver]
     if was == is_now:
         return None
     if is_now == "undecided" or (was == "failed" and now.verdict not in (Verdict.PASS, Verdict.NOTE)):
