@@ -269,10 +269,38 @@ def test_the_xml_says_what_was_missed_and_how_to_run_it_again():
     failure = ET.fromstring(to_junit(recorded(result()))).find(".//failure")
     assert failure.get("message") == miss
     assert failure.text.endswith("--only relay.post.sdk-input-byte-exact --seed 7")
-    noted = recorded(result(verdict=Verdict.NOTE, misses=(MISS,)))
+    noted = recorded(result(verdict=Verdict.NOTE, misses=(MISS,)), exit_code=0)
     (case,) = ET.fromstring(to_junit(noted)).iter("testcase")
     says, again = noted.cases[0].says, noted.cases[0].reproduce
     assert (case.get("classname"), case[0].text) == ("conform.fidelity", f"note: {says}\n{miss}\n{again}")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "about", "why"),
+    [
+        ("not looked at", {"exit_code": 2, "trouble": "It does not start."}, "It does not start."),
+        ("disabled", {"exit_code": 2}, ""),
+        ("pass", {"exit_code": 1, "stale": ("an old entry",)}, "an old entry"),
+        ("pass", {"exit_code": 130, "interrupted": True}, ""),
+        ("fail", {"exit_code": 1}, None),
+        ("pass", {"exit_code": 0}, None),
+    ],
+)
+def test_the_xml_is_not_green_where_the_exit_code_is_not(verdict, about, why):
+    root = ET.fromstring(to_junit(recorded(result(verdict=Verdict(verdict)), **about)))
+    errors = [(case.get("classname"), case.get("name"), case[0].text or "") for case in root.iter("testcase")
+              if case.find("error") is not None]  # fmt: skip
+    assert errors == ([] if why is None else [("conform", "the run", why)])
+    assert root.get("errors") == str(len(errors))
+    assert bool(errors) or verdict == "fail" or about["exit_code"] == 0
+
+
+@pytest.mark.parametrize("program", ["conform", "conform app", "preflight"])
+def test_the_xml_of_each_command_has_its_own_names(program):
+    root = ET.fromstring(to_junit(recorded(result(), program=f"workbook {program}")))
+    assert root.get("name") == f"workbook {program}"
+    (suite,) = root
+    assert suite.get("name") == suite[1].get("classname") == f"{program.replace(' ', '-')}.fidelity"
 
 
 @pytest.mark.slow

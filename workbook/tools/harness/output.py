@@ -16,7 +16,8 @@ In JUnit each group is a suite:
     known, not applicable, disabled                       skipped, with the reason
     pass                                                  passes
 
-An interrupted run contains only the cases that finished; each suite's `complete` is `false`.
+An interrupted run contains only the cases that finished; each suite's `complete` is `false`. Where no case failed, and
+the exit code is not 0, as of a run that decided nothing, one more case, `the run`, is an error.
 """
 
 from __future__ import annotations
@@ -291,14 +292,19 @@ def to_junit(record: RunRecord) -> str:
         del endings[verdict]
     failing = (Verdict.FAIL, *((Verdict.WARN, *UNSEEN) if about.strict else ()))
     endings |= dict.fromkeys(failing, "failure") | {Verdict.HARNESS_ERROR: "error"}
-    suites = []
+    program = about.program.removeprefix("workbook ").replace(" ", "-")
+    started, suites = clean(about.started.removesuffix("Z")), []
     for group in dict.fromkeys(case.group for case in record.cases):
         cases = [case for case in record.cases if case.group == group]
-        seconds = sum(case.seconds for case in cases)
-        started = clean(about.started.removesuffix("Z"))
-        rows = tuple(_junit_case(case, endings.get(case.verdict)) for case in cases)
-        suites.append(JUnitSuite(f"conform.{group}", rows, seconds, started, properties))
-    return junit("workbook conform", suites, about.seconds)
+        seconds, name = sum(case.seconds for case in cases), f"{program}.{group}"
+        rows = tuple(_junit_case(case, name, endings.get(case.verdict)) for case in cases)
+        suites.append(JUnitSuite(name, rows, seconds, started, properties))
+    if about.exit_code and not any(row.ending in {"failure", "error"} for suite in suites for row in suite.cases):
+        why = [about.trouble, *about.stale, *(finding.says for finding in about.findings if finding.fails)]
+        told = {"message": clean(headline(record)), "text": "\n".join(map(clean, filter(None, why)))}
+        row = JUnitCase("the run", program, about.seconds, "error", **told)
+        suites.append(JUnitSuite(program, (row,), about.seconds, started, properties))
+    return junit(about.program, suites, about.seconds)
 
 
 def reports(record: RunRecord) -> dict[str, str]:
@@ -353,7 +359,7 @@ def _settled(record: RunRecord) -> list[tuple[str, dict[str, list[CaseRecord]]]]
     return settled
 
 
-def _junit_case(case: CaseRecord, ending: Ending | None) -> JUnitCase:
+def _junit_case(case: CaseRecord, suite: str, ending: Ending | None) -> JUnitCase:
     reasons = [clean(case.why)] if case.why else []
     for miss in case.misses:
         rule, expected, observed, todo = map(clean, (miss.rule, miss.expected, miss.observed, miss.todo))
@@ -364,7 +370,7 @@ def _junit_case(case: CaseRecord, ending: Ending | None) -> JUnitCase:
     if ending:
         message = clean(next(iter(reasons), case.verdict.meaning))
         shown = {"text": text, "message": message, "kind": case.verdict.value}
-    return JUnitCase(case.name, f"conform.{case.group}", case.seconds, ending, **shown)
+    return JUnitCase(case.name, suite, case.seconds, ending, **shown)
 
 
 # In a notebook: how the run ended, what to do first, and one case with both sides.

@@ -226,7 +226,7 @@ class Report:
                 name = f"{check.name} ({check.rule})" if check.rule else check.name
                 cases.append(JUnitCase(name, run.name, 0.0, None if check.passed else "failure", check.name))
             suites.append(JUnitSuite(run.name, tuple(cases), run.seconds))
-        return junit("workbook", suites, self.seconds)
+        return junit("workbook run", suites, self.seconds)
 
     def _shown(self) -> dict[str, Any]:
         """What the page and the Markdown say."""
