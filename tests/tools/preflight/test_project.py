@@ -1,11 +1,14 @@
 """Finding and reading files: within limits, without links, and whatever is in them."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 from sample_projects import judge
 
 from workbook.errors import ParameterError
+from workbook.tools.harness.model import Verdict
 from workbook.tools.preflight import project as project_module
 from workbook.tools.preflight.project import read_project
 from workbook.tools.preflight.run import Preflight, preflight
@@ -43,6 +46,35 @@ def test_links_in_a_circle_and_links_to_elsewhere_are_not_followed(tmp_path, pla
     (platform_b / "App" / "Secret.swift").symlink_to(tmp_path / "secret.swift")
     project = read_project([platform_b])
     assert [file.name for file in project.files if "again" in file.name or "Secret" in file.name] == []
+    told = "Not looked into: App/Secret.swift (a link that leads out of the project). Name it, too, or let this account"
+    assert project.unread == f"{told} read it."
+    assert read_project([platform_b, tmp_path / "secret.swift"]).unread == ""
+
+
+@pytest.mark.parametrize("hidden", ["by its rights", "behind a link"])
+def test_what_cannot_be_looked_into_is_no_pass(tmp_path, platform_a, monkeypatch, hidden):
+    whole = preflight(Preflight((platform_a,)))
+    assert whole.about.exit_code == 0
+    secret = platform_a / "secret"
+    if hidden == "behind a link":
+        (tmp_path / "elsewhere").mkdir()
+        secret.symlink_to(tmp_path / "elsewhere")
+    else:
+        secret.mkdir()
+        scandir = os.scandir
+
+        def guarded(path):  # the account of a test may be one that may read everything
+            if Path(path) == secret:
+                raise PermissionError(errno.EACCES, "Permission denied", str(path))
+            return scandir(path)
+
+        monkeypatch.setattr(os, "scandir", guarded)
+    done = preflight(Preflight((platform_a,)))
+    assert done.about.exit_code == 2
+    assert done.about.trouble.startswith("Not looked into: secret (")
+    assert done.ended(Verdict.PASS) == ()
+    assert len(done.ended(Verdict.NOT_LOOKED_AT)) == len(whole.ended(Verdict.PASS, Verdict.NOT_LOOKED_AT))
+    assert [case.verdict for case in done.ended(Verdict.FAIL)] == []
 
 
 def test_the_current_folder_is_named_as_any_other(platform_b, monkeypatch):

@@ -27,8 +27,7 @@ LIMIT = unless(
 def _no_app(facts: Facts) -> str:
     if not facts.app_files:
         return "No source and no resource of an app was found: name the folder that has them."
-    binary = next((file.name for file in facts.app_files if file.no_text), "")
-    return f"{binary} is no text, so it was not searched." if binary else ""
+    return next((f"{file.name} was not searched: {file.no_text}." for file in facts.app_files if file.no_text), "")
 
 
 @case("text.readable", "form", "GAP-8")

@@ -156,9 +156,15 @@ def _is_test(folder: str) -> bool:
 
 @dataclass(frozen=True)
 class Project:
-    """All files below the paths that the user named."""
+    """All files below the paths that the user named.
+
+    Attributes:
+        files: in the order of their names.
+        unread: a sentence about what lies there and could not be looked into; empty where there is nothing such.
+    """
 
     files: tuple[File, ...]
+    unread: str = ""
     _by_path: dict[str, File] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -189,22 +195,42 @@ def read_project(paths: Sequence[Path], *, most_entries: int = 400_000, most_byt
         ParameterError: a path does not exist, or a tree is larger than a project can be.
     """
     files: dict[str, File] = {}
+    unread: dict[str, str] = {}
+    roots = [os.path.realpath(path) for path in paths]
     for path in paths:
         if not path.exists():
             raise ParameterError(f"No folder {str(path)!r}. Name the folder of a mobile project.")
-        for found in [path] if path.is_file() else _walk(path, most_entries, most_bytes):
+        for found in [path] if path.is_file() else _walk(path, roots, unread, most_entries, most_bytes):
             place = os.path.normpath(found)
             name = path.name if path.is_file() else os.path.relpath(found, path).replace(os.sep, "/")
             files[place] = File(Path(place), name if len(paths) == 1 or path.is_file() else f"{path.name}/{name}")
-    return Project(tuple(sorted(files.values(), key=lambda file: file.name)))
+    told = [f"{os.path.relpath(place, paths[0])} ({why})" for place, why in sorted(unread.items())]
+    more = f", and {len(told) - 3} more" if told[3:] else ""
+    says = f"Not looked into: {', '.join(told[:3])}{more}. Name it, too, or let this account read it." if told else ""
+    return Project(tuple(sorted(files.values(), key=lambda file: file.name)), says)
 
 
-def _walk(top: Path, most_entries: int, most_bytes: int) -> Iterator[Path]:
-    """The files below a folder, without what a build made and what others wrote."""
+def _walk(
+    top: Path, roots: Iterable[str], unread: dict[str, str], most_entries: int, most_bytes: int
+) -> Iterator[Path]:
+    """The files below a folder, without what a build made and what others wrote.
+
+    `roots` are the real paths of all that the user named; `unread` gets what cannot be looked into, with the reason.
+    """
+
+    def note(error: OSError) -> None:
+        unread[error.filename] = error.strerror or "it cannot be opened"
+
     entries = size = 0
-    for folder, folders, names in os.walk(top):  # it follows no link, and passes over what this user may not read
+    for folder, folders, names in os.walk(top, onerror=note):  # it follows no link
         folders[:] = [name for name in folders if name not in LEFT_OUT and not name.startswith(".")]
-        files = [path for name in names if not (path := Path(folder, name)).is_symlink()]
+        here = {name: Path(folder, name) for name in (*folders, *names)}
+        for name in [name for name, path in here.items() if path.is_symlink()]:
+            path = here.pop(name)
+            away = not any(Path(os.path.realpath(path)).is_relative_to(root) for root in roots)
+            if away and (name in folders or name.endswith(READABLE)):
+                unread[str(path)] = "a link that leads out of the project"
+        files = [here[name] for name in names if name in here]
         entries += len(folders) + len(names)
         with suppress(OSError):  # a file that goes away meanwhile
             size += sum(path.stat().st_size for path in files if path.name.endswith(READABLE))

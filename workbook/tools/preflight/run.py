@@ -198,8 +198,8 @@ def preflight(run: Preflight, facts: Facts | None = None) -> RunRecord:
     facts = facts or read_facts(run)
     results = [_judge(case, facts) for case in run.cases]
     something = facts.a.is_there or facts.b.is_there or facts.unread or facts.signed
-    trouble = "" if something else NOTHING_HERE
-    if trouble and facts.a.build.apps:
+    trouble = facts.project.unread if something or facts.project.unread else NOTHING_HERE
+    if trouble is NOTHING_HERE and facts.a.build.apps:
         drags = "If the build asks for a library of the wallet provider all the same, a plugin drags it in"
         trouble += f" {drags}: exclude that library's group and module."
     about = partial(
@@ -220,7 +220,7 @@ def _judge(case: PreflightCase, facts: Facts) -> CaseResult:
     misses = tuple(dict.fromkeys(case.judge(facts)))
     if misses:
         return CaseResult(case, gravest(misses, case.rule), misses)
-    if why := next(filter(None, (reason(facts) for reason in case.unread)), ""):
+    if why := next(filter(None, (*(reason(facts) for reason in case.unread), facts.project.unread)), ""):
         return CaseResult(case, Verdict.NOT_LOOKED_AT, why=why)
     return CaseResult(case, Verdict.PASS, why="All that was read keeps the rule.")
 
