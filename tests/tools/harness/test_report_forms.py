@@ -279,6 +279,7 @@ def test_the_xml_says_what_was_missed_and_how_to_run_it_again():
     ("verdict", "about", "why"),
     [
         ("not looked at", {"exit_code": 2, "trouble": "It does not start."}, "It does not start."),
+        ("not looked at", {"exit_code": 2, "trouble": "It does not start.", "strict": True}, "It does not start."),
         ("disabled", {"exit_code": 2}, ""),
         ("pass", {"exit_code": 1, "stale": ("an old entry",)}, "an old entry"),
         ("pass", {"exit_code": 130, "interrupted": True}, ""),

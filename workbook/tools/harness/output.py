@@ -16,8 +16,8 @@ In JUnit each group is a suite:
     known, not applicable, disabled                       skipped, with the reason
     pass                                                  passes
 
-An interrupted run contains only the cases that finished; each suite's `complete` is `false`. Where no case failed, and
-the exit code is not 0, as of a run that decided nothing, one more case, `the run`, is an error.
+An interrupted run contains only the cases that finished; each suite's `complete` is `false`. Where nothing was decided,
+and where the exit code is not 0 although no case failed, one more case, `the run`, is an error.
 """
 
 from __future__ import annotations
@@ -299,7 +299,8 @@ def to_junit(record: RunRecord) -> str:
         seconds, name = sum(case.seconds for case in cases), f"{program}.{group}"
         rows = tuple(_junit_case(case, name, endings.get(case.verdict)) for case in cases)
         suites.append(JUnitSuite(name, rows, seconds, started, properties))
-    if about.exit_code and not any(row.ending in {"failure", "error"} for suite in suites for row in suite.cases):
+    red = any(row.ending in {"failure", "error"} for suite in suites for row in suite.cases)
+    if about.exit_code == ExitCode.NOTHING_DONE or (about.exit_code and not red):
         why = [about.trouble, *about.stale, *(finding.says for finding in about.findings if finding.fails)]
         told = {"message": clean(headline(record)), "text": "\n".join(map(clean, filter(None, why)))}
         row = JUnitCase("the run", program, about.seconds, "error", **told)
