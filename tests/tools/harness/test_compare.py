@@ -21,6 +21,10 @@ def record(verdict=None, misses=(MISS,), **about):
     return recorded(result(NAMES[0], Verdict(verdict), missed), **about)
 
 
+def and_one_that_passes(run):
+    return replace(run, cases=(*run.cases, CaseRecord("in both", Verdict.PASS)))
+
+
 @pytest.mark.parametrize(
     ("before", "now", "change"),
     [
@@ -53,19 +57,23 @@ def record(verdict=None, misses=(MISS,), **about):
     ],
 )
 def test_what_became_of_a_case(before, now, change):
-    there = CaseRecord("in both", Verdict.PASS)
-    old, new = (replace(run, cases=(*run.cases, there)) for run in (record(before), record(now)))
-    got = compare_reports(old, new)
+    got = compare_reports(and_one_that_passes(record(before)), and_one_that_passes(record(now)))
     assert [case.change for case in got.changed] == ([change] if change else [])
     assert got.exit_code == (change in (CaseChange.WORSE, CaseChange.WARNS, CaseChange.LOST))
     assert got.same == (1 if change else 2)
     assert ("fails" in got.text()) is (change is CaseChange.WORSE)
 
 
-@pytest.mark.parametrize("old", [None, "pass", "fail"])
-def test_a_run_that_looked_at_nothing_is_compared_with_nothing(old):
-    with pytest.raises(ParameterError, match=r"The second report has no case"):
-        compare_reports(record(old), record())
+@pytest.mark.parametrize("old", [None, "pass", "fail", "not testable"])
+@pytest.mark.parametrize("new", [None, "not testable", "not looked at", "disabled", "harness error"])
+def test_a_run_that_decided_nothing_is_compared_with_nothing(old, new):
+    with pytest.raises(ParameterError, match=r"The second report has no case with a verdict"):
+        compare_reports(record(old), record(new))
+
+
+def test_a_free_port_is_no_other_address():
+    old, new = (record("pass", base_url=f"http://127.0.0.1:{port}") for port in (40001, 40002))
+    assert compare_reports(old, new).notes == ()
 
 
 def test_in_a_notebook_a_run_of_some_cases_is_compared_with_the_same_cases():
@@ -145,7 +153,7 @@ Gone (1): did not pass before, and is not in the later report
 
 
 def test_what_got_worse_one_way_did_not_get_worse_the_other_way_unless_nobody_can_tell():
-    runs = [record(verdict) for verdict in Verdict]
+    runs = [and_one_that_passes(record(verdict)) for verdict in Verdict]
     for first in runs:
         for second in runs:
             there, back = compare_reports(first, second), compare_reports(second, first)
@@ -192,9 +200,8 @@ def test_what_tried_the_same_knows_what_the_other_does_not_name():
 
 def test_cases_that_changed_for_one_reason_are_told_together():
     names = [f"case {number}" for number in range(30)]
-    old = report(*(CaseRecord(name, Verdict.PASS) for name in names))
-    got = compare_reports(
-        old, report(*(CaseRecord(name, Verdict.NOT_TESTABLE, why="<it> did not start") for name in names))
-    )
+    passed = (CaseRecord(name, Verdict.PASS) for name in names)
+    unclear = (CaseRecord(name, Verdict.NOT_TESTABLE, why="<it> did not start") for name in names)
+    got = compare_reports(*(and_one_that_passes(report(*cases)) for cases in (passed, unclear)))
     assert got.text().count("did not start") == 1
     assert "    and 29 more: case 1, case 2, case 3, …\n" in got.text()

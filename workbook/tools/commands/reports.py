@@ -228,7 +228,7 @@ workbook drift --json printed. Both are of one kind.
 exit codes:
   0  nothing got worse; a case that the older report does not know is never worse by itself
   1  something did: newly failing, newly warned, or no longer decided
-  2  a file is no report, the two are of different kinds, or the later one has no case"""
+  2  a file is no report, the two are of different kinds, or the later one decided nothing"""
     parser = add(commands, "compare", compare, "what changed between two reports of one kind", codes)
     parser.add_argument("old", type=Path, metavar="OLD", help="a report, or its folder")
     parser.add_argument("new", type=Path, metavar="NEW", help="a later one of the same kind")

@@ -583,13 +583,13 @@ def compare_reports(old: RunRecord, new: RunRecord) -> ReportComparison:
     """What changed from the old report to the new one.
 
     Raises:
-        ParameterError: they are of different commands, or the new one has looked at nothing.
+        ParameterError: they are of different commands, or the new one has decided nothing.
     """
     if old.about.program != new.about.program:
         message = f"The first report is of {old.about.program}, the second of {new.about.program}"
         raise ParameterError(f"{message}. Compare two of one kind.")
-    if not new.cases and not new.about.tried:
-        raise ParameterError("The second report has no case: its run looked at nothing, so nothing can be compared.")
+    if not new.ended(*JUDGED) and not new.about.tried:
+        raise ParameterError("The second report has no case with a verdict: its run decided nothing.")
     before = _by_name(old.cases)
     now = _by_name(new.cases)
     names = before | now
@@ -638,7 +638,8 @@ def _differences(old: RunRecord, new: RunRecord) -> list[str]:
 def _facts(report: RunRecord) -> dict[str, str]:
     """What two reports should have in common, by what it is."""
     about = report.about
-    facts = {"target": about.target, "base url": about.base_url, "profile": about.profile}
+    address = re.sub(r"(?<=//127\.0\.0\.1):\d+", "", about.base_url)  # a free port is another one each time
+    facts = {"target": about.target, "base url": address, "profile": about.profile}
     return facts | {f"{name}'s version": version for name, version in about.versions.items()} | dict(about.facts)
 
 
