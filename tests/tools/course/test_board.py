@@ -13,9 +13,8 @@ from cryptography import x509
 from tests.support.seats import NOON, progress, sent, work
 from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.model import all_exercises
-from workbook.lessons.exercises.progress import BoardAddress, Progress, send
+from workbook.lessons.exercises.progress import PROGRESS, BoardAddress, Progress, has_board, send
 from workbook.simulation.http import Request
-from workbook.tools.commands import cli
 from workbook.tools.course import board as board_module
 from workbook.tools.course.board import LARGEST_PROGRESS, Board, overview, progress_files, serve_board, stuck
 from workbook.tools.mockserver.server import listening, on_thread
@@ -212,13 +211,32 @@ def test_a_copy_is_found_above_its_own_folders_and_no_link_is_followed(tmp_path)
 
 
 def test_what_a_trainer_may_type_wrongly_is_refused_in_a_sentence(tmp_path, capsys):
-    assert cli.main(["course", "board", "--folder", str(tmp_path / "nowhere")]) == 2
-    assert "There is no folder" in capsys.readouterr().err
     with listening("127.0.0.1", 0) as taken, pytest.raises(ConfigurationError, match="Choose another port"):
         serve_board(tmp_path / "b", port=taken.getsockname()[1])
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigurationError, match=r"The folder .*file' cannot be used"):
-        serve_board(tmp_path / "file", port=0)
+    for given in ({"data": tmp_path / "file"}, {"data": tmp_path / "b", "folder": tmp_path / "file"}):
+        with pytest.raises(ConfigurationError, match=r".*file' cannot be used: File exists\."):
+            serve_board(**given, port=0)
+
+
+def test_a_board_starts_before_the_first_seat_and_a_seat_knows_that_it_looks(tmp_path, monkeypatch, capsys):
+    copy = tmp_path / "room" / "homes" / "seat-01" / "provisioning-workbook" / PROGRESS
+    seen = []
+
+    def run(server, ready):
+        seen.append(has_board(copy))
+        ready()
+
+    monkeypatch.setattr(board_module, "run_until_signal", run)
+    for count in range(2):
+        serve_board(tmp_path / "board", tmp_path / "room" / "homes", port=0)
+        told = capsys.readouterr().out
+        assert f"It shows the copies below {str(tmp_path / 'room' / 'homes')!r}: {count} so far.\n" in told
+        assert "join.json" not in told
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text("{}")
+    assert seen == [True, True]
+    assert not has_board(copy)
 
 
 def test_it_runs_with_its_own_certificate_and_goes_on_after_a_restart(tmp_path, monkeypatch, capsys):

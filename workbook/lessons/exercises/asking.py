@@ -7,7 +7,6 @@ import ast
 import inspect
 import linecache
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType
@@ -28,7 +27,7 @@ from workbook.lessons.exercises.model import (
     exercise_named,
     lesson,
 )
-from workbook.lessons.exercises.progress import PROGRESS, Progress, board_of, not_reached, post, progress_file, update
+from workbook.lessons.exercises.progress import PROGRESS, Progress, has_board, not_reached, post, progress_file, update
 from workbook.play.own_code import StoppedError, exception_words, own_line, within
 from workbook.views.html import View, tag, trust, unbroken
 from workbook.views.table import INK, Stack, paragraph, preformat, snapshot, statement, table
@@ -118,9 +117,8 @@ class Feedback(View):
             return keep(self.file, lambda progress: progress.lower_hand(exercise)) or "Your hand is down."
         if problem := keep(self.file, lambda progress: progress.raise_hand(exercise)):
             return problem
-        with suppress(OSError, ConfigurationError):  # a board that cannot be found shows nothing either
-            if board_of(self.file):
-                return f"Your hand is up for {exercise}: the trainer's board shows it."
+        if has_board(self.file):
+            return f"Your hand is up for {exercise}: the trainer's board shows it."
         return "No trainer's board is connected to this copy. The hints are in hint(1) to hint(3)."
 
     @property

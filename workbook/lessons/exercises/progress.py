@@ -26,6 +26,8 @@ from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.model import ExerciseState
 
 PROGRESS: Final = "progress.json"
+# What a board leaves in the folder of the copies that it reads, while it runs.
+WATCHED: Final = ".board"
 Tally = Annotated[int, Field(ge=0, le=1_000_000)]
 # As a text, a pattern with \w or \s takes 0.3 MB of each kernel, and one that repeats them so many times takes
 # megabytes. So such a one is Python's own, and the lengths are told beside it.
@@ -266,6 +268,13 @@ def board_of(file: Path) -> BoardAddress | None:
             return BoardAddress(address=address, token=os.environ.get("WORKBOOK_BOARD_TOKEN", ""))
         return BoardAddress.model_validate_json(read_regular(file.with_name(".board.json"), 10_000))
     return None
+
+
+def has_board(file: Path) -> bool:
+    """Whether a board gets this progress file, or reads it: that marks a folder, at most four above the copy."""
+    with suppress(OSError, ConfigurationError):  # a board that cannot be found shows nothing either
+        return any((folder / WATCHED).exists() for folder in file.parents[:5]) or board_of(file) is not None
+    return False
 
 
 def post(file: Path) -> None:

@@ -78,6 +78,7 @@ function show() {
   at("empty").hidden = seats.length > 0;
   at("room").hidden = seats.length === 0;
   at("from").textContent = room.folder ? `Each learner's copy in ${room.folder} appears with its first answer.` : "";
+  at("elsewhere").hidden = Boolean(room.folder);
   at("join").textContent = JSON.stringify(room.join);
   at("unread").replaceChildren(...room.unread.map((text) => make("li", { textContent: text })));
   table();

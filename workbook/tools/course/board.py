@@ -17,7 +17,7 @@ import socket
 import ssl
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -31,7 +31,7 @@ from workbook.base.rules import sentence
 from workbook.base.terminal import say, visible
 from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.model import Exercise, all_exercises
-from workbook.lessons.exercises.progress import PROGRESS, Progress, Standing
+from workbook.lessons.exercises.progress import PROGRESS, WATCHED, Progress, Standing
 from workbook.simulation.http import JSON_HEADERS, Request, Response
 from workbook.tools.mockserver.serve import Denied, bears, make_page, problem
 from workbook.tools.mockserver.server import (
@@ -274,16 +274,14 @@ def serve_board(data: Path, folder: Path | None = None, host: str = "127.0.0.1",
     Args:
         data: the board's own folder: what was sent, the tokens, and the certificate. A board that is started again on
             it goes on with them.
-        folder: where learners' copies are; None shows only what is sent.
+        folder: where learners' copies are, or will be; None shows only what is sent.
         host: the address to listen on; https is spoken on any but loopback.
         port: the same after a restart, because learners have the address.
 
     Raises:
         ConfigurationError: a folder or the address cannot be used.
     """
-    if folder is not None and not folder.is_dir():
-        raise ConfigurationError(f"There is no folder {str(folder)!r}. Name the one with the learners' copies.")
-    with closing(listening(host, port, allow_remote=True)) as listener:
+    with closing(listening(host, port, allow_remote=True)) as listener, ExitStack() as at_end:
         reached = own_address() if host in ("0.0.0.0", "::") else host  # compared  # noqa: S104
         place = f"{f'[{reached}]' if ':' in reached else reached}:{listener.getsockname()[1]}"
         certificate = None
@@ -296,14 +294,20 @@ def serve_board(data: Path, folder: Path | None = None, host: str = "127.0.0.1",
                 told = [f"Its certificate, SHA-256: {fingerprint}"]
                 join |= {"address": f"https://{place}/", "fingerprint": fingerprint}
             write_whole(data / "join.json", json.dumps(join) + "\n")
+            learners = f"Learners: put {str(data / 'join.json')!r} as .board.json at the top of each copy."
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)  # a hub makes it for its first seat
+                (folder / WATCHED).touch()
+                at_end.callback((folder / WATCHED).unlink, missing_ok=True)
+                learners = f"It shows the copies below {str(folder)!r}: {len([*progress_files(folder)])} so far."
         except OSError as error:
-            raise ConfigurationError(f"The folder {str(data)!r} cannot be used: {error.strerror}.") from None
+            raise ConfigurationError(f"{error.filename!r} cannot be used: {error.strerror}.") from None
         server = Server(Board(data / "seats", join, trainer, folder).respond, most_body=LARGEST_PROGRESS)
         server.listen(listener, certificate)
         lines = [
             f"The board, for you alone: {join['address']}#{trainer}",
             *told,
-            f"Learners: put {str(data / 'join.json')!r} as .board.json at the top of each copy.",
+            learners,
             "Stop with Ctrl-C.",
         ]
         run_until_signal(server, lambda: say("\n".join(lines)))
