@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import workbook
-from workbook.base.children import child_environment, python_command, safe_path
+from workbook.base.children import child_environment, guarded_children, python_command
 
 
 @pytest.mark.rule("REL-2")
@@ -28,7 +28,7 @@ def test_a_child_has_no_secret_and_runs_no_module_of_the_current_folder(tmp_path
 def test_a_process_of_multiprocessing_runs_no_module_of_the_current_folder(tmp_path, monkeypatch):
     (tmp_path / "multiprocessing.py").write_text("open('ran', 'w')\n")
     monkeypatch.chdir(tmp_path)
-    with safe_path(), ProcessPoolExecutor(1, get_context("spawn")) as pool:
+    with guarded_children(), ProcessPoolExecutor(1, get_context("spawn")) as pool:
         assert pool.submit(abs, -1).result() == 1
     assert "PYTHONSAFEPATH" not in os.environ
     assert not (tmp_path / "ran").exists()
@@ -41,3 +41,11 @@ def test_every_python_that_the_package_starts_is_started_so():
             words = [ast.unparse(word) for word in node.elts[:2]] if isinstance(node, ast.List | ast.Tuple) else []
             if words in (["sys.executable", "'-c'"], ["sys.executable", "'-m'"]):
                 pytest.fail(f"{path.relative_to(package)}:{node.lineno} starts Python in the current folder")
+
+
+@pytest.mark.rule("REL-2")
+def test_a_process_of_multiprocessing_has_no_secret_and_the_parent_keeps_its_own(monkeypatch):
+    monkeypatch.setenv("WORKBOOK_API_KEY", "key-of-the-test")
+    with guarded_children(), ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        assert pool.submit(os.getenv, "WORKBOOK_API_KEY").result() is None
+    assert os.environ["WORKBOOK_API_KEY"] == "key-of-the-test"

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 
@@ -14,18 +14,29 @@ def python_command(*arguments: str) -> list[str]:
     return [sys.executable, "-P", *arguments]
 
 
+def kernel_command(*options: str) -> list[str]:
+    """The command line of a kernel of this Python, for a kernel specification.
+
+    What a notebook imports from its folder it still finds: IPython puts the folder on the path once it has started.
+    """
+    return python_command("-m", "ipykernel_launcher", "-f", "{connection_file}", *options)
+
+
 @contextmanager
-def safe_path() -> Iterator[None]:
-    """Within the block, each Python that `multiprocessing` starts is started as by `python_command`."""
-    before = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = "1"
+def guarded_children() -> Iterator[None]:
+    """Within the block, each Python that `multiprocessing` starts has no secret, and starts as by `python_command`."""
+    before = {**os.environ}
+    _replace_environment({**child_environment(), "PYTHONSAFEPATH": "1"})
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["PYTHONSAFEPATH"]
-        else:
-            os.environ["PYTHONSAFEPATH"] = before
+        _replace_environment(before)
+
+
+def _replace_environment(values: Mapping[str, str]) -> None:
+    for name in {*os.environ} - {*values}:
+        del os.environ[name]
+    os.environ.update(values)
 
 
 def child_environment() -> dict[str, str]:

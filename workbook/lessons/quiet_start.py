@@ -8,6 +8,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from workbook.base.children import kernel_command
+
 
 def quiet_options(private: Path) -> list[str]:
     """JupyterLab's own options; `private` is the folder that `write_settings` has written into."""
@@ -47,8 +49,8 @@ def write_settings(private: Path) -> None:
         "log_level": "ERROR",  # the kernel warns at every start that loopback is not encrypted
         "kernel_class": "workbook.lessons.lesson_kernel.LessonKernel",
     }
-    spec = get_kernel_dict([f"--IPKernelApp.{name}={value}" for name, value in options.items()])
-    spec |= {"display_name": "Python 3"}
+    argv = kernel_command(*(f"--IPKernelApp.{name}={value}" for name, value in options.items()))
+    spec = get_kernel_dict() | {"argv": argv, "display_name": "Python 3"}
     (kernel / "kernel.json").write_text(json.dumps(spec), "utf-8")
     overrides = {
         # JupyterLab asks about news at its first start; an override answers (its value "none": ask)

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from tqdm import tqdm
 
-from workbook.base.children import safe_path
+from workbook.base.children import guarded_children
 from workbook.base.files import write_all, write_whole
 from workbook.checks import Severity, check
 from workbook.checks.own_code import API_ERRORS
@@ -265,7 +265,7 @@ def open_pool(workers: int) -> Iterator[Executor]:
     """Processes of this machine that share nothing with this one."""
     way = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(way)
-    with safe_path(), ProcessPoolExecutor(workers, context, _begin_worker, ([*sys.path],)) as pool:
+    with guarded_children(), ProcessPoolExecutor(workers, context, _begin_worker, ([*sys.path],)) as pool:
         yield pool
 
 

@@ -17,12 +17,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 from threading import Lock
 from typing import Any, TypeVar
 from uuid import uuid4
 
+from workbook.base.children import child_environment, kernel_command
 from workbook.base.files import NOTEBOOKS
 from workbook.base.values import quoted
 from workbook.errors import ConfigurationError, ParameterError
@@ -211,7 +213,7 @@ class Kernels:
 
         class ThisInterpreter(KernelSpecManager):
             def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-                return KernelSpec(name=kernel_name, **get_kernel_dict())
+                return KernelSpec(name=kernel_name, **(get_kernel_dict() | {"argv": kernel_command()}))
 
         class Managed(AsyncKernelManager):
             def __init__(self, **options: Any) -> None:
@@ -325,6 +327,8 @@ def one_plus_one() -> str:
     from nbformat.v4 import new_code_cell, new_notebook  # heavy
 
     notebook = new_notebook(cells=[new_code_cell("1 + 1")])  # type: ignore[no-untyped-call]
-    kernels = Kernels(limit=60.0)
-    kernels.each(kernels.execute, [notebook], lambda _: None)
+    kernels = Kernels(limit=60.0, env=child_environment())
+    with TemporaryDirectory() as empty:  # a kernel imports from its folder, and the current one may be a foreign one
+        work = partial(kernels.execute, resources={"metadata": {"path": empty}})
+        kernels.each(work, [notebook], lambda _: None)
     return str(notebook.cells[0].outputs[0].data["text/plain"])

@@ -134,7 +134,10 @@ def _exporter() -> Any:
     from nbconvert import HTMLExporter  # heavy
 
     return HTMLExporter(  # type: ignore[no-untyped-call]
-        template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True
+        template_name="basic",
+        extra_template_basedirs=[],  # by default it looks in the current folder first, and a template can run anything
+        exclude_input_prompt=True,
+        exclude_output_prompt=True,
     )
 
 
