@@ -531,5 +531,5 @@ def _check_environment(parameters: Parameters) -> None:
     if missing:
         raise ConfigurationError(
             f"source='api' needs settings that the environment lacks: {', '.join(missing)}. "
-            f"Set them, then start JupyterLab or the command again.{other}"
+            f"Set them, then start JupyterLab, or `workbook run` with -p source=api.{other}"
         )

@@ -304,7 +304,7 @@ def imported(option: str, name: str) -> Any:
     """
     module, _, attribute = name.partition(":")
     if "" not in sys.path:
-        sys.path.insert(0, "")
+        sys.path.append("")  # last: a file of this folder takes the place of no module that we load later
     try:
         return getattr(import_module(module), attribute)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # importing runs the integrator's code

@@ -29,8 +29,8 @@ while True:
         pass
 """
 LEAK = """
-import base64, json, os
-key = os.environ["WORKBOOK_API_KEY"]
+import base64, json
+key = "canary-0123456789"
 print(key, json.dumps(key), base64.b64encode(f"x{key}".encode()).decode())
 """
 
@@ -196,6 +196,16 @@ def test_wrong_requests_run_nothing(books, tmp_path):
     for out, told in {books.directory: "would overwrite", tmp_path / "file": "cannot be used"}.items():
         with pytest.raises(ConfigurationError, match=told):
             run(RunRequest(out=out, notebooks=books.directory))
+
+
+@pytest.mark.rule("REL-2")
+@pytest.mark.parametrize("given", [{}, {"source": "api", "base_url": "https://example.org"}])
+def test_a_kernel_has_the_key_only_where_it_is_needed(books, tmp_path, monkeypatch, given):
+    monkeypatch.setenv("WORKBOOK_API_KEY", CANARY)
+    told = f"import os\ncheck('as it should be', ('WORKBOOK_API_KEY' in os.environ) is {bool(given)})"
+    books.add("00_key", CHECK + told, parameters="source = 'simulated'\nbase_url = None")
+    report = run(RunRequest(given=given, out=tmp_path / "report", notebooks=books.directory))
+    assert report.runs[0].checks == (CheckResult("as it should be", passed=True),)
 
 
 def test_a_terminal_gets_a_bar_and_a_line_without_the_key(books, tmp_path, monkeypatch):

@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from workbook.base.files import explain_failure, write_all, write_whole
 from workbook.base.rules import sentence
-from workbook.base.secrecy import Secrets
+from workbook.base.secrecy import KEY_VARIABLE, Secrets
 from workbook.base.terminal import say, visible
 from workbook.errors import ChecksFailedError, ConfigurationError, ExitCode, ParameterError
 from workbook.lessons.exercises.model import EXERCISE_MIMETYPE
@@ -494,7 +494,9 @@ def run(request: RunRequest) -> Report:
     )  # an old verdict must not survive a crash of this run
 
     secrets = Secrets.of_environment(request.environ)
-    job = Job(request.out.resolve(), parameters, secrets, Kernels(limit=request.limit))
+    needs_key = parameters.get("source") == Source.API
+    env = {name: value for name, value in os.environ.items() if needs_key or name != KEY_VARIABLE}
+    job = Job(request.out.resolve(), parameters, secrets, Kernels(limit=request.limit, env=env))
     say(f"{len(chosen)} notebooks of {directory}", sys.stderr)
     begun = time.monotonic()
     ended: dict[str, NotebookRun] = {}
