@@ -6,9 +6,11 @@ located.
 """
 
 import ctypes
+import faulthandler
 import inspect
 import linecache
 import re
+import signal
 import sys
 import sysconfig
 import threading
@@ -17,9 +19,10 @@ from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
+from itertools import takewhile
 from math import inf
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, perf_counter_ns
 from traceback import walk_stack, walk_tb
 from types import FrameType
 from typing import Any
@@ -36,15 +39,18 @@ NOTICEABLE = 0.3
 # it (8 s), and so little that the GET and the POST of one request fit into the wallet's 20 s (REL-5; assumed).
 BACK_END_WAIT = 9.0
 
-# Seconds in which code that has to stop may end. What then still runs is left behind.
-GRACE = 0.3
+# Seconds in which code that has to stop may end. It is stopped again then, and a thread of its own is left behind.
+GRACE = 1.0
+# Seconds between alarms: one that another thread gets wakes no code that waits on the main one.
+AGAIN = 0.1
 
 # The back end of the run that called the integrator's code, so that its POST is in that run's trace and time.
 RELAY: ContextVar[Callable[[str, Any], SdkInput] | None] = ContextVar("relay", default=None)
 # The slow seconds that were counted already in calls inside the one under way.
 COUNTED: ContextVar[list[float]] = ContextVar("counted")
 # Seconds of real time that a call may take in a sweep, where real time does not count: a busy machine would make other
-# rows. None where it counts.
+# rows. None where it counts. A process that `multiprocessing` started ends if a call takes three times `GRACE` longer,
+# because no alarm gets into a call into C that holds the interpreter.
 PATIENCE: ContextVar[float | None] = ContextVar("patience", default=None)
 # When the time of the call under way is over, on the clock of `perf_counter`.
 DEADLINE: ContextVar[float] = ContextVar("deadline", default=inf)
@@ -71,7 +77,7 @@ class TookTooLong(BaseException):
     """The time of a call is over. No `except Exception` of the integrator's catches it.
 
     Attributes:
-        line: the line that it was on, where the traceback does not show it.
+        line: the line that it was on; empty where that is not known.
         left_behind: it did not end, and goes on on a thread of its own.
     """
 
@@ -89,36 +95,64 @@ class StoppedError(WorkbookError):
 
     reported = True  # by its duration
 
-    def __init__(self, seconds: float, stop: TookTooLong) -> None:
+    def __init__(self, seconds: float, stops: Iterable[TookTooLong]) -> None:
         super().__init__(f"it had not ended after {seconds:g} s of real time")
-        self.line = stop.line or own_line(stop)
-        self.left_behind = stop.left_behind
+        self.line = next((stop.line for stop in stops if stop.line), "")
+        self.left_behind = any(stop.left_behind for stop in stops)
 
 
 def within(seconds: float, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """What the integrator's `function` returns; what it may be is that of `run_to_end`.
 
-    It runs on a thread of its own. What runs Python is stopped at its next line; what waits inside a call, or catches
-    every stop, is left behind on its thread. A browser's Python has no threads: there it ends when it ends.
+    An alarm stops it, also where it waits, and again until it ends. A coroutine that does not end is left behind on its
+    thread. What has no alarm ends when it ends: code in a browser, on Windows or off the main thread, and a call into C
+    that holds the interpreter.
 
     Raises:
         StoppedError: it had not ended after so many seconds of real time.
     """
-
-    class Stop(TookTooLong):
-        """Of this call alone: a call around it or inside it has its own."""
-
-    work = partial(run_to_end, function, *args, **named)
+    context = copy_context()  # of a call that is stopped halfway nothing stays set
+    work = partial(context.run, run_to_end, function, *args, **named)
     until = perf_counter() + seconds
-    if sys.platform == "emscripten" or until >= DEADLINE.get():  # the time of the call around it is over first
+    alarm = hasattr(signal, "setitimer") and sys.platform != "emscripten"
+    # the time of the call around it may be over first
+    if not alarm or until >= DEADLINE.get() or threading.current_thread() is not threading.main_thread():
         return work()
-    token = DEADLINE.set(until)
+    context.run(DEADLINE.set, until)
+    stops: list[TookTooLong] = []
     try:
-        return _on_a_thread(work, Stop, until)
-    except Stop as raised:
-        raise StoppedError(seconds, raised) from None
+        return _alarmed(work, seconds, stops)
     finally:
-        DEADLINE.reset(token)
+        if stops:  # whatever it made of them
+            raise StoppedError(seconds, stops) from None
+
+
+def _alarmed(work: Callable[[], Any], seconds: float, stops: list[TookTooLong]) -> Any:
+    """What `work` returns; after so many seconds it is stopped, and that is noted in `stops`.
+
+    Code that catches its stop meets a second one after `GRACE`, and then so many that one comes outside of its `try`.
+    """
+    here, running = sys._getframe().f_code, True  # noqa: SLF001  # the documented way
+
+    def ring(_number: int, frame: FrameType | None) -> None:
+        if running:
+            signal.setitimer(signal.ITIMER_REAL, (perf_counter_ns() % 50 + 1) / 1e6 if stops else GRACE, AGAIN)
+            if frame is not None and frame.f_code is not here:
+                stops.append(stop := TookTooLong())
+                if len(stops) == 1:
+                    stop.line = _own_line(takewhile(lambda step: step[0].f_code is not here, walk_stack(frame)))
+                raise stop
+
+    usual = signal.signal(signal.SIGALRM, ring)
+    began, (left, again) = perf_counter(), signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    try:
+        return work()
+    finally:
+        running = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, usual)
+        if left:
+            signal.setitimer(signal.ITIMER_REAL, max(left - (perf_counter() - began), 0.001), again)
 
 
 def run_to_end(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
@@ -146,7 +180,7 @@ def run_to_end(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
             for task in tasks:
                 task.get_loop().call_soon_threadsafe(task.cancel)
 
-    return _on_a_thread(lambda: asyncio.run(awaited()), TookTooLong, cancel=cancel)
+    return _on_a_thread(lambda: asyncio.run(awaited()), cancel)
 
 
 def _in_a_browser(awaitable: Awaitable[Any]) -> Any:
@@ -175,33 +209,28 @@ def _fulfil(future: Future[Any], work: Callable[[], Any]) -> None:
         future.set_exception(error)
 
 
-def _on_a_thread(
-    work: Callable[[], Any],
-    stop: type[TookTooLong],
-    until: float = inf,
-    cancel: Callable[[], None] | None = None,
-) -> Any:
-    """What `work` returns, on a thread of its own; one that has to stop and does not end at once is left behind."""
+def _on_a_thread(work: Callable[[], Any], cancel: Callable[[], None]) -> Any:
+    """What `work` returns, on a thread of its own; one that is cancelled and does not end is left behind."""
     future = Future[Any]()
     thread = threading.Thread(target=_fulfil, args=(future, partial(copy_context().run, work)), daemon=True)
     thread.start()
     try:
-        while not wait([future], 0.05).done:  # short, so that an error that another thread raises in this one gets in
-            if perf_counter() >= until:
-                raise stop  # noqa: TRY301  # handled like one that comes from outside
-    except BaseException as error:  # also that of a call around this one, or of the kernel's stop button
+        while not wait([future], 0.05).done:  # short, so that the kernel's stop button gets in on every system
+            pass
+    except BaseException as error:  # the alarm, or the stop button
+        late = isinstance(error, TookTooLong)
+        timer = signal.setitimer(signal.ITIMER_REAL, 0) if late else (0, 0)  # until this one has ended
         ident = thread.ident or 0
         frame = sys._current_frames().get(ident)  # noqa: SLF001  # the documented way
         line = _own_line(walk_stack(frame)) if frame else ""
-        if cancel is not None:
-            cancel()
-        if not wait([future], 0.1).done:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(stop))
-            wait([future], GRACE if cancel else 2 * GRACE)  # a call inside, which is cancelled, ends first
+        cancel()
+        if not wait([future], GRACE / 2).done:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(TookTooLong))
+            wait([future], GRACE / 2)
         if isinstance(error, TookTooLong):
             ended = future.exception() if future.done() else None
-            error.left_behind = not future.done() or getattr(ended, "left_behind", False)
-            error.line = getattr(ended, "line", "") or own_line(ended or error) or line
+            error.line, error.left_behind = (ended and own_line(ended)) or line, not future.done()
+            signal.setitimer(signal.ITIMER_REAL, *timer)
         raise
     thread.join()
     return future.result()
@@ -256,6 +285,10 @@ def call_watched(
         if _is_the_workbooks(owner or getattr(function, "__self__", None)):
             returned = run_to_end(function, *args)  # it ends by itself, and needs no thread
         else:
+            multiprocessing = sys.modules.get("multiprocessing")
+            if patience is not None and multiprocessing and multiprocessing.parent_process():
+                # stdin is the null device there; the next call sets the time anew
+                faulthandler.dump_traceback_later(patience + 3 * GRACE, exit=True, file=sys.stdin)
             returned = within(seconds if patience is None else patience, function, *args)
     except StoppedError as stopped:
         count("left behind" if stopped.left_behind else "stopped", stopped.line)
