@@ -69,12 +69,14 @@ def test_the_earlier_variant_has_no_app_that_is_about_a_watch(matrix):
     assert later ^ earlier == about_watches
 
 
-def test_the_current_folder_is_searched_before_all_others(monkeypatch, tmp_path):
+def test_the_current_folder_is_searched_after_all_others(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", ["elsewhere", *filter(None, sys.path)])
     (tmp_path / "found_here.py").write_text("code = 5")
+    (tmp_path / "sched.py").write_text("raise SystemExit")
     assert imported("app", "found_here:code") == 5
-    assert sys.path[0] == ""
+    assert imported("app", "sched:scheduler")
+    assert sys.path[-1] == ""
 
 
 def test_a_limit_takes_different_ones_of_everywhere(matrix):

@@ -4,19 +4,31 @@ Killed sweeps and clusters are the night's: tests/bench/sweep.py.
 """
 
 import ast
+import importlib
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
 
+import workbook
+from workbook.base.children import python_command
 from workbook.errors import ConfigurationError
-from workbook.tools.sweep.matrix import from_spec, read_matrix
+from workbook.tools.sweep.matrix import from_spec, read_matrix, spec
 from workbook.tools.sweep.run import (
+    EXITED,
     Player,
+    code_digest,
     open_cluster,
     open_pool,
+    play_carefully,
     play_chunk,
     play_out,
     prepare_folder,
@@ -39,16 +51,53 @@ def test_a_second_start_plays_what_is_missing_and_what_is_damaged(own_code, in_t
     (out / "rows/000002.jsonl").write_bytes(whole["000002.jsonl"][:-9])
     (out / "rows/000003.jsonl").write_bytes(whole["000002.jsonl"])
     (out / "rows/000000.jsonl").write_text('[1]\n"foreign"\n')
-    assert sweep(matrix, out, in_this_process)[0] == 80
+    assert sweep(matrix, out, in_this_process)[0] == 4 * 2
     assert files(out) == whole
     capsys.readouterr()
     assert sweep(matrix, out, in_this_process)[0] == 0
     assert "84/84 [" in capsys.readouterr().err
-    manifest = {"version": 2, "matrix": matrix.digest, "rows": 84, "chunk": 20}
+    manifest = {"version": 3, "matrix": matrix.digest, "rows": 84, "code": code_digest(matrix)}
     assert json.loads((out / "manifest.json").read_text()) == manifest
     rows = [*read_rows(out)]
     assert [row["number"] for row in rows] == [*matrix.numbers()]
     assert {row["failure"] for row in rows} == {""}
+
+
+def played(matrix, out, executor):
+    """How many were played, and the failures of the rows that are there then."""
+    return sweep(matrix, out, executor)[0], {row["failure"] for row in read_rows(out)}
+
+
+def test_code_that_was_edited_is_played_again(own_code, in_this_process, monkeypatch):
+    code, helper, out = own_code / "edited_code.py", own_code / "helper_of_mine.py", own_code / "out"
+    ends = []
+    code.write_text("import helper_of_mine\n\ndef fetch(card, out):\n    return helper_of_mine.fetch(card, out)\n")
+    for text in ("import planted_code\nfetch = planted_code.good\n", "def fetch(*_):\n    raise OSError\n"):
+        helper.write_text(text)
+        for name in ("edited_code", "helper_of_mine"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        importlib.invalidate_caches()
+        matrix = read_matrix(own_code / "matrix.toml", app="edited_code:fetch", limit=5)
+        ends += [played(matrix, out, in_this_process), played(matrix, out, in_this_process)]
+    (first, good), (again, _), (second, bad), (last, _) = ends
+    assert (first, again, second, last) == (5, 0, 5, 0)
+    assert good == {""}
+    assert any("OSError" in failure for failure in bad)
+
+
+def test_rows_of_another_version_of_the_workbook_are_played_again(own_code, in_this_process):
+    matrix, out = read_matrix(own_code / "matrix.toml", limit=3), own_code / "out"
+    assert [sweep(matrix, out, in_this_process)[0] for _ in range(2)] == [3, 0]
+    manifest = json.loads((out / "manifest.json").read_text())
+    (out / "manifest.json").write_text(json.dumps(manifest | {"code": "of before"}))
+    assert [sweep(matrix, out, in_this_process)[0] for _ in range(2)] == [3, 0]
+
+
+def test_a_short_sweep_has_a_file_of_rows_for_each_worker(own_code, in_this_process):
+    matrix, out = read_matrix(own_code / "matrix.toml", limit=6), own_code / "out"
+    sweep(matrix, out, in_this_process)
+    assert len(files(out)) == 6
+    assert [row["number"] for row in read_rows(out)] == [*matrix.numbers()]
 
 
 def test_the_folder_of_another_matrix_is_refused(tmp_path):
@@ -76,7 +125,34 @@ def test_code_that_ends_its_process_costs_the_row_in_which_it_does(own_code):
     exited = [row for row in rows if row["outcome"] == "exited"]
     assert {row["card"] for row in exited} == {"second"}
     assert 0 < len(exited) < len(rows) == 10
-    assert {row["failure"] for row in exited} == {"It ended the process, as os._exit or a crash of a library does."}
+    assert {row["failure"] for row in exited} == {EXITED}
+
+
+@pytest.mark.slow
+def test_code_that_holds_the_interpreter_costs_the_row_in_which_it_does(own_code):
+    line = "platform=a card=second app=planted_code:holds"
+    matrix = replace(read_matrix(own_code / "matrix.toml", app="planted_code:holds"), patience=0.1)
+    number = next(n for n in matrix.numbers() if spec(matrix.combination(n)) == line)
+    assert [row["failure"] for row in play_carefully(matrix, [number])] == [EXITED]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_sweep_whose_code_holds_the_interpreter_ends_at_once_and_leaves_no_process(own_code, sent):
+    words = ["sweep", str(own_code / "matrix.toml"), "--app", "planted_code:holds", "--workers", "2"]
+    process = subprocess.Popen(
+        python_command("-m", "workbook", *words),
+        cwd=own_code,
+        env=os.environ | {"PYTHONPATH": str(Path(workbook.__file__).parents[1])},
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,  # the workers hold its other end
+    )
+    while not [*own_code.glob("held-*")]:  # code of a worker holds the interpreter
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(sent)
+    assert process.communicate()[0] == b""  # comes back when nobody has the other end any more
+    assert process.returncode == (-sent if sent == signal.SIGKILL else 130)
 
 
 def test_code_that_hangs_or_exits_the_interpreter_becomes_a_row(own_code):

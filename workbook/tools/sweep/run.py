@@ -11,6 +11,7 @@ The smallest combination is tried, not guessed: a row of the kind is played agai
 long as it shows the kind. What is left is what the failure needs.
 """
 
+import faulthandler
 import json
 import multiprocessing
 import os
@@ -25,6 +26,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, redirect_stdout, suppress
 from dataclasses import replace
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from threading import Thread
 from time import monotonic, perf_counter
@@ -33,8 +35,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from tqdm import tqdm
 
+import workbook
 from workbook.base.children import guarded_children
 from workbook.base.files import write_all, write_whole
+from workbook.base.terminal import end_with_parent
 from workbook.checks import Severity, check
 from workbook.checks.own_code import API_ERRORS
 from workbook.errors import ConfigurationError
@@ -58,7 +62,7 @@ from workbook.views.templates import fill, page
 
 Loop = PlatformARun | PlatformBRun | WalletApp
 # The kind of failure of code after which there is nobody to say more.
-EXITED = "It ended the process, as os._exit or a crash of a library does."
+EXITED = "Its process ended: by os._exit, in a crash of a library, or because a call into C held Python for too long."
 # The columns of a row: the combination's number and values, and what came of it.
 Row = dict[str, Any]
 
@@ -151,6 +155,7 @@ def walk(loop: Loop, c: Combination, patience: float = 9.0) -> None:
             loop.walk()
     finally:
         PATIENCE.reset(token)
+        faulthandler.cancel_dump_traceback_later()
 
 
 class Outcome(NamedTuple):
@@ -249,6 +254,8 @@ def replayed(line: str) -> Run:
 T = TypeVar("T")
 # The numbers of a chunk's combinations.
 Numbers = Sequence[int]
+# Files of rows that a short sweep is divided into, so that each worker has one.
+PARTS = 64
 # Kinds of failure whose smallest combination is looked for; the others are only counted.
 MOST_EXPLAINED = 20
 
@@ -263,10 +270,14 @@ def play_chunk(matrix: Matrix, numbers: Numbers) -> list[Row]:
 @contextmanager
 def open_pool(workers: int) -> Iterator[Executor]:
     """Processes of this machine that share nothing with this one."""
-    way = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    context = multiprocessing.get_context(way)
+    context = multiprocessing.get_context("spawn")
     with guarded_children(), ProcessPoolExecutor(workers, context, _begin_worker, ([*sys.path],)) as pool:
-        yield pool
+        try:
+            yield pool
+        except BaseException:  # nobody waits any more for what is under way
+            for process in multiprocessing.active_children():
+                process.kill()
+            raise
 
 
 def _begin_worker(path: Sequence[str]) -> None:
@@ -279,6 +290,7 @@ def _begin_worker(path: Sequence[str]) -> None:
             parent.join()
             os._exit(1)
 
+    (end_with_parent() or int)()  # also where code holds the interpreter, so that no thread of ours can run
     Thread(target=follow_parent, daemon=True).start()
 
 
@@ -332,22 +344,18 @@ def play_chunks(
     while chunks:
         with open_executor() as executor:
             futures = {executor.submit(play_chunk, matrix, numbers): chunk for chunk, numbers in chunks.items()}
-            try:
-                for future in as_completed(futures):
-                    chunk = futures[future]
-                    try:
-                        rows = future.result()
-                    except BrokenProcessPool:
-                        break
-                    except Exception:  # noqa: BLE001  # Dask's KilledWorker, say; an error of ours is raised again here
-                        rows = play_carefully(matrix, chunks[chunk])
-                    yield chunk, rows
-                    del chunks[chunk]
-                else:
-                    return
-            finally:
-                for future in futures:
-                    future.cancel()
+            for future in as_completed(futures):
+                chunk = futures[future]
+                try:
+                    rows = future.result()
+                except BrokenProcessPool:
+                    break
+                except Exception:  # noqa: BLE001  # Dask's KilledWorker, say; an error of ours is raised again here
+                    rows = play_carefully(matrix, chunks[chunk])
+                yield chunk, rows
+                del chunks[chunk]
+            else:
+                return
         for chunk in [*chunks][: (os.cpu_count() or 1) + 1]:
             yield chunk, play_carefully(matrix, chunks.pop(chunk))
 
@@ -369,7 +377,8 @@ def sweep(
     played = 0
     numbers = array("q", matrix.numbers())
     folder = prepare_folder(matrix, out, len(numbers))
-    chunks = {at: numbers[at * matrix.chunk :][: matrix.chunk] for at in range(-(-len(numbers) // matrix.chunk))}
+    size = min(matrix.chunk, -(-len(numbers) // PARTS))
+    chunks = {at: numbers[at * size :][:size] for at in range(-(-len(numbers) // size))}
     missing: dict[int, Numbers] = {
         chunk: wanted for chunk, wanted in chunks.items() if not is_whole(folder / f"{chunk:06}.jsonl", wanted)
     }
@@ -394,24 +403,46 @@ def is_whole(file: Path, numbers: Numbers) -> bool:
 
 
 def prepare_folder(matrix: Matrix, out: Path, count: int) -> Path:
-    """The folder of the rows, with a manifest of its matrix.
+    """The folder of the rows, with a manifest of its matrix; rows of other code are removed.
 
     Raises:
         ConfigurationError: it holds the rows of another matrix, or cannot be written.
     """
     folder = out / "rows"
     file = out / "manifest.json"
-    manifest = {"version": 2, "matrix": matrix.digest, "rows": count, "chunk": matrix.chunk}
+    manifest = {"version": 3, "matrix": matrix.digest, "rows": count, "code": code_digest(matrix)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         known = json.loads(file.read_text("utf-8")) if file.exists() else None
-        others = known is None and any(folder.iterdir())
-        if others or known not in (None, manifest):
+        others = any(folder.iterdir()) if known is None else known | {"code": manifest["code"]} != manifest
+        if others:
             raise ConfigurationError(f"{str(out)!r} holds the rows of another matrix. Name a new folder with --out.")
-        write_whole(file, json.dumps(manifest, indent=1) + "\n")
-    except (OSError, ValueError) as error:
+        if known != manifest:
+            for rows in folder.glob("*.jsonl"):
+                rows.unlink()
+            write_whole(file, json.dumps(manifest, indent=1) + "\n")
+    except (OSError, ValueError, TypeError) as error:
         raise ConfigurationError(f"--out {str(out)!r} cannot be used: {error}.") from None
     return folder
+
+
+def code_digest(matrix: Matrix) -> str:
+    """What distinguishes the code that plays: the workbook's, and one's own with what lies or was loaded beside it.
+
+    Raises:
+        ParameterError: the matrix names code that cannot be imported.
+    """
+    choices = [axes.get(each, ()) for axes in matrix.axes.values() for each in ("app", "handler")]
+    named = {name for names in choices for name in names if ":" in name}
+    own = {name.partition(":")[0] for name in named if imported("The matrix", name)}
+    loaded = {name: Path(file) for name, each in sys.modules.items() if (file := getattr(each, "__file__", None))}
+    folders = {loaded[name].parent for name in own if name in loaded}
+    beside = {file for file in loaded.values() if folders & {*file.parents} and "site-packages" not in file.parts}
+    sources = beside.union(*(folder.glob("*.py") for folder in folders), Path(workbook.__file__).parent.rglob("*.*"))
+    digest = sha256()
+    for file in sorted(file for file in sources if file.suffix in (".py", ".toml", ".json")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def read_rows(out: Path) -> Iterator[Row]:
