@@ -19,7 +19,9 @@ from workbook.errors import ConfigurationError, LeakError
 HEAVY = settings(max_examples=min(4 * settings().max_examples, 10_000))
 VISIBLE = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=4, max_size=40)
 SENTENCES = re.compile(
-    r"api_key has (a line break|a blank|a control character|a character outside ASCII) at position \d+\. "
+    r"The API key is in quotes\. Leave them out: some files of settings keep them\.|"
+    r"The API key ends in a line end\. Write it into its file with printf, not with echo\.|"
+    r"The API key has (a line break|a blank|a control character|a character outside ASCII) at position \d+\. "
     r"Allowed: visible ASCII, no blanks\.|" + re.escape(MISSING)
 )
 AWKWARD = "it's\"a/key\\u0041"
@@ -32,7 +34,11 @@ AWKWARD = "it's\"a/key\\u0041"
         (None, "WORKBOOK_API_KEY"),
         ("", "WORKBOOK_API_KEY"),
         (b"hush", "not bytes"),
-        ("hush\n", "a line break at position 5"),
+        ("hush\n", "ends in a line end. Write it into its file with printf"),
+        ("hush\r\n", "ends in a line end"),
+        ("hu\nsh", "a line break at position 3"),
+        ('"hush"', "is in quotes. Leave them out"),
+        ("'hush'", "is in quotes"),
         (" hush", "a blank at position 1"),
         ("hush\x00", "a control character at position 5"),
         ("hush\x7f", "a control character"),

@@ -158,8 +158,18 @@ class Secrets:
 
     @classmethod
     def of_environment(cls, environ: Mapping[str, str]) -> Secrets:
-        """The key in WORKBOOK_API_KEY, if there is one of at least eight characters."""
+        """The key in WORKBOOK_API_KEY, if there is one of at least eight characters.
+
+        Raises:
+            ConfigurationError: no header can carry it: what is searched for would not be what a program sends.
+        """
+        Secret(environ.get(KEY_VARIABLE) or "none").check()
         return cls.of_keys(filter(None, [environ.get(KEY_VARIABLE)]))
+
+    @classmethod
+    def of_any_key(cls, key: str) -> Secrets:
+        """A key as it is, and without what may stand around it; for an error about the key itself."""
+        return cls.of_keys({key, key.strip(" \t\r\n\"'")}, shortest=5)
 
     def __repr__(self) -> str:
         return f"Secrets({'some' if self._known else 'none'})"
@@ -252,7 +262,7 @@ class Secret:
     __slots__ = ("_value", "_wrong", "scrub", "scrub_bytes")
 
     def __init__(self, value: object) -> None:
-        self._wrong = _what_is_wrong(value)
+        self._wrong = what_is_wrong(value)
         self._value = value if isinstance(value, str) and not self._wrong else ""
         with _lock:
             # A lesson makes hundreds of clients with one key: they share one search.
@@ -285,7 +295,7 @@ class Secret:
         raise TypeError(message)
 
 
-def _what_is_wrong(key: object) -> str:
+def what_is_wrong(key: object) -> str:
     """Why this cannot be a key, in words that do not repeat it; empty when it can."""
     if key is None or key == "":
         return MISSING
@@ -293,7 +303,10 @@ def _what_is_wrong(key: object) -> str:
         return f"api_key must be a string, not {type(key).__name__}."
     bad = next(((at, character) for at, character in enumerate(key, 1) if not "!" <= character <= "~"), None)
     if bad is None:
-        return ""
+        quoted = key[0] == key[-1] and key[0] in "\"'"
+        return "The API key is in quotes. Leave them out: some files of settings keep them." if quoted else ""
+    if key.rstrip("\r\n") == key[: bad[0] - 1]:
+        return "The API key ends in a line end. Write it into its file with printf, not with echo."
     kinds = {
         r"[\r\n]": "a line break",
         r"[ \t]": "a blank",
@@ -301,7 +314,7 @@ def _what_is_wrong(key: object) -> str:
         r"[^\x00-\x7f]": "a character outside ASCII",
     }
     kind = next(name for pattern, name in kinds.items() if re.match(pattern, bad[1]))
-    return f"api_key has {kind} at position {bad[0]}. Allowed: visible ASCII, no blanks."
+    return f"The API key has {kind} at position {bad[0]}. Allowed: visible ASCII, no blanks."
 
 
 _lock = Lock()

@@ -343,3 +343,17 @@ def test_a_stream_that_is_closed_before_the_start_ends_in_a_code(closed, words, 
     assert (ended.returncode, ended.stdout) == (code, "")
     assert ended.stderr.startswith(f"workbook: {says}" if says else "")
     assert "unexpected" not in ended.stderr
+
+
+@pytest.mark.rule("REL-2")
+@pytest.mark.parametrize("key", [f"{CANARY}\n", f" {CANARY}", f'"{CANARY}"', f"{CANARY}\r\n"])
+@pytest.mark.parametrize("words", [["rules"], ["export"], ["run"], ["diagnose", f"the key is {CANARY}"], [CANARY]])
+def test_a_key_with_something_around_it_is_refused_before_anything_is_done(monkeypatch, tmp_path, capsys, key, words):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WORKBOOK_API_KEY", key)
+    assert cli.main(words) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert CANARY not in shown.err
+    assert words == [CANARY] or "The API key " in shown.err
+    assert [*tmp_path.iterdir()] == []

@@ -63,11 +63,11 @@ BAD = {
     "widgets": (lambda: doctor.widgets(list), "reinstall jupyterlab_widgets"),
     "loopback": (lambda: doctor.loopback(raising(OSError(1, "not permitted"))), "(not permitted)"),
     "bad address alone": (lambda: doctor.environment({"WORKBOOK_BASE_URL": "canary"}), "not an address"),
-    "bad key alone": (lambda: doctor.environment({"WORKBOOK_API_KEY": "canary 1"}), "copy it again"),
+    "bad key alone": (lambda: doctor.environment({"WORKBOOK_API_KEY": "canary 1"}), "a blank at position 7"),
     "bad address": (lambda: doctor.environment(BOTH | {"WORKBOOK_BASE_URL": "canary"}), "not an address"),
     "bad bracket": (lambda: doctor.environment(BOTH | {"WORKBOOK_BASE_URL": "https://[canary"}), "not an address"),
-    "bad key": (lambda: doctor.environment(BOTH | {"WORKBOOK_API_KEY": "canary 1\n"}), "copy it again"),
-    "empty key": (lambda: doctor.environment(BOTH | {"WORKBOOK_API_KEY": ""}), "copy it again"),
+    "bad key": (lambda: doctor.environment(BOTH | {"WORKBOOK_API_KEY": "canary1\n"}), "ends in a line end"),
+    "empty key": (lambda: doctor.environment(BOTH | {"WORKBOOK_API_KEY": ""}), "No API key is given"),
 }
 
 

@@ -47,6 +47,10 @@ def _dispatch(argv: list[str]) -> int:
     options = parsed(argv or ["--help"])
     end_like_ctrl_c()
     handler: Handler = options.handler
+    if os.environ.get("WORKBOOK_API_KEY") and handler is not diagnosis.doctor:  # which says it among other things
+        from workbook.base.secrecy import Secrets
+
+        Secrets.of_environment(os.environ)
     try:
         return handler(options)
     except RuntimeError as error:
@@ -77,10 +81,10 @@ def parsed(argv: list[str]) -> Namespace:
 
 
 def _print_error(message: str) -> None:
-    from workbook.base.secrecy import Secrets  # needed only after an error
+    from workbook.base.secrecy import KEY_VARIABLE, Secrets  # needed only after an error
 
     with suppress(OSError, ConfigurationError):  # stderr is closed or full: the exit code is left
-        say(f"workbook: {Secrets.of_environment(os.environ).scrub(message)}", sys.stderr)
+        say(f"workbook: {Secrets.of_any_key(os.environ.get(KEY_VARIABLE, '')).scrub(message)}", sys.stderr)
 
 
 class _Version(Action):

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from workbook.base.files import pip_line
+from workbook.base.secrecy import what_is_wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +122,8 @@ def environment(environ: Mapping[str, str]) -> Health:
     )
     if base_url is not None and not _is_web_address(base_url):
         text = f"{state}; WORKBOOK_BASE_URL is not an address like https://host"
-    elif key is not None and (not key.isascii() or not key.isprintable() or " " in key or not key):
-        text = f"{state}; WORKBOOK_API_KEY is empty, or has characters that no header can carry; copy it again"
+    elif key is not None and (wrong := what_is_wrong(key)):
+        text = f"{state}; {wrong}"
     else:
         note = "; a real API needs both, the simulation neither" if (base_url is None) != (key is None) else ""
         return Health("environment", ok=True, text=f"{state}{note}")
