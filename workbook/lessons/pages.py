@@ -9,13 +9,16 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbook.base.secrecy import MASK, Secrets
 from workbook.views.film import film
 from workbook.views.html import POLICY, Markup, join, tag, trust
 
@@ -59,8 +62,28 @@ def unpack(entry: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         LookupError, TypeError, ValueError, OSError: it is no recording, or one of another version.
     """
-    values: dict[str, Any] = json.loads(bz2.decompress(b64decode(entry["bz2"])))
+    values: dict[str, Any] = json.loads(_expanded(entry["bz2"]))
     return values
+
+
+def _expanded(packed: str) -> bytes:
+    expander = bz2.BZ2Decompressor()
+    data = expander.decompress(b64decode(packed), 2**24)
+    if not expander.eof:
+        raise ValueError("it is not whole, or larger than any recording")
+    return data
+
+
+def scrub_notebook(text: str, secrets: Secrets) -> str:
+    """A notebook's text without secrets; a packed recording with one, or that cannot be read, is left out."""
+
+    def scrubbed(packed: re.Match[str]) -> str:
+        with suppress(ValueError, OSError):
+            if not secrets.found_in(_expanded(packed[0]).decode()):
+                return packed[0]
+        return MASK
+
+    return secrets.scrub(re.sub(r'(?<="bz2": ")[^"]*', scrubbed, text)) if secrets else text
 
 
 @cache

@@ -1,3 +1,4 @@
+import bz2
 import gzip
 import json
 import re
@@ -12,8 +13,9 @@ import pytest
 from contrast import contrast
 
 import workbook as wb
+from workbook.base.secrecy import Secrets
 from workbook.errors import ConfigurationError
-from workbook.lessons.pages import RECORDING_MIMETYPE
+from workbook.lessons.pages import RECORDING_MIMETYPE, scrub_notebook, unpack
 from workbook.lessons.widgets.panels import WAKE
 from workbook.lessons.widgets.stage import stage
 from workbook.tools.commands import cli
@@ -250,6 +252,33 @@ def test_a_page_with_the_key_in_it_is_not_written(tmp_path, monkeypatch):
         export([path], tmp_path / "out")
     assert CANARY not in str(error.value)
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def packed(data):
+    return {"text/html": "<b>x</b>", RECORDING_MIMETYPE: {"bz2": b64encode(bz2.compress(data)).decode()}}
+
+
+@pytest.mark.rule("REL-2")
+@pytest.mark.parametrize("data", [json.dumps({"line": CANARY}).encode(), bytes(2**24 + 1)], ids=["key", "too large"])
+def test_a_recording_with_the_key_in_it_or_that_cannot_be_searched_is_not_written(tmp_path, monkeypatch, data):
+    monkeypatch.setenv("WORKBOOK_API_KEY", CANARY)
+    path = written(tmp_path, code(packed(data)))
+    with pytest.raises(ConfigurationError, match=r"a\.ipynb contains the API key"):
+        export([path], tmp_path / "out")
+
+
+@pytest.mark.rule("REL-2")
+def test_a_notebook_loses_only_the_recordings_with_the_key_in_them():
+    secrets = Secrets.of_keys([CANARY])
+    good, bad = (json.dumps({"cells": [packed(text.encode())]}, indent=1) for text in ("[1]", f'["{CANARY}"]'))
+    assert scrub_notebook(good, secrets) == good
+    assert json.loads(scrub_notebook(bad, secrets))["cells"][0][RECORDING_MIMETYPE] == {"bz2": "[key]"}
+
+
+def test_a_recording_that_is_larger_than_any_is_not_unpacked(tmp_path):
+    with pytest.raises(ValueError, match="larger than any recording"):
+        unpack(packed(bytes(2**28))[RECORDING_MIMETYPE])
+    assert "<b>x</b>" in page(written(tmp_path, code(packed(bytes(2**28)))))
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from workbook.base.files import explain_failure, write_whole
 from workbook.base.rules import sentence
 from workbook.base.secrecy import Secrets
 from workbook.errors import ConfigurationError
-from workbook.lessons.pages import RECORDING_MIMETYPE, page_of, place, players, unpack
+from workbook.lessons.pages import RECORDING_MIMETYPE, page_of, place, players, scrub_notebook, unpack
 from workbook.lessons.widgets.panels import SNAPSHOT_STYLE, WAKE
 from workbook.lessons.widgets.stage import STORED_RUN
 from workbook.tools.commands.runner import harmless, read_notebook, without_widgets
@@ -51,7 +51,7 @@ def export(notebooks: Sequence[Path], out: Path) -> list[Path]:
         html = page(notebook, notebooks)
         # without its tags, too: the highlighter of code may cut the key into several elements
         texts = (notebook.read_text("utf-8"), html, unescape(TAGS.sub("", html)))
-        if any(secrets.found_in(text) for text in texts):
+        if any(scrub_notebook(text, secrets) != text for text in texts):
             raise ConfigurationError(
                 f"{notebook.name} contains the API key, so its page was not written. Clear that cell or its output."
             )

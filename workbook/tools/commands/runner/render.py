@@ -11,6 +11,7 @@ from workbook.base.secrecy import Secrets
 from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.editions import EDITION, Edition, exercise_cells, fill_in
 from workbook.lessons.exercises.model import EXERCISE_MIMETYPE, ExerciseState
+from workbook.lessons.pages import scrub_notebook
 from workbook.tools.commands.runner import KERNEL_NAME, Kernels, cell_named, one_line, read_notebook, without_widgets
 
 
@@ -94,7 +95,7 @@ def rendered_text(stored: bytes, directory: Path, kernels: Kernels) -> str:
         _execute(solved, directory, kernels)
         _prove(solved, ExerciseState.DONE)
     text: str = nbformat.writes(settled(notebook))  # type: ignore[no-untyped-call]
-    if Secrets.of_environment(os.environ).found_in(text):
+    if scrub_notebook(text, Secrets.of_environment(os.environ)) != text:
         raise ConfigurationError("the notebook would contain the API key, so nothing was written.")
     return text.rstrip("\n") + "\n"
 

@@ -27,6 +27,7 @@ from workbook.base.terminal import say, visible
 from workbook.errors import ChecksFailedError, ConfigurationError, ExitCode, ParameterError
 from workbook.lessons.exercises.model import EXERCISE_MIMETYPE
 from workbook.lessons.lesson import CHECK_MIMETYPE
+from workbook.lessons.pages import scrub_notebook
 from workbook.lessons.session import Parameters, Session, Source
 from workbook.tools.commands import make_folder
 from workbook.tools.commands.runner import Kernels, cell_named, harmless, notebooks_dir, one_line, require_code, select
@@ -375,10 +376,10 @@ def run_notebook(notebook: Path, job: Job) -> NotebookRun:
             executed = Path(scratch) / notebook.name
             outcome = _execute(notebook, executed, job, kernel)
             text = executed.read_text("utf-8") if executed.exists() else ""
-        holds_key = job.secrets.found_in(text) is not None
-        text = job.secrets.scrub(text)  # before the names of checks are cut: a part of a key would not be recognised
+        found = text
+        text = scrub_notebook(text, job.secrets)  # before the names of checks are cut: a part of a key is not found
         checks, exercises = tuple(read_checks(text)), read_exercises(text)
-        if holds_key:
+        if text != found:
             checks = (*checks, CheckResult("no key in the executed notebook", passed=False))
         written = _keep(text, job.report / notebook.name)
     except OSError as error:  # a full disk, a directory that became read-only
