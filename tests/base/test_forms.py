@@ -6,6 +6,7 @@ import pytest
 from pydantic import Field
 from rows import rows
 
+from workbook.base import forms
 from workbook.base.forms import (
     BadConfigurationError,
     Flag,
@@ -16,6 +17,7 @@ from workbook.base.forms import (
     Text,
     Texts,
     label,
+    load_toml,
     parse_toml,
     read_form,
     read_toml,
@@ -180,3 +182,28 @@ def test_whatever_is_wrong_a_form_comes_back():
     form, mistakes = told(deep)
     assert form == File()
     assert [one.partition(":")[0] for one in mistakes if one.startswith(("name", "seed", "x"))] == ["name", "seed", "x"]
+
+
+LONG = {
+    "plain": ("a.", "{}b = 1"),
+    "spaced": ("a . ", "{}b = 1"),
+    "quoted": ('"a.b".', "{}b = 1"),
+    "escaped": ('"\\"".', "{}b = 1"),
+    "literal": ("'a\"'.", "{}b = 1"),
+    "table": ("a.", "[{}b]"),
+    "inline": ("a.", "x = {{ {}b = 1 }}"),
+}
+
+
+@rows("name", LONG)
+def test_a_name_of_many_parts_is_refused_before_it_is_read(name):
+    part, line = LONG[name]
+    text = f"[one]\ntwo = 1\n{line}"
+    with pytest.raises(ValueError, match=r"^a name has more than 20 parts with dots between them \(at line 3\)$"):
+        load_toml(text.format(part * 20))
+    assert load_toml(text.format(part * 19))
+
+
+def test_looking_for_a_long_name_reads_no_text_twice():
+    for text in ("a" * 3_000_000, '"' * 1_000_000, "a." * 19 + "b " * 1_000_000, "'a\n" * 500_000, " ." * 1_000_000):
+        assert forms._LONG_NAME.search(text) is None

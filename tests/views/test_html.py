@@ -4,8 +4,8 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.base.rules import sentence
-from workbook.views.html import join, tag, trust, unbroken, void
+from workbook.base.rules import rules, sentence
+from workbook.views.html import RULE_ID, join, tag, trust, unbroken, void
 
 
 def test_a_tag_has_attributes_in_the_order_given():
@@ -46,3 +46,12 @@ def test_two_dollars_are_no_formula_of_a_notebook():
 def test_a_rule_id_has_its_sentence_and_an_unknown_one_has_none():
     assert f'title="{sentence("API-13")}"' in unbroken("API-13").replace("&#x27;", "'")
     assert "title" not in unbroken("API-999")
+
+
+def test_looking_for_rule_ids_reads_no_text_twice():
+    assert RULE_ID.findall("A-" * 500_000) == []
+    assert RULE_ID.findall("see A-CAN-2") == ["A-CAN-2"]
+
+
+def test_every_rule_id_is_found():
+    assert all(RULE_ID.fullmatch(rule.id) for rule in rules())

@@ -187,6 +187,12 @@ def explain_mistake(what: str, again: str = "") -> Iterator[None]:
         raise ConfigurationError(f"{what}{where}. {again}".rstrip()) from None
 
 
+# 20 parts of a name, each with its dot; no part is read twice.
+_LONG_NAME = re.compile(
+    r"""(?<![\w"'-])(?:(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){20}""",
+)
+
+
 def read_toml(path: Path, example: str) -> dict[str, Any]:
     """Read a TOML file.
 
@@ -219,7 +225,7 @@ def parse_toml(text: bytes, file: str, example: str) -> dict[str, Any]:
     if len(text) > _LARGEST_FILE:
         raise BadConfigurationError(file, [f"it is larger than {_LARGEST_FILE} bytes."])
     try:
-        return tomllib.loads(text.decode("utf-8-sig"))  # some editors put a byte order mark in front
+        return load_toml(text.decode("utf-8-sig"))  # some editors put a byte order mark in front
     except UnicodeDecodeError as error:
         why = f"it is not UTF-8, see byte {error.start}. Save it as UTF-8."
     except RecursionError:
@@ -227,6 +233,19 @@ def parse_toml(text: bytes, file: str, example: str) -> dict[str, Any]:
     except ValueError as error:  # tomllib's message may repeat a key of the file, but never a value
         why = f"it is not TOML: {str(error)[:200]}. {example}"
     raise BadConfigurationError(file, [why])
+
+
+def load_toml(text: str) -> dict[str, Any]:
+    """The document of a TOML text, whoever wrote it.
+
+    Raises:
+        ValueError: it is no TOML, or has a name of more than 20 parts: reading it takes the square of their number.
+        RecursionError: it is nested too deeply.
+    """
+    if found := _LONG_NAME.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        raise ValueError(f"a name has more than 20 parts with dots between them (at line {line})")
+    return tomllib.loads(text)
 
 
 def label(place: Place) -> str:

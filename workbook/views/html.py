@@ -48,7 +48,7 @@ def trust(text: str) -> Markup:
     return Markup(text)
 
 
-RULE_ID = re.compile(r"\b([A-Z]+(?:-[A-Z]+)*-\d+)\b")
+RULE_ID = re.compile(r"\b([A-Z]+(?:-[A-Z]+){0,3}-\d+)\b")
 
 
 def unbroken(text: str) -> Markup:

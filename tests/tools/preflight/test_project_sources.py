@@ -1,9 +1,12 @@
 """Calls and types in Swift and Kotlin, whatever the text is."""
 
+import os
 import string
+import subprocess
 import sys
 from collections import Counter
 from functools import partial
+from pathlib import Path
 from time import process_time
 
 import pytest
@@ -11,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_projects import judge, judged
 
+from workbook.base.children import python_command
 from workbook.tools.harness.model import Verdict
-from workbook.tools.preflight import cases_a, project
+from workbook.tools.preflight import cases_a, parsing, project
 from workbook.tools.preflight.project import File, SourceFile, Sources, too_long
 
 
@@ -134,3 +138,19 @@ def test_no_code_of_the_judged_project_runs(tmp_path, monkeypatch):
     assert judge("text.readable", tmp_path).verdict is Verdict.PASS
     assert not (tmp_path / "ran").exists()
     assert project._PARSED
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_the_child_that_parses_has_a_limit_of_memory():
+    with subprocess.Popen(
+        python_command("-S", parsing.__file__, "5"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    ) as child:
+        child.stdin.write(b".kt 0\n")
+        child.stdin.flush()
+        assert child.stdout.readline() == b"\n"
+        limits = Path(f"/proc/{child.pid}/limits").read_text()
+        child.stdin.close()
+    assert str(parsing.MOST_MEMORY) in next(line for line in limits.splitlines() if "address space" in line)

@@ -1,14 +1,16 @@
 """Fingerprints out of signing reports, and the request for allowlisting."""
 
 import json
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.tools.commands.cli import main
 from workbook.tools.harness.model import Verdict
+from workbook.tools.preflight.project import LARGEST_FILE
 from workbook.tools.preflight.run import Preflight, preflight
-from workbook.tools.preflight.signing import normalise, read_certificates
+from workbook.tools.preflight.signing import normalise, read_certificates, read_signed
 
 REPORT = """\
 > Task :app:signingReport
@@ -144,3 +146,26 @@ def test_a_request_says_which_variants_it_does_not_know(platform_a, tmp_path, ca
     )
     assert case.verdict is Verdict.NOTE
     assert ["variantFilter" in miss.observed for miss in case.misses] == [True, False]
+
+
+def test_a_report_of_empty_lines_and_a_profile_that_never_ends_are_read_in_one_go(tmp_path):
+    """Each took the square of its length: half a minute."""
+    report = tmp_path / "report.txt"
+    pair = ":".join(["AB"] * 32)
+    report.write_text(
+        f"Variant: debug\nSHA-256: {pair}\n" + "\n" * 300_000 + f"Store: x {' ' * 300_000}y\nSHA-256: {pair}\n"
+    )
+    assert {each.variant for each in read_certificates(report)} == {"debug"}
+    profile = tmp_path / "a.mobileprovision"
+    profile.write_bytes(b"<?xml " * 300_000)
+    with pytest.raises(ConfigurationError, match="no property list"):
+        [*read_signed(profile)]
+
+
+def test_an_archive_of_many_large_lists_is_refused(tmp_path):
+    archive = tmp_path / "a.ipa"
+    with ZipFile(archive, "w", ZIP_DEFLATED) as file:
+        for number in range(5):
+            file.writestr(f"Payload/A{number}.app/Info.plist", bytes(LARGEST_FILE))
+    with pytest.raises(ConfigurationError, match=r"its property lists have more than [\d,]+ bytes"):
+        [*read_signed(archive)]

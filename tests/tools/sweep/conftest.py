@@ -49,7 +49,7 @@ def hangs(card, sdk_output):
 
 def holds(card, sdk_output):
     if card.endswith("2"):
-        open(f"held-{os.getpid()}", "w").close()
+        open(os.path.join(os.path.dirname(__file__), f"held-{os.getpid()}"), "w").close()
         sum(range(10**11))  # in C, which looks at no signal
     return session.exchange(card, sdk_output)
 

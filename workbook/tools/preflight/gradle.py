@@ -7,12 +7,12 @@ nothing. What a script computes stays unknown, and no case judges it.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, product
 from typing import Any, TypeAlias
 
+from workbook.base.forms import load_toml
 from workbook.tools.preflight.project import File, Project, rows, table
 
 # Coordinate and version of each library, by the name that a script uses; a bundle has several libraries.
@@ -588,7 +588,7 @@ def _catalog(file: File) -> tuple[Catalog, dict[str, str]]:
     Raises:
         ValueError: it is no TOML.
     """
-    content = tomllib.loads(file.text)
+    content = load_toml(file.text)
     versions = {_dotted(name): _version(value) for name, value in table(content.get("versions")).items()}
     libraries: dict[str, tuple[tuple[str, str], ...]] = {}
     for alias, listed in table(content.get("libraries")).items():

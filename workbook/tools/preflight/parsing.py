@@ -8,11 +8,16 @@ from __future__ import annotations
 import faulthandler
 import os
 import sys
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # an extra brings it
     from tree_sitter import Node, Parser
+
+
+# Bytes of memory that the child may have: more than any source needs that a person writes.
+MOST_MEMORY = 2**31
 
 
 @cache
@@ -39,6 +44,10 @@ def parse_each(seconds: float) -> None:
 
     Before a text stands a line with its suffix and its length in bytes.
     """
+    with suppress(ImportError):
+        import resource  # not on Windows
+
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     while head := sys.stdin.buffer.readline():
         suffix, size = head.decode().split()
         faulthandler.dump_traceback_later(seconds, exit=True)  # a thread of its own, which no grammar can hold up

@@ -86,7 +86,8 @@ def _read_report(text: str, name: str) -> Iterator[SigningCertificate]:
     fields: dict[str, str] = {}
     for match in re.finditer(r"SHA-?256(?:\s+digest)?\s*:\s*((?:[0-9A-Fa-f]{2}:?){32})\b", text):
         before = text[end : match.start(1)]
-        new = dict(re.findall(r"^\s*(Variant|Config|Store|Alias)\s*:\s*(.*?)\s*$", before, re.MULTILINE))
+        new = dict(re.findall(r"^[ \t]*(Variant|Config|Store|Alias)[ \t]*:(.*)", before, re.MULTILINE))
+        new = {name: value.strip() for name, value in new.items()}
         fields = new if "Variant" in new else fields | new
         line += before.count("\n")
         end = match.start(1)
@@ -139,6 +140,8 @@ def read_sent(path: Path) -> frozenset[tuple[str, str]]:
         raise ConfigurationError(f"{str(path)!r} is no request for allowlisting. {again}") from None
 
 
+# Bytes of the property lists and profiles in an archive.
+MOST_IN_ARCHIVE = 4 * LARGEST_FILE
 PROFILE, ARCHIVES = ".mobileprovision", (".ipa", ".xcarchive")
 # The property list and the profile of an app, and of each extension in it.
 IN_ARCHIVE = re.compile(
@@ -178,17 +181,21 @@ def _read_archive(path: Path) -> Iterator[tuple[str, bytes]]:
             if IN_ARCHIVE.search(file.as_posix()):
                 yield file.as_posix(), read_regular(file, LARGEST_FILE)
         return
+    size = 0
     with ZipFile(path) as archive:
         for entry in archive.infolist():
             if IN_ARCHIVE.search(entry.filename) and entry.file_size <= LARGEST_FILE:
+                if (size := size + entry.file_size) > MOST_IN_ARCHIVE:
+                    raise ConfigurationError(f"its property lists have more than {MOST_IN_ARCHIVE:,} bytes")
                 yield entry.filename, archive.read(entry)
 
 
 def _make_target(file: File, is_extension: bool, files: Mapping[str, bytes]) -> BuildTarget:  # noqa: FBT001
     """The target of these files: the property list and the profile."""
     plist = read_plist(files["Info.plist"]) if "Info.plist" in files else None
-    text = re.search(rb"<\?xml.*?</plist>", files.get("embedded.mobileprovision", b""), re.DOTALL)
-    profile = read_plist(text[0]) if text else None
+    _head, xml, text = files.get("embedded.mobileprovision", b"").partition(b"<?xml")
+    text, end, _tail = text.partition(b"</plist>")
+    profile = read_plist(xml + text + end) if end else None
     if plist is None and profile is None:
         raise ConfigurationError(f"{file.name!r} holds no property list and no profile that can be read.")
     rights = None if profile is None else table(profile.get("Entitlements"))
