@@ -35,7 +35,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from tqdm import tqdm
 
-import workbook
 from workbook.base.children import guarded_children
 from workbook.base.files import write_all, write_whole
 from workbook.base.terminal import end_with_parent
@@ -438,7 +437,7 @@ def code_digest(matrix: Matrix) -> str:
     loaded = {name: Path(file) for name, each in sys.modules.items() if (file := getattr(each, "__file__", None))}
     folders = {loaded[name].parent for name in own if name in loaded}
     beside = {file for file in loaded.values() if folders & {*file.parents} and "site-packages" not in file.parts}
-    sources = beside.union(*(folder.glob("*.py") for folder in folders), Path(workbook.__file__).parent.rglob("*.*"))
+    sources = beside.union(*(folder.glob("*.py") for folder in folders), Path(__file__).parents[2].rglob("*.*"))
     digest = sha256()
     for file in sorted(file for file in sources if file.suffix in (".py", ".toml", ".json")):
         digest.update(file.read_bytes())

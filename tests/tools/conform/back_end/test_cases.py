@@ -28,10 +28,10 @@ from workbook.tools.conform.back_end.model import (
     Misdelivered,
     Need,
     SetOrders,
+    Tempo,
     Together,
     WholeRun,
 )
-from workbook.tools.conform.back_end.tempo import Tempo
 from workbook.tools.harness.model import Verdict, gravest
 from workbook.tools.preflight.model import PreflightGroup
 from workbook.tools.preflight.run import PREFLIGHT_CASES

@@ -18,9 +18,8 @@ from workbook.tools.conform.back_end.findings import (
     why_not,
 )
 from workbook.tools.conform.back_end.judging import AFRESH, SIDE_BY_SIDE
-from workbook.tools.conform.back_end.model import BackEndOperation, Broke, Cardholder, Surface, Target
+from workbook.tools.conform.back_end.model import BackEndOperation, Broke, Cardholder, Surface, Target, Tempo
 from workbook.tools.conform.back_end.schedule import NO_PLAIN_CALL, ONE_LANE
-from workbook.tools.conform.back_end.tempo import Tempo
 from workbook.tools.harness.model import Miss, Root, RunFinding, Verdict
 from workbook.tools.harness.summary import todos
 

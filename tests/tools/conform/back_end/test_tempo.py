@@ -11,9 +11,8 @@ from tempos import slowed
 
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.findings import common_causes
-from workbook.tools.conform.back_end.model import GET
+from workbook.tools.conform.back_end.model import GET, Tempo
 from workbook.tools.conform.back_end.schedule import ONE_LANE, run_cases
-from workbook.tools.conform.back_end.tempo import Tempo
 from workbook.tools.harness.model import Root, Verdict
 
 pytestmark = pytest.mark.slow

@@ -33,7 +33,6 @@ from workbook.tools.conform.back_end.model import (
     Target,
 )
 from workbook.tools.conform.back_end.phone import Phone
-from workbook.tools.conform.back_end.tempo import Tempo
 from workbook.tools.harness.model import Miss, Root, Verdict, gravest
 from workbook.tools.harness.program import PRINTED, Logs, LogSpan, listens
 
@@ -141,7 +140,7 @@ class CaseRunner:
         self.limit = inf
         self.before = dict[tuple[str, str], float]()
         self.after = dict[tuple[str, str], float]()
-        self.tempo: Tempo | None = None
+        self.tempo: model.Tempo | None = None
         self.gate = api.listener.gate
         self.logs = Logs(target.logs)
         self.values = dict[tuple[str, str], None]()

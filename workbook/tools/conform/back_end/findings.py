@@ -21,7 +21,6 @@ from workbook.tools.conform.back_end.judging import AFRESH, HAND_ON, MORE_TIME, 
 from workbook.tools.conform.back_end.model import GET, SUCCESS, BackEndGroup, BackEndResult, Broke, PhoneCall, Seen
 from workbook.tools.conform.back_end.phone import UNPACKED
 from workbook.tools.conform.back_end.schedule import platform_names
-from workbook.tools.conform.back_end.tempo import Tempo
 from workbook.tools.harness.model import Root, RunFinding, Verdict
 from workbook.tools.mockserver.journal import operation_of
 
@@ -223,7 +222,7 @@ def common_causes(
     gone: str = "",
     ended: str = "",
     requests: Sequence[model.Arrived] = (),
-    tempo: Tempo | None = None,
+    tempo: model.Tempo | None = None,
 ) -> Iterator[RunFinding]:
     """What explains many results at once.
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from enum import StrEnum, unique
 from functools import cache
+from math import inf
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from workbook.api.opaque import json_text
 from workbook.api.redaction import Redaction
@@ -19,9 +20,6 @@ from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Headers, Request, Response
 from workbook.tools.harness.model import Case, CaseResult, Miss, ReportedExchange, ReportedMessage
 from workbook.tools.harness.program import LogLine
-
-if TYPE_CHECKING:
-    from workbook.tools.conform.back_end.tempo import Tempo
 
 Judge: TypeAlias = Callable[["Seen"], Iterator["Miss"]]
 # Makes a value from a canary, a text that no other case has; or makes one id from another id.
@@ -213,7 +211,7 @@ class Order:
     chunked: bool = False
     cookie: bool = False
 
-    def within(self, bound: float, limit: float = float("inf")) -> Order:
+    def within(self, bound: float, limit: float = inf) -> Order:
         """The same order with `share` resolved.
 
         Args:
@@ -726,6 +724,55 @@ class WholeRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Tempo:
+    """What the first calls of a run showed.
+
+    Attributes:
+        before: seconds from a call to its request at the API, at most, by platform and operation.
+        after: seconds from the API's answer to the back end's, at most, in the same way.
+        carried: calls that the back end carries at once; infinite where all met that were tried, or none could be.
+        met: how many were seen at once.
+        one_lane: it was proven that one call waits for another, whosever it is.
+        queues_cardholder: it was proven that calls of one cardholder wait for each other, and others do not.
+        cardholders: how many could be told apart.
+        calls: of the meeting that proved it, or of the only one.
+        arrived: its requests.
+    """
+
+    before: dict[tuple[str, str], float]
+    after: dict[tuple[str, str], float]
+    carried: float = inf
+    met: int = 0
+    one_lane: bool = False
+    queues_cardholder: bool = False
+    cardholders: int = 1
+    calls: tuple[PhoneCall, ...] = ()
+    arrived: tuple[Arrived, ...] = ()
+
+    @property
+    def own(self) -> float:
+        """Seconds that a call takes besides the API's, at most."""
+        return max(map(sum, zip(self.before.values(), self.after.values(), strict=True)), default=0.0)
+
+    @property
+    def finding(self) -> str:
+        """What is wrong with it, in a sentence; empty where nothing is."""
+        if self.queues_cardholder:
+            return "Calls of one cardholder wait for each other: the second asks the API when the first has ended."
+        if not self.one_lane:
+            return ""
+        lock = "" if self.cardholders > 1 else " With one cardholder, one worker and a lock of the session look alike."
+        return f"One lane for all calls: while one waits for the API, no other asks it.{lock}"
+
+    def __str__(self) -> str:
+        before = max(self.before.values(), default=0.0)
+        count = f"{self.met}{' or more' if self.carried == inf else ''} {'call' if self.met == 1 else 'calls'} at once"
+        if self.queues_cardholder:
+            count = "one call of a cardholder at a time"
+        return f"asks the API after {before:.1f} s; {count if self.met else 'calls at once: not looked at'}"
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """Everything that one case saw.
 
@@ -757,7 +804,7 @@ class Seen:
     failures: str = BY_STATUS
     run: WholeRun = WholeRun()
     extension: bool = False
-    limit: float = float("inf")
+    limit: float = inf
     left_open: int = 0
     app_wait: float = APP_WAIT
     before: Mapping[str, float] = field(default_factory=dict)

@@ -23,7 +23,7 @@ from workbook.tools.conform.back_end.model import (
     Need,
     Target,
 )
-from workbook.tools.conform.back_end.tempo import Tempo, measure
+from workbook.tools.conform.back_end.tempo import measure
 from workbook.tools.harness.model import Miss, Root, Verdict, gravest
 
 OnResult: TypeAlias = Callable[[BackEndResult], None]
@@ -85,13 +85,15 @@ async def run_cases(
     return [schedule.results[case.name] for case in cases]
 
 
-async def measured(runner: CaseRunner) -> Tempo:
+async def measured(runner: CaseRunner) -> model.Tempo:
     """How the back end works, which is measured once."""
     if runner.tempo is None:
+        log_began = runner.logs.positions()
         apps = {surface: app for app, surface in runner.target.surfaces.items()}.values()
         for app in () if runner.before else apps:
             await runner.run(PLAIN_ATTEMPT, runner.target.cardholders[0].cards[:1], app)
         runner.tempo = await measure(runner)
+        runner.logs.since(log_began)  # no case is blamed for these lines: each case makes its own
     return runner.tempo
 
 
@@ -102,7 +104,7 @@ def seconds_of(cases: Iterable[BackEndCase], runner: CaseRunner) -> float:
     steps = Counter[bool]()
     for case in (play[0] for play in plays):
         steps[schedule.disturbs_others(case)] += sum(bool(model.calls_of(step)) for step in case.script.steps)
-    tempo = runner.tempo or Tempo({}, {})
+    tempo = runner.tempo or model.Tempo({}, {})
     # stalls and rests take half a minute where all the stalled cases are chosen (assumed)
     waits = sum(play[0].script.stalls for play in plays) * 2.5
     return waits + (steps[False] / min(tempo.carried, schedule.pool.size) + steps[True]) * (tempo.own + 0.05)
@@ -268,7 +270,7 @@ class CardPool:
     def __init__(self, target: Target) -> None:
         self._target = target
         self.size = sum(len(model.ordinary(holder.cards, target.instrument, 3)) for holder in target.cardholders)
-        self.tempo = Tempo({}, {})
+        self.tempo = model.Tempo({}, {})
         self._lent = set[str]()
         self._calls = Counter[str]()  # under way, by the name of the cardholder
         self._changed = asyncio.Condition()

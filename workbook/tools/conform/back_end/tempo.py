@@ -12,69 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import Any
 
-from workbook.tools.conform.back_end.model import GET, POST, Arrived, PhoneCall
+from workbook.tools.conform.back_end.case_runner import CaseRunner
+from workbook.tools.conform.back_end.model import GET, POST, Arrived, PhoneCall, Tempo
 from workbook.tools.conform.back_end.phone import Phone
-
-if TYPE_CHECKING:
-    from workbook.tools.conform.back_end.case_runner import CaseRunner
 
 # As many calls meet as the widest case but the crowds makes at once.
 MEETING = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Tempo:
-    """What the first calls of a run showed.
-
-    Attributes:
-        before: seconds from a call to its request at the API, at most, by platform and operation.
-        after: seconds from the API's answer to the back end's, at most, in the same way.
-        carried: calls that the back end carries at once; infinite where all met that were tried, or none could be.
-        met: how many were seen at once.
-        one_lane: it was proven that one call waits for another, whosever it is.
-        queues_cardholder: it was proven that calls of one cardholder wait for each other, and others do not.
-        cardholders: how many could be told apart.
-        calls: of the meeting that proved it, or of the only one.
-        arrived: its requests.
-    """
-
-    before: dict[tuple[str, str], float]
-    after: dict[tuple[str, str], float]
-    carried: float = inf
-    met: int = 0
-    one_lane: bool = False
-    queues_cardholder: bool = False
-    cardholders: int = 1
-    calls: tuple[PhoneCall, ...] = ()
-    arrived: tuple[Arrived, ...] = ()
-
-    @property
-    def own(self) -> float:
-        """Seconds that a call takes besides the API's, at most."""
-        return max(map(sum, zip(self.before.values(), self.after.values(), strict=True)), default=0.0)
-
-    @property
-    def finding(self) -> str:
-        """What is wrong with it, in a sentence; empty where nothing is."""
-        if self.queues_cardholder:
-            return "Calls of one cardholder wait for each other: the second asks the API when the first has ended."
-        if not self.one_lane:
-            return ""
-        lock = "" if self.cardholders > 1 else " With one cardholder, one worker and a lock of the session look alike."
-        return f"One lane for all calls: while one waits for the API, no other asks it.{lock}"
-
-    def seen(self, meeting: _Meeting) -> Tempo:
-        """The same, with what a meeting showed."""
-        return replace(self, calls=meeting.calls, arrived=meeting.arrived)
-
-    def __str__(self) -> str:
-        before = max(self.before.values(), default=0.0)
-        count = f"{self.met}{' or more' if self.carried == inf else ''} {'call' if self.met == 1 else 'calls'} at once"
-        if self.queues_cardholder:
-            count = "one call of a cardholder at a time"
-        return f"asks the API after {before:.1f} s; {count if self.met else 'calls at once: not looked at'}"
 
 
 async def measure(runner: CaseRunner) -> Tempo:
@@ -88,16 +33,17 @@ async def measure(runner: CaseRunner) -> Tempo:
     mixed = [card for row in range(max(map(len, holders))) for cards in holders for card in cards[row : row + 1]]
     calls = (mixed * MEETING)[: max(MEETING, min(len(mixed), 2 * MEETING))]
     burst = await meetings.meet(calls)
-    tempo = replace(tempo, met=burst.met, carried=burst.carried, cardholders=len(holders)).seen(burst)
+    tempo = replace(tempo, met=burst.met, carried=burst.carried, cardholders=len(holders), **burst.shown)
     if not burst.waited:
         return tempo
     if burst.met <= 1 and (pair := await meetings.queue(mixed[:2])).proven:
-        return replace(tempo, one_lane=True).seen(pair)
+        return replace(tempo, one_lane=True, **pair.shown)
     ramp = await meetings.meet(calls, one_by_one=True)
-    tempo = replace(tempo, met=max(burst.met, ramp.met), carried=max(burst.carried, ramp.carried)).seen(ramp)
+    met, carried = max(burst.met, ramp.met), max(burst.carried, ramp.carried)
+    tempo = replace(tempo, met=met, carried=carried, **ramp.shown)
     own = next((cards for cards in holders if len(cards) > 1), ())
     if own and tempo.carried <= len(holders) > 1 and (pair := await meetings.queue(own[:2])).proven:
-        return replace(tempo, queues_cardholder=True).seen(pair)
+        return replace(tempo, queues_cardholder=True, **pair.shown)
     return tempo
 
 
@@ -118,6 +64,11 @@ class _Meeting:
     proven: bool = False
     calls: tuple[PhoneCall, ...] = ()
     arrived: tuple[Arrived, ...] = ()
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """Both sides, as fields of a `Tempo`."""
+        return {"calls": self.calls, "arrived": self.arrived}
 
     @property
     def carried(self) -> float:
