@@ -4,7 +4,6 @@ import random
 import socket
 import struct
 import threading
-import time
 
 import anyio
 import httpx
@@ -88,12 +87,6 @@ def reset(connection):
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
-def dribble(connection, data, seconds=0.05):
-    for byte in data:
-        connection.sendall(bytes([byte]))
-        time.sleep(seconds)
-
-
 def ok(body, *headers):
     lines = ["HTTP/1.1 200 OK", f"content-length: {len(body)}", *headers]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
@@ -152,7 +145,7 @@ def call(request, method):
 @pytest.fixture
 def wire():
     """The helpers of this module, for scripts."""
-    return type("Wire", (), {"ok": staticmethod(ok), "reset": staticmethod(reset), "dribble": staticmethod(dribble)})
+    return type("Wire", (), {"ok": staticmethod(ok), "reset": staticmethod(reset)})
 
 
 @pytest.fixture
