@@ -97,7 +97,7 @@ def started(*words, cwd):
         yield json.loads(process.stdout.readline())
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
 
 
 @pytest.mark.slow

@@ -64,7 +64,7 @@ def lab(tmp_path_factory):
     finally:
         process.terminate()
         process.stdout.close()
-        process.wait(20)
+        process.wait(60)
 
 
 @pytest.fixture(scope="module")

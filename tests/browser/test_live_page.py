@@ -22,7 +22,7 @@ def served():
     finally:
         process.terminate()
         process.stdout.close()
-        process.wait(20)
+        process.wait(60)
 
 
 CARD_DATA = "CANARYCARDDATA4929000000006Aa"

@@ -45,7 +45,7 @@ def voila(tmp_path):
         yield answered(f"http://127.0.0.1:{port}/")
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 def answered(url):

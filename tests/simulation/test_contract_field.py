@@ -38,7 +38,7 @@ def asked(url, way, key, method="GET"):
     body = {"json": {"sdkOutput": output}} if method == "POST" else {}
     with requests.Session() as session:
         session.trust_env = False
-        return session.request(method, f"{url}{PATH}", timeout=10, **more[way], **body)
+        return session.request(method, f"{url}{PATH}", timeout=60, **more[way], **body)
 
 
 def everything(journal):

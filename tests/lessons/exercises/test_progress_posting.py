@@ -60,7 +60,7 @@ def named(file, server, scheme="http", **more):
 
 
 def until(condition):
-    ends = time.monotonic() + 10
+    ends = time.monotonic() + 60
     while not (met := condition()) and time.monotonic() < ends:
         time.sleep(0.005)
     return met

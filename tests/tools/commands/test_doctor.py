@@ -147,7 +147,7 @@ def test_ctrl_c_while_the_kernel_starts_is_no_finding():
     assert process.stdout.readline().split()[1] == "packages"
     time.sleep(0.3)  # no kernel has answered by then
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "workbook: interrupted\n")
 
 

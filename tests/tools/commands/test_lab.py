@@ -74,7 +74,7 @@ def address(tmp_path_factory):
     )
     yield re.search(r"http\S+", process.stdout.readline())[0]
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=20)
+    _, told = process.communicate(timeout=60)
     assert process.returncode == 0
     assert told == ""
     assert [path.name for path in notebooks.parent.iterdir()] == ["notebooks"]
@@ -85,10 +85,10 @@ def test_it_starts_with_an_empty_home_and_answers(address):
         r"(http://127\.0\.0\.1:\d+)/lab/tree/notebooks/00_start_here\.ipynb\?token=(\S+)", address
     ).groups()
     request = urllib.request.Request(f"{base}/api/status", headers={"Authorization": f"token {token}"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         assert answer.status == 200
     request = urllib.request.Request(f"{base}/api/kernelspecs", headers={"Authorization": f"token {token}"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         specs = json.load(answer)
     assert specs["default"] == "python3"
     assert specs["kernelspecs"]["python3"]["spec"]["argv"][0] == sys.executable
@@ -134,11 +134,11 @@ def test_the_browser_is_opened_without_the_token_on_a_command_line(notebooks, tm
         text=True,
     )
     url = re.search(r"http\S+", process.stdout.readline())[0]
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while not opened.exists() and time.monotonic() < until:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     page, token = url.split("?token=")
     assert token not in opened.read_text()
     assert f"{page}?token={token}" in (tmp_path / "opened.html").read_text()
@@ -233,7 +233,7 @@ def test_jupyterlab_ends_with_a_workbook_that_was_killed(notebooks, tmp_path):
     port = int(re.search(r"127\.0\.0\.1:(\d+)", process.stdout.readline())[1])
     process.kill()
     process.communicate()
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         with socket.socket() as probe:
             if probe.connect_ex((LAB_HOST, port)):

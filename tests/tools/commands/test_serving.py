@@ -22,7 +22,7 @@ def test_a_phone_serves_until_ctrl_c_and_leaves_the_traces_where_it_is_told(tmp_
             got = app.get(f"{back_end}/cards/PISIMULATED00000000000001/activation-data").json()["sdkInput"]
             assert "provisioning" in app.post("/phone/v1/create", json={"client": "one", "sdkInput": got}).json()
         process.send_signal(signal.SIGINT)
-        _rest, logged = process.communicate(timeout=20)
+        _rest, logged = process.communicate(timeout=60)
     assert (process.returncode, "Traceback" in logged) == (0, False)
     left = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.jsonl")]
     assert left == ([f"{out}/one.jsonl"] if out else [])

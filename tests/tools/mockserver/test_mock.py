@@ -162,13 +162,13 @@ def test_https_with_a_certificate_that_only_who_is_told_trusts(served):
     told, process = served("--tls")
     url, ca = told["tls_base_url"] + PATH, Path(told["ca_file"])
     assert stat.S_IMODE(ca.stat().st_mode) == 0o600
-    answer = requests.get(url, headers={"x-api-key": told["api_key"]}, verify=str(ca), timeout=10)
+    answer = requests.get(url, headers={"x-api-key": told["api_key"]}, verify=str(ca), timeout=60)
     assert (answer.status_code, list(answer.json())) == (200, ["sdkInput"])
     with pytest.raises(urllib.error.URLError) as caught:
-        urllib.request.urlopen(url, timeout=10)
+        urllib.request.urlopen(url, timeout=60)
     assert isinstance(caught.value.reason, ssl.SSLCertVerificationError)
     process.send_signal(signal.SIGTERM)
-    assert (process.wait(timeout=10), ca.exists()) == (0, False)
+    assert (process.wait(timeout=60), ca.exists()) == (0, False)
 
 
 @pytest.mark.slow
@@ -179,9 +179,9 @@ def test_curl_sees_the_answer_and_the_reset(served):
     done = subprocess.run(curl, capture_output=True, text=True, check=True)
     assert " 200 " in done.stdout.splitlines()[0]
     headers = {"authorization": f"Bearer {told['control_token']}"}
-    requests.post(f"{told['control_url']}faults?world=w1", json=[{"fault": "reset"}], headers=headers, timeout=10)
+    requests.post(f"{told['control_url']}faults?world=w1", json=[{"fault": "reset"}], headers=headers, timeout=60)
     assert subprocess.run(curl, capture_output=True, check=False).returncode == 56  # failure in receiving
-    journal = requests.get(f"{told['control_url']}journal?world=w1", headers=headers, timeout=10).text
+    journal = requests.get(f"{told['control_url']}journal?world=w1", headers=headers, timeout=60).text
     assert told["api_key"] not in journal
     assert json.loads(journal)["entries"][-1]["fault"] == "reset"
 

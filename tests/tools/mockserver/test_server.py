@@ -52,7 +52,7 @@ def address():
 def raw(address):
     """One connection, and a function that sends bytes and reads one answer: the status line and the body."""
     host, _, port = address.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         file = connection.makefile("rb")
 
         def say(*parts):
@@ -77,7 +77,7 @@ def head(*lines, method="GET", path=PATH):
 def test_requests_completes_a_get_and_a_post(address):
     with requests.Session() as session:
         session.trust_env = False
-        got = session.get(address + PATH, headers=KEY, timeout=10)
+        got = session.get(address + PATH, headers=KEY, timeout=60)
         posted = session.post(
             address + PATH, headers=KEY | {"Content-Type": "application/json"}, data=body(), timeout=10
         )
@@ -93,7 +93,7 @@ def test_requests_posts_in_chunks(address):
         session.trust_env = False
         headers = KEY | {"content-type": "application/json"}
         pieces = (data[start : start + 7] for start in range(0, len(data), 7))
-        posted = session.post(address + PATH, headers=headers, data=pieces, timeout=10)
+        posted = session.post(address + PATH, headers=headers, data=pieces, timeout=60)
     assert "Content-Length" not in posted.request.headers
     assert (posted.status_code, content(posted.text)) == (200, "opc")
 
@@ -164,7 +164,7 @@ def test_a_query_and_a_body_on_get_arrive_and_are_refused(raw):
 
 
 def test_a_head_request_is_answered_without_a_body(address):
-    connection = HTTPConnection(address.removeprefix("http://"), timeout=10)
+    connection = HTTPConnection(address.removeprefix("http://"), timeout=60)
     connection.request("HEAD", PATH, headers=KEY)
     response = connection.getresponse()
     assert (response.status, response.read()) == (405, b"")
@@ -174,9 +174,9 @@ def test_a_head_request_is_answered_without_a_body(address):
 def test_a_peer_that_leaves_in_the_middle_of_a_body_harms_nobody(address):
     host, _, port = address.removeprefix("http://").partition(":")
     for _ in range(5):
-        with socket.create_connection((host, int(port)), timeout=10) as connection:
+        with socket.create_connection((host, int(port)), timeout=60) as connection:
             connection.sendall(head(f"x-api-key: {SIMULATED_KEY}", "content-length: 1000", method="POST") + b"{")
-    response = requests.get(address + PATH, headers=KEY, timeout=10, proxies={"http": ""})
+    response = requests.get(address + PATH, headers=KEY, timeout=60, proxies={"http": ""})
     assert SEAL.open(response.json()["sdkInput"]).serial == 1
 
 
@@ -184,7 +184,7 @@ def test_many_peers_at_once_each_get_data_of_their_own(address):
     serials, lock = [], threading.Lock()
 
     def ask():
-        connection = HTTPConnection(address.removeprefix("http://"), timeout=10)
+        connection = HTTPConnection(address.removeprefix("http://"), timeout=60)
         for _ in range(10):
             connection.request("GET", PATH, headers=KEY)
             opened = SEAL.open(json.loads(connection.getresponse().read())["sdkInput"])
@@ -297,12 +297,12 @@ def test_a_served_service_answers_and_stops_cleanly_when_told(number):
         told = json.loads(process.stdout.readline())
         assert list(told) == ["base_url", "api_key", "payment_instrument_ids", "sdk_outputs"]
         assert told["payment_instrument_ids"] == list(INSTRUMENT_IDS)
-        connection = HTTPConnection(told["base_url"].removeprefix("http://"), timeout=10)
+        connection = HTTPConnection(told["base_url"].removeprefix("http://"), timeout=60)
         headers = {"x-api-key": told["api_key"], "content-type": "application/json"}
         connection.request("GET", PATH, headers=headers)
         assert connection.getresponse().status == 200
         process.send_signal(number)  # the connection is still open
-        rest, log = process.communicate(timeout=10)
+        rest, log = process.communicate(timeout=60)
         assert (rest, log.decode().splitlines()) == (b"", [f"GET {PATH} 200 {log.split()[3].decode()} ms"])
         connection.close()
     finally:
@@ -320,7 +320,7 @@ def test_it_may_be_stopped_as_soon_as_it_has_spoken(number):
     try:
         first = process.stdout.readline()
         process.send_signal(number)
-        rest, errors = process.communicate(timeout=10)
+        rest, errors = process.communicate(timeout=60)
     finally:
         process.kill()
         process.communicate()
@@ -454,6 +454,6 @@ def test_a_log_that_nobody_reads_does_not_stop_the_server(served):
     told = json.loads(process.stdout.readline())
     process.stderr.close()
     for _ in range(3):
-        got = requests.get(told["base_url"] + PATH, headers={"x-api-key": told["api_key"]}, timeout=10)
+        got = requests.get(told["base_url"] + PATH, headers={"x-api-key": told["api_key"]}, timeout=60)
         assert got.status_code == 200
     process.stderr = None

@@ -41,7 +41,7 @@ def post(serial):
 def peer():
     with running() as url:
         host, _, port = url.removeprefix("http://").partition(":")
-        with socket.create_connection((host, int(port)), timeout=10) as connection:
+        with socket.create_connection((host, int(port)), timeout=60) as connection:
             yield connection
 
 
@@ -100,7 +100,7 @@ def test_a_large_answer_to_a_peer_that_says_no_more_is_whole():
     plan = FaultPlan([Planned.of(fault="huge body", bytes=20_000_000)])
     with running(Service(plan=plan)) as url:
         host, _, port = url.removeprefix("http://").partition(":")
-        with socket.create_connection((host, int(port)), timeout=10) as connection:
+        with socket.create_connection((host, int(port)), timeout=60) as connection:
             connection.sendall(head())
             connection.shutdown(socket.SHUT_WR)
             time.sleep(0.2)  # the server has read the end by now, and waits for somebody to read
@@ -113,7 +113,7 @@ def asked_of(answer, sent):
     """All that comes of these bytes, from a server that answers so."""
     with running(Fixed(answer)) as url:
         host, _, port = url.removeprefix("http://").partition(":")
-        with socket.create_connection((host, int(port)), timeout=10) as connection:
+        with socket.create_connection((host, int(port)), timeout=60) as connection:
             connection.sendall(sent)
             return read_all(connection)
 
@@ -304,7 +304,7 @@ class Below:
 
 def test_a_reset_over_tls_is_a_reset_of_the_connection_below(certificate):
     """What a library makes of it is its own affair: many take the ECONNRESET of the system for a plain end."""
-    with secure(certificate, "reset") as address, socket.create_connection(address, timeout=10) as connection:
+    with secure(certificate, "reset") as address, socket.create_connection(address, timeout=60) as connection:
         with pytest.raises(ConnectionResetError) as caught:
             Below(connection, certificate).ask(head())
         assert caught.value.errno == errno.ECONNRESET
@@ -316,7 +316,7 @@ def test_a_peer_that_leaves_during_a_fault_over_tls_leaves_no_word_in_the_log(ce
     context = ssl.create_default_context(cafile=certificate.ca_file)
     with (
         secure(certificate, fault) as address,
-        socket.create_connection(address, timeout=10) as connection,
+        socket.create_connection(address, timeout=60) as connection,
         context.wrap_socket(connection, server_hostname="localhost") as peer,
     ):
         peer.sendall(head("connection: close"))
@@ -326,7 +326,7 @@ def test_a_peer_that_leaves_during_a_fault_over_tls_leaves_no_word_in_the_log(ce
 
 
 def test_an_answer_over_tls_is_one_record(certificate):
-    with secure(certificate) as address, socket.create_connection(address, timeout=10) as connection:
+    with secure(certificate) as address, socket.create_connection(address, timeout=60) as connection:
         (answer,) = answers(Below(connection, certificate).ask(head()))  # a read gives no more than a record
     assert said(answer) == ("activation", 1)
 

@@ -40,7 +40,7 @@ class Watched(Service):
 @contextmanager
 def connected(url):
     host, _, port = url.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         yield connection
 
 

@@ -42,7 +42,7 @@ class Raw:
     def close(self):
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
-        self.thread.join(10)
+        self.thread.join(60)
 
 
 def read_request(connection):
@@ -106,7 +106,7 @@ def before():
 def talk(url, data, *, shut=False):
     """Send bytes, and read until the proxy closes."""
     host, _, port = url.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=20) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         connection.sendall(data)
         if shut:
             connection.shutdown(socket.SHUT_WR)

@@ -281,7 +281,7 @@ def recorded(scenario, path, before):
 def ask(session, url, key, one, data=None):
     method = "GET" if data is None else "POST"
     headers = dict([JSON]) | ({"x-api-key": key} if key else {})
-    session.request(method, url + path_of(one), headers=headers, data=data, timeout=20)
+    session.request(method, url + path_of(one), headers=headers, data=data, timeout=60)
 
 
 REAL = f"""

@@ -30,7 +30,7 @@ CLOSE = b"Connection: close\r\n"
 def get(url, **more):
     with requests.Session() as session:
         session.trust_env = False
-        return session.get(url, timeout=20, allow_redirects=False, **more)
+        return session.get(url, timeout=60, allow_redirects=False, **more)
 
 
 # ---------------------------------------------------------------- byte for byte
@@ -143,7 +143,7 @@ def test_head_is_answered_without_a_body_and_the_connection_goes_on(raw, before)
     api = raw(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
     with before(api.url) as (url, _kept), requests.Session() as session:
         session.trust_env = False
-        answers = [session.head(f"{url}/x", timeout=20) for _ in range(3)]
+        answers = [session.head(f"{url}/x", timeout=60) for _ in range(3)]
     assert [(one.status_code, one.headers["content-length"], one.content) for one in answers] == [(200, "5", b"")] * 3
 
 
@@ -190,9 +190,9 @@ def test_bodies_over_the_cap_are_not_passed_on(raw, before, monkeypatch):
     api = raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n" + b"x" * 1001)
     with before(api.url) as (url, _kept), requests.Session() as session:
         session.trust_env = False
-        refused = session.post(f"{url}/x", data=b"x" * 1001, timeout=20)
+        refused = session.post(f"{url}/x", data=b"x" * 1001, timeout=60)
         assert (refused.status_code, refused.headers[HEADER], api.came) == (413, "request-too-large", [])
-        large = session.post(f"{url}/x", data=b"x" * 1000, timeout=20)
+        large = session.post(f"{url}/x", data=b"x" * 1000, timeout=60)
         assert (large.status_code, large.headers[HEADER]) == (502, "too-large")
 
 

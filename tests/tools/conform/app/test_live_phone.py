@@ -25,7 +25,7 @@ def live():
 
 def captions(live: LivePhone, least: int) -> list[str]:
     """What the panels show, once they have so many lines."""
-    until = monotonic() + 20
+    until = monotonic() + 60
     while len(live._player.player_data["frames"]) < least and monotonic() < until:
         sleep(0.02)
     shown = [frame["caption"] for frame in live._player.player_data["frames"]]
