@@ -132,3 +132,11 @@ def test_a_print_that_is_safe_is_not_found():
     for source in ("say(name)", "say(name, sys.stderr)", "sys.stderr.write('\\r')", "sys.stderr.write(f'{x:4.0f} s')",
                    "sys.stderr.write(f'{visible(x)}\\n')", "file.write(x)", "sys.stderr.isatty()"):  # fmt: skip
         assert unguarded(source) == [], source
+
+
+@rows("text", ["::error file=x::y", "a\n\t ::error::y", "::add-mask::x\n::stop-commands::y"])
+def test_no_line_begins_as_a_command_to_a_ci(text):
+    stream = io.StringIO()
+    say(text, stream)
+    assert not re.search(r"^\s*::", stream.getvalue(), re.MULTILINE)
+    assert stream.getvalue().replace(": :", "::") == f"{text}\n"

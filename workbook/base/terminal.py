@@ -6,6 +6,7 @@ A terminal obeys control characters, and most of what is printed was written by 
 import ctypes
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable
@@ -43,7 +44,9 @@ def say(text: object, to: TextIO | None = None) -> None:
     """
     stream = sys.stdout if to is None else to
     try:
-        stream.write(visible(str(text).removesuffix("\n"), "\n\t") + "\n")
+        shown = visible(str(text).removesuffix("\n"), "\n\t")
+        # a CI obeys a line that begins with two colons, and a name of a file may hold one
+        stream.write(re.sub(r"^([ \t]*):(?=:)", r"\1: ", shown, flags=re.MULTILINE) + "\n")
         stream.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -58,6 +58,7 @@ def test_the_same_rows_make_the_same_page(matrix, tmp_path):
     [
         (["--workers", "0"], "--workers is 0"),
         (["--limit", "-1"], "--limit is -1"),
+        (["--limit", "0"], "--limit is 0"),
         (["--limit", "10000001"], "--limit is 10000001"),
         (["--app", "nothing:here"], "cannot be imported"),
         (["nowhere.toml"], "there is no such file"),
@@ -78,3 +79,11 @@ def test_what_is_not_installed_is_told(monkeypatch, capsys):
 def test_its_matrix_is_printed(capsys):
     assert cli.main(["sweep", "--print"]) == 0
     assert "latency = " in capsys.readouterr().out
+
+
+def test_the_folder_of_another_matrix_is_told_in_one_sentence(matrix, capsys, tmp_path):
+    (tmp_path / "out" / "rows").mkdir(parents=True)
+    (tmp_path / "out" / "rows" / "notes.txt").touch()
+    assert cli.main(matrix('platform = ["b"]')) == 2
+    said = f"{str(tmp_path / 'out')!r} holds the rows of another matrix. Name a new folder with --out."
+    assert capsys.readouterr().err == f"workbook: {said}\n"

@@ -286,3 +286,10 @@ def test_the_address_that_learners_get_is_one_that_they_can_reach(tmp_path, monk
     assert join["address"] == address
     assert ("fingerprint" in join) is address.startswith("https")
     assert re.match(rf"The board, for you alone: {re.escape(address)}#\S{{32}}\n", capsys.readouterr().out)
+
+
+def test_a_file_of_tokens_that_was_never_written_is_written(tmp_path):
+    (tmp_path / "tokens").touch()
+    made = board_module._tokens(tmp_path)
+    assert len(made) == 2
+    assert board_module._tokens(tmp_path) == made

@@ -10,6 +10,7 @@ from rows import rows
 import workbook as wb
 from workbook.checks.diagnosis import catalogue
 from workbook.errors import ConfigurationError, ParameterError
+from workbook.tools.commands.cli import main
 from workbook.tools.diagnose import panels
 
 reproduce = cache(panels.reproduce)
@@ -144,3 +145,13 @@ def test_a_row_that_was_played_leads_back_to_itself():
         if isinstance(played, wb.Run):
             same = 15 if one.number in {43, 56} else one.number  # the same status, whatever keeps the app off the list
             assert same in wb.diagnose(played).rows, one.number
+
+
+@pytest.mark.parametrize(("name", "why"), [("nofile.log", "No such file"), ("folder", "not a regular file")])
+def test_the_name_of_a_file_that_cannot_be_read_is_no_symptom(tmp_path, monkeypatch, capsys, name, why):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    assert main(["diagnose", name]) == 2
+    assert f"Cannot read {name!r}: " in (said := capsys.readouterr()).err
+    assert why in said.err
+    assert said.out == ""

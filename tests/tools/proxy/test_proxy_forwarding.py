@@ -20,7 +20,7 @@ from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 from workbook.tools.mockserver.server import Server, answering, listening, make_certificate, on_thread, running
 from workbook.tools.proxy import proxy as forwarding
 from workbook.tools.proxy import upstream
-from workbook.tools.proxy.upstream import HEADER, ApiOrigin, ProxyFailure, Upstream, trusting
+from workbook.tools.proxy.upstream import HEADER, ApiOrigin, ProxyFailure, Upstream, for_the_back_end, trusting
 
 PATH = f"/bcl/v2/paymentInstruments/{INSTRUMENT_IDS[0]}/networkTokenActivationData"
 KEY = {"x-api-key": SIMULATED_KEY}
@@ -349,3 +349,11 @@ def test_a_ca_file_that_is_none_is_explained(content, tmp_path):
 def test_the_public_authorities_are_trusted_and_hosts_are_checked():
     context = trusting(None)
     assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
+
+
+@pytest.mark.rule("REL-8")
+def test_an_answer_in_chunks_has_no_length_for_a_client_to_read_it_by():
+    both = (("Content-Length", "50"), ("Transfer-Encoding", "chunked"), ("a", "b"))
+    response = Response(200, both, b"x", "real")
+    assert for_the_back_end(response, "GET", chunks=True) == ([*both[1:]], "transfer-encoding")
+    assert for_the_back_end(response, "GET", chunks=False) == ([both[2], ("content-length", "1")], "content-length")

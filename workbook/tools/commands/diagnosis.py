@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -125,7 +126,7 @@ def _read(words: list[str], most: int) -> str:
     if words == ["-"]:
         return _piped(most + 1).decode("utf-8", "replace")
     with suppress(OSError):  # a symptom is often too long for the name of a file
-        if len(words) == 1 and Path(words[0]).is_file():
+        if len(words) == 1 and (Path(words[0]).exists() or re.fullmatch(r"\S+\.(txt|log|jsonl?)", words[0])):
             return read_named(Path(words[0]), most, "Name a log file.").decode("utf-8", "replace")
     return " ".join(words)
 

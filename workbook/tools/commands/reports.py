@@ -177,7 +177,7 @@ Killed or stopped, the same command goes on where it was. Without a file it play
     parser.add_argument("matrix", nargs="?", type=Path, metavar="MATRIX.toml", help="the matrix")
     parser.add_argument("--print", action="store_true", dest="as_toml", help="print the workbook's own matrix")
     parser.add_argument("--out", type=Path, default=Path("sweep"), metavar="DIR", help="where rows and summary go")
-    parser.add_argument("--limit", type=int, default=0, metavar="N", help="play N combinations, spread over all")
+    parser.add_argument("--limit", type=int, metavar="N", help="play N combinations, spread over all")
     parser.add_argument("--app", default="", metavar="MODULE:NAME", help="your fetchOpc, or your delegate's class")
     parser.add_argument("--handler", dest="own", default="", metavar="MODULE:CLASS", help="your extension's handler")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="processes; one a core")
@@ -204,7 +204,7 @@ def sweep(options: argparse.Namespace) -> int:
         options.matrix,
         app=options.app,
         handler=options.own,
-        limit=whole("--limit", options.limit, least=0, most=10_000_000),
+        limit=0 if options.limit is None else whole("--limit", options.limit, least=1, most=10_000_000),
     )
     open_executor = partial(open_cluster, options.scheduler) if options.scheduler else partial(open_pool, workers)
     with explain_failure("The sweep cannot be written", "Make room, and start it again: it goes on where it was."):

@@ -319,7 +319,7 @@ def _tokens(data: Path) -> list[str]:
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     (data / "seats").mkdir(exist_ok=True)
     file = data / "tokens"
-    if not file.exists():
+    if not file.exists() or not file.stat().st_size:  # empty, where one was ended between these two lines
         file.touch(0o600)
         write_whole(file, f"{token_urlsafe(24)}\n{token_urlsafe(24)}\n")
     return file.read_text("utf-8").split()

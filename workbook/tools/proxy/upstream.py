@@ -123,9 +123,11 @@ def for_the_back_end(response: Response, method: str, *, chunks: bool) -> tuple[
     """
     if method == "HEAD" or response.status in (204, 304):  # these two have no body, whatever their headers say
         return list(_without(response.headers)), ""
-    if chunks and any(name.lower() == "transfer-encoding" for name, _value in response.headers):
-        return list(_without(response.headers)), "transfer-encoding"
-    headers = list(_without(response.headers, "transfer-encoding"))
+    chunked = any(name.lower() == "transfer-encoding" for name, _value in response.headers)
+    length = ["content-length"] if chunked else []  # means nothing then: RFC 9112, 6.3
+    if chunks and chunked:
+        return list(_without(response.headers, *length)), "transfer-encoding"
+    headers = list(_without(response.headers, "transfer-encoding", *length))
     if not any(name.lower() == "content-length" for name, _value in headers):
         headers.append(("content-length", str(len(response.body))))
     return headers, "content-length"

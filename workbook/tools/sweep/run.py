@@ -414,14 +414,14 @@ def prepare_folder(matrix: Matrix, out: Path, count: int) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         known = json.loads(file.read_text("utf-8")) if file.exists() else None
         others = any(folder.iterdir()) if known is None else known | {"code": manifest["code"]} != manifest
-        if others:
-            raise ConfigurationError(f"{str(out)!r} holds the rows of another matrix. Name a new folder with --out.")
-        if known != manifest:
+        if not others and known != manifest:
             for rows in folder.glob("*.jsonl"):
                 rows.unlink()
             write_whole(file, json.dumps(manifest, indent=1) + "\n")
     except (OSError, ValueError, TypeError) as error:
         raise ConfigurationError(f"--out {str(out)!r} cannot be used: {error}.") from None
+    if others:
+        raise ConfigurationError(f"{str(out)!r} holds the rows of another matrix. Name a new folder with --out.")
     return folder
 
 

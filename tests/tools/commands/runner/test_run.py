@@ -240,3 +240,15 @@ def test_an_exercise_is_reported_and_never_decides_the_exit_code(books, tmp_path
     report = run(RunRequest(out=tmp_path / "report", notebooks=books.directory))
     assert report.exit_code == 0
     assert [dict(ended.exercises) for ended in report.runs] == [{"05.2": "wrong"}, {"05.2": "done"}]
+
+
+def test_an_executed_notebook_that_was_cut_is_an_error_of_it(books, tmp_path, monkeypatch):
+    def cut(_notebook, executed, *_given):
+        executed.write_text('{"cells": [')
+        return RunOutcome(ExitCode.OK)
+
+    monkeypatch.setattr("workbook.tools.commands.runner.run._execute", cut)
+    books.add("00_cut", "1 + 1")
+    report = run(RunRequest(out=tmp_path / "report", notebooks=books.directory))
+    assert report.runs[0].outcome.why == "JSONDecodeError: the executed notebook cannot be written: it is not whole"
+    assert (tmp_path / "report" / "run.json").exists()

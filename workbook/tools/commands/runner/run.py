@@ -382,8 +382,9 @@ def run_notebook(notebook: Path, job: Job) -> NotebookRun:
         if text != found:
             checks = (*checks, CheckResult("no key in the executed notebook", passed=False))
         written = _keep(text, job.report / notebook.name)
-    except OSError as error:  # a full disk, a directory that became read-only
-        outcome = raised(type(error).__name__, f"the executed notebook cannot be written: {error.strerror}")
+    except (OSError, ValueError) as error:  # a full disk, a directory that became read-only
+        why = getattr(error, "strerror", None) or "it is not whole"
+        outcome = raised(type(error).__name__, f"the executed notebook cannot be written: {why}")
     if outcome.exit_code == ExitCode.OK and not all(check.passed for check in checks):
         outcome = RunOutcome(ExitCode.FAILED, "a check failed")
     failures = tuple(read_failures(text if written else "", outcome, checks))
@@ -507,7 +508,7 @@ def run(request: RunRequest) -> Report:
         def done(result: NotebookRun) -> None:
             ended[result.name] = result
             bar.update()
-            bar.write(visible(secrets.scrub(str(result)), "\n"), file=sys.stderr)
+            bar.write(visible(secrets.scrub(str(result))), file=sys.stderr)
 
         try:
             # the longest first: a lesson that tests a back end or an app waits for its time limits
