@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 
@@ -26,17 +26,14 @@ def kernel_command(*options: str) -> list[str]:
 def guarded_children() -> Iterator[None]:
     """Within the block, each Python that `multiprocessing` starts has no secret, and starts as by `python_command`."""
     before = {**os.environ}
-    _replace_environment({**child_environment(), "PYTHONSAFEPATH": "1"})
+    for name in before.keys() - child_environment().keys():
+        del os.environ[name]
+    os.environ["PYTHONSAFEPATH"] = "1"
     try:
         yield
     finally:
-        _replace_environment(before)
-
-
-def _replace_environment(values: Mapping[str, str]) -> None:
-    for name in {*os.environ} - {*values}:
-        del os.environ[name]
-    os.environ.update(values)
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def child_environment() -> dict[str, str]:

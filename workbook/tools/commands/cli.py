@@ -7,6 +7,7 @@ import traceback
 from argparse import Action, ArgumentParser, Namespace
 from contextlib import suppress
 
+from workbook.base.secrecy import KEY_VARIABLE, Secrets
 from workbook.base.terminal import say
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ExitCode, NotInstalledError, ParameterError, WorkbookError
@@ -47,9 +48,7 @@ def _dispatch(argv: list[str]) -> int:
     options = parsed(argv or ["--help"])
     end_like_ctrl_c()
     handler: Handler = options.handler
-    if os.environ.get("WORKBOOK_API_KEY") and handler is not diagnosis.doctor:  # which says it among other things
-        from workbook.base.secrecy import Secrets
-
+    if handler is not diagnosis.doctor:  # which says it among other things
         Secrets.of_environment(os.environ)
     try:
         return handler(options)
@@ -81,8 +80,6 @@ def parsed(argv: list[str]) -> Namespace:
 
 
 def _print_error(message: str) -> None:
-    from workbook.base.secrecy import KEY_VARIABLE, Secrets  # needed only after an error
-
     with suppress(OSError, ConfigurationError):  # stderr is closed or full: the exit code is left
         say(f"workbook: {Secrets.of_any_key(os.environ.get(KEY_VARIABLE, '')).scrub(message)}", sys.stderr)
 

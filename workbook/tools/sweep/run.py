@@ -319,9 +319,7 @@ def run_apart(work: Callable[..., T], *given: Any) -> T | None:
 
 def play_carefully(matrix: Matrix, numbers: Numbers) -> list[Row]:
     """The rows of a chunk whose process ended: each combination that ends its process again is a row that says so."""
-    if (rows := run_apart(play_chunk, matrix, numbers)) is not None:
-        return rows
-    rows = []
+    rows: list[Row] = []
     while len(rows) < len(numbers):
         with open_pool(1) as pool:
             try:

@@ -1,11 +1,10 @@
 import json
-import os
 from dataclasses import replace
 
 import pytest
 
 from workbook.lessons.exercises.model import exercise_named
-from workbook.tools.commands.runner.render import clean_environment, render
+from workbook.tools.commands.runner.render import render
 
 pytestmark = pytest.mark.slow
 
@@ -83,10 +82,14 @@ def test_a_notebook_that_fails_is_named_and_left_alone(books):
     assert [path.read_bytes() for path in [*paths, broken]] == before
 
 
-def test_the_environment_of_a_rendering_is_nobodys():
-    cleaned = clean_environment({"PATH": "p", "WORKBOOK_API_KEY": "k", "PYTHONHASHSEED": "random"})
-    assert cleaned == {"PATH": "p", "PYTHONHASHSEED": "0"}
-    assert "PYTHONHASHSEED" in clean_environment(os.environ)
+@pytest.mark.rule("REL-2")
+def test_the_environment_of_a_rendering_is_nobodys(books, monkeypatch):
+    monkeypatch.setenv("WORKBOOK_API_KEY", "canary-0123456789")
+    monkeypatch.setenv("WORKBOOK_STRICT", "1")
+    shown = "import os; sorted({'WORKBOOK_API_KEY', 'WORKBOOK_STRICT'} & {*os.environ}), os.environ['PYTHONHASHSEED']"
+    path = books.add("00_environment", shown)
+    assert render([path], limit=60)[0].error is None
+    assert "([], '0')" in path.read_text()
 
 
 UNTOUCHED = 'import workbook as wb\nwb.exercise("05.2", ...)'

@@ -1,11 +1,12 @@
 """Executes notebooks in place and stores their outputs, the same bytes on every run."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from workbook.base.children import child_environment
 from workbook.base.files import write_whole
 from workbook.base.secrecy import Secrets
 from workbook.errors import ConfigurationError
@@ -45,7 +46,7 @@ def render(
         limit: seconds that one notebook may take as a whole.
         done: called on this thread as each one ends.
     """
-    kernels = Kernels(limit=limit, env=clean_environment(os.environ))
+    kernels = Kernels(limit=limit, env=child_environment() | {"PYTHONHASHSEED": "0"})  # the same hashes every time
     ended: dict[Path, Rendered] = {}
 
     def render_one(path: Path) -> Rendered:
@@ -137,12 +138,6 @@ def _prove(notebook: Any, expected: ExerciseState) -> None:
         if shown.get(EXERCISE_MIMETYPE, {}).get("state") != expected:
             what = one_line(shown.get("text/plain", "")) or "no verdict at all"
             raise ConfigurationError(f"{cell.id} is not {expected.value}; it shows: {what}")
-
-
-def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a rendering: without WORKBOOK_ settings, and with the same hashes every time."""
-    kept = {name: value for name, value in environ.items() if not name.startswith("WORKBOOK_")}
-    return kept | {"PYTHONHASHSEED": "0"}
 
 
 def settled(notebook: Any) -> Any:
