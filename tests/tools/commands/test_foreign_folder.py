@@ -36,7 +36,7 @@ COMMANDS = {
     "render": "render --notebooks {books}",
     "export": "export --notebooks {books} --out {out}",
     "course agenda": "course agenda --out {out}/agenda.html",
-    "course bundle": "course bundle --out {out}/bundle.zip",
+    "course bundle": "course bundle --out {out}/bundle.zip --wheel {wheel}",
     "course lite": "course lite --out {out}/site --cache {out}/cache",
     "course incidents": "course incidents",
     "sdk-output": "sdk-output",
@@ -57,6 +57,7 @@ COMMANDS = {
 }
 NEED_MORE = {"course bundle", "course lite", "conform app", "drift"}
 """What may end with a sentence: for want of the network, of Kotlin, and of an exchange in the record."""
+WHEEL = "provisioning_workbook-1-py3-none-any.whl"
 ABOVE = {"course", "conform run"}
 """A heading, and another name for `conform`."""
 
@@ -87,6 +88,7 @@ def place(tmp_path_factory):
     for name in configurations():
         (folder / name).write_text(trap(mark))
         (folder / ".jupyter" / name).write_text(trap(mark))
+    (folder / "uv.toml").write_text("a trap")
     for templates in filter(Path.is_dir, (Path(path, "nbconvert", "templates") for path in jupyter_path())):
         for name in (path.name for path in templates.iterdir() if path.is_dir()):
             (folder / name).mkdir(exist_ok=True)
@@ -98,6 +100,7 @@ def place(tmp_path_factory):
     spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     write(new_notebook(cells=[cell], metadata=spec | {"language_info": {"name": "python"}}), base / "books" / "a.ipynb")
     (base / "report").mkdir()
+    (base / WHEEL).touch()
     command(base, "sweep --limit 1 --workers 1 --out {report}")
     command(base, "new {copy}")
     return base
@@ -114,6 +117,7 @@ def command(base, line):
         "fixtures": FIXTURES,
         "out": out,
     }
+    names["wheel"] = base / WHEEL
     names["record"] = base / "proxy" / "record.jsonl"  # of a server's row, which comes first
     words = line.format(**names).split()
     env = os.environ | {"HOME": str(base), "PYTHONPATH": str(ROOT), "PIP_NO_INDEX": "1", "UV_OFFLINE": "1"}
@@ -166,6 +170,7 @@ def test_every_command_is_tried():
 def test_no_command_runs_what_lies_in_the_folder(place, name):
     said = "".join(command(place, (SERVERS | COMMANDS)[name]))
     assert fired(place) == []
+    assert "uv.toml" not in said  # what a program of ours says that reads it
     assert "Traceback" not in said
     assert name in NEED_MORE or "workbook: " not in said
     assert "canary-0123456789" not in said

@@ -98,7 +98,8 @@ def _resolved(own: Path, target: Target) -> list[str]:
     options = ["--python", sys.executable, "--python-platform", target.resolver, "--python-version", target.python]
     options += ["--only-binary=:all:", "--no-header", "--no-annotate", "--no-emit-package=provisioning-workbook"]
     uv = python_command("-m", "uv", "pip", "compile", "-q")
-    run_program("uv pip failed", *uv, *options, "-o", str(pinned), str(asked))
+    # in this folder, because uv obeys the uv.toml of the one that it is started in
+    run_program("uv pip failed", *uv, *options, "-o", str(pinned), str(asked), folder=asked.parent)
     return [line for line in pinned.read_text("utf-8").splitlines() if "==" in line]
 
 
