@@ -20,34 +20,33 @@ FAILED = call(GET, None, status=504)
 
 
 def suspected(*calls):
-    """Whether these calls, each with whether the API was asked, are reason enough to probe."""
+    """Whether these calls are reason enough to probe."""
     streak = FailureStreak()
-    for one, asked in calls:
-        streak.count("relay.get.path", one, asked=asked)
+    for one in calls:
+        streak.count("relay.get.path", one)
     return streak.suspected
 
 
 @pytest.mark.parametrize(
     ("calls", "wanted"),
     [
-        ([(LATE, True)] * 3, True),
-        ([(LATE, False)] * 3, True),
-        ([(LATE, True)] * 2, False),
-        ([(LATE, True), (call(), True), (LATE, True), (LATE, True)], False),
-        ([(FAILED, False)] * 3, True),
-        ([(FAILED, True)] * 9, False),
-        ([(dropped(Broke.REFUSED), False)] * 3, True),
-        ([(dropped(Broke.CANCELLED), False)] * 9, False),
+        ([LATE] * 3, True),
+        ([LATE] * 2, False),
+        ([LATE, call(), LATE, LATE], False),
+        ([LATE, FAILED, LATE, LATE], True),
+        ([FAILED] * 9, False),
+        ([dropped(Broke.REFUSED)] * 3, True),
+        ([dropped(Broke.CANCELLED)] * 9, False),
     ],
 )
-def test_it_is_looked_into_where_three_plain_calls_in_a_row_came_to_nothing(calls, wanted):
+def test_it_is_looked_into_where_three_plain_calls_in_a_row_were_not_answered(calls, wanted):
     assert suspected(*calls) is wanted
 
 
 def test_it_begins_with_the_first_call_that_was_not_answered():
     streak = FailureStreak()
     for name, one in (("a", call()), ("b", replace(LATE, began=1.0)), ("c", replace(LATE, began=3.5))):
-        streak.count(name, one, asked=False)
+        streak.count(name, one)
     assert [(case, one.began) for case, one in streak.failed] == [("b", 1.0), ("c", 3.5)]
     assert streak.since == 1.0
 

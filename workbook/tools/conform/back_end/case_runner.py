@@ -57,7 +57,7 @@ NEVER_PROXIED = (
 
 @dataclass(slots=True)
 class FailureStreak:
-    """The plain calls that were not answered, or failed before the API was asked, since the last success.
+    """The plain calls that were not answered since the last success.
 
     Attributes:
         failed: each with the name of its case.
@@ -65,11 +65,11 @@ class FailureStreak:
 
     failed: list[tuple[str, model.PhoneCall]] = field(default_factory=list)
 
-    def count(self, case: str, call: model.PhoneCall, *, asked: bool) -> None:
-        """Count a plain call of this case; `asked`: a request of it reached the API."""
+    def count(self, case: str, call: model.PhoneCall) -> None:
+        """Count a plain call of this case."""
         if call.succeeded:
             self.failed.clear()
-        elif call.broke is model.Broke.LATE or not (asked or call.broke is model.Broke.CANCELLED):
+        elif call.status is None and call.broke is not model.Broke.CANCELLED:
             self.failed.append((case, call))
 
     @property
@@ -422,7 +422,7 @@ class CaseRunner:
             asks = model.calls_of(step)
             for ask, call in zip(asks, await asyncio.gather(*map(phone.call, calls)), strict=True):
                 if plain and ask.has_to_succeed and self.tempo is not None:  # before, nothing is said about a run
-                    self.streak.count(case.name, call, asked=self.when_asked(call) is not None)
+                    self.streak.count(case.name, call)
                 yield call
             if isinstance(step, model.SetOrders):
                 plain = not any(order.fault for order in step.orders)
