@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from urllib.request import Request, urlopen
 
@@ -16,13 +17,20 @@ from tests.support import seats
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
+@contextmanager
+def running(folder, *words):
+    """A board that `workbook course board` runs: its page's address."""
+    command = [sys.executable, "-m", "workbook", "course", "board", "--port", "0", *words]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        yield process.stdout.readline().split()[-1]
+        process.terminate()
+
+
 @pytest.fixture
 def room(tmp_path):
-    """A board that `workbook course board` runs: its page's address, and what sends a seat's progress to it."""
-    command = [sys.executable, "-m", "workbook", "course", "board", "--port", "0", "--folder", "copies"]
+    """A board over a folder of copies: its page's address, and what sends a seat's progress to it."""
     (tmp_path / "copies").mkdir()
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
-        address = process.stdout.readline().split()[-1]
+    with running(tmp_path, "--folder", "copies") as address:
         join = json.loads((tmp_path / "board/join.json").read_text())
 
         def send(seat, *args, **exercises):
@@ -31,7 +39,6 @@ def room(tmp_path):
             urlopen(Request(f"{join['address']}seats/{seat}", body, headers, method="PUT")).close()
 
         yield address, send, tmp_path / "copies"
-        process.terminate()
 
 
 @pytest.fixture(autouse=True)
@@ -39,14 +46,20 @@ def _now(monkeypatch):
     monkeypatch.setattr(seats, "ago", lambda minutes: (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat())
 
 
+def test_without_a_folder_the_page_has_the_line_that_a_copy_needs(page, tmp_path):
+    with running(tmp_path) as address:
+        page.goto(address)
+        page.get_by_text("Show the line").click()
+        assert '{"token":' in page.locator("#join").inner_text()
+
+
 def test_a_trainer_sees_who_is_stuck_and_a_raised_hand_within_five_seconds(page, room):
     address, send, copies = room
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(address)
     page.get_by_text("Nobody is here yet").wait_for()
-    page.get_by_text("Show the line").click()
-    assert '{"token":' in page.locator("#join").inner_text()
-    assert "#" not in page.url  # a projector does not show the token
+    assert page.get_by_text("Show the line").is_hidden()  # copies in a folder need no token
+    assert "#" not in page.url  # a projector does not show the trainer's
     assert complaints(page) == []
     send("calm", "03.1", _03_1=seats.work(), _00_1=seats.work(passed=3))
     send("stuck", "03.1", _03_1=seats.work(wrong={"A-CAN-2": 3}))
