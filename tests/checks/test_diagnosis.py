@@ -200,7 +200,7 @@ def test_every_status_of_the_api_leads_to_a_row():
 
 @rows("one", catalogue())
 def test_each_cause_and_each_check_names_its_source(one):
-    for text in (*(cause.cause for cause in one.causes), one.check):
+    for text in filter(None, (*(part for cause in one.causes for part in (cause.cause, cause.check)), one.check)):
         tags = re.findall(r"\b(?:openapi|sdk-a|sdk-b|wallet|seen|inferred|assumed)\b", text.partition("(")[2] or text)
         named = [each for each in RULE_ID.findall(text) if each in KNOWN]
         assert tags or named, text
@@ -322,7 +322,7 @@ def test_a_message_asks_for_what_its_recipient_needs():
     assert "- store id (Adam ID): <please fill in>" in diagnose("row 30").message(row(30))
     for one in catalogue():
         assert one.check
-        assert set(one.owners) <= {"you", "operator", "wallet provider", "scheme", "nobody"}
+        assert set(one.owners) <= {"you", "operator", "wallet provider", "scheme", "issuer", "nobody"}
         assert bool(one.ask) >= bool(set(one.owners) - {"you", "nobody"}), one.number
         assert bool(one.ask) == bool(one.needs) == (one.to in {"operator", "wallet provider"}), one.number
         assert "Platform B" not in one.section or "SHA-256" not in one.needs
@@ -414,6 +414,9 @@ def test_the_command_reads_words_files_and_standard_input(tmp_path, capsys):
     [
         ([], "Which symptom?"),
         (["  "], "The symptom is empty"),
+        (["nofile.txt"], "Cannot read 'nofile.txt'"),
+        (["."], "Cannot read '.'"),
+        (["/dev/null"], "Cannot read '/dev/null'"),
         (["--reproduce", "1000"], f"from 1 to {len(catalogue())}"),
         (["--reproduce", "22"], "cannot be played"),
     ],

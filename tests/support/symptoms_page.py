@@ -11,8 +11,8 @@ a rule of the interface document (`workbook rules ID` prints it), or, where the 
 be so; that its breach looks like this symptom is assumed, unless a source says it. The last column names the lesson
 that plays it, or says why no software can.
 
-**Whose job** means: *you* (app or back end), the *operator* of the API, the *wallet provider*, or the card *scheme*. A
-message to any of them is yours to write; `workbook diagnose` says to whom.
+**Whose job** means: *you* (app or back end), the *operator* of the API, the *wallet provider*, the card *scheme*, or
+the *issuer*. A message to any of them is yours to write; `workbook diagnose` says to whom.
 
 `workbook diagnose` takes what you see (a code, a sentence, a log) and finds the row; `--reproduce` plays it. A finding
 names its symptom by this number, and `workbook diagnose 13` prints one. In a notebook `wb.diagnose()` is a panel to
@@ -30,7 +30,7 @@ def symptoms_page() -> str:
         rows = [
             (f'<a id="row-{one.number}"></a>{one.number}', cause, one.check.replace("|", "\\|"))
             if cause is one.causes[0]
-            else (str(one.number), cause, "")
+            else (str(one.number), cause, cause.check.replace("|", "\\|"))
             for one in catalogue()
             if one.section == section
             for cause in one.causes

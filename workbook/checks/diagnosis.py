@@ -21,6 +21,8 @@ from typing import Any, Final
 from workbook.base.values import nearest, whole
 from workbook.errors import ParameterError
 
+# The row of one's own back end: a status in a line that speaks for it is not the API's.
+_OWN_BACK_END = 72
 # Characters of a text that is looked at.
 LARGEST_LOG = 16 * 1_048_576
 # Rows that are shown.
@@ -48,12 +50,19 @@ STEPS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One cause of a symptom: both in words, who has to act, and the lessons that play it."""
+    """One cause of a symptom: both in words, who has to act, and the lessons that play it.
+
+    Attributes:
+        line: a pattern of the line that tells it from the row's other causes.
+        check: how to make sure of it; empty where the row's check does.
+    """
 
     symptom: str
     cause: str
     owner: tuple[str, ...]
     see: str
+    line: str = ""
+    check: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +108,7 @@ class CatalogueRow:
         status: HTTP statuses of the API.
         codes: statuses of the wallet on platform A.
         instead_of: rows whose evidence is worthless beside evidence for this one.
+        unless: patterns of what a person says who does not have this; evidence stands all the same.
         words: how people write it; searched beside its causes and its check.
         ask: what to ask the party that has to act; empty where that is you.
         to: who gets that message; you write it.
@@ -117,6 +127,7 @@ class CatalogueRow:
     status: tuple[int, ...] = ()
     codes: tuple[int, ...] = ()
     instead_of: tuple[int, ...] = ()
+    unless: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     ask: str = ""
     to: str = ""
@@ -133,6 +144,16 @@ class CatalogueRow:
     def owners(self) -> tuple[str, ...]:
         """Who may have to act."""
         return tuple(dict.fromkeys(owner for cause in self.causes for owner in cause.owner))
+
+    def narrowed(self, line: str) -> "CatalogueRow":
+        """The row with the cause alone that a line of small letters tells; the whole row where it tells none."""
+        told = (cause for cause in self.causes if cause.line and re.search(cause.line, line))
+        cause = next(told, None)
+        if cause is None:
+            return self
+        ask = "" if {*cause.owner} <= {"you", "nobody"} else self.ask
+        sign = _plain(cause.symptom)
+        return replace(self, causes=(cause,), check=cause.check or self.check, sign=sign, ask=ask, play=())
 
 
 @cache
@@ -247,7 +268,7 @@ class Diagnosis:
         first = self.proven[0]
         if not first.line:
             return "This is the row that you asked for."
-        says = f"line {first.line} says {first.evidence!r}"
+        says = f"line {first.line} says '{first.evidence}'"
         if first.is_certain and len(self.proven) == 1:
             return f"This is it: {says}."
         speaks = "That is" if first.is_certain else "That proves nothing, and it speaks for"
@@ -326,14 +347,16 @@ def diagnose(text: str) -> Diagnosis:
         return Diagnosis((Likely(row(int(named[1])), 0, "you asked for it", is_certain=True),))
     mentions, is_ours = _index().search(text)
     by_words = sorted(mentions, key=lambda number: -mentions[number].weight)
+    is_log = text.count("\n") >= MOST_LINES
+    said = "" if is_log else text.lower()
+    denied = {one.number for one in catalogue() if any(re.search(pattern, said) for pattern in one.unless)}
     proven = _join(_read_evidence(text, is_ours=is_ours), by_words)
     known = {one.row.number for one in proven}
     searched = [
         Likely(row(number), 0, ", ".join(mentions[number].words[:6]), is_searched=True)
         for number in by_words
-        if number not in known and mentions[number].weight > mentions[by_words[0]].weight / 3
+        if number not in known | denied and mentions[number].weight > mentions[by_words[0]].weight / 3
     ]
-    is_log = text.count("\n") >= MOST_LINES
     decides = bool(proven) and (is_log or proven[0].is_certain)
     likely = proven if decides else [*proven, *searched]
     return Diagnosis(tuple(likely[:MOST_SHOWN]), _read_values(text), _advise_collecting(text))
@@ -373,7 +396,8 @@ class _Lines:
         """The row, for which what stands at a position of the small letters speaks."""
         line = self.each[self.lowered.count("\n", 0, position)]
         column = position - self.lowered.rfind("\n", 0, position) - 1
-        return Likely(found, self.numbers[line], f"{_quote(line, column)}{means}", is_certain=is_certain)
+        narrowed = found.narrowed(line.lower())
+        return Likely(narrowed, self.numbers[line], f"{_quote(line, column)}{means}", is_certain=is_certain)
 
 
 def _read_evidence(text: str, *, is_ours: bool = True) -> Iterator[Likely]:
@@ -451,6 +475,7 @@ def _read_statuses(lines: _Lines) -> dict[int, tuple[int, bool]]:
     api: dict[int, int] = {}
     nameless: dict[int, int] = {}
     others: set[int] = set()
+    own = row(_OWN_BACK_END).signs
     for match in re.finditer(r"\b[45]\d\d\b(?! ?ms\b)", lines.lowered):
         status, position = int(match[0]), match.start()
         if status in api:
@@ -458,7 +483,7 @@ def _read_statuses(lines: _Lines) -> dict[int, tuple[int, bool]]:
         line = lines.line_of(position)
         before = lines.lowered[max(0, position - 40) : position].rpartition("\n")[2]
         is_api = _API.search(line) is not None
-        if _OTHER_HOST.search(line) and not is_api:
+        if not is_api and (_OTHER_HOST.search(line) or any(sign.find(line) >= 0 for sign in own)):
             others.add(status)
         elif _STATUS.search(before) and (before.strip(" -*>") or _ALONE.fullmatch(line)):
             (api if is_api else nameless).setdefault(status, position)
@@ -503,14 +528,18 @@ def _quote(line: str, column: int = 0) -> str:
     """At most 100 characters of a line, around a column, without what may be opaque data, a key or a card's id."""
     masked = _SECRET.sub(lambda match: f"{match[1] or ''}[{len(match[2] or match[3])} characters]", line)
     begin = line.rfind(" ", 0, max(0, column - 40)) + 1 if len(masked) > 100 and masked == line else 0
-    return f"{'…' if begin else ''}{masked[begin : begin + 100]}"
+    end = "…" if len(masked) > begin + 100 else ""
+    return f"{'…' if begin else ''}{masked[begin : begin + 100]}{end}"
 
 
 # A value of a secret field, or base64 with capitals, small letters and digits, which no name in code has so many of.
 _SECRET = re.compile(
-    r"((?:sdk_?(?:in|out)put|activationData|encryptedPassData|ephemeralPublicKey|x-api-key|authorization|cookie|clientKey)"
-    r"[\"']?\s*[:=]\s*[\"']?(?:Bearer |Basic )?)((?!null|nil|none|undefined|empty|missing)[^\s\"',}&]{6,})"
-    r"|((?=[a-z+/]*\d)\b[a-z0-9+/]{28,}={0,2}|\bPI[0-9A-Z]{23}\b)",
+    r"((?:sdk_?(?:in|out)put|activationData|encryptedPassData|ephemeralPublicKey|x-api-key|authorization|cookie|clientKey"
+    r"|header value)[\"']?(?:\s*[:=]\s*| value: | b?(?=[\"']))b?[\"']?(?:Bearer |Basic )?)"
+    r"((?!null|nil|none|undefined|empty|missing)[^\s\"',}&]{6,})"
+    # behind a slash, or with a host in front, it is a path
+    r"|(\b(?<!/)(?!(?-i:[a-z]{3,})?/)(?=[a-z+/]*\d)[a-z0-9+/]{28,}={0,2}|\bPI[0-9A-Z]{23}\b"
+    r"|[^\s\"']{6,}(?=[\"']? is (?:not a|an) (?:legal|invalid) ))",
     re.IGNORECASE,
 )
 
@@ -531,7 +560,7 @@ def row_of(rule: str, text: str) -> CatalogueRow | None:
         rule: the id of the rule that the finding rests on.
         text: what it says happened.
     """
-    likely = [one.row for one in _join(_read_evidence(text[:2_000].replace("\n", " ")), ())]
+    likely = [row(one.row.number) for one in _join(_read_evidence(text[:2_000].replace("\n", " ")), ())]
     resting = [one for one in catalogue() if rule in one.rules]
     named = likely if rule.startswith("GAP-") else resting or likely
     return next((one for one in likely if one in resting), None) or next(iter(named), None)
