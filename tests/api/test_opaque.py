@@ -61,6 +61,16 @@ LAYER_CASES = [
     ("quoted", f'\\"{B64}\\"'),
     ("decoded-once-too-often", JSON),
     ("decoded-once-too-often", JSON.decode()),
+    ("printed", "{length = 812, bytes = 0x82b70eee 7f1a5039 ... bc35e1a5 }"),
+    ("printed", "<5d34bb34 1970d779 0cd7>"),
+    ("printed", "<Buffer 7b 22 61 ... 12 more bytes>"),
+    ("printed", "812 bytes"),
+    ("printed", f'Optional("{B64}")'),
+    ("printed", "Optional(812 bytes)"),
+    ("printed", f"b'{B64}'"),
+    ("printed", "[B@1f2e3d"),
+    ("printed", "[object Object]"),
+    ("printed", "123, 34, 99, -101, 114"),
     ("line-breaks", "YWJj\nYWJj"),
     ("line-breaks", "YWJj\\nYWJj"),
     ("url-safe", "YW-_"),
@@ -225,6 +235,7 @@ def test_a_serial_that_the_simulator_would_not_write_is_not_described(serial):
         ("empty", "The value is empty."),
         ("quoted", "quotes around it"),
         ("decoded-once-too-often", "This is decoded data, not base64 text."),
+        ("printed", "lost in the program that wrote it, such as the app, and not on the way"),
         ("line-breaks", "wrapped into lines"),
         ("url-safe", "url-safe alphabet (- and _)"),
         ("alphabet", "characters that base64 does not have"),
@@ -237,4 +248,4 @@ def test_a_serial_that_the_simulator_would_not_write_is_not_described(serial):
 def test_each_wrong_layer_is_told_with_what_to_do(layer, words):
     assert words in LAYERS[layer]
     assert re.fullmatch(r"[A-Z].*\.", LAYERS[layer])
-    assert len(LAYERS) == 11
+    assert len(LAYERS) == 12

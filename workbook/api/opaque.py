@@ -166,6 +166,10 @@ LAYERS: Mapping[str, str] = {
     "empty": "The value is empty. Treat that as a failure and ask the API again; never hand it to the SDK.",
     "quoted": "The value still has JSON's quotes around it. Parse the JSON and take the string itself.",
     "decoded-once-too-often": "This is decoded data, not base64 text. Relay the string as it came.",
+    "printed": (
+        "This is what a log prints of a value, not the value: it was lost in the program that wrote it, such as the "
+        "app, and not on the way. Encode the bytes with base64 there, and unwrap an optional."
+    ),
     "line-breaks": "The base64 text is wrapped into lines. Encode without line breaks.",
     "url-safe": "The url-safe alphabet (- and _) is used. Encode with the standard alphabet (+ and /).",
     "alphabet": "There are characters that base64 does not have. Look for blanks and percent escapes.",
@@ -225,6 +229,14 @@ def _quoted(text: str) -> bool:
     return any(bare.startswith(quote) and bare.endswith(quote) for quote in ('"', "'", '\\"'))
 
 
+# What programs print of bytes and of an optional value: some cut the bytes off.
+_PRINTED = re.compile(
+    r"\{ ?length = \d+, bytes = 0x.*|<[0-9a-f]{1,8}( [0-9a-f]{1,8})*>|<Buffer( [0-9a-f]{2})+.*>|\d+ bytes"
+    r"|Optional[(\[].*[)\]]|\[B@[0-9a-f]+|b'.*'|\[object \w+\]|\[?(-?\d{1,3}, ?){3,}.*",
+    re.DOTALL,
+)
+
+
 def _is_standard(text: str) -> bool:
     return re.match(r"[A-Za-z0-9+/=]*\Z", text) is not None
 
@@ -240,6 +252,7 @@ _TESTS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("empty", lambda text: not text.strip()),
     ("quoted", _quoted),
     ("decoded-once-too-often", lambda text: json_object(text) is not None),
+    ("printed", lambda text: _PRINTED.fullmatch(text.strip()) is not None),
     ("line-breaks", lambda text: "\n" in text or "\r" in text or "\\n" in text),
     ("url-safe", lambda text: not _is_standard(text) and re.match(r"[A-Za-z0-9_=-]*\Z", text) is not None),
     ("alphabet", lambda text: not _is_standard(text)),

@@ -116,6 +116,7 @@ CARRIED = {
                         "\ufeff" + json.dumps({"sdkInput": VALUE}), b64encode(b"\xef\xbb\xbf" + RAW).decode()],
     "blanks": [VALUE + " ", " " + VALUE, VALUE + "\t", VALUE + "\u00a0", VALUE + "\n\n",
                json.dumps({"sdkInput": VALUE + "\n"})],
+    "printed": [f'Optional("{VALUE}")', f"Optional[{VALUE}]", f"b'{VALUE}'"],
     "alphabet": [text(GET | {"x": "y"}).replace("=", "%3D"), VALUE[:40] + " " + VALUE[40:]],
 }  # fmt: skip
 """What files, logs and forms do to a good value, by the one layer that names it."""

@@ -256,6 +256,8 @@ def _undone(layer: str, text: str) -> bytes | None:
     match layer:
         case "quoted":
             undone = text.strip().strip("\\").strip("\"'").rstrip("\\")
+        case "printed":
+            undone = re.sub(r"(?s)Optional[(\[]\"?(.*?)\"?[)\]]\Z|b'(.*)'\Z", r"\1\2", text.strip())
         case "line-breaks":
             undone = re.sub(r"\\r|\\n|\s", "", text)
         case "url-safe":

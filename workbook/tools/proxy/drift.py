@@ -65,6 +65,7 @@ _DAMAGES: Mapping[str, str] = {
     "line-breaks": "wrapped into lines",
     "url-safe": "url-safe alphabet",
     "alphabet": "quoted",
+    "printed": "quoted",
     "padding": "padding trimmed",
     "pad-bits": "one character changed",
     "encoded-twice": "encoded twice",
