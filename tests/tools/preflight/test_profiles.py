@@ -2,6 +2,7 @@
 
 import json
 import plistlib
+import re
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import pytest
@@ -75,6 +76,18 @@ def test_single_profiles_are_found_by_their_id_and_each_missing_one_is_named(tmp
     case = judge("signing.profiles", platform_b, signing=tuple(files))
     assert (case.verdict, "a development profile" in case.misses[0].observed) == (Verdict.NOTE, True)
     assert judge("signing.profiles", platform_b).verdict is Verdict.NOT_APPLICABLE
+
+
+def test_what_prints_a_profile_is_read_as_the_profile(tmp_path, platform_b, capsys):
+    files = []
+    for bundle_id, right in (("cards", True), ("cards.wallet", True), ("cards.walletui", False)):
+        files.append(tmp_path / f"{bundle_id}.txt")
+        printed = re.search(rb"<\?xml.*</plist>", profile(f"com.issuer.{bundle_id}"), re.DOTALL)[0]
+        files[-1].write_bytes(printed if right else printed.replace(b"payment-pass-provisioning", b"other"))
+    case = judge("signing.profiles", platform_b, signing=tuple(files))
+    assert [(case.verdict, miss.place) for miss in case.misses] == [(Verdict.FAIL, "cards.walletui.txt:1")]
+    assert main(["preflight", "allowlist-request", str(platform_b), "--signing", *map(str, files)]) == 1
+    assert "holds no SHA-256" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["a.ipa", "a.mobileprovision", "a.xcarchive", "none.ipa", "cut.ipa"])

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from real_projects import write
 from sample_projects import judge
 
 from workbook.errors import ParameterError
@@ -120,3 +121,50 @@ def test_a_tree_of_too_many_entries_or_bytes_is_refused_before_a_file_is_read(tm
     with pytest.raises(ParameterError, match="too many entries"):
         read_project([links], most_entries=20)
     assert reads == []
+
+
+APP = """
+targets:
+  Bank: {type: application, platform: phoneOS, settings: {PRODUCT_BUNDLE_IDENTIFIER: com.acme.bank}}
+"""
+MARKED = {
+    "in-app": ("Bank/Add.swift", "let page = PKAddPaymentPassViewController(requestConfiguration: c, delegate: self)"),
+    "secure element": ("Bank/Add.m", "[PKAddSecureElementPassViewController new];"),
+    "handler": ("Wallet/Handler.cs", "class Handler : PKIssuerProvisioningExtensionHandler {}"),
+    "bridge of JavaScript": ("package.json", '{"dependencies": {"@any/react-native-wallet": "1.0"}}'),
+    "bridge of Dart": ("pubspec.yaml", "dependencies:\n  any_push_provisioning: ^1.0.0\n"),
+    "package of .NET": ("Bank.csproj", '<PackageReference Include="Any.InAppProvisioning" Version="1.0" />'),
+}
+OTHER = {
+    "pays": ("Bank/Pay.swift", "let page = PKPaymentAuthorizationViewController(paymentRequest: PKPaymentRequest())"),
+    "tickets": ("Bank/Pass.swift", "let page = PKAddPassesViewController(pass: pass)"),
+    "a comment": ("Bank/Pass.swift", "// no PKAddPaymentPassViewController here\nlet page = 1"),
+    "tickets of JavaScript": ("package.json", '{"dependencies": {"react-native-wallet-manager": "1.0"}}'),
+    "its own name": ("package.json", '{"name": "card-provisioning"}'),
+}
+
+
+@pytest.mark.parametrize("kind", MARKED)
+def test_an_app_that_adds_cards_and_lacks_the_entitlement_fails(tmp_path, kind):
+    name, text = MARKED[kind]
+    case = judge("entitlement.provisioning", write(tmp_path, {"project.yml": APP, name: text}))
+    assert (case.verdict, case.misses[0].place) == (Verdict.FAIL, "project.yml:1")
+
+
+@pytest.mark.parametrize("kind", OTHER)
+def test_an_app_that_adds_no_card_is_not_about_provisioning_unless_the_user_says_so(tmp_path, kind):
+    name, text = OTHER[kind]
+    folder = write(tmp_path, {"project.yml": APP, name: text})
+    assert judge("entitlement.provisioning", folder).verdict is Verdict.NOT_APPLICABLE
+    for said in ({"sdk": "WalletModule"}, {"library": "any:wallet"}):
+        assert judge("entitlement.provisioning", folder, **said).verdict is Verdict.FAIL
+
+
+def test_a_module_without_its_catalogue_is_not_looked_at(tmp_path):
+    script = """android { defaultConfig { applicationId = "com.acme.bank" } }
+dependencies { implementation(libs.%s)
+}
+"""
+    for name, verdict in (("card.provisioning", Verdict.NOT_LOOKED_AT), ("retrofit", Verdict.NOT_APPLICABLE)):
+        folder = write(tmp_path / name, {"build.gradle.kts": script % name})
+        assert judge("gradle.sdk-version", folder).verdict is verdict

@@ -8,7 +8,8 @@ import pytest
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.tools.commands.cli import main
 from workbook.tools.harness.model import Verdict
-from workbook.tools.preflight.project import LARGEST_FILE
+from workbook.tools.preflight.gradle import read_build
+from workbook.tools.preflight.project import LARGEST_FILE, read_project
 from workbook.tools.preflight.run import Preflight, preflight
 from workbook.tools.preflight.signing import normalise, read_certificates, read_signed
 
@@ -169,3 +170,34 @@ def test_an_archive_of_many_large_lists_is_refused(tmp_path):
             file.writestr(f"Payload/A{number}.app/Info.plist", bytes(LARGEST_FILE))
     with pytest.raises(ConfigurationError, match=r"its property lists have more than [\d,]+ bytes"):
         [*read_signed(archive)]
+
+
+CHOICES = [
+    'signingConfig = if (System.getenv("CI") != null) signingConfigs.getByName("ci") else debugKey',
+    'if (project.hasProperty("store")) { signingConfig = signingConfigs.getByName("release") }',
+    "signingConfig System.getenv('CI') ? signingConfigs.release : signingConfigs.debug",
+]
+
+
+@pytest.mark.rule("A-ALLOW-4")
+@pytest.mark.parametrize("choice", [*CHOICES, 'signingConfig = signingConfigs.getByName("release")'])
+def test_a_key_that_the_environment_chooses_is_named_unless_each_is_sent(platform_a, tmp_path, capsys, choice):
+    script = platform_a / "app" / "build.gradle.kts"
+    block = f'buildTypes {{ getByName("release") {{\n{choice}\n}}\n'
+    script.write_text(script.read_text().replace("buildTypes {", block, 1))
+    line = script.read_text()[: script.read_text().index(choice)].count("\n") + 1
+    report = tmp_path / "report.txt"
+    for prints, said in (([RELEASE], choice in CHOICES), ([RELEASE, DEBUG], False)):
+        report.write_text("".join(f"SHA-256: {one}\n" for one in prints))
+        assert main(["preflight", "allowlist-request", str(platform_a), "--signing", str(report)]) == int(said)
+        assert (f"app/build.gradle.kts:{line} lets the environment choose" in capsys.readouterr().err) is said
+
+
+def test_an_id_that_the_environment_may_set_has_its_default(platform_a):
+    script = platform_a / "app" / "build.gradle.kts"
+    text = script.read_text()
+    assert 'applicationId = "com.issuer.cards"' in text
+    for call in ('System.getenv("ID") ?: "com.issuer.default"', 'findProperty("id") ?: "com.issuer.default"'):
+        script.write_text(text.replace('"com.issuer.cards"', call))
+        ids = {variant.application_id for variant in read_build(read_project([platform_a])).variants}
+        assert "com.issuer.default" in ids, call

@@ -13,6 +13,7 @@ LIST = """<?xml version="1.0"?><plist version="1.0"><dict><key>NSExtension</key>
 <key>NSExtensionPointIdentifier</key><string>com.platform.kit.{}</string>
 <key>NSExtensionPrincipalClass</key><string>$(PRODUCT_MODULE_NAME).{}</string></dict></dict></plist>
 """
+RIGHTS = "<plist><dict><key>com.platform.payment-pass-provisioning</key><true/></dict></plist>"
 HANDLER = "class ExtensionHandler: IssuerProvisioningExtensionHandler { }\n"
 AUTHORIZATION = "class AuthorizationProvider: IssuerProvisioningExtensionAuthorizationProviding { }\n"
 TARGET = """module.exports = config => ({{ // of the tool
@@ -98,7 +99,11 @@ def test_a_description_that_is_literal_is_judged_as_a_project_file_is(tmp_path, 
         ("expo", "entitlement.app-group", "targets/wallet/expo-target.config.js", '["group.com.acme"]', "config.groups",
          Verdict.NOT_LOOKED_AT),
         ("expo", "plist.bundle-id", UI, "'com.acme.bank.ui'", "'com.acme.ui'", Verdict.FAIL),
-        ("expo", "plist.bundle-id", UI, "'com.acme.bank.ui'", "process.env.ID ?? 'com.acme.ui'", Verdict.NOT_LOOKED_AT),
+        ("expo", "plist.bundle-id", UI, "'com.acme.bank.ui'", "process.env.ID", Verdict.NOT_LOOKED_AT),
+        ("expo", "plist.bundle-id", UI, "'com.acme.bank.ui'", "process.env.ID ?? 'com.acme.ui'", Verdict.FAIL),
+        ("expo", "plist.bundle-id", UI, "'com.acme.bank.ui'", "dev ? 'com.acme.ui' : '.ui'", Verdict.PASS),
+        ("expo", "entitlement.provisioning", UI, "provisioning': true", "provisioning': isLive ? true : false",
+         Verdict.NOT_LOOKED_AT),
         ("expo", "build.deployment-target", UI, '"15.1"', '"13.0"', Verdict.NOTE),
         ("expo", "build.deployment-target", "app.json", '"15.1"', "null", Verdict.NOT_LOOKED_AT),
         ("xcodegen", "entitlement.provisioning", YML, "properties: *rights", "properties: {}", Verdict.FAIL),
@@ -109,6 +114,10 @@ def test_a_description_that_is_literal_is_judged_as_a_project_file_is(tmp_path, 
          "    info: {path: Bank/Info.plist}\n    settings: {PRODUCT_BUNDLE_IDENTIFIER: com.acme.bank}\n", Verdict.PASS),
         ("xcodegen", "plist.bundle-id", YML, "bank.${target_name}", "${target_name}", Verdict.FAIL),
         ("xcodegen", "plist.bundle-id", YML, "bank.${target_name}", "bank.${FLAVOR}", Verdict.NOT_LOOKED_AT),
+        ("xcodegen", "plist.bundle-id", YML, "com.acme.bank.${target_name}", "com.acme.$(FLAVOR:default=bank).ui",
+         Verdict.PASS),
+        ("xcodegen", "plist.bundle-id", YML, "com.acme.bank.${target_name}", "com.acme.$(FLAVOR:default=other).ui",
+         Verdict.FAIL),
         ("xcodegen", "plist.identifier", YML, "kit.issuer", "issuer", Verdict.FAIL),
         ("xcodegen", "entitlement.provisioning", YML, "WalletUI:\n    type: app-extension\n",
          "WalletUI:\n    type: app-extension\n    templates: [Extension]\n", Verdict.PASS),
@@ -194,6 +203,8 @@ def test_a_strange_description_is_read_without_an_error(tmp_path, text):
          {"...": "$(computed)", "a": "x"}),
         ("export default { a: [1, 'b', c], /* no */ d: `e`, f() { return 1 }, g: h({ i: 1 }), j: -1.5 } as Config;",
          {"a": [1, "b", "$(computed)"], "d": "$(computed)", "f": "$(computed)", "g": "$(computed)", "j": -1.5}),
+        ("export default { a: x ? 'b' : 'c', d: e || 'f', g: y ? { h: 1 } : 'i', j: z ? true : false, k: l ?? m }",
+         {"a": "c", "d": "f", "g": "i", "j": "$(computed)", "k": "$(computed)"}),
         ('{"a": {"b": null}}', {"a": {"b": None}}),
         ("module.exports = require('./other')", None),
         ("{", None),
@@ -203,3 +214,49 @@ def test_a_strange_description_is_read_without_an_error(tmp_path, text):
 )  # fmt: skip
 def test_a_module_of_javascript_is_read_as_far_as_it_is_literal(text, value):
     assert read_javascript(text) == value
+
+
+CONFIG = """<?xml version='1.0'?><widget id="com.acme.bank" phone-CFBundleIdentifier="com.acme.bank.b" version="1.0">
+<name>Bank</name><plugin name="acme-card-provisioning" spec="1.0" /><platform name="phone">
+<config-file target="*/Entitlements-Debug.plist" parent="com.platform.payment-pass-provisioning"><true/></config-file>
+<config-file target="*/Entitlements-Release.plist" parent="{}"><true/></config-file>
+</platform></widget>
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        (CONFIG.format("com.platform.payment-pass-provisioning"), Verdict.NOT_LOOKED_AT),
+        (CONFIG.format("com.platform.application-groups"), Verdict.FAIL),
+        (CONFIG.format("com.platform.payment-pass-provisioning").replace("<true/>", "<false/>"), Verdict.FAIL),
+        (CONFIG.format("x").replace("payment-pass-provisioning", "other"), Verdict.NOT_LOOKED_AT),
+    ],
+)
+def test_the_entitlements_of_cordova_are_judged_and_what_its_plugins_add_is_not(tmp_path, text, verdict):
+    folder = write(tmp_path, {"config.xml": text})
+    case = judge("entitlement.provisioning", folder)
+    assert case.verdict is verdict
+    assert {miss.file for miss in case.misses} <= {"config.xml"}
+    assert verdict is Verdict.FAIL or "run `cordova prepare`" in case.why
+    targets = read_targets(read_project([folder])).all
+    assert {target.bundle_id for target in targets} == {"com.acme.bank.b"}
+
+
+def test_an_app_that_may_provision_in_one_configuration_has_to_in_each(tmp_path):
+    files = {"App/Good.entitlements": RIGHTS, "App/Bare.entitlements": "<plist><dict></dict></plist>"}
+    for name, verdict in (("Good", Verdict.PASS), ("Bare", Verdict.FAIL)):
+        yml = f"""
+targets:
+  Bank:
+    type: application
+    platform: phoneOS
+    settings:
+      base: {{PRODUCT_BUNDLE_IDENTIFIER: com.acme.bank}}
+      configs:
+        Debug: {{CODE_SIGN_ENTITLEMENTS: App/Good.entitlements}}
+        Release: {{CODE_SIGN_ENTITLEMENTS: App/{name}.entitlements}}
+"""
+        assert (
+            judge("entitlement.provisioning", write(tmp_path / name, {**files, "project.yml": yml})).verdict is verdict
+        )

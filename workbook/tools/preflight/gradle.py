@@ -304,7 +304,8 @@ class Module:
                 version = self._named(entry.words[-1])
             yield f"{self.resolve(group) or group}:{name}", version
         for word in entry.words[1:]:
-            yield from self.catalog.get(_dotted(word), ())
+            is_alias = word.startswith("libs.")  # of a catalogue that may be outside of the folder
+            yield from self.catalog.get(_dotted(word), ((word.replace(".", "-"), ""),) if is_alias else ())
 
     def level(self, *names: str) -> tuple[int, int] | None:
         """A number of the main configuration, such as minSdk, and its line; None where the script does not say it."""
@@ -387,6 +388,17 @@ class Module:
                 if entry not in read and (is_id or ("productFlavors" in parts and (entry.block or NAMING & parts))):
                     yield f"{place}{entry.line} sets an id or makes a flavour by its code: see that it is listed"
 
+    def key_choices(self) -> Iterator[str]:
+        """A sentence for the first line by which the environment chooses the signing key."""
+        keys = ("signingConfig", "storeFile")
+        chosen = re.compile(r"\bif\b|getenv|environmentVariable|(has|find)Property")
+        for entry in self.root.all_below():
+            is_choice = entry.words[0] == "if" and any(entry.below(*keys))
+            if is_choice or (entry.name in keys and chosen.search(" ".join(entry.words[1:]))):
+                place = f"{self.file.name}:{entry.line} lets the environment choose the signing key"
+                yield f"{place}: a certificate that this request does not have may sign, too. Name each with --signing"
+                return
+
     def filters(self) -> Iterator[str]:
         """A sentence for each filter that may switch variants off."""
         names = {variant.name for variant in self.variants()}
@@ -414,6 +426,8 @@ def _set_to(statements: Iterable[Statement], name: str) -> str:
             return "${}"
         if entry.name == name and entry.value != "null":
             literal = entry.strings[0] if len(entry.words) == 1 and len(entry.strings) == 1 else ""
+            if len(entry.strings) == 2 and re.search("getenv|[pP]roperty|[vV]ariable", "".join(entry.words[1:2])):
+                literal = entry.strings[1]  # what it is where the environment sets nothing
             return literal or (f"${{{entry.value}}}" if len(entry.words) == 2 and not entry.strings else "${}")
     return ""
 

@@ -91,8 +91,14 @@ def _read_value(tokens: deque[str]) -> Any:
         value = _unquote(token) if token[0] in "\"'" else json.loads(token)
     depth = 0
     while tokens and (depth or tokens[0] not in {",", "}", "]", ")", ";"}):  # an operator behind it, or a call
-        depth += {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, ")": -1}.get(tokens.popleft(), 0)
-        value = COMPUTED
+        sign, value = tokens.popleft(), COMPUTED
+        depth += {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, ")": -1}.get(sign, 0)
+        is_doubled = sign in {"|", "?"} and tokens[0] == sign
+        if not depth and (sign == ":" or is_doubled):  # `a ? b : c`, `a || c`, `a ?? c`
+            if is_doubled:
+                tokens.popleft()
+            default = _read_value(tokens)
+            return default if isinstance(default, str) else COMPUTED  # a text, where the environment sets nothing
     return value
 
 

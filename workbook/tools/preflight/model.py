@@ -39,6 +39,7 @@ class ProjectA:
         sdk: every dependency on the SDK.
         library: every dependency on the wallet provider's private library.
         java: the sources about provisioning that no grammar here reads.
+        is_marked: whether the user, or what the project calls or depends on, says that it adds cards.
     """
 
     build: Build = field(default_factory=Build)
@@ -46,11 +47,12 @@ class ProjectA:
     sdk: tuple[Dependency, ...] = ()
     library: tuple[Dependency, ...] = ()
     java: tuple[File, ...] = ()
+    is_marked: bool = False
 
     @property
     def is_there(self) -> bool:
         """Whether anything here is about provisioning."""
-        return bool(self.sdk or self.library or self.kotlin.about or self.java)
+        return bool(self.sdk or self.library or self.kotlin.about or self.java or self.is_marked)
 
     @property
     def version(self) -> tuple[int, ...]:
@@ -96,12 +98,14 @@ class ProjectB:
         packages: the SDK's package, wherever a version of it is pinned.
         swift: the sources.
         others: the sources about provisioning that no grammar here reads.
+        is_marked: as of platform A.
     """
 
     targets: Targets = field(default_factory=Targets)
     packages: tuple[Package, ...] = ()
     swift: Sources = field(default_factory=lambda: Sources((), ()))
     others: tuple[File, ...] = ()
+    is_marked: bool = False
 
     @property
     def version(self) -> tuple[int, ...]:
@@ -145,8 +149,8 @@ class ProjectB:
     @property
     def is_there(self) -> bool:
         """Whether anything here is about provisioning."""
-        entitled = any(target.may_provision for target in self.targets.all)
-        return bool(self.targets.extensions or self.swift.about or self.others or self.targets.generating) or entitled
+        is_about = self.targets.provisioning or self.swift.about or self.others or self.targets.generating
+        return bool(is_about) or (self.is_marked and bool(self.targets.all))
 
 
 class Setting(NamedTuple):

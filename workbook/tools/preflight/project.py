@@ -615,6 +615,24 @@ def about_provisioning(files: Iterable[File]) -> list[File]:
     return [file for file in files if file.mentions(*words) and names.search(file.content)]
 
 
+# Who adds cards without a class of the SDK: platform, files, and what they name of a wallet's library or of a bridge to
+# one. What only pays, or adds tickets, has other names.
+_PACKAGE = r'(?:push|card|wallet|issuer|in[-_]?app)[-_.]?provisioning|native-wallet(?=")|rego-googlepay|apple-wallet'
+_BRIDGE = rf'"[^"\n]*(?:{_PACKAGE})[^"\n]*"\s*:|^ +\w*(?:{_PACKAGE})\w*:|(?:name|Include)="[^"\n]*(?:{_PACKAGE})'
+MARKS = (
+    ("B", ("*.swift", "*.m", "*.mm", "*.cs"), r"\bPK(?:AddPaymentPass|AddSecureElementPass|IssuerProvisioning)"),
+    ("A", ("*.kt", "*.java", "*.cs"), r"\bTapAndPay(?:Client)?\b"),
+    ("AB", ("package.json", "pubspec.yaml", "config.xml", "*.csproj"), _BRIDGE),
+)
+
+
+def is_marked(project: Project, platform: str) -> bool:
+    """Whether a file says that cards are added on this platform, A or B, as in `MARKS`."""
+    marks = ((project.named(*names), mark.encode()) for platforms, names, mark in MARKS if platform in platforms)
+    files = ((file, mark) for named, mark in marks for file in named if not file.is_test)
+    return any(any(file.matches(mark, re.MULTILINE | re.IGNORECASE)) for file, mark in files)
+
+
 def read_sources(project: Project, pattern: str, in_app: Callable[[File], bool] = lambda _file: True) -> Sources:
     """The sources with this pattern, such as `*.swift`, which are no tests, and of which `in_app` says yes."""
     files = tuple(file for file in project.named(pattern) if not file.is_test and in_app(file))

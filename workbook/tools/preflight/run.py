@@ -23,12 +23,19 @@ from workbook.tools.harness.summary import headline
 from workbook.tools.preflight import cases_a, cases_b, cases_text
 from workbook.tools.preflight.gradle import Dependency, read_build, read_lock_files
 from workbook.tools.preflight.model import Facts, Package, PreflightCase, ProjectA, ProjectB, Setting
-from workbook.tools.preflight.project import LARGEST_FILE, Project, about_provisioning, read_project, read_sources
+from workbook.tools.preflight.project import (
+    LARGEST_FILE,
+    Project,
+    about_provisioning,
+    is_marked,
+    read_project,
+    read_sources,
+)
 from workbook.tools.preflight.signing import (
     ARCHIVES,
-    PROFILE,
     SigningCertificate,
     allowlist_request,
+    is_profile,
     read_certificates,
     read_sent,
     read_signed,
@@ -66,8 +73,8 @@ PINS = {
 
 
 NOTHING_HERE = (
-    "Nothing here is about provisioning: no SDK, no extension point, no entitlement. Name the project's folder, and "
-    "the SDK with --sdk if its name is unusual."
+    "Nothing here is about provisioning: no SDK, no extension point, no entitlement, no call of a wallet's library "
+    "that adds cards. Name the project's folder, and the SDK with --sdk if its name is unusual."
 )
 
 
@@ -106,12 +113,13 @@ def read_facts(run: Preflight) -> Facts:
     # how the SDK and the private library are recognised where the user names neither
     sdk = re.escape(run.sdk) or r"card-?provisioning"
     library = re.escape(run.library) or r"tap-?and-?pay|push-?provisioning-?(library|client)"
+    is_named = bool(run.sdk or run.library)
     certificates, signed = read_signing(run.signing, run.machine)
     environment = None if run.environment is None else read_environment(run.environment)
     return Facts(
         project=project,
-        a=_platform_a(project, sdk, library),
-        b=read_platform_b(project, run.sdk),
+        a=_platform_a(project, sdk, library, is_named=is_named),
+        b=read_platform_b(project, run.sdk, is_named=is_named),
         certificates=tuple(certificates),
         signed=tuple(signed),
         sent=None if run.sent is None else read_sent(run.sent),
@@ -121,7 +129,7 @@ def read_facts(run: Preflight) -> Facts:
     )
 
 
-def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
+def _platform_a(project: Project, sdk: str, library: str, *, is_named: bool) -> ProjectA:
     build = read_build(project)
     others = (file for file in project.named("*.java", "*.cs") if file.name.endswith(".java") or file.is_of_a)
     java = (file for file in others if not file.is_test and not build.is_of_server(file))
@@ -137,15 +145,23 @@ def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
         tuple(entry for entry in like(sdk) if entry not in private),
         private,
         tuple(about_provisioning(java)),
+        bool(build.modules) and (is_named or is_marked(project, "A")),
     )
 
 
-def read_platform_b(project: Project, package: str = "") -> ProjectB:
-    """Read everything; `package` is the name of the SDK's package, empty where the user gives none."""
+def read_platform_b(project: Project, package: str = "", *, is_named: bool = False) -> ProjectB:
+    """Read everything.
+
+    Args:
+        project: its files.
+        package: the name of the SDK's package; empty where the user gives none.
+        is_named: whether the user names a library, so that the project is about provisioning.
+    """
     named = project.named("*.m", "*.mm", "*.cs")
     others = about_provisioning(file for file in named if not file.is_test and not file.is_of_a)
     packages = tuple(_read_packages(project, package))
-    return ProjectB(read_targets(project), packages, read_sources(project, "*.swift"), tuple(others))
+    is_about = is_named or is_marked(project, "B")
+    return ProjectB(read_targets(project), packages, read_sources(project, "*.swift"), tuple(others), is_about)
 
 
 def _read_packages(project: Project, package: str) -> Iterator[Package]:
@@ -165,7 +181,7 @@ def read_signing(paths: Iterable[Path], machine: str) -> tuple[list[SigningCerti
     certificates: list[SigningCertificate] = []
     signed: list[BuildTarget] = []
     for path in paths:
-        if path.suffix in {PROFILE, *ARCHIVES}:
+        if path.suffix in ARCHIVES or is_profile(path):
             signed += read_signed(path)
         else:
             certificates += read_certificates(path, machine)
@@ -268,7 +284,7 @@ def make_request(
         ParameterError: no file says an application id or a bundle id, or there is no fingerprint.
     """
     variants = [(variant.name, variant.application_id) for variant in facts.a.build.variants]
-    targets = [*facts.b.targets.provisioning, *signed]
+    targets = [*(facts.b.targets.embedding if facts.b.is_there else ()), *signed]
     rows = allowlist_request(variants, certificates)
     rows_b, lacking_b = request_platform_b(targets, store_id)
     lacking = [*_lacking_a(facts, certificates), *lacking_b]
@@ -298,6 +314,8 @@ def _lacking_a(facts: Facts, certificates: Sequence[SigningCertificate]) -> Iter
         both += [file.name for file in described if re.search(r"\bpackage[\"']?\s*:", file.text)]
     for name in both:
         yield f"{name} makes an app of platform A, too, and that is not read: add its id by hand"
+    if len({certificate.fingerprint for certificate in certificates}) < 2:
+        yield from (sentence for module in build.apps for sentence in module.key_choices())
     known = {certificate.variant for certificate in certificates}
     identified = [(variant.name, variant.application_id) for variant in build.variants if variant.application_id]
     if unsigned := [f"{name} ({identity})" for name, identity in identified if not {"", name} & known]:

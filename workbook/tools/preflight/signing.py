@@ -11,6 +11,7 @@ renewed may lose it (seen).
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from zipfile import ZipFile
@@ -25,7 +26,8 @@ from workbook.tools.preflight.targets import AUTHORIZATION, ISSUER, BuildTarget,
 MOST_BYTES = 8 * 1_048_576
 ALLOWED = (
     "Name the text of a signing report; of a keystore, of `keytool -list -v -keystore FILE`; of a certificate, of "
-    "`keytool -printcert -file FILE`; of a signed package, of `apksigner verify --print-certs FILE`."
+    "`keytool -printcert -file FILE`; of a signed package, of `apksigner verify --print-certs FILE`. Of platform B, "
+    "name a profile, what `security cms -D -i PROFILE` prints, or an archive."
 )
 
 
@@ -150,6 +152,14 @@ IN_ARCHIVE = re.compile(
 ROLES = {"app": "the app", ISSUER: "the issuer-provisioning extension", AUTHORIZATION: "the authorization UI"}
 
 
+def is_profile(path: Path) -> bool:
+    """Whether a file is a provisioning profile, or what `security cms -D` prints of one."""
+    with suppress(OSError):
+        is_file = path.suffix not in ARCHIVES and path.is_file()
+        return path.suffix == PROFILE or (is_file and b"<key>Entitlements</key>" in read_regular(path, LARGEST_FILE))
+    return False
+
+
 def read_signed(path: Path) -> Iterator[BuildTarget]:
     """A target for each app and extension in an archive, or for a single profile; its entitlements are the profile's.
 
@@ -157,7 +167,7 @@ def read_signed(path: Path) -> Iterator[BuildTarget]:
         ConfigurationError: it cannot be read, or holds neither an app nor a profile.
     """
     again = "Name a .mobileprovision, an .ipa or an .xcarchive."
-    if path.suffix == PROFILE:
+    if is_profile(path):
         bundles = {"": {"embedded.mobileprovision": read_named(path, LARGEST_FILE, again)}}
     else:
         bundles = {}

@@ -133,7 +133,8 @@ class BuildTarget:
 def expand(settings: Mapping[str, str], text: str) -> str:
     """A setting with the variables in it replaced, at most eight deep; one that is unknown stays as it is."""
     for _depth in range(8):
-        known = re.sub(r"\$[({](\w+)(?::\w+)?[)}]", lambda match: settings.get(match[1], match[0]), text[:2_000])
+        variable = r"\$[({](\w+)(?::default=([^(){}]*)|:\w+)?[)}]"
+        known = re.sub(variable, lambda match: settings.get(match[1], match[2] or match[0]), text[:2_000])
         if known == text:
             break
         text = known
@@ -182,10 +183,11 @@ class Targets:
     def embedding(self) -> list[BuildTarget]:
         """App and extensions. Of several apps, only those that provision; a single app in any case."""
         apps = self.of("app")
-        of_both = [app for app in apps if app.may_provision or any(is_inside(other, app) for other in self.extensions)]
-        if not of_both and len({app.name for app in apps}) == 1:
-            of_both = apps
-        return [*of_both, *self.extensions]
+        inside = (app for app in apps if any(is_inside(other, app) for other in self.extensions))
+        names = {app.name for app in (*inside, *(app for app in apps if app.may_provision))}
+        if not names and len({app.name for app in apps}) == 1:
+            return [*apps, *self.extensions]
+        return [*(app for app in apps if app.name in names), *self.extensions]
 
     @property
     def provisioning(self) -> list[BuildTarget]:
@@ -215,6 +217,7 @@ def read_targets(project: Project) -> Targets:
         targets += [target for target in reader.read_property_lists() if target.plist_file not in listed]
     # a plugin of Expo may make an extension that no file describes
     is_described = any(target.configuration or (target.product and target.role != "app") for target in targets)
+    targets = targets or [*reader.read_cordova()]
     unique = {(target.name, target.configuration, target.file.name): target for target in targets}
     result = Targets(tuple(unique.values()), tuple(reader.broken))
     return result if is_described else replace(result, generating=_name_generator(project, bool(result.provisioning)))
@@ -412,6 +415,23 @@ class _Reader:
             name, own_list = str(described.get("name", file.path.parent.name)), self.read_list(plist_file)
             yield BuildTarget(name, file, "", "app-extension", settings, own_list, plist_file, rights, file)
 
+    def read_cordova(self) -> Iterator[BuildTarget]:
+        """The app of each `config.xml`, in each configuration whose entitlements it has; a plugin may bring others."""
+        for file in self.project.named("config.xml"):
+            widget = dict(re.findall(r'([\w-]+)="([^"]*)"', "".join(re.findall(r"<widget\b[^>]*>", file.text)[:1])))
+            own = next((text for key, text in widget.items() if key.endswith("CFBundleIdentifier")), "")
+            rights: dict[str, dict[str, Any]] = {}
+            for tag, content in re.findall(r"<(?:config-file|edit-config)\b([^>]*[^/>])>([^<]*<[^>]*>)", file.text):
+                given = dict(re.findall(r'([\w-]+)="([^"]*)"', tag))
+                if kind := re.search(r"Entitlements(?:-(\w+))?\.plist", given.get("target", "")):
+                    rights.setdefault(kind[1] or "", {})[given.get("parent", "")] = "<false" not in content
+            name = "".join(re.findall(r"<name\b[^>]*>([^<]+)", file.text)[:1]) or file.path.parent.name
+            settings = make_settings(own or widget.get("id", ""), "")
+            is_known = any(PROVISIONING.search(key) for listed in rights.values() for key in listed)
+            for configuration in rights or {"": {}}:
+                found = rights[configuration] if is_known else None
+                yield BuildTarget(name, file, configuration, "application", settings, {}, None, found, file)
+
     # Property lists alone, and .NET.
 
     def read_property_lists(self) -> Iterator[BuildTarget]:
@@ -453,7 +473,8 @@ def _read_csproj(file: File) -> dict[str, str]:
         "CodesignTeam": "DEVELOPMENT_TEAM",
     }
     settings: dict[str, str] = {}
-    for tag, condition, text in re.findall(r"<(\w+)([^>]*)>\s*([^<>]+?)\s*</\1>", file.text):
+    found = re.findall(r"<(\w+)([^>]*)>\s*([^<>]+?)\s*</\1>", file.text)
+    for tag, condition, text in sorted(found, key=lambda one: "Condition" in one[1]):  # what holds without one first
         if not re.search("'(android|windows|tizen|mac\\w*)'", condition):
             settings.setdefault(names.get(tag, tag), text)
     return settings
