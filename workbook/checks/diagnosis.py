@@ -487,6 +487,8 @@ def _read_statuses(lines: _Lines) -> dict[int, tuple[int, bool]]:
             others.add(status)
         elif _STATUS.search(before) and (before.strip(" -*>") or _ALONE.fullmatch(line)):
             (api if is_api else nameless).setdefault(status, position)
+    if len(lines.each) <= MOST_LINES and _OTHER_HOST.search(lines.lowered) and not _API.search(lines.lowered):
+        nameless.clear()  # the address stands in a line of its own
     left = {status: (position, False) for status, position in nameless.items() if status not in others}
     return left | {status: (position, True) for status, position in api.items()}
 
