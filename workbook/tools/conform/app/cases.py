@@ -42,15 +42,26 @@ class Do:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """Note what the page shows now, under this name."""
+class OfPage:
+    """A step that waits for what the page is to show, and then notes what it shows, in any case within the patience.
+
+    Attributes:
+        name: of the look.
+        buttons: what the button is to be, one of these; empty where it may be anything.
+        says: whether the page is to have a message.
+    """
 
     name: str
+    buttons: tuple[str, ...] = ()
+    says: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Settle:
-    """Wait until nothing is under way and the page no longer changes."""
+class Until(OfPage):
+    """An expectation: it holds once it is seen. What was there before proves nothing until the page rests."""
+
+
+class Rest(OfPage):
+    """A prohibition: the page is watched until it rests. A button that is shown where it has to be hidden ends that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +76,7 @@ class Hold(OfPlace):
 
 
 class Reached(OfPlace):
-    """Wait until something is held there."""
+    """An expectation: something is held there."""
 
 
 class Outlast(OfPlace):
@@ -96,12 +107,18 @@ class SetPhone:
     facts: Mapping[str, Any]
 
 
-AppStep: TypeAlias = Do | Look | Settle | Hold | Reached | Outlast | Release | Fail | Escape | SetPhone
+AppStep: TypeAlias = Do | Until | Rest | Hold | Reached | Outlast | Release | Fail | Escape | SetPhone
 
 OPEN, TAP, CLOSE, ROTATE, DIE = map(Do, ("openCardPage", "tapAdd", "closeCardPage", "rotate", "processDeath"))
-SETTLE = Settle()
-OPENED = (OPEN, SETTLE, Look("opened"))
-ADDED = (*OPENED, TAP, SETTLE, Look("after"))
+NOT_SHOWN = (HIDDEN, ABSENT)
+NOT_OFFERED = (*NOT_SHOWN, DISABLED)
+OPENED = (OPEN, Until("opened", (SHOWN,)))
+ADDED = (*OPENED, TAP, Until("after", NOT_SHOWN))
+# The same, where something must not be: watched to the end.
+WATCHED = (OPEN, Rest("opened", (SHOWN,)))
+ADDED_WATCHED = (*OPENED, TAP, Rest("after", NOT_SHOWN))
+FAILED_WATCHED = (*OPENED, TAP, Rest("after", (SHOWN,)))
+NOT_OPENED = (OPEN, Rest("opened", NOT_OFFERED))
 
 
 @dataclass(slots=True)
@@ -296,7 +313,8 @@ def one_attempt(seen: AppSeen) -> Iterator[Miss]:
     """One attempt, no more and no fewer; one that the SDK's order does not allow counts as well."""
     refused = sum(sentence.startswith(("start(", "provision(")) for sentence in seen.device.refused)
     if (attempts := len(seen.happened(*ATTEMPTS)) + refused) != 1:
-        yield Miss("1 attempt", f"{attempts} were begun", GUARD)
+        rule = "APP-10" if isinstance(seen.device.variant, VariantB) else "A-BTN-1"
+        yield Miss("1 attempt", f"{attempts} were begun", GUARD, rule=rule)
 
 
 def in_order(seen: AppSeen) -> Iterator[Miss]:
@@ -602,10 +620,10 @@ FOLLOW = "Leave the attempt alone on a rotation, and let the page that is made a
 AGAIN = "Show the button enabled again after any Failure: nothing was added, and only a Success hides it."
 OWN_STATE = "Begin each page with a state of its own: nothing of an earlier page may be on it."
 FAILED_ONCE = all_of(in_order, post_once, button_is("after", SHOWN, todo=AGAIN))
-HELD_POST = (*OPENED, Hold(POST), TAP, Reached(POST), Look("held"))
-NOT_SHOWN = (HIDDEN, ABSENT)
-NOT_OFFERED = (*NOT_SHOWN, DISABLED)
-TRY = (*OPENED, TAP, SETTLE)
+HELD_POST = (*OPENED, Hold(POST), TAP, Reached(POST))
+HELD_WALLET = (*OPENED, Hold(WALLET), TAP, Reached(WALLET))
+DISABLES = (DISABLED, HIDDEN)
+TRY = (*OPENED, TAP)
 
 
 def shared_rows(
@@ -622,36 +640,39 @@ def shared_rows(
     """
     # four attempts, each on a page opened anew: cancelled, failed, without OPC data, and one that adds the card
     told = (
-        *(cancels, *TRY, Look("cancelled"), CLOSE),
-        *(breaks, *TRY, Look("failed"), CLOSE),
-        *(works, Fail(POST, "500"), *TRY, Look("without OPC data"), CLOSE),
-        *(Fail(POST), *TRY, Look("added")),
+        *(cancels, *TRY, Rest("cancelled", (SHOWN,)), CLOSE),
+        *(breaks, *TRY, Rest("failed", (SHOWN,), says=True), CLOSE),
+        *(works, Fail(POST, "500"), *TRY, Rest("without OPC data", (SHOWN,), says=True), CLOSE),
+        *(Fail(POST), *TRY, Rest("added", NOT_SHOWN)),
     )
     return [
-        ("form", "nothing-before-tap", "The page begins no attempt by itself.", begins, OPENED, nothing_before_tap),
-        ("form", "adds-the-card", "A tap adds the card.", adds, ADDED,
+        ("form", "nothing-before-tap", "The page begins no attempt by itself.", begins, WATCHED, nothing_before_tap),
+        ("form", "adds-the-card", "A tap adds the card.", adds, ADDED_WATCHED,
          all_of(in_order, first_of(called_once, in_wallet(0)))),
-        ("concurrency", "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
+        ("concurrency", "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", WATCHED,
          set_up_once),
-        ("recovery", "adds-after-failure", "A tap after a failure adds the card (assumed).", adds,
-         (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), all_of(in_order, in_wallet(0))),
+        ("recovery", "adds-after-failure", "A tap after a failure adds the card (assumed).", "APP-10",
+         (Fail(POST, "500"), *TRY, Until("failed", (SHOWN,)), Fail(POST), TAP, Until("after", NOT_SHOWN)),
+         all_of(in_order, in_wallet(0))),
         ("recovery", "post-not-repeated", "A POST whose connection was cut is not sent again by itself.", "REL-1",
-         (Fail(POST, "connection cut"), *ADDED), post_once),
-        ("secrecy", "no-sdk-input-in-log", "The app's log contains no sdkInput.", "REL-3", ADDED, silent("sdkInput")),
-        ("secrecy", "no-sdk-output-in-log", "The app's log contains no sdkOutput.", "REL-3", ADDED,
+         (Fail(POST, "connection cut"), *FAILED_WATCHED), post_once),
+        ("secrecy", "no-sdk-input-in-log", "The app's log contains no sdkInput.", "REL-3", ADDED_WATCHED,
+         silent("sdkInput")),
+        ("secrecy", "no-sdk-output-in-log", "The app's log contains no sdkOutput.", "REL-3", ADDED_WATCHED,
          silent("sdkOutput")),
-        ("secrecy", "no-session-in-log", "The app's log contains no session.", "REL-4", ADDED, silent("session")),
+        ("secrecy", "no-session-in-log", "The app's log contains no session.", "REL-4", ADDED_WATCHED,
+         silent("session")),
         ("secrecy", "no-value-in-log-after-failure", "The log of a failure contains no sdkOutput.", "REL-3",
-         (Fail(POST, "500"), *ADDED), silent("sdkOutput")),
-        ("secrecy", "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED,
+         (Fail(POST, "500"), *FAILED_WATCHED), silent("sdkOutput")),
+        ("secrecy", "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED_WATCHED,
          own_back_end_only),
         ("isolation", "second-card", "Another card's page adds that card (assumed).", "APP-3",
-         (*OPENED, CLOSE, Hold(GET), Do("openCardPage", 1), Reached(GET), Look("fetching"), Release(GET), SETTLE, TAP,
-          SETTLE),
+         (*OPENED, CLOSE, Hold(GET), Do("openCardPage", 1), Reached(GET), Rest("fetching", NOT_OFFERED), Release(GET),
+          Until("opened", (SHOWN,)), TAP, Until("after", NOT_SHOWN)),
          all_of(in_order, first_of(posts_unchanged, in_wallet(1)),
                 button_is("fetching", *NOT_OFFERED, todo=OWN_STATE))),
         ("faults", "post-never-answered", "A POST without an answer is given up within 20 s (assumed).", "REL-5",
-         (*HELD_POST, Outlast(POST), SETTLE, Look("late"), Release(POST), SETTLE),
+         (*HELD_POST, Outlast(POST), Until("late", (SHOWN,)), Release(POST), Rest("after")),
          all_of(in_order, post_once, button_is("late", SHOWN, todo=LIMIT))),
         ("screen", "cancel-is-no-failure", "A cardholder who cancelled is told of no failure (assumed).", "APP-4", told,
          all_of(in_order, once_added(cancel_is_no_failure)), {"reads": True}),
@@ -661,8 +682,8 @@ def shared_rows(
          all_of(in_order, once_added(nothing_technical)), {"reads": True}),
         # the failed attempt shows whether the adapter hands texts over
         ("screen", "get-failure-told", "A page whose GET failed says so, or offers to try again (assumed).", "APP-9",
-         (Fail(POST, "500"), *TRY, Look("failed"), CLOSE, Fail(POST), Fail(GET, "503"), *OPENED), get_failure_told,
-         {"reads": True}),
+         (Fail(POST, "500"), *TRY, Until("failed", (SHOWN,)), CLOSE, Fail(POST), Fail(GET, "503"), OPEN,
+          Until("opened", says=True)), get_failure_told, {"reads": True}),
     ]  # fmt: skip
 
 
@@ -671,36 +692,39 @@ def fault_cases(nothing: str, after_post: AppJudge, after_get: AppJudge) -> Iter
     for name in WRONG_ANSWERS:
         slug = name.lower().replace(" ", "-")
         says = f"A POST that ends with {name!r} is a failure, and {nothing}."
-        yield app_case("faults", f"post-{slug}", says, "REL-6", (Fail(POST, name), *ADDED), after_post)
+        yield app_case("faults", f"post-{slug}", says, "REL-6", (Fail(POST, name), *FAILED_WATCHED), after_post)
         says = f"A GET that ends with {name!r} is a failure, and offers no button."
-        yield app_case("faults", f"get-{slug}", says, "REL-6", (Fail(GET, name), *OPENED), after_get)
+        yield app_case("faults", f"get-{slug}", says, "REL-6", (Fail(GET, name), *NOT_OPENED), after_get)
 
 
+# Added, and the page is opened once more, where the scheme has not configured the card.
+OFFERED_AGAIN = (SetPhone({"scheme_configured": False}), *TRY, Rest("after"), CLOSE, *WATCHED)
 # After a row's judge comes what the case needs of the app, where it needs something.
 ROWS: list[tuple[Any, ...]] = [
     ("screen", "shown-when-possible", "CanBeProvisioned shows the button.", "A-CAN-1", OPENED,
      button_is("opened", SHOWN, todo=SHOW)),
     ("screen", "hidden-when-in-wallet", "AlreadyExistsInWallet hides the button.", "A-CAN-2",
-     (OPEN, SETTLE, TAP, SETTLE, CLOSE, OPEN, SETTLE, Look("opened")),
+     (*ADDED, CLOSE, *NOT_OPENED),
      once_added(button_is("opened", *NOT_SHOWN, todo=SHOW))),
     ("screen", "not-shown-while-asking", "Before canProvision has answered, no button can be pressed.", "FLOW-2",
-     (Hold(GET), Hold(ASKING), OPEN, Reached(GET), Look("fetching"), Release(GET), Reached(ASKING), SETTLE,
-      Look("asking"), Release(ASKING), SETTLE),
+     (Hold(GET), Hold(ASKING), OPEN, Reached(GET), Rest("fetching", NOT_OFFERED), Release(GET), Reached(ASKING),
+      Rest("asking", NOT_OFFERED), Release(ASKING), Until("opened", (SHOWN,))),
      all_of(*(button_is(look, *NOT_OFFERED, todo=SHOW) for look in ("fetching", "asking")))),
     ("screen", "hidden-without-wallet", "After WalletPayNotSupported no button is offered (assumed).", "APP-1",
-     (SetPhone({"wallet_pay_supported": False}), *OPENED),
+     (SetPhone({"wallet_pay_supported": False}), *NOT_OPENED),
      all_of(in_order, button_is("opened", *NOT_OFFERED, todo=SHOW))),
     ("screen", "hidden-on-invalid-sdk-input", "After InvalidSdkInput no button is offered (assumed).", "APP-1",
-     (SetPhone({"takes_sdk_input": False}), *OPENED),
+     (SetPhone({"takes_sdk_input": False}), *NOT_OPENED),
      all_of(in_order, button_is("opened", *NOT_OFFERED, todo=SHOW))),
-    ("screen", "hidden-after-success", "A card that was added is not offered again (assumed).", "A-CAN-2", ADDED,
+    ("screen", "hidden-after-success", "A card that was added is not offered again (assumed).", "APP-1",
+     ADDED_WATCHED,
      all_of(in_order, once_added(button_is("after", *NOT_SHOWN, todo="Ask canProvision once more after a success.")))),
     ("screen", "offered-while-possible", "CanBeProvisioned shows the button, also for a card that was just added.",
-     "A-CAN-1", (SetPhone({"scheme_configured": False}), *ADDED, CLOSE, *OPENED), once_added(offered_where_asked)),
+     "A-CAN-1", OFFERED_AGAIN, once_added(offered_where_asked)),
     ("form", "one-get-before-create", "create gets the sdkInput of the GET, unchanged.", "API-10", OPENED,
      all_of(CREATED, in_order)),
     ("form", "activity", "The activityProvider returns the activity of this moment (assumed).", "APP-3",
-     (*OPENED, ROTATE, SETTLE, TAP, SETTLE), activity_there),
+     (*OPENED, ROTATE, Rest("rotated", (SHOWN,)), TAP, Until("after", NOT_SHOWN)), activity_there),
     ("fidelity", "output-unchanged", "The POST carries the SDK's sdkOutput, byte for byte, for its card.", "API-7",
      ADDED, output_unchanged),
     ("fidelity", "json-escaped", "What JSON escapes passes unchanged, in the POST and in the answers.", "API-7",
@@ -708,51 +732,54 @@ ROWS: list[tuple[Any, ...]] = [
     ("fidelity", "opc-unchanged", "The SDK gets the POST's sdkInput, byte for byte.", "A-OPC-1", ADDED,
      RECEIVED),
     ("concurrency", "disabled-at-once", "The button is disabled while the back end is asked.", "A-BTN-1",
-     (*HELD_POST, Release(POST), SETTLE), button_is("held", DISABLED, HIDDEN, todo=GUARD)),
+     (*HELD_POST, Rest("held", DISABLES), Release(POST), Until("after", NOT_SHOWN)),
+     button_is("held", *DISABLES, todo=GUARD)),
     ("concurrency", "disabled-in-the-wallet", "The button is disabled while the wallet provisions.", "A-BTN-1",
-     (*OPENED, Hold(WALLET), TAP, Reached(WALLET), Look("held"), Release(WALLET), SETTLE),
-     button_is("held", DISABLED, HIDDEN, todo=GUARD)),
+     (*HELD_WALLET, Rest("held", DISABLES), Release(WALLET), Until("after", NOT_SHOWN)),
+     button_is("held", *DISABLES, todo=GUARD)),
     ("concurrency", "quick-taps", "Five quick taps make one attempt.", "A-BTN-1",
-     (*OPENED, *(TAP,) * 5, SETTLE), one_attempt),
+     (*OPENED, *(TAP,) * 5, Rest("after", NOT_SHOWN)), one_attempt),
     ("concurrency", "taps-during-attempt", "Taps while the attempt runs begin no other.", "A-BTN-1",
-     (*HELD_POST, TAP, TAP, Release(POST), SETTLE), one_attempt),
-    ("recovery", "enabled-after-failure", "After a failure the button can be pressed again (assumed).", "A-BTN-1",
-     (SetPhone({"provision_failure": "InternalError"}), *ADDED), FAILED_ONCE),
+     (*HELD_POST, TAP, TAP, Release(POST), Rest("after", NOT_SHOWN)), one_attempt),
+    ("recovery", "enabled-after-failure", "After a failure the button can be pressed again (assumed).", "APP-10",
+     (SetPhone({"provision_failure": "InternalError"}), *FAILED_WATCHED), FAILED_ONCE),
     ("recovery", "enabled-after-cancel", "After a cancel the button can be pressed again (assumed).",
-     "A-BTN-1", (SetPhone({"provision_failure": CANCELED}), *ADDED), FAILED_ONCE),
+     "APP-10", (SetPhone({"provision_failure": CANCELED}), *FAILED_WATCHED), FAILED_ONCE),
     ("recovery", "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again (assumed).",
-     "A-BTN-1", (Fail(POST, "500"), *ADDED), FAILED_ONCE),
-    ("recovery", "offered-after-get-failure", "A page that is opened again asks again (assumed).", "API-10",
-     (Fail(GET, "503"), OPEN, SETTLE, CLOSE, Fail(GET), *OPENED),
+     "APP-10", (Fail(POST, "500"), *FAILED_WATCHED), FAILED_ONCE),
+    ("recovery", "offered-after-get-failure", "A page that is opened again asks again (assumed).", "REL-7",
+     (Fail(GET, "503"), OPEN, Until("failed", NOT_OFFERED), CLOSE, Fail(GET), *OPENED),
      all_of(in_order, button_is("opened", SHOWN, todo=SHOW))),
     ("recovery", "post-not-repeated-after-503", "A POST that was answered with 503 is not sent again by itself.",
-     "REL-1", (Fail(POST, "503"), *ADDED), post_once),
+     "REL-1", (Fail(POST, "503"), *FAILED_WATCHED), post_once),
     ("life", "rotation", "A rotation leaves the page as it is (assumed).", "APP-2",
-     (*OPENED, ROTATE, SETTLE, Look("after")), all_of(in_order, set_up_once, button_is("after", SHOWN, todo=SHOW))),
+     (*OPENED, ROTATE, Rest("after", (SHOWN,))),
+     all_of(in_order, set_up_once, button_is("after", SHOWN, todo=SHOW))),
     ("life", "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled (assumed).",
-     "A-BTN-1", (*HELD_POST, ROTATE, SETTLE, Look("rotated"), TAP, Release(POST), SETTLE, Look("after")),
-     all_of(in_order, first_of(set_up_once, button_is("rotated", DISABLED, HIDDEN, todo=FOLLOW), one_attempt, post_once,
+     "APP-2", (*HELD_POST, ROTATE, Rest("rotated", DISABLES), TAP, Release(POST), Rest("after", NOT_SHOWN)),
+     all_of(in_order, first_of(set_up_once, button_is("rotated", *NOT_OFFERED, todo=FOLLOW, rule="A-BTN-1"),
+                               button_is("rotated", *DISABLES, todo=FOLLOW), one_attempt, post_once,
                                once_added(button_is("after", *NOT_SHOWN, todo=FOLLOW))))),
     ("life", "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
-     (*OPENED, CLOSE, OPEN, SETTLE, Look("after")),
+     (*OPENED, CLOSE, OPEN, Until("after", (SHOWN,))),
      all_of(in_order, get_each_opening, button_is("after", SHOWN, todo=SHOW))),
     ("life", "closed-during-attempt", "A page that is closed ends its fetchOpc (assumed).", "APP-2",
-     (*HELD_POST, CLOSE, SETTLE, Release(POST), SETTLE), all_of(in_order, post_once, provider_ended)),
+     (*HELD_POST, CLOSE, Rest("closed"), Release(POST), Rest("after")), all_of(in_order, post_once, provider_ended)),
     ("life", "process-death", "After the process has ended, the page works again (assumed).", "APP-2",
-     (*HELD_POST, DIE, Release(POST), OPEN, SETTLE, Look("after")),
+     (*HELD_POST, DIE, Release(POST), OPEN, Rest("after", (SHOWN,))),
      all_of(in_order, post_once, first_of(ended_with_process, button_is("after", SHOWN, todo=SHOW)))),
     ("faults", "get-never-answered", "A GET without an answer is given up within 20 s (assumed).", "REL-5",
-     (Hold(GET), OPEN, Reached(GET), Outlast(GET), Release(GET), SETTLE), all_of(in_order, late_get_unused)),
+     (Hold(GET), OPEN, Reached(GET), Outlast(GET), Release(GET), Rest("opened")), all_of(in_order, late_get_unused)),
     ("form", "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,
      {"variant": A_FROM_0_4_0.name}),
     ("form", "two-steps", "Before 0.4.0 a tap makes createSdkOutput, the POST and provision.", "A-PROV-1", ADDED,
      two_steps, {"variant": A_BEFORE_0_4_0.name}),
     ("screen", "reported", "CanBeProvisioned for a card that was just added is reported.", "A-CAN-6",
-     (SetPhone({"scheme_configured": False}), *ADDED, CLOSE, *OPENED), once_added(reported), {"asks": True}),
+     OFFERED_AGAIN, once_added(reported), {"asks": True}),
     ("screen", "not-reported-when-opened", "CanBeProvisioned for a card that is not in the wallet is no issue.",
-     "A-CAN-6", OPENED, not_reported, {"asks": True}),
+     "A-CAN-6", WATCHED, not_reported, {"asks": True}),
     ("screen", "not-reported-when-added", "A card that was added, and is found in the wallet, is no issue.",
-     "A-CAN-6", ADDED, not_reported, {"asks": True}),
+     "A-CAN-6", ADDED_WATCHED, not_reported, {"asks": True}),
 ]  # fmt: skip
 
 
@@ -773,7 +800,10 @@ def _cases() -> Iterator[AppCase]:
     for name, outcome in CAN_PROVISION_FAILURES.items():
         slug = to_snake(name).replace("_", "-")
         having = [key for key, variant in VARIANTS_A.items() if type(outcome) not in variant.facts.lacks]
-        says, steps = f"After {name} no button is offered (assumed).", (SetPhone({"can_provision": outcome}), *OPENED)
+        says, steps = (
+            f"After {name} no button is offered (assumed).",
+            (SetPhone({"can_provision": outcome}), *NOT_OPENED),
+        )
         only = having[0] if len(having) == 1 else ""
         yield app_case("screen", f"hidden-on-{slug}", says, "APP-1", steps, offers_nothing, variant=only)
 

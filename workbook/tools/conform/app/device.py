@@ -85,6 +85,7 @@ class Device:
         self._numbers, self._turns = count(1), count(1)
         self._made: dict[int, Any] = {}
         self._asked: dict[int, Waiting] = {}
+        self._own: set[int] = set()
         self._calls = 0
 
     @property
@@ -100,6 +101,12 @@ class Device:
             call.end()
         self._asked.clear()
         self._made.clear()
+
+    def follow(self, earlier: Device) -> None:
+        """The same process goes on: what it made on an earlier phone answers for that one."""
+        self._numbers, self._turns, self._made, self._asked = (
+            earlier._numbers, earlier._turns, earlier._made, earlier._asked
+        )  # fmt: skip
 
     def note(self, event: Event) -> None:
         """Put into the trace what is no step of a table."""
@@ -173,12 +180,13 @@ class Device:
     @property
     def busy(self) -> bool:
         """Whether a call is being answered, or the app was asked for something."""
-        return bool(self._calls or self._asked)
+        return bool(self._calls or self._own & self._asked.keys())
 
     def turn_of(self, call: Waiting) -> int:
         """A number under which the app answers what this call asks for."""
         turn = next(self._turns)
         self._asked[turn] = call
+        self._own.add(turn)
         return turn
 
 

@@ -104,6 +104,11 @@ class Arrival:
     session: bool = False
     leaving: asyncio.Event | None = field(default=None, repr=False)
 
+    @property
+    def left(self) -> bool:
+        """Whether the app no longer waits for the answer."""
+        return self.leaving is not None and self.leaving.is_set()
+
 
 class PlayedBackEnd:
     """The back end of one app.
@@ -154,7 +159,7 @@ class PlayedBackEnd:
 
     def left(self, operation: str) -> bool:
         """Whether the app has stopped waiting for every answer of this operation."""
-        return all(arrival.leaving is not None and arrival.leaving.is_set() for arrival in self.came(operation))
+        return all(arrival.left for arrival in self.came(operation))
 
     def came(self, operation: str) -> list[Arrival]:
         """The requests of one operation."""

@@ -27,7 +27,15 @@ from workbook.tools.conform.app.cases_b import APP_CASES_B
 from workbook.tools.conform.app.compiling import build, command, compiled, files_of, missing, missing_swift
 from workbook.tools.conform.app.device import DeviceA
 from workbook.tools.conform.app.phone import Client, PhoneServer
-from workbook.tools.conform.app.stage import TEMPO, AppRun, AppStage, NoAnswerError, PlayedCardholder, conclude_case
+from workbook.tools.conform.app.stage import (
+    LANES,
+    AppRun,
+    AppStage,
+    NoAnswerError,
+    PlayedCardholder,
+    Tempo,
+    conclude_case,
+)
 from workbook.tools.conform.app.wallet import WalletRun
 from workbook.tools.conform.back_end.config import BackEndStart, GetForm, PostForm
 from workbook.tools.conform.back_end.model import SURFACE, BackEndOperation, Surface
@@ -41,6 +49,8 @@ CASES_OF: Mapping[str, Mapping[str, AppCase]] = {"A": c.APP_CASES, "B": APP_CASE
 NAME = "app"
 # Seconds until the app's process has to ask what to do: a build may come first.
 START = 120.0
+# So many cases are worth one more process.
+CASES_OF_A_LANE = 6
 
 
 # `app.toml`: how the app under test is started or compiled, and the routes of the back end that it calls.
@@ -82,7 +92,8 @@ class AppForm(Form):
 
     name: Text = ""
     platform: Annotated[Text, Field(pattern="^[AB]$"), Says('"A" or "B"')] = "A"
-    desk_factor: Annotated[float, Field(ge=1, le=100), Says("a number from 1 to 100")] = 4.0
+    desk_factor: Annotated[float, Field(ge=1, le=100), Says("a number from 1 to 100")] = AppRun().desk
+    patience: Annotated[float, Field(ge=1, le=20), Says("seconds, from 1 to 20")] = AppRun().patience
     start: BackEndStart = BackEndStart()
     kotlin: KotlinForm | None = None
     swift: SwiftForm | None = None
@@ -157,6 +168,8 @@ def of_file(path: Path, run: AppRun) -> AppRun:
         surface=surface,
         platform=form.platform,
         desk=form.desk_factor,
+        patience=form.patience,
+        lanes=LANES if form.kotlin is not None else 1,
         name=form.name,
         file=str(path),
         command=shlex.join(["workbook", "conform", "app", str(path)]),
@@ -203,13 +216,13 @@ def conform_app(run: AppRun, progress: RunProgress | None = None, stopping: Stop
         stopping: handles Ctrl-C until the caller has written the reports; None handles it until the run ends.
     """
     progress = progress or RunProgress()
-    process = WalletRun(run, progress) if run.platform == "B" else _AppProcess(run, progress)
+    process = WalletRun(run, progress) if run.platform == "B" else _AppLanes(run, progress)
     began = monotonic()
     progress.begin(len(run.cases))
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
         stopping.run(process.run_cases)
-    # on platform B several cases run at once, and end in any order; a name may be there twice
+    # several cases run at once, and end in any order; a name may be there twice
     ended = {id(result.case): result for result in process.results}
     results = [ended[id(case)] for case in run.cases if id(case) in ended]
     left = [case for case in run.cases if id(case) not in ended]
@@ -228,15 +241,39 @@ def conform_app(run: AppRun, progress: RunProgress | None = None, stopping: Stop
         trouble=process.trouble,
         program="workbook conform app",
     )
-    return conclude(about, began, results, CASES_OF[run.platform], run, secrets=[process.key, *process.sessions])
+    return conclude(about, began, results, CASES_OF[run.platform], run, secrets=[*process.keys, *process.sessions])
+
+
+class _AppLanes:
+    """The processes of an app, each with a phone of its own, which play its cases at the same time."""
+
+    def __init__(self, run: AppRun, progress: RunProgress) -> None:
+        # a case has its place beforehand: what an earlier case of the process left behind is the same on each run
+        lanes, tempo = min(run.lanes, len(run.cases) // CASES_OF_A_LANE + 1), Tempo(run.patience)
+        self.results: list[CaseResult] = []
+        self.sessions: set[str] = set()
+        runs = [replace(run, cases=run.cases[lane::lanes]) for lane in range(lanes)]
+        self._processes = [_AppProcess(each, progress, tempo, self.results, self.sessions) for each in runs]
+        self.keys = {process.key for process in self._processes}
+
+    @property
+    def trouble(self) -> str:
+        """Why a process did nothing more; empty where each did all that it should."""
+        return next((process.trouble for process in self._processes if process.trouble), "")
+
+    async def run_cases(self) -> None:
+        """Run them all."""
+        await asyncio.gather(*(process.run_cases() for process in self._processes))
 
 
 class _AppProcess:
-    """The process of the app, and the results of its cases so far."""
+    """One process of the app; what came of its cases goes to `results`."""
 
-    def __init__(self, run: AppRun, progress: RunProgress) -> None:
-        self._run, self._progress = run, progress
-        self.results: list[CaseResult] = []
+    def __init__(
+        self, run: AppRun, progress: RunProgress, tempo: Tempo, results: list[CaseResult], sessions: set[str]
+    ) -> None:
+        self._run, self._progress, self._tempo = run, progress, tempo
+        self._results, self._sessions = results, sessions
         # the SDK takes a 200th of its seconds, so that a case takes no longer than the app itself
         self._server = PhoneServer(run.surface, pace=0.005, seed=run.seed)
         self._server.on_hello = self._greet
@@ -245,7 +282,6 @@ class _AppProcess:
         self._cardholder: PlayedCardholder | None = None
         self._given: set[str] = set()
         self.key = self._server.key
-        self.sessions: set[str] = set()
         self.trouble = ""
 
     def _greet(self, client: Client) -> None:
@@ -280,12 +316,12 @@ class _AppProcess:
             self.trouble = str(error)
             return
         for number, case in enumerate(self._run.cases, 1):
-            self.results.append(await self._judge(case, client, cardholder, number))
-            self._progress.ended(self.results[-1])
+            self._results.append(result := await self._judge(case, client, cardholder, number))
+            self._progress.ended(result)
             if self.trouble:
                 break
         cardholder.end()
-        await asyncio.sleep(TEMPO.looks)  # so that the answer leaves before the server stops
+        await asyncio.sleep(self._tempo.looks)  # so that the answer leaves before the server stops
 
     async def _wait_for_app(self) -> tuple[Client, PlayedCardholder]:
         """The app's process, once it asks what to do."""
@@ -295,19 +331,20 @@ class _AppProcess:
                 return self._cardholder.client, self._cardholder
             if self._ended():
                 raise NoAnswerError(f"The app's process did not call conform(...). {self._ended()}")
-            await asyncio.sleep(TEMPO.looks)
+            await asyncio.sleep(self._tempo.looks)
         raise NoAnswerError(f"No app called conform(...) within {START:g} s.")
 
     async def _judge(self, case: c.AppCase, client: Client, cardholder: PlayedCardholder, number: int) -> CaseResult:
         variant = client.device.variant.name
         if case.variant not in ("", variant):
             return CaseResult(case, Verdict.NOT_APPLICABLE, why=f"It is for {case.variant}; the app uses {variant}.")
-        self.sessions.add(session := self._run.session(case))
+        self._sessions.add(session := self._run.session(case))
         fresh = self._server.new(NAME, client.device.variant, number, session=session)
+        fresh.device.follow(client.device)
         client.device, client.back_end, client.prefix = fresh.device, fresh.back_end, fresh.prefix
         began, mark = monotonic(), self._logs.positions()
         try:
-            stage = AppStage(client, cardholder, self._server.url, session)
+            stage = AppStage(client, cardholder, self._server.url, self._tempo, session)
             cardholder.on_slow = stage.let_go
             seen = await stage.play(case)
         except NoAnswerError as error:

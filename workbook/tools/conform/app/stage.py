@@ -43,6 +43,8 @@ class AppRun(CaseOptions[c.AppCase]):
         session: makes the session that the app presents in a case; random by default.
         platform: "A" or "B".
         desk: how many times slower than this machine a phone is taken to be (assumed).
+        patience: seconds within which what is expected has to be seen (assumed).
+        lanes: how many processes of the app play its cases at the same time, on platform A.
         name: of the app, for the report.
         file: the configuration's path; empty where there is none.
     """
@@ -56,6 +58,8 @@ class AppRun(CaseOptions[c.AppCase]):
     session: Callable[[c.AppCase], str] = lambda _case: secrets.token_urlsafe(18)
     platform: str = "A"
     desk: float = 4.0
+    patience: float = 5.0
+    lanes: int = 1
     name: str = "your app"
     file: str = ""
 
@@ -64,27 +68,30 @@ class AppRun(CaseOptions[c.AppCase]):
 PATIENCE = 20.0
 
 
-@dataclass(frozen=True, slots=True)
+# Cases that are played at the same time: nearly all that they do is wait.
+LANES = 4
+
+
+@dataclass(slots=True)
 class Tempo:
-    """How long to wait for an app, in seconds (all assumed).
+    """How long to wait for an app, in seconds; one for each run (all assumed, but the last).
 
     Attributes:
+        patience: for what is expected, since something happened last.
+        least: a page that has not changed for so long rests, unless a change takes this app longer.
         looks: between two looks at the page.
-        quiet: a page that has not changed for so long has settled.
-        starting: the same while the last action has had no effect yet: a cold process is slow to begin.
-        closing: a page that has waited for so long is taken to wait for ever, and an app that for so long has not used
-            what it got is taken to be done.
-        restless: a page that has not settled after so long is left as it is.
+        slowest: what the slowest change of a page took so far, since something else happened last.
     """
 
-    looks: float = 0.015
-    quiet: float = 0.07
-    starting: float = 1.0
-    closing: float = 2.0
-    restless: float = 5.0
+    patience: float = AppRun().patience
+    least: float = 1.0
+    looks: float = 0.03
+    slowest: float = 0.0
 
-
-TEMPO = Tempo()
+    @property
+    def rest(self) -> float:
+        """A page that has not changed for so long rests."""
+        return max(self.least, 3 * self.slowest)
 
 
 class NoAnswerError(WorkbookError):
@@ -152,12 +159,17 @@ class Driver(Protocol):
         ...
 
 
+# What an app does with an answer that it was given: it hands it on, or fails.
+TAKEN = (m.CreateCalled, m.OpcReceived, m.ProviderFailed, m.OpcFailed, m.ServiceCalled, m.SdkInputReceived)
+
+
 class AppStage:
     """Carries out one case in front of the app."""
 
-    def __init__(self, client: Client, cardholder: Driver, url: str, session: str = "", tempo: Tempo = TEMPO) -> None:
+    _page, _acted = (c.ABSENT, ""), ""
+
+    def __init__(self, client: Client, cardholder: Driver, url: str, tempo: Tempo, session: str = "") -> None:
         self._client, self._cardholder, self._url, self._tempo = client, cardholder, url, tempo
-        self._before = 0
         self._seen = c.AppSeen(INSTRUMENT_IDS, {}, client.device, back_end=urlsplit(url).netloc, session=session)
 
     async def play(self, case: c.AppCase) -> c.AppSeen:
@@ -167,6 +179,7 @@ class AppStage:
             NoAnswerError: the app's process hangs or is gone.
         """
         client, seen = self._client, self._seen
+        self._reads = case.reads
         await self._begin()
         earlier = (await self._do("reports")).reports if case.asks else 0  # a counter may outlive its app
         for step in case.steps:
@@ -185,14 +198,12 @@ class AppStage:
         device, back_end = self._client.device, self._client.back_end
         match step:
             case c.Do():
-                self._before = self._happened()
+                self._acts(step.what)
                 card = {"card": INSTRUMENT_IDS[step.card]} if step.what == "openCardPage" else {}
                 await self._do(step.what, **card)
-            case c.Look():
-                shown = await self._do("screen")
-                self._seen.looks[step.name] = (shown.button, shown.message)
-            case c.Settle():
-                await self._settled()
+            case c.Until() | c.Rest():
+                await self._watch(step)
+                self._seen.looks[step.name] = self._page
             case c.Hold():
                 held = device.held if step.where in c.ON_PHONE else back_end.held
                 held[step.where] = asyncio.Event()
@@ -214,7 +225,7 @@ class AppStage:
     async def _outlast(self, left: Callable[[], bool]) -> None:
         until = monotonic() + c.WALLET_WAITS
         while not left() and await self._until(left, until - monotonic()):
-            await self._settled()  # it may ask once more
+            await self._watch(c.Rest(""))  # it may ask once more
 
     async def _do(self, what: str, **fields: str) -> p.Next:
         done = await self._cardholder.does(what, **fields)
@@ -236,50 +247,68 @@ class AppStage:
                 self._seen.blocked = self._seen.blocked or f"{what} was not answered for 3 s, while {place} was held"
             held[place].set()
 
-    def _happened(self) -> int:
-        """How much the phone and the back end have seen so far."""
-        return len(self._client.device.trace) + len(self._client.back_end.arrivals)
+    def _acts(self, what: str) -> None:
+        """Note what the app has to do first: a page that opens makes a GET, and a tap on a button begins an attempt."""
+        trace, arrivals = self._client.device.trace, self._client.back_end.arrivals
+        if what != self._acted:
+            to_grow = {"openCardPage": arrivals, "tapAdd": trace if self._page[0] == c.SHOWN else None}.get(what)
+            before = 0 if to_grow is None else len(to_grow)
+            self._begun = lambda: to_grow is None or len(to_grow) > before
+        self._acted = what
+
+    def _happened(self) -> tuple[int, int]:
+        """How much the phone has seen so far, and the back end; a request that the app gives up counts, too."""
+        device, arrivals = self._client.device, self._client.back_end.arrivals
+        return len(device.trace), len(arrivals) + sum(arrival.left for arrival in arrivals)
 
     def _owes(self) -> bool:
-        """Whether the app has to call next: it was given an sdkInput or a client that it has not used yet."""
+        """Whether the app has to call next: it was asked for something, or given what it has not used yet."""
         device, arrivals = self._client.device, self._client.back_end.arrivals
+        if not self._begun():
+            return True
         if len(device.trace) and isinstance(device.trace[-1].message, m.CreateSuccess | m.ServiceReady):
             return True
-        if not arrivals or arrivals[-1].given is None or (answered := arrivals[-1].answered) is None:
+        made = device.trace.select(m.SdkOutputCreated)
+        if made and (not arrivals or arrivals[-1].at < device.began + made[-1].at):
+            return True
+        if not arrivals or arrivals[-1].given is None or arrivals[-1].left:
             return False
-        taken = device.trace.select(m.CreateCalled, m.OpcReceived, m.ServiceCalled, m.SdkInputReceived)
-        return not taken or device.began + taken[-1].at < answered
+        taken = device.trace.select(*TAKEN)
+        return not taken or device.began + taken[-1].at < (arrivals[-1].answered or 0)
 
-    async def _settled(self) -> None:
-        """Wait until nothing is under way, and the page has looked the same for a while.
+    def _busy(self, *, held: bool = True) -> bool:
+        """Whether a call is open; without those of a case that holds one, if asked so."""
+        device, back_end = self._client.device, self._client.back_end
+        return (device.busy or back_end.busy) and (held or not (device.held or back_end.held))
 
-        A page whose button is shown or hidden rests. One whose button is disabled or absent still waits for something;
-        after a long wait it is taken to wait for ever. A machine that is busy with other things is slow to answer a
-        look, and gets more time for everything.
+    async def _watch(self, step: c.Until | c.Rest) -> None:
+        """Look at the page until it shows what the step asks for, or nothing has happened for so long as to give up.
+
+        A page rests once no call is open, the app owes none, and nothing has changed for `Tempo.rest`.
         """
-        device, back_end, tempo = self._client.device, self._client.back_end, self._tempo
-        before: tuple[object, ...] = ()
-        since = until = monotonic()
-        until += tempo.restless
-        slowest = 0.0
-        while (began := monotonic()) < until:
-            shown = await self._do("screen")
-            slowest = max(slowest, monotonic() - began)
-            now = (shown.button, shown.message, self._happened())
-            held = back_end.held or device.held
-            rests = shown.button in (c.SHOWN, c.HIDDEN) and not self._owes()
-            # a change may take five times as long to show as the slowest look takes (assumed)
-            enough = max(tempo.quiet if rests else tempo.closing, 5 * slowest)
-            if self._happened() == self._before:
-                enough = max(enough, tempo.starting)
-            if now != before or ((device.busy or back_end.busy) and not held):
-                before, since = now, monotonic()
-            elif monotonic() - since >= enough:
+        tempo, about, since, was = self._tempo, 0 if step.buttons else 1, monotonic(), False
+        first, before, until, changed, self._acted = self._page, None, since + PATIENCE, False, ""
+        while (now := monotonic()) < until:
+            calm, shown = not self._busy(), await self._do("screen")
+            self._page = page = shown.button, shown.message
+            state = page if self._reads else page[0], self._happened()
+            if state != before or self._busy(held=False):
+                if calm and before is not None and state[1] == before[1]:  # the page changed, and nothing else
+                    tempo.slowest = max(tempo.slowest, monotonic() - since)
+                before, since = state, monotonic()
+            changed |= page[about] != first[about]
+            still, idle = now - since, not self._busy(held=False) and not self._owes()
+            good = idle and (not step.buttons or page[0] in step.buttons) and (not step.says or bool(page[1]))
+            if good and (still >= tempo.rest or (changed and isinstance(step, c.Until))):
                 return
+            again = was and page[0] == c.SHOWN and c.SHOWN not in step.buttons
+            if again or still >= max(tempo.patience, tempo.rest):
+                return
+            was |= good and bool(step.buttons)
             await asyncio.sleep(tempo.looks)
 
     async def _until(self, reached: Callable[[], bool], seconds: float | None = None) -> bool:
-        until = monotonic() + (self._tempo.closing if seconds is None else seconds)
+        until = monotonic() + (self._tempo.patience if seconds is None else seconds)
         while not reached() and monotonic() < until:  # noqa: ASYNC110 - many things end it, and none is an event
             await asyncio.sleep(self._tempo.looks)
         return reached()
@@ -446,16 +475,15 @@ class InProcess:
         task.add_done_callback(self._work.discard)
 
 
-def play_core(kind: Callable[..., Any], case: c.AppCase) -> c.AppSeen:
-    """What one case saw with an app core of this class."""
+def play_core(kind: Callable[..., Any], case: c.AppCase, tempo: Tempo | None = None) -> c.AppSeen:
+    """What one case saw with an app core of this class; nothing crosses a network here, so nothing takes long."""
 
     async def play() -> c.AppSeen:
         device = DeviceA("exercise", A_FROM_0_4_0, pace=0)
-        # seconds; nothing crosses a network here, so nothing takes long
-        tempo = Tempo(looks=0.002, quiet=0.015, starting=0.03, closing=0.15, restless=2.0)
         client = Client(device, PlayedBackEnd(SURFACE), "")
         app = InProcess(kind, client)
-        seen = await AppStage(client, app, "http://127.0.0.1", tempo=tempo).play(case)
+        quick = tempo or Tempo(patience=0.3, least=0.03, looks=0.002)
+        seen = await AppStage(client, app, "http://127.0.0.1", quick).play(case)
         await app.does("closeCardPage")
         return replace(seen, log=tuple(app.log))
 
