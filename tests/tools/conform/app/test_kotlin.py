@@ -67,7 +67,8 @@ def test_the_reference_app_core_passes_every_case(classes: Path) -> None:
     With each change lesson 07 compiles the reference app and the careless one, and runs many of their cases.
     `WORKBOOK_GOLDEN=write` stores the record that the lesson shows where Kotlin is missing.
     """
-    run = AppRun(start=command(classes, "sample.AdapterKt"), name="the reference app", session=lambda _case: "stored")
+    run = AppRun(start=command(classes, "sample.AdapterKt"), name="the reference app", session=lambda _case: "stored",
+                 lanes=4)  # fmt: skip
     record = conform_app(run)
     others = {case.name: (case.verdict, case.misses) for case in record.cases if case.verdict is not Verdict.PASS}
     assert others == {"app.form.two-steps": (Verdict.NOT_APPLICABLE, ())}
@@ -88,7 +89,7 @@ def test_each_case_finds_the_mistake_that_it_is_there_for(classes: Path, monkeyp
     monkeypatch.setattr(cases_module, "WALLET_WAITS", 6.0)  # the flawed app's own limit is 4 s
     controls = [replace(case, says="none") for case in APP_CASES.values()]
     flawed = [replace(APP_CASES[name], says=flaw) for name, flaws in FLAWS.items() for flaw in flaws]
-    run = AppRun(start=command(classes, "flawed.FlawedAppKt"), cases=[*controls, *flawed],
+    run = AppRun(start=command(classes, "flawed.FlawedAppKt"), cases=[*controls, *flawed], lanes=4, patience=2,
                  session=lambda case: f"flaw:{case.says}")  # fmt: skip
     record = conform_app(run)
     assert not record.about.trouble

@@ -61,7 +61,7 @@ class Until(OfPage):
 
 
 class Rest(OfPage):
-    """A prohibition: the page is watched until it rests. A button that is shown where it has to be hidden ends that."""
+    """A prohibition: the page is watched until it rests, and counts as what it is then."""
 
 
 @dataclass(frozen=True, slots=True)

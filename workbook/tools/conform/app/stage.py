@@ -286,7 +286,7 @@ class AppStage:
 
         A page rests once no call is open, the app owes none, and nothing has changed for `Tempo.rest`.
         """
-        tempo, about, since, was = self._tempo, 0 if step.buttons else 1, monotonic(), False
+        tempo, about, since = self._tempo, 0 if step.buttons else 1, monotonic()
         first, before, until, changed, self._acted = self._page, None, since + PATIENCE, False, ""
         while (now := monotonic()) < until:
             calm, shown = not self._busy(), await self._do("screen")
@@ -301,10 +301,8 @@ class AppStage:
             good = idle and (not step.buttons or page[0] in step.buttons) and (not step.says or bool(page[1]))
             if good and (still >= tempo.rest or (changed and isinstance(step, c.Until))):
                 return
-            again = was and page[0] == c.SHOWN and c.SHOWN not in step.buttons
-            if again or still >= max(tempo.patience, tempo.rest):
+            if still >= max(tempo.patience, tempo.rest):
                 return
-            was |= good and bool(step.buttons)
             await asyncio.sleep(tempo.looks)
 
     async def _until(self, reached: Callable[[], bool], seconds: float | None = None) -> bool:
