@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from time import sleep, time
 
 import pytest
 
@@ -115,6 +119,63 @@ def test_each_mistake_of_the_code_is_named_with_its_line_and_what_to_add(
     (compiler / "errors").write_text(errors)
     with pytest.raises(ConfigurationError, match=told):
         compiled([source(tmp_path, code)])
+
+
+def test_a_library_that_cannot_be_used_is_told(compiler: Path, tmp_path: Path) -> None:
+    (tmp_path / "there.aar").write_bytes(b"")
+    for name, told in (("none.jar", "none.jar' is not there"), ("there.aar", "unpack it, and name its classes.jar")):
+        with pytest.raises(ConfigurationError, match=told):
+            compiled([source(tmp_path, "class Once")], libraries=[tmp_path / name])
+    assert not (compiler / "starts").exists()
+
+
+@pytest.mark.parametrize(
+    "compiling_it", [compiled, lambda files: compiling.write_package(files[0].parent, "later", files)]
+)
+@pytest.mark.usefixtures("compiler")
+def test_a_file_in_another_encoding_is_told_with_its_line(tmp_path: Path, compiling_it: Callable[..., object]) -> None:
+    (file := tmp_path / "Core.kt").write_bytes("class Once\n// \xfc\n".encode("latin-1"))
+    with pytest.raises(ConfigurationError, match=r"Core.kt', line 2: it is not UTF-8\. Save the file as UTF-8\."):
+        compiling_it([file])
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_compiler_that_does_not_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "LONGEST", 0.05)
+    monkeypatch.setattr(Toolchain, "line", lambda *_arguments: ["sleep", "60"])
+    with pytest.raises(ConfigurationError, match=r"The compiler did not end within 0\.05 s\. .*Try again"):
+        compiled([source(tmp_path, "class Slow")])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no signal says that a parent was killed")
+def test_a_compiler_ends_with_the_command_that_was_killed(tmp_path: Path) -> None:
+    line = ["sh", "-c", f"echo $$ > {tmp_path}/started; mv {tmp_path}/started {tmp_path}/compiler; exec sleep 60"]
+    code = f"from workbook.tools.conform.app.compiling import _run; _run({line!r}, 60)"
+    command = subprocess.Popen([sys.executable, "-c", code])
+    assert waited((tmp_path / "compiler").exists)
+    compiler = int((tmp_path / "compiler").read_text())
+    command.kill()
+    command.wait()
+    assert waited(lambda: not is_alive(compiler))
+
+
+def waited(over: Callable[[], bool]) -> bool:
+    return any(over() or sleep(0.05) for _try in range(400))
+
+
+def is_alive(process: int) -> bool:
+    status = Path(f"/proc/{process}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_what_a_killed_run_was_making_is_removed_in_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = compiling.cache_folder()
+    for name, at in (("making-old", 1), ("making-now", time())):
+        (folder / name).mkdir()
+        os.utime(folder / name, (at, at))
+    assert [path.name for path in compiling.cache_folder(keep=0).iterdir()] == ["making-now"]
 
 
 def test_the_reference_app_core_is_a_part_of_the_workbook() -> None:

@@ -19,9 +19,11 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import time
 
 from workbook.base.children import child_environment
 from workbook.base.files import NATIVE, explain_failure, pip_line, read_named, write_all
+from workbook.base.terminal import end_with_parent
 from workbook.errors import ConfigurationError, NotInstalledError, ParameterError
 from workbook.flows.variants import A_FROM_0_4_0, B_LATER, variant_a, variant_b
 
@@ -175,9 +177,21 @@ def compiled(files: Sequence[Path], variant: str = A_FROM_0_4_0.name, libraries:
         ConfigurationError: the compiler found mistakes: names each with its line.
         NotInstalledError: the extra is not installed.
     """
-    again = "Name a Kotlin file as UTF-8."
-    texts = tuple((path, read_named(path, 1_048_576, again).decode()) for path in files)
+    for library in libraries:
+        if not library.exists() or library.suffix == ".aar":
+            why = "is an .aar: unpack it, and name its classes.jar" if library.exists() else "is not there"
+            raise ConfigurationError(f"{str(library)!r} {why}. `libraries` are jars, and folders with classes.")
+    texts = tuple((path, _source(path)) for path in files)
     return _compiled(texts, variant, tuple(libraries))
+
+
+def _source(path: Path) -> str:
+    """The text of a source file."""
+    try:
+        return read_named(path, 1_048_576, "Name a source file.").decode()
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ConfigurationError(f"{str(path)!r}, line {line}: it is not UTF-8. Save the file as UTF-8.") from None
 
 
 @cache
@@ -195,7 +209,7 @@ def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tupl
         compiler = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
         options = ["-no-stdlib", "-no-reflect", "-nowarn", "-cp", tools.classpath(*libraries), "-d", str(made)]
         files = [*map(str, sources), *(str(path) for path, _text in texts)]
-        done = _run(tools.line(str(tools.compiler), compiler, *options, *files), 300)
+        done = _run(tools.line(str(tools.compiler), compiler, *options, *files), LONGEST)
         if done.returncode:
             raise ConfigurationError(f"The Kotlin code does not compile.\n{_explain_kotlin(done.stderr, texts)}")
         with suppress(OSError):  # another process was quicker
@@ -203,11 +217,24 @@ def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tupl
     return classes
 
 
+# Seconds that Kotlin's compiler may take, because a machine may be busy with other things (assumed).
+LONGEST = 300
+
+
 def _run(line: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str]:
-    """A compiler's run; it may take so many seconds, because a machine may be busy with other things (assumed)."""
-    return subprocess.run(  # noqa: S603 - the compiler, on files that the caller named
-        line, capture_output=True, text=True, check=False, env=child_environment(), timeout=seconds
-    )
+    """A compiler's run, which ends with this process.
+
+    Raises:
+        ConfigurationError: it takes more than so many seconds.
+    """
+    ends = {"env": child_environment(), "preexec_fn": end_with_parent()}
+    try:
+        return subprocess.run(  # noqa: PLW1510, S603 - the compiler, on files that the caller named
+            line, capture_output=True, text=True, timeout=seconds, **ends
+        )
+    except subprocess.TimeoutExpired:
+        more = "Is the machine busy? Try again, or compile fewer files: views and tests are not needed."
+        raise ConfigurationError(f"The compiler did not end within {seconds:g} s. {more}") from None
 
 
 def _first_of(mistakes: Sequence[str], otherwise: str) -> str:
@@ -261,8 +288,12 @@ def cache_folder(language: str = "kotlin", keep: int = 20) -> Path:
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "provisioning-workbook" / language
     with explain_failure(f"Cannot keep compiled code in {str(folder)!r}", "Set XDG_CACHE_HOME to another folder."):
         folder.mkdir(parents=True, exist_ok=True)
-        latest_first = sorted(folder.iterdir(), key=lambda path: -path.stat().st_mtime)
-    for old in latest_first[keep:]:
+        times = {path: path.stat().st_mtime for path in folder.iterdir()}
+    latest_first = sorted(
+        (path for path in times if not path.name.startswith("making-")), key=lambda path: -times[path]
+    )
+    killed = [path for path in times.keys() - {*latest_first} if time() - times[path] > 2 * LONGEST]
+    for old in [*latest_first[keep:], *killed]:
         shutil.rmtree(old, ignore_errors=True)
     return folder
 
@@ -337,8 +368,7 @@ def write_package(package: Path, variant: str, files: Sequence[Path]) -> None:
     Raises:
         ConfigurationError: a file cannot be read.
     """
-    again = "Name a Swift file as UTF-8."
-    sources = {f"Sources/App/{path.name}": read_named(path, 1_048_576, again).decode() for path in files}
+    sources = {f"Sources/App/{path.name}": _source(path) for path in files}
     standin = {name: text for name, text in standin_swift(variant).items() if name != "Package.swift"}
     shims = {f"Sources/{path.stem}/{path.name}": path.read_text("utf-8") for path in (NATIVE / "swift/shims").iterdir()}
     wanted = {"Package.swift": SWIFT_PACKAGE, **standin, **shims, **sources}
