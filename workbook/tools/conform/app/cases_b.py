@@ -54,13 +54,13 @@ class WalletCall:
         function: one of `LIMITS`.
         card: the number of the card that a request is for; 99 for one that nobody knows.
         new_process: the handler runs in a process of its own, else in one that the case keeps.
-        stays: seconds for which its process stays after the function has returned.
+        stays: its process stays after the function has returned, until what it still does would have been seen.
     """
 
     function: str
     card: int = 0
     new_process: bool = True
-    stays: float = 0.0
+    stays: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,7 @@ class HandlerCall:
         call: which.
         began: seconds since the phone began.
         ended: the same of its end.
+        left: the same of when its process was told to end.
         answer: what the process told; None where it told nothing.
         failed: why it told nothing, in words.
         cold: it was the first call of its process.
@@ -119,6 +120,7 @@ class HandlerCall:
     call: WalletCall
     began: float
     ended: float
+    left: float
     answer: p.Next | None
     failed: str = ""
     cold: bool = True
@@ -393,9 +395,10 @@ def one_get_a_card(seen: WalletSeen) -> Iterator[Miss]:
 def nothing_afterwards(seen: WalletSeen) -> Iterator[Miss]:
     """Nothing reached the back end after a call had returned."""
     for call in seen.calls:
-        after = call.ended + call.call.stays
         for arrival in seen.arrivals:
-            if call.ended + 0.02 < arrival.at - seen.device.began <= after:  # what was sent before may be on its way
+            if (
+                call.ended + 0.02 < arrival.at - seen.device.began <= call.left
+            ):  # what was sent before may be on its way
                 observed = f"a {arrival.request.method} came after {call.call.function}() had returned"
                 yield Miss("nothing that outlives the call", observed, KEEP_NOTHING, root=Root.CONCURRENCY)
                 return
@@ -678,7 +681,7 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
     ("entries", "back-end-slow-for-the-watch", "remotePassEntries() returns within 20 s, while the back end hangs.",
      "X-ENTRIES-3", (*WITH_WATCH, Hold(GET), WATCH_LIST, Release(GET)), in_time),
     ("entries", "nothing-afterwards", "Nothing goes on after a list was returned (assumed).", "APP-11",
-     (*SAVED, WalletCall(STATUS, stays=0.6), WalletCall(ENTRIES, stays=0.6)),
+     (*SAVED, WalletCall(STATUS, stays=True), WalletCall(ENTRIES, stays=True)),
      provoked(nothing_afterwards, m.SdkPassEntriesCalled)),
     ("art", "of-the-card", "Each entry has the picture of its own card.", "X-ART-1", (*SAVED, LIST),
      provoked(art_of_the_card, m.CardArtForIdAsked, m.CardArtForBrandAsked)),

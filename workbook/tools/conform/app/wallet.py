@@ -216,7 +216,6 @@ class WalletStage(AppStage):
         if call.new_process:
             async with self._new_process() as process:
                 await self._call_in(process, call, cold=True)
-                await asyncio.sleep(call.stays)
             return
         cold = self._kept is None
         if self._kept is None:
@@ -231,8 +230,11 @@ class WalletStage(AppStage):
         except NoAnswerError as error:
             failed = str(error)
         ended = monotonic() - device.began
+        if call.stays:
+            await asyncio.sleep(self._tempo.rest)
+        left = monotonic() - device.began
         seen = self._wallet_seen
-        seen.calls.append(b.HandlerCall(call, began, ended, answer, failed, cold, request))
+        seen.calls.append(b.HandlerCall(call, began, ended, left, answer, failed, cold, request))
         if answer is not None and answer.uncaught:
             seen.threw.append(answer.uncaught)
 
