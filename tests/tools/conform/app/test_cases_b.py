@@ -53,6 +53,7 @@ def test_every_case_has_a_mistake_that_it_finds_or_a_reason() -> None:
         ('platform = "B"\n[swift]\nsources = []', "sources"),
         ('platform = "B"\n[swift]\nsources = ["a"]\nmode = "4"', "language mode"),
         ('platform = "B"\ndesk_factor = 0.5\n[swift]\nsources = ["a"]', "from 1 to 100"),
+        ('platform = "B"\npatience = 0.5\n[swift]\nsources = ["a"]', "seconds, from 1 to 20"),
     ],
 )
 def test_a_wrong_file_is_told_so(tmp_path: Path, text: str, told: str) -> None:

@@ -123,7 +123,7 @@ def test_each_mistake_of_the_code_is_named_with_its_line_and_what_to_add(
 
 def test_a_library_that_cannot_be_used_is_told(compiler: Path, tmp_path: Path) -> None:
     (tmp_path / "there.aar").write_bytes(b"")
-    for name, told in (("none.jar", "none.jar' is not there"), ("there.aar", "unpack it, and name its classes.jar")):
+    for name, told in (("none.jar", "none.jar' is no library"), ("there.aar", "of an .aar its classes.jar")):
         with pytest.raises(ConfigurationError, match=told):
             compiled([source(tmp_path, "class Once")], libraries=[tmp_path / name])
     assert not (compiler / "starts").exists()

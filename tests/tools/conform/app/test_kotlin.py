@@ -22,7 +22,7 @@ from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app.cases import APP_CASES
 from workbook.tools.conform.app.compiling import command, compiled, files_of, missing, standin
 from workbook.tools.conform.app.run import conform_app, judge_app
-from workbook.tools.conform.app.stage import AppRun
+from workbook.tools.conform.app.stage import AppRun, Tempo
 from workbook.tools.harness.model import Verdict, choose_cases
 from workbook.tools.harness.report import RunRecord, from_json, to_json
 
@@ -89,8 +89,8 @@ def test_each_case_finds_the_mistake_that_it_is_there_for(classes: Path, monkeyp
     monkeypatch.setattr(cases_module, "WALLET_WAITS", 6.0)  # the flawed app's own limit is 4 s
     controls = [replace(case, says="none") for case in APP_CASES.values()]
     flawed = [replace(APP_CASES[name], says=flaw) for name, flaws in FLAWS.items() for flaw in flaws]
-    run = AppRun(start=command(classes, "flawed.FlawedAppKt"), cases=[*controls, *flawed], lanes=4, patience=2,
-                 session=lambda case: f"flaw:{case.says}")  # fmt: skip
+    run = AppRun(start=command(classes, "flawed.FlawedAppKt"), cases=[*controls, *flawed],
+                 session=lambda case: f"flaw:{case.says}", lanes=4, tempo=Tempo(patience=2))  # fmt: skip
     record = conform_app(run)
     assert not record.about.trouble
     without, found = record.cases[: len(controls)], record.cases[len(controls) :]

@@ -202,13 +202,7 @@ class AppCase(Case[AppSeen]):
 
 
 def app_case(  # noqa: PLR0917 - a row of a table
-    group: AppGroup,
-    name: str,
-    says: str,
-    rule: str,
-    steps: tuple[Any, ...],
-    judge: AppJudge,
-    **needs: Any,
+    group: AppGroup, name: str, says: str, rule: str, steps: tuple[Any, ...], judge: AppJudge, **needs: Any
 ) -> AppCase:
     """One row of a table of cases; `name` is without `app.` and its group, `needs` are the last fields of `AppCase`.
 
@@ -621,19 +615,19 @@ AGAIN = "Show the button enabled again after any Failure: nothing was added, and
 OWN_STATE = "Begin each page with a state of its own: nothing of an earlier page may be on it."
 FAILED_ONCE = all_of(in_order, post_once, button_is("after", SHOWN, todo=AGAIN))
 HELD_POST = (*OPENED, Hold(POST), TAP, Reached(POST))
-HELD_WALLET = (*OPENED, Hold(WALLET), TAP, Reached(WALLET))
-DISABLES = (DISABLED, HIDDEN)
 TRY = (*OPENED, TAP)
 
 
 def shared_rows(
-    *, begins: str, adds: str, cancels: SetPhone, breaks: SetPhone, works: SetPhone
+    *, begins: str, adds: str, one: str, show: str, cancels: SetPhone, breaks: SetPhone, works: SetPhone
 ) -> list[tuple[Any, ...]]:
     """The rows that both platforms have.
 
     Args:
         begins: the rule about when an attempt begins.
         adds: the rule about a card that was added.
+        one: the rule about one attempt at a time.
+        show: when to show the button.
         cancels: on such a phone the cardholder ends the wallet's flow.
         breaks: on such a phone the wallet fails.
         works: on such a phone all goes well again.
@@ -645,12 +639,29 @@ def shared_rows(
         *(works, Fail(POST, "500"), *TRY, Rest("without OPC data", (SHOWN,), says=True), CLOSE),
         *(Fail(POST), *TRY, Rest("added", NOT_SHOWN)),
     )
+    assumed = " (assumed)" * one.startswith("APP-")
+    held = Rest("held", NOT_OFFERED)
+    offered, disabled = button_is("opened", SHOWN, todo=show), button_is("held", *NOT_OFFERED, todo=GUARD)
     return [
         ("form", "nothing-before-tap", "The page begins no attempt by itself.", begins, WATCHED, nothing_before_tap),
         ("form", "adds-the-card", "A tap adds the card.", adds, ADDED_WATCHED,
          all_of(in_order, first_of(called_once, in_wallet(0)))),
         ("concurrency", "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", WATCHED,
          set_up_once),
+        ("concurrency", "disabled-at-once", f"The button is disabled while the back end is asked{assumed}.", one,
+         (*HELD_POST, held, Release(POST), Until("after", NOT_SHOWN)), disabled),
+        ("concurrency", "disabled-in-the-wallet", f"The button is disabled while the wallet provisions{assumed}.", one,
+         (*OPENED, Hold(WALLET), TAP, Reached(WALLET), held, Release(WALLET), Until("after", NOT_SHOWN)), disabled),
+        ("concurrency", "quick-taps", f"Five quick taps make one attempt{assumed}.", one,
+         (*OPENED, *(TAP,) * 5, Rest("after", NOT_SHOWN)), one_attempt),
+        ("concurrency", "taps-during-attempt", f"Taps while the attempt runs begin no other{assumed}.", one,
+         (*HELD_POST, TAP, TAP, Release(POST), Rest("after", NOT_SHOWN)), one_attempt),
+        ("recovery", "enabled-after-failure", "After a failure the button can be pressed again (assumed).", "APP-10",
+         (breaks, *FAILED_WATCHED), FAILED_ONCE),
+        ("recovery", "offered-after-get-failure", "A page that is opened again asks again (assumed).", "REL-7",
+         (Fail(GET, "503"), OPEN, Until("failed", NOT_OFFERED), CLOSE, Fail(GET), *OPENED), all_of(in_order, offered)),
+        ("life", "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
+         (*OPENED, CLOSE, *OPENED), all_of(in_order, get_each_opening, offered)),
         ("recovery", "adds-after-failure", "A tap after a failure adds the card (assumed).", "APP-10",
          (Fail(POST, "500"), *TRY, Until("failed", (SHOWN,)), Fail(POST), TAP, Until("after", NOT_SHOWN)),
          all_of(in_order, in_wallet(0))),
@@ -704,8 +715,7 @@ ROWS: list[tuple[Any, ...]] = [
     ("screen", "shown-when-possible", "CanBeProvisioned shows the button.", "A-CAN-1", OPENED,
      button_is("opened", SHOWN, todo=SHOW)),
     ("screen", "hidden-when-in-wallet", "AlreadyExistsInWallet hides the button.", "A-CAN-2",
-     (*ADDED, CLOSE, *NOT_OPENED),
-     once_added(button_is("opened", *NOT_SHOWN, todo=SHOW))),
+     (*ADDED, CLOSE, *NOT_OPENED), once_added(button_is("opened", *NOT_SHOWN, todo=SHOW))),
     ("screen", "not-shown-while-asking", "Before canProvision has answered, no button can be pressed.", "FLOW-2",
      (Hold(GET), Hold(ASKING), OPEN, Reached(GET), Rest("fetching", NOT_OFFERED), Release(GET), Reached(ASKING),
       Rest("asking", NOT_OFFERED), Release(ASKING), Until("opened", (SHOWN,))),
@@ -716,8 +726,7 @@ ROWS: list[tuple[Any, ...]] = [
     ("screen", "hidden-on-invalid-sdk-input", "After InvalidSdkInput no button is offered (assumed).", "APP-1",
      (SetPhone({"takes_sdk_input": False}), *NOT_OPENED),
      all_of(in_order, button_is("opened", *NOT_OFFERED, todo=SHOW))),
-    ("screen", "hidden-after-success", "A card that was added is not offered again (assumed).", "APP-1",
-     ADDED_WATCHED,
+    ("screen", "hidden-after-success", "A card that was added is not offered again (assumed).", "APP-1", ADDED_WATCHED,
      all_of(in_order, once_added(button_is("after", *NOT_SHOWN, todo="Ask canProvision once more after a success.")))),
     ("screen", "offered-while-possible", "CanBeProvisioned shows the button, also for a card that was just added.",
      "A-CAN-1", OFFERED_AGAIN, once_added(offered_where_asked)),
@@ -729,40 +738,20 @@ ROWS: list[tuple[Any, ...]] = [
      ADDED, output_unchanged),
     ("fidelity", "json-escaped", "What JSON escapes passes unchanged, in the POST and in the answers.", "API-7",
      (Escape(), *ADDED), first_of(CREATED, output_unchanged, RECEIVED)),
-    ("fidelity", "opc-unchanged", "The SDK gets the POST's sdkInput, byte for byte.", "A-OPC-1", ADDED,
-     RECEIVED),
-    ("concurrency", "disabled-at-once", "The button is disabled while the back end is asked.", "A-BTN-1",
-     (*HELD_POST, Rest("held", DISABLES), Release(POST), Until("after", NOT_SHOWN)),
-     button_is("held", *DISABLES, todo=GUARD)),
-    ("concurrency", "disabled-in-the-wallet", "The button is disabled while the wallet provisions.", "A-BTN-1",
-     (*HELD_WALLET, Rest("held", DISABLES), Release(WALLET), Until("after", NOT_SHOWN)),
-     button_is("held", *DISABLES, todo=GUARD)),
-    ("concurrency", "quick-taps", "Five quick taps make one attempt.", "A-BTN-1",
-     (*OPENED, *(TAP,) * 5, Rest("after", NOT_SHOWN)), one_attempt),
-    ("concurrency", "taps-during-attempt", "Taps while the attempt runs begin no other.", "A-BTN-1",
-     (*HELD_POST, TAP, TAP, Release(POST), Rest("after", NOT_SHOWN)), one_attempt),
-    ("recovery", "enabled-after-failure", "After a failure the button can be pressed again (assumed).", "APP-10",
-     (SetPhone({"provision_failure": "InternalError"}), *FAILED_WATCHED), FAILED_ONCE),
+    ("fidelity", "opc-unchanged", "The SDK gets the POST's sdkInput, byte for byte.", "A-OPC-1", ADDED, RECEIVED),
     ("recovery", "enabled-after-cancel", "After a cancel the button can be pressed again (assumed).",
      "APP-10", (SetPhone({"provision_failure": CANCELED}), *FAILED_WATCHED), FAILED_ONCE),
     ("recovery", "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again (assumed).",
      "APP-10", (Fail(POST, "500"), *FAILED_WATCHED), FAILED_ONCE),
-    ("recovery", "offered-after-get-failure", "A page that is opened again asks again (assumed).", "REL-7",
-     (Fail(GET, "503"), OPEN, Until("failed", NOT_OFFERED), CLOSE, Fail(GET), *OPENED),
-     all_of(in_order, button_is("opened", SHOWN, todo=SHOW))),
     ("recovery", "post-not-repeated-after-503", "A POST that was answered with 503 is not sent again by itself.",
      "REL-1", (Fail(POST, "503"), *FAILED_WATCHED), post_once),
     ("life", "rotation", "A rotation leaves the page as it is (assumed).", "APP-2",
-     (*OPENED, ROTATE, Rest("after", (SHOWN,))),
-     all_of(in_order, set_up_once, button_is("after", SHOWN, todo=SHOW))),
+     (*OPENED, ROTATE, Rest("after", (SHOWN,))), all_of(in_order, set_up_once, button_is("after", SHOWN, todo=SHOW))),
     ("life", "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled (assumed).",
-     "APP-2", (*HELD_POST, ROTATE, Rest("rotated", DISABLES), TAP, Release(POST), Rest("after", NOT_SHOWN)),
+     "APP-2", (*HELD_POST, ROTATE, Rest("rotated", (DISABLED, HIDDEN)), TAP, Release(POST), Rest("after", NOT_SHOWN)),
      all_of(in_order, first_of(set_up_once, button_is("rotated", *NOT_OFFERED, todo=FOLLOW, rule="A-BTN-1"),
-                               button_is("rotated", *DISABLES, todo=FOLLOW), one_attempt, post_once,
+                               button_is("rotated", DISABLED, HIDDEN, todo=FOLLOW), one_attempt, post_once,
                                once_added(button_is("after", *NOT_SHOWN, todo=FOLLOW))))),
-    ("life", "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
-     (*OPENED, CLOSE, OPEN, Until("after", (SHOWN,))),
-     all_of(in_order, get_each_opening, button_is("after", SHOWN, todo=SHOW))),
     ("life", "closed-during-attempt", "A page that is closed ends its fetchOpc (assumed).", "APP-2",
      (*HELD_POST, CLOSE, Rest("closed"), Release(POST), Rest("after")), all_of(in_order, post_once, provider_ended)),
     ("life", "process-death", "After the process has ended, the page works again (assumed).", "APP-2",
@@ -793,7 +782,8 @@ def cases_of(rows: Iterable[tuple[Any, ...]]) -> Iterator[AppCase]:
 def _cases() -> Iterator[AppCase]:
     phones = [SetPhone({"provision_failure": failure}) for failure in (CANCELED, "InternalError", None)]
     cancels, breaks, works = phones
-    both = shared_rows(begins="A-PROV-2", adds="A-PROV-3", cancels=cancels, breaks=breaks, works=works)
+    rules = {"begins": "A-PROV-2", "adds": "A-PROV-3", "one": "A-BTN-1", "show": SHOW}
+    both = shared_rows(**rules, cancels=cancels, breaks=breaks, works=works)
     yield from cases_of([*ROWS, *both])
     offers_nothing = all_of(in_order, button_is("opened", *NOT_OFFERED, todo=SHOW))
     yield from fault_cases("gives the SDK nothing", all_of(ONLY_GIVEN, FAILED_ONCE), all_of(ONLY_GIVEN, offers_nothing))

@@ -515,13 +515,7 @@ def measure(seen: WalletSeen) -> str:
 
 
 def extension_case(  # noqa: PLR0917 - a row of a table
-    group: c.AppGroup,
-    name: str,
-    says: str,
-    rule: str,
-    steps: tuple[WalletStep, ...],
-    judge: Any,
-    **needs: bool,
+    group: c.AppGroup, name: str, says: str, rule: str, steps: tuple[WalletStep, ...], judge: Any, **needs: bool
 ) -> c.AppCase:
     """One row of a table of the extension's cases. If a call did not return, its judge is not asked."""
 
@@ -580,31 +574,14 @@ ROWS: list[tuple[Any, ...]] = [
      returned_bytes),
     ("fidelity", "json-escaped", "What JSON escapes passes unchanged.", "API-8", (c.Escape(), *ADDED),
      escaped(c.first_of(service_made, c.output_unchanged, returned_bytes))),
-    ("concurrency", "disabled-at-once", "The button is disabled while the back end is asked (assumed).", "APP-10",
-     (*HELD_POST, Rest("held", c.NOT_OFFERED), Release(POST), Until("after", NOT_SHOWN)),
-     c.button_is("held", *c.NOT_OFFERED, todo=c.GUARD)),
-    ("concurrency", "disabled-in-the-wallet", "The button is disabled while the wallet provisions (assumed).", "APP-10",
-     (*c.HELD_WALLET, Rest("held", c.NOT_OFFERED), Release(c.WALLET), Until("after", NOT_SHOWN)),
-     c.button_is("held", *c.NOT_OFFERED, todo=c.GUARD)),
-    ("concurrency", "quick-taps", "Five quick taps make one attempt (assumed).", "APP-10",
-     (*OPENED, *(TAP,) * 5, Rest("after", NOT_SHOWN)), c.one_attempt),
-    ("concurrency", "taps-during-attempt", "Taps while the attempt runs begin no other (assumed).", "APP-10",
-     (*HELD_POST, TAP, TAP, Release(POST), Rest("after", NOT_SHOWN)), c.one_attempt),
-    ("recovery", "enabled-after-failure", "After a failure the button can be pressed again (assumed).", "APP-10",
-     (BREAKS, *c.FAILED_WATCHED), all_of(c.in_order, c.post_once, COMES_BACK)),
     ("recovery", "enabled-after-cancel", "After a cancel the button can be pressed again (assumed).", "APP-10",
      (CANCELS, *c.FAILED_WATCHED), all_of(c.in_order, c.called_once, COMES_BACK)),
     ("recovery", "enabled-after-neither", "After an end with neither pass nor error it can be pressed again (assumed).",
      "APP-10", (UsePhone("neither pass nor error"), *c.FAILED_WATCHED), COMES_BACK),
     ("recovery", "enabled-after-start-threw", "After start has thrown, the button can be pressed again (assumed).",
-     "APP-10", (c.SetPhone({"entitled": TARGETS[1:]}), *c.FAILED_WATCHED),
-     all_of(c.in_order, COMES_BACK)),
+     "APP-10", (c.SetPhone({"entitled": TARGETS[1:]}), *c.FAILED_WATCHED), all_of(c.in_order, COMES_BACK)),
     ("recovery", "nil-without-sdk-input", "A failed POST is nil for the SDK, and the button comes back.", "B-DEL-3",
      (Fail(POST, "500"), *c.FAILED_WATCHED), FAILED_ONCE),
-    ("recovery", "offered-after-get-failure", "A page that is opened again asks again (assumed).", "REL-7",
-     (Fail(GET, "503"), OPEN, Until("failed", c.NOT_OFFERED), c.CLOSE, Fail(GET), *OPENED), OFFERED),
-    ("life", "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
-     (*OPENED, c.CLOSE, *OPENED), all_of(c.get_each_opening, OFFERED)),
     ("life", "background-during-attempt", "An attempt goes on while the app is in the background (assumed).", "APP-2",
      (*HELD_POST, IN_BACKGROUND, Release(POST), Rest("behind"), BACK, Rest("after", NOT_SHOWN)),
      all_of(c.in_order, c.one_attempt, c.post_once,
@@ -618,8 +595,7 @@ ROWS: list[tuple[Any, ...]] = [
      (UsePhone("with a watch"), *OPENED), watch_as_heard, {"variant": B_LATER.name}),
     ("screen", "says-added", "After a success the page says so.", "B-FIN-2",
      (*OPENED, TAP, Until("added", NOT_SHOWN, says=True), c.CLOSE, OPEN, Until("there", NOT_SHOWN, says=True)),
-     c.once_added(says_so),
-     {"reads": True}),
+     c.once_added(says_so), {"reads": True}),
 ]  # fmt: skip
 
 MAKE = "Read what the app saved, make ExtensionProvisioningService of it, and return its extensionStatus."
@@ -644,8 +620,7 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
     ("status", "unavailable-when-damaged", "What was saved and cannot be read is no card.", "X-STATUS-2",
      (*SAVED, Damage(), STATUS_CALL), status_is(available=False, todo=NO_SERVICE)),
     ("status", "available-when-partly-usable", "One sdkInput that is refused hides no other card (assumed).", "APP-11",
-     (*SAVED, Expire((0,)), STATUS_CALL),
-     status_is(available=True, todo=LEAVE_OUT)),
+     (*SAVED, Expire((0,)), STATUS_CALL), status_is(available=True, todo=LEAVE_OUT)),
     ("status", "no-network", "status() makes no network call.", "X-STATUS-3", (*SAVED, STATUS_CALL),
      provoked(no_network, m.ServiceMade)),
     ("status", "cold-within-100-ms", "status() of a new process returns within 100 ms.", "X-STATUS-3",
@@ -724,7 +699,8 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
 
 def _cases() -> Iterator[c.AppCase]:
     works = c.SetPhone({"ends_with": None})
-    both = c.shared_rows(begins="B-START-1", adds="B-FIN-1", cancels=CANCELS, breaks=BREAKS, works=works)
+    rules = {"begins": "B-START-1", "adds": "B-FIN-1", "one": "APP-10", "show": SHOW}
+    both = c.shared_rows(**rules, cancels=CANCELS, breaks=BREAKS, works=works)
     yield from c.cases_of([*ROWS, *both])
     for group, name, says, rule, steps, judge, *needs in EXTENSION_ROWS:
         yield extension_case(group, name, says, rule, steps, judge, **dict(*needs))

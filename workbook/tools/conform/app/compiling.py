@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import time
+from typing import Any
 
 from workbook.base.children import child_environment
 from workbook.base.files import NATIVE, explain_failure, pip_line, read_named, write_all
@@ -178,9 +179,9 @@ def compiled(files: Sequence[Path], variant: str = A_FROM_0_4_0.name, libraries:
         NotInstalledError: the extra is not installed.
     """
     for library in libraries:
-        if not library.exists() or library.suffix == ".aar":
-            why = "is an .aar: unpack it, and name its classes.jar" if library.exists() else "is not there"
-            raise ConfigurationError(f"{str(library)!r} {why}. `libraries` are jars, and folders with classes.")
+        if library.suffix == ".aar" or not library.exists():
+            what = "a jar that is there, a folder with classes, or of an .aar its classes.jar"
+            raise ConfigurationError(f"{str(library)!r} is no library. Name in `libraries` {what}.")
     texts = tuple((path, _source(path)) for path in files)
     return _compiled(texts, variant, tuple(libraries))
 
@@ -227,11 +228,9 @@ def _run(line: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str
     Raises:
         ConfigurationError: it takes more than so many seconds.
     """
-    ends = {"env": child_environment(), "preexec_fn": end_with_parent()}
-    try:
-        return subprocess.run(  # noqa: PLW1510, S603 - the compiler, on files that the caller named
-            line, capture_output=True, text=True, timeout=seconds, **ends
-        )
+    ways: dict[str, Any] = {"env": child_environment(), "preexec_fn": end_with_parent(), "timeout": seconds}
+    try:  # the compiler, on files that the caller named
+        return subprocess.run(line, capture_output=True, text=True, check=False, **ways)  # noqa: S603
     except subprocess.TimeoutExpired:
         more = "Is the machine busy? Try again, or compile fewer files: views and tests are not needed."
         raise ConfigurationError(f"The compiler did not end within {seconds:g} s. {more}") from None

@@ -104,9 +104,8 @@ class Device:
 
     def follow(self, earlier: Device) -> None:
         """The same process goes on: what it made on an earlier phone answers for that one."""
-        self._numbers, self._turns, self._made, self._asked = (
-            earlier._numbers, earlier._turns, earlier._made, earlier._asked
-        )  # fmt: skip
+        self._numbers, self._turns = earlier._numbers, earlier._turns
+        self._made, self._asked = earlier._made, earlier._asked
 
     def note(self, event: Event) -> None:
         """Put into the trace what is no step of a table."""

@@ -27,15 +27,7 @@ from workbook.tools.conform.app.cases_b import APP_CASES_B
 from workbook.tools.conform.app.compiling import build, command, compiled, files_of, missing, missing_swift
 from workbook.tools.conform.app.device import DeviceA
 from workbook.tools.conform.app.phone import Client, PhoneServer
-from workbook.tools.conform.app.stage import (
-    LANES,
-    AppRun,
-    AppStage,
-    NoAnswerError,
-    PlayedCardholder,
-    Tempo,
-    conclude_case,
-)
+from workbook.tools.conform.app.stage import AppRun, AppStage, NoAnswerError, PlayedCardholder, Tempo, conclude_case
 from workbook.tools.conform.app.wallet import WalletRun
 from workbook.tools.conform.back_end.config import BackEndStart, GetForm, PostForm
 from workbook.tools.conform.back_end.model import SURFACE, BackEndOperation, Surface
@@ -49,8 +41,8 @@ CASES_OF: Mapping[str, Mapping[str, AppCase]] = {"A": c.APP_CASES, "B": APP_CASE
 NAME = "app"
 # Seconds until the app's process has to ask what to do: a build may come first.
 START = 120.0
-# So many cases are worth one more process.
-CASES_OF_A_LANE = 6
+# Processes at the same time: nearly all that a case does is wait. So many cases are worth one more.
+LANES, CASES_OF_A_LANE = 4, 6
 
 
 # `app.toml`: how the app under test is started or compiled, and the routes of the back end that it calls.
@@ -93,7 +85,7 @@ class AppForm(Form):
     name: Text = ""
     platform: Annotated[Text, Field(pattern="^[AB]$"), Says('"A" or "B"')] = "A"
     desk_factor: Annotated[float, Field(ge=1, le=100), Says("a number from 1 to 100")] = AppRun().desk
-    patience: Annotated[float, Field(ge=1, le=20), Says("seconds, from 1 to 20")] = AppRun().patience
+    patience: Annotated[float, Field(ge=1, le=20), Says("seconds, from 1 to 20")] = Tempo().patience
     start: BackEndStart = BackEndStart()
     kotlin: KotlinForm | None = None
     swift: SwiftForm | None = None
@@ -168,8 +160,8 @@ def of_file(path: Path, run: AppRun) -> AppRun:
         surface=surface,
         platform=form.platform,
         desk=form.desk_factor,
-        patience=form.patience,
-        lanes=LANES if form.kotlin is not None else 1,
+        tempo=Tempo(form.patience),
+        lanes=1 if form.kotlin is None else LANES,
         name=form.name,
         file=str(path),
         command=shlex.join(["workbook", "conform", "app", str(path)]),
@@ -216,19 +208,24 @@ def conform_app(run: AppRun, progress: RunProgress | None = None, stopping: Stop
         stopping: handles Ctrl-C until the caller has written the reports; None handles it until the run ends.
     """
     progress = progress or RunProgress()
-    process = WalletRun(run, progress) if run.platform == "B" else _AppLanes(run, progress)
+    # a case has its lane beforehand: what an earlier case of the process left behind is the same on each run
+    lanes = min(run.lanes, len(run.cases) // CASES_OF_A_LANE + 1)
+    runs = [replace(run, cases=run.cases[lane::lanes]) for lane in range(lanes)]
+    kind = WalletRun if run.platform == "B" else _AppProcess
+    processes = [kind(each, progress) for each in runs]
     began = monotonic()
     progress.begin(len(run.cases))
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
-        stopping.run(process.run_cases)
+        stopping.run(partial(_run_at_once, processes))
     # several cases run at once, and end in any order; a name may be there twice
-    ended = {id(result.case): result for result in process.results}
+    ended = {id(result.case): result for process in processes for result in process.results}
+    trouble = next((process.trouble for process in processes if process.trouble), "")
     results = [ended[id(case)] for case in run.cases if id(case) in ended]
     left = [case for case in run.cases if id(case) not in ended]
     if not stopping.asked:
         for case in left:
-            results.append(CaseResult(case, Verdict.NOT_TESTABLE, why=process.trouble))
+            results.append(CaseResult(case, Verdict.NOT_TESTABLE, why=trouble))
             progress.ended(results[-1])
     about = partial(
         About,
@@ -238,42 +235,23 @@ def conform_app(run: AppRun, progress: RunProgress | None = None, stopping: Stop
         config=run.file,
         interrupted=stopping.asked,
         unfinished=tuple(case.name for case in left) if stopping.asked else (),
-        trouble=process.trouble,
+        trouble=trouble,
         program="workbook conform app",
     )
-    return conclude(about, began, results, CASES_OF[run.platform], run, secrets=[*process.keys, *process.sessions])
+    secrets = [secret for process in processes for secret in (process.key, *process.sessions)]
+    return conclude(about, began, results, CASES_OF[run.platform], run, secrets=secrets)
 
 
-class _AppLanes:
-    """The processes of an app, each with a phone of its own, which play its cases at the same time."""
-
-    def __init__(self, run: AppRun, progress: RunProgress) -> None:
-        # a case has its place beforehand: what an earlier case of the process left behind is the same on each run
-        lanes, tempo = min(run.lanes, len(run.cases) // CASES_OF_A_LANE + 1), Tempo(run.patience)
-        self.results: list[CaseResult] = []
-        self.sessions: set[str] = set()
-        runs = [replace(run, cases=run.cases[lane::lanes]) for lane in range(lanes)]
-        self._processes = [_AppProcess(each, progress, tempo, self.results, self.sessions) for each in runs]
-        self.keys = {process.key for process in self._processes}
-
-    @property
-    def trouble(self) -> str:
-        """Why a process did nothing more; empty where each did all that it should."""
-        return next((process.trouble for process in self._processes if process.trouble), "")
-
-    async def run_cases(self) -> None:
-        """Run them all."""
-        await asyncio.gather(*(process.run_cases() for process in self._processes))
+async def _run_at_once(processes: Sequence["WalletRun | _AppProcess"]) -> None:
+    await asyncio.gather(*(process.run_cases() for process in processes))
 
 
 class _AppProcess:
-    """One process of the app; what came of its cases goes to `results`."""
+    """One process of the app, and the results of its cases so far."""
 
-    def __init__(
-        self, run: AppRun, progress: RunProgress, tempo: Tempo, results: list[CaseResult], sessions: set[str]
-    ) -> None:
-        self._run, self._progress, self._tempo = run, progress, tempo
-        self._results, self._sessions = results, sessions
+    def __init__(self, run: AppRun, progress: RunProgress) -> None:
+        self._run, self._progress, self._tempo = run, progress, run.tempo
+        self.results: list[CaseResult] = []
         # the SDK takes a 200th of its seconds, so that a case takes no longer than the app itself
         self._server = PhoneServer(run.surface, pace=0.005, seed=run.seed)
         self._server.on_hello = self._greet
@@ -282,6 +260,7 @@ class _AppProcess:
         self._cardholder: PlayedCardholder | None = None
         self._given: set[str] = set()
         self.key = self._server.key
+        self.sessions: set[str] = set()
         self.trouble = ""
 
     def _greet(self, client: Client) -> None:
@@ -316,7 +295,7 @@ class _AppProcess:
             self.trouble = str(error)
             return
         for number, case in enumerate(self._run.cases, 1):
-            self._results.append(result := await self._judge(case, client, cardholder, number))
+            self.results.append(result := await self._judge(case, client, cardholder, number))
             self._progress.ended(result)
             if self.trouble:
                 break
@@ -338,7 +317,7 @@ class _AppProcess:
         variant = client.device.variant.name
         if case.variant not in ("", variant):
             return CaseResult(case, Verdict.NOT_APPLICABLE, why=f"It is for {case.variant}; the app uses {variant}.")
-        self._sessions.add(session := self._run.session(case))
+        self.sessions.add(session := self._run.session(case))
         fresh = self._server.new(NAME, client.device.variant, number, session=session)
         fresh.device.follow(client.device)
         client.device, client.back_end, client.prefix = fresh.device, fresh.back_end, fresh.prefix

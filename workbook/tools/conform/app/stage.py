@@ -31,6 +31,28 @@ from workbook.tools.harness.model import CaseOptions, CaseResult, Miss, Verdict,
 from workbook.tools.harness.program import LogLine
 
 
+@dataclass(slots=True)
+class Tempo:
+    """How long to wait for an app, in seconds; one for each run (all assumed, but the last).
+
+    Attributes:
+        patience: for what is expected, since something happened last.
+        least: a page that has not changed for so long rests, unless a change takes this app longer.
+        looks: between two looks at the page.
+        slowest: what the slowest change of a page took so far, since something else happened last.
+    """
+
+    patience: float = 5.0
+    least: float = 1.0
+    looks: float = 0.03
+    slowest: float = 0.0
+
+    @property
+    def rest(self) -> float:
+        """A page that has not changed for so long rests."""
+        return max(self.least, 3 * self.slowest)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppRun(CaseOptions[c.AppCase]):
     """Which cases to run, and against which app.
@@ -43,7 +65,7 @@ class AppRun(CaseOptions[c.AppCase]):
         session: makes the session that the app presents in a case; random by default.
         platform: "A" or "B".
         desk: how many times slower than this machine a phone is taken to be (assumed).
-        patience: seconds within which what is expected has to be seen (assumed).
+        tempo: how long to wait for it.
         lanes: how many processes of the app play its cases at the same time, on platform A.
         name: of the app, for the report.
         file: the configuration's path; empty where there is none.
@@ -58,7 +80,7 @@ class AppRun(CaseOptions[c.AppCase]):
     session: Callable[[c.AppCase], str] = lambda _case: secrets.token_urlsafe(18)
     platform: str = "A"
     desk: float = 4.0
-    patience: float = 5.0
+    tempo: Tempo = field(default_factory=Tempo)
     lanes: int = 1
     name: str = "your app"
     file: str = ""
@@ -66,32 +88,6 @@ class AppRun(CaseOptions[c.AppCase]):
 
 # Seconds that an action may take; a machine may be busy with other things (assumed).
 PATIENCE = 20.0
-
-
-# Cases that are played at the same time: nearly all that they do is wait.
-LANES = 4
-
-
-@dataclass(slots=True)
-class Tempo:
-    """How long to wait for an app, in seconds; one for each run (all assumed, but the last).
-
-    Attributes:
-        patience: for what is expected, since something happened last.
-        least: a page that has not changed for so long rests, unless a change takes this app longer.
-        looks: between two looks at the page.
-        slowest: what the slowest change of a page took so far, since something else happened last.
-    """
-
-    patience: float = AppRun().patience
-    least: float = 1.0
-    looks: float = 0.03
-    slowest: float = 0.0
-
-    @property
-    def rest(self) -> float:
-        """A page that has not changed for so long rests."""
-        return max(self.least, 3 * self.slowest)
 
 
 class NoAnswerError(WorkbookError):
@@ -253,7 +249,7 @@ class AppStage:
         if what != self._acted:
             to_grow = {"openCardPage": arrivals, "tapAdd": trace if self._page[0] == c.SHOWN else None}.get(what)
             before = 0 if to_grow is None else len(to_grow)
-            self._begun = lambda: to_grow is None or len(to_grow) > before
+            self._begun: Callable[[], bool] = lambda: to_grow is None or len(to_grow) > before
         self._acted = what
 
     def _happened(self) -> tuple[int, int]:

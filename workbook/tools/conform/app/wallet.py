@@ -25,23 +25,15 @@ from workbook.tools.conform.app import cases as c
 from workbook.tools.conform.app import cases_b as b
 from workbook.tools.conform.app.device_b import DeviceB
 from workbook.tools.conform.app.phone import Client, PhoneServer
-from workbook.tools.conform.app.stage import (
-    LANES,
-    AppRun,
-    AppStage,
-    NoAnswerError,
-    PlayedCardholder,
-    Tempo,
-    conclude_case,
-)
+from workbook.tools.conform.app.stage import AppRun, AppStage, NoAnswerError, PlayedCardholder, conclude_case
 from workbook.tools.harness.model import CaseResult, Miss, Root, Verdict
 from workbook.tools.harness.program import LogLine, Logs, StartCommand
 from workbook.tools.harness.summary import RunProgress
 
+# Cases that run at the same time. Those that measure run before, alone.
+LANES = 4
 # Seconds until a process asks what to do; it may be large, and the machine busy.
 START = 60.0
-# Seconds between two looks whether a process has done something.
-LOOKS = 0.03
 # Seconds beyond the wallet's limit after which a call is taken to wait for ever.
 GRACE = 4.0
 # Seconds that a process has to end by itself, so that all that it printed is there.
@@ -117,7 +109,7 @@ class WalletCase:
                 raise NoAnswerError(f"The process did not call conform(...). {command.ended}")
             if monotonic() > until:
                 raise NoAnswerError(f"No process called conform(...) within {START:g} s.")
-            await asyncio.sleep(LOOKS)
+            await asyncio.sleep(self._run.tempo.looks)
         return self._greeted[name]
 
     def _crash_of(self, command: StartCommand) -> str:
@@ -127,11 +119,10 @@ class WalletCase:
         words = re.search(r"(?:\S+\.swift:\d+: )?Fatal error: .*", command.output.read_text("utf-8", "replace"))
         return ended if words is None else f"The process ended: {self._clean(words[0])[:300]}"
 
-    @staticmethod
-    async def _leave(command: StartCommand) -> None:
+    async def _leave(self, command: StartCommand) -> None:
         until = monotonic() + LEAVING
         while not command.ended and monotonic() < until:  # noqa: ASYNC110 - no event tells
-            await asyncio.sleep(LOOKS)
+            await asyncio.sleep(self._run.tempo.looks)
 
 
 class WalletStage(AppStage):
@@ -139,9 +130,8 @@ class WalletStage(AppStage):
 
     _cardholder: PlayedCardholder
 
-    def __init__(self, case: WalletCase, url: str, desk: float, tempo: Tempo) -> None:
-        self._case, self._desk = case, desk
-        self._url, self._tempo = url, tempo
+    def __init__(self, case: WalletCase, url: str, run: AppRun) -> None:
+        self._case, self._desk, self._url, self._tempo = case, run.desk, url, run.tempo
         self._processes = AsyncExitStack()
         self._kept: PlayedCardholder | None = None
         self._asked = count(1)
@@ -262,12 +252,11 @@ class WalletRun:
         self._run, self._progress = run, progress
         self._server = PhoneServer(run.surface, pace=0.005, seed=run.seed)
         self._server.on_hello, self._server.on_stray = self._greet, self._note_host
-        self._tempo = Tempo(run.patience)
         self._playing: dict[str, WalletCase] = {}
         self._never: dict[str, str] = {}
         self._hung: list[str] = []
         self.results: list[CaseResult] = []
-        self.keys = {self._server.key}
+        self.key = self._server.key
         self.sessions: set[str] = set()
         self.trouble = ""
 
@@ -301,7 +290,7 @@ class WalletRun:
         self.sessions.add(session)
         played = self._playing[f"case{number}"] = WalletCase(self._run, self._server, number, session)
         began = monotonic()
-        stage = WalletStage(played, self._server.url, self._run.desk, self._tempo)
+        stage = WalletStage(played, self._server.url, self._run)
         try:
             seen = await stage.play(case)
         except NoAnswerError as error:
