@@ -640,8 +640,9 @@ def shared_rows(
         *(Fail(POST), *TRY, Rest("added", NOT_SHOWN)),
     )
     assumed = " (assumed)" * one.startswith("APP-")
-    held = Rest("held", NOT_OFFERED)
-    offered, disabled = button_is("opened", SHOWN, todo=show), button_is("held", *NOT_OFFERED, todo=GUARD)
+    off = (DISABLED, HIDDEN, ABSENT) if assumed else (DISABLED, HIDDEN)
+    held, disabled = Rest("held", off), button_is("held", *off, todo=GUARD)
+    offered = button_is("opened", SHOWN, todo=show)
     return [
         ("form", "nothing-before-tap", "The page begins no attempt by itself.", begins, WATCHED, nothing_before_tap),
         ("form", "adds-the-card", "A tap adds the card.", adds, ADDED_WATCHED,
