@@ -190,7 +190,7 @@ def test_off_the_main_thread_it_ends_when_it_ends():
 
 def test_a_coroutine_that_does_not_end_is_left_behind_and_keeps_no_later_call_from_ending(monkeypatch):
     monkeypatch.setattr(own_code, "GRACE", 0.05)
-    assert "time.sleep(2)" in (error := stopped(NAMES["blocks"])).line
+    assert "time.sleep(2)" in (error := stopped(NAMES["blocks"], 1.0)).line  # its thread needs a moment to begin
     assert error.left_behind
     assert stopped(NAMES["waits_stubbornly"]).left_behind
     assert stopped(NAMES["swallows"]).line
@@ -199,7 +199,6 @@ def test_a_coroutine_that_does_not_end_is_left_behind_and_keeps_no_later_call_fr
 
 def test_a_coroutine_that_waits_or_spins_is_stopped():
     assert not stopped(NAMES["waits"]).left_behind
-    # its thread needs a moment to begin, and until then there is no line
     assert stopped(NAMES["spins"], 1.0).line.startswith("mine.py, line ")
 
 
