@@ -9,13 +9,16 @@ import re
 from collections import Counter
 from dataclasses import replace
 
+import broken_isolation
 import pytest
 import reference
 import relays
 
-from workbook.tools.conform.back_end.case_runner import never_proxies_loopback
+from workbook.tools.conform.back_end import model
+from workbook.tools.conform.back_end.case_runner import CaseRunner, never_proxies_loopback
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.schedule import run_cases, without
+from workbook.tools.conform.notebook import RELAY_SESSIONS
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.program import PRINTED, Logs
 
@@ -81,6 +84,55 @@ def test_a_case_that_cannot_be_carried_out_says_why(changed, verdict, why):
             setattr(runner, name, value)
         (result,) = asyncio.run(run_cases([CASES["relay.get.path"]], runner))
     assert (result.verdict, result.why.startswith(why)) == (verdict, True)
+
+
+FOREIGN = ["relay.get.other-cardholder", "relay.post.other-cardholder"]
+
+
+class OneSessionEach(reference.Relay):
+    """The session names its card."""
+
+    def check(self, session, card):
+        if session != f"session-of-{card}":
+            raise reference.Refused(*reference.NOT_YOURS)
+
+
+def holders(session=(), sessions=()):
+    """Two cardholders as the cases' relays know them; each with a session that is made of its name or its cards."""
+    return tuple(
+        model.Cardholder(name[:14], tuple(cards[:7]), tuple((key, value.format(name=name, id="{id}")) for key, value in session),
+                         {card: tuple((key, value.format(name=name)) for key, value in sessions) for card in cards[:7] if sessions})
+        for name, cards in RELAY_SESSIONS.items()
+    )  # fmt: skip
+
+
+@pytest.mark.rule("REL-4")
+@pytest.mark.parametrize(
+    ("kind", "cardholders", "verdict"),
+    [
+        (broken_isolation.NoOwners, holders(sessions=[("authorization", "Bearer {name}")]), Verdict.FAIL),
+        (reference.Relay, holders(sessions=[("authorization", "Bearer {name}")]), Verdict.PASS),
+        (OneSessionEach, holders([("authorization", "Bearer session-of-{id}")]), Verdict.PASS),
+        (broken_isolation.AnySession, holders([("authorization", "Bearer {name}x{id}")]), Verdict.FAIL),
+        (broken_isolation.NoOwners, holders([("authorization", "Bearer of-all")]), Verdict.NOT_TESTABLE),
+    ],
+)
+def test_who_tries_anothers_card_presents_the_session_of_an_own_one(monkeypatch, kind, cardholders, verdict):
+    monkeypatch.setattr(relays, "kinds", lambda: {"tried": kind})
+    results = relays.results("tried", FOREIGN, cardholders=cardholders)
+    assert {result.verdict for result in results} == {verdict}
+    assert verdict is not Verdict.NOT_TESTABLE or "differs from the first one's" in results[0].why
+
+
+@pytest.mark.rule("REL-4")
+@pytest.mark.parametrize("ids", [("PI10", "PI1"), ("7", "70")])
+def test_a_part_of_an_id_is_no_card_of_the_file(ids):
+    holder = model.Cardholder("ann", ids)
+    target = model.Target("http://127.0.0.1:1", {"platform A": model.SURFACE}, (holder,))
+    with relays.mock_api([]) as api:
+        runner = CaseRunner(target, api)
+        (cut, _post) = (ask for ask in CASES["relay.attempt.part-of-id"].script.calls)
+        assert all(runner._call(1, cut, (card,), "canary").card not in ids for card in ids)
 
 
 @pytest.mark.rule("REL-2", "REL-3")

@@ -473,7 +473,9 @@ class CaseRunner:
         session = cardholder.session_for(card)
         if ask.cardholder == FORGED:
             session = tuple((name, _forged(value)) for name, value in session)
-        other_id = None if ask.instrument is None else ask.instrument(card)
+        other_id = "" if ask.instrument is None else ask.instrument(card)
+        while any(other_id in holder.cards for holder in holders):  # one that is made up is no other card
+            other_id += "0"
         return model.PhoneCall(
             number,
             ask.operation,

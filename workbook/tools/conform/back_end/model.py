@@ -53,6 +53,7 @@ class Need(StrEnum):
     PLATFORM_B = "platform B"
     SESSIONS = "session ([[cardholder]] session)"
     TWO_CARDHOLDERS = "second [[cardholder]]"
+    OTHER_SESSION = "session of the second [[cardholder]] that differs from the first one's"
     SEVERAL_CARDS = "second card of the first cardholder ([[cardholder]] cards)"
     LOGS = "log files (logs, at the top of the file)"
     JSON_BODY = "POST with the sdkOutput in a JSON body ([post] sdk_output)"
@@ -416,10 +417,11 @@ class Cardholder:
     sessions: Mapping[str, Headers] = field(default_factory=dict, repr=False)
 
     def session_for(self, card: str) -> Headers:
-        """The headers that present the session in a call for this card."""
-        if card in self.sessions:
-            return self.sessions[card]
-        return tuple((name, value.replace("{id}", card)) for name, value in self.session)
+        """The headers that present the session in a call for this card; for a card of another's, that of an own one."""
+        own = card if card in self.cards else next(iter((*self.sessions, *self.cards)), card)
+        if own in self.sessions:
+            return self.sessions[own]
+        return tuple((name, value.replace("{id}", own)) for name, value in self.session)
 
 
 # How an id is written decides what a back end can do to it on its way: case, leading zeros, escapes.

@@ -374,6 +374,7 @@ def without(case: BackEndCase, target: Target) -> BackEndResult | None:
         Need.PLATFORM_B: Need.PLATFORM_B.value in target.surfaces,
         Need.SESSIONS: any(holder.session or holder.sessions for holder in target.cardholders),
         Need.TWO_CARDHOLDERS: len(target.cardholders) > 1,
+        Need.OTHER_SESSION: len({(), *(holder.session_for(cards[0]) for holder in target.cardholders[:2])}) > 2,
         Need.SEVERAL_CARDS: len(cards) > 1,
         Need.LOGS: bool(target.logs),
         Need.JSON_BODY: all(surface.post.sdk_output != model.RAW for surface in target.surfaces.values()),

@@ -459,6 +459,11 @@ def no_other_card(seen: Seen) -> Iterator[Miss]:
 # calls for few cards overtakes others many times. No value is used twice, so one at a wrong card gives itself away.
 CROWD = range(12)
 
+
+def _cut(card: str) -> str:
+    return card[:-1] or f"{card}0"
+
+
 # A call that is not entitled must not reach the API either. So these cases run alone, and any request is a miss.
 _apart = partial(model.back_end_case, model.BackEndGroup.ISOLATION)
 ISOLATION = (
@@ -476,10 +481,14 @@ ISOLATION = (
              all_of(refused, answered), CaseScript((AppCall(operation, cardholder=cardholder),), alone=True),
              Need.SESSIONS, need)
       for operation in (GET, POST) for who, words, cardholder, need in (
-           ("other-cardholder", "another cardholder's session", 1, Need.TWO_CARDHOLDERS),
+           ("other-cardholder", "another cardholder's session", 1, Need.OTHER_SESSION),
            ("no-session", "no session", -1, Need.SESSIONS),
            ("forged-session", "a session that does not exist", -2, Need.SESSIONS),
       )),
+    # a check such as `startswith`, LIKE or `in` takes a part of an id for the id
+    _apart("attempt.part-of-id", "An id without its last character is not taken for the cardholder's own.", "REL-4",
+           all_of(refused, answered), CaseScript(tuple(replace(call, instrument=_cut) for call in both()), alone=True),
+           Need.SESSIONS),
     _apart("get.id-in-query", "A second id in the query of the GET never leads to another cardholder's card.", "REL-4",
            all_of(no_other_card, answered), CaseScript((AppCall(GET, tamper=_names_another),), alone=True),
            Need.TWO_CARDHOLDERS),
