@@ -50,6 +50,24 @@ def test_a_back_end_that_fails_before_it_calls_the_api_is_told_where_to_look():
     assert "look at its log" not in why(unknown) + why(fine)  # its session is looked at first
 
 
+def test_an_answer_in_another_encoding_is_told_as_that():
+    for encoding, name in (("utf-8-sig", "UTF-8 with a byte order mark"), ("utf-16-le", "UTF-16-LE")):
+        one = call(began=1.0, ended=2.0, status=200, value=None, body=told(sdkInput=INPUT).decode().encode(encoding))
+        assert f"The answer is in {name}, and clients read JSON as UTF-8" in why(one, arrived(1.5))
+
+
+def test_a_place_that_the_configuration_names_wrongly_is_looked_at_before_the_back_end():
+    one = call(began=1.0, ended=2.0, **LOST | {"status": 400})
+    assert "Look at sdk_output of [post]" in why(one)
+    empty = replace(at_the_api(422), request=arrived(1.5, body=b"{}").request)
+    assert "It holds no sdkOutput. Look at sdk_output of [post]" in why(one, empty)
+
+
+def test_an_answer_that_comes_later_is_told_as_that():
+    one = call(began=1.0, ended=2.0, status=202, value=None, body=b"{}")
+    assert "Polling is not supported" in why(one)
+
+
 def test_json_inside_a_json_string_is_told_as_that():
     twice = json.dumps(json.dumps({"sdkInput": INPUT})).encode()
     for body, is_told in ((twice, True), (told(x=INPUT), False), (b'"text"', False)):
@@ -271,7 +289,10 @@ def test_a_plain_attempt_is_made_twice_at_most_with_each_app(attempts, failing, 
     [
         ({"status": None, "broke": Broke.REFUSED}, [], False),
         ({"status": None, "broke": Broke.LOST}, [], True),
+        ({"status": None, "broke": Broke.NO_CERTIFICATE}, [], False),
         ({"status": 404}, [], False),
+        ({"status": 400}, [], False),
+        ({"status": 202}, [], False),
         ({"status": 500}, [], True),
         ({"status": 404}, [arrived(1.5)], True),
         ({"status": 200, "body": told(other=INPUT)}, [arrived(1.5)], False),

@@ -1,5 +1,6 @@
 """A back end behind TLS with a CA of its own: its certificate is always verified, and what is wrong with it is told."""
 
+import re
 import ssl
 import threading
 from contextlib import contextmanager
@@ -37,11 +38,13 @@ def authority(tmp_path):
 
 
 @contextmanager
-def relayed(side, certificate):
+def relayed(side, certificate, asks=None):
     relay = reference.Relay(side.url, side.key, {"session-of-ann-0001": list(CARDS)})
     server = reference.serve(relay)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     certificate.configure_cert(context)
+    if asks:
+        context.verify_mode, context.maximum_version = ssl.CERT_REQUIRED, asks
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -52,9 +55,9 @@ def relayed(side, certificate):
         relay.api.close()
 
 
-def tried(certificate, ca_file):
-    """What a run comes to."""
-    with MockApi(CARDS) as side, relayed(side, certificate) as url:
+def tried(certificate, ca_file, asks=None):
+    """What a run comes to; `asks`: the version of TLS in which the back end asks for a client certificate."""
+    with MockApi(CARDS) as side, relayed(side, certificate, asks) as url:
         target = Target(url, {"platform A": SURFACE}, (ANN,), bound=2.0, ca_file=ca_file)
         return conform(
             Config(target, BackEndForm(timeouts=RunTimeouts(first_call=5))), CaseOptions(cases=A_FEW), api=side
@@ -85,6 +88,15 @@ def test_a_certificate_that_does_not_hold_is_told_and_nothing_is_sent(authority,
     assert told in record.about.trouble
     assert "give the CA's certificate with ca_file." in record.about.trouble
     assert {case.verdict for case in record.cases} == {"not testable"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_back_end_that_asks_for_a_client_certificate_is_told_as_that(authority, version):
+    made, ca_file = authority
+    record = tried(made.issue_cert("localhost"), ca_file, version)
+    assert record.about.exit_code == 2
+    assert re.search("(asks|Does it ask) for a client certificate(: not|. That is not) supported", record.about.trouble)
 
 
 @pytest.mark.slow

@@ -26,12 +26,18 @@ from workbook.tools.mockserver.journal import operation_of
 
 # The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
 
+# The status of an answer that comes before the value: the app asks for that later.
+ACCEPTED = 202
+PLACES = "Look at sdk_output of [post], the place where it reads the sdkOutput, and at id."
 # What to check where a back end answers with this status and asks the API nothing.
 HINTS = {
+    400: f"Does the back end take the call as the configuration describes it? {PLACES}",
     401: "Is the session valid, and what comes before it (prefix)?",
     403: "Is the session valid, and does the card belong to that cardholder?",
     404: "Is the path right, and does the back end know the card?",
     405: "Is the method right?",
+    415: "Does it take another content-type? [headers] can name it.",
+    422: f"Does the back end take the call as the configuration describes it? {PLACES}",
 }
 # What to check where no connection was made.
 NO_CONNECTION = {
@@ -41,6 +47,7 @@ NO_CONNECTION = {
         "the CA's certificate with ca_file."
     ),
     Broke.NO_TLS: "Does something without TLS listen there? Then base_url must begin with http://.",
+    Broke.NO_CERTIFICATE: "Give the workbook an address of your back end that asks for none.",
 }
 
 
@@ -137,14 +144,22 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
             422: 'Is the body {"sdkOutput": ...}, with the very text that the app sent?',
         }
         yield from filter(None, [in_its_request.get(status)])
+        if call.sent and not requests[-1].sdk_output:
+            yield f"It holds no sdkOutput. {PLACES}"
     if call.status in {301, 302, 303, 307, 308}:
         yield "The back end redirects, and the workbook follows no redirect. Configure the address to which it leads."
+    if call.broke is Broke.LOST and base_url.startswith("https:") and not requests:
+        yield "Does it ask for a client certificate? That is not supported."
     if call.broke in (Broke.LOST, Broke.NO_HTTP) and base_url.startswith("http:") and not requests:
         yield "Does something else listen there? Or does the back end speak TLS? Then base_url must begin with https://."
-    if call.status in SUCCESS and call.value is None:
+    if call.status == ACCEPTED and call.value is None:
+        yield "Polling is not supported: give the path of a call whose answer holds the sdkInput."
+    elif call.status in SUCCESS and call.value is None:
         place = place_of({request.given for request in requests if request.given}, call.body)
         if isinstance(document := _document(call.body), str) and isinstance(_document(document), dict):
             yield "The answer is JSON inside a JSON string: somewhere it is made JSON of twice. Send the object itself."
+        elif encoding := judging.wrong_encoding(call.body):
+            yield f"The answer is in {encoding}, and clients read JSON as UTF-8 without a byte order mark."
         elif place is not None:
             yield f'The API\'s sdkInput is at another place of the answer: sdk_input = "{place}"?'
         else:
@@ -163,12 +178,13 @@ def _before_the_api(call: PhoneCall) -> Iterator[str]:
         second = datetime.fromtimestamp(time() - (monotonic() - call.ended), UTC)
         yield f"Your back end failed before it called the API: look at its log at {second:%H:%M:%S} UTC."
         yield "Does it decode what its gateway hands over, such as a body in base64?"
+        yield from [PLACES] if call.sent else []
 
 
 def _document(text: str | bytes) -> Any:
     """What a text holds as JSON; None where it is none."""
     try:
-        return json.loads(text)
+        return json.loads(text.decode() if isinstance(text, bytes) else text)
     except (ValueError, RecursionError):
         return None
 
@@ -202,7 +218,9 @@ def texts_in(document: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _by_configuration(call: PhoneCall, seen: Seen) -> bool:
-    """Whether it is the configuration that does not fit: the address, the path, the session, or the pointer."""
+    """Whether it is the configuration that does not fit: the address, the path, the session, a pointer, or the kind."""
+    if call.status == ACCEPTED and call.value is None:
+        return True
     requests = seen.during(call)
     if not requests:
         return call.broke in NO_CONNECTION or call.status in HINTS

@@ -197,7 +197,7 @@ def answered(seen: Seen) -> Iterator[Miss]:
     """No call is dropped without an answer (REL-9)."""
     for call in seen.calls:
         # how a call breaks where the back end dropped it instead of answering
-        if call.broke in {Broke.REFUSED, Broke.LOST, Broke.NO_HTTP, Broke.SPOILT, Broke.UNTRUSTED, Broke.NO_TLS}:
+        if call.broke in {Broke.REFUSED, Broke.LOST, Broke.NO_HTTP, Broke.SPOILT, *model.BAD_TLS}:
             todo = (
                 "Answer each call: a broken connection does not tell the app what to do, and an HTTP library may make "
                 "the call again by itself (RFC 9110, 9.2.2)."
@@ -251,6 +251,12 @@ def ways_to_tell(call: PhoneCall, seen: Seen) -> str:
         f"{TELL} There are two ways to report it: answer with a status outside 2xx, or, where your app reads the body "
         'of every answer and finds a field such as "error" or "ok" there, say failures = "body" in the configuration.'
     )
+
+
+def wrong_encoding(body: bytes) -> str:
+    """How a body is encoded that should be JSON in UTF-8 without a byte order mark; empty where it is right."""
+    names = {"utf-8": "", "utf-8-sig": "UTF-8 with a byte order mark"}
+    return names.get(encoding := json.detect_encoding(body), encoding.upper())
 
 
 def refuses_length(call: PhoneCall, seen: Seen) -> bool:

@@ -550,6 +550,10 @@ class Broke(StrEnum):
     SPOILT = "the answer could not be unpacked as its content-encoding says"
     UNTRUSTED = "the back end's certificate does not hold"
     NO_TLS = "no TLS connection could be made"
+    NO_CERTIFICATE = "the back end asks for a client certificate: not supported"
+
+
+BAD_TLS = frozenset({Broke.UNTRUSTED, Broke.NO_TLS, Broke.NO_CERTIFICATE})
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ It calls the configured origin and nothing else.
 import asyncio
 import base64
 import json
+import re
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -159,7 +160,7 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
                 await _read(answer, call)
             finally:
                 await answer.aclose()
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, ssl.SSLError) as error:  # httpx does not wrap an alert that follows the handshake
             tls = tls_error(error)
             # httpx has one error for a connection that ended early and for bytes that are no HTTP: its words differ.
             ended = str(error).startswith(("Server disconnected", "peer closed"))
@@ -169,7 +170,8 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
                 call.broke = Broke.UNTRUSTED
                 call.why = _tls_words(tls.verify_message)
             elif tls is not None:
-                call.broke = Broke.NO_TLS
+                asks = re.search("ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|HANDSHAKE_FAILURE)", tls.reason or "")
+                call.broke = Broke.NO_CERTIFICATE if asks else Broke.NO_TLS
                 call.why = _tls_words(tls.reason or type(tls).__name__)
             elif isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
                 call.broke = Broke.REFUSED
@@ -329,9 +331,9 @@ def _sdk_input(body: bytes, operation: BackEndOperation, *, decoded: bool) -> st
 
 
 def text_at(pointer: str | None, body: bytes) -> str | None:
-    """The text at this JSON pointer of a body; None where there is none."""
+    """The text at this JSON pointer of a body; None where there is none. JSON is UTF-8 without a byte order mark."""
     try:
-        value = None if pointer is None else JsonPointer(pointer).resolve(json.loads(body))
+        value = None if pointer is None else JsonPointer(pointer).resolve(json.loads(body.decode()))
     except (ValueError, RecursionError, JsonPointerException):
         return None
     return value if isinstance(value, str) else None

@@ -20,7 +20,7 @@ from workbook.tools.conform.back_end.case_runner import PLAIN_ATTEMPT, CaseRunne
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import Config
 from workbook.tools.conform.back_end.findings import PlainFailure, common_causes, plain_attempt
-from workbook.tools.conform.back_end.model import BackEndCase, BackEndResult, Broke
+from workbook.tools.conform.back_end.model import BAD_TLS, BackEndCase, BackEndResult
 from workbook.tools.conform.back_end.schedule import measured, run_cases, seconds_of, without
 from workbook.tools.harness.model import CaseOptions, RunFinding, Verdict
 from workbook.tools.harness.program import StartCommand, StartError, Stopping, listens
@@ -121,7 +121,7 @@ class Launcher:
         while (left := until - monotonic()) > 0:
             self._progress.wait(left)
             seen = await runner.run(PLAIN_ATTEMPT, target.cardholders[0].cards[:1], next(iter(target.surfaces)))
-            no_tls = any(call.broke in (Broke.UNTRUSTED, Broke.NO_TLS) for call in seen.calls)
+            no_tls = any(call.broke in BAD_TLS for call in seen.calls)
             if seen.arrived or no_tls or all(call.succeeded for call in seen.calls):  # waiting changes no certificate
                 return
             await asyncio.sleep(min(1.0, max(0.0, until - monotonic())))

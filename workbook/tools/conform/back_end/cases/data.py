@@ -346,6 +346,9 @@ def one_field(arrived: model.Arrived, _seen: Seen) -> Iterator[Miss]:
     if (document := json_object(arrived.request.body)) is None:
         observed = f"{len(arrived.request.body)} bytes that are no JSON object"
         yield Miss("a JSON object", observed, 'Send JSON: {"sdkOutput": ...}.')
+    elif encoding := judging.wrong_encoding(arrived.request.body):
+        todo = "Send JSON in UTF-8 without a byte order mark (RFC 8259, 8.1)."
+        yield Miss("JSON in UTF-8 without a byte order mark", encoding, todo)
     elif list(document) != ["sdkOutput"]:
         names = ", ".join(sorted(document))[:80] or "no field"
         yield Miss("exactly the field sdkOutput", names, "Send sdkOutput and nothing beside it.")
@@ -440,10 +443,14 @@ def id_kept(seen: Seen) -> Iterator[Miss]:
 def labelled(seen: Seen) -> Iterator[Miss]:
     """HTTP says what a body is: strict clients refuse JSON under another label, others decode it wrongly (REL-8)."""
     todo = "Send JSON in UTF-8 and label it application/json: name no charset, or utf-8."
+    utf_8 = "Send JSON in UTF-8 without a byte order mark (RFC 8259, 8.1): strict clients refuse anything else."
     for call in seen.calls:
         # a value that is the whole body may begin like JSON
         raw = call.value in (call.body.decode("latin-1"), base64.b64encode(call.body).decode())
-        if call.broke or raw or not call.body.lstrip().startswith(b"{"):
+        if encoding := "" if raw or call.broke else judging.wrong_encoding(call.body):
+            observed = f"{encoding} in an answer with status {call.status}"
+            yield Miss("JSON in UTF-8 without a byte order mark", observed, utf_8, harms=call.reported_success)
+        if call.broke or raw or encoding or not call.body.lstrip().startswith(b"{"):
             continue
         label = next(iter(header_values(call.headers, "content-type")), "")
         kind, _, more = label.lower().partition(";")
