@@ -191,7 +191,8 @@ def test_equal_values_have_the_same_letter_on_both_sides():
          ("Of 2 cases none failed, and some could not be decided: 1 not testable, 1 pass. 1 case not judged; the "
           "report says why. With --strict that fails the run.")),
         (of_each_verdict()[:1] + of_each_verdict()[9:], {},
-         ("2 cases, and none failed: 1 not looked at, 1 pass. 1 case not judged; the report says why. "
+         ("Only 1 of 2 cases were looked at. 2 cases, and none failed: 1 not looked at, 1 pass. 1 case not judged; "
+          "the report says why. "
           "With --strict that fails the run.")),
         (of_each_verdict()[9:], {"strict": True},
          "Nothing could be decided: 1 not looked at. 1 case not judged; the report says why. That fails the run."),

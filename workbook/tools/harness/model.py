@@ -126,11 +126,13 @@ VERDICTS = {
     ),
     Verdict.FAIL: _Facts("✗", Owner.YOU, "A rule that must be kept was not, or harm would follow."),
     Verdict.WARN: _Facts("▲", Owner.YOU, "A rule that should be kept was broken; harm need not follow."),
-    Verdict.KNOWN: _Facts("◆", Owner.YOU, "It fails, and the baseline says so."),
+    Verdict.KNOWN: _Facts("◆", Owner.YOU, "It fails or was not judged, and the baseline says so."),
     Verdict.NOT_LOOKED_AT: _Facts(
         "◌", Owner.YOU, "Nothing that was read or played shows whether it holds; --strict fails."
     ),
-    Verdict.NOT_TESTABLE: _Facts("○", Owner.YOU, "What the case needs is not there, so it was not judged."),
+    Verdict.NOT_TESTABLE: _Facts(
+        "○", Owner.YOU, "What the case needs is not there, so it was not judged; --strict fails."
+    ),
     Verdict.NOTE: _Facts("•", Owner.NOBODY, "Something was observed that no rule judges."),
     Verdict.PASS: _Facts("✓", Owner.NOBODY, "The back end did what the rule asks for."),
     Verdict.NOT_APPLICABLE: _Facts("-", Owner.NOBODY, "The case is about something that the back end does not have."),
@@ -438,7 +440,7 @@ def apply_baseline(
 
 
 # Verdicts that a baseline covers.
-COVERED = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.NOT_LOOKED_AT})
+COVERED = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.NOT_LOOKED_AT, Verdict.NOT_TESTABLE})
 
 
 def new_baseline(old: Iterable[Known], failures: Mapping[str, str], cases: Mapping[str, Case[Any]]) -> str:

@@ -319,17 +319,29 @@ def canaries_in(value: str) -> set[str]:
 # How the record of a run is made from its results: redacted, with the baseline applied, and with its exit code.
 
 
+def few_looked_at(program: str, verdicts: Iterable[Verdict]) -> str:
+    """Says that a run looked at less than nine of ten cases for which everything is there; empty where it did.
+
+    What `preflight` does not look at is not in the project's files, whatever the run does.
+    """
+    counts = Counter(verdicts)
+    judged = sum(counts[verdict] for verdict in JUDGED)
+    total = judged + counts[Verdict.NOT_LOOKED_AT]
+    few = program.startswith("workbook conform") and 10 * judged < 9 * total
+    return f"Only {judged} of {total} cases were looked at." if few else ""
+
+
 def exit_code(done: About, verdicts: Iterable[Verdict]) -> int:
     """The worst exit code that follows from a run and the verdicts of its cases."""
     if done.interrupted:
         return ExitCode.INTERRUPTED
-    counts = Counter(verdicts)
+    counts = Counter(verdicts := tuple(verdicts))
     failing = {Verdict.FAIL} | ({Verdict.WARN, Verdict.NOT_LOOKED_AT} if done.strict else set())
     if counts[Verdict.HARNESS_ERROR]:
         return ExitCode.BROKEN
     if done.stale or any(finding.fails for finding in done.findings) or failing & counts.keys():
         return ExitCode.FAILED
-    if done.trouble or not JUDGED & counts.keys():
+    if done.trouble or not JUDGED & counts.keys() or few_looked_at(done.program, verdicts):
         return ExitCode.NOTHING_DONE
     return ExitCode.FAILED if done.strict and counts[Verdict.NOT_TESTABLE] else ExitCode.OK
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from workbook.base.terminal import say
 from workbook.tools.harness.model import CaseResult, Miss, ReportedExchange, Root, Verdict
-from workbook.tools.harness.report import FAILING, JUDGED, PHONE, UNSEEN, CaseRecord, RunRecord
+from workbook.tools.harness.report import FAILING, JUDGED, PHONE, UNSEEN, CaseRecord, RunRecord, few_looked_at
 from workbook.views.table import clean
 
 # Pieces of advice that a terminal prints, and that a page shows with their exchanges.
@@ -52,7 +52,7 @@ class Todo:
 
 
 def headline(record: RunRecord) -> str:
-    """How the run ended, in one to three sentences."""
+    """How the run ended, in one to four sentences."""
     about = record.about
     total = _cases(len(record.cases))
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts(record))
@@ -78,7 +78,8 @@ def headline(record: RunRecord) -> str:
         sentences = [f"{of_all}, and none of these failed: {verdicts}."]
     else:
         sentences = [f"{total}, and none failed: {verdicts}."]
-    return " ".join([*sentences, *_also(record, decided=decided)])
+    few = few_looked_at(about.program, (case.verdict for case in record.cases)) if decided else ""
+    return " ".join([*filter(None, [few]), *sentences, *_also(record, decided=decided)])
 
 
 def _also(record: RunRecord, *, decided: bool) -> Iterator[str]:

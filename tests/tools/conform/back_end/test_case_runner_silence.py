@@ -81,7 +81,7 @@ class Slow(reference.Relay):
 def test_a_run_stops_with_a_back_end_that_hangs_and_not_with_a_slow_one(monkeypatch, kind, stops):
     monkeypatch.setattr(relays, "kinds", lambda: {"mine": kind})
     results = relays.results("mine", ["relay.get.fault-500", *ALONE], bound=0.5)
-    left = [one for one in results if one.verdict is Verdict.NOT_TESTABLE]
+    left = [one for one in results if one.verdict is Verdict.NOT_LOOKED_AT]
     assert bool(left) is stops
     said = re.compile("After [0-9]+ failing API answers, the back end has not answered any plain call "
                       "since about relay.get.fault-500.")  # fmt: skip

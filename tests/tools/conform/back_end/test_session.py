@@ -130,7 +130,7 @@ def test_where_nothing_can_be_judged_that_is_said_once_and_nothing_else_is_done(
         assert len(came) <= 4
     assert record.about.exit_code == 2
     assert record.about.trouble.count(told) == 1
-    assert {case.verdict for case in record.cases} == {Verdict.NOT_TESTABLE}
+    assert {case.verdict for case in record.cases} == {Verdict.NOT_LOOKED_AT}
     assert "The plain GET of the app of platform A and platform B does not work" in record.cases[0].why
 
 
@@ -204,7 +204,7 @@ def test_a_back_end_that_goes_away_in_the_middle():
         config = Config(target(f"http://127.0.0.1:{server.server_port}"), BackEndForm(timeouts=QUICK))
         record = conform(config, CaseOptions(cases=(*alone, *later)), api=side, progress=Shown())
         relay.api.close()
-    assert [case.verdict for case in record.cases] == ["pass", "not testable"]
+    assert [case.verdict for case in record.cases] == ["pass", "not looked at"]
     assert record.about.exit_code == 1  # what cannot be tested because of the back end is its failure
     (finding,) = record.about.findings
     assert "any more, since about relay.post.after-idle" in finding.says

@@ -173,11 +173,11 @@ class CaseRunner:
     async def judge(self, case: BackEndCase, cards: tuple[str, ...], platform: str) -> BackEndResult:
         """Carry out a case with one platform's app, and judge what was seen.
 
-        A case is not testable where the back end went away before all calls were made, or was gone for every call, or
+        A case is not looked at where the back end went away before all calls were made, or was gone for every call, or
         refused a call because of its own limit.
         """
         await self.settled()
-        result = BackEndResult(case, Verdict.NOT_TESTABLE, platform=platform)
+        result = BackEndResult(case, Verdict.NOT_LOOKED_AT, platform=platform)
         if stopped := self._stopped(result):
             return stopped
         began = monotonic()
@@ -197,7 +197,7 @@ class CaseRunner:
     def judge_again(self, case: BackEndCase, played: BackEndResult) -> BackEndResult:
         """The result of a case whose script was played, for this case or for another one with the same script."""
         seen = played.seen
-        result = replace(played, case=case, verdict=Verdict.NOT_TESTABLE, misses=(), why="")
+        result = replace(played, case=case, verdict=Verdict.NOT_LOOKED_AT, misses=(), why="")
         if seen is None:
             return replace(played, case=case)
         if any(answers_429_itself(call, seen) for call in seen.calls):
@@ -227,7 +227,7 @@ class CaseRunner:
             return replace(result, verdict=Verdict.NOT_LOOKED_AT, why=SILENT) if silent else None
         requests = self.upstream.arrived() if Need.PROXY in case.needs else ()
         if any(never_proxies_loopback(arrived.request.headers) for arrived in requests):
-            return replace(result, why=NEVER_PROXIED)
+            return replace(result, verdict=Verdict.NOT_TESTABLE, why=NEVER_PROXIED)
         return None
 
     def _explain(self, case: BackEndCase, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:

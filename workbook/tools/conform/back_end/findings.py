@@ -14,7 +14,7 @@ from urllib.parse import quote
 from jsonpointer import escape
 
 from workbook.api.redaction import Redaction
-from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request, header_values
 from workbook.tools.conform.back_end import case_runner, judging, model, schedule
 from workbook.tools.conform.back_end.case_runner import CONFIRMED, PLAIN_ATTEMPT, CaseRunner
 from workbook.tools.conform.back_end.judging import AFRESH, HAND_ON, MORE_TIME, describe_ending
@@ -152,21 +152,24 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
         yield "Does it ask for a client certificate? That is not supported."
     if call.broke in (Broke.LOST, Broke.NO_HTTP) and base_url.startswith("http:") and not requests:
         yield "Does something else listen there? Or does the back end speak TLS? Then base_url must begin with https://."
-    if call.status == ACCEPTED and call.value is None:
-        yield "Polling is not supported: give the path of a call whose answer holds the sdkInput."
-    elif call.status in SUCCESS and call.value is None:
-        place = place_of({request.given for request in requests if request.given}, call.body)
-        if isinstance(document := _document(call.body), str) and isinstance(_document(document), dict):
-            yield "The answer is JSON inside a JSON string: somewhere it is made JSON of twice. Send the object itself."
-        elif encoding := judging.wrong_encoding(call.body):
-            yield f"The answer is in {encoding}, and clients read JSON as UTF-8 without a byte order mark."
-        elif place is not None:
-            yield f'The API\'s sdkInput is at another place of the answer: sdk_input = "{place}"?'
-        else:
-            kind = headers.get("content-type", "nothing")[:40]
-            yield f"Is sdk_input right? The answer says content-type {kind!r}."
+    if call.status in SUCCESS and call.value is None:
+        yield _why_no_value(call, requests)
     if call.value is None and headers.get("content-encoding", "identity").lower() not in UNPACKED:
         yield f"Its content-encoding {headers['content-encoding'][:20]!r} is none that the phone asked for."
+
+
+def _why_no_value(call: PhoneCall, requests: Iterable[model.Arrived]) -> str:
+    """What to check where a success holds no sdkInput."""
+    if call.status == ACCEPTED:
+        return "Polling is not supported: give the path of a call whose answer holds the sdkInput."
+    if isinstance(document := _document(call.body), str) and isinstance(_document(document), dict):
+        return "The answer is JSON inside a JSON string: somewhere it is made JSON of twice. Send the object itself."
+    if encoding := judging.wrong_encoding(call.body):
+        return f"The answer is in {encoding}, and clients read JSON as UTF-8 without a byte order mark."
+    if place := place_of({request.given for request in requests if request.given}, call.body):
+        return f'The API\'s sdkInput is at another place of the answer: sdk_input = "{place}"?'
+    kind = next(iter(header_values(call.headers, "content-type")), "nothing")[:40]
+    return f"Is sdk_input right? The answer says content-type {kind!r}."
 
 
 def _before_the_api(call: PhoneCall) -> Iterator[str]:

@@ -33,7 +33,7 @@ Play: TypeAlias = list[BackEndCase]
 T = TypeVar("T", bound=Hashable)
 
 # What a back end may rightly not have.
-OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.JSON_BODY, Need.PROXY, Need.CONTRACT})
+OPTIONAL = {Need.PLATFORM_A, Need.PLATFORM_B, Need.JSON_BODY, Need.PROXY, Need.CONTRACT, *model.SHAPES}
 # Why a case was not run.
 NO_PLAIN_CALL = "The plain call that this case makes does not work."
 NO_CONTRACT = (
@@ -143,7 +143,7 @@ class Schedule:
         """Whether the case cannot run; its result then says why."""
         result = without(case, self._target)
         if result is None and not self._apps(case):
-            result = BackEndResult(case, Verdict.NOT_TESTABLE, why=NO_PLAIN_CALL)
+            result = BackEndResult(case, Verdict.NOT_LOOKED_AT, why=NO_PLAIN_CALL)
         if result is not None:
             self.keep(result)
         return result is not None
@@ -213,7 +213,7 @@ class Schedule:
         """The result of a case that failed in parallel; of cases with the same advice, one is run again."""
         runner = self._runner
         if runner.lost(failure):
-            return replace(failure, verdict=Verdict.NOT_TESTABLE, misses=(), why=runner.gone)
+            return replace(failure, verdict=Verdict.NOT_LOOKED_AT, misses=(), why=runner.gone)
         advice = frozenset(miss.todo for miss in failure.misses)
         fails_alone = self._fails_alone.get(advice)
         if fails_alone or runner.gone or _is_held_by_the_api(failure):
@@ -221,7 +221,7 @@ class Schedule:
         again = await self.run_alone(failure.case)
         self._fails_alone[advice] = again.verdict in CONFIRMED
         # other calls make a call late, but they send no value to another card
-        if self._fails_alone[advice] or again.verdict is Verdict.NOT_TESTABLE or _is_late(failure):
+        if self._fails_alone[advice] or again.verdict is Verdict.NOT_LOOKED_AT or _is_late(failure):
             return again
         return fails_only_with_others(failure)
 
@@ -231,7 +231,7 @@ class Schedule:
             await self._run(OWN_LIMIT)
         result = combine([await self._run_with_app(case, app) for app in self._apps(case)])
         if self._runner.lost(result) and result.verdict in CONFIRMED:
-            return replace(result, verdict=Verdict.NOT_TESTABLE, misses=(), why=self._runner.gone)
+            return replace(result, verdict=Verdict.NOT_LOOKED_AT, misses=(), why=self._runner.gone)
         return result
 
     def _apps(self, case: BackEndCase) -> list[str]:

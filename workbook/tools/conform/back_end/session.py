@@ -209,7 +209,7 @@ class _Run:
             if result is None and interrupted:
                 unfinished.append(case.name)
             else:
-                results.append(result or BackEndResult(case, Verdict.NOT_TESTABLE, why=self.trouble))
+                results.append(result or BackEndResult(case, Verdict.NOT_LOOKED_AT, why=self.trouble))
         about = partial(
             About,
             target=config.file or config.target.base_url,
