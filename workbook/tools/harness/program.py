@@ -318,6 +318,15 @@ class LogSpan:
         end = self.ended.get(path)
         return end is not None and self.began.get(path, LogPosition()).start_of(end).lines < number <= end.lines
 
+    @property
+    def extent(self) -> str:
+        """What was written, in words."""
+        lines = {path: end.lines - self.began.get(path, LogPosition()).start_of(end).lines
+                 for path, end in self.ended.items()}  # fmt: skip
+        words = [f"{count} lines {'that the command printed' if path.name == PRINTED else f'of {path.name}'}"
+                 for path, count in lines.items()]  # fmt: skip
+        return f"{', '.join(words)}{'; no file was named' if {path.name for path in self.began} == {PRINTED} else ''}."
+
     def missing(self) -> tuple[str, ...]:
         """The names of the files that never existed."""
         return tuple(path.name for path in self.began if path not in self.ended)
@@ -328,10 +337,13 @@ class Logs:
 
     Args:
         paths: of the files; a file need not exist yet.
+        folder: where its command runs; None where there is no command.
     """
 
-    def __init__(self, paths: Iterable[Path]) -> None:
+    def __init__(self, paths: Iterable[Path], folder: Path | None = None) -> None:
         self._paths = tuple(paths)
+        self._folder = folder
+        self._sizes = self._beside()
         self._known: dict[Path, LogPosition] = {}
         now = self.positions()
         self._began = {path: now.get(path, LogPosition()) for path in self._paths}
@@ -355,6 +367,22 @@ class Logs:
             else:
                 self._known.pop(path, None)
         return dict(self._known)
+
+    def _beside(self) -> dict[Path, int]:
+        """The sizes of the other files in the command's folder, and in its folders for logs."""
+        folders = [self._folder, *self._folder.glob("*log*/")] if self._folder else []
+        files = (file for folder in folders for file in os.scandir(folder) if not file.name.startswith("."))
+        named = {path.resolve() for path in self._paths}
+        sizes = dict[Path, int]()
+        for file in files:
+            with suppress(OSError):  # it is gone again
+                if file.is_file() and Path(file.path).resolve() not in named:
+                    sizes[Path(file.path)] = file.stat().st_size
+        return sizes
+
+    def unnamed(self) -> tuple[str, ...]:
+        """The names of other files beside the command that grew since the run began."""
+        return tuple(path.name for path, size in self._beside().items() if size > self._sizes.get(path, 0))
 
     def since(self, began: Mapping[Path, LogPosition]) -> LogSpan:
         """What was written since `began`. Only the case that called this judges these lines."""

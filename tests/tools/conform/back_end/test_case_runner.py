@@ -44,7 +44,7 @@ def test_what_a_case_does_and_sees(golden, row):
 
 def told(result):
     """What a case came to, and what both sides saw; a card is its number, and no time is told."""
-    yield f"{result.case.name}: {result.verdict} {result.why}".rstrip()
+    yield re.sub("[0-9]+ lines", "lines", f"{result.case.name}: {result.verdict} {result.why}".rstrip())
     for part in result.each:
         for miss in part.misses:
             observed = re.sub(r", after [0-9.]+ s|, line [0-9]+|, and in [0-9]+ more.*", "", miss.observed)
@@ -143,14 +143,56 @@ def test_a_part_of_an_id_is_no_card_of_the_file(ids):
 def test_a_log_without_a_line_was_not_looked_at(tmp_path):
     names = ["relay.log.no-key", "relay.log.no-key-ever"]
     with relays.running("Relay", names) as runner:
-        assert [result.verdict for result in judge(runner, names)] == [Verdict.PASS] * 2  # what it logs has lines
+        results = judge(runner, names)
+    assert [result.verdict for result in results] == [Verdict.PASS] * 2  # what it logs has lines
+    assert all(re.fullmatch("Read: [1-9][0-9]* lines of relay.log.", result.why) for result in results)
     with relays.running("Relay", names) as runner:
         (tmp_path / PRINTED).touch()  # a command that prints nothing, and no log is named
-        runner.target = replace(runner.target, logs=(tmp_path / PRINTED,))
-        runner.logs = Logs(runner.target.logs)
+        listen_to(runner, tmp_path)
         results = judge(runner, names)
     assert [result.verdict for result in results] == [Verdict.NOT_LOOKED_AT] * 2
     assert all("name the file (logs, at the top of the configuration)" in result.why for result in results)
+
+
+def listen_to(runner, folder):
+    """What a command that runs in this folder prints is the only log."""
+    runner.target = replace(runner.target, logs=(folder / PRINTED,), folder=folder)
+    runner.logs = Logs(runner.target.logs, folder)
+
+
+class PrintsAndKeeps(reference.Relay):
+    """It prints that it was called, if it has something to print to, and keeps the rest in a file of its own."""
+
+    printed = kept = None
+
+    def check(self, session, card):
+        super().check(session, card)
+        for path in filter(None, (self.printed, self.kept)):
+            with path.open("a") as file:
+                file.write("a call\n")
+
+
+@pytest.mark.rule("REL-2", "REL-3")
+@pytest.mark.parametrize("prints", [True, False])
+def test_a_file_that_grew_and_is_not_named_is_told_by_its_name(monkeypatch, tmp_path, prints):
+    monkeypatch.setattr(relays, "kinds", lambda: {"tried": PrintsAndKeeps})
+    (tmp_path / "logs").mkdir()
+    monkeypatch.setattr(PrintsAndKeeps, "kept", tmp_path / "logs" / "own.txt")
+    monkeypatch.setattr(PrintsAndKeeps, "printed", tmp_path / PRINTED if prints else None)
+    names = ["relay.log.no-opaque-data", "relay.log.no-opaque-data-ever"]
+    for file in (PRINTED, "as-it-was.log"):
+        (tmp_path / file).touch()
+    with relays.running("tried", names) as runner:
+        listen_to(runner, tmp_path)
+        one, ever = judge(runner, names)
+    assert "as-it-was" not in ever.why + str(ever.misses)
+    if prints:
+        assert (one.verdict, ever.verdict) == (Verdict.PASS, Verdict.NOTE)
+        assert re.search("[1-9] lines that the command printed; no file was named.", ever.why)
+        assert [miss.observed for miss in ever.misses] == ["own.txt"]
+    else:
+        assert {one.verdict, ever.verdict} == {Verdict.NOT_LOOKED_AT}
+        assert ever.why.endswith("own.txt grew meanwhile.")
 
 
 class LikeGo(reference.Relay):

@@ -142,7 +142,7 @@ class CaseRunner:
         self.after = dict[tuple[str, str], float]()
         self.tempo: model.Tempo | None = None
         self.gate = api.listener.gate
-        self.logs = Logs(target.logs)
+        self.logs = Logs(target.logs, target.folder)
         self.values = dict[tuple[str, str], None]()
         self.streak = FailureStreak()
         self._gone_since = inf
@@ -203,8 +203,11 @@ class CaseRunner:
         if any(answers_429_itself(call, seen) for call in seen.calls):
             return replace(result, why=OWN_429)
         misses = tuple(case.judge(seen))
-        if not misses and (unseen := self._unseen(result, seen)):
-            return unseen
+        if all(miss.noted for miss in misses):
+            if unseen := self._unseen(result, seen):
+                return unseen
+            if Need.LOGS in case.needs and isinstance(seen.log, LogSpan):
+                result = replace(result, why=f"Read: {seen.log.extent}")
         if gravest(misses, case.rule) in CONFIRMED and not case.script.judges_run:
             misses = self._explain(case, misses, seen)
         return replace(result, verdict=gravest(misses, case.rule), misses=misses)
@@ -224,7 +227,8 @@ class CaseRunner:
         case = result.case
         if Need.LOGS in case.needs and all(path.name == PRINTED for path in self.target.logs):
             silent = not self._logged if case.script.judges_run else next(iter(seen.log), None) is None
-            return replace(result, verdict=Verdict.NOT_LOOKED_AT, why=SILENT) if silent else None
+            grew = " ".join(f"{name} grew meanwhile." for name in self.logs.unnamed())
+            return replace(result, verdict=Verdict.NOT_LOOKED_AT, why=f"{SILENT} {grew}".strip()) if silent else None
         requests = self.upstream.arrived() if Need.PROXY in case.needs else ()
         if any(never_proxies_loopback(arrived.request.headers) for arrived in requests):
             return replace(result, verdict=Verdict.NOT_TESTABLE, why=NEVER_PROXIED)
@@ -345,6 +349,7 @@ class CaseRunner:
             exposures=self._secrets.exposures(requests),
             values=tuple(self.values)[-4000:],  # a run has fewer; the log is searched for each
             missing_logs=log.missing(),
+            unnamed_logs=self.logs.unnamed(),
             proxied=self._api.proxy.count,
             misdelivered=misdelivered,
         )

@@ -463,6 +463,7 @@ class Target:
         cardholders: at least one.
         bound: seconds within which it has to answer.
         logs: log files that it writes, to be scanned.
+        folder: where its command runs; None where there is no command.
         without: groups of cases that are left out.
         ca_file: certificates that are trusted for TLS besides the machine's own.
         recovery: seconds after a fault of the API within which the back end need not work again.
@@ -490,6 +491,7 @@ class Target:
     pace: float = 0.0
     contract: str | None = None
     app_wait: float = APP_WAIT
+    folder: Path | None = None
 
     def instrument(self, card: str) -> str:
         """The payment instrument's id at the API, of a card that the app asks for."""
@@ -716,6 +718,7 @@ class WholeRun:
         exposures: what the scan found.
         values: opaque data of the run: pairs of a payment instrument and the beginning of a value.
         missing_logs: names of configured log files that were never written.
+        unnamed_logs: names of other files beside the command that grew.
         proxied: how many connections to the API went through the proxy that the back end's environment names.
         misdelivered: opaque values that went to another card.
     """
@@ -725,6 +728,7 @@ class WholeRun:
     exposures: tuple[Exposure, ...] = ()
     values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     missing_logs: tuple[str, ...] = ()
+    unnamed_logs: tuple[str, ...] = ()
     proxied: int = 0
     misdelivered: tuple[Misdelivered, ...] = ()
 

@@ -66,7 +66,8 @@ class Launcher:
             if config.port:
                 values[config.form.export.port] = str(config.port)
             self._command = stack.enter_context(StartCommand(start.command, config.start_folder, values, clean))
-            self.target = replace(self.target, logs=(*self.target.logs, self._command.output), proxied=start.proxy)
+            logs = (*self.target.logs, self._command.output)
+            self.target = replace(self.target, logs=logs, folder=config.start_folder, proxied=start.proxy)
 
     @property
     def ended(self) -> str:
