@@ -17,8 +17,11 @@ from workbook.tools.conform.back_end.judging import WORK, WORKS, all_of, answer_
 from workbook.tools.conform.back_end.model import GET, POST, AppCall, CaseScript, Need, Order, Seen, Together, both
 from workbook.tools.harness.model import Miss, Root
 
-# This many consecutive characters of opaque data cannot match by chance.
+# This many consecutive characters of opaque data cannot match by chance. A line that holds so many holds a piece of half
+# of them that begins at a multiple of the other half, so that few of its pieces have to be looked up.
 LONGEST_OPAQUE = 24
+STRIDE = LONGEST_OPAQUE // 2
+PIECE = LONGEST_OPAQUE - STRIDE + 1
 HIDE_KEY = "Keep the key in the back end: it goes into no answer, no header and no error."
 HIDE_ADDRESS = "Tell the app no addresses; the words of a library's exception hold them."
 
@@ -120,15 +123,26 @@ def log_without_key(seen: Seen) -> Iterator[Miss]:
 
 def log_without_opaque(seen: Seen) -> Iterator[Miss]:
     """No line of a log holds opaque data, neither as it travels nor as the text or the bytes inside (REL-3)."""
-    # Each value is cut into every piece of a fixed length, and each line into the same: a lookup in a set for each
-    # position of a line takes linear time, however many values a run has.
-    values, length = (*seen.opaque(), *seen.run.values), LONGEST_OPAQUE
+    # Each value is cut into every piece of a fixed length: lookups in a set take linear time, however many values a run
+    # has.
+    values = (*seen.opaque(), *seen.run.values)
     ids = re.compile("|".join(sorted({re.escape(id_) for id_, _value in values if id_}, key=len, reverse=True)) or "$")
     pieces = {piece for _id, value in values for piece in telling_pieces(value, ids)}
 
+    def gives_away(text: str) -> bool:
+        # a line of dashes gives nothing away
+        varied = len(text) == LONGEST_OPAQUE and len(set(text)) >= 4
+        return varied and all(piece in pieces for piece in judging.parts(text, PIECE))
+
     def holds(line: str) -> bool:
-        texts = readings(line)
-        return any(text[at : at + length] in pieces for text in texts for at in range(len(text) - length + 1))
+        return any(
+            text[at : at + PIECE] in pieces
+            and any(
+                gives_away(text[start : start + LONGEST_OPAQUE]) for start in range(max(0, at - STRIDE + 1), at + 1)
+            )
+            for text in readings(line)
+            for at in range(0, len(text) - PIECE + 1, STRIDE)
+        )
 
     todo = "Log lengths, statuses and times; no body of the API or of the app."
     yield from _in_the_log(seen, "opaque data", holds, todo)
@@ -161,10 +175,7 @@ def telling_pieces(value: str, ids: re.Pattern[str]) -> Iterator[str]:
         inside = ""
     forms += ids.split(inside)
     for form in forms:
-        for piece in judging.parts(form, LONGEST_OPAQUE):
-            # a line of dashes gives nothing away
-            if len(piece) == LONGEST_OPAQUE and len(set(piece)) >= 4:
-                yield piece
+        yield from judging.parts(form, PIECE) if len(form) >= LONGEST_OPAQUE else ()
 
 
 def logs_are_there(seen: Seen) -> Iterator[Miss]:
