@@ -241,6 +241,9 @@ ISOLATION = [
 FAULTED = [
     *((f"{operation.lower()}.fault-500", failed(operation), PASS) for operation in (GET, POST)),
     ("get.fault-500", failed(GET, body=b"no JSON"), PASS),
+    ("get.fault-wrong-content-length", failed(GET), PASS),
+    ("get.fault-wrong-content-length", seen([call(), call(GET, SECOND)], [request(), request(value=SECOND)]), NOTE),
+    ("get.fault-wrong-content-length", seen([call(value="cut"), call(GET, SECOND)], [request()]), FAIL),
     ("get.fault-500", seen([call(GET, None), call(GET, SECOND)], [request(), request()]), FAIL),
     ("get.fault-500", seen([call(GET, None), call(GET, SECOND)], [request(), request()], failures=IN_BODY), PASS),
     ("get.fault-500", seen([call(GET, None, body=b"{}"), call(GET, SECOND)], [request()], failures=IN_BODY), FAIL),

@@ -75,8 +75,8 @@ def of_fault(fault: Fault, operation: str) -> Iterator[model.BackEndCase]:
         case FaultKind.STATUS | FaultKind.LIMIT | FaultKind.LOST | FaultKind.UNFRAMED | FaultKind.UNUSABLE:
             limited, unframed = operation == POST and fault.kind is FaultKind.LIMIT, fault.kind is FaultKind.UNFRAMED
             more = " The document shows no 429 (GAP-2), so the POST is not repeated then either." if limited else ""
-            judge = all_of(judging.but_last(no_success), answered, in_time, few_tries,
-                           spoils_no_other if unframed else recovers,
+            fails, works = (whole_all_the_same, spoils_no_other) if unframed else (no_success, recovers)
+            judge = all_of(judging.but_last(fails), answered, in_time, few_tries, works,
                            judging.once(not_then_either) if limited else not_again)  # fmt: skip
             # A GET changes nothing. For a POST the moment after the API has done its work is the worse one: the
             # sdkOutput is used up, the answer is lost, and nothing in the answer tells a back end which moment it was.
@@ -88,6 +88,18 @@ def of_fault(fault: Fault, operation: str) -> Iterator[model.BackEndCase]:
                             CaseScript(calls, (replace(order, moment=moment),), alone=unframed))  # fmt: skip
         case _:
             assert_never(fault.kind)
+
+
+def whole_all_the_same(seen: Seen) -> Iterator[Miss]:
+    """An answer that does not say where it ends is a failure. A value that arrived whole all the same is noted."""
+    given = {arrived.given for arrived in seen.arrived if arrived.given}
+    todo = (
+        "Let the HTTP client compare an answer's length with its content-length: it read on until the connection "
+        "ended, so it takes an answer that is cut for a whole one."
+    )
+    for one in seen.calls:
+        for miss in no_success(replace(seen, calls=(one,))):
+            yield replace(miss, todo=todo, noted=True) if one.value in given else miss
 
 
 def spoils_no_other(seen: Seen) -> Iterator[Miss]:

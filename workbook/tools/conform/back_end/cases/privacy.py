@@ -17,8 +17,8 @@ from workbook.tools.conform.back_end.judging import WORK, WORKS, all_of, answer_
 from workbook.tools.conform.back_end.model import GET, POST, AppCall, CaseScript, Need, Order, Seen, Together, both
 from workbook.tools.harness.model import Miss, Root
 
-# This many consecutive characters of opaque data cannot match by chance. A line that holds so many holds a piece of half
-# of them that begins at a multiple of the other half, so that few of its pieces have to be looked up.
+# This many consecutive characters of opaque data cannot match by chance. A line that holds so many holds a piece of
+# half of them that begins at a multiple of the other half, so that few of its pieces have to be looked up.
 LONGEST_OPAQUE = 24
 STRIDE = LONGEST_OPAQUE // 2
 PIECE = LONGEST_OPAQUE - STRIDE + 1
