@@ -16,13 +16,15 @@ def test_a_case_that_needs_a_look_is_one_line_and_a_pass_is_none(capsys):
     terminal.begin(4)
     terminal.ended(result(verdict=Verdict.PASS))
     terminal.ended(result())
-    terminal.ended(result(verdict=Verdict.NOT_TESTABLE, misses=(), why="no logs"))
+    for _ in range(3):
+        terminal.ended(result(verdict=Verdict.NOT_TESTABLE, misses=(), why="no logs"))
     terminal.close()
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines() == [
         f"fail           {NAME}: expected {MISS.expected}, observed {MISS.observed}",
         f"not testable   {NAME}: no logs",
+        "and 2 cases more: no logs",
     ]
 
 

@@ -164,12 +164,14 @@ class RunFinding:
         says: what is wrong, in a sentence or two.
         todo: what to do about it.
         cases: names of the cases that could not be judged because of it.
+        again: what shows it again, as `--only` has it; empty for the first of these cases.
     """
 
     root: Root
     says: str
     todo: str
     cases: tuple[str, ...] = ()
+    again: str = ""
 
     @property
     def fails(self) -> bool:

@@ -11,6 +11,7 @@ from string import ascii_uppercase
 from time import monotonic
 from typing import Any
 
+from workbook.base.rules import rules
 from workbook.base.terminal import say
 from workbook.tools.harness.model import CaseResult, Miss, ReportedExchange, Root, Verdict
 from workbook.tools.harness.report import FAILING, JUDGED, PHONE, UNSEEN, CaseRecord, RunRecord, few_looked_at
@@ -39,6 +40,7 @@ class Todo:
         shown: the case whose exchanges show it; None where no case shows it.
         miss: what that case expected and observed.
         command: runs that case again, or one that the advice stands for; empty where nothing can be run.
+        unseen: how many of the cases could not be judged because of it.
     """
 
     verdict: Verdict
@@ -49,6 +51,16 @@ class Todo:
     shown: CaseRecord | None = None
     miss: Miss | None = None
     command: str = ""
+    unseen: int = 0
+
+    @property
+    def count(self) -> str:
+        """How many cases it is about, in words; empty where there is none."""
+        judged = len(self.cases) - self.unseen
+        left = f"{_cases(self.unseen)} not judged because of it" if self.unseen else ""
+        if self.verdict in UNSEEN:
+            return _cases(len(self.cases)) if self.cases else ""
+        return ", ".join(filter(None, [_cases(judged) if judged else "", left]))
 
 
 def headline(record: RunRecord) -> str:
@@ -128,10 +140,15 @@ def todos(record: RunRecord) -> list[Todo]:
     """
     findings = record.about.findings
     advised = []
+    failing = record.ended(*FAILING)
     for finding in findings:
-        verdict = Verdict.FAIL if finding.fails else Verdict.NOT_TESTABLE
-        text, command = f"{finding.says} {finding.todo}", record.about.reproduce(*finding.cases[:1])
-        advised.append(Todo(verdict, text, finding.cases, (), finding.root, command=command))
+        verdict = Verdict.FAIL if finding.fails else Verdict.NOT_LOOKED_AT
+        again = [finding.again] if finding.again else finding.cases[:1]
+        text, command = f"{finding.says} {finding.todo}", record.about.reproduce(*again)
+        own = sorted((case for case in failing if case.exchanges), key=lambda case: case.name not in finding.cases)
+        shown = own[0] if own and (finding.root is Root.PLAIN_CALL or own[0].name in finding.cases) else None
+        unseen = len({case.name for case in record.ended(*UNSEEN)} & {*finding.cases})
+        advised.append(Todo(verdict, text, finding.cases, (), finding.root, shown, command=command, unseen=unseen))
     explained = {name for finding in findings for name in finding.cases}
     advice: dict[str, list[tuple[CaseRecord, Miss]]] = {}
     for case in to_look_at(record):
@@ -152,7 +169,8 @@ def todos(record: RunRecord) -> list[Todo]:
         unique = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(rules))
         if root is Root.CONCURRENCY and len(unique[0]) < 3:  # one that mixes up calls fails many cases (assumed)
             root = Root.FOLLOWS
-        advised.append(Todo(sources[0][0].verdict, text, *unique, root, case, miss, case.reproduce))
+        verdict = min((_verdict_of(miss, case) for case, miss in sources), key=attrgetter("gravity"))
+        advised.append(Todo(verdict, text, *unique, root, case, miss, case.reproduce))
     return sorted(
         advised,
         key=lambda todo: (
@@ -162,6 +180,12 @@ def todos(record: RunRecord) -> list[Todo]:
             -len(todo.cases),
         ),
     )
+
+
+def _verdict_of(miss: Miss, case: CaseRecord) -> Verdict:
+    """The verdict on one miss of a case: a harmless one may stand beside a grave one."""
+    known = (miss.rule or case.rule) in {rule.id for rule in rules()}
+    return miss.verdict(case.rule) if case.verdict is Verdict.FAIL and case.misses and known else case.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +245,7 @@ def first_lines(record: RunRecord) -> Iterator[str]:
     """What to do first, for a terminal: each advice with its cases, one example, and how to run that again."""
     advice = todos(record)
     for number, todo in enumerate(advice[:ADVICE_SHOWN], 1):
-        cases = f", {_cases(len(todo.cases))}" if todo.cases else ""
+        cases = f", {todo.count}" if todo.count else ""
         yield f"{number}. {todo.verdict.mark} {todo.verdict}{cases}: {clean(todo.text, 600)}"
         if todo.shown is not None and todo.miss is not None and todo.miss.expected:
             name, expected, observed = map(clean, (todo.shown.name, todo.miss.expected, todo.miss.observed))
@@ -317,7 +341,7 @@ class Terminal(RunProgress):
 
     def __init__(self, *, values: bool = True) -> None:
         self._values = sys.stdout if values else sys.stderr
-        self._reasons = set[str]()
+        self._reasons = Counter[str]()
         self._is_terminal = sys.stderr.isatty()
         self._last_line = float("-inf")
 
@@ -352,7 +376,7 @@ class Terminal(RunProgress):
         reason has one line.
         """
         repeats = result.verdict in UNSEEN and result.why in self._reasons
-        self._reasons.add(result.why)
+        self._reasons[result.why] += repeats
         if result.verdict not in SETTLED and not repeats:
             words = [f"{result.verdict:<14} {result.case.name}"]
             if result.misses:
@@ -361,6 +385,14 @@ class Terminal(RunProgress):
                 words.append(result.why)
             self.say(": ".join(words))
         super().ended(result)
+
+    def close(self) -> None:
+        """Say how many cases had no line, because their reason has one, and take the bar away."""
+        super().close()
+        for why, more in self._reasons.items():
+            if more:
+                self.say(f"and {_cases(more)} more: {clean(why, 80)}")
+        self._reasons.clear()
 
 
 class Cell(RunProgress):

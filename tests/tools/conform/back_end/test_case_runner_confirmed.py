@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import reference
 import relays
-from seen_values import call, dropped, seen
+from seen_values import attempt, call, dropped, seen
 
 from workbook.tools.conform.back_end import case_runner
 from workbook.tools.conform.back_end.case_runner import OWN_429, CaseRunner
@@ -150,6 +150,11 @@ def test_an_old_answer_counts_also_where_the_case_passes_alone_because_it_has_ex
     mixed = fails_only_with_others(replace(kept, misses=kept.misses[1:]))
     assert [(miss.root, miss.rule) for miss in mixed.misses] == [(Root.CONCURRENCY, "REL-4")]
     assert mixed.misses[0].todo.startswith("Keep calls apart")
+    lost = replace(attempt().calls[1], broke=Broke.LOST, status=None)
+    closed = fails_only_with_others(replace(kept, misses=kept.misses[1:], seen=seen([lost], [])))
+    assert closed.misses[0].todo.startswith("Announce the end of a connection")
+    first = fails_only_with_others(replace(kept, misses=kept.misses[1:], seen=seen([replace(lost, number=1)], [])))
+    assert first.misses[0].todo.startswith("Keep calls apart")
     assert mixed.verdict is Verdict.FAIL
     unasked = seen([call(value=None, status=502)], [])
     kept = fails_only_with_others(replace(kept, misses=kept.misses[1:], seen=unasked))

@@ -217,12 +217,19 @@ def test_a_back_end_that_went_away_is_one_finding_with_what_could_not_be_tested(
     (finding,) = common_causes([untested, result()], "It went away.", "Its command ended.")
     assert finding == RunFinding(Root.NO_ANSWER, "It went away. Its command ended.", GIVE_BACK, ("relay.get.path",))
     assert finding.fails
+    for gone, again in (
+        ("It went away since about relay.post.sdk-input-byte-exact.", "fidelity"),
+        ("After 10 failing API answers, it went away since about relay.get.path.", "faults"),
+    ):
+        assert next(iter(common_causes([untested, result()], gone))).again == again
 
 
 def test_a_limit_of_the_back_end_itself_is_no_failure():
     (finding,) = common_causes([result("relay.get.path", Verdict.NOT_TESTABLE, why=OWN_429)])
     assert finding.says == "Your back end answered 429 itself in one case, and asked the API nothing."
-    assert "set a pace" in finding.todo
+    assert "set a pace, the" in finding.todo
+    (paced,) = common_causes([result("relay.get.path", Verdict.NOT_TESTABLE, why=OWN_429)], pace=0.5)
+    assert "set a pace of more than 0.5, the" in paced.todo
     assert not finding.fails
     assert list(common_causes([result()])) == []
 
@@ -237,6 +244,27 @@ def test_what_to_do_is_ordered_by_where_it_comes_from():
     assert [todo.text for todo in todos(record)] == [
         "It went away. Bring it back.", "Keep them apart.", FORM.todo, PLAIN.todo,
     ]  # fmt: skip
+
+
+def test_a_grave_miss_comes_before_a_harmless_one_of_the_same_case():
+    harmless = replace(MISS, todo="Say no-store.", rule="REL-13")
+    grave = replace(MISS, todo="Hide the key.", rule="REL-2")
+    record = recorded(result("relay.answer.as-lesson-01", misses=(harmless, grave)))
+    assert [(todo.text, todo.verdict) for todo in todos(record)] == [
+        ("Hide the key.", Verdict.FAIL), ("Say no-store.", Verdict.WARN),
+    ]  # fmt: skip
+
+
+def test_a_finding_counts_what_failed_apart_from_what_was_not_judged_and_shows_an_exchange():
+    untested = [
+        result(name, Verdict.NOT_LOOKED_AT, (), why="x", seen=None) for name in ("relay.get.path", "relay.post.path")
+    ]
+    shown = failed("relay.post.one-field", 1.0, (FORM,))
+    names = tuple(one.case.name for one in (shown, *untested))
+    finding = RunFinding(Root.NO_ANSWER, "It went away.", "Bring it back.", names, "faults")
+    (todo, *_) = todos(recorded(shown, *untested, findings=(finding,)))
+    assert todo.count == "1 case, 2 cases not judged because of it"
+    assert todo.shown.name == "relay.post.one-field"
 
 
 class Runs:

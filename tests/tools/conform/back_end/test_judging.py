@@ -115,7 +115,7 @@ def test_a_call_that_breaks_off_is_not_answered_unless_the_phone_ended_it(broke)
         (["a", "b"], ["b", "a"], []),
         (["a", "a"], ["a", "a"], []),
         (["a"], ["a", "a"], ["at most one POST, 2 of one tap, with the same sdkOutput"]),
-        (["a", "b"], ["a", "b", "b", "b"], ["one POST for each tap, 2 in all, 3 of one tap, with the same sdkOutput"]),
+        (["a", "b"], ["a", "b", "b", "b"], ["one POST for each tap, 3 of one tap, with the same sdkOutput"]),
         (["a"], ["x", "y"], ["at most one POST, 2 POST requests"]),
         ([], ["x"], ["one POST for each tap, 0 in all, one POST"]),
     ],

@@ -244,6 +244,8 @@ def common_causes(
     ended: str = "",
     requests: Sequence[model.Arrived] = (),
     tempo: model.Tempo | None = None,
+    *,
+    pace: float = 0.0,
 ) -> Iterator[RunFinding]:
     """What explains many results at once.
 
@@ -253,13 +255,15 @@ def common_causes(
         ended: how its command ended, in words.
         requests: all that arrived at the API, in their order.
         tempo: how the back end works; None where it was not measured.
+        pace: least seconds between two calls; 0 for no pace.
     """
     results = list(results)
     if limited := tuple(result.case.name for result in results if case_runner.OWN_429 in result.why):
         cases = "one case" if len(limited) == 1 else f"{len(limited)} cases"
         says = f"Your back end answered 429 itself in {cases}, and asked the API nothing."
+        slower = f"a pace of more than {pace:g}" if pace else "a pace"
         todo = (
-            "Lift its limit for the sessions of the test, or set a pace, the least seconds between two calls: "
+            f"Lift its limit for the sessions of the test, or set {slower}, the least seconds between two calls: "
             "[timeouts] pace in the configuration."
         )
         yield RunFinding(Root.LIMIT, says, todo, limited)
@@ -270,7 +274,10 @@ def common_causes(
         yield RunFinding(Root.CONCURRENCY, tempo.finding, queued[tempo.queues_cardholder], (*same, *waited))
     if gone:
         untested = tuple(result.case.name for result in results if gone in result.why)
-        yield RunFinding(Root.NO_ANSWER, f"{gone} {ended}".strip(), GIVE_BACK, untested)
+        # what it failed after is what brings it about again
+        groups = (result.case.group for result in results if result.case.name in gone)
+        again = BackEndGroup.FAULTS if "failing API answers" in gone else next(groups, "")
+        yield RunFinding(Root.NO_ANSWER, f"{gone} {ended}".strip(), GIVE_BACK, untested, str(again))
     elif finding := _open_breaker(results, requests) or _collapse(results):
         yield finding
 

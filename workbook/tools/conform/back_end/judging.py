@@ -176,7 +176,8 @@ def once(todo: str) -> Judge:
         came = Counter(request.sdk_output for request in seen.came(POST))
         again = max((came[output] for output in sent if came[output] > sent[output]), default=0)
         if again or came.total() > sent.total():
-            expected = "at most one POST" if sent.total() == 1 else f"one POST for each tap, {sent.total()} in all"
+            in_all = "" if again else f", {sent.total()} in all"
+            expected = "at most one POST" if sent.total() == 1 else f"one POST for each tap{in_all}"
             observed = f"{again} of one tap, with the same sdkOutput" if again else _count(came.total(), POST)
             yield Miss(expected, observed, todo, "REL-1")
 

@@ -60,9 +60,9 @@ class Need(StrEnum):
     API_TLS = "certificate of the API ([api] tls = true)"
     PROXY = "proxy in the environment of a start command ([start] command, proxy = true)"
     CONTRACT = "contract towards the app ([app] contract)"
-    ID_LOWER_CASE = "card whose id has lower-case letters"
-    ID_DIGITS = "card whose id has digits only"
-    ID_ESCAPED = "card whose id has a character that a path must escape"
+    ID_LOWER_CASE = "card whose id has lower-case letters (at the API, and nothing that a path must escape)"
+    ID_DIGITS = "card whose id has digits only (at the API)"
+    ID_ESCAPED = "card whose id has a character that a path must escape (at the API)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,10 @@ NO_CONTRACT = (
     "The answers to the app were not looked at. If they keep the contract of lesson 01, write [app] contract = "
     '"lesson", and otherwise "own".'
 )
+CLOSES = (
+    "Announce the end of a connection: say connection: close with its last answer. Your back end closes connections "
+    "that the app may use again, and whose next call is lost then."
+)
 ONE_LANE = "It carries one call at a time, so one stalled GET and one stalled POST stand for the others."
 
 
@@ -337,6 +341,8 @@ def fails_only_with_others(result: BackEndResult) -> BackEndResult:
     elif unasked:
         todo = UNASKED
         observed = f"beside other calls: {judging.describe_ending(unasked[0])}, and the API was not asked"
+    elif {(call.broke, call.number > 1) for case in seen for call in case.calls if call.broke} == {(Broke.LOST, True)}:
+        todo = CLOSES
     else:
         apart = "nothing of one may reach another by a variable, a connection or a buffer"
         todo = f"Keep calls apart: {apart}. {judging.AFRESH}"

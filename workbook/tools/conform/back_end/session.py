@@ -236,7 +236,8 @@ class _Run:
         gone = self.clean(self.runner.gone)
         ended = self.clean(self.launcher.ended) if gone else ""
         yield from (failure.finding(results) for failure in self.plain)
-        yield from common_causes(results, gone, ended, self.runner.upstream.arrived(), self.runner.tempo)
+        runner = self.runner
+        yield from common_causes(results, gone, ended, runner.upstream.arrived(), runner.tempo, pace=runner.target.pace)
 
     async def _main(self) -> None:
         limit = self.config.form.timeouts.whole

@@ -111,7 +111,7 @@ def difference(wanted: str, came: str | None, other: str = "another value") -> s
         "it was normalised to NFC": normalize("NFC", wanted),
         "it was normalised to NFKC": normalize("NFKC", wanted),
         "its entities of HTML were decoded": html.unescape(wanted),
-        "it was escaped for HTML": html.escape(wanted),
+        "it was escaped for HTML": came if html.unescape(came) == wanted else "",
         "its zeros in front are gone": wanted.lstrip("0"),
         "its backslashes are gone": wanted.replace("\\", ""),
         "it was written in capitals": wanted.upper(),
@@ -168,6 +168,12 @@ def given_back(operation: str) -> model.Judge:
             elif call.value is None and _is_cut(call):
                 todo = "Write the whole JSON to the app: its content-length counts bytes in UTF-8, and not characters."
                 yield Miss("the sdkInput as the API gave it", "cut-off JSON in a complete answer", todo)
+            elif call.broke is model.Broke.SPOILT:
+                todo = (
+                    "Do not pass content-encoding and content-length of the API on: your HTTP client has unpacked the "
+                    "body, so neither is true of what the app gets."
+                )
+                yield Miss("the sdkInput as the API gave it", describe_ending(call), todo)
             elif call.body in [value.encode("utf-8", "surrogatepass") for value in given] and call.value not in given:
                 todo = (
                     'Decode the API\'s base64 text once, and send the bytes: the configuration says encoding = "bytes".'
@@ -481,8 +487,8 @@ def as_lesson_01(seen: Seen) -> Iterator[Miss]:
             todo = f"Answer as lesson 01 has it: {wanted} where {when}. The app decides by the status what it says."
             yield Miss(f"status {wanted} where {when}", describe_ending(call), todo, harms=harms)
         elif statuses != (200,) and not json_text(call.body, "error"):
-            todo = 'Give each failure a sentence for the cardholder: {"error": "..."}.'
-            yield Miss("a sentence in the field error", f"none in an answer with status {call.status}", todo)
+            todo = 'Give each failure a text for the cardholder: {"error": "..."}.'
+            yield Miss("a text in the field error", f"none in an answer with status {call.status}", todo)
         if "no-store" not in ",".join(header_values(call.headers, "cache-control")).lower():
             yield Miss("cache-control: no-store", f"none in an answer with status {call.status}", "Say cache-control: "
                        "no-store with every answer: it is for one attempt, and no cache may keep it.")  # fmt: skip
@@ -578,7 +584,7 @@ FORM = (
           loses_attempt(all_of(works(POST), handed_on)), CaseScript(both(tamper=_escaped)), Need.JSON_BODY),
     _form("answer.labelled", "A JSON answer, success or failure, is labelled as JSON in UTF-8.", "REL-8", labelled,
           CaseScript((*both(), model.SetOrders((model.Order(GET, fault="500"),)), AppCall(GET)))),
-    _form("answer.as-lesson-01", "The app gets the statuses, the sentences and the headers of lesson 01.", "REL-13",
+    _form("answer.as-lesson-01", "The app gets the statuses, the field error and the headers of lesson 01.", "REL-13",
           as_lesson_01,
           CaseScript((AppCall(GET), model.SetOrders((model.Order(GET, fault="500"), model.Order(POST, fault="500"))),
                       *both(), model.SetOrders(), AppCall(GET, cardholder=-1),
@@ -589,7 +595,7 @@ FORM = (
             CaseScript((AppCall(POST, tamper=tamper),)), Need.JSON_BODY)
       for name, (words, tamper) in BAD_BODIES.items()),
     *(_form(f"attempt.{need.name.lower().replace('_', '-')}",
-            f"An id reaches the API unchanged, also where it {need.value.partition('whose id ')[2]}.",
+            f"An id reaches the API unchanged, also where it {need.value[len('card whose id ') :].partition(' (')[0]}.",
             "API-3", id_kept, ATTEMPT, need)
       for need in model.SHAPES),
     # A body that the back end left unread would come before the next call on the same connection.
