@@ -42,7 +42,8 @@ workbook conform init       print a commented configuration: workbook conform in
 exit codes:
   0    no harm seen; warnings, and cases not looked at or not testable, fail only with --strict
   1    a case failed, the back end stopped answering, or an entry of the baseline is stale
-  2    the cases could not be decided: the back end did not start or did not answer, or the configuration does not fit
+  2    the cases could not be decided: the back end did not start or did not answer, the configuration does not fit, or
+       the run looked at less than nine of ten cases
   130  interrupted; the reports hold what had ended
   254  the configuration or the command line is wrong
   255  the workbook itself failed

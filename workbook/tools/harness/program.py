@@ -54,6 +54,33 @@ async def listens(origin: Origin, tries: int = 3) -> bool:
     return False
 
 
+async def printed(line: str, folder: Path, values: Mapping[str, str], seconds: float) -> str:
+    """What a shell command prints, without the blanks around it.
+
+    Raises:
+        StartError: it fails, or has not ended after so many seconds.
+    """
+    process = await asyncio.create_subprocess_shell(
+        line,
+        cwd=folder,
+        env={**child_environment(), **values},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            out, _ = await process.communicate()
+    except TimeoutError:
+        raise StartError(f"It has not ended after {seconds:g} s.") from None
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode:
+        raise StartError(f"It ended with exit code {process.returncode}.")
+    return out.decode("utf-8", "replace").strip()
+
+
 class StartCommand(AbstractContextManager["StartCommand"]):
     """A program under test that a shell command runs until the block ends. What it prints is kept in a file.
 

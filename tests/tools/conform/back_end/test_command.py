@@ -209,6 +209,7 @@ def test_check_config_prints_the_configuration_or_every_mistake(folder, monkeypa
     assert cli.main(["conform", "run", "back-end.toml", "--check-config"]) == 0
     shown = capsys.readouterr().out
     assert 'name = "ann"' in shown
+    assert shown.startswith("# back-end.toml is in order; ")
     assert "whole = 900.0" in shown
     assert SESSION not in shown
 

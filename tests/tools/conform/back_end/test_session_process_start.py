@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 from contextlib import ExitStack, suppress
@@ -13,8 +14,10 @@ import httpx
 import pytest
 
 from workbook.api.net import Origin
+from workbook.base.forms import BadConfigurationError
 from workbook.tools.conform.back_end.api_side import MockApi
-from workbook.tools.conform.back_end.config import BackEndForm, BackEndStart, Config
+from workbook.tools.conform.back_end.case_runner import CaseRunner
+from workbook.tools.conform.back_end.config import BackEndForm, BackEndStart, Config, as_toml, load_config
 from workbook.tools.conform.back_end.model import Cardholder, Target
 from workbook.tools.conform.back_end.session import Launcher
 from workbook.tools.harness.program import StartCommand, StartError
@@ -141,3 +144,63 @@ def test_a_back_end_that_the_proxy_keeps_from_its_own_servers_is_told(tmp_path):
         assert "set [start] proxy = false" in launcher.misled
         without = replace(config, form=BackEndForm(start=config.form.start.model_copy(update={"proxy": False})))
         assert Launcher(without, api, RunProgress(), stack, str, known=False).misled == ""
+
+
+SIGNS_IN = """
+base_url = "http://127.0.0.1:0"
+[get]
+path = "/{id}"
+[post]
+path = "/{id}"
+sdk_output = "/sdkOutput"
+[[cardholder]]
+name = "ann"
+cards = ["PI1", { id = "PI2", session = { authorization = { command = 'COMMAND' } } }]
+session = { cookie = { command = "echo of-ann-7d1f", prefix = "sid=" } }
+[start]
+command = "exec python -m http.server $PORT --bind 127.0.0.1"
+"""
+
+
+def signed_in(folder, command):
+    """What a run comes to, and the headers of ann's sessions in it."""
+    (folder / "back-end.toml").write_text(SIGNS_IN.replace("COMMAND", command))
+    config = load_config(folder / "back-end.toml", {})
+    assert "command = " not in as_toml(config)
+    with ExitStack() as stack:
+        api = stack.enter_context(MockApi(["PI1", "PI2"]))
+        launcher = Launcher(config, api, RunProgress(), stack, str, known=False)
+        asyncio.run(launcher.ready(CaseRunner(launcher.target, api)))
+        (ann,) = launcher.target.cardholders
+        return ann.session_for("PI1"), ann.session_for("PI2"), launcher.target.session_secrets()
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-2")
+def test_a_command_prints_the_session_once_the_back_end_listens(tmp_path):
+    command = 'test -z "$API_KEY" && curl -sf http://127.0.0.1:$PORT >/dev/null && echo tok-$PORT-0a'
+    cookie, bearer, secrets = signed_in(tmp_path, command)
+    assert cookie == (("cookie", "sid=of-ann-7d1f"),)
+    assert re.fullmatch("tok-[0-9]+-0a", bearer[0][1])
+    assert {cookie[0][1], bearer[0][1]} <= set(secrets)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("echo secret-7d1f; exit 3", "It ended with exit code 3."),
+        ("echo one-7d1f; echo two-7d1f", "printed 17 characters that are no line of printable ASCII"),
+        ("true", "printed 0 characters"),
+    ],
+)
+def test_a_command_that_prints_no_session_is_told_without_what_it_printed(tmp_path, command, told):
+    with pytest.raises(StartError, match=f"The command that prints ann's authorization (failed. )?{told}") as error:
+        signed_in(tmp_path, command)
+    assert "7d1f" not in str(error.value)
+
+
+def test_a_session_comes_from_one_place(tmp_path):
+    (tmp_path / "back-end.toml").write_text(SIGNS_IN.replace('command = "echo of-ann-7d1f", ', ""))
+    with pytest.raises(BadConfigurationError, match='give either env = "NAME" or command'):
+        load_config(tmp_path / "back-end.toml", {})

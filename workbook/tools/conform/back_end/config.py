@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import tomli_w
 from jsonpointer import JsonPointer, JsonPointerException
@@ -133,6 +133,10 @@ HeaderName = Annotated[str, AfterValidator(_header_name)]
 Seconds = Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False), forms.Says("seconds from 0.1 to 3600")]
 
 
+# It is never written out, because a secret may stand in it.
+CommandLine = Annotated[str, Field(pattern=r"\S", exclude=True), forms.Says("a command line in quotes", hidden=True)]
+
+
 class SecretForm(forms.Form):
     """A value from the environment."""
 
@@ -145,6 +149,19 @@ class SecretForm(forms.Form):
         if isinstance(value, str):
             raise forms.refusal(NO_VALUE)
         return value
+
+
+class SessionForm(SecretForm):
+    """A value from the environment, or the line that a command prints once the back end listens."""
+
+    env: Variable = ""
+    command: CommandLine = ""
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> Self:
+        if bool(self.env) is bool(self.command):
+            raise forms.refusal('give either env = "NAME" or command = "...".')
+        return self
 
 
 def _header_value(value: object) -> str | SecretForm:
@@ -201,7 +218,7 @@ class CardForm(forms.Form):
 
     id: CardId
     instrument: CardId = ""
-    session: dict[HeaderName, SecretForm] = Field(default_factory=dict)
+    session: dict[HeaderName, SessionForm] = Field(default_factory=dict)
 
 
 Card = Annotated[CardForm, BeforeValidator(lambda card: {"id": card} if isinstance(card, str) else card)]
@@ -223,7 +240,7 @@ class CardholderForm(forms.Form):
         AfterValidator(_each_card_once),
         forms.Says('a list of payment instrument ids, each once, or of { id = "c1", instrument = "PI1" }', hidden=True),
     ] = Field(default_factory=list)
-    session: dict[HeaderName, SecretForm] = Field(default_factory=dict)
+    session: dict[HeaderName, SessionForm] = Field(default_factory=dict)
 
 
 class RunTimeouts(forms.Form):
@@ -301,7 +318,7 @@ class BackEndStart(forms.Form):
         proxy: whether the command's environment names a proxy, to see that the API's requests do not go there.
     """
 
-    command: Annotated[str, Field(pattern=r"\S"), forms.Says("a command line in quotes", hidden=True)] = ""
+    command: CommandLine = ""
     folder: forms.Text = "."
     proxy: forms.Flag = True
 
@@ -528,7 +545,9 @@ class _Reader:
             self.mistakes.add((operation, key), what)
 
     def _secret(self, place: forms.Place, secret: SecretForm) -> str | None:
-        """A secret from the environment; None, and a mistake, where there is none."""
+        """A secret from the environment, or one to come; None, and a mistake, where there is none."""
+        if isinstance(secret, SessionForm) and secret.command:
+            return model.FromCommand(secret.prefix, secret.command)
         value = self.environ.get(secret.env)
         if not value:
             what = f"the environment variable {secret.env} is not set. Set it, and run again."
@@ -622,14 +641,12 @@ class _Reader:
 
 
 def as_toml(config: Config) -> str:
-    """The configuration as it was read, with the defaults. Of a secret it has the variable's name only.
-
-    The start command is left out, because a secret may stand in it.
-    """
+    """The configuration as it was read, with the defaults. It names the variables of secrets, and has no command."""
     given = config.form.model_dump(mode="json", exclude_unset=True, warnings=False)
     defaults = {"platforms", "failures", "timeouts", "app", "groups", "api", "export", "start"}
-    whole = config.form.model_dump(mode="json", include=defaults, exclude={"start": {"command"}}, exclude_none=True)
-    return tomli_w.dumps(given | whole)
+    whole = config.form.model_dump(mode="json", include=defaults, exclude_none=True)
+    start = "[start] has a command, which is not shown" if config.form.start.command else "there is no [start] command"
+    return f"# {config.file} is in order; {start}. With the defaults:\n\n{tomli_w.dumps(given | whole)}"
 
 
 # The baseline: known failures.

@@ -11,7 +11,8 @@ from functools import cache
 from math import inf
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
+from zlib import crc32
 
 from workbook.api.opaque import json_text
 from workbook.api.redaction import Redaction
@@ -337,6 +338,18 @@ class FromEnvironment(str):
     """A header's value that an environment variable holds: a secret, whatever it looks like."""
 
     __slots__ = ()
+
+
+class FromCommand(FromEnvironment):
+    """A header's value that a command will print, and what comes before it."""
+
+    __slots__ = ("line", "prefix")
+
+    def __new__(cls, prefix: str, line: str) -> Self:
+        """A value that differs from those of other commands, and stands for what is to come."""
+        self = super().__new__(cls, f"{prefix}{crc32(line.encode()):08x}-to-come")
+        self.prefix, self.line = prefix, line
+        return self
 
 
 def suspect_header(name: str, value: str) -> str:

@@ -9,22 +9,23 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from math import ceil, inf
 from time import monotonic
 
 from workbook.api.net import Origin
 from workbook.base.secrecy import KEY_VARIABLE, Secrets
+from workbook.simulation.http import Headers
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.case_runner import PLAIN_ATTEMPT, CaseRunner
 from workbook.tools.conform.back_end.cases import CASES
-from workbook.tools.conform.back_end.config import Config
+from workbook.tools.conform.back_end.config import Config, is_header_value
 from workbook.tools.conform.back_end.findings import PlainFailure, common_causes, plain_attempt
-from workbook.tools.conform.back_end.model import BAD_TLS, BackEndCase, BackEndResult
+from workbook.tools.conform.back_end.model import BAD_TLS, BackEndCase, BackEndResult, FromCommand, FromEnvironment
 from workbook.tools.conform.back_end.schedule import measured, run_cases, seconds_of, without
 from workbook.tools.harness.model import CaseOptions, RunFinding, Verdict
-from workbook.tools.harness.program import StartCommand, StartError, Stopping, listens
-from workbook.tools.harness.report import About, RunRecord, conclude, session_secrets
+from workbook.tools.harness.program import StartCommand, StartError, Stopping, listens, printed
+from workbook.tools.harness.report import About, RunRecord, conclude, is_weak, session_secrets
 from workbook.tools.harness.summary import RunProgress
 
 
@@ -112,8 +113,42 @@ class Launcher:
                 )
             self._command.start()
             await self._command.listening(origin, limits.start)
-        elif self._by_hand:
+        await self._sign_in(origin, limits.start)
+        runner.present(self.target)
+        if self._by_hand:
             await self._first_call(runner, limits.first_call)
+
+    async def _sign_in(self, origin: Origin, seconds: float) -> None:
+        """Put what commands print into the place of the sessions that are to come, once the back end listens."""
+        config = self._config
+        port = {config.form.export.port: str(config.port)} if config.port else {}
+
+        async def session(owner: str, headers: Headers) -> Headers:
+            return tuple([(name, await value_of(f"{owner}'s {name}", value)) for name, value in headers])
+
+        async def value_of(what: str, value: str) -> str:
+            if not isinstance(value, FromCommand):
+                return value
+            while self._by_hand and not await listens(origin):
+                pass
+            try:
+                text = await printed(value.line, config.start_folder, port, seconds)
+            except StartError as error:
+                raise StartError(f"The command that prints {what} failed. {error}") from None
+            if not is_header_value(text) or is_weak(text):
+                why = f"printed {len(text)} characters that are no line of printable ASCII, or a plain word or address"
+                raise StartError(f"The command that prints {what} {why}. Let it print the value alone.")
+            return FromEnvironment(f"{value.prefix}{text}")
+
+        holders = [
+            replace(
+                holder,
+                session=await session(holder.name, holder.session),
+                sessions={card: await session(holder.name, own) for card, own in holder.sessions.items()},
+            )
+            for holder in self.target.cardholders
+        ]
+        self.target = replace(self.target, cardholders=tuple(holders))
 
     async def _first_call(self, runner: CaseRunner, seconds: float) -> None:
         """Call until something comes of it, because a person may still be starting the back end with the values."""
@@ -165,12 +200,22 @@ def conform(
         stopping = stopping or stack.enter_context(Stopping())
         known = api is not None
         api = api or stack.enter_context(MockApi(config.instruments, **settings.model_dump() | {"key": config.key}))
-        ours = filter(None, [os.environ.get(KEY_VARIABLE)])  # a start command may hold the real key too
-        secrets = (api.key, *config.target.session_secrets(), *ours)
-        clean = Secrets.of_keys({*secrets, *session_secrets(secrets)}).scrub
+        ours = tuple(filter(None, [os.environ.get(KEY_VARIABLE)]))  # a start command may hold the real key too
+
+        def secrets() -> tuple[str, ...]:  # a command may have printed a session
+            return (api.key, *ours, *launcher.target.session_secrets())
+
+        def clean(text: str) -> str:
+            return _scrub(secrets())(text)
+
         launcher = Launcher(config, api, progress, stack, clean, known=known)
         runner = CaseRunner(launcher.target, api, settings.seed)
         return _Run(config, options, runner, launcher, progress, clean).record(stopping, secrets)
+
+
+@lru_cache(maxsize=2)
+def _scrub(secrets: tuple[str, ...]) -> Callable[[str], str]:
+    return Secrets.of_keys({*secrets, *session_secrets(secrets)}).scrub
 
 
 @dataclass
@@ -188,7 +233,7 @@ class _Run:
     plain: tuple[PlainFailure, ...] = ()
     over: bool = False
 
-    def record(self, stopping: Stopping, secrets: tuple[str, ...]) -> RunRecord:
+    def record(self, stopping: Stopping, secrets: Callable[[], tuple[str, ...]]) -> RunRecord:
         """Run everything, and return the record. After a signal it holds only what had ended by then."""
         began = monotonic()
         try:
@@ -196,7 +241,7 @@ class _Run:
         finally:
             self.over = True
             self.progress.close()
-        return self._record(began, secrets, interrupted=stopping.asked)
+        return self._record(began, secrets(), interrupted=stopping.asked)
 
     def _record(self, began: float, secrets: tuple[str, ...], *, interrupted: bool) -> RunRecord:
         """The record of what has ended; `began` is when the run did."""
