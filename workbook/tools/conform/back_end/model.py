@@ -344,6 +344,8 @@ class FromCommand(FromEnvironment):
     """A header's value that a command will print, and what comes before it."""
 
     __slots__ = ("line", "prefix")
+    line: str
+    prefix: str
 
     def __new__(cls, prefix: str, line: str) -> Self:
         """A value that differs from those of other commands, and stands for what is to come."""
