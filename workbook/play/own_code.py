@@ -7,6 +7,7 @@ located.
 
 import ctypes
 import faulthandler
+import gc
 import inspect
 import linecache
 import re
@@ -135,7 +136,9 @@ def _alarmed(work: Callable[[], Any], seconds: float, stops: list[TookTooLong]) 
     here, running = sys._getframe().f_code, True  # noqa: SLF001  # the documented way
 
     def ring(_number: int, frame: FrameType | None) -> None:
-        if running:
+        if frame is not None and any(frame.f_code is getattr(each, "__code__", None) for each in gc.callbacks):
+            signal.setitimer(signal.ITIMER_REAL, 0.001, AGAIN)  # what is raised in a callback of gc stops nothing
+        elif running:
             signal.setitimer(signal.ITIMER_REAL, (perf_counter_ns() % 50 + 1) / 1e6 if stops else GRACE, AGAIN)
             if frame is not None and frame.f_code is not here:
                 stops.append(stop := TookTooLong())
