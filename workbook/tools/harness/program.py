@@ -400,16 +400,19 @@ class Logs:
         folders = [self._folder, *self._folder.glob("*log*/")] if self._folder else []
         files = (file for folder in folders for file in os.scandir(folder) if not file.name.startswith("."))
         named = {path.resolve() for path in self._paths}
+        ours = set[int]()  # where the workbook itself prints
+        with suppress(OSError):
+            ours = {os.fstat(number).st_ino for number in (1, 2)}
         sizes = dict[Path, int]()
         for file in files:
             with suppress(OSError):  # it is gone again
-                if file.is_file() and Path(file.path).resolve() not in named:
+                if file.is_file() and file.inode() not in ours and Path(file.path).resolve() not in named:
                     sizes[Path(file.path)] = file.stat().st_size
         return sizes
 
     def unnamed(self) -> tuple[str, ...]:
         """The names of other files beside the command that grew since the run began."""
-        return tuple(path.name for path, size in self._beside().items() if size > self._sizes.get(path, 0))
+        return tuple(sorted(path.name for path, size in self._beside().items() if size > self._sizes.get(path, 0)))
 
     def since(self, began: Mapping[Path, LogPosition]) -> LogSpan:
         """What was written since `began`. Only the case that called this judges these lines."""

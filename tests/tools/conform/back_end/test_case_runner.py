@@ -192,7 +192,7 @@ def test_a_file_that_grew_and_is_not_named_is_told_by_its_name(monkeypatch, tmp_
         assert [miss.observed for miss in ever.misses] == ["own.txt"]
     else:
         assert {one.verdict, ever.verdict} == {Verdict.NOT_LOOKED_AT}
-        assert ever.why.endswith("own.txt grew meanwhile.")
+        assert ever.why.endswith("These files grew meanwhile: own.txt.")
 
 
 class LikeGo(reference.Relay):

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 import reference
 import relays
-from seen_values import attempt, call, dropped, seen
+from seen_values import attempt, call, dropped, request, seen
 
 from workbook.tools.conform.back_end import case_runner
-from workbook.tools.conform.back_end.case_runner import OWN_429, CaseRunner
+from workbook.tools.conform.back_end.case_runner import OWN_429, CaseRunner, answers_429_itself
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.findings import common_causes
 from workbook.tools.conform.back_end.judging import ASK, ASK_AGAIN, HAND_ON, OWN_CARD, UNASKED, WORK, CardWatch
@@ -106,6 +106,12 @@ def test_a_limit_of_its_own_is_no_failure_and_a_pace_keeps_it(monkeypatch):
     assert {one.verdict for one in results} <= {Verdict.PASS, Verdict.NOT_LOOKED_AT}
     assert [finding.root for finding in common_causes(results)] == [Root.LIMIT]
     assert OWN_429 in {one.why for one in results}
+
+
+def test_a_429_is_its_own_where_the_api_answered_other_calls_as_it_should():
+    refused = call(value=None, status=429)
+    assert answers_429_itself(refused, seen([refused, call(number=2)], [request()]))
+    assert not answers_429_itself(refused, seen([refused], [request(value=None)]))
 
 
 def test_calls_that_belong_together_wait_for_all_their_pauses(monkeypatch):

@@ -232,8 +232,9 @@ class CaseRunner:
         case = result.case
         if Need.LOGS in case.needs and all(path.name == PRINTED for path in self.target.logs):
             silent = not self._logged if case.script.judges_run else next(iter(seen.log), None) is None
-            grew = " ".join(f"{name} grew meanwhile." for name in self.logs.unnamed())
-            return replace(result, verdict=Verdict.NOT_LOOKED_AT, why=f"{SILENT} {grew}".strip()) if silent else None
+            names = ", ".join(self.logs.unnamed())
+            why = f"{SILENT} These files grew meanwhile: {names}." if names else SILENT
+            return replace(result, verdict=Verdict.NOT_LOOKED_AT, why=why) if silent else None
         requests = self.upstream.arrived() if Need.PROXY in case.needs else ()
         if any(never_proxies_loopback(arrived.request.headers) for arrived in requests):
             return replace(result, verdict=Verdict.NOT_TESTABLE, why=NEVER_PROXIED)
@@ -551,8 +552,8 @@ def refuses_content(case: BackEndCase, seen: Seen) -> bool:
 
 
 def answers_429_itself(call: model.PhoneCall, seen: Seen) -> bool:
-    """Whether the back end refused a call for a limit of its own: no request of the case came meanwhile."""
-    return call.status == 429 and not seen.during(call)
+    """Whether the back end refused a call for a limit of its own: what the API answered meanwhile was a success."""
+    return call.status == 429 and all(request.given for request in seen.during(call))
 
 
 def never_proxies_loopback(headers: Headers) -> bool:

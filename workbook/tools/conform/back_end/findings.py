@@ -17,7 +17,7 @@ from workbook.api.redaction import Redaction
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request, header_values
 from workbook.tools.conform.back_end import case_runner, judging, model, schedule
 from workbook.tools.conform.back_end.case_runner import CONFIRMED, PLAIN_ATTEMPT, CaseRunner
-from workbook.tools.conform.back_end.judging import AFRESH, HAND_ON, MORE_TIME, describe_ending
+from workbook.tools.conform.back_end.judging import AFRESH, HAND_ON, MORE_TIME, WORK, describe_ending
 from workbook.tools.conform.back_end.model import GET, SUCCESS, BackEndGroup, BackEndResult, Broke, PhoneCall, Seen
 from workbook.tools.conform.back_end.phone import UNPACKED
 from workbook.tools.conform.back_end.schedule import platform_names
@@ -78,7 +78,7 @@ class PlainFailure:
             form = result.case.group is BackEndGroup.FORM and result.verdict in CONFIRMED and script.cards == 1
             if self.asked and form and self.operation in script.operations:
                 of_its_own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
-                advice += [miss.todo for miss in of_its_own if miss.todo not in (AFRESH, HAND_ON, MORE_TIME)]
+                advice += [miss.todo for miss in of_its_own if miss.todo not in (AFRESH, HAND_ON, MORE_TIME, WORK)]
         untested = tuple(result.case.name for result in results if result.why == schedule.NO_PLAIN_CALL)
         first = "Fix this first, because nearly every case makes this call."
         return RunFinding(Root.PLAIN_CALL, str(self), " ".join(dict.fromkeys(advice)) or first, untested)

@@ -183,9 +183,9 @@ def logs_are_there(seen: Seen) -> Iterator[Miss]:
     for name in seen.run.missing_logs:
         todo = "Under `logs`, name the files that the back end writes, and no others."
         yield Miss("the log files that the configuration names", f"there is no {name}", todo)
-    for name in seen.run.unnamed_logs:
+    if names := ", ".join(seen.run.unnamed_logs):
         todo = "If it is a log, name it (logs, at the top of the configuration): it was not read."
-        yield Miss("no file beside the command that grows and is not named", name, todo, noted=True)
+        yield Miss("no file beside the command that grows and is not named", names, todo, noted=True)
 
 
 def refuses_certificate(seen: Seen) -> Iterator[Miss]:
