@@ -1,6 +1,9 @@
 """What a back end is, is measured by events: a slow or narrow one gets the verdicts of a quick and wide one."""
 
 import asyncio
+from collections import defaultdict
+from dataclasses import replace
+from threading import Lock
 
 import broken
 import broken_time
@@ -9,10 +12,11 @@ import reference
 import relays
 from tempos import slowed
 
+from workbook.tools.conform.back_end.case_runner import UNMET
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.findings import common_causes
 from workbook.tools.conform.back_end.model import GET, Tempo
-from workbook.tools.conform.back_end.schedule import ONE_LANE, run_cases
+from workbook.tools.conform.back_end.schedule import ONE_LANE, is_paced, measured, run_cases
 from workbook.tools.harness.model import Root, Verdict
 
 pytestmark = pytest.mark.slow
@@ -97,6 +101,47 @@ def test_one_lane_is_the_first_finding_and_other_stalled_cases_are_not_looked_at
     assert len(waited) == len(STALLS) - 2
     (finding,) = common_causes(results, tempo=tempo)
     assert (finding.root, finding.fails, set(finding.cases)) == (Root.CONCURRENCY, True, {SIDE_BY_SIDE, *waited})
+
+
+@pytest.mark.rule("REL-5")
+def test_two_calls_that_cannot_meet_prove_nothing(monkeypatch):
+    """It makes a request later than it gives one up: two are never under way together, and none waits."""
+    (result,), tempo = run(monkeypatch, slowed(reference.Relay, before=1.0), [SIDE_BY_SIDE], deadline=0.2)
+    assert tempo.finding == ""
+    assert result.verdict in {Verdict.PASS, Verdict.NOT_LOOKED_AT}
+    monkeypatch.setattr(relays, "kinds", lambda: {"mine": reference.Relay})
+    with relays.running("mine", [SIDE_BY_SIDE]) as runner:
+        runner.tempo = Tempo({}, {}, carried=1, met=1)
+        (result,) = asyncio.run(run_cases([CASES[SIDE_BY_SIDE]], runner))
+    assert (result.verdict, result.why) == (Verdict.NOT_LOOKED_AT, UNMET)
+
+
+class LocksTheCard(reference.Relay):
+    """It lets one call for a card in at a time, as a lock of the row does."""
+
+    def __init__(self, *words, **more):
+        super().__init__(*words, **more)
+        self.locks = defaultdict(Lock)
+
+    def post(self, card, sdk_output):
+        with self.locks[card]:
+            return super().post(card, sdk_output)
+
+
+@pytest.mark.rule("REL-5")
+def test_a_lock_of_the_card_is_neither_one_lane_nor_a_lock_of_the_cardholder(monkeypatch):
+    (result,), tempo = run(monkeypatch, LocksTheCard, [SIDE_BY_SIDE])
+    assert (result.verdict, tempo.finding) == (Verdict.PASS, "")
+    with relays.running("mine", [SIDE_BY_SIDE]) as runner:
+        ann = runner.target.cardholders[0]
+        runner.target = replace(runner.target, cardholders=(replace(ann, cards=ann.cards[:1]),))
+        assert asyncio.run(measured(runner)).finding == "", "with one card, nothing tells them apart"
+
+
+def test_a_single_case_is_not_measured_for():
+    assert not is_paced([CASES["relay.get.path"], CASES["relay.run.own-card"]])
+    assert is_paced([CASES[SIDE_BY_SIDE]])
+    assert is_paced([CASES["relay.get.path"], CASES["relay.post.path"]])
 
 
 def test_with_one_cardholder_a_lock_of_the_session_is_not_told_from_one_worker():

@@ -105,6 +105,7 @@ PLAIN_ATTEMPT = model.back_end_case(
 )
 # Seconds after the last answer in which a late request may still reach the API.
 SETTLE = 0.05
+UNMET = "No two calls met at the API, so nothing shows whether they run side by side."
 # Instead of a cardholder's index: no session, and the first one's session with one character changed.
 NOBODY, FORGED = -1, -2
 
@@ -205,6 +206,8 @@ class CaseRunner:
         result = replace(played, case=case, verdict=Verdict.NOT_LOOKED_AT, misses=(), why="")
         if seen is None:
             return replace(played, case=case)
+        if case.script.meets and not (seen.tempo and (seen.tempo.finding or seen.tempo.met > 1)):
+            return replace(result, why=UNMET)
         if any(answers_429_itself(call, seen) for call in seen.calls):
             return replace(result, why=OWN_429)
         misses = tuple(case.judge(seen))

@@ -78,7 +78,7 @@ async def run_cases(
     plays = schedule.plays([case for case in cases if not schedule.leave_out(case)])
     alone = [play for play in plays if schedule.disturbs_others(play[0])]
     shared = [play for play in plays if not schedule.disturbs_others(play[0])]
-    if any(case.runs_by_itself for case in cases):
+    if is_paced(cases):
         schedule.pool.tempo = await measured(runner)
     shared = schedule.leave_out_stalls(sorted(shared, key=lambda play: not play[0].script.stalls))
     await asyncio.gather(*map(schedule.run_shared, shared))
@@ -87,6 +87,12 @@ async def run_cases(
     for play in sorted(alone, key=lambda play: (play[0].script.judges_run, play[0].group in long)):
         schedule.judge(play, await schedule.run_alone(play[0]), schedule.keep)
     return [schedule.results[case.name] for case in cases]
+
+
+def is_paced(cases: Iterable[BackEndCase]) -> bool:
+    """Whether it matters for these cases how many calls the back end carries: a single one is alone anyway."""
+    cases = [case for case in cases if case.runs_by_itself]
+    return len(cases) > 1 or any(case.script.meets for case in cases)
 
 
 async def measured(runner: CaseRunner) -> model.Tempo:

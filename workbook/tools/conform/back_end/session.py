@@ -22,7 +22,7 @@ from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import Config, is_header_value
 from workbook.tools.conform.back_end.findings import PlainFailure, common_causes, plain_attempt
 from workbook.tools.conform.back_end.model import BAD_TLS, BackEndCase, BackEndResult, FromCommand, FromEnvironment
-from workbook.tools.conform.back_end.schedule import measured, run_cases, seconds_of, without
+from workbook.tools.conform.back_end.schedule import is_paced, measured, run_cases, seconds_of, without
 from workbook.tools.harness.model import CaseOptions, RunFinding, Verdict
 from workbook.tools.harness.program import StartCommand, StartError, Stopping, listens, printed
 from workbook.tools.harness.report import About, RunRecord, conclude, is_weak, session_secrets
@@ -305,7 +305,7 @@ class _Run:
         options = self.options
         single = [case for case in options.cases if not case.script.judges_run]
         whole = [case for case in options.cases if case.script.judges_run]
-        if single:
+        if is_paced(single):
             tempo = await measured(runner)
             minutes = ceil(seconds_of(single, runner) / 60)
             self.progress.say(f"{tempo}; {f'about {minutes} min' if minutes > 1 else 'less than a minute'}")

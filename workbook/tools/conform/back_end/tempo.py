@@ -98,10 +98,10 @@ class _Meetings:
         return await self._hold(cards, self._patience, one_by_one=one_by_one)
 
     async def queue(self, cards: Sequence[str]) -> _Meeting:
-        """Two calls: the first is held until the back end gives it up. Does the second ask meanwhile?"""
-        if self._operation == GET and len(cards) < 2:
+        """Calls for two cards: the first is held until the back end gives it up. Does the second ask meanwhile?"""
+        if len(cards) < 2:  # two calls for one card may rightly wait for each other
             return _Meeting(1, waited=True)
-        return await self._hold([*cards, *cards][:2], inf, one_by_one=True)
+        return await self._hold(cards, inf, one_by_one=True)
 
     async def _hold(self, cards: Sequence[str], patience: float, *, one_by_one: bool) -> _Meeting:
         runner = self._runner
@@ -125,9 +125,12 @@ class _Meetings:
                     for call, task in zip(calls, tasks, strict=False)
                 )
                 met, waited = len(held), len(held) < sum(open_or_asked)
+                last_waited = min(monotonic(), runner.gate.left) - calls[-1].began
             await asyncio.gather(*tasks)
         arrived = runner.upstream.arrived(since)
-        proven = waited and met == 1 and one_by_one and len({_identity(request) for request in arrived}) > 1
+        asked_later = met == 1 and one_by_one and len({_identity(request) for request in arrived}) > 1
+        # a back end that gives a request up sooner than it makes one has no two at once, however many it carries
+        proven = waited and asked_later and last_waited > 2 * runner.before[self._app, self._operation]
         return _Meeting(met, waited, proven, tuple(calls), arrived)
 
     async def _wait(self, since: int, tasks: Sequence[asyncio.Task[PhoneCall]], patience: float) -> bool:
