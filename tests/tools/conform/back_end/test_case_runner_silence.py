@@ -19,11 +19,11 @@ LATE = dropped(Broke.LATE)
 FAILED = call(GET, None, status=504)
 
 
-def suspected(*calls):
+def suspected(*calls, asked=True):
     """Whether these calls are reason enough to probe."""
     streak = FailureStreak()
     for one in calls:
-        streak.count("relay.get.path", one)
+        streak.count("relay.get.path", one, asked=asked)
     return streak.suspected
 
 
@@ -43,10 +43,15 @@ def test_it_is_looked_into_where_three_plain_calls_in_a_row_were_not_answered(ca
     assert suspected(*calls) is wanted
 
 
+@pytest.mark.parametrize(("status", "wanted"), [(502, True), (429, False), (200, False)])
+def test_a_call_that_ends_before_the_api_is_asked_counts_like_one_without_an_answer(status, wanted):
+    assert suspected(*[call(GET, None if status != 200 else "x", status=status)] * 3, asked=False) is wanted
+
+
 def test_it_begins_with_the_first_call_that_was_not_answered():
     streak = FailureStreak()
     for name, one in (("a", call()), ("b", replace(LATE, began=1.0)), ("c", replace(LATE, began=3.5))):
-        streak.count(name, one)
+        streak.count(name, one, asked=True)
     assert [(case, one.began) for case, one in streak.failed] == [("b", 1.0), ("c", 3.5)]
     assert streak.since == 1.0
 
@@ -68,6 +73,21 @@ class LockKept(reference.Relay):
             raise
 
 
+class PoolDriesOut(reference.Relay):
+    """A connection that failed never comes back to its pool; with none left, each call waits for one, and ends."""
+
+    def __init__(self, *words, **more):
+        super().__init__(*words, **more)
+        self.pool = threading.Semaphore(3)
+
+    def call(self, *words):
+        if not self.pool.acquire(timeout=0.2):
+            raise reference.Refused(*reference.NOT_NOW)
+        answered = super().call(*words)
+        self.pool.release()
+        return answered
+
+
 class Slow(reference.Relay):
     """It takes its time for every call."""
 
@@ -77,7 +97,7 @@ class Slow(reference.Relay):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "stops"), [(LockKept, True), (Slow, False)])
+@pytest.mark.parametrize(("kind", "stops"), [(LockKept, True), (PoolDriesOut, True), (Slow, False)])
 def test_a_run_stops_with_a_back_end_that_hangs_and_not_with_a_slow_one(monkeypatch, kind, stops):
     monkeypatch.setattr(relays, "kinds", lambda: {"mine": kind})
     results = relays.results("mine", ["relay.get.fault-500", *ALONE], bound=0.5)

@@ -57,7 +57,7 @@ NEVER_PROXIED = (
 
 @dataclass(slots=True)
 class FailureStreak:
-    """The plain calls that were not answered since the last success.
+    """The plain calls since the last success that were not answered, or refused before the API was asked.
 
     Attributes:
         failed: each with the name of its case.
@@ -65,11 +65,12 @@ class FailureStreak:
 
     failed: list[tuple[str, model.PhoneCall]] = field(default_factory=list)
 
-    def count(self, case: str, call: model.PhoneCall) -> None:
-        """Count a plain call of this case."""
+    def count(self, case: str, call: model.PhoneCall, *, asked: bool) -> None:
+        """Count a plain call of this case, for which the API was asked or not."""
+        answered = call.broke is model.Broke.CANCELLED or (call.status is not None and (asked or call.status == 429))
         if call.succeeded:
             self.failed.clear()
-        elif call.status is None and call.broke is not model.Broke.CANCELLED:
+        elif not answered:  # one that waits in vain for a connection of a pool ends in time, and asks nothing
             self.failed.append((case, call))
 
     @property
@@ -436,7 +437,8 @@ class CaseRunner:
             asks = model.calls_of(step)
             for ask, call in zip(asks, await asyncio.gather(*map(phone.call, calls)), strict=True):
                 if plain and ask.has_to_succeed and self.tempo is not None:  # before, nothing is said about a run
-                    self.streak.count(case.name, call)
+                    asked = not self.before or self.when_asked(call) is not None
+                    self.streak.count(case.name, call, asked=asked)
                 yield call
             if isinstance(step, model.SetOrders):
                 plain = not any(order.fault for order in step.orders)

@@ -34,6 +34,8 @@ T = TypeVar("T", bound=Hashable)
 
 # What a back end may rightly not have.
 OPTIONAL = {Need.PLATFORM_A, Need.PLATFORM_B, Need.JSON_BODY, Need.PROXY, Need.CONTRACT, *model.SHAPES}
+# Verdicts with misses.
+MISSED = CONFIRMED | {Verdict.NOTE}
 # Why a case was not run.
 NO_PLAIN_CALL = "The plain call that this case makes does not work."
 NO_CONTRACT = (
@@ -145,7 +147,9 @@ class Schedule:
         self.results = dict[str, BackEndResult]()
 
     def keep(self, result: BackEndResult) -> None:
-        """Keep how a case ended, and report it."""
+        """Keep how a case ended, and report it. What it missed when the back end was gone says nothing about it."""
+        if self._runner.lost(result) and result.verdict in MISSED:
+            result = replace(result, verdict=Verdict.NOT_LOOKED_AT, misses=(), why=self._runner.gone)
         self.results[result.case.name] = result
         self._on_result(result)
 
@@ -206,7 +210,7 @@ class Schedule:
             keep(combine([self._runner.judge_again(case, part) for part in parts]))
 
     def _keep_unless_failed(self, result: BackEndResult) -> None:
-        if result.verdict in CONFIRMED and not result.case.script.meets:
+        if result.verdict in MISSED and not result.case.script.meets:
             self._failed_in_parallel.append(result)
         else:
             self.keep(result)
@@ -222,11 +226,9 @@ class Schedule:
     async def _confirm(self, failure: BackEndResult) -> BackEndResult:
         """The result of a case that failed in parallel; of cases with the same advice, one is run again."""
         runner = self._runner
-        if runner.lost(failure):
-            return replace(failure, verdict=Verdict.NOT_LOOKED_AT, misses=(), why=runner.gone)
         advice = frozenset(miss.todo for miss in failure.misses)
         fails_alone = self._fails_alone.get(advice)
-        if fails_alone or runner.gone or _is_held_by_the_api(failure):
+        if fails_alone or runner.gone or failure.verdict is Verdict.NOTE or _is_held_by_the_api(failure):
             return failure
         again = await self.run_alone(failure.case)
         self._fails_alone[advice] = again.verdict in CONFIRMED
@@ -239,10 +241,7 @@ class Schedule:
         """Run a case while nothing else runs."""
         if case.script.slow and self._runner.limit == float("inf"):
             await self._run(OWN_LIMIT)
-        result = combine([await self._run_with_app(case, app) for app in self._apps(case)])
-        if self._runner.lost(result) and result.verdict in CONFIRMED:
-            return replace(result, verdict=Verdict.NOT_LOOKED_AT, misses=(), why=self._runner.gone)
-        return result
+        return combine([await self._run_with_app(case, app) for app in self._apps(case)])
 
     def _apps(self, case: BackEndCase) -> list[str]:
         """The platforms whose app can make the case's calls."""
