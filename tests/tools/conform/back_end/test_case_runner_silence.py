@@ -103,6 +103,6 @@ def test_a_run_stops_with_a_back_end_that_hangs_and_not_with_a_slow_one(monkeypa
     results = relays.results("mine", ["relay.get.fault-500", *ALONE], bound=0.5)
     left = [one for one in results if one.verdict is Verdict.NOT_LOOKED_AT]
     assert bool(left) is stops
-    said = re.compile("After [0-9]+ failing API answers, the back end has not answered any plain call "
+    said = re.compile("After [0-9]+ failing API answers, no plain call to the back end has succeeded "
                       "since about relay.get.fault-500.")  # fmt: skip
     assert all(said.fullmatch(one.why) for one in left)

@@ -397,8 +397,8 @@ class CaseRunner:
                 self._gone_since = self.streak.since
                 requests = self.upstream.arrived()
                 failures = sum(bool(request.response.fault) and request.at < first.began for request in requests)
-                after = f"After {failures} failing API answers, the" if failures else "The"
-                self.gone = f"{after} back end has not answered any plain call since about {case}."
+                after = f"After {failures} failing API answers, no" if failures else "No"
+                self.gone = f"{after} plain call to the back end has succeeded since about {case}."
                 break
             self.streak.failed.clear()
 
