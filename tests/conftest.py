@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 CI = bool(os.environ.get("CI"))
-KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERYTHING"}
+KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERYTHING", "WORKBOOK_TEMPO"}
 """A tester's own switches; what else begins so would be a setting from outside."""
 
 ROOT = Path(__file__).parents[1]

@@ -17,6 +17,7 @@ import broken
 import broken_platform
 import reference
 from ran import ABOUT
+from tempos import TEMPOS, slowed
 
 from workbook.tools.conform.back_end.case_runner import CaseRunner
 from workbook.tools.conform.back_end.cases import CASES
@@ -116,6 +117,8 @@ def _running(name, api, log, deadline):
     if name in OTHERS:
         return _program(OTHERS[name], api, log, deadline)
     kind = kinds()[name]
+    if tempo := os.environ.get("WORKBOOK_TEMPO"):
+        kind = slowed(kind, **TEMPOS[tempo])
     return relay_running(kind, api, log, handler=broken.handler(kind), deadline=deadline)
 
 

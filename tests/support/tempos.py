@@ -6,6 +6,15 @@ import time
 from collections import defaultdict
 from contextlib import nullcontext
 
+# Seconds and lanes that a stranger's back end may have.
+TEMPOS = {
+    "begins-late": {"before": 0.4},
+    "answers-late": {"after": 0.4},
+    "at-random": {"before": 0.6, "at_random": True},
+    "two-lanes": {"lanes": 2},
+    "five-lanes-late": {"lanes": 5, "before": 0.3},
+}
+
 
 def slowed(kind, *, before=0.0, after=0.0, lanes=0, lane_of_each_session=False, at_random=False):
     """A class of this relay that takes its time, in seconds, or carries only so many calls at once.

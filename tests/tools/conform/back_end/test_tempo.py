@@ -10,7 +10,7 @@ import broken_time
 import pytest
 import reference
 import relays
-from tempos import slowed
+from tempos import TEMPOS, slowed
 
 from workbook.tools.conform.back_end.case_runner import UNMET
 from workbook.tools.conform.back_end.cases import CASES
@@ -23,14 +23,6 @@ pytestmark = pytest.mark.slow
 
 STALLS = tuple(name for name, case in CASES.items() if case.script.stalls)
 SIDE_BY_SIDE = "relay.list.side-by-side"
-# Seconds and lanes that a stranger's back end may have.
-TEMPOS = {
-    "begins late": {"before": 0.4},
-    "answers late": {"after": 0.4},
-    "at random": {"before": 0.6, "at_random": True},
-    "two lanes": {"lanes": 2},
-    "five lanes, late": {"lanes": 5, "before": 0.3},
-}
 
 
 def run(monkeypatch, kind, names, **more):
@@ -75,7 +67,7 @@ def test_a_correct_back_end_of_another_tempo_passes(monkeypatch, tempo):
 
 
 @pytest.mark.rule("REL-4", "REL-5")
-@pytest.mark.parametrize("tempo", ["begins late", "two lanes"])
+@pytest.mark.parametrize("tempo", ["begins-late", "two-lanes"])
 @pytest.mark.parametrize("name", ["NoLimit", "TriesAgain", "NoOwners"])
 def test_a_broken_back_end_of_another_tempo_has_the_verdict_and_the_first_miss_of_the_quick_one(
     monkeypatch, name, tempo
