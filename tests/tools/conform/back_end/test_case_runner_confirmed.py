@@ -84,10 +84,20 @@ def test_what_passes_alone_is_a_finding_of_its_own_and_what_fails_alone_is_not(m
 
 @pytest.mark.rule("REL-5")
 def test_calls_that_wait_for_one_another_are_late_beside_others_and_that_is_no_fault_of_their_case(monkeypatch):
-    late = dropped(Broke.LATE, took=2.5)
-    for root, wanted in ((Root.CASE, Verdict.PASS), (Root.WRONG_CARD, Verdict.FAIL)):
+    late, given_up, quick = (
+        dropped(Broke.LATE, took=2.5),
+        replace(call(value=None, status=504), ended=1.6),
+        replace(call(value=None, status=504), ended=0.2),
+    )
+    for ended, root, wanted in (
+        (late, Root.CASE, Verdict.PASS),
+        (late, Root.WRONG_CARD, Verdict.FAIL),
+        (given_up, Root.CASE, Verdict.PASS),
+        (given_up, Root.WRONG_CARD, Verdict.FAIL),
+        (quick, Root.CASE, Verdict.FAIL),
+    ):
         miss = Miss("an answer", "none", WORK, root=root)
-        failed = BackEndResult(CASES["relay.get.path"], Verdict.FAIL, (miss,), seen=seen([late], []))
+        failed = BackEndResult(CASES["relay.get.path"], Verdict.FAIL, (miss,), seen=seen([ended], []))
 
         async def alone(_case, failed=failed):
             return replace(failed, verdict=Verdict.PASS, misses=())
@@ -95,6 +105,7 @@ def test_calls_that_wait_for_one_another_are_late_beside_others_and_that_is_no_f
         monkeypatch.setattr(relays, "kinds", lambda: {"mine": reference.Relay})
         with relays.running("mine", ["relay.get.path"]) as runner:
             schedule = Schedule(runner)
+            runner.limit = 1.5
             monkeypatch.setattr(schedule, "run_alone", alone)
             assert asyncio.run(schedule._confirm(failed)).verdict is wanted
 

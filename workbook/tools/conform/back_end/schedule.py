@@ -228,12 +228,15 @@ class Schedule:
         runner = self._runner
         advice = frozenset(miss.todo for miss in failure.misses)
         fails_alone = self._fails_alone.get(advice)
-        if fails_alone or runner.gone or failure.verdict is Verdict.NOTE or _is_held_by_the_api(failure):
+        stalled = failure.case.script.stalls and any(call.broke is Broke.LATE for call in failure.calls)
+        # times count from the request, so other calls have no part in what the API alone held up
+        late = _may_be_late(failure, runner.limit)
+        if fails_alone or runner.gone or stalled or (failure.verdict is Verdict.NOTE and not late):
             return failure
         again = await self.run_alone(failure.case)
         self._fails_alone[advice] = again.verdict in CONFIRMED
         # other calls make a call late, but they send no value to another card
-        if self._fails_alone[advice] or again.verdict is Verdict.NOT_LOOKED_AT or _is_late(failure):
+        if self._fails_alone[advice] or again.verdict is Verdict.NOT_LOOKED_AT or late:
             return again
         return fails_only_with_others(failure)
 
@@ -355,21 +358,16 @@ def fails_only_with_others(result: BackEndResult) -> BackEndResult:
     return replace(result, verdict=gravest([miss], result.case.rule), misses=(miss,))
 
 
-def _is_held_by_the_api(result: BackEndResult) -> bool:
-    """Whether the API alone made a case's calls late: the request of each late call met a fault.
+def _may_be_late(result: BackEndResult, limit: float) -> bool:
+    """Whether a call of the case may have failed for the time it took, and no value is at another card.
 
-    Times count from the request, so no other call has a part in such a failure, and the case need not wait once more.
+    A back end that gives up a request after `limit` seconds answers with a failure then. On a busy machine that happens
+    to a plain call, too; half of the limit is left for what this machine adds to it.
     """
-    late = [
-        (seen, call) for part in result.each if (seen := part.seen) for call in seen.calls if call.broke is Broke.LATE
-    ]
-    return bool(late) and all(any(request.response.fault for request in seen.during(call)) for seen, call in late)
-
-
-def _is_late(result: BackEndResult) -> bool:
-    """Whether a call of the case had no answer in time, and no value is at another card."""
     misdelivered = any(miss.root is Root.WRONG_CARD for miss in result.misses)
-    return not misdelivered and any(call.broke is Broke.LATE for call in result.calls)
+    return not misdelivered and any(
+        call.broke is Broke.LATE or (not call.succeeded and call.seconds > limit / 2) for call in result.calls
+    )
 
 
 # Which cases can run here, and with whose app.
