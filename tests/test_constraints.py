@@ -34,10 +34,6 @@ def test_every_dependency_has_both_bounds_or_one_version_and_a_pin_within_them(r
     assert requirement.specifier.contains(exact.version), f"{pin} is outside {requirement}"
 
 
-def test_the_extra_for_tests_brings_the_lessons_needs_along():
-    assert OWN in EXTRAS["test"]
-
-
 def test_no_pin_names_a_host_or_a_path():
     text = (ROOT / ".ci" / "constraints.txt").read_text()
     assert "://" not in text

@@ -66,10 +66,6 @@ def test_an_error_of_a_call_keeps_the_request_the_time_and_the_attempts(name):
     assert {key: getattr(error, key) for key in more} == more
 
 
-def test_opaque_data_names_its_layer():
-    assert errors.OpaqueDataError("no", layer="quoted").layer == "quoted"
-
-
 @pytest.mark.parametrize("name", ["ConfigurationError", "ParameterError", "OpaqueDataError"])
 def test_what_is_a_wrong_value_is_a_value_error_as_well(name):
     assert issubclass(getattr(errors, name), ValueError)

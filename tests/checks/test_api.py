@@ -11,7 +11,6 @@ from workbook.checks import Severity, Symptom, api, check
 from workbook.checks.api import DELEGATE_LIMIT, REMEDIES, advice_for
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
-from workbook.simulation.faults import FAULTS
 
 ID = "PISIMULATED00000000000001"
 GET, POST = m.ApiRequested("GET", ID), m.ApiRequested("POST", ID)
@@ -187,10 +186,6 @@ def test_the_first_failure_counts():
     told = trace(POST, GOOD, GET, BUSY, GET_AGAIN, LOST)
     assert advice_for(told, "GET").kind == "status: busy"
     assert advice_for(told, "POST").kind == "usable 200"
-
-
-def test_a_fault_of_the_trace_is_one_that_exists():
-    assert {LOST.fault, REFUSED.fault, LATE.fault} <= {*FAULTS}
 
 
 @pytest.mark.rule("REL-5")

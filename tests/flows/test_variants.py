@@ -37,10 +37,6 @@ def test_only_the_two_calls_are_deprecated_and_only_from_0_4_0():
     assert marked(A_FROM_0_4_0) == marked(A_NOT_MIGRATED) == {m.CreateSdkOutputCalled, m.ProvisionCalled}
 
 
-def test_a_machine_is_made_once():
-    assert A_FROM_0_4_0.machine is A_FROM_0_4_0.machine
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_a_variant_is_printed_and_titled_with_what_sets_it_apart(name):
     one = ALL[name]

@@ -1,7 +1,5 @@
 """The issuer's app: a table of calls, and what becomes of an app whose table is wrong."""
 
-import inspect
-
 import pytest
 
 from workbook.checks import check
@@ -55,10 +53,3 @@ def test_a_mistaken_app_is_refused_and_told_which_rule_it_broke(name):
     assert type(refused.message) in change.values()
     findings = [finding for finding in check(bench.trace) if finding.level == "fail"]
     assert [finding.rule for finding in findings] == [rule]
-
-
-@pytest.mark.rule("API-13")
-def test_an_app_holds_no_key_and_knows_neither_client_nor_address():
-    assert [*AppA.__slots__] == ["calls", "card_display_name", "card_address", "fetch_opc"]
-    source = inspect.getsource(AppA)
-    assert not any(name in source for name in ("BackEnd", "Client", "api_key", "base_url", "workbook.api.client"))

@@ -42,10 +42,6 @@ def test_a_rule_takes_the_requests_that_it_is_meant_for(name):
     assert names(planned) == expected
 
 
-def test_without_a_rule_nothing_is_faulted():
-    assert names() == [None] * 6
-
-
 def test_the_first_rule_that_takes_a_request_wins_and_none_disturbs_the_count_of_another():
     first, second = Planned(RESET, nth=2), Planned(CLOSE, "POST", nth=1)
     assert names(first, second) == [None, "reset", None, None, None, None]

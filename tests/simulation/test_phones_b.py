@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from workbook.flows.messages import limit_of
-from workbook.simulation.phones import ERRORS, NOTHING, PHONES_B, TARGETS, THROWN_BY_START, LatenciesB, PhoneB, Watch
+from workbook.simulation.phones import PHONES_B, PhoneB, Watch
 
 MISSING = {
     "no watch, no card": (PhoneB(), (True, False)),
@@ -79,18 +79,6 @@ def test_two_phones_share_nothing():
     one.add("PI1", "both")
     one.storage.save("PI1", b"x")
     assert (other.cards, other.watch.cards, other.storage.values(), other.watch_sessions) == (set(), set(), {}, 0)
-
-
-def test_every_fact_that_is_listed_can_be_set():
-    for case in (None, NOTHING, *ERRORS):
-        assert PhoneB(ends_with=case).ends_with == case
-    assert set(THROWN_BY_START) <= set(ERRORS)
-    assert PhoneB().entitled == TARGETS
-
-
-def test_latencies_cannot_be_changed_during_a_run():
-    with pytest.raises(AttributeError):
-        LatenciesB().post = 1.0
 
 
 @pytest.mark.rule("B-DEL-3")

@@ -22,13 +22,6 @@ def test_what_is_seen_is_told_at_the_time_that_was_spent_until_then():
     assert told == [(0.0, m.StorageRead(1)), (0.25, m.StorageRead(2))]
 
 
-def test_alone_nobody_listens_and_nobody_sleeps():
-    call = Call(PhoneB())
-    call.spend(3600.0)
-    call.seen(m.StorageRead(1))
-    assert (call.spent, call.later) == (3600.0, True)
-
-
 @pytest.mark.rule("X-STATUS-3")
 @pytest.mark.parametrize("parts", [[0.1] * 10, [0.006, 0.094], [0.006] + [0.047] * 2, [0.3, 0.6, 0.1]])
 def test_parts_that_make_up_a_limit_exactly_are_exactly_that_limit(parts):

@@ -8,11 +8,6 @@ from workbook.simulation import world
 from workbook.simulation.world import Instrument, Status, Type, World
 
 
-def test_an_instrument_is_an_active_card_unless_something_else_is_said():
-    card = Instrument("PI")
-    assert (card.active, card.why_unusable, card.status, card.type) == (True, "", "active", "card")
-
-
 @rows("kind", get_args(Type))
 @rows("status", get_args(Status))
 def test_only_an_active_card_can_be_used_and_the_others_say_why(status, kind):

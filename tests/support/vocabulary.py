@@ -100,14 +100,3 @@ COMMANDS = concrete(m.Command)
 
 def sample(message):
     return message(**{field.name: SAMPLES[field.name] for field in fields(message)})
-
-
-def routes(machine, state, walked=()):
-    """Every way from `state` to the next final state that visits no state twice."""
-    if walked and state in machine.final:
-        yield walked
-        return
-    been = {r.state for r in walked} | {state}
-    for r in machine.rows:
-        if r.state == state and (r.to not in been or (r.to in machine.final and r.to != state)):
-            yield from routes(machine, r.to, (*walked, r))

@@ -153,20 +153,6 @@ class Machine:
             ) from None
         return make(event)
 
-    def paths(self) -> Iterator[tuple[Row, ...]]:
-        """Every way from the first state to a final one that visits no state twice."""
-        yield from self._onward((), self.initial)
-
-    def _onward(self, walked: tuple[Row, ...], state: StrEnum) -> Iterator[tuple[Row, ...]]:
-        if state in self.final:
-            yield walked
-            return
-        # A state that is visited twice is a loop (asking again, tapping again): with it there would be no end of paths.
-        been = {r.state for r in walked} | {state}
-        for r in self.rows:
-            if r.state == state and r.to not in been:
-                yield from self._onward((*walked, r), r.to)
-
     def _problems(self) -> Iterator[str]:
         """What is wrong with the table: competing rows, states never reached or without an end, missing values."""
         for (state, event), count in Counter((r.state, r.event) for r in self.rows).items():
