@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from workbook.api.opaque import SdkInput
+from workbook.api.protocol import ActivationData
 from workbook.base.rules import Owner, rule
 from workbook.checks import Severity, Symptom, api, check
 from workbook.checks.api import DELEGATE_LIMIT, REMEDIES, advice_for
@@ -15,7 +16,11 @@ from workbook.flows.trace import Kind, Record, Trace
 ID = "PISIMULATED00000000000001"
 GET, POST = m.ApiRequested("GET", ID), m.ApiRequested("POST", ID)
 GET_AGAIN, POST_AGAIN = m.ApiAskedAgain("GET", ID, pause=0.1), m.ApiAskedAgain("POST", ID, pause=0.1)
-GOOD, BUSY, NOTHING = m.ApiAnswered(200, SdkInput("YQ==")), m.ApiAnswered(503), m.ApiAnswered(200, "")
+GOOD, BUSY, NOTHING = (
+    m.ApiAnswered(200, ActivationData(SdkInput("YQ=="))),
+    m.ApiAnswered(503),
+    m.ApiAnswered(200, ActivationData("")),
+)
 PASSING, LOST = m.AnswerLost("", "gone", "reset"), m.AnswerLost("MaybeSentError", "gone", "reset")
 REFUSED = m.AnswerRefused("SdkInputError", "none", "sdkInput missing")
 LATE = m.AnswerLost("DeadlineError", "late", "dribble")

@@ -10,6 +10,7 @@ from rows import rows
 from vocabulary import sample
 
 from workbook.api.opaque import SdkOutput
+from workbook.api.protocol import ActivationData
 from workbook.base.rules import rule
 from workbook.checks import Symptom, check, extension
 from workbook.checks.extension import CALL_RULES
@@ -60,6 +61,7 @@ PROVISION = m.ExtensionProvisionCalled(ID, SdkOutput("b3V0"))
 GET, POST, POST_OTHER = m.BackEndAsked("GET", ID), m.BackEndAsked("POST", ID), m.BackEndAsked("POST", OTHER)
 LEFT, SHELF = m.HandlerKept("the handler", ("service",)), m.HandlerKept("its class", ("shelf",))
 THREW, NOTHING = m.SdkThrew("invalidSDKInput", "why"), m.DelegateReturned(None)
+ANSWERED = m.ApiAnswered(200, ActivationData("data"))
 YES, ASK = m.CompletionHandlerCalled(succeeded=True), m.Authenticate(ID)
 
 
@@ -186,12 +188,12 @@ CASES_OF = {
     "nil_from_the_delegate": [
         (trace(m.DelegateReturned(b"opc")), trace(m.DelegateReturned(None)), ["X-DEL-1 fail you"]),
         (trace(m.DelegateReturned(b"opc")), trace(m.ApiAnswered(422), NOTHING), ["X-DEL-1 note nobody"]),
-        (trace(m.DelegateReturned(b"opc")), trace(m.ApiAnswered(200, "data"), NOTHING), ["X-DEL-1 fail you"]),
+        (trace(m.DelegateReturned(b"opc")), trace(ANSWERED, NOTHING), ["X-DEL-1 fail you"]),
     ],
     "sdk_threw": [
         (trace(), trace(THREW), ["X-GEN-1 warn you"]),
         (trace(), trace(m.ApiAnswered(422), NOTHING, THREW), ["X-GEN-1 note nobody"]),
-        (trace(), trace(m.ApiAnswered(200, "data"), NOTHING, THREW), ["X-GEN-1 warn you"]),
+        (trace(), trace(ANSWERED, NOTHING, THREW), ["X-GEN-1 warn you"]),
         (trace(), SESSION.wallet.play("nonce as text").trace, ["X-GEN-1 warn you"]),
     ],
     "text_from_the_delegate": [

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.api.protocol import ActivationData
 from workbook.base.rules import Owner, rule
 from workbook.checks import Severity, Symptom, check, platform_b
 from workbook.checks.platform_b import CASE_ADVICE
@@ -94,7 +95,7 @@ PROOFS = {
     ],
     "own_nil": [
         (trace(m.SdkInputReceived(b"x")), trace(m.DelegateFailed("why")), ["B-DEL-3 fail you"]),
-        (trace(m.ApiAnswered(200, SdkInput(TEXT))), trace(m.ApiAnswered(422), m.DelegateFailed("why")),
+        (trace(m.ApiAnswered(200, ActivationData(SdkInput(TEXT)))), trace(m.ApiAnswered(422), m.DelegateFailed("why")),
          ["B-DEL-3 note nobody"]),
         (walked(), walked(app={"delegate": Nil()}), ["B-DEL-3 fail you"]),
     ],

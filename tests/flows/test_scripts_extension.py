@@ -209,7 +209,7 @@ def slow(call, seconds=30.0, *, then=None):
     def method(self, *given, **named):
         from workbook.simulation.sdks import current  # as the stand-ins do
 
-        current().spend(seconds)
+        current().clock.sleep(seconds)
         return then(self) if then else getattr(ReferenceHandler, call)(self, *given, **named)
 
     return type("Slow", (ReferenceHandler,), {call: method})

@@ -28,7 +28,8 @@ def message_in_words(message):
     marks = ["no arrow"] * (not message.arrow) + ["fails"] * message.fails
     sources = {**m.VALUES, **message.sources}
     given = {f.name: "" if f.default is MISSING else f" = {f.default!r}" for f in fields(message)}
-    held = [f"{name}: {sources.get(name)}{default}" for name, default in given.items()]
+    parts = [(part, default) for name, default in given.items() for part in (m.ANSWER if name == "answer" else [name])]
+    held = [f"{part}: {sources.get(part)}{default}" for part, default in parts]
     parts = [f"{message.sender} to {message.receiver}", f"“{message.says}” ({message.source})", *message.rules, *marks]
     kind = getattr(message, "kind", "command" if issubclass(message, m.Command) else "event")
     return f"{message.__name__} [{kind}]: {', '.join(parts)}; {', '.join(held)}".rstrip("; ")

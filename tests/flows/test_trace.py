@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.api.protocol import ActivationData
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace, shown
 from workbook.play.platform_a import PlatformARun
@@ -49,7 +50,7 @@ def test_a_record_as_plain_values():
 @pytest.mark.rule("REL-3")
 @pytest.mark.parametrize("value", [SdkInput(REAL), REAL], ids=["wrapped", "bare"])
 def test_opaque_data_leaves_as_length_and_digest_only(value):
-    trace = made(m.CreateCalled(value), m.FetchOpcCalled("PI1", value), m.ApiAnswered(200, value))
+    trace = made(m.CreateCalled(value), m.FetchOpcCalled("PI1", value), m.ApiAnswered(200, ActivationData(value)))
     assert [set(next(v for v in one.values.values() if isinstance(v, dict))) for one in trace] == [
         {"length", "digest"}
     ] * 3

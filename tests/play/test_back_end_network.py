@@ -1,6 +1,5 @@
 """A back end that is watched: each attempt at its own moment, on virtual time, and no other answer than without."""
 
-import asyncio
 import json
 
 import pytest
@@ -8,16 +7,7 @@ import pytest
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.errors import ApiStatusError, ConfigurationError, DeadlineError, MaybeSentError, OpaqueDataError
 from workbook.flows import messages as m
-from workbook.play.back_end import (
-    BACK_ENDS,
-    BackEnd,
-    Good,
-    Network,
-    OwnBackEnd,
-    VirtualClock,
-    WatchedBackEnd,
-    back_end_over,
-)
+from workbook.play.back_end import BACK_ENDS, BackEnd, Good, Network, OwnBackEnd, WatchedBackEnd, back_end_over
 from workbook.simulation.faults import FaultPlan, Planned
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
@@ -34,9 +24,16 @@ class Recording(WatchedBackEnd):
         self.recorded = []
 
     def exchange(self, *arguments):
+        began = self.clock.now()
         exchange = super().exchange(*arguments)
-        self.recorded += [(round(at, 3), event) for at, event in exchange.events]
+        self.recorded += [(round(at - began, 3), event) for at, event in exchange.events]
         return exchange
+
+    def get(self, card):
+        return self.exchange(card).answer().sdk_input
+
+    def post(self, card, sdk_output):
+        return self.exchange(card, SdkOutput(sdk_output)).answer().sdk_input
 
 
 def watched(*faults, back_end="good"):
@@ -50,19 +47,10 @@ def kinds(seen):
     return [(at, type(event).__name__) for at, event in seen]
 
 
-def test_a_virtual_clock_passes_when_it_is_told_to():
-    clock = VirtualClock()
-    clock.sleep(0.1)
-    clock.sleep(0.2)
-    asyncio.run(clock.asleep(0.3))
-    assert clock.now() == 0.6
-    assert repr(clock) == "VirtualClock(0.6 s)"
-
-
 def test_without_a_fault_it_reports_what_any_back_end_does_and_the_end():
     made, seen = watched()
     plain = BackEnd(api := DirectApi(Service()), basis=lambda: api.basis).exchange(FIRST)
-    assert made.get(FIRST) == plain.answer()
+    assert made.get(FIRST) == plain.answer().sdk_input
     assert [event for _at, event in seen[:-1]] == [event for _at, event in plain.events]
     assert kinds(seen) == [(0.0, "ApiRequested"), (0.25, "ApiAnswered"), (0.25, "ApiCallEnded")]
     assert seen[-1][1] == m.ApiCallEnded("GET", 1, 0.25, "sdkInput")
@@ -117,14 +105,14 @@ def test_what_was_carried_out_is_counted_as_the_service_counts():
     made.get(FIRST)
     assert (made.line.asked["GET"], made.line.service.carried_out["GET"], made.line.played) == (2, 1, 1)
     with pytest.raises(ApiStatusError):
-        made.post(FIRST, SdkOutput("bm9uZQ=="))
+        made.post(FIRST, "bm9uZQ==")
     assert (made.line.asked["POST"], made.line.service.carried_out["POST"]) == (1, 0)
 
 
 def test_an_error_that_no_fault_made_is_reported_as_ever():
     made, seen = watched()
     with pytest.raises(ApiStatusError):
-        made.post(FIRST, SdkOutput("bm9uZQ=="))
+        made.post(FIRST, "bm9uZQ==")
     assert seen[1][1].status == 422
     assert seen[1][1].basis
 
@@ -210,8 +198,8 @@ class Own:
 def test_a_back_end_of_ones_own_may_give_the_answer_or_its_sdk_input_or_the_text(gives):
     plain = DirectApi(Service())
     made = back_end_over(type("Mine", (Own,), {"gives": staticmethod(gives)}), Network(Service()))
-    assert made.get(FIRST) == plain.get(FIRST).sdk_input
-    assert made.post(FIRST, fresh_output()).text
+    assert made.exchange(FIRST).answer().sdk_input == plain.get(FIRST).sdk_input
+    assert made.exchange(FIRST, SdkOutput(fresh_output())).error is None
     assert made.line.service.carried_out == {"GET": 1, "POST": 1}
 
 

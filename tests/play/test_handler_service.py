@@ -150,7 +150,7 @@ def test_making_it_takes_time_and_is_seen():
     call, told = watched()
     with under_way(call):
         ExtensionProvisioningService(sdk_inputs=[ONE, TWO])
-    assert call.spent == call.phone.latencies.service
+    assert call.clock.now() == call.phone.latencies.service
     assert told == [m.ServiceMade((FIRST, SECOND))]
 
 
@@ -362,12 +362,12 @@ def test_a_service_that_was_kept_works_and_takes_time_in_the_call_that_uses_it()
     second, seen_second = watched()
     with under_way(first):
         service = ExtensionProvisioningService(ONE)
-    spent, told = first.spent, len(seen_first)
+    spent, told = first.clock.now(), len(seen_first)
     with under_way(second):
         service.pass_entries(Delegate())
         generate(service)
-    assert (first.spent, len(seen_first), first.phone.outputs) == (spent, told, 0)
-    assert second.spent == second.phone.latencies.card_art
+    assert (first.clock.now(), len(seen_first), first.phone.outputs) == (spent, told, 0)
+    assert second.clock.now() == second.phone.latencies.card_art
     assert second.phone.outputs == 1
     assert m.SdkPassEntriesCalled() in seen_second
 

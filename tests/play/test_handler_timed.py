@@ -19,7 +19,7 @@ def around(back_end="good", **fault):
     """The back end as a handler has it, the call under way, and what was told when."""
     line, told, phone = Network(Service(plan=FaultPlan([Planned.of(**fault)]))), [], PhoneB()
     relay = WatchedBackEnd(BACK_ENDS[back_end].make(line), line)
-    call = Call(phone, tell=lambda at, event: told.append((round(at, 3), type(event).__name__)))
+    call = Call(phone, clock=line.clock, tell=lambda at, event: told.append((round(at, 3), type(event).__name__)))
     return ExtensionBackEnd(relay, phone), call, told
 
 
@@ -30,7 +30,7 @@ def test_what_an_attempt_takes_is_spent_by_the_call():
     assert [name for _at, name in told] == [
         "BackEndAsked", "ApiRequested", "AnswerLost", "ApiAskedAgain", "ApiAnswered", "ApiCallEnded",
     ]  # fmt: skip
-    assert call.spent == pytest.approx(told[-1][0], abs=0.001)
+    assert call.clock.now() == pytest.approx(told[-1][0], abs=0.001)
     assert told[2][0] == 2.75
 
 
@@ -39,7 +39,7 @@ def test_a_handler_that_gives_up_first_spends_its_own_time_and_the_back_end_goes
     back_end, call, told = around("waits 30 s", fault="stall before headers")
     with under_way(call), pytest.raises(DeadlineError):
         back_end.get(FIRST, timeout=5.0)
-    assert call.spent == 5.0
+    assert call.clock.now() == 5.0
     assert sorted(told)[-3:] == [(5.0, "Noted"), (30.25, "AnswerLost"), (30.25, "ApiCallEnded")]
 
 
@@ -47,7 +47,7 @@ def test_an_error_in_time_is_the_back_ends_own():
     back_end, call, _told = around(fault="reset")
     with under_way(call), pytest.raises(MaybeSentError):
         back_end.post(FIRST, b"output", timeout=10.0)
-    assert call.spent == pytest.approx(0.3)
+    assert call.clock.now() == pytest.approx(0.3)
 
 
 @pytest.mark.rule("REL-6")
@@ -67,6 +67,6 @@ def test_several_at_once_take_as_long_as_the_slowest():
     back_end, call, told = around(fault="latency", payment_instrument_id=FIRST, seconds=2.0)
     with under_way(call):
         assert [*back_end.get_all(INSTRUMENT_IDS, timeout=5.0)] == [*INSTRUMENT_IDS]
-    assert call.spent == 2.25
+    assert call.clock.now() == 2.25
     assert [at for at, name in told if name == "ApiAnswered"] == [2.25, 0.25, 0.25]
     assert m.Noted.__name__ not in [name for _at, name in told]

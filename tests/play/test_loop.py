@@ -12,6 +12,7 @@ from workbook.play.back_end import BackEnd, simulated_back_end
 from workbook.play.loop import Loop
 from workbook.play.platform_a import PlatformARun
 from workbook.play.platform_b import PlatformBRun
+from workbook.simulation.clock import VirtualClock
 
 
 class Lamp(StrEnum):
@@ -32,7 +33,7 @@ MACHINE = Machine("a lamp", ROWS, initial=Lamp.OFF, final=[Lamp.ON])
 class LampLoop(Loop):
     def __init__(self, seconds=1.0, log=None, name="lamp"):
         self.seconds, self.handed, self.log, self.name = seconds, [], log, name
-        super().__init__(MACHINE, name)
+        super().__init__(MACHINE, name, VirtualClock())
 
     ports = Loop.ports | {
         m.AskCanAddCard: lambda run, _command: (run.seconds, m.CanAddCard()),
@@ -42,7 +43,7 @@ class LampLoop(Loop):
     def _happen(self, event):
         super()._happen(event)
         if self.log is not None:
-            self.log.append((self._clock.now, self.name, type(event).__name__))
+            self.log.append((self._agenda.now, self.name, type(event).__name__))
 
 
 def steps(loop):
@@ -171,11 +172,11 @@ class Stopped(BackEnd):
         super().__init__(simulated_back_end().api)
         self.left = nth
 
-    def exchange(self, payment_instrument_id, sdk_output=None):
+    def exchange(self, payment_instrument_id, sdk_output=None, **more):
         self.left -= 1
         if self.left == 0:
             raise KeyboardInterrupt
-        return super().exchange(payment_instrument_id, sdk_output)
+        return super().exchange(payment_instrument_id, sdk_output, **more)
 
 
 @pytest.mark.parametrize("kind", [PlatformARun, PlatformBRun])

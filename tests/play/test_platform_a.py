@@ -38,7 +38,7 @@ def opened(variant, **more):
 
 def tapped_at(bench, times):
     for time in times:
-        bench._clock.after(time, m.AddTapped())
+        bench._agenda.after(time, m.AddTapped())
     bench.run()
     return bench
 
@@ -155,7 +155,7 @@ def test_any_of_the_cardholders_or_the_apps_moves_in_any_order_leaves_the_bench_
     for event in events:
         bench.feed(event)
     assert bench.button != "disabled"
-    assert not bench._clock
+    assert not bench._agenda
     assert bench.state in {State.IDLE, State.READY, *FINAL_A}
 
 

@@ -72,7 +72,7 @@ def test_any_taps_in_any_time_leave_the_app_at_rest_and_one_card_at_most(variant
         assert (bench.state, bench.button, bench.phone.cards) == (State.FAILED, "shown", set())
     refused = {type(record.message) for record in bench.trace.select(kind=Kind.REFUSED)}
     assert refused <= {m.AddTapped}
-    assert not bench._clock
+    assert not bench._agenda
 
 
 @pytest.mark.rule("B-START-1")
@@ -120,7 +120,7 @@ def test_any_of_the_cardholders_or_the_apps_moves_in_any_order_leave_the_bench_a
     for event in events:
         bench.feed(event)
     assert bench.button != "disabled"
-    assert not bench._clock
+    assert not bench._agenda
 
 
 def test_what_is_allowed_now_is_what_the_table_has_rows_for():
@@ -210,7 +210,7 @@ def test_a_delegate_without_an_answer_ends_the_attempt_and_never_the_app(variant
     assert (bench.state, bench.button, bench.label) == (State.FAILED, "shown", "not added")
     assert delegate.told == [(None, "walletKitError")]
     assert "B-DEL-3 fail" in [f"{one.rule} {one.level}" for one in check(bench.trace)]
-    assert not bench._clock
+    assert not bench._agenda
 
 
 USELESS = {
@@ -540,7 +540,7 @@ def test_a_new_attempt_takes_the_last_ones_words_off_the_screen():
     assert (bench.button, bench.label) == ("shown", "not added")
     bench.soon(m.AddTapped())
     seen = []
-    for event in bench._clock:
+    for event in bench._agenda:
         bench._happen(event)
         seen.append((bench.button, bench.label))
     assert seen[0] == ("disabled", "")

@@ -183,7 +183,7 @@ def test_what_belongs_to_another_call_is_wrong_here(call, wrong):
 def test_any_junk_ends_at_rest(call, junk):
     host = walked(doing(call, lambda self, *_given, **_named: junk))
     assert host.state in ENDS.values()
-    assert not host._clock
+    assert not host._agenda
     assert host.trace.to_jsonl()
 
 
@@ -235,7 +235,7 @@ def slow(call, seconds):
     def method(self, *given, **named):
         from workbook.simulation.sdks import current  # as the stand-ins do
 
-        current().spend(seconds)
+        current().clock.sleep(seconds)
         return getattr(ReferenceHandler, call)(self, *given, **named)
 
     return doing(call, method)
@@ -267,7 +267,7 @@ def test_a_limit_is_not_missed_for_the_sake_of_a_rounding_error(parts):
         for part in parts:
             from workbook.simulation.sdks import current  # as the stand-ins do
 
-            current().spend(part / sum(parts) / 10 if sum(parts) > 0.5 else part)
+            current().clock.sleep(part / sum(parts) / 10 if sum(parts) > 0.5 else part)
         return ReferenceHandler.status(self)
 
     phone = opened_phone()
@@ -390,7 +390,7 @@ def test_any_moves_at_any_time_leave_the_wallet_at_rest(moves, name):
         host.soon(move, milliseconds / 1000)
     host.run()
     assert host.state in host.machine.final | {host.machine.initial}
-    assert not host._clock
+    assert not host._agenda
     assert host.trace.to_jsonl() is not None
     assert check(host.trace) is not None
     assert CURRENT.get() is None

@@ -3,6 +3,7 @@
 from dataclasses import fields, replace
 
 from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.api.protocol import ActivationData
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED, SURFACES, VARIANTS_B
 from workbook.play.platform_a import CardAddress
@@ -41,6 +42,7 @@ SAMPLES = {
     "status_code": 15009,
     "method": "GET",
     "status": 200,
+    "answer": ActivationData(SdkInput("aW5wdXQ=")),
     "told": "",
     "basis": "API-1",
     "error": "DeadlineError",

@@ -8,6 +8,7 @@ from hashlib import sha256
 import pytest
 
 from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.api.protocol import ActivationData
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
 
@@ -56,7 +57,7 @@ def from_0_4_0():
     story.event(0.0, m.Opened(INSTRUMENT), rules=("FLOW-1", "FLOW-2", "FLOW-4", "API-10"))
     story.command(0.0, m.GetActivationData(INSTRUMENT))
     story.exchange(0.0, m.ApiRequested("GET", INSTRUMENT))
-    story.exchange(0.25, m.ApiAnswered(200, activation, basis="API-1 API-9; content: assumed"))
+    story.exchange(0.25, m.ApiAnswered(200, ActivationData(activation), basis="API-1 API-9; content: assumed"))
     story.event(0.25, m.ActivationDataReceived(activation), m.CreateCalled(activation))
     story.command(0.25, m.HandToApp(), m.CreateProvisioning(activation))
     story.event(0.27, m.CreateSuccess(), m.CanProvisionCalled())
@@ -68,7 +69,9 @@ def from_0_4_0():
     story.event(1.02, m.FetchOpcCalled(INSTRUMENT, output), attempt=1)
     story.command(1.02, m.FetchOpc(INSTRUMENT, output), attempt=1)
     story.exchange(1.02, m.ApiRequested("POST", INSTRUMENT, output), attempt=1)
-    story.exchange(1.32, m.ApiAnswered(200, opc, basis="API-2 API-9 API-11; content: assumed"), attempt=1)
+    story.exchange(
+        1.32, m.ApiAnswered(200, ActivationData(opc), basis="API-2 API-9 API-11; content: assumed"), attempt=1
+    )
     story.event(1.32, m.OpcReceived(opc), attempt=1)
     story.command(1.32, m.ReturnOpc(opc), attempt=1)
     story.event(3.72, m.ProvisionSuccess(), attempt=1)
@@ -85,7 +88,7 @@ def two_step():
     story.event(0.12, m.SdkOutputCreated(INSTRUMENT, output), attempt=1)
     story.command(0.12, m.PostSdkOutput(INSTRUMENT, output), attempt=1)
     story.exchange(0.12, m.ApiRequested("POST", INSTRUMENT, output), attempt=1)
-    story.exchange(0.42, m.ApiAnswered(200, opc), attempt=1)
+    story.exchange(0.42, m.ApiAnswered(200, ActivationData(opc)), attempt=1)
     story.event(0.42, m.OpcReceived(opc), attempt=1)
     story.event(0.42, m.ProvisionCalled(opc, "Example card", "empty"), attempt=1, deprecated=True)
     story.command(0.42, m.Provision(opc, "Example card", "empty"), attempt=1)
@@ -102,8 +105,13 @@ def trouble():
     story.event(0.0, m.Opened(hostile))
     story.exchange(0.0, m.ApiRequested("GET", hostile))
     story.exchange(0.1, m.ApiAnswered(422, told="30_031: no", basis="API-3; code: openapi; pairing: assumed"))
-    story.exchange(0.2, m.ApiAnswered(200, first), m.ApiAnswered(200, second), m.ApiAnswered(200, first))
-    story.exchange(0.3, m.ApiAnswered(299, "bare"), m.ApiAnswered(500, ["odd"]))
+    story.exchange(
+        0.2,
+        m.ApiAnswered(200, ActivationData(first)),
+        m.ApiAnswered(200, ActivationData(second)),
+        m.ApiAnswered(200, ActivationData(first)),
+    )
+    story.exchange(0.3, m.ApiAnswered(299, ActivationData("bare")), m.ApiAnswered(500, ActivationData(["odd"])))
     story.exchange(0.4, m.ApiFailed("DeadlineError", "The deadline of 10 s passed; the request may have arrived."))
     story.event(0.5, m.AddTapped(), attempt=1)
     story.tell(0.6, Kind.REFUSED, m.AddTapped(), attempt=1)

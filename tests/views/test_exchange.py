@@ -9,6 +9,7 @@ from plays import SCRIPTS, USUAL, played
 from rows import rows
 
 from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.api.protocol import ActivationData
 from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
@@ -124,7 +125,7 @@ def test_an_id_that_no_path_can_hold_says_that_nothing_was_sent():
 def test_answers_in_parallel_go_to_the_request_for_the_same_card():
     shown = Exchange(played("from the wallet, later, app was opened, phone").film)
     both = [
-        (re.search(r"GET \S+/(PISIM\w+)/", detail.text())[1], line.record.message.sdk_input.summary())
+        (re.search(r"GET \S+/(PISIM\w+)/", detail.text())[1], line.record.message.answer.sdk_input.summary())
         for line, detail in zip(shown.lines, shown.details, strict=True)
         if isinstance(line.record.message, m.ApiAnswered) and "GET /bcl" in detail.text()
     ]
@@ -174,8 +175,8 @@ def test_a_value_has_the_same_number_in_the_picture_and_in_the_detail(stories):
     "message",
     [
         m.ApiRequested("POST", "PI1", SdkOutput(CANARY)),
-        m.ApiAnswered(200, SdkInput(CANARY)),
-        m.ApiAnswered(200, CANARY),
+        m.ApiAnswered(200, ActivationData(SdkInput(CANARY))),
+        m.ApiAnswered(200, ActivationData(CANARY)),
         m.ActivationDataReceived(SdkInput(CANARY)),
         m.ServiceCalled(b"CANARY-7f3a9c51-DATA"),
         m.ReturnSdkInput(CANARY),

@@ -1,7 +1,7 @@
 import pytest
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.api.protocol import Settings, build_get, build_post
+from workbook.api.protocol import ActivationData, Settings, build_get, build_post
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record
 from workbook.simulation.http import JSON_HEADERS
@@ -43,10 +43,13 @@ def test_a_get_has_no_body_and_a_post_one_field():
     ("message", "lines"),
     [
         (
-            m.ApiAnswered(200, SdkInput("aW4="), basis="API-1"),
+            m.ApiAnswered(200, ActivationData(SdkInput("aW4=")), basis="API-1"),
             ["200 OK", "application/json", '{"sdkInput": <sdk_input>}'],
         ),
-        (m.ApiAnswered(200, SdkInput("aW4=")), ["200 OK", "not kept in the trace", '{"sdkInput": <sdk_input>}']),
+        (
+            m.ApiAnswered(200, ActivationData(SdkInput("aW4="))),
+            ["200 OK", "not kept in the trace", '{"sdkInput": <sdk_input>}'],
+        ),
         (
             m.ApiAnswered(422, told="30_031: no", basis="API-3"),
             ["422 Unprocessable", "application/json", "30_031: no"],

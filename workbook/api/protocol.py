@@ -369,7 +369,7 @@ class ActivationData:
     """
 
     sdk_input: SdkInput
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     def __repr__(self) -> str:
         return f"ActivationData({self.sdk_input!r}, {len(self.extra)} unknown fields)"

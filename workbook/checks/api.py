@@ -96,7 +96,7 @@ IN_ORDER = "That is right: the app says that the card was not added, and the car
 def gave_nothing(trace: Trace, at: float) -> bool:
     """Whether the latest API call up to `at` gave no sdkInput: an error, no answer, or an answer that was refused."""
     outcomes = [record.message for record in trace.select(m.ApiAnswered, m.ApiFailed) if record.at <= at]
-    return bool(outcomes) and getattr(outcomes[-1], "sdk_input", None) is None
+    return bool(outcomes) and outcomes[-1].value("sdk_input") is None
 
 
 def statuses(trace: Trace) -> Iterator[Finding]:
@@ -171,7 +171,7 @@ BACK_END_CHECKS: tuple[Check, ...] = (
         m.ApiAnswered, "REL-6", Severity.FAIL, Owner.YOU,
         "A 200 without a usable sdkInput was passed on to the app as a success.",
         "Look for an sdkInput that is text and not empty (API-9); without it the call has failed.",
-        when=lambda answer: answer.sdk_input == "",
+        when=lambda answered: answered.value("sdk_input") == "",
     ),
     Symptom(
         m.RedirectFollowed, "REL-2", Severity.FAIL, Owner.YOU,
@@ -255,7 +255,7 @@ REMEDIES = (
         "unusable 200", "SdkInputError, MalformedResponseError, ResponseTooLargeError",
         "refuse it (API-9), do not retry; report it",
         "the same (REL-1)",
-        lambda outcome: isinstance(outcome, m.AnswerRefused) or getattr(outcome, "sdk_input", None) == "",
+        lambda outcome: isinstance(outcome, m.AnswerRefused) or outcome.value("sdk_input") == "",
     ),
     Advice(
         "usable 200", "a filled sdkInput: a back end cannot see a mistake inside it (GAP-3)",

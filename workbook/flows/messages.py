@@ -15,6 +15,7 @@ from enum import StrEnum
 from inspect import get_annotations
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast, dataclass_transform
 
+from workbook.api.protocol import ActivationData
 from workbook.base.values import lookup
 from workbook.errors import DefinitionError
 
@@ -55,6 +56,10 @@ VALUES: Mapping[str, str] = {
 }  # fmt: skip
 
 
+# The parts of an answer of the API that a trace has: each has a source above.
+ANSWER = tuple(f.name for f in fields(ActivationData) if f.repr)
+
+
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Message:
     """One sentence between two actors.
@@ -80,10 +85,20 @@ class Message:
     arrow: ClassVar[bool] = True
     fails: ClassVar[bool] = False
 
+    @classmethod
+    def value_names(cls) -> tuple[str, ...]:
+        """The names of its values; the API's answer has one for each of its parts."""
+        return tuple(name for f in fields(cls) if f.repr for name in (ANSWER if f.name == "answer" else (f.name,)))
+
+    def value(self, name: str) -> Any:
+        """The value of this name; None for a part of an answer that there is not."""
+        held = self if name in self.__match_args__ else getattr(self, "answer", None)
+        return getattr(held, name, None)
+
     # A dataclass's own methods, but written once for all: for each of 150 classes, they would add 50 ms to an import.
 
     def __repr__(self) -> str:
-        values = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.repr]
+        values = [f"{name}={self.value(name)!r}" for name in self.value_names()]
         return f"{type(self).__name__}({', '.join(values)})"
 
     def __eq__(self, other: object) -> bool:
@@ -129,7 +144,7 @@ def message(
         else:  # without fields of its own, it inherits all that a dataclass would write for it
             attributes = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
             kind = cast("type[MessageT]", type(cls.__name__, cls.__bases__, attributes | {"__slots__": ()}))
-        if missing := [f.name for f in fields(kind) if f.repr and f.name not in {**VALUES, **sources}]:
+        if missing := [name for name in kind.value_names() if name not in {**VALUES, **sources}]:
             raise DefinitionError(f"{cls.__name__} does not say where the value of {', '.join(missing)} is from.")
         return kind
 
@@ -238,12 +253,12 @@ class ApiRequested(Aside):
 class ApiAnswered(Aside):
     """The HTTP API answered.
 
-    `told` is what an error answer says in its own words; `basis` says what the answer rests on (a rule or
-    a source tag).
+    `answer` is what it answered, None for an error; `told` is what an error says in its own words; `basis` says what
+    the answer rests on (a rule or a source tag).
     """
 
     status: int
-    sdk_input: Any = None
+    answer: ActivationData | None = None
     told: str = ""
     basis: str = ""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, KeysView
-from dataclasses import fields
 from enum import StrEnum
 from functools import cache
 from itertools import chain, islice
@@ -72,7 +71,7 @@ class Record(NamedTuple):
     @property
     def values(self) -> dict[str, Any]:
         """The message's fields, redacted: opaque data only as its summary."""
-        return {f.name: shown(getattr(self.message, f.name), f.name) for f in fields(self.message) if f.repr}
+        return {name: shown(self.message.value(name), name) for name in self.message.value_names()}
 
     @property
     def bases(self) -> tuple[Basis, ...]:

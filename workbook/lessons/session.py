@@ -197,19 +197,22 @@ class RealBackEnd(BackEnd):
         super().__init__(client, stopwatch=monotonic)
         self._simulated = simulated
 
-    def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | None = None) -> Relayed:
+    def exchange(
+        self, payment_instrument_id: str, sdk_output: SdkOutput | None = None, *, takes: float = 0.0
+    ) -> Relayed:
         """The real GET, then the simulator's sdkInput. The POST is simulated: no simulated sdkOutput is really sent."""
-        if sdk_output is not None:
+        events: list[tuple[float, m.Event]] = []
+        note = "The GET was real. From here on all is simulated: only the SDK on a device can open a real sdkInput."
+        if sdk_output is None:
+            real = super().exchange(payment_instrument_id)
+            if real.error is not None:
+                return real
+            events = real.events
+        else:
             note = "Not sent to the API: this sdkOutput is simulated. The simulated service answers instead."
-            exchange = Relayed([(None, m.Noted(note))])
-            exchange.settle(self._simulated.post, payment_instrument_id, sdk_output)
-            return exchange
-        exchange = super().exchange(payment_instrument_id)
-        if exchange.error is None:
-            note = "The GET was real. From here on all is simulated: only the SDK on a device can open a real sdkInput."
-            exchange.events.append((None, m.Noted(note)))
-            exchange.settle(self._simulated.get, payment_instrument_id)
-        return exchange
+            self.clock.sleep(takes)
+        noted = self.clock.now(), m.Noted(note)
+        return Relayed([*events, noted], self.ask(self._simulated, payment_instrument_id, sdk_output))
 
 
 class Session:

@@ -9,7 +9,7 @@ direct port without HTTP. `Network` lies between a client and the simulated serv
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import itemgetter
@@ -24,6 +24,7 @@ from workbook.base.values import choice, quoted
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.play.own_code import call_watched, check_callable, exception_words, run_to_end
+from workbook.simulation.clock import VirtualClock
 from workbook.simulation.faults import FAULT_DETAIL
 from workbook.simulation.faults import fault as fault_named
 from workbook.simulation.http import Ending, Request, Response
@@ -50,45 +51,32 @@ class ActivationDataApi(Protocol):
         ...
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Relayed:
-    """One finished call of the back end: what happened on the way, and its answer or its error.
+    """One finished call of the back end.
 
     Attributes:
-        events: what happened, in order, with its time in seconds since the call began; the time is None where the
-            API is simulated without a clock.
-        sdk_input: the answer; None after a failure.
-        error: what the call failed with; None after a success.
-        took: seconds that the call took; None where the API is simulated without a clock.
+        events: what happened, in order, each with its time on the run's clock.
+        outcome: what the API answered, or the error that the call failed with.
     """
 
-    events: list[tuple[float | None, Event]] = field(default_factory=list)
-    sdk_input: Any = None
-    error: errors.WorkbookError | None = None
-    took: float | None = None
+    events: list[tuple[float, Event]]
+    outcome: ActivationData | errors.WorkbookError
 
-    def settle(self, call: Callable[..., ActivationData], *given: object) -> None:
-        """Make `call`, and keep its sdkInput or its error."""
-        try:
-            self.sdk_input = call(*given).sdk_input
-        except errors.WorkbookError as error:
-            self.sdk_input, self.error = None, error
+    @property
+    def error(self) -> errors.WorkbookError | None:
+        """What the call failed with; None after a success."""
+        return self.outcome if isinstance(self.outcome, errors.WorkbookError) else None
 
-    def answer(self) -> SdkInput:
-        """The sdkInput.
+    def answer(self) -> ActivationData:
+        """What the API answered.
 
         Raises:
             WorkbookError: the call failed.
         """
-        if self.error is not None:
-            raise self.error
-        answer: SdkInput = self.sdk_input
-        return answer
-
-    def timeline(self, seconds: float) -> Iterator[tuple[float, Event]]:
-        """Each event with its time; without a time of its own, the request is at 0 s and what follows at `seconds`."""
-        for at, event in self.events:
-            yield at if at is not None else 0.0 if type(event) is m.ApiRequested else seconds, event
+        if isinstance(self.outcome, errors.WorkbookError):
+            raise self.outcome
+        return self.outcome
 
 
 @dataclass(eq=False, repr=False)
@@ -97,55 +85,54 @@ class BackEnd:
 
     Attributes:
         api: who answers.
+        clock: the clock of the run, on which its calls take their time.
         basis: called after each answer for what that answer rests on; a real API cannot say.
-        stopwatch: gives seconds; None where the API is simulated without a clock.
-        times_attempts: its exchanges give a time for each event.
+        stopwatch: gives real seconds, where the API is real.
+        times_attempts: its calls take their own time, attempt by attempt.
     """
 
     api: ActivationDataApi
+    clock: VirtualClock = field(default_factory=VirtualClock, kw_only=True)
     basis: Callable[[], str] = field(default=lambda: "", kw_only=True)
     stopwatch: Callable[[], float] | None = field(default=None, kw_only=True)
     times_attempts: ClassVar[bool] = False
 
-    def get(self, payment_instrument_id: str) -> SdkInput:
-        """The GET's sdkInput.
+    def exchange(
+        self, payment_instrument_id: str, sdk_output: SdkOutput | None = None, *, takes: float = 0.0
+    ) -> Relayed:
+        """The GET, or with an sdkOutput the POST; a failure is in the exchange and is not raised.
 
-        Raises:
-            ActivationDataError: the API gave none.
+        Args:
+            payment_instrument_id: the card.
+            sdk_output: what is posted.
+            takes: the seconds of the call where the API is simulated, without a network that has its own.
         """
-        return self.exchange(payment_instrument_id).answer()
-
-    def post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> SdkInput:
-        """The POST's sdkInput.
-
-        Raises:
-            ActivationDataError: the API gave none.
-            OpaqueDataError: `sdk_output` is not one; nothing was sent.
-        """
-        output = sdk_output if isinstance(sdk_output, SdkOutput) else SdkOutput(sdk_output)
-        return self.exchange(payment_instrument_id, output).answer()
-
-    def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | None = None) -> Relayed:
-        """The GET, or with an sdkOutput the POST; a failure is in the exchange and is not raised."""
         method = "GET" if sdk_output is None else "POST"
-        exchange = Relayed([(None, m.ApiRequested(method, payment_instrument_id, sdk_output))])
+        requested = self.clock.now(), m.ApiRequested(method, payment_instrument_id, sdk_output)
         began = self.stopwatch() if self.stopwatch else 0.0
-        if sdk_output is None:
-            exchange.settle(self.api.get, payment_instrument_id)
-        else:
-            exchange.settle(self.api.post, payment_instrument_id, sdk_output)
-        exchange.took = self.stopwatch() - began if self.stopwatch else None
-        outcome: Event
-        match exchange.error:
-            case None:
-                outcome = m.ApiAnswered(200, exchange.sdk_input, basis=self.basis())
-            case errors.ApiStatusError() as error:
-                words = error_words(error.body, sdk_output.text if sdk_output else "")
-                outcome = m.ApiAnswered(error.status, told=words, basis=self.basis())
+        outcome = self.ask(self.api, payment_instrument_id, sdk_output)
+        if not self.times_attempts:
+            self.clock.sleep(self.stopwatch() - began if self.stopwatch else takes)
+        event: Event
+        match outcome:
+            case ActivationData():
+                event = m.ApiAnswered(200, outcome, basis=self.basis())
+            case errors.ApiStatusError():
+                words = error_words(outcome.body, sdk_output.text if sdk_output else "")
+                event = m.ApiAnswered(outcome.status, told=words, basis=self.basis())
             case error:
-                outcome = m.ApiFailed(type(error).__name__, str(error))
-        exchange.events.append((None, outcome))
-        return exchange
+                event = m.ApiFailed(type(error).__name__, str(error))
+        return Relayed([requested, (self.clock.now(), event)], outcome)
+
+    @staticmethod
+    def ask(
+        api: ActivationDataApi, payment_instrument_id: str, sdk_output: SdkOutput | None
+    ) -> ActivationData | errors.WorkbookError:
+        """What `api` answers to the GET, or with an sdkOutput to the POST, or the error that it raises."""
+        try:
+            return api.get(payment_instrument_id) if sdk_output is None else api.post(payment_instrument_id, sdk_output)
+        except errors.WorkbookError as error:
+            return error
 
 
 def simulated_back_end(world: World | None = None) -> BackEnd:
@@ -166,28 +153,6 @@ def error_words(body: bytes, posted: str = "") -> str:
 
 # The network between a back end and the simulated service. Service, transport and client are the real ones of this
 # package; each request and its answer are recorded.
-
-
-class VirtualClock:
-    """A client's `clock`: time passes only when `sleep` is called."""
-
-    def __init__(self) -> None:
-        self._now = 0.0
-
-    def __repr__(self) -> str:
-        return f"VirtualClock({self._now:g} s)"
-
-    def now(self) -> float:
-        """Seconds since it was made."""
-        return self._now
-
-    def sleep(self, seconds: float) -> None:
-        """Let time pass; counted in whole nanoseconds."""
-        self._now = round(self._now + seconds, 9)
-
-    async def asleep(self, seconds: float) -> None:
-        """Let time pass, in the async client."""
-        self.sleep(seconds)
 
 
 class CountingService(Service):
@@ -301,17 +266,17 @@ def _outcome(attempt: Attempt, posted: str) -> Event:
     if attempt.lost:
         return m.AnswerLost("", what_was_played(response.fault), response.fault)
     if response.status == 200:
-        return m.ApiAnswered(200, sdk_input_in(response), basis=response.basis)
+        return m.ApiAnswered(200, answer_in(response), basis=response.basis)
     return m.ApiAnswered(
         response.status, told=_without_fault_words(error_words(response.body, posted)), basis=response.basis
     )
 
 
-def sdk_input_in(response: Response) -> Any:
-    """The sdkInput of an answer that is not checked; empty text where there is none."""
+def answer_in(response: Response) -> ActivationData:
+    """What is answered, not checked: with an empty text where it has no sdkInput."""
     body = b"".join(piece for _seconds, piece in response.wire.pieces(response.body))
-    value = json_text(body, "sdkInput")
-    return SdkInput(value) if value else ""
+    value: Any = json_text(body, "sdkInput") or ""
+    return ActivationData(SdkInput(value) if value else value)
 
 
 def what_was_played(fault: str) -> str:
@@ -346,17 +311,18 @@ class WatchedBackEnd(BackEnd):
         def basis() -> str:
             return line.attempts[-1].response.basis if line.attempts else ""
 
-        super().__init__(api, basis=basis, stopwatch=line.clock.now)
+        super().__init__(api, clock=line.clock, basis=basis)
         self.line = line
 
-    def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | None = None) -> Relayed:
+    def exchange(
+        self, payment_instrument_id: str, sdk_output: SdkOutput | None = None, *, takes: float = 0.0
+    ) -> Relayed:
         """The exchange of `BackEnd`, its attempts in between, and how the call ended."""
         self.line.begin()
-        began, posted = self.line.clock.now(), sdk_output.text if sdk_output else ""
-        exchange = super().exchange(payment_instrument_id, sdk_output)
-        attempts, took, error = self.line.attempts, exchange.took or 0.0, exchange.error
+        exchange = super().exchange(payment_instrument_id, sdk_output, takes=takes)
+        posted, attempts, error = sdk_output.text if sdk_output else "", self.line.attempts, exchange.error
         fault = attempts[-1].response.fault if attempts else ""
-        (_at, requested), (_at, outcome) = exchange.events
+        (began, requested), (ended, outcome) = exchange.events
         if attempts and isinstance(error, BackEndFailed):
             outcome = _outcome(attempts[-1], posted)
             outcome = replace(outcome, error=str(error)) if isinstance(outcome, m.AnswerLost) else outcome
@@ -367,24 +333,19 @@ class WatchedBackEnd(BackEnd):
             outcome = (m.AnswerRefused if refused else m.AnswerLost)(
                 type(error).__name__, what_was_played(fault), fault
             )
-        between = [(at - began, event) for at, event in self.line.between(payment_instrument_id, posted)]
-        after = [(at, event) for at, event in between if at == took and isinstance(event, m.Noted | m.CodeFailed)]
+        between = self.line.between(payment_instrument_id, posted)
+        after = [(at, event) for at, event in between if at == ended and isinstance(event, m.Noted | m.CodeFailed)]
         between = [timed for timed in between if timed not in after]
-        exchange.events = [(0.0, requested), *between, (took, outcome), *after]
+        events = [(began, requested), *between, (ended, outcome), *after]
         if not attempts and (error is None or isinstance(error, BackEndFailed)):
-            exchange.events = [
-                *between,
-                *after,
-                (took, m.Noted("The back end answers by itself: it did not ask the API.")),
-            ]
+            events = [*between, *after, (ended, m.Noted("The back end answers by itself: it did not ask the API."))]
         if error is not None and sdk_output is not None and any(attempt.carried_out for attempt in attempts):
             lost = "The API has carried the POST out: its sdkOutput is used up. Nobody will ever know the answer."
-            exchange.events.append((took, m.Noted(lost)))
-        without_error = "sdkInput" if exchange.sdk_input else "a 200 without sdkInput"
-        ending = type(error).__name__ if error else without_error
-        method = "GET" if sdk_output is None else "POST"
-        exchange.events.append((took, m.ApiCallEnded(method, len(attempts), round(took, 3), ending)))
-        return exchange
+            events.append((ended, m.Noted(lost)))
+        answered = "sdkInput" if error is None and exchange.answer().sdk_input else "a 200 without sdkInput"
+        ending, took = type(error).__name__ if error else answered, round(ended - began, 3)
+        events.append((ended, m.ApiCallEnded("POST" if sdk_output else "GET", len(attempts), took, ending)))
+        return Relayed(events, exchange.outcome)
 
 
 # Back ends to compare: the good one, and those that make one mistake each. Each is a real configuration of the client,
@@ -461,7 +422,7 @@ class BelievesEvery200(Good):
             latest = self.line.attempts[-1].response
             if find_header(latest.headers, "content-encoding"):
                 raise  # what cannot be unpacked is an error in any client
-            return ActivationData(sdk_input_in(latest))
+            return answer_in(latest)
 
 
 class FollowsRedirects(Good):

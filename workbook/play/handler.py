@@ -204,7 +204,7 @@ class ExtensionProvisioningService:
     def __init__(self, sdk_input: bytes | None = None, *, sdk_inputs: Iterable[bytes] | None = None) -> None:
         self._made_in = current()
         self._seal = Seal(self._call.phone.seed)
-        self._call.spend(self._call.phone.latencies.service)
+        self._call.clock.sleep(self._call.phone.latencies.service)
         several = _several(sdk_input, sdk_inputs)
         try:
             self._cards = self._open_all(several)
@@ -303,7 +303,7 @@ class ExtensionProvisioningService:
         identifier, later = card.payment_instrument_id, self._call.later
         which = identifier if later else str(card.claims.get("brand", ""))
         self._call.seen(m.CardArtForIdAsked(which) if later else m.CardArtForBrandAsked(which))
-        self._call.spend(self._call.phone.latencies.card_art)
+        self._call.clock.sleep(self._call.phone.latencies.card_art)
         art = self._own("cardArt", delegate.card_art, which)
         self._call.seen(m.CardArtReturned(problems_with(art, which)))
         title = f"•••• {card.claims.get('lastFour', '')}"
@@ -311,7 +311,7 @@ class ExtensionProvisioningService:
 
     def _own(self, name: str, function: Callable[..., Any], *given: object) -> Any:
         """What the delegate's function returns."""
-        return call_watched(name, self._call.seen, function, *given, spend=self._call.spend)
+        return call_watched(name, self._call.seen, function, *given, spend=self._call.clock.sleep)
 
     def _check_delegate(self, delegate: object, operation: str, arguments: tuple[str, ...]) -> None:
         """Make sure that the operation can be called; report arguments in the order of the app's delegate."""
@@ -367,7 +367,7 @@ class Storage:
     def read_all(self) -> dict[str, bytes]:
         """Every sdkInput that the app saved, by its instrument, in one read; empty if the app was never opened."""
         values = self._values()
-        current().spend(self._phone.latencies.storage)
+        current().clock.sleep(self._phone.latencies.storage)
         current().seen(m.StorageRead(len(values), out_of_reach=len(self._phone.storage.values()) - len(values)))
         return values
 
@@ -445,7 +445,7 @@ class ExtensionBackEnd:
         if isinstance(payment_instrument_ids, str):
             raise errors.ParameterError("get_all takes a list of payment instrument ids; for one, call get.")
         answers: dict[str, bytes] = {}
-        with current().side_by_side() as next_one:
+        with self._relay.clock.side_by_side() as next_one:
             for instrument in payment_instrument_ids:
                 next_one()
                 try:
@@ -485,31 +485,26 @@ class ExtensionBackEnd:
             DeadlineError: it takes longer than `timeout`. A back end that times its attempts goes on all the same,
                 so what happens to it later is reported too.
         """
-        call, method = current(), "GET" if output is None else "POST"
+        call, clock, method = current(), self._relay.clock, "GET" if output is None else "POST"
         limit = None if timeout is None else _seconds("timeout", timeout)
         if limit == 0:
             raise errors.ParameterError("timeout is a number of seconds above 0, or None; not 0.")
         if limit is not None and takes > limit and not self._relay.times_attempts:
             error = _too_late(instrument, limit, method)
             call.seen(m.ApiRequested(method, instrument))
-            call.spend(limit)
+            clock.sleep(limit)
             call.seen(m.ApiFailed(type(error).__name__, str(error)))
             raise error
-        # The relay's own clock began at 0, so its events are moved to this call's clock. Then the call's time is set
-        # back: it is spent once, below, for as long as the handler waits.
-        exchange = self._relay.exchange(instrument, output)
-        took, began = takes if exchange.took is None else exchange.took, call.spent
-        for at, event in exchange.timeline(took):
-            call.spent = round(began + at, 9)
-            call.seen(event)
-        call.spent = began
-        if limit is not None and took > limit:
-            call.spend(limit)
+        ends = None if limit is None else clock.after(limit)
+        exchange = self._relay.exchange(instrument, output, takes=takes)
+        for at, event in exchange.events:
+            call.tell(at, event)
+        if ends is not None and clock.now() > ends:
+            clock.move(ends)
             call.seen(m.Noted(f"The handler gives up after {limit:g} s; the back end goes on."))
-            raise _too_late(instrument, limit, method)
-        call.spend(took)
-        answer: Any = exchange.answer()
-        return answer.data if isinstance(answer, SdkInput) else b""  # a careless back end may pass on nothing
+            raise _too_late(instrument, limit or 0.0, method)
+        sdk_input: Any = exchange.answer().sdk_input
+        return sdk_input.data if isinstance(sdk_input, SdkInput) else b""  # a careless back end may pass on nothing
 
 
 def _id(payment_instrument_id: object) -> str:

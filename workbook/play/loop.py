@@ -1,7 +1,7 @@
 """The loop: it alone acts on apps, SDKs and back ends.
 
-It takes events from a clock, steps the table, carries out the commands that come back, puts the replies on the
-clock, and records each of these. It decides nothing: the table says what may happen next, the stand-ins of the SDKs
+It takes events from an agenda, steps the table, carries out the commands that come back, puts the replies on the
+agenda, and records each of these. It decides nothing: the table says what may happen next, the stand-ins of the SDKs
 what comes of a call, and the readers of the trace what that means.
 
 A run is this loop with its commands connected: each command has one port, which may answer with an event and the
@@ -26,19 +26,25 @@ from workbook.flows.machine import Machine
 from workbook.flows.messages import Command, Event
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import VariantA, VariantB
-from workbook.play.back_end import TRY_LATER, BackEnd
+from workbook.play.back_end import TRY_LATER, BackEnd, Relayed
 from workbook.play.own_code import call_watched, own_failures, relay_through
+from workbook.simulation.clock import VirtualClock
 from workbook.simulation.phones import PhoneA, PhoneB
 from workbook.simulation.sdks import Reply
 
 # Virtual time: a heap of (time, ticket, event). The ticket breaks ties, so every run is the same run.
 
 
-class EventClock:
-    """A clock that never sleeps: taking the next event moves `now` to that event's time, in seconds."""
+class Agenda:
+    """What is due when on a run's clock: taking the next event makes it that event's time.
 
-    def __init__(self) -> None:
-        self.now = 0.0
+    Attributes:
+        now: the time of the latest event; the clock itself is ahead of it while a call is under way.
+    """
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self.clock = clock
+        self.now = clock.now()
         self._ticket = 0
         self._heap: list[tuple[float, int, Event]] = []
 
@@ -51,13 +57,17 @@ class EventClock:
         return self._heap[0][0] if self._heap else None
 
     def after(self, delay: float, event: Event) -> int:
-        """Put an event on the clock, due in `delay` seconds (0 or more); the ticket can cancel it."""
+        """Put an event on the agenda, due in `delay` seconds (0 or more)."""
+        return self.at(self.clock.after(delay), event)
+
+    def at(self, time: float, event: Event) -> int:
+        """Put an event on the agenda, due at this time; the ticket can cancel it."""
         self._ticket += 1
-        heappush(self._heap, (self.now + delay, self._ticket, event))
+        heappush(self._heap, (time, self._ticket, event))
         return self._ticket
 
     def cancel(self, ticket: int | None) -> None:
-        """Take an event off the clock; nothing happens when it was due already."""
+        """Take an event off the agenda; nothing happens when it was due already."""
         self._heap = sorted(entry for entry in self._heap if entry[1] != ticket)
 
     def replace(self, ticket: int | None, event: Event) -> None:
@@ -65,9 +75,10 @@ class EventClock:
         self._heap = [(due, number, event if number == ticket else known) for due, number, known in self._heap]
 
     def __iter__(self) -> Iterator[Event]:
-        """Each event when it is due, those put on the clock meanwhile included; `now` becomes its time."""
+        """Each event when it is due, those put on the agenda meanwhile included; the clock shows its time."""
         while self._heap:
             self.now, _ticket, event = heappop(self._heap)
+            self.clock.move(self.now)
             yield event
 
 
@@ -89,7 +100,7 @@ class Loop:
     # The event to post when an interrupt hits during this command.
     interrupted: ClassVar[Mapping[type[Command], Event]] = {}
 
-    def __init__(self, machine: Machine, title: str) -> None:
+    def __init__(self, machine: Machine, title: str, clock: VirtualClock) -> None:
         self.machine = machine
         self.state: StrEnum = machine.initial
         records: list[Record] = []
@@ -97,7 +108,7 @@ class Loop:
         self._record = records.append
         self._attempt = 0
         self._budget: int | None = None
-        self._clock: EventClock = EventClock()
+        self._agenda, self._began = Agenda(clock), clock.now()
 
     @property
     def allowed(self) -> tuple[type[Event], ...]:
@@ -107,11 +118,11 @@ class Loop:
     @property
     def due(self) -> float | None:
         """When the next event happens, in seconds since the run began; None when none is left."""
-        return self._clock.due
+        return None if self._agenda.due is None else self._agenda.due - self._began
 
     def soon(self, event: Event, delay: float = 0.0) -> None:
-        """Put one event on the clock, due in `delay` seconds; nothing runs yet."""
-        self._clock.after(delay, event)
+        """Put one event on the agenda, due in `delay` seconds; nothing runs yet."""
+        self._agenda.after(delay, event)
 
     def feed(self, event: Event) -> Trace:
         """Let one event happen now; runs until nothing is due.
@@ -125,21 +136,21 @@ class Loop:
         return self.run()
 
     def run(self) -> Trace:
-        """Take events from the clock until none is left."""
+        """Take events from the agenda until none is left."""
         try:
-            for event in self._clock:
+            for event in self._agenda:
                 self._happen(event)
         except BaseException:
             # The kernel's stop button, most likely: what is due still happens, so that the attempt ends as a failure
             # and the next one can begin. Without this a stopped cell would leave the table waiting for ever.
-            for event in self._clock:
+            for event in self._agenda:
                 self._happen(event)
             raise
         return self.trace
 
     def _happen(self, event: Event) -> None:
         """Step the table with one event, and carry out the commands that it hands out."""
-        before, now, record = self.state, self._clock.now, self._record
+        before, now, record = self.state, self._agenda.now - self._began, self._record
         if isinstance(event, m.Aside):
             kind = Kind.NOTE if event.kind == "note" else Kind.EXCHANGE  # a look-up by value takes longer
             record(Record(now, kind, event, before, before, event.rules, self._attempt))
@@ -159,19 +170,24 @@ class Loop:
             record(Record(now, Kind.COMMAND, command, after, after, rules, attempt, source=source))
             port = self.ports[type(command)]
             try:
-                reply = port(self, event if type(command) is m.HandToApp else command)
+                if (reply := port(self, event if type(command) is m.HandToApp else command)) is not None:
+                    self._agenda.after(*reply)
             except BaseException:
+                self._back_to_now()
                 if (outcome := self.interrupted.get(type(command))) is not None:
                     self.soon(outcome)
                 raise
-            if reply is not None:
-                self._clock.after(*reply)
+            self._back_to_now()
+
+    def _back_to_now(self) -> None:
+        """A call was carried out at once, and its time is spent: what it led to is due then, and now goes on."""
+        self._agenda.clock.move(self._agenda.now)
 
     def _start_budget(self, command: m.StartBudget) -> None:
-        self._budget = self._clock.after(command.seconds, command.spent(command.call))
+        self._budget = self._agenda.after(command.seconds, command.spent(command.call))
 
     def _stop_budget(self, _command: m.StopBudget) -> None:
-        self._clock.cancel(self._budget)
+        self._agenda.cancel(self._budget)
 
     # What carries out each command; a subclass adds its own.
     ports: ClassVar[Mapping[type[Command], Port]] = {
@@ -224,7 +240,7 @@ class InApp(Loop):
         self.back_end = back_end
         self.button = "absent"
         self.label = ""
-        super().__init__(self.variant.machine, self.variant.title)
+        super().__init__(self.variant.machine, self.variant.title, back_end.clock)
 
     def __repr__(self) -> str:
         name, records = type(self).__name__, len(self.trace)
@@ -249,7 +265,7 @@ class InApp(Loop):
         """
         number("every", every, unit="seconds")
         for tap in range(whole("times", times, least=1, most=1000)):
-            self._clock.after(tap * every, m.AddTapped())
+            self._agenda.after(tap * every, m.AddTapped())
         return self.run()
 
     def _on_screen(self, command: Command) -> None:
@@ -267,14 +283,18 @@ class InApp(Loop):
     def _relay(
         self, instrument: str, sdk_output: SdkOutput | None, received: Callable[[Any], Event], failed: Event
     ) -> Reply:
-        """Make the GET, or with an sdkOutput the POST; one of two events comes after its measured or simulated time."""
-        exchange = self.back_end.exchange(instrument, sdk_output)
+        """Make the GET, or with an sdkOutput the POST; one of two events comes when it is over."""
+        exchange = self._exchange(instrument, sdk_output)
+        return 0.0, received(exchange.answer().sdk_input) if exchange.error is None else failed
+
+    def _exchange(self, instrument: str, sdk_output: SdkOutput | None) -> Relayed:
+        """The back end's GET, or with an sdkOutput its POST; it takes its time, and what happens is recorded."""
         latencies = self.phone.latencies
-        simulated = latencies.get if sdk_output is None else latencies.post
-        seconds = simulated if exchange.took is None else exchange.took
-        for at, event in exchange.timeline(seconds):
-            self.soon(event, at)
-        return seconds, received(exchange.sdk_input) if exchange.error is None else failed
+        takes = latencies.get if sdk_output is None else latencies.post
+        exchange = self.back_end.exchange(instrument, sdk_output, takes=takes)
+        for at, event in exchange.events:
+            self._agenda.at(at, event)
+        return exchange
 
     def _own(
         self,
@@ -284,26 +304,24 @@ class InApp(Loop):
         answered: Callable[[Any], Event],
         failed: Callable[[str], Event],
     ) -> Reply:
-        """The event that comes of the integrator's own code, and its seconds: the back end's, and its own if long."""
-        spent, really, usual = 0.0, list[float](), self.phone.latencies.post
+        """The event that comes of the integrator's own code, and its own seconds if they are long."""
+        began, really, relayed = self._agenda.clock.now(), list[float](), list[Relayed]()
 
         def relay(payment_instrument_id: str, given: SdkOutput | str) -> SdkInput:
-            nonlocal spent
             output = given if isinstance(given, SdkOutput) else SdkOutput(given)
-            exchange = self.back_end.exchange(payment_instrument_id, output)
-            began, took = spent, usual if exchange.took is None else exchange.took
-            for at, event in exchange.timeline(took):
-                self.soon(event, began + at)
-            spent += took
-            return exchange.answer()
+            relayed.append(exchange := self._exchange(payment_instrument_id, output))
+            return exchange.answer().sdk_input
+
+        def seen(event: Event) -> None:
+            self._agenda.at(began, event)
 
         # Without a page, a person calls the SDK, and `Session.exchange` asks the session's own back end.
         with relay_through(relay) if self.trace.select(m.Opened) else nullcontext():
             try:
-                event = answered(call_watched(call, self.soon, function, *given, spend=really.append))
+                event = answered(call_watched(call, seen, function, *given, spend=really.append))
             except own_failures() as error:
                 event = failed(f"{call} raised {type(error).__name__}")
-        return (spent or usual) + sum(really), event
+        return sum(really) + (0.0 if relayed else self.phone.latencies.post), event
 
     ports: ClassVar = {
         **Loop.ports,

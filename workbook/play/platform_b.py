@@ -185,7 +185,7 @@ class PlatformBRun(InApp):
         else:
             provision, arguments = self.app.delegate.provision, (command.sdk_output.data, *named)
             reply = self._own("provision", provision, arguments, _read_answer, m.DelegateFailed)
-        self._answer = self._clock.after(*reply)
+        self._answer = self._agenda.after(*reply)
 
     def _read_sdk_input(self, sdk_input: Any) -> Event:
         """What the app's own delegate makes of the answer: nil when it cannot be decoded (B-DEL-3)."""
@@ -195,7 +195,7 @@ class PlatformBRun(InApp):
 
     def _give_up(self, command: m.GiveUp) -> Reply:
         """The delegate's answer, when it comes, is ignored, even if another attempt waits for one by then (wallet)."""
-        self._clock.replace(self._answer, m.IgnoreLateSdkInput())
+        self._agenda.replace(self._answer, m.IgnoreLateSdkInput())
         return self.sdk.answer(command)
 
     def _finish_delegate(self, event: Event) -> None:

@@ -171,14 +171,13 @@ class WalletApp(Loop):
         self._authorization = authorization
         self._cards = tuple(cards)
         self._seal = Seal(self.phone.seed)
-        self._back_end = surroundings.ExtensionBackEnd(
-            back_end or simulated_back_end(World(seed=self.phone.seed)), self.phone, gets
-        )
+        relay = back_end or simulated_back_end(World(seed=self.phone.seed))
+        self._back_end = surroundings.ExtensionBackEnd(relay, self.phone, gets)
         self._plists = {name: plist(name) for name in (*EXTENSIONS, *(plists or {}))} | dict(plists or {})
         self._requires_authentication = authorization is not None
         self._nonces = 0
         self._unanswered: list[int] = []
-        super().__init__(variant.extension(surface), variant.extension_title(surface))
+        super().__init__(variant.extension(surface), variant.extension_title(surface), relay.clock)
         for kind, base in (
             (handler, surroundings.ReferenceHandler),
             (authorization, surroundings.AuthorizationProvider),
@@ -249,15 +248,15 @@ class WalletApp(Loop):
     def _call_handler(
         self, name: str, answer: Callable[[object], Event | None], *given: object, **named: object
     ) -> None:
-        """Call a new handler, and put on the clock what it does, what it keeps, and its answer as `answer` reads it."""
-        # A handler runs to its end at once, on a clock of its own. Afterwards its acts happen on the wallet's clock.
+        """Call a new handler; what it does, what it keeps, and its answer as `answer` reads it, are due in time."""
         self._forget_earlier_calls()
+        clock = self._agenda.clock
 
         def tell(at: float, event: Event) -> None:
-            self._unanswered.append(self._clock.after(at, event))
+            self._unanswered.append(self._agenda.at(at, event))
 
-        call = Call(self.phone, later=self.variant.later, tell=tell)
-        call.spend(self.phone.latencies.handler)
+        call = Call(self.phone, later=self.variant.later, clock=clock, tell=tell)
+        clock.sleep(self.phone.latencies.handler)
         handler: surroundings.ExtensionHandler | None = None
         in_self, in_class = Contents(), _contents_of_class(self.handler)
         event: Event = m.HandlerRaised(name, "it was interrupted")  # such as by the kernel's stop button
@@ -272,7 +271,7 @@ class WalletApp(Loop):
 
         with under_way(call), relay_through(self._post_from_handler):
             try:
-                returned = call_watched(name, call.seen, make_and_call, spend=call.spend, owner=self.handler)
+                returned = call_watched(name, call.seen, make_and_call, spend=clock.sleep, owner=self.handler)
                 event = answer(returned) or m.HandlerRaised(name, f"it returned {_kind(returned, name)}")
             except own_failures() as error:
                 event = m.HandlerRaised(name, exception_words(error))
@@ -292,7 +291,7 @@ class WalletApp(Loop):
     def _forget_earlier_calls(self) -> None:
         """Cancel late answers that are still to come: they would be taken for the next call's answers."""
         while self._unanswered:
-            self._clock.cancel(self._unanswered.pop())
+            self._agenda.cancel(self._unanswered.pop())
 
     # what the wallet does itself
 

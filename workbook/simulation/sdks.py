@@ -12,6 +12,7 @@ from workbook.errors import SdkError
 from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
 from workbook.flows.variants import FactsA
+from workbook.simulation.clock import VirtualClock
 from workbook.simulation.phones import NOT_ALLOWLISTED, NOTHING, THROWN_BY_START, PhoneA, PhoneB
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 
@@ -39,7 +40,7 @@ class StandIn:
         return self.answers[type(command)](self, command)
 
 
-# One call of an extension's handler under way: how much time it has taken, and who listens.
+# One call of an extension's handler under way: the clock that it spends its time on, and who listens.
 #
 # On a real phone the SDK, the storage and the network know the process they run in. Here they find the
 # call: a context variable holds it while the host calls a handler. Outside a call, each part works alone.
@@ -47,46 +48,23 @@ class StandIn:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Call:
-    """What one call has spent and seen.
+    """What one call sees, and the run's clock, on which it takes its time.
 
     Attributes:
         phone: where it runs.
         later: the SDK is that of the later variant.
-        spent: seconds that the call has taken so far.
-        tell: called with each event, and the seconds that the call had taken by then.
-        pace: called with each number of seconds as they are spent; by default nothing sleeps.
+        clock: of the run.
+        tell: called with each event and its time.
     """
 
     phone: PhoneB = field(kw_only=False)
     later: bool = True
-    spent: float = 0.0
-    tell: Callable[[float, Event], None] = lambda _at, _event: None
-    pace: Callable[[float], None] = lambda _seconds: None
-
-    def spend(self, seconds: float) -> None:
-        """Let time pass, rounded to whole nanoseconds: parts whose sum is exactly the limit are then in time."""
-        self.spent = round(self.spent + seconds, 9)
-        self.pace(seconds)
+    clock: VirtualClock = field(default_factory=VirtualClock)
+    tell: Callable[[float, Event], object] = lambda _at, _event: None
 
     def seen(self, event: Event) -> None:
         """Report what happens now."""
-        self.tell(self.spent, event)
-
-    @contextmanager
-    def side_by_side(self) -> Iterator[Callable[[], None]]:
-        """Do several things at once: call the yielded function before each; the slowest decides the time."""
-        began, ends, pace = self.spent, [self.spent], self.pace
-        self.pace = lambda _seconds: None
-
-        def next_one() -> None:
-            ends.append(self.spent)
-            self.spent = began
-
-        try:
-            yield next_one
-        finally:
-            self.spent, self.pace = max(*ends, self.spent), pace
-            pace(self.spent - began)
+        self.tell(self.clock.now(), event)
 
 
 CURRENT: ContextVar[Call | None] = ContextVar("call", default=None)

@@ -1,6 +1,7 @@
 """*Exchange*: the messages between wallet, SDK, app, back end and API, with all details behind each line."""
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -102,11 +103,11 @@ def request(record: Record, named: NamedValue) -> Iterator[str]:
 def answer(record: Record, named: NamedValue) -> Iterator[str]:
     """The lines of an answer, its body before its headers, or of the failure in its place."""
     match record.message:
-        case m.ApiAnswered(status=code, sdk_input=data, told=problem, basis=basis):
+        case m.ApiAnswered(status=code, answer=answered, told=problem, basis=basis):
             known = "application/json" if code == 200 or problem else ""
             yield clean(status(code))
-            if data is not None:
-                yield f'{{"sdkInput": {named(record, "sdk_input")}}}'
+            if answered is not None:
+                yield f"{{{', '.join(_fields(record, named))}}}"
             else:
                 body = f"{{errorCode, title, detail}}: {clean(problem)}"
                 yield body if problem else "(the body is not kept in the trace)"
@@ -116,6 +117,13 @@ def answer(record: Record, named: NamedValue) -> Iterator[str]:
         case m.ApiFailed(error=error, message=message):
             yield f"{record.message.says}: {clean(getattr(record.message, 'fault', '') or error)}"
             yield clean(message)
+
+
+def _fields(record: Record, named: NamedValue) -> Iterator[str]:
+    """The parts of an answer that it has, as fields of JSON."""
+    for name in m.ANSWER:
+        if (value := record.values[name]) is not None:
+            yield f'"{_camel(name)}": {named(record, name) if name in OPAQUE_FIELDS else json.dumps(value)}'
 
 
 def copies(record: Record) -> dict[str, str]:
@@ -220,7 +228,7 @@ class OpaqueNames(Wording):
 
     def __call__(self, record: Record, name: str) -> str:
         """One value without its content."""
-        value, raw = record.values.get(name), getattr(record.message, name)
+        value, raw = record.values.get(name), record.message.value(name)
         if not isinstance(value, dict):
             return f"«{self._opaque(value, raw)}»"
         owned = f" for {value.get('paymentInstrumentId')}, {value.get('length')} characters"

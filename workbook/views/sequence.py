@@ -102,7 +102,7 @@ class Wording:
 
     def _part(self, record: Record, name: str, value: object) -> str:
         if name in OPAQUE_FIELDS:
-            return self._opaque(value, getattr(record.message, name))
+            return self._opaque(value, record.message.value(name))
         if name == "payment_instrument_id":  # worth its space in a request, or when it is not the one seen first
             first, self._instrument = self._instrument, self._instrument or value
             if value == first and not isinstance(record.message, m.ApiRequested):

@@ -22,7 +22,7 @@ from jsonpointer import JsonPointer
 from workbook.base.values import choice, lookup, quoted
 from workbook.errors import OpaqueDataError, OutOfOrderError, ParameterError, WorkbookError
 from workbook.flows.variants import VariantA, VariantB, variant_a, variant_b
-from workbook.play.back_end import TRY_LATER, BackEnd
+from workbook.play.back_end import TRY_LATER
 from workbook.simulation.http import JSON_HEADERS, Ending, Request, Response, Wire
 from workbook.simulation.seal import HardSeal
 from workbook.simulation.service import DirectApi, Service
@@ -135,7 +135,7 @@ class PlayedBackEnd:
         self._session = session
         service = Service(World(seed=seed))
         service.seal = HardSeal(seed)
-        self._relay = BackEnd(DirectApi(service))
+        self._api = DirectApi(service)
 
     @property
     def busy(self) -> bool:
@@ -191,12 +191,13 @@ class PlayedBackEnd:
             return answered(401, {"error": "The app presented no session."})
         try:
             if arrival.operation == GET:
-                arrival.given = self._relay.get(arrival.card).text
+                arrival.given = self._api.get(arrival.card).sdk_input.text
             elif self.swaps:
-                arrival.given = self._relay.get(next(card for card in INSTRUMENT_IDS if card != arrival.card)).text
+                other = next(card for card in INSTRUMENT_IDS if card != arrival.card)
+                arrival.given = self._api.get(other).sdk_input.text
             else:
                 sdk_output = (arrival.sdk_output or "").removesuffix(JSON_ESCAPES)
-                arrival.given = self._relay.post(arrival.card, sdk_output).text
+                arrival.given = self._api.post(arrival.card, sdk_output).sdk_input.text
         except OpaqueDataError:
             return answered(400, {"error": "There is no sdkOutput at its place in the body."})
         except WorkbookError:
