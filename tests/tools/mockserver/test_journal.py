@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import sys
 from base64 import b64encode
 from dataclasses import replace
@@ -15,7 +16,7 @@ from responders import Fixed, Journaled
 from rows import rows
 
 from workbook.api.opaque import SIMULATED_PREFIX
-from workbook.errors import ParameterError
+from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Ending, Request, Response, Wire
 from workbook.simulation.seal import Content, Seal
@@ -416,3 +417,25 @@ def test_many_threads_leave_each_exchange_once():
     assert journal.count == len(journal) == 1_600
     assert [one.number for one in journal.entries()] == [*range(1, 1_601)]
     assert len({one.body for one in journal.entries()}) == 1_600
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes a pipe")
+def test_a_pipe_is_no_journal(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigurationError, match="it is a pipe"):
+        Journal(file=tmp_path / "pipe")
+
+
+def test_a_journal_that_cannot_be_written_any_more_says_so_once_and_the_answer_stays(tmp_path, capsys):
+    file = tmp_path / "folder" / "journal.jsonl"
+    file.parent.mkdir()
+    journal = Journal(file=file)
+    journaled = Journaled(Service(), journal)
+    assert journaled.respond(get()).status == 200
+    file.unlink()
+    file.mkdir()
+    for _ in range(2):
+        assert journaled.respond(get()).status == 200
+    told = f"Cannot write the journal {file}: Is a directory. Exchange 2 and those after it are not in that file.\n"
+    assert capsys.readouterr().err == told
+    assert journal.count == len(journal) == 3

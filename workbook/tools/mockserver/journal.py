@@ -10,6 +10,7 @@ requests; `count` goes on counting. Threads may write and read at the same time.
 
 import json
 import re
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,7 +25,8 @@ from urllib.parse import unquote
 from workbook.api.redaction import Redaction, length_of, short
 from workbook.base.files import explain_failure
 from workbook.base.secrecy import MASK, SECRET_HEADERS, SECRET_PARAMETERS, Secrets, secrets_in_request
-from workbook.errors import ParameterError
+from workbook.base.terminal import say
+from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Headers, Request, Response
 
 
@@ -267,6 +269,8 @@ class Journal:
     ) -> None:
         if limit < 1:
             raise ParameterError(f"A journal keeps 1 entry or more, not {limit}.")
+        if file is not None and file.is_fifo():  # it would be waited for without end
+            raise ConfigurationError(f"Cannot write the journal {file}: it is a pipe. Name a file.")
         self._limit = limit
         self._byte_limit = byte_limit
         self._stopwatch = stopwatch
@@ -301,8 +305,7 @@ class Journal:
             answer: what was answered, or the error that was raised instead.
             keys: the API keys that may not stand anywhere in it; those in the request's own headers are known.
 
-        Raises:
-            ConfigurationError: the file cannot be written.
+        Where the file cannot be written any more, that is said once: an answer needs no journal.
         """
         with self._lock:
             latest = entry(self._count + 1, (arrived, self.now()), request, answer, keys)
@@ -311,7 +314,11 @@ class Journal:
             self._size += latest.size
             while len(self._entries) > self._limit or (self._size > self._byte_limit and len(self._entries) > 1):
                 self._size -= self._entries.popleft().size
-            self._append(latest)
+            try:
+                self._append(latest)
+            except ConfigurationError as error:
+                self._file = None
+                say(f"{error} Exchange {self._count} and those after it are not in that file.", sys.stderr)
 
     def _append(self, *entries: Entry) -> None:
         """Append these to the file, where there is one."""
