@@ -202,6 +202,34 @@ def test_a_page_does_not_say_how_to_bring_a_panel_to_life(tmp_path):
     assert WAKE not in text
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "line", ["a" * 1_000_000, "Shift+Enter" * 100_000, "\\\\(" * 100_000, '<a href="x">' * 100_000]
+)
+def test_a_long_line_of_words_is_read_once(tmp_path, line):
+    """A pattern, and nbconvert's own, took the square of its length: minutes."""
+    assert line[:10].replace("<", "&lt;") in page(written(tmp_path, words(line), code({"text/plain": "2"})))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", ["<" * 1_000_000, '<a href="x">' * 100_000, '<a href="x"' * 100_000])
+def test_a_long_line_of_an_output_is_read_once(tmp_path, line):
+    assert "rendered_html" in page(written(tmp_path, code({"text/html": line})))
+
+
+@pytest.mark.slow
+def test_a_long_line_of_code_is_broken(tmp_path):
+    shown = re.sub("<[^<>]*>", "", page(written(tmp_path, code({"text/plain": "2"}, source="a." * 100_000))))
+    assert max(map(len, re.findall("[a.]+", shown))) == 5000
+
+
+@pytest.mark.slow
+def test_an_output_of_many_marks_is_shown_as_it_was_written(tmp_path):
+    few, many = (page(written(tmp_path, code({"text/markdown": "**a** " * times}))) for times in (10, 10_000))
+    assert "<strong>a</strong>" in few
+    assert "<pre>**a** **a** " in many
+
+
 def test_a_button_that_copies_has_the_script_of_the_page(tmp_path):
     shown = {"text/html": tag("div", tag("button", "Copy", class_="wb-copy", onclick=COPY), tag("pre", "text"))}
     text = page(written(tmp_path, code(shown)))

@@ -26,7 +26,9 @@ from workbook.tools.commands.runner import harmless, read_notebook, without_widg
 from workbook.views.html import RULE_ID, Markup, join, tag, trust
 from workbook.views.table import COPY
 
-TAGS = re.compile(r"<[^>]*>")
+TAGS = re.compile(r"<[^<>]*>")
+MOST_MARKS = 20_000
+"""How many marks of Markdown a text may have: the time of reading them grows with their square."""
 
 
 def export(notebooks: Sequence[Path], out: Path) -> list[Path]:
@@ -97,6 +99,7 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
         )
     recordings: list[dict[str, Any]] = []
     for cell in code:
+        cell.source = re.sub("(.{5000})", r"\1\n", cell.source)  # the highlighter takes the square of a line's length
         # A page cannot make a panel live, and the snapshot beside a live view says the same.
         outputs = (output for output in without_widgets(cell.outputs) if output.get("data") != {"text/plain": WAKE})
         cell.outputs = [_playable(output, recordings) for output in outputs]
@@ -106,7 +109,7 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
             cell.source = f"<details><summary>Settings</summary>\n\n```python\n{cell.source}\n```\n\n</details>"
         elif cell.cell_type == "markdown":
             # a sentence about running a cell: on a page there is none to run
-            cell.source = re.sub(r"[^.\n]*Shift ?\+ ?Enter[^.\n]*\.[ ]?", "", cell.source)
+            cell.source = re.sub(r"[^.\n]+\.?[ ]?", _unless_about_running, cell.source)
     notebook.metadata.pop("widgets", None)
 
     body = harmless(_exporter().from_notebook_node(notebook)[0])
@@ -115,7 +118,7 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
     body = re.sub(r'<a class="anchor-link" href="[^"]*">[^<]*</a>', "", body).rstrip()
     body = re.sub(r"<code>(?=[A-Z]+(?:-[A-Z]+)*-\d+</code>)", '<code class="id">', body)  # a rule
     pages = {sibling.name: f"{sibling.stem}.html" for sibling in siblings}
-    a_link = r'<a href="(?!#|[a-z]+:)([^"#]*)(#[^"]*)?"[^>]*>(.*?)</a>'
+    a_link = r'<a href="(?!#|[a-z]+:)([^"#]*)(#[^"]*)?"[^<>]*>((?:(?!</?a[ >]).)*)</a>'
     body = re.sub(a_link, lambda link: _linked(link, pages), body, flags=re.DOTALL)
     above, below = (_way(path, siblings, where) for where in ("above", "below"))
     recorded = join(
@@ -128,12 +131,24 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
     return _filled(_title(notebook, path), main, recordings)
 
 
+def _unless_about_running(sentence: re.Match[str]) -> str:
+    return "" if "." in sentence[0] and re.search(r"Shift ?\+ ?Enter", sentence[0]) else sentence[0]
+
+
 @cache
 def _exporter() -> Any:
     """Makes the body of a page; kept, because it compiles its templates for its first page."""
-    from nbconvert import HTMLExporter  # heavy
+    from jinja2 import pass_context  # heavy, as the next
+    from nbconvert import HTMLExporter
 
-    return HTMLExporter(  # type: ignore[no-untyped-call]
+    class Exporter(HTMLExporter):
+        @pass_context
+        def markdown2html(self, context: Any, source: str) -> str:
+            if len(re.findall(r"[^\w\s+/=.,;:-]", source)) > MOST_MARKS:
+                return tag("pre", source)
+            return str(super().markdown2html(context, source))
+
+    return Exporter(  # type: ignore[no-untyped-call]
         template_name="basic",
         extra_template_basedirs=[],  # by default it looks in the current folder first, and a template can run anything
         exclude_input_prompt=True,
