@@ -1,12 +1,18 @@
 """Sample files are found by name, a working copy holds them all, and files are written whole or not at all."""
 
+import os
+import signal
+import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from rows import rows
 
 from workbook.base import files
-from workbook.base.files import read_named, read_regular, sample, write_whole
+from workbook.base.children import python_command
+from workbook.base.files import ScratchFolder, read_named, read_regular, sample, write_whole
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.tools.commands import cli
 
@@ -153,3 +159,38 @@ def test_what_needs_the_lab_names_the_package_and_the_command():
     needed = pytest.raises(ConfigurationError, match=r"^A page needs the package no_such_package, which .*: .*\[lab\]")
     with needed, files.needs_lab("A page"):
         import no_such_package  # noqa: F401
+
+
+MAKES_ONE = """
+import time
+from workbook.base.files import ScratchFolder
+folder = ScratchFolder()
+print(folder.name, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills a process")
+def test_what_a_killed_process_left_is_removed_and_what_a_living_one_holds_is_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    other = tmp_path / "workbook-of-a-person"
+    other.mkdir()
+    with subprocess.Popen(python_command("-c", MAKES_ONE), stdout=subprocess.PIPE, text=True, env=environment) as child:
+        left = child.stdout.readline().strip()
+        assert Path(left).is_dir()
+        for path in (left, other):
+            os.utime(path, (1, 1))
+        with ScratchFolder():
+            assert Path(left).is_dir()
+        child.send_signal(signal.SIGKILL)
+    with ScratchFolder() as mine:
+        assert {path.name for path in tmp_path.iterdir()} == {other.name, Path(mine).name}
+    assert [path.name for path in tmp_path.iterdir()] == [other.name]
+
+
+def test_a_folder_that_is_being_made_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "workbook-scratch-new").mkdir()
+    with ScratchFolder():
+        assert (tmp_path / "workbook-scratch-new").is_dir()

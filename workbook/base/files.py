@@ -10,9 +10,10 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
+from time import time
 from typing import Final
 
 from workbook.base.values import did_you_mean
@@ -47,6 +48,49 @@ def sample(name: str) -> Path:
     raise ParameterError(f"No sample file {str(name)!r:.60}. {did_you_mean(str(name), known)}")
 
 
+SCRATCH: Final = "workbook-scratch-"
+
+
+class ScratchFolder(TemporaryDirectory[str]):
+    """A private temporary folder; making one removes those beside it that a killed process of this user has left.
+
+    Each is locked by its process, and the lock goes with the process, even after SIGKILL.
+
+    Args:
+        parent: the folder that it is made in; None is the system's for temporary files.
+    """
+
+    def __init__(self, parent: Path | None = None) -> None:
+        for left in Path(parent or gettempdir()).glob(f"{SCRATCH}*"):
+            with suppress(OSError, ImportError):
+                about = left.lstat()
+                a_minute_ago = time() - 60.0  # one that is being made has no lock yet
+                if about.st_uid == os.getuid() and about.st_mtime < a_minute_ago:
+                    with _locked(left):
+                        shutil.rmtree(left, ignore_errors=True)
+        super().__init__(prefix=SCRATCH, dir=parent, ignore_cleanup_errors=True)
+        self._held = ExitStack()
+        with suppress(OSError, ImportError):  # a file system without locks: what is left here stays
+            self._held.enter_context(_locked(Path(self.name)))
+
+    def cleanup(self) -> None:
+        """Remove it."""
+        super().cleanup()
+        self._held.close()
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    import fcntl  # not on Windows
+
+    descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 @contextmanager
 def explain_failure(what: str, again: str = "") -> Iterator[None]:
     """Raise our own error where the system refuses to read or write: `what` failed, the reason, and what to do next.
@@ -73,7 +117,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
             raise ConfigurationError(f"{str(folder)!r} is not empty. Name a new folder: nothing is overwritten.")
         if folder.exists() and folder.samefile(Path.cwd()):
             raise ConfigurationError("This is the current folder. Name a new one in it.")
-        with TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as scratch:
+        with ScratchFolder(folder.parent) as scratch:
             draft = Path(scratch) / folder.name
             draft.mkdir()  # with the user's own permissions, unlike the directory around it
             yield draft

@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from workbook.base.files import sample
+from workbook.base.files import ScratchFolder, sample
 from workbook.base.values import quoted
 from workbook.errors import ParameterError
 from workbook.lessons.exercises.model import Observed, Reason, first_reason
@@ -342,7 +341,7 @@ def entries_to_send() -> Observed:
     allowlist_request, read_certificates = tool("allowlist_request"), tool("read_certificates")
     report = sample("projects/signing_report.txt")
     anns = read_certificates(report, machine="Ann's")
-    with TemporaryDirectory() as folder:
+    with ScratchFolder() as folder:
         his = Path(folder, "bob.txt")
         his.write_text(report.read_text("utf-8").partition("----------")[0].replace("0A:1B", "0A:1C"), "utf-8")
         bobs = read_certificates(his, machine="Bob's")

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from workbook.base.children import python_command
+from workbook.base.files import ScratchFolder
 from workbook.base.terminal import end_with_parent
 from workbook.base.values import check_port
 from workbook.errors import ConfigurationError
@@ -88,7 +88,7 @@ class Lab:
         Raises:
             ConfigurationError: it did not start within 60 s, or answers without the token.
         """
-        with TemporaryDirectory(prefix="workbook-lab-") as scratch:
+        with ScratchFolder() as scratch:
             private = Path(scratch)
             write_settings(private)
             process = subprocess.Popen(  # noqa: S603  # this interpreter, and arguments of ours

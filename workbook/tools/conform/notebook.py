@@ -10,11 +10,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
-from workbook.base.files import sample
+from workbook.base.files import ScratchFolder, sample
 from workbook.errors import ParameterError
 from workbook.tools.conform.back_end import session
 from workbook.tools.conform.back_end.api_side import MockApi
@@ -64,7 +63,7 @@ def judge_relay(kind: Any = Relay, *only: str, seed: int = 7, known: Mapping[str
         raise ParameterError(f"{kind!r:.60} is no relay. Give a class: class Mine(Relay): ...")
     command = f"wb.conform({kind.__name__})"
     options = CaseOptions(cases=choose_cases(CASES, only), baseline=known_failures(known), only=only, command=command)
-    with TemporaryDirectory(prefix="workbook-relay-") as folder, mock_api(options.cases, seed=seed) as api:
+    with ScratchFolder() as folder, mock_api(options.cases, seed=seed) as api:
         log = Path(folder) / "relay.log"
         with relay_running(kind, api, log) as address:
             config = Config(target(address, log, tls=api.ca_file is not None), BackEndForm(api=Api(seed=seed)))

@@ -17,10 +17,9 @@ from importlib import metadata
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from workbook.base.children import python_command
-from workbook.base.files import INSTALLED, NOTEBOOKS, explain_failure
+from workbook.base.files import INSTALLED, NOTEBOOKS, ScratchFolder, explain_failure
 from workbook.base.values import lookup, quoted
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.tools.course import run_program
@@ -66,7 +65,7 @@ def make_bundle(out: Path, target: Target, wheel: Path | None, tell: Callable[[s
         raise ParameterError(f"--out {str(out)!r} must not be a folder, and --wheel must be a wheel's file.")
     with (
         explain_failure(f"--out {str(out)!r} cannot be written"),
-        TemporaryDirectory(prefix=".bundle-", dir=out.absolute().parent) as scratch,
+        ScratchFolder(out.absolute().parent) as scratch,
     ):
         wheels = Path(scratch) / "wheels"
         wheels.mkdir()

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
@@ -22,7 +21,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from workbook.base.children import python_command
-from workbook.base.files import FIXTURES, new_folder, pip_line
+from workbook.base.files import FIXTURES, ScratchFolder, new_folder, pip_line
 from workbook.errors import ConfigurationError
 from workbook.lessons.exercises.editions import Edition, lay_out
 from workbook.lessons.exercises.progress import PROGRESS, Progress
@@ -62,7 +61,7 @@ def build_site(out: Path, cache: Path | None = None) -> Site:
     except ModuleNotFoundError:
         raise _missing("JupyterLite") from None
     packages = needed_packages()
-    with new_folder(out) as draft, TemporaryDirectory() as scratch:
+    with new_folder(out) as draft, ScratchFolder() as scratch:
         source = Path(scratch)
         python = Path(scratch) / "static" / "pyodide"
         kept = cache or source / "fetched"
@@ -94,7 +93,7 @@ def fetched_pyodide(version: str, cache: Path) -> Path:
     """
     folder = cache / f"pyodide-{version}"
     if not folder.is_dir():
-        with TemporaryDirectory(dir=cache) as scratch:
+        with ScratchFolder(cache) as scratch:
             what = f"Pyodide {version} is not in the cache, and npm cannot fetch it"
             run_program(what, "npm", "pack", "--silent", f"pyodide@{version}", folder=Path(scratch))
             with tarfile.open(next(Path(scratch).glob("*.tgz"))) as archive:
@@ -114,7 +113,7 @@ def fetched_wheels(lock: Mapping[str, Any], cache: Path) -> list[Path]:
     major, minor, _patch = about["python"].split(".")
     wanted = {core: f"-cp{major}{minor}-*", f"micropip-{lock['packages']['micropip']['version']}": "-py3-*"}
     if not all(any(cache.glob(f"{name}{tag}.whl")) for name, tag in wanted.items()):
-        with TemporaryDirectory(dir=cache) as scratch:
+        with ScratchFolder(cache) as scratch:
             what = f"Wheels for Pyodide are neither in the cache nor can pip fetch them ({', '.join(wanted)})"
             target = (f"--python-version={major}.{minor}", f"--platform=pyemscripten_{about['abi_version']}_wasm32")
             pip = python_command("-m", "pip", "download", "--no-deps", "--only-binary=:all:", *target)

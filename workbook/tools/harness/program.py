@@ -18,11 +18,11 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from workbook.base.children import child_environment
+from workbook.base.files import ScratchFolder
 from workbook.base.terminal import end_with_parent, ending_signals
 from workbook.errors import WorkbookError
 
@@ -105,7 +105,7 @@ class StartCommand(AbstractContextManager["StartCommand"]):
         self._folder = folder
         self._values = values
         self._clean = clean
-        self._kept = TemporaryDirectory(prefix="workbook-conform-", ignore_cleanup_errors=True)
+        self._kept = ScratchFolder()
         self.output = Path(self._kept.name) / PRINTED
         self.output.touch()
         self._mark = secrets.token_hex(16)  # all that it starts inherits this, and nothing else does

@@ -29,13 +29,13 @@ from itertools import chain
 from logging import getLogger
 from math import inf
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import httptools
 
+from workbook.base.files import ScratchFolder
 from workbook.base.terminal import at_first_signal, visible
 from workbook.base.values import check_port
 from workbook.errors import ConfigurationError
@@ -585,7 +585,7 @@ def listeners(
     opened: list[Listener] = [(plain, None)]
     addresses = {"base_url": base_url(plain)}
     if tls:
-        folder = Path(stack.enter_context(TemporaryDirectory(prefix="workbook-tls-")))
+        folder = Path(stack.enter_context(ScratchFolder()))
         certificate = make_certificate(folder, {*LOOPBACK, host} - {"0.0.0.0", "::"})  # compared  # noqa: S104
         secure = stack.enter_context(listening(host, 0, allow_remote=allow_remote))
         opened.append((secure, certificate))

@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 from time import monotonic
 
-from workbook.base.files import read_named
+from workbook.base.files import ScratchFolder, read_named
 from workbook.base.rules import Owner
 from workbook.base.terminal import visible
 from workbook.base.values import of_type, quoted
@@ -437,7 +436,7 @@ def _folder(files: str | Path | Mapping[str, str]) -> Iterator[Path]:
     if not isinstance(files, Mapping):
         yield Path(files).expanduser()
         return
-    with TemporaryDirectory(prefix="workbook-project-") as name:
+    with ScratchFolder() as name:
         for file, text in files.items():
             path = PurePosixPath(file) if isinstance(file, str) else PurePosixPath("/")
             if path.is_absolute() or ".." in path.parts or not path.parts or not isinstance(text, str):

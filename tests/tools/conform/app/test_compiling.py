@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import sleep, time
+from time import sleep
 
 import pytest
 
@@ -169,13 +169,11 @@ def is_alive(process: int) -> bool:
     return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
-def test_what_a_killed_run_was_making_is_removed_in_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_another_run_is_making_is_no_compilation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    folder = compiling.cache_folder()
-    for name, at in (("making-old", 1), ("making-now", time())):
-        (folder / name).mkdir()
-        os.utime(folder / name, (at, at))
-    assert [path.name for path in compiling.cache_folder(keep=0).iterdir()] == ["making-now"]
+    for name in ("of-a-compilation", "workbook-scratch-1"):
+        (compiling.cache_folder() / name).mkdir()
+    assert [path.name for path in compiling.cache_folder(keep=0).iterdir()] == ["workbook-scratch-1"]
 
 
 def test_the_reference_app_core_is_a_part_of_the_workbook() -> None:

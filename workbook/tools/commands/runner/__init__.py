@@ -19,13 +19,12 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
 from threading import Lock
 from typing import Any, TypeVar
 from uuid import uuid4
 
 from workbook.base.children import child_environment, kernel_command
-from workbook.base.files import NOTEBOOKS
+from workbook.base.files import NOTEBOOKS, ScratchFolder
 from workbook.base.values import quoted
 from workbook.errors import ConfigurationError, ParameterError
 
@@ -185,7 +184,8 @@ class Kernels:
         until = time.monotonic() + self.limit
         # The kernel's own directory for temporary files. It holds the file with the kernel's ports and signing key,
         # and those of kernels that the notebook started itself and can no longer end.
-        scratch = Path(mkdtemp(prefix="workbook-kernel-"))
+        folder = ScratchFolder()
+        scratch = Path(folder.name)
         started: list[int] = []
         try:
             yield {
@@ -199,6 +199,7 @@ class Kernels:
                 _kill(pid)
                 self._pids.discard(pid)
             _remove(scratch)
+            folder.cleanup()
 
     def _manager_class(self, scratch: Path, started: list[int]) -> type[Any]:
         """A kernel manager that starts this interpreter, and notes the process id in `started`.
@@ -328,7 +329,7 @@ def one_plus_one() -> str:
 
     notebook = new_notebook(cells=[new_code_cell("1 + 1")])  # type: ignore[no-untyped-call]
     kernels = Kernels(limit=60.0, env=child_environment())
-    with TemporaryDirectory() as empty:  # a kernel imports from its folder, and the current one may be a foreign one
+    with ScratchFolder() as empty:  # a kernel imports from its folder, and the current one may be a foreign one
         work = partial(kernels.execute, resources={"metadata": {"path": empty}})
         kernels.each(work, [notebook], lambda _: None)
     return str(notebook.cells[0].outputs[0].data["text/plain"])

@@ -14,13 +14,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from markupsafe import Markup
 from tqdm import tqdm
 
-from workbook.base.files import explain_failure, write_all, write_whole
+from workbook.base.files import ScratchFolder, explain_failure, write_all, write_whole
 from workbook.base.rules import sentence
 from workbook.base.secrecy import KEY_VARIABLE, Secrets
 from workbook.base.terminal import say, visible
@@ -372,7 +371,7 @@ def run_notebook(notebook: Path, job: Job) -> NotebookRun:
     exercises: Mapping[str, str] = {}
     text, written = "", False
     try:
-        with TemporaryDirectory(prefix="workbook-") as scratch, job.kernels.kernel() as kernel:
+        with ScratchFolder() as scratch, job.kernels.kernel() as kernel:
             executed = Path(scratch) / notebook.name
             outcome = _execute(notebook, executed, job, kernel)
             text = executed.read_text("utf-8") if executed.exists() else ""

@@ -18,12 +18,10 @@ from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from time import time
 from typing import Any
 
 from workbook.base.children import child_environment
-from workbook.base.files import NATIVE, explain_failure, pip_line, read_named, write_all
+from workbook.base.files import NATIVE, SCRATCH, ScratchFolder, explain_failure, pip_line, read_named, write_all
 from workbook.base.terminal import end_with_parent
 from workbook.errors import ConfigurationError, NotInstalledError, ParameterError
 from workbook.flows.variants import A_FROM_0_4_0, B_LATER, variant_a, variant_b
@@ -201,7 +199,7 @@ def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tupl
     classes = cache_folder() / _key(tools, [*own.items(), *((path.name, text) for path, text in texts)], libraries)
     if classes.exists():
         return classes
-    with TemporaryDirectory(dir=classes.parent, prefix="making-") as making:
+    with ScratchFolder(classes.parent) as making:
         sources = {Path(making) / "standin" / file: text for file, text in own.items()}
         made = Path(making) / "classes"
         made.mkdir()
@@ -287,12 +285,9 @@ def cache_folder(language: str = "kotlin", keep: int = 20) -> Path:
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "provisioning-workbook" / language
     with explain_failure(f"Cannot keep compiled code in {str(folder)!r}", "Set XDG_CACHE_HOME to another folder."):
         folder.mkdir(parents=True, exist_ok=True)
-        times = {path: path.stat().st_mtime for path in folder.iterdir()}
-    latest_first = sorted(
-        (path for path in times if not path.name.startswith("making-")), key=lambda path: -times[path]
-    )
-    killed = [path for path in times.keys() - {*latest_first} if time() - times[path] > 2 * LONGEST]
-    for old in [*latest_first[keep:], *killed]:
+        kept = (path for path in folder.iterdir() if not path.name.startswith(SCRATCH))
+        latest_first = sorted(kept, key=lambda path: -path.stat().st_mtime)
+    for old in latest_first[keep:]:
         shutil.rmtree(old, ignore_errors=True)
     return folder
 

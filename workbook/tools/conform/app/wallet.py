@@ -12,11 +12,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
+from workbook.base.files import ScratchFolder
 from workbook.base.secrecy import Secrets
 from workbook.errors import ParameterError
 from workbook.simulation.http import Request
@@ -48,7 +48,7 @@ class WalletCase:
         self.client: Client | None = None
         self.hosts: set[str] = set()
         self.log: list[LogLine] = []
-        self.folder = TemporaryDirectory(prefix="workbook-shared-", ignore_cleanup_errors=True)
+        self.folder = ScratchFolder()
         self._run, self._server = run, server
         self._numbers = count(1)
         self._clean = Secrets.of_keys({server.key, session}).scrub

@@ -21,12 +21,12 @@ from itertools import count
 from math import inf
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
-from tempfile import TemporaryDirectory
 from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import Self
 
 from workbook.api.opaque import json_text
+from workbook.base.files import ScratchFolder
 from workbook.errors import ConfigurationError
 from workbook.simulation.faults import Chance, FaultKind, fault
 from workbook.simulation.http import JSON_HEADERS, Request, Responder, Response, Wire, header_values
@@ -383,7 +383,7 @@ class MockApi:
         self._stack = ExitStack()
         self._certificates: Mapping[Identity, Certificate] = {}
         if tls:
-            folder = self._stack.enter_context(TemporaryDirectory(prefix="workbook-api-"))
+            folder = self._stack.enter_context(ScratchFolder())
             self._certificates = certificates(Path(folder))
         own = self._certificates.get(Identity.OWN)
         self.ca_file = None if own is None else own.ca_file
