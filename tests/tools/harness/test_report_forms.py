@@ -266,7 +266,7 @@ def test_each_verdict_has_its_element(strict):
 
 
 def test_the_xml_says_what_was_missed_and_how_to_run_it_again():
-    miss = f"API-11: expected {MISS.expected}; observed {MISS.observed}. {MISS.todo}"
+    miss = f"API-11: expected {MISS.expected}, observed {MISS.observed}. {MISS.todo}"
     failure = ET.fromstring(to_junit(recorded(result()))).find(".//failure")
     assert failure.get("message") == miss
     assert failure.text.endswith("--only relay.post.sdk-input-byte-exact --seed 7")
@@ -290,9 +290,11 @@ def test_the_xml_says_what_was_missed_and_how_to_run_it_again():
 )
 def test_the_xml_is_not_green_where_the_exit_code_is_not(verdict, about, why):
     root = ET.fromstring(to_junit(recorded(result(verdict=Verdict(verdict)), **about)))
-    errors = [(case.get("classname"), case.get("name"), case[0].text or "") for case in root.iter("testcase")
+    errors = [(case.get("classname"), case.get("name"), case[0].text) for case in root.iter("testcase")
               if case.find("error") is not None]  # fmt: skip
-    assert errors == ([] if why is None else [("conform", "the run", why)])
+    says = headline(recorded(result(verdict=Verdict(verdict)), **about))
+    told = [("conform", "the run", f"{says}\n{why}".rstrip())]
+    assert errors == ([] if why is None else told)
     assert root.get("errors") == str(len(errors))
     assert bool(errors) or verdict == "fail" or about["exit_code"] == 0
 

@@ -214,6 +214,12 @@ class Miss:
         """The command that prints its row of the catalogue of symptoms; empty where it has none."""
         return see(self.rule, f"{self.expected}: {self.observed}")
 
+    @property
+    def text(self) -> str:
+        """All of it in a line, for another program's page."""
+        more = f" More: {self.see}" if self.see else ""
+        return f"{self.rule}: expected {self.expected}, observed {self.observed}. {self.todo}{more}"
+
     def verdict(self, of_case: str = "") -> Verdict:
         """The verdict that follows from it; `of_case` is the case's own rule.
 

@@ -23,14 +23,12 @@ and where the exit code is not 0 although no case failed, one more case, `the ru
 from __future__ import annotations
 
 import json
-import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
-from xml.etree import ElementTree as ET
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -64,99 +62,6 @@ from workbook.tools.harness.summary import (
 from workbook.views.html import View
 from workbook.views.table import Stack, Table, clean, facts, statement, table
 from workbook.views.templates import fill, page
-
-# JUnit XML has one writer for these reports and those of `workbook run`. It uses only the elements and attributes that
-# every CI system reads.
-
-Ending = Literal["failure", "error", "skipped"]
-
-
-@dataclass(frozen=True, slots=True)
-class JUnitCase:
-    """One test case.
-
-    Attributes:
-        name: of the case.
-        classname: the group that a CI system files it under.
-        seconds: how long it took.
-        ending: how it ended; None when it passed.
-        message: one line about the ending.
-        text: everything else about the ending; of a case that passed it becomes its `system-out`.
-        kind: the ending's `type`, such as the class of an error.
-    """
-
-    name: str
-    classname: str
-    seconds: float = 0.0
-    ending: Ending | None = None
-    message: str = ""
-    text: str = ""
-    kind: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class JUnitSuite:
-    """The test cases of one group, in order.
-
-    Attributes:
-        name: of the suite.
-        cases: its cases.
-        seconds: how long they took.
-        started: when they began, as an ISO 8601 time without a zone; empty leaves it out.
-        properties: what else a reader should know, by name.
-    """
-
-    name: str
-    cases: tuple[JUnitCase, ...]
-    seconds: float
-    started: str = ""
-    properties: Mapping[str, object] = field(default_factory=dict)
-
-
-def junit(name: str, suites: Iterable[JUnitSuite], seconds: float) -> str:
-    """The XML document; characters that XML cannot hold are left out, and lines break between elements only."""
-    suites = tuple(suites)
-    every_case = tuple(case for suite in suites for case in suite.cases)
-    counts = _counts(every_case)
-    del counts["skipped"]  # no CI system reads it here, and one of their schemas forbids it
-    document = _element(None, "testsuites", name=name, **counts, time=_time(seconds))
-    for suite in suites:
-        element = _element(document, "testsuite", name=suite.name, **_counts(suite.cases), time=_time(suite.seconds))
-        if suite.started:
-            element.set("timestamp", _text(suite.started))
-        if suite.properties:
-            properties = _element(element, "properties")
-            for key, value in suite.properties.items():
-                _element(properties, "property", name=key, value=value)
-        for case in suite.cases:
-            row = _element(element, "testcase", classname=case.classname, name=case.name, time=_time(case.seconds))
-            if case.ending is not None:
-                kind = {"type": case.kind} if case.kind else {}
-                _element(row, case.ending, message=case.message, **kind).text = _text(case.text) or None
-            elif case.text:
-                _element(row, "system-out").text = _text(case.text)
-    ET.indent(document, "")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(document, encoding="unicode")}\n'
-
-
-def _element(parent: ET.Element | None, tag: str, **attributes: object) -> ET.Element:
-    values = {key: _text(value) for key, value in attributes.items()}
-    return ET.Element(tag, values) if parent is None else ET.SubElement(parent, tag, values)
-
-
-def _counts(cases: Iterable[JUnitCase]) -> dict[str, int]:
-    endings = [case.ending for case in cases]
-    counted: dict[str, Ending] = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-    return {"tests": len(endings)} | {name: endings.count(ending) for name, ending in counted.items()}
-
-
-def _text(value: object) -> str:
-    return re.sub("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "", str(value))
-
-
-def _time(seconds: float) -> str:
-    return f"{max(seconds, 0):.3f}"
-
 
 # The findings in SARIF 2.1.0, for the pages of a code host.
 
@@ -206,11 +111,8 @@ def _results(case: CaseRecord, config: str) -> list[dict[str, Any]]:
         return [{"kind": "open", **result("none", case.why, "", 0)}]
     results = []
     for miss in case.misses:
-        more = f" More: {miss.see}" if miss.see else ""
-        text = f"{miss.rule}: expected {miss.expected}, observed {miss.observed}. {miss.todo}{more}"
-        results.append(
-            result(LEVELS[Verdict.NOTE if miss.noted else case.verdict], text, miss.file or config, miss.line)
-        )
+        level = LEVELS[Verdict.NOTE if miss.noted else case.verdict]
+        results.append(result(level, miss.text, miss.file or config, miss.line))
         if case.verdict is Verdict.KNOWN:
             results[-1]["suppressions"] = [{"kind": "external", "justification": case.why}]
     return results
@@ -277,35 +179,45 @@ def to_markdown(record: RunRecord) -> str:
     return fill("tools/harness/conform.md", **_summary(record), **values)
 
 
+class JUnitRow(NamedTuple):
+    """A case in the JUnit XML: its element, empty where it passes, what that says in a line, and all that it says."""
+
+    case: CaseRecord
+    ending: str
+    message: str
+    text: str
+
+
 def to_junit(record: RunRecord) -> str:
-    """The JUnit XML."""
+    """The JUnit XML; of `workbook run`, too. It has only the elements and attributes that every CI system reads."""
     about = record.about
-    properties = {
-        "target": clean(about.target),
-        "base url": clean(about.base_url),
-        "seed": about.seed,
-        "command": clean(about.command),
-        "complete": "false" if about.interrupted or about.unfinished else "true",
-    }
-    endings: dict[Verdict, Ending] = dict.fromkeys(Verdict, "skipped")
-    for verdict in (Verdict.PASS, Verdict.NOTE, Verdict.WARN):
-        del endings[verdict]
-    failing = (Verdict.FAIL, *((Verdict.WARN, *UNSEEN) if about.strict else ()))
+    failing = {Verdict.FAIL, *((Verdict.WARN, *UNSEEN) if about.strict else ())}
+    endings = dict.fromkeys(Verdict, "skipped") | dict.fromkeys((Verdict.PASS, Verdict.NOTE, Verdict.WARN), "")
     endings |= dict.fromkeys(failing, "failure") | {Verdict.HARNESS_ERROR: "error"}
     program = about.program.removeprefix("workbook ").replace(" ", "-")
-    started, suites = clean(about.started.removesuffix("Z")), []
-    for group in dict.fromkeys(case.group for case in record.cases):
-        cases = [case for case in record.cases if case.group == group]
-        seconds, name = sum(case.seconds for case in cases), f"{program}.{group}"
-        rows = tuple(_junit_case(case, name, endings.get(case.verdict)) for case in cases)
-        suites.append(JUnitSuite(name, rows, seconds, started, properties))
-    red = any(row.ending in {"failure", "error"} for suite in suites for row in suite.cases)
+    suites = {
+        f"{program}.{group}": [_junit_row(case, endings[case.verdict]) for case in cases]
+        for group, cases in _grouped(record.cases).items()
+    }
+    red = any(row.ending in {"failure", "error"} for rows in suites.values() for row in rows)
     if about.exit_code == ExitCode.NOTHING_DONE or (about.exit_code and not red):
         why = [about.trouble, *about.stale, *(finding.says for finding in about.findings if finding.fails)]
-        told = {"message": clean(headline(record)), "text": "\n".join(map(clean, filter(None, why)))}
-        row = JUnitCase("the run", program, about.seconds, "error", **told)
-        suites.append(JUnitSuite(program, (row,), about.seconds, started, properties))
-    return junit(about.program, suites, about.seconds)
+        run = CaseRecord("the run", Verdict.FAIL, says=headline(record), why=" ".join(filter(None, why)))
+        suites[program] = [_junit_row(run, "error")]
+    properties = {
+        "target": about.target,
+        "base url": about.base_url,
+        "seed": about.seed,
+        "command": about.command,
+        "complete": "false" if about.interrupted or about.unfinished else "true",
+    }
+    return fill("tools/harness/conform.xml", about=about, suites=suites, properties=properties)
+
+
+def _junit_row(case: CaseRecord, ending: str) -> JUnitRow:
+    reasons = [clean(reason) for reason in (case.why, *(miss.text for miss in case.misses)) if reason]
+    lines = filter(None, [clean(case.says), *reasons, case.reproduce])
+    return JUnitRow(case, ending, next(iter(reasons), case.rule_in_words or case.verdict.meaning), "\n".join(lines))
 
 
 def reports(record: RunRecord) -> dict[str, str]:
@@ -350,28 +262,15 @@ def _summary(record: RunRecord) -> dict[str, Any]:
 
 def _settled(record: RunRecord) -> list[tuple[str, dict[str, list[CaseRecord]]]]:
     """The cases that need no look, below a heading for each verdict, by group."""
-    settled = []
-    for verdict, heading in summary.SETTLED.items():
-        groups: dict[str, list[CaseRecord]] = {}
-        for case in record.ended(verdict):
-            groups.setdefault(case.group, []).append(case)
-        if groups:
-            settled.append((heading, groups))
-    return settled
+    settled = ((heading, _grouped(record.ended(verdict))) for verdict, heading in summary.SETTLED.items())
+    return [(heading, groups) for heading, groups in settled if groups]
 
 
-def _junit_case(case: CaseRecord, suite: str, ending: Ending | None) -> JUnitCase:
-    reasons = [clean(case.why)] if case.why else []
-    for miss in case.misses:
-        rule, expected, observed, todo = map(clean, (miss.rule, miss.expected, miss.observed, miss.todo))
-        more = f" ({miss.see})" if miss.see else ""
-        reasons.append(f"{rule}: expected {expected}; observed {observed}. {todo}{more}")
-    text = "\n".join([case.says, *reasons, *filter(None, [case.reproduce])])
-    shown = {"text": f"{case.verdict}: {text}"} if case.verdict is not Verdict.PASS else {}
-    if ending:
-        message = clean(next(iter(reasons), case.verdict.meaning))
-        shown = {"text": text, "message": message, "kind": case.verdict.value}
-    return JUnitCase(case.name, suite, case.seconds, ending, **shown)
+def _grouped(cases: Iterable[CaseRecord]) -> dict[str, list[CaseRecord]]:
+    groups: dict[str, list[CaseRecord]] = {}
+    for case in cases:
+        groups.setdefault(case.group, []).append(case)
+    return groups
 
 
 # In a notebook: how the run ended, what to do first, and one case with both sides.

@@ -1,6 +1,7 @@
 """Fills Jinja2 templates, each of which lies beside its caller. Every value is escaped, unless `safe` marks it.
 
 .html    autoescape; characters that XML cannot hold become U+FFFD
+.xml     the same
 .md      no value is markup, and each stays on one line
 """
 
@@ -81,14 +82,15 @@ def _html(value: object) -> Markup:
 
 @cache
 def environment(suffix: str) -> Environment:
-    """How templates of one kind of file are filled: `finalize` escapes every value; in HTML autoescape does, too."""
+    """How templates of one kind of file are filled: `finalize` escapes every value, in HTML and XML autoescape, too."""
     finalize: Mapping[str, Callable[[object], object]] = {
         ".html": _html,
+        ".xml": _html,
         ".md": lambda value: value if isinstance(value, Markup | int) else escape_markdown(value),
     }
     environment = Environment(
         loader=FileSystemLoader([TEMPLATES, PACKAGE]),
-        autoescape=select_autoescape(("html",), default_for_string=True),
+        autoescape=select_autoescape(("html", "xml"), default_for_string=True),
         finalize=finalize[suffix],
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -155,7 +155,7 @@ def test_the_worst_decides_and_the_files_say_the_same(finished):
         "error",
     ]
     suites = ET.parse(directory.parent / "report" / "junit.xml").getroot()
-    assert [suite.get("name") for suite in suites] == [each.name for each in report.runs]
+    assert [suite.get("name") for suite in suites] == [f"run.{each.name}" for each in report.runs]
 
 
 def test_nothing_in_the_report_says_where_it_was_made(finished):

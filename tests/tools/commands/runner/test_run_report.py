@@ -18,6 +18,7 @@ from workbook.tools.commands.runner.run import (
     read_checks,
     read_failures,
 )
+from workbook.tools.harness.output import to_junit
 from workbook.tools.harness.report import from_json, to_json
 
 EVIL = 'a "quoted" <b> & \x00\x1b[31m\ufffe name\ud800'
@@ -84,12 +85,12 @@ def test_run_json_is_a_report_with_a_case_for_each_execution_and_each_check():
 
 
 def test_junit_is_well_formed_whatever_the_names_hold():
-    suites = list(ET.fromstring(Report(RUNS, {}, 8.0).to_junit()))
-    counts = [(suite.get("tests"), suite.get("failures"), suite.get("errors")) for suite in suites]
-    assert counts == [("2", "0", "0"), ("2", "1", "0"), ("1", "0", "1"), ("1", "0", "1")]
-    cases = [case.get("name") for case in suites[0]]
-    assert cases == ["execution", "fine (A-CAN-2)"]
-    assert suites[1][1][0].get("message") == 'a "quoted" <b> & [31m name'
+    suites = list(ET.fromstring(to_junit(Report(RUNS, {}, 8.0).as_record())))
+    assert [(suite.get("tests"), suite.get("failures")) for suite in suites] == [
+        ("2", "0"), ("2", "1"), ("1", "1"), ("1", "1")]  # fmt: skip
+    assert [case.get("name") for case in suites[0].iter("testcase")] == ["00_ok", "00_ok: fine"]
+    failed = next(case for case in suites[1].iter("testcase") if len(case))
+    assert failed.get("name") == '01_bad: a "quoted" <b> & \ufffd\ufffd[31m\ufffd name\ufffd'
 
 
 def test_what_is_written_holds_no_key(tmp_path):

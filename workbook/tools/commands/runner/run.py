@@ -31,7 +31,7 @@ from workbook.lessons.session import Parameters, Session, Source
 from workbook.tools.commands import make_folder
 from workbook.tools.commands.runner import Kernels, cell_named, harmless, notebooks_dir, one_line, require_code, select
 from workbook.tools.harness.model import Verdict
-from workbook.tools.harness.output import JUnitCase, JUnitSuite, junit
+from workbook.tools.harness.output import to_junit
 from workbook.tools.harness.report import About, CaseRecord, RunRecord, to_json
 from workbook.views.templates import fill, page
 
@@ -216,18 +216,6 @@ class Report:
         details = {"parameters": dict(self.parameters), "rules": self.rules, "notebooks": notebooks}
         return RunRecord(about, tuple(cases), details)
 
-    def to_junit(self) -> str:
-        """A suite for each notebook, with a case for its execution and each check; exercises decide no exit code."""
-        suites = []
-        for run in self.runs:
-            ended = run.outcome.exit_code in (ExitCode.OK, ExitCode.FAILED)
-            cases = [JUnitCase("execution", run.name, run.seconds, None if ended else "error", run.outcome.why)]
-            for check in run.checks:
-                name = f"{check.name} ({check.rule})" if check.rule else check.name
-                cases.append(JUnitCase(name, run.name, 0.0, None if check.passed else "failure", check.name))
-            suites.append(JUnitSuite(run.name, tuple(cases), run.seconds))
-        return junit("workbook run", suites, self.seconds)
-
     def _shown(self) -> dict[str, Any]:
         """What the page and the Markdown say."""
         return {
@@ -250,9 +238,10 @@ class Report:
             ConfigurationError: the directory or the file is missing or not writable.
         """
         markdown = fill("tools/commands/runner/run.md", **self._shown())
+        record = self.as_record()
         texts = {
-            "run.json": to_json(self.as_record()),
-            "junit.xml": self.to_junit(),
+            "run.json": to_json(record),
+            "junit.xml": to_junit(record),
             "run.md": markdown,
             "index.html": page("tools/commands/runner/run.html", **self._shown()),
         }
