@@ -108,30 +108,6 @@ def spoils_no_other(seen: Seen) -> Iterator[Miss]:
     yield from (replace(miss, todo=todo, noted=True) for miss in recovers(seen))
 
 
-# A failure that platform A's SDK sees as an exception is nil to platform B's: one answer has to serve both.
-def is_failure(seen: Seen) -> Iterator[Miss]:
-    """A failed call is answered as a failure, and holds no sdkInput from another call."""
-    given = {arrived.given for arrived in seen.arrived if arrived.given}
-    for call in seen.calls:
-        if judging.takes_for_success(call, seen) or call.value in given:
-            yield Miss("a failure", describe_ending(call), judging.ways_to_tell(call, seen))
-
-
-def is_nil(seen: Seen) -> Iterator[Miss]:
-    """Empty bytes are not nil: an app that reads the field would hand them to the SDK."""
-    yield from is_failure(seen)
-    for call in seen.calls:
-        if call.value == "" and call.body:
-            todo = "Leave the field out where there is no sdkInput."
-            yield Miss("no sdkInput, not even an empty one", describe_ending(call), todo)
-
-
-def _mapped(name: str, says: str, rule: str, judge: model.Judge, need: model.Need) -> model.BackEndCase:
-    failures = ("422", "500", "sdkInput missing", "sdkInput null", "sdkInput empty", "close")
-    steps = tuple(step for fault in failures for step in (SetOrders((Order(POST, fault=fault),)), AppCall(POST)))
-    return _fault(f"post.{name}", says, rule, all_of(judge, answered), CaseScript(steps), need)
-
-
 def few_tries(seen: Seen) -> Iterator[Miss]:
     """A GET may be tried again; each further try delays the app and loads an API that fails already.
 
@@ -177,11 +153,6 @@ FAULTED = (
            all_of(few_tries, answered, judging.each_request(GET)),
            CaseScript((AppCall(GET),), (Order(GET, fault="500"),))),
     *(case for fault in FAULTS.values() for operation in (GET, POST) for case in of_fault(fault, operation)),
-    _mapped("failure-is-exception", "A failed POST makes fetchOpc throw (sdk-a): it is not answered as a success.",
-             "REL-6",
-             is_failure, model.Need.PLATFORM_A),
-    _mapped("failure-is-nil", "A failed POST makes provision return nil: its answer holds no sdkInput.", "B-DEL-3",
-             is_nil, model.Need.PLATFORM_B),
 )  # fmt: skip
 
 
