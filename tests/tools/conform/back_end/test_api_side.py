@@ -73,16 +73,6 @@ def test_the_environment_names_the_authority_and_the_proxy(over_tls):
         assert proxy_and_authority(api, proxy=False) == {}
 
 
-def test_an_order_sets_a_cookie_and_says_that_it_is_assumed():
-    with MockApi([CARD]) as api:
-        api.upstream.order(CARD, [Order(GET, cookie=True)], "canary-of-this-case")
-        assert asked(api).headers["set-cookie"].startswith("workbook-route=canary-of-this-case;")
-        api.upstream.order(CARD, [], "canary-of-this-case")
-        assert "set-cookie" not in asked(api).headers
-        first, _second = api.upstream.arrived()
-    assert first.response.basis.endswith("cookie: assumed")
-
-
 def test_the_listener_knows_the_connections_that_are_open():
     with MockApi([CARD]) as api, httpx.Client(trust_env=False, headers={"x-api-key": api.key}) as client:
         assert api.listener.connections == frozenset()

@@ -284,14 +284,6 @@ TIMES = [
     ("list.side-by-side", seen([], [], tempo=Tempo({}, {}, carried=1, met=1, one_lane=True)), FAIL),
     ("list.side-by-side", seen([], [], tempo=Tempo({}, {}, carried=2, met=2, queues_cardholder=True)), FAIL),
 ]
-WITH_COOKIE = replace(request(), response=Response(200, (("set-cookie", "route=one; Path=/"),), b"{}", "by hand"))
-
-
-def sends(cookie, card=OTHER):
-    """A request with this cookie."""
-    return request(value=SECOND, card=card, headers=(("x-api-key", KEY), ("Cookie", cookie)))
-
-
 LOWER, AGAIN = "a-card", call(POST, FIRST, sent=OUTPUT, number=2)
 BAD = call(POST, None, status=400, sent=OUTPUT)
 OF_THIS_CARD, OF_ANOTHER = request(POST), request(POST, SECOND, card=OTHER)
@@ -343,9 +335,6 @@ STRANGERS = [
     ("post.same-by-another", seen([AGAIN, call(POST, None, status=404, card=OTHER, sent=OUTPUT)], []), PASS),
     ("post.same-by-another", seen([AGAIN, call(POST, FIRST, card=OTHER, sent=OUTPUT)], []), FAIL),
     ("post.same-by-another", seen([BAD, BAD], []), FAIL),
-    ("attempt.no-cookie-of-another", seen([call(), call(card=OTHER)], [WITH_COOKIE, sends("")]), PASS),
-    ("attempt.no-cookie-of-another", seen([call(), call()], [WITH_COOKIE, sends("route=one", CARD)]), PASS),
-    ("attempt.no-cookie-of-another", seen([call(), call(card=OTHER)], [WITH_COOKIE, sends("a=b; route=one")]), WARN),
     ("get.at-once", seen([call(), call(GET, SECOND)], [request(), request(value=SECOND)]), PASS),
     ("get.at-once", seen([call(), call()], [request()]), WARN),
     ("get.at-once", seen([call(), call(GET, None, status=409)], [request()]), WARN),

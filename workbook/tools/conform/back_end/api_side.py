@@ -115,10 +115,6 @@ class ScriptedApi:
                 response = _pack(response, request)
             if order is not None and order.chunked:
                 response = replace(response, wire=Wire(chunked=True))
-            if order is not None and order.cookie:  # a gateway sets one to find its way back to the same server
-                cookie = ("set-cookie", f"workbook-route={canary}; Path=/; HttpOnly")
-                basis = f"{response.basis}; cookie: assumed"
-                response = replace(response, headers=(*response.headers, cookie), basis=basis)
             self._number += 1
             self._arrived.append(Arrived(self._number, at, request, response, operation, instrument, value))
         return response

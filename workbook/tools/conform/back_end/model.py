@@ -197,7 +197,6 @@ class Order:
             half of the back end's own timeout.
         packed: compresses a plain 200 with gzip where the request accepts that, as a gateway may do.
         chunked: sends a plain 200 in chunks, without a content-length, as a gateway may do.
-        cookie: sets a cookie with a plain 200, as a gateway may do (assumed: the document shows no cookie).
     """
 
     operation: str
@@ -211,7 +210,6 @@ class Order:
     share: float | None = None
     packed: bool = False
     chunked: bool = False
-    cookie: bool = False
 
     def within(self, bound: float, limit: float = inf) -> Order:
         """The same order with `share` resolved.

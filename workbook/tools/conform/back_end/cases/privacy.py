@@ -362,29 +362,6 @@ def nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:
         yield Miss("nothing of the first cardholder's card", "the sdkInput that the first cardholder got", todo)
 
 
-def cookies_stay(seen: Seen) -> Iterator[Miss]:
-    """A cookie that the API sets with one cardholder's data never comes with another's request (REL-7).
-
-    HTTP clients with a cookie jar send it with every later request, whoever that is for, so a gateway before the API
-    may take two cardholders for one.
-    """
-    todo = "Keep no cookie of the API: switch off the cookie jar of the HTTP client that all calls share."
-    given = {
-        value.partition(";")[0]: arrived.instrument
-        for arrived in seen.arrived
-        for name, value in arrived.response.headers
-        if name == "set-cookie"
-    }
-    if not given:
-        yield from judging.each_request(GET)(seen)
-    for arrived in seen.arrived:
-        cookies = "; ".join(arrived.request.values("cookie"))
-        if any(cookie in cookies and owner != arrived.instrument for cookie, owner in given.items()):
-            observed = f"a {arrived.request.method} with another cardholder's cookie"
-            yield Miss("no cookie of another cardholder's exchange", observed, todo)
-            return
-
-
 def at_its_own_card(seen: Seen) -> Iterator[Miss]:
     """Over the whole run, whatever a case is about: each value reaches the card that it was made for, and no other."""
     if not seen.run.requests:
@@ -520,11 +497,6 @@ ISOLATION = (
            "REL-4", nothing_kept_for_another,
            CaseScript((*both(output=_same_value), AppCall(POST, cardholder=1, own=True, output=_same_value)),
                       (Order(POST, value=_same_value),), alone=True), Need.TWO_CARDHOLDERS),
-    _apart("attempt.no-cookie-of-another", "A cookie of the API (assumed: the document shows none) never comes "
-           "back with another cardholder's call.", "REL-7", all_of(works(GET), cookies_stay),
-           CaseScript((*model.EACH_WORKER, *both(), Together((AppCall(GET, cardholder=1, own=True),) * 6),
-                       AppCall(POST, cardholder=1, own=True)),
-                      (Order(GET, cookie=True), Order(POST, cookie=True)), alone=True), Need.TWO_CARDHOLDERS),
     _apart("get.at-once", "Two GETs for one card at the same moment each get their own data.", "REL-7", own_data_each,
            CaseScript((Together((AppCall(GET), AppCall(GET))),),
                       (Order(GET, fault="latency", settings={"seconds": 0.3}),))),
