@@ -36,7 +36,7 @@ from workbook.tools.harness.report import PHONE, About, CaseRecord, RunRecord, f
 
 TOP = ["format", "about", "counts", "details", "cases"]
 EXCHANGE = ["side", "at", "ended", "method", "path", "who", "request", "status", "answer", "ending", "elsewhere",
-            "platform", "operation"]  # fmt: skip
+            "platform"]  # fmt: skip
 
 
 def only(*both, **more):

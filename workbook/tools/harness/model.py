@@ -273,7 +273,6 @@ class ReportedExchange:
         ending: why there is no answer, or which fault the mock API played.
         elsewhere: it went where a redirect pointed.
         platform: whose app called.
-        operation: GET or POST of the API, whatever the method; empty for another request.
     """
 
     side: str
@@ -288,7 +287,6 @@ class ReportedExchange:
     ending: str = ""
     elsewhere: bool = False
     platform: str = ""
-    operation: str = ""
 
 
 class Evidence(Protocol):

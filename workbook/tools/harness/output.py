@@ -141,7 +141,6 @@ def to_html(record: RunRecord) -> str:
             ("Exit code", about.exit_code),
         ],
         legs=summary.steps_by_app,
-        telling=summary.telling,
         script=Markup(script),  # noqa: S704  # our own file
         digest=b64encode(sha256(script.encode()).digest()).decode(),
         first=summary.ADVICE_SHOWN,

@@ -17,7 +17,7 @@ from workbook.tools.harness.model import CaseResult, Miss, ReportedExchange, Roo
 from workbook.tools.harness.report import FAILING, JUDGED, PHONE, UNSEEN, CaseRecord, RunRecord, few_looked_at
 from workbook.views.table import clean
 
-# Pieces of advice that a terminal prints, and that a page shows with their exchanges.
+# Pieces of advice that a terminal prints, and that a page does not fold.
 ADVICE_SHOWN = 3
 # Verdicts of cases that need no look, each with the heading above these cases.
 SETTLED = {
@@ -216,29 +216,6 @@ def steps_by_app(exchanges: Iterable[ReportedExchange]) -> dict[str, list[HalfEx
         else:
             steps.append(HalfExchange(exchange.at, exchange, asks=True, answers=True))
     return {name if len(apps) > 1 else "": sorted(steps, key=attrgetter("at")) for name, steps in apps.items()}
-
-
-def telling(case: CaseRecord, most: int = 4) -> list[ReportedExchange]:
-    """The one call of a case that shows best why it failed, with the requests at the API that it led to; `most` of all.
-
-    That is the call during which the API played a fault, else the first that failed, else the last of the operation
-    that the case is named after.
-    """
-    calls = [exchange for exchange in case.exchanges if exchange.side == PHONE]
-    named = [call for call in calls if call.operation.lower() in case.name.split(".")] or calls
-
-    def requests(call: ReportedExchange) -> list[ReportedExchange]:
-        ended = call.at if call.ended is None else call.ended
-        at_api = [exchange for exchange in case.exchanges if exchange.side != PHONE]
-        return [seen for seen in at_api if seen.platform == call.platform and call.at <= seen.at <= ended]
-
-    faulted = (call for call in calls if any(request.ending for request in requests(call)))
-    failed = (call for call in calls if not 200 <= (call.status or 0) < 300)
-    call = next(faulted, None) or next(failed, None) or next(reversed(named), None)
-    # a value that reached another card has two exchanges: where it came from, and where it arrived
-    if call is None or len(case.exchanges) == 2:
-        return list(case.exchanges[:most])
-    return [call, *requests(call)][:most]
 
 
 def first_lines(record: RunRecord) -> Iterator[str]:

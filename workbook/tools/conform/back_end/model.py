@@ -900,7 +900,6 @@ class Seen:
             answer=None if call.status is None else answer,
             ending=redaction.text(": ".join(filter(None, (call.broke.value, call.why)))),
             platform=platform,
-            operation=call.operation,
         )
 
     def _report_request(self, arrived: Arrived, first: float, platform: str, redaction: Redaction) -> ReportedExchange:
@@ -926,7 +925,6 @@ class Seen:
             ending=ending,
             elsewhere=arrived.elsewhere,
             platform=platform,
-            operation=arrived.operation,
         )
 
     def _report_message(
