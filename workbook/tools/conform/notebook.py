@@ -12,6 +12,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from unittest.mock import patch
 
 from workbook.base.files import ScratchFolder, sample
 from workbook.errors import ParameterError
@@ -98,9 +99,8 @@ def relay_running(kind: Any, api: MockApi, log: Path, *, handler: Any = None, de
         logger.addHandler(file)
         logger.setLevel(logging.INFO)
         logger.propagate = False
-        with environment_variables(
-            proxy_and_authority(api, proxy=True) | Exports().values(api.url, api.key, api.ca_file)
-        ):
+        given = proxy_and_authority(api, proxy=True) | Exports().values(api.url, api.key, api.ca_file)
+        with patch.dict(os.environ, given):
             relay = kind(api.url, api.key, RELAY_SESSIONS, deadline=deadline)
         undo.callback(relay.api.close)
         server = _reference.serve(relay, handler=handler or _reference.Handler)
@@ -110,21 +110,6 @@ def relay_running(kind: Any, api: MockApi, log: Path, *, handler: Any = None, de
         undo.callback(thread.join)
         undo.callback(server.shutdown)
         yield f"http://127.0.0.1:{server.server_port}"
-
-
-@contextmanager
-def environment_variables(values: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for the block."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def target(address: str, log: Path, *, tls: bool = False) -> Target:
