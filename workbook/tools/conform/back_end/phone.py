@@ -20,7 +20,7 @@ from urllib.parse import quote
 import httpx
 from jsonpointer import JsonPointer, JsonPointerException
 
-from workbook.api.net import Origin, Resolve, tls_error
+from workbook.api.net import Origin, tls_error
 from workbook.api.protocol import BodyReader, CallProblem
 from workbook.errors import ConfigurationError, ResponseTooLargeError
 from workbook.simulation.http import Request, header_values
@@ -56,8 +56,7 @@ def _context(ca_file: str, _changed: int) -> ssl.SSLContext:
     return context
 
 
-# The HTTP client of the phone's side. It goes to one origin only: the origin's addresses are looked up once and then
-# kept, so a name that changes its address (DNS rebinding) changes nothing. It follows no redirect, uses no proxy of the
+# The HTTP client of the phone's side. It goes to one origin only: it follows no redirect, uses no proxy of the
 # environment, keeps no cookie, and reads an answer up to a limit.
 
 # Codings that the phone unpacks. It asks for gzip alone, and leaves any other coding, or two at once, as it is.
@@ -78,23 +77,14 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
     Args:
         origin: which.
         seconds: time limits of the steps of an exchange.
-        resolve: looks up names; None asks the system.
         ca_file: certificates that are trusted besides the machine's own.
 
     Raises:
         ConfigurationError: that file holds no certificate.
     """
 
-    def __init__(
-        self,
-        origin: Origin,
-        seconds: float | httpx.Timeout,
-        resolve: Resolve | None = None,
-        ca_file: Path | None = None,
-    ) -> None:
+    def __init__(self, origin: Origin, seconds: float | httpx.Timeout, ca_file: Path | None = None) -> None:
         self._origin = origin
-        self._resolve = resolve
-        self._addresses: list[str] = []
         self._client = httpx.AsyncClient(
             verify=trusting_context(ca_file),  # always verified; the context is made once for all clients
             trust_env=False,
@@ -124,36 +114,15 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
             path: below the origin's prefix, with a query where there is one.
             headers: besides those that every request has.
             body: of the request; sent in chunks where the call's manner says so.
-
-        Raises:
-            ConfigurationError: the origin's name has an address that is never contacted.
         """
-        try:
-            self._addresses = self._addresses or await self._origin.addresses(self._resolve)
-        except OSError:  # the name has no address
-            self._addresses = []
         request = self._client.build_request(
             method,
             self._origin.url(path, self._origin.host),
-            headers=[("host", self._origin.authority), *headers],
+            headers=[*headers],
             content=_in_chunks(body or b"") if call.manner is Manner.CHUNKED else body,
-            extensions={"sni_hostname": self._origin.host},
         )
         raw = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw)
         call.request = Request(request.method, request.url.raw_path.decode("ascii"), tuple(raw), body or b"")
-        # The URL names the address and not the host, so httpx looks up nothing; Host and SNI keep the name.
-        call.broke = Broke.REFUSED
-        for address in self._addresses:
-            request.url = httpx.URL(self._origin.url(path, address))
-            await self._send(request, call)
-            if call.broke is not Broke.REFUSED:
-                self._addresses = [address]
-                break
-
-    async def _send(self, request: httpx.Request, call: PhoneCall) -> None:
-        """Send the request to one address."""
-        call.broke = Broke.NO
-        call.why = ""
         try:
             answer = await self._client.send(request, stream=True)
             try:
