@@ -25,7 +25,7 @@ from workbook.tools.conform.back_end.config import Exports
 from workbook.tools.conform.back_end.findings import common_causes, plain_attempt
 from workbook.tools.conform.back_end.model import BY_STATUS, IN_BODY, BackEndOperation, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.schedule import run_cases
-from workbook.tools.conform.back_end.session import proxy_and_authority
+from workbook.tools.conform.back_end.session import read_unasked
 from workbook.tools.conform.notebook import RELAY_SESSIONS, mock_api, relay_running
 from workbook.tools.harness.program import Logs
 from workbook.tools.harness.report import record
@@ -125,7 +125,7 @@ def _running(name, api, log, deadline):
 @contextmanager
 def _program(command, api, log, deadline):
     """The relay as a program, which prints its address first."""
-    values = Exports().values(api.url, api.key, api.ca_file) | proxy_and_authority(api, proxy=True)
+    values = Exports().values(api.url, api.key, api.ca_file) | read_unasked(api)
     values |= {"RELAY_SESSIONS": json.dumps(RELAY_SESSIONS), "PORT": "0"}
     environment = {**os.environ, **values, "RELAY_DEADLINE": str(deadline)}
     with log.open("wb") as errors:
@@ -148,4 +148,4 @@ def _target(name, address, log, bound):
     failures = IN_BODY if name in OTHERS and "node" in name else BY_STATUS
     contract = "own" if failures == IN_BODY or name == FRONTS else "lesson"
     holders = tuple(holders)
-    return Target(address, surfaces, holders, bound, (log,), failures=failures, proxied=True, contract=contract)
+    return Target(address, surfaces, holders, bound, (log,), failures=failures, contract=contract)

@@ -21,7 +21,7 @@ from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.config import Api, BackEndForm, Config, Exports, load_config
 from workbook.tools.conform.back_end.model import PLATFORMS, SURFACE, BackEndCase, Cardholder, Need, Target
-from workbook.tools.conform.back_end.session import proxy_and_authority
+from workbook.tools.conform.back_end.session import read_unasked
 from workbook.tools.harness.model import CaseOptions, choose_cases, known_failures
 from workbook.tools.harness.output import Result
 from workbook.tools.harness.report import RunRecord
@@ -99,7 +99,7 @@ def relay_running(kind: Any, api: MockApi, log: Path, *, handler: Any = None, de
         logger.addHandler(file)
         logger.setLevel(logging.INFO)
         logger.propagate = False
-        given = proxy_and_authority(api, proxy=True) | Exports().values(api.url, api.key, api.ca_file)
+        given = read_unasked(api) | Exports().values(api.url, api.key, api.ca_file)
         with patch.dict(os.environ, given):
             relay = kind(api.url, api.key, RELAY_SESSIONS, deadline=deadline)
         undo.callback(relay.api.close)
@@ -125,7 +125,6 @@ def target(address: str, log: Path, *, tls: bool = False) -> Target:
         3.5,
         (log,),
         api_tls=tls,
-        proxied=True,
         contract="lesson",
     )
 

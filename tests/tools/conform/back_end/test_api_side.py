@@ -3,18 +3,16 @@
 import gzip
 import json
 import re
-import socket
 import ssl
-from contextlib import ExitStack, closing
 
 import httpx
 import pytest
 
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 from workbook.simulation.world import Instrument, World
-from workbook.tools.conform.back_end.api_side import MockApi, ProxyTrap, ScriptedApi
+from workbook.tools.conform.back_end.api_side import MockApi, ScriptedApi
 from workbook.tools.conform.back_end.model import GET, Identity, Order
-from workbook.tools.conform.back_end.session import proxy_and_authority
+from workbook.tools.conform.back_end.session import read_unasked
 from workbook.tools.mockserver.server import running
 
 CARD = "PIAPISIDE00000001"
@@ -51,26 +49,14 @@ def test_a_client_that_verifies_accepts_the_apis_own_certificate_only(over_tls):
     assert asked(over_tls).status_code == 200
 
 
-def test_a_proxy_of_the_environment_leads_to_the_api_and_nowhere_else(over_tls):
-    assert asked(over_tls, proxy=over_tls.proxy.base_url).status_code == 200
-    with MockApi([CARD]) as api:
-        assert (asked(api).status_code, api.proxy.count) == (200, 0)
-        assert (asked(api, proxy=api.proxy.base_url).status_code, api.proxy.count) == (200, 1)
-        with httpx.Client(proxy=api.proxy.base_url, trust_env=False) as client:
-            assert client.get("http://another-host.example/").status_code == 502
-        assert (api.proxy.count, api.proxy.foreign) == (1, 1)
-    assert over_tls.proxy.count == 1
-
-
-def test_the_environment_names_the_authority_and_the_proxy(over_tls):
-    said = proxy_and_authority(over_tls, proxy=True)
+def test_the_environment_names_the_authority_and_keeps_proxies_away(over_tls, monkeypatch):
+    monkeypatch.setenv("no_proxy", "intra.example")
+    said = read_unasked(over_tls)
     authorities = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
-    proxies = ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
     assert {said[name] for name in authorities} == {str(over_tls.ca_file)}
-    assert {said[name] for name in proxies} == {over_tls.proxy.base_url}
-    assert said["no_proxy"] == said["NO_PROXY"] == ""
+    assert said["no_proxy"] == said["NO_PROXY"] == "intra.example,127.0.0.1"
     with MockApi([CARD]) as api:
-        assert proxy_and_authority(api, proxy=False) == {}
+        assert read_unasked(api).keys() == {"no_proxy", "NO_PROXY"}
 
 
 def test_the_listener_knows_the_connections_that_are_open():
@@ -78,15 +64,6 @@ def test_the_listener_knows_the_connections_that_are_open():
         assert api.listener.connections == frozenset()
         assert [client.get(f"{api.url}{PATH}").status_code for _call in range(3)] == [200] * 3
         assert len(api.listener.connections) == 1
-
-
-@pytest.mark.rule("REL-2")
-def test_a_burst_of_connections_to_the_proxy_waits_in_its_queue_and_is_not_turned_away():
-    """One that is turned away comes again a second later, and the back end would be called late for it."""
-    trap = ProxyTrap("127.0.0.1:9")
-    with closing(trap.socket), ExitStack() as burst:
-        for _one in range(64):  # nothing accepts them yet
-            burst.enter_context(socket.create_connection(trap.server_address, timeout=0.5))
 
 
 def test_no_two_answers_have_one_value_although_some_come_before_the_api_has_done_anything():

@@ -15,7 +15,7 @@ import reference
 import relays
 
 from workbook.tools.conform.back_end import model
-from workbook.tools.conform.back_end.case_runner import CaseRunner, never_proxies_loopback
+from workbook.tools.conform.back_end.case_runner import CaseRunner
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.schedule import run_cases, without
 from workbook.tools.conform.notebook import RELAY_SESSIONS
@@ -27,7 +27,7 @@ ROWS = {
     "requests": ("Relay", "post.chunked-body post.expecting post.charset attempt.header-case attempt.no-encoding"),
     "cards": ("Relay", "list.kept-connection post.two-cardholders attempt.id-escaped get.id-cannot-change-path"),
     "failures": ("Relay", "get.api-away answer.labelled post.nothing-left-behind get.fault-redirect post.given-up"),
-    "whole run": ("Relay", "get.path attempt.closed-connections log.no-key-ever answer.no-key-ever proxy.not-used"),
+    "whole run": ("Relay", "get.path attempt.closed-connections log.no-key-ever answer.no-key-ever"),
     "another app": ("NoSessionOnB", "get.no-session post.no-session"),
     "a stall": ("Relay", "get.fault-stall-before-headers post.fault-stall-before-headers get.limit-headers"),
 }
@@ -193,36 +193,6 @@ def test_a_file_that_grew_and_is_not_named_is_told_by_its_name(monkeypatch, tmp_
     else:
         assert {one.verdict, ever.verdict} == {Verdict.NOT_LOOKED_AT}
         assert ever.why.endswith("These files grew meanwhile: own.txt.")
-
-
-class LikeGo(reference.Relay):
-    """Its HTTP library is that of Go, as far as anybody can see."""
-
-    def headers(self, method):
-        return [*super().headers(method), ("user-agent", "Go-http-client/1.1")]
-
-
-@pytest.mark.rule("REL-2")
-@pytest.mark.parametrize(("kind", "wanted"), [(LikeGo, Verdict.NOT_TESTABLE), (reference.Relay, Verdict.PASS)])
-def test_whether_a_proxy_is_used_cannot_be_seen_where_the_library_never_does_on_loopback(monkeypatch, kind, wanted):
-    monkeypatch.setattr(relays, "kinds", lambda: {"mine": kind})
-    (_get, result) = relays.results("mine", ["relay.get.path", "relay.proxy.not-used"])
-    assert (result.verdict, "loopback" in result.why) == (wanted, wanted is Verdict.NOT_TESTABLE)
-
-
-@pytest.mark.parametrize(
-    ("headers", "never"),
-    [
-        ((("User-Agent", "Go-http-client/2.0"),), True),
-        ((("User-Agent", "relay/1.0"), ("Accept-Encoding", "gzip")), True),  # Go under another name
-        ((("User-Agent", "okhttp/4.12.0"), ("Accept-Encoding", "gzip")), False),
-        ((("User-Agent", "Ruby"),), True),
-        ((("User-Agent", "python-httpx/0.28"), ("Accept-Encoding", "gzip, deflate")), False),
-        ((), False),
-    ],
-)
-def test_the_libraries_that_take_no_proxy_to_loopback_are_known_by_their_requests(headers, never):
-    assert never_proxies_loopback(headers) is never
 
 
 @pytest.mark.rule("REL-13")

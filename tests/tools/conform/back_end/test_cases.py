@@ -348,8 +348,6 @@ STRANGERS = [
     ("tls.expired", seen([*NO_TLS, call(began=3.0)], [request(), request(at=3.05)]), PASS),
     ("tls.expired", seen([*NO_TLS, call(began=3.0)], [request(), request(at=1.05), request(at=3.05)]), FAIL),
     ("tls.expired", seen([*NO_TLS, call(GET, None, status=502, began=3.0)], [request()]), FAIL),
-    ("proxy.not-used", seen([], [], run=WholeRun(requests=3)), PASS),
-    ("proxy.not-used", seen([], [], run=WholeRun(requests=3, proxied=2)), FAIL),
 ]
 TAPS = [call(), call(POST, SECOND, sent="a"), call(POST, "third", sent="b")]
 AT_THE_API = [request(), request(POST, SECOND, sent="a"), request(POST, "third", sent="b")]

@@ -121,7 +121,7 @@ def test_the_configuration_is_printed_as_it_was_read_with_the_defaults_and_witho
     assert read["cardholder"][0]["session"]["authorization"] == {"env": "ANN", "prefix": "Bearer "}
     assert (read["timeouts"]["answer"], read["timeouts"]["pace"], read["groups"]["faults"]) == (5.0, 0.0, False)
     assert read["export"] == {"url": "UPSTREAM", "key": "API_KEY", "ca": "API_CA_FILE", "port": "PORT"}
-    assert read["start"].keys() == {"folder", "proxy"}, "a secret may stand in a command"
+    assert read["start"].keys() == {"folder"}, "a secret may stand in a command"
     assert not any(value in text or value in repr(config) for value in ENVIRON.values())
 
 
@@ -166,8 +166,6 @@ cards = ["c0", { id = "c1", instrument = "PI1" }, { id = "c2", session = { autho
 session = { authorization = { env = "OF_ANN", prefix = "Bearer " }, x-card = { env = "CARD" } }
 [api]
 tls = true
-[start]
-proxy = false
 [timeouts]
 pace = 3
 """
@@ -180,7 +178,7 @@ def test_a_card_may_have_another_id_at_the_api_and_a_session_of_its_own(tmp_path
     assert (ann.cards, config.instruments) == (("c0", "c1", "c2"), ("c0", "PI1", "c2"))
     assert ann.session_for("c1") == (("authorization", "Bearer token-of-c1"), ("x-card", "c1"))
     assert ann.session_for("c2") == (("authorization", "token-2"),)
-    assert (config.form.api.tls, target.api_tls, config.form.start.proxy, target.pace) == (True, True, False, 3.0)
+    assert (config.form.api.tls, target.api_tls, target.pace) == (True, True, 3.0)
     secrets = target.session_secrets()
     assert {"Bearer token-of-c1", "token-2"} <= set(secrets)
     assert not {"c0", "c1", "c2"} & set(secrets), "a report without its ids cannot be read"

@@ -6,19 +6,16 @@ import re
 import subprocess
 import sys
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 
-import httpx
 import pytest
 
 from workbook.api.net import Origin
 from workbook.base.forms import BadConfigurationError
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.case_runner import CaseRunner
-from workbook.tools.conform.back_end.config import BackEndForm, BackEndStart, Config, as_toml, load_config
-from workbook.tools.conform.back_end.model import Cardholder, Target
+from workbook.tools.conform.back_end.config import as_toml, load_config
 from workbook.tools.conform.back_end.session import Launcher
 from workbook.tools.harness.program import StartCommand, StartError
 from workbook.tools.harness.summary import RunProgress
@@ -131,19 +128,6 @@ def lives(child):
         return Path(f"/proc/{child}/stat").read_text().split()[2] != "Z"
     except OSError:
         return False
-
-
-def test_a_back_end_that_the_proxy_keeps_from_its_own_servers_is_told(tmp_path):
-    with MockApi(["PI1"]) as api, ExitStack() as stack:
-        target = Target("http://127.0.0.1:9", {}, (Cardholder("ann", ("PI1",)),))
-        config = Config(target, BackEndForm(start=BackEndStart(command="true", folder=str(tmp_path))))
-        launcher = Launcher(config, api, RunProgress(), stack, str, known=False)
-        assert (launcher.target.proxied, launcher.misled) == (True, "")
-        with httpx.Client(proxy=api.proxy.base_url, trust_env=False) as client:
-            client.get("http://sessions.example/")
-        assert "set [start] proxy = false" in launcher.misled
-        without = replace(config, form=BackEndForm(start=config.form.start.model_copy(update={"proxy": False})))
-        assert Launcher(without, api, RunProgress(), stack, str, known=False).misled == ""
 
 
 SIGNS_IN = """

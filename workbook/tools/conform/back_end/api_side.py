@@ -11,17 +11,15 @@ import gzip
 import json
 import re
 import secrets
-import socket
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from math import inf
 from pathlib import Path
-from socketserver import StreamRequestHandler, ThreadingTCPServer
-from threading import Lock, Thread
+from threading import Lock
 from time import monotonic, sleep
 from typing import Self
 
@@ -35,16 +33,7 @@ from workbook.simulation.world import Credential, Instrument, World
 from workbook.tools.conform.back_end.model import Arrived, Identity, Order
 from workbook.tools.mockserver import server as mockserver
 from workbook.tools.mockserver.journal import operation_of
-from workbook.tools.mockserver.server import (
-    BACKLOG,
-    LEAVING,
-    LOOPBACK,
-    Certificate,
-    Server,
-    base_url,
-    listening,
-    new_authority,
-)
+from workbook.tools.mockserver.server import LEAVING, LOOPBACK, Certificate, Server, base_url, listening, new_authority
 
 
 class ScriptedApi:
@@ -153,77 +142,6 @@ def _pack(response: Response, request: Request) -> Response:
         return response
     headers = (*response.headers, ("content-encoding", "gzip"), ("vary", "accept-encoding"))
     return replace(response, headers=headers, body=gzip.compress(response.body, mtime=0))
-
-
-class _Tunnel(StreamRequestHandler):
-    """One connection to the proxy: bytes go to the API and back, whatever they are."""
-
-    server: ProxyTrap
-
-    def handle(self) -> None:
-        """Read the head of the first request, which names the server that the client wants."""
-        head = b""
-        while (line := self.rfile.readline(65_536)).strip():  # bytes
-            head += line
-        method, target, *_ = [*head.split(b" ", 2), b"", b""]
-        place = target if method == b"CONNECT" else target.partition(b"://")[2].partition(b"/")[0]
-        if place.decode("latin-1") != self.server.host:
-            self.server.foreign += 1
-            self.wfile.write(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
-            return
-        self.server.count += 1
-        name, _, port = self.server.host.rpartition(":")
-        with suppress(OSError), socket.create_connection((name, int(port))) as api:
-            if method == b"CONNECT":
-                self.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n")
-            else:
-                api.sendall(head + b"\r\n")
-            Thread(target=_copy, args=(api.recv, self.connection.sendall, self.connection), daemon=True).start()
-            _copy(self.rfile.read1, api.sendall, api)
-
-
-def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], end: socket.socket) -> None:
-    """Carry bytes one way until their sender has no more, and pass that on."""
-    with suppress(OSError):
-        while data := read(65_536):  # bytes
-            write(data)
-        end.shutdown(socket.SHUT_WR)
-
-
-class ProxyTrap(ThreadingTCPServer):
-    """A proxy that no request for the API should use, for as long as the block lasts.
-
-    It passes everything on to the API, so that a back end that uses it fails one case, not all.
-
-    Args:
-        host: the API's host and port. A connection to another origin is refused: none but the API's is contacted.
-
-    Attributes:
-        base_url: for the environment of the back end.
-        count: connections to the API so far.
-        foreign: connections to other origins so far.
-    """
-
-    daemon_threads, allow_reuse_address = True, True
-    request_queue_size = BACKLOG  # the default, 5, makes a burst of connections wait a second and more
-
-    def __init__(self, host: str) -> None:
-        super().__init__(("127.0.0.1", 0), _Tunnel)
-        self.base_url = f"http://127.0.0.1:{self.server_address[1]}"
-        self.host = host
-        self.count = 0
-        self.foreign = 0
-
-    def __enter__(self) -> Self:
-        Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.shutdown()
-        self.socket.close()
-
-    def handle_error(self, _request: object, _client_address: object) -> None:
-        """A connection that broke off does not matter."""
 
 
 def certificates(folder: Path) -> Mapping[Identity, Certificate]:
@@ -354,7 +272,6 @@ class MockApi:
         elsewhere: the API at the other address.
         listener: where the API listens.
         other: where a redirect leads.
-        proxy: a proxy that the back end's environment may name.
         ca_file: the authority that the back end has to trust; None without TLS.
 
     Raises:
@@ -386,10 +303,9 @@ class MockApi:
         self.listener = Listener(self.upstream, port, own)
         self.url = self.listener.base_url
         self.other = Listener(self.elsewhere)
-        self.proxy = ProxyTrap(self.url.partition("//")[2])
 
     def __enter__(self) -> Self:
-        for server in (self.listener, self.other, self.proxy):
+        for server in (self.listener, self.other):
             self._stack.enter_context(server)
         return self
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from workbook.api.net import Origin
 from workbook.errors import WorkbookError
 from workbook.simulation.faults import FAULTS, FaultKind
-from workbook.simulation.http import AFTER_ID, BEFORE_ID, Headers, header_values
+from workbook.simulation.http import AFTER_ID, BEFORE_ID
 from workbook.simulation.seal import Content
 from workbook.tools.conform.back_end import judging, model
 from workbook.tools.conform.back_end.api_side import MockApi
@@ -44,11 +44,6 @@ SILENT = (
     "No line was written while the calls were made. Where your back end writes a log of its own, name the file (logs, "
     "at the top of the configuration)."
 )
-NEVER_PROXIED = (
-    "The HTTP library of these requests never takes a proxy to an address on loopback, where the mock API listens, so "
-    "nothing shows whether it would elsewhere. Look whether your client is built without a proxy of the environment."
-)
-
 # Whether a back end still answers: where it hangs, a run would wait for every one of its calls.
 #
 # Only plain calls count, those that have to succeed. A back end that is slow but alive lets one of them succeed now and
@@ -239,9 +234,6 @@ class CaseRunner:
             names = ", ".join(self.logs.unnamed())
             why = f"{SILENT} These files grew meanwhile: {names}." if names else SILENT
             return replace(result, verdict=Verdict.NOT_LOOKED_AT, why=why) if silent else None
-        requests = self.upstream.arrived() if Need.PROXY in case.needs else ()
-        if any(never_proxies_loopback(arrived.request.headers) for arrived in requests):
-            return replace(result, verdict=Verdict.NOT_TESTABLE, why=NEVER_PROXIED)
         return None
 
     def _explain(self, case: BackEndCase, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
@@ -360,7 +352,6 @@ class CaseRunner:
             values=tuple(self.values)[-4000:],  # a run has fewer; the log is searched for each
             missing_logs=log.missing(),
             unnamed_logs=self.logs.unnamed(),
-            proxied=self._api.proxy.count,
             misdelivered=misdelivered,
         )
         shown = misdelivered[:1] if case.group is BackEndGroup.ISOLATION else ()
@@ -559,14 +550,6 @@ def refuses_content(case: BackEndCase, seen: Seen) -> bool:
 def answers_429_itself(call: model.PhoneCall, seen: Seen) -> bool:
     """Whether the back end refused a call for a limit of its own: what the API answered meanwhile was a success."""
     return call.status == 429 and all(request.given for request in seen.during(call))
-
-
-def never_proxies_loopback(headers: Headers) -> bool:
-    """Whether a request comes from the HTTP library of Go or Ruby: both take no proxy to an address on loopback."""
-    agent = "".join(header_values(headers, "user-agent"))
-    # Go asks for gzip alone, whatever its user agent is called; OkHttp does so too, and reads no environment
-    is_go = header_values(headers, "accept-encoding") == ["gzip"] and not agent.startswith("okhttp")
-    return is_go or agent.startswith(("Go-http-client", "Ruby"))
 
 
 def _forged(value: str) -> str:

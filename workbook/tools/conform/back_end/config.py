@@ -315,12 +315,10 @@ class BackEndStart(forms.Form):
     Attributes:
         command: a shell command that starts it, with the values in its environment; empty for none.
         folder: where the command runs, from the file's own folder.
-        proxy: whether the command's environment names a proxy, to see that the API's requests do not go there.
     """
 
     command: CommandLine = ""
     folder: forms.Text = "."
-    proxy: forms.Flag = True
 
 
 class AppForm(forms.Form):

@@ -59,7 +59,6 @@ class Need(StrEnum):
     LOGS = "log files (logs, at the top of the file)"
     JSON_BODY = "POST with the sdkOutput in a JSON body ([post] sdk_output)"
     API_TLS = "certificate of the API ([api] tls = true)"
-    PROXY = "proxy in the environment of a start command ([start] command, proxy = true)"
     CONTRACT = "contract towards the app ([app] contract)"
     ID_LOWER_CASE = "card whose id has lower-case letters (at the API, and nothing that a path must escape)"
     ID_DIGITS = "card whose id has digits only (at the API)"
@@ -483,7 +482,6 @@ class Target:
         failures: how the back end reports a failure: by `status`, or in the `body` of any answer.
         instruments: the payment instrument's id for each card whose id differs at the API; no other card is in it.
         api_tls: the API has a certificate, which the back end has to verify.
-        proxied: the back end's environment names a proxy, which is not for the API's requests.
         pace: least seconds between two calls, for a back end that limits how often it is called; 0 for no pace.
         contract: towards the app: `lesson` is that of lesson 01, `own` another one; None where nothing is said.
         app_wait: seconds after which the app gives up a call.
@@ -500,7 +498,6 @@ class Target:
     failures: str = BY_STATUS
     instruments: Mapping[str, str] = field(default_factory=dict)
     api_tls: bool = False
-    proxied: bool = False
     pace: float = 0.0
     contract: str | None = None
     app_wait: float = APP_WAIT
@@ -732,7 +729,6 @@ class WholeRun:
         values: opaque data of the run: pairs of a payment instrument and the beginning of a value.
         missing_logs: names of configured log files that were never written.
         unnamed_logs: names of other files beside the command that grew.
-        proxied: how many connections to the API went through the proxy that the back end's environment names.
         misdelivered: opaque values that went to another card.
     """
 
@@ -742,7 +738,6 @@ class WholeRun:
     values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     missing_logs: tuple[str, ...] = ()
     unnamed_logs: tuple[str, ...] = ()
-    proxied: int = 0
     misdelivered: tuple[Misdelivered, ...] = ()
 
 

@@ -33,7 +33,7 @@ Play: TypeAlias = list[BackEndCase]
 T = TypeVar("T", bound=Hashable)
 
 # What a back end may rightly not have.
-OPTIONAL = {Need.PLATFORM_A, Need.PLATFORM_B, Need.JSON_BODY, Need.PROXY, Need.CONTRACT, *model.SHAPES}
+OPTIONAL = {Need.PLATFORM_A, Need.PLATFORM_B, Need.JSON_BODY, Need.CONTRACT, *model.SHAPES}
 # Verdicts with misses.
 MISSED = CONFIRMED | {Verdict.NOTE}
 # Why a case was not run.
@@ -388,7 +388,6 @@ def without(case: BackEndCase, target: Target) -> BackEndResult | None:
         Need.LOGS: bool(target.logs),
         Need.JSON_BODY: all(surface.post.sdk_output != model.RAW for surface in target.surfaces.values()),
         Need.API_TLS: target.api_tls,
-        Need.PROXY: target.proxied,
         Need.CONTRACT: target.contract == "lesson",
         **{shape: shape in map(model.shape_of, map(target.instrument, cards)) for shape in model.SHAPES},
     }

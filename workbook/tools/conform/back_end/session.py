@@ -63,27 +63,17 @@ class Launcher:
         self.target = config.target
         start = config.form.start
         if start.command and not known:
-            values = proxy_and_authority(api, proxy=start.proxy) | self._values
+            values = read_unasked(api) | self._values
             if config.port:
                 values[config.form.export.port] = str(config.port)
             self._command = stack.enter_context(StartCommand(start.command, config.start_folder, values, clean))
             logs = (*self.target.logs, self._command.output)
-            self.target = replace(self.target, logs=logs, folder=config.start_folder, proxied=start.proxy)
+            self.target = replace(self.target, logs=logs, folder=config.start_folder)
 
     @property
     def ended(self) -> str:
         """How the back end's command ended, in words; empty while it runs, or where there is no command."""
         return "" if self._command is None else self._command.ended
-
-    @property
-    def misled(self) -> str:
-        """Says that the environment's proxy kept the back end from other servers; empty where it did not."""
-        if not (self.target.proxied and self._api.proxy.foreign):
-            return ""
-        return (
-            "The back end's calls to other servers came to the proxy that its environment names; that proxy leads to "
-            "the mock API only. If the back end needs those servers, set [start] proxy = false."
-        )
 
     def end(self) -> None:
         """End the back end where a command runs it: what it logs as it ends belongs to the run."""
@@ -163,14 +153,13 @@ class Launcher:
             await asyncio.sleep(min(1.0, max(0.0, until - monotonic())))
 
 
-def proxy_and_authority(api: MockApi, *, proxy: bool) -> dict[str, str]:
-    """Environment variables that HTTP libraries read unasked, besides those of the export."""
-    variables: dict[str, str] = {}
+def read_unasked(api: MockApi) -> dict[str, str]:
+    """Environment variables that HTTP libraries read unasked: no proxy leads to the mock API, and whom they trust."""
+    past = ",".join(filter(None, [os.environ.get("no_proxy"), "127.0.0.1"]))
+    variables = dict.fromkeys(("no_proxy", "NO_PROXY"), past)
     if api.ca_file:
         authorities = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
         variables |= dict.fromkeys(authorities, str(api.ca_file))
-    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") if proxy else ():
-        variables[name] = variables[name.upper()] = "" if name == "no_proxy" else api.proxy.base_url
     return variables
 
 
@@ -321,7 +310,7 @@ class _Run:
     async def _can_be_judged(self) -> bool:
         """Make the plain calls. What fails of them is kept and said; False where no case could be judged then."""
         failures, alive = await plain_attempt(self.runner)
-        sentences = " ".join([*map(str, failures), self.launcher.misled if failures else ""]).strip()
+        sentences = " ".join(map(str, failures))
         misconfigured = any(failure.by_configuration for failure in failures)
         if not alive or misconfigured:
             self._report_trouble(f"{sentences} {self.launcher.ended}")

@@ -199,19 +199,6 @@ def refuses_certificate(seen: Seen) -> Iterator[Miss]:
     yield from all_of(works(GET), judging.recovers)(replace(seen, calls=(first, last)))
 
 
-def not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
-    """HTTP libraries use the proxy of their environment unasked; without TLS it reads the key (REL-2)."""
-    if not seen.run.requests:
-        yield Miss("a request to look at", "none reached the API", WORK, root=Root.FOLLOWS)
-    if seen.run.proxied:
-        todo = (
-            "Keep the HTTP client from taking a proxy from the environment, for example by trust_env=False. If you "
-            "want the proxy, set [start] proxy = false."
-        )
-        observed = f"{seen.run.proxied} connections went through it"
-        yield Miss("no connection through the proxy of the environment", observed, todo)
-
-
 # A back end says most when something fails, so every kind of failure is provoked before the answers are searched.
 
 # Answers that a careless back end passes on as they are, or as an exception's words.
@@ -266,8 +253,6 @@ SECRECY = (
                     "relay.success.no-host", "relay.failure.no-host", "relay.away.no-host"), WHOLE_RUN),
     _secret("upstream.no-session-ever", "No request at the API holds a cardholder's session; one that does is noted.",
             "REL-4", session_stays, WHOLE_RUN, Need.SESSIONS),
-    _secret("proxy.not-used", "No request goes through the proxy that the environment names.", "REL-2",
-            not_through_the_proxy, WHOLE_RUN, Need.PROXY),
 )  # fmt: skip
 
 
