@@ -1,12 +1,14 @@
 """The public face: every name is loaded when it is used, is explained on one page, and its examples run."""
 
 import ast
+import asyncio
 import doctest
 import inspect
 import json
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +37,46 @@ def test_the_page_is_what_the_docstrings_say(generated):
     generated(PAGE, page())
 
 
+def test_the_changes_begin_with_this_version():
+    heads = re.findall(r"(?m)^## (\S+)", (ROOT / "notebooks" / "reference" / "changes.md").read_text("utf-8"))
+    assert heads[0].rstrip(",") == wb.__version__ == version("provisioning-workbook")
+
+
 def test_the_page_of_rules_is_what_the_ledger_says(generated):
     generated(RULES, rules_page.page())
 
 
-def test_every_example_on_the_page_runs():
-    text = "\n".join("" if line.startswith("```") else line for line in page().splitlines())
-    examples = doctest.DocTestParser().get_doctest(text, {}, PAGE.name, str(PAGE), 0)
-    assert len(examples.examples) >= 10
-    result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(examples)
-    assert result.failed == 0
+EXAMPLES = dict(re.findall(r"(?ms)^### `wb\.(\w+)`$.*?^Example:\n```python\n(.*?)^```", page()))
+COMPILED = "conform_app"
+"""Its example compiles Kotlin."""
+
+
+def run_example(name):
+    names = {"wb": wb, "asyncio": asyncio}
+    example = doctest.DocTestParser().get_doctest(EXAMPLES[name], names, name, str(PAGE), 0)
+    assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example).failed == 0
+
+
+def test_each_name_has_an_example_of_at_most_four_lines():
+    assert sorted(EXAMPLES) == wb.__all__
+    lines = {name: len(re.findall(r"(?m)^(?:>>>|\.\.\.) ", code)) for name, code in EXAMPLES.items()}
+    assert {name: count for name, count in lines.items() if not 1 <= count <= 4} == {}
+
+
+@rows("name", [name for name in wb.__all__ if name != COMPILED])
+def test_its_example_runs(name, monkeypatch):
+    for cardholder in ("ANN", "BOB"):
+        monkeypatch.setenv(cardholder, f"a-session-of-{cardholder}-1")
+    run_example(name)
+
+
+@pytest.mark.slow
+def test_the_example_that_compiles_an_app_runs():
+    run_example(COMPILED)
+
+
+def test_the_page_is_short():
+    assert len(page().split()) <= 6900
 
 
 @rows("name", wb.__all__)
@@ -89,7 +121,7 @@ def test_what_is_shown_says_what_can_be_done_next():
         session.platform_a.play(),
         session.platform_a.create().card_provisioning,
         session.platform_b.service(),
-        wb.mock.MockServer(),
+        wb.MockServer(),
         wb.ActivationDataClient("https://api.example", "a-key-8f3a9c1e"),
     ):
         shown = value._repr_mimebundle_()["text/plain"] if hasattr(value, "_repr_mimebundle_") else repr(value)

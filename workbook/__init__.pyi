@@ -32,7 +32,7 @@ from .tools.conform.notebook import conform_app as conform_app
 from .tools.conform.notebook import conform_back_end as conform_back_end
 from .tools.diagnose.panels import diagnose as diagnose
 from .tools.diagnose.panels import inspect as inspect
-from .tools.mockserver import mock as mock
+from .tools.mockserver.mock import MockServer as MockServer
 from .tools.preflight.run import project as project
 
 __version__: str

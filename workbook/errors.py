@@ -1,25 +1,31 @@
 """Every error this package raises on purpose, as one tree.
 
-WorkbookError
-├── ConfigurationError            a setting is missing or wrong; nothing was sent
-│   └── ParameterError            a notebook parameter or command-line value is wrong
-├── OpaqueDataError               sdkInput or sdkOutput is not what it should be; says which layer is wrong
-├── OutOfOrderError               the app made a call at a moment that the document does not allow
-├── DefinitionError               a flow's table contradicts itself
-├── SdkError                      platform B's SDK threw; carries the public name of its case
-├── LeakError                     a report held a secret, so no report was written
-├── NotInstalledError            a program that the work needs is not on this machine
-├── ChecksFailedError             a strict lesson sums up, and some of its checks do not hold; names them
-└── ActivationDataError           a call of the HTTP API failed; carries request, elapsed, attempts
-    ├── NotSentError              the request provably never left: safe to send again
-    ├── MaybeSentError            it may have arrived: a POST is never sent again by itself (REL-1)
-    ├── DeadlineError             the total deadline passed; `sent` says whether it may have arrived
-    ├── ApiStatusError            an answer other than 200; status and body are kept
-    ├── ResponseTooLargeError     the decoded body exceeds the cap
-    └── MalformedResponseError    a 200 that cannot be read as the document says
-        └── SdkInputError         sdkInput is missing, null, empty or not a string (API-9)
+    WorkbookError
+    ├── ConfigurationError            a setting is missing or wrong; nothing was sent
+    │   └── ParameterError            a notebook parameter or command-line value is wrong
+    ├── OpaqueDataError               sdkInput or sdkOutput is not what it should be; says which layer is wrong
+    ├── OutOfOrderError               the app made a call at a moment that the document does not allow
+    ├── DefinitionError               a flow's table contradicts itself
+    ├── SdkError                      platform B's SDK threw; carries the public name of its case
+    ├── LeakError                     a report held a secret, so no report was written
+    ├── NotInstalledError            a program that the work needs is not on this machine
+    ├── ChecksFailedError             a strict lesson sums up, and some of its checks do not hold; names them
+    └── ActivationDataError           a call of the HTTP API failed; carries request, elapsed, attempts
+        ├── NotSentError              the request provably never left: safe to send again
+        ├── MaybeSentError            it may have arrived: a POST is never sent again by itself (REL-1)
+        ├── DeadlineError             the total deadline passed; `sent` says whether it may have arrived
+        ├── ApiStatusError            an answer other than 200; status and body are kept
+        ├── ResponseTooLargeError     the decoded body exceeds the cap
+        └── MalformedResponseError    a 200 that cannot be read as the document says
+            └── SdkInputError         sdkInput is missing, null, empty or not a string (API-9)
 
 Each message says what happened, what is allowed, and what to do next. None ever holds the API key.
+
+Example:
+    >>> with wb.MockServer() as server, wb.ActivationDataClient(server.url, server.key) as api:
+    ...     try: api.get("PIUNKNOWN")
+    ...     except wb.errors.ApiStatusError as error: print(error.status)
+    422
 """
 
 from dataclasses import dataclass

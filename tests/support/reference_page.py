@@ -10,34 +10,31 @@ from workbook.lessons.platforms import InApp
 
 HEAD = """# The Python names
 
-Every name of `import workbook as wb`, made from the docstrings (`WORKBOOK_GOLDEN=write` writes this page anew).
-A lesson needs nothing else. Names are loaded when they are first used, so the import costs nothing.
+Every name of `import workbook as wb`, with an example after that import (and `import asyncio`). This page is made from
+the docstrings (`WORKBOOK_GOLDEN=write` writes it anew). A lesson needs nothing else.
 """
 
 GROUPS = {
-    "Begin": ["session", "Run", "examine"],
-    "Look": ["show", "table", "rule", "choose"],
-    "State a fact": ["check", "exercise", "errors", "messages"],
-    "Platform A's SDK by hand": ["CardProvisioning", "CardAddress"],
-    "Platform B's SDK by hand": ["ProvisioningService", "WatchAvailability"],
-    "The wallet extension": [
-        "ReferenceHandler",
-        "AuthorizationProvider",
-        "ExtensionProvisioningService",
-    ],
     "The HTTP API": [
         "ActivationDataClient",
+        "MockServer",
+        "errors",
         "AsyncActivationDataClient",
         "SdkInput",
         "SdkOutput",
-        "RetryPolicy",
         "Timeouts",
-        "mock",
+        "RetryPolicy",
     ],
-    "Your own back end": ["conform", "conform_back_end", "conform_app", "Relay"],
-    "Before the build, and after a failure": ["project", "diagnose", "inspect"],
+    "A whole run": ["session", "Run"],
+    "Look": ["show", "table", "rule", "choose", "messages"],
+    "Your own back end, app and project": ["conform_back_end", "conform_app", "conform", "Relay", "project"],
+    "After a failure": ["diagnose", "inspect"],
+    "Platform A's SDK by hand": ["CardProvisioning", "CardAddress"],
+    "Platform B's SDK by hand": ["ProvisioningService", "WatchAvailability"],
+    "The wallet extension": ["ReferenceHandler", "AuthorizationProvider", "ExtensionProvisioningService"],
+    "State a fact": ["check", "exercise"],
     "Time": ["read_durations", "judge"],
-    "Files": ["sample"],
+    "Files and this machine": ["sample", "examine"],
 }
 NESTED = {"session": ("session", "session.platform_a", "session.platform_b", "session.wallet")}
 """Objects whose own verbs belong to the page, with the name that they hang on."""
@@ -59,11 +56,6 @@ def page():
 def described(name, value):
     """One name: its signature, its docstring, and the public methods of a class."""
     yield f"\n### `{name}`\n"
-    if inspect.ismodule(value):
-        yield first_paragraph(value)
-        for member in getattr(value, "__all__", ()):
-            yield from described(f"{name}.{member}", getattr(value, member))
-        return
     if signature := spelled(name, value):
         yield f"```python\n{signature}\n```\n"
     yield markdown(inspect.getdoc(value) or "")
@@ -113,10 +105,6 @@ def plain(default):
     if default is None or isinstance(default, str | int | float | bool):
         return repr(default)
     return default.__name__ if inspect.isclass(default) else "..."
-
-
-def first_paragraph(value):
-    return (inspect.getdoc(value) or "").split("\n\n")[0]
 
 
 def markdown(doc):

@@ -233,6 +233,11 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport], AbstractContextManag
 
     Raises:
         ConfigurationError: a setting is missing or not allowed.
+
+    Example:
+        >>> with wb.MockServer() as server, wb.ActivationDataClient(server.url, server.key) as api:
+        ...     api.get("PISIMULATED00000000000001").sdk_input
+        SdkInput(SIMULATED activation #1 for PISIMULATED00000000000001, 340 characters)
     """
 
     _needs = "handle_request"
@@ -242,6 +247,9 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport], AbstractContextManag
 
         Args:
             payment_instrument_id: as the API gave it (API-3).
+
+        Returns:
+            `ActivationData`; its `sdk_input` goes to the SDK.
 
         Raises:
             ConfigurationError: the id cannot be used, or the client is closed.
@@ -319,6 +327,13 @@ class AsyncActivationDataClient(
     """The client for asyncio and trio; one event loop per client.
 
     Arguments and errors are those of `ActivationDataClient`; the transport is an async one.
+
+    Example:
+        >>> async def read(server):
+        ...     async with wb.AsyncActivationDataClient(server.url, server.key) as api:
+        ...         return await api.get("PISIMULATED00000000000001")
+        >>> with wb.MockServer() as server: asyncio.run(read(server)).sdk_input
+        SdkInput(SIMULATED activation #1 for PISIMULATED00000000000001, 340 characters)
     """
 
     _needs = "handle_async_request"

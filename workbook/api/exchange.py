@@ -56,6 +56,9 @@ class RetryPolicy:
 
     Raises:
         ConfigurationError: a value is out of range.
+
+    Example:
+        >>> wb.ActivationDataClient("https://api.example", "key", retries=wb.RetryPolicy(attempts=1)).close()
     """
 
     attempts: int = 3
@@ -193,6 +196,9 @@ class Timeouts:
 
     Raises:
         ConfigurationError: a value is out of range.
+
+    Example:
+        >>> wb.ActivationDataClient("https://api.example", "key", timeouts=wb.Timeouts(get=1.0)).close()
     """
 
     connect: float = 5.0

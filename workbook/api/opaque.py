@@ -140,13 +140,23 @@ class Opaque:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class SdkInput(Opaque):
-    """What the API answers and the SDK is given; the POST's is also called OPC data."""
+    """What the API answers and the SDK is given; the POST's is also called OPC data.
+
+    Example:
+        >>> wb.SdkInput("eyJhIjogMX0=").data
+        b'{"a": 1}'
+    """
 
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class SdkOutput(Opaque):
-    """What the SDK makes and the back end posts (API-2, API-6)."""
+    """What the SDK makes and the back end posts (API-2, API-6).
+
+    Example:
+        >>> wb.SdkOutput.from_bytes(b'{"a": 1}').text
+        'eyJhIjogMX0='
+    """
 
 
 def _json_name(value: object) -> str:

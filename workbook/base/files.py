@@ -36,6 +36,10 @@ def sample(name: str) -> Path:
 
     Raises:
         ParameterError: there is no such file.
+
+    Example:
+        >>> wb.sample("native/kotlin/BackEnd.kt").name
+        'BackEnd.kt'
     """
     path = FIXTURES / str(name)
     is_there = path.is_file() or (path.is_dir() and path.parent == FIXTURES / "projects")

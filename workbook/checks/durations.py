@@ -37,6 +37,10 @@ def read_durations(path: str | PathLike[str]) -> pd.DataFrame:
     Raises:
         ConfigurationError: the file cannot be read.
         ParameterError: a row or a cell is not allowed; the error says which, and what is.
+
+    Example:
+        >>> len(wb.read_durations(wb.sample("measurements/good_build.csv")))
+        160
     """
     of_type("path", path, str | PathLike, "the path of a CSV file")
     file = Path(path)
@@ -56,6 +60,11 @@ def judge(frame: pd.DataFrame) -> list["Judgement"]:
 
     Raises:
         ParameterError: the frame lacks a column, or holds a duration or a call that cannot be judged.
+
+    Example:
+        >>> judgements = wb.judge(wb.read_durations(wb.sample("measurements/good_build.csv")))
+        >>> print(judgements[0].text.partition(",")[0])
+        PASS  pass_entries
     """
     of_type("frame", frame, pd.DataFrame, "a frame of wb.read_durations(path)")
     _check_columns("the frame", [str(name) for name in frame.columns])

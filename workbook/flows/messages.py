@@ -7,6 +7,11 @@ A message goes from one actor to another, and is one of two kinds:
 
 An SDK's outcome is the event that the tables branch on, and has the document's own name in Python's spelling. Opaque
 data keeps its own type in a message, and that type's repr is redacted (REL-3).
+
+Example:
+    >>> sdk = wb.session().platform_a.create().card_provisioning
+    >>> isinstance(sdk.can_provision(), wb.messages.CanBeProvisioned)
+    True
 """
 
 from collections.abc import Callable, Mapping

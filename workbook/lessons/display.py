@@ -33,7 +33,6 @@ def show(thing: Any, part: str = "") -> Any:
         ParameterError: there is no such part, or `show` does not know the thing.
 
     Example:
-        >>> import workbook as wb
         >>> run = wb.session().platform_a.play()
         >>> print(wb.show(run, "findings").text())
         ✓ Nothing to report: no check found anything in this run.
@@ -94,7 +93,6 @@ def table(name: str, *args: Any, **choices: Any) -> View:
         ParameterError: there is no such table, or it takes no such choice.
 
     Example:
-        >>> import workbook as wb
         >>> print(wb.table("time limits").text().splitlines()[0])
         How long the wallet waits
     """
@@ -117,7 +115,6 @@ def rule(*rule_ids: str) -> View:
         ParameterError: no id is given, or there is no such rule; the message names the nearest.
 
     Example:
-        >>> import workbook as wb
         >>> "A-BTN-1" in wb.rule("A-BTN-1").text()
         True
     """

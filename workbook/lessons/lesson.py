@@ -153,6 +153,10 @@ def check(
             or there is no such rule or source.
         ChecksFailedError: a fact does not hold, in a lesson whose parameter `strict` is True or where the environment
             has WORKBOOK_STRICT=1; only `check()` without arguments raises it.
+
+    Example:
+        >>> wb.check("the card is in the wallet", wb.session().platform_a.play().added)
+        ✓ the card is in the wallet
     """
     if name is None and passed is None:
         return LEDGER.sum_up()

@@ -39,6 +39,11 @@ class Run:
         button: the add button at the end: `absent`, `shown`, `disabled` or `hidden`; empty in the wallet app.
         label: the app's other words at the end, such as `Added to Wallet`; often empty.
         offered: the identifiers of the pass entries that the wallet app offers; None in the issuer's app.
+
+    Example:
+        >>> run = wb.session().platform_a.play("wallet times out")
+        >>> run.added, run.state, run.button
+        (False, 'failed', 'shown')
     """
 
     trace: Trace
@@ -100,7 +105,6 @@ class Run:
             other: the second run, of any platform.
 
         Example:
-            >>> import workbook as wb
             >>> flow = wb.session().platform_a
             >>> print(flow.play().compare(flow.play()).text().splitlines()[-1])
             = 24 steps as in the first run

@@ -471,7 +471,6 @@ def session(settings: dict[str, Any] | None = None, /, **parameters: Any) -> Ses
         ConfigurationError: `source="api"` without an address or a key in the environment.
 
     Example:
-        >>> import workbook as wb
         >>> wb.session().platform_a.play().state
         'in the wallet'
     """

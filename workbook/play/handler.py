@@ -199,6 +199,11 @@ class ExtensionProvisioningService:
     Raises:
         SdkError: `emptySDKInputs`, `invalidSDKInput` or `walletNotSupported` (sdk-b).
         ParameterError: both were given, or `sdk_inputs` is no list.
+
+    Example:
+        >>> service = wb.ExtensionProvisioningService(wb.session().activation_data().data)
+        >>> service.extension_status(requires_authentication=True).pass_entries_available
+        True
     """
 
     def __init__(self, sdk_input: bytes | None = None, *, sdk_inputs: Iterable[bytes] | None = None) -> None:
@@ -551,6 +556,12 @@ class ReferenceHandler(ExtensionHandler):
 
     Attributes:
         Bare: its base, for a class of your own that is to show what it leaves out.
+
+    Example:
+        >>> class Silent(wb.ReferenceHandler):
+        ...     def provision(self, payment_instrument_id, sdk_output): return None
+        >>> wb.session().wallet.play(Silent).added
+        False
     """
 
     Bare = ExtensionHandler
@@ -630,6 +641,12 @@ class AuthorizationProvider:
     Attributes:
         completion_handler: set by the wallet before the view appears; takes True or False.
             Call it once (wallet).
+
+    Example:
+        >>> provider = wb.AuthorizationProvider()
+        >>> provider.completion_handler = print
+        >>> provider.view_did_appear()
+        True
     """
 
     completion_handler: Callable[[bool], Any]

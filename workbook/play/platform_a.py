@@ -51,6 +51,10 @@ class CardAddress:
 
     With no arguments it is empty (A-PROV-5), and the wallet asks the cardholder. Its repr names which
     fields are filled and never their values.
+
+    Example:
+        >>> wb.CardAddress(locality="Springfield")
+        CardAddress(locality)
     """
 
     address_line_1: str = ""
@@ -196,6 +200,11 @@ class CardProvisioning(ByHand):
 
     Raises:
         ParameterError: it was called directly.
+
+    Example:
+        >>> made = wb.CardProvisioning.create(wb.session().activation_data().text, lambda: "the activity")
+        >>> made.card_provisioning.can_provision()
+        CanBeProvisioned()
     """
 
     calls: ClassVar = {

@@ -319,6 +319,11 @@ class ProvisioningService(ByHand):
     Raises:
         SdkError: `invalidSDKInput` or `walletNotSupported` (sdk-b); that the initialiser itself throws is inferred.
         ParameterError: there is no such variant, or `phone` has another type.
+
+    Example:
+        >>> service = wb.ProvisioningService(wb.session().activation_data().data)
+        >>> service.can_add_card_details(is_watch_activated=False)
+        AddCardDetails(can_add_card=True)
     """
 
     calls: ClassVar = {
@@ -391,6 +396,10 @@ class WatchAvailability:
 
     Raises:
         ParameterError: `phone` has another type, or the variant is the earlier one or unknown.
+
+    Example:
+        >>> wb.WatchAvailability(wb.session().platform_b.play("with a watch").phone).activate()
+        True
     """
 
     def __init__(self, phone: PhoneB, *, variant: VariantB | str = B_LATER) -> None:

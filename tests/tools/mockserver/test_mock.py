@@ -1,6 +1,5 @@
 """Everything that one server answers with, put together: worlds by key, journals, control, and what is kept."""
 
-import doctest
 import json
 import shutil
 import signal
@@ -15,12 +14,12 @@ from pathlib import Path
 import pytest
 import requests
 
+from workbook.api.client import ActivationDataClient
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 from workbook.simulation.scenario import scenarios
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.commands import cli
-from workbook.tools.mockserver import mock as stand_module
 from workbook.tools.mockserver.mock import MockServer, fresh_output
 from workbook.tools.mockserver.serve import ENDPOINTS, PREFIX, Control, announcement
 from workbook.tools.mockserver.server import listening
@@ -86,9 +85,17 @@ def test_over_http_a_scenario_is_one_of_the_package_and_no_file(tmp_path, monkey
     assert stand.world.name == "mine"
 
 
-def test_the_example_in_the_docstring_is_true():
-    results = doctest.testmod(stand_module)
-    assert (results.failed, results.attempted > 8) == (0, True)
+def test_in_a_block_it_serves_at_its_address_to_whoever_has_its_key():
+    with MockServer("no-role", seed=5) as stand, ActivationDataClient(stand.url, stand.key) as api:
+        stand.faults({"fault": "503 that says 500", "operation": "GET", "nth": 1}, world="w1")
+        assert api.get(ID).sdk_input.is_simulated
+        assert api.post(ID, stand.sdk_output()).sdk_input.is_simulated
+        url = stand.url
+    told = [(entry.operation, entry.status) for entry in stand.journal("w1").entries()]
+    assert told == [("GET", 503), ("GET", 200), ("POST", 200)]
+    assert stand.url == ""
+    with pytest.raises(requests.ConnectionError):
+        requests.get(url, timeout=5)
 
 
 @pytest.mark.parametrize("world", ["w1", "w2"])

@@ -199,7 +199,6 @@ def exercise(exercise_id: str = "", *answer: object, **answers: object) -> View:
         ParameterError: there is no such exercise; names the nearest.
 
     Example:
-        >>> import workbook as wb
         >>> wb.exercise("05.2", wb.ReferenceHandler).verdict.reason.text
         'your class leaves status() to the reference handler; write it yourself.'
     """

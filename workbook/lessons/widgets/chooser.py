@@ -205,6 +205,10 @@ def choose(call: Callable[..., object], /, **choices: Options) -> Chooser:
     Raises:
         ParameterError: `call` is no function or takes no such keyword, there is nothing to choose from, or a choice
             is named like a secret.
+
+    Example:
+        >>> wb.choose(wb.session().platform_a.play, phone=["ready", "wallet times out"])
+        Chooser(session.platform_a.play, phone=[ready, wallet times out])
     """
     return Chooser(call, **choices)
 

@@ -197,5 +197,9 @@ def examine() -> Examination:
 
     Returns:
         The results, one by one as they are ready: each has `name`, `ok` and `text`.
+
+    Example:
+        >>> next(iter(wb.examine())).name
+        'python'
     """
     return Examination()

@@ -155,7 +155,6 @@ def conform(kind: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, st
         ParameterError: `kind` is no class of a relay, or a pattern matches no case.
 
     Example:
-        >>> import workbook as wb
         >>> wb.conform(wb.Relay, "relay.get.path").exit_code
         0
     """
@@ -176,6 +175,10 @@ def conform_back_end(path: str | Path, *only: str, known: Mapping[str, str] | No
     Raises:
         ParameterError: a pattern matches no case.
         ConfigurationError: the file has mistakes; each is named.
+
+    Example:
+        >>> wb.conform_back_end(wb.sample("back_ends/back-end.toml"), "relay.get.path").failed
+        ()
     """
     options = CaseOptions(cases=choose_cases(CASES, only), baseline=known_failures(known), only=only)
     return Result(session.conform(load_config(Path(path)), options, progress=cell_progress()))
@@ -196,6 +199,10 @@ def conform_app(path: str | Path, *only: str, seed: int = 7, known: Mapping[str,
     Raises:
         ParameterError: a pattern matches no case.
         ConfigurationError: the file has mistakes; each is named.
+
+    Example:
+        >>> wb.conform_app(wb.sample("apps/reference.toml"), "app.screen.shown-when-possible").failed
+        ()
     """
     from workbook.tools.conform.app.run import judge_app  # its cases are loaded only for an app
 

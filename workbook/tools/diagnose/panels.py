@@ -144,7 +144,6 @@ def diagnose(symptom: str | Path | Run = "") -> DiagnosisPanel:
         ConfigurationError: the file cannot be read.
 
     Example:
-        >>> import workbook as wb
         >>> wb.diagnose("provision failed, status 15009").rows
         (15,)
     """
@@ -203,7 +202,6 @@ def inspect(value: str | bytes = "", *, show: bool = False, seed: int = 7) -> In
         The panel: it shows itself, and has `found`.
 
     Example:
-        >>> import workbook as wb
         >>> wb.inspect(wb.session().activation_data()).found.is_good
         True
     """

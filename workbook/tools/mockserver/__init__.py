@@ -1,3 +1,1 @@
 """`workbook serve`: the simulated API on a socket, with its journal, control API and live page."""
-
-from workbook.tools.mockserver import mock as mock

@@ -1,4 +1,4 @@
-"""`wb.mock`: the simulated API as a server inside a test, and what it was asked.
+"""`wb.MockServer`: the simulated API as a server inside a test, and what it was asked.
 
 A `MockServer` has worlds by API key and their journals. What the control API does over HTTP, it does in Python by the
 same names: journal, reset, faults, scenario. A journal's `entries()` are plain values to count and compare.
@@ -7,11 +7,11 @@ same names: journal, reset, faults, scenario. A journal's `entries()` are plain 
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, Self
 
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ParameterError
@@ -22,10 +22,8 @@ from workbook.simulation.scenario import Scenario, load, plan
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service, all_keys_in
 from workbook.simulation.world import INSTRUMENT_IDS, World
-from workbook.tools.mockserver.journal import Entry, Journal
+from workbook.tools.mockserver.journal import Journal
 from workbook.tools.mockserver.server import LOOPBACK_HOSTS, host_name, is_own_host
-
-__all__ = ["Entry", "Journal", "MockServer", "fresh_output"]
 
 # The `[[fault]]` tables of a scenario.
 Faults = tuple[dict[str, Any], ...]
@@ -66,7 +64,12 @@ class OpenWorld:
             self.faults = faults
             self.journal.reset()
 
-    def _checked_key(self) -> str:
+    def checked_key(self) -> str:
+        """The key that opens it.
+
+        Raises:
+            ConfigurationError: none does.
+        """
         if self.key is None:
             raise ConfigurationError("No key opens this world: it answers requests without a valid key. Name another.")
         return self.key
@@ -77,7 +80,7 @@ class OpenWorld:
         Raises:
             ConfigurationError: no key opens it, or a fault is invalid; nothing changed.
         """
-        self._begin(scenario.world(api_key=self._checked_key(), seed=seed), scenario.faults)
+        self._begin(scenario.world(api_key=self.checked_key(), seed=seed), scenario.faults)
 
     def reset(self) -> None:
         """Make the world what it was when it was opened: nothing issued, nothing exchanged, every fault still to come.
@@ -92,7 +95,7 @@ class OpenWorld:
         Raises:
             ConfigurationError: no key opens it, or a table is invalid; nothing changed.
         """
-        self._checked_key()
+        self.checked_key()
         with self._lock:
             self.service.plan = plan(faults, self.world.seed, where=self.world.name)
 
@@ -113,30 +116,13 @@ class OpenWorld:
         return replace(response, wire=wire)  # a server with a real socket carries it out
 
 
-class MockServer:
-    """A simulated API: each key opens a world of its own, and none sees another. So one server serves a whole class.
+class MockServer(AbstractContextManager["MockServer"]):
+    """The simulated API on a free loopback port for as long as a `with` block lasts, with what it was asked.
 
-    A test may use this object while a server serves it:
-
-    >>> import httpx
-    >>> import workbook as wb
-    >>> server = wb.mock.MockServer()
-    >>> server.faults({"fault": "503 that says 500", "operation": "GET", "nth": 2})
-    >>> target = "/bcl/v2/paymentInstruments/PISIMULATED00000000000001/networkTokenActivationData"
-    >>> key = {"x-api-key": server.keys["back end"]}
-    >>> with server.running() as url, httpx.Client(base_url=url, headers=key) as client:
-    ...     [client.get(target).status_code for _ in range(3)]
-    [200, 503, 200]
-    >>> [(entry.operation, entry.status, entry.fault) for entry in server.journal().entries()]
-    [('GET', 200, ''), ('GET', 503, '503 that says 500'), ('GET', 200, '')]
-    >>> server.scenario("class-room")
-    >>> (server.world.name, len(server.journal()))
-    ('class-room', 0)
-
-    Worlds have short public names, "w1", "w2" and so on in the order in which they were opened, so that a person names
-    one without its key. A request without a key, or with one that opens nothing, is answered as a service without any
-    credential answers it, and journaled under the name "nobody". Where a call leaves `world` out, it means the only one
-    that has a key; where no world has the name, it raises a `ParameterError`.
+    Each key opens a world of its own, and none sees another, so one server serves a whole class. Worlds are named "w1",
+    "w2" and so on in the order in which they were opened. A request whose key opens none is answered as a service
+    without any credential answers it, and journaled under the name "nobody". Where a call leaves `world` out, it means
+    the only one that has a key; where no world has the name, it raises a `ParameterError`.
 
     Args:
         scenario: a scenario's name or file: each of its credentials gets a key. None opens no world yet; see `add`.
@@ -145,10 +131,17 @@ class MockServer:
         names: host names that mean this server, besides loopback.
 
     Attributes:
+        url: the base URL inside the block, else empty.
         keys: credential's name to key.
 
     Raises:
         ConfigurationError: the scenario is invalid, or the journal's file cannot be written.
+
+    Example:
+        >>> with wb.MockServer() as server, wb.ActivationDataClient(server.url, server.key) as api:
+        ...     answer = api.post("PISIMULATED00000000000001", server.sdk_output())
+        >>> [(entry.operation, entry.status) for entry in server.journal().entries()]
+        [('POST', 200)]
     """
 
     def __init__(
@@ -164,6 +157,8 @@ class MockServer:
         self._names = tuple(names)
         self._opened: dict[str, OpenWorld] = {}
         self._lock = RLock()
+        self._serving = ExitStack()
+        self.url = ""
         refusals = Journal(file=journal)
         self._nobody = {
             profile: OpenWorld(NOBODY, None, refusals, World(instruments={}, credentials={}, profile=profile))
@@ -176,14 +171,31 @@ class MockServer:
                 self.keys[name] = self.add(chosen, credential=name)
 
     def __repr__(self) -> str:
-        following = "with server.running() as url; .keys, .faults(), .journal()"
+        following = "with server: .url, .key, .sdk_output(), .faults(), .journal()"
         return f"MockServer({len(self._opened)} worlds)\nNext: {following}."
 
-    def running(self) -> AbstractContextManager[str]:
-        """Serve on a free loopback port, on a thread, for as long as the block lasts; gives the base URL."""
+    def __enter__(self) -> Self:
         from workbook.tools.mockserver.server import running  # sockets and TLS, needed only here
 
-        return running(self)
+        self.url = self._serving.enter_context(running(self))
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._serving.close()
+        self.url = ""
+
+    @property
+    def key(self) -> str:
+        """The first key, for a client."""
+        return self.named("w1").checked_key()
+
+    def sdk_output(self, payment_instrument_id: str = INSTRUMENT_IDS[0]) -> str:
+        """A fresh sdkOutput of the first key's world, good for one POST; see `fresh_output`.
+
+        Raises:
+            ParameterError: no instrument has this id, or the API would not answer for it.
+        """
+        return fresh_output(payment_instrument_id, seed=self.world.seed, world=self.world)
 
     # ------------------------------------------------------------ requests
 

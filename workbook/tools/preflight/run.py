@@ -410,7 +410,6 @@ def project(
         ConfigurationError: a file that is named cannot be read.
 
     Example:
-        >>> import workbook as wb
         >>> wb.project(wb.sample("projects/platform_b")).failed
         ()
     """
