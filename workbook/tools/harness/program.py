@@ -27,7 +27,7 @@ from workbook.base.terminal import end_with_parent, ending_signals
 from workbook.errors import WorkbookError
 
 if TYPE_CHECKING:  # it loads TLS, which a browser lacks
-    from workbook.api.net import Origin
+    from workbook.tools.harness.origin import Origin
 
 # The name of the log that holds what a start command prints.
 PRINTED = "command-output.log"

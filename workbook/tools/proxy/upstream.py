@@ -17,12 +17,13 @@ from typing import Any, Self
 
 import httpcore
 
-from workbook.api.net import Address, GuardedBackend, Origin, Resolve, inner, tls_error, wrong_origin
+from workbook.api.net import GuardedBackend, Resolve
 from workbook.api.protocol import check_base_url
 from workbook.base.files import read_regular
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.contract import Problem
 from workbook.simulation.http import JSON_HEADERS, Request, Response, header_values
+from workbook.tools.harness.origin import Address, Origin, inner, tls_error, wrong_origin
 
 Headers = Iterable[tuple[str, str]]
 

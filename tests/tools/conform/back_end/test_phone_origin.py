@@ -12,10 +12,10 @@ import pytest
 import trustme
 from rows import rows
 
-from workbook.api.net import Origin, wrong_origin
 from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end.model import Broke, PhoneCall
 from workbook.tools.conform.back_end.phone import LARGEST_READ, OriginClient
+from workbook.tools.harness.origin import Origin, wrong_origin
 from workbook.tools.harness.program import listens
 
 

@@ -11,12 +11,12 @@ from time import monotonic, sleep
 
 import pytest
 
-from workbook.api.net import Origin
 from workbook.base.forms import BadConfigurationError
 from workbook.tools.conform.back_end.api_side import MockApi
 from workbook.tools.conform.back_end.case_runner import CaseRunner
 from workbook.tools.conform.back_end.config import as_toml, load_config
 from workbook.tools.conform.back_end.session import Launcher
+from workbook.tools.harness.origin import Origin
 from workbook.tools.harness.program import StartCommand, StartError
 from workbook.tools.harness.summary import RunProgress
 

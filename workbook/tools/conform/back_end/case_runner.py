@@ -14,7 +14,6 @@ from time import monotonic
 from typing import assert_never
 from urllib.parse import quote
 
-from workbook.api.net import Origin
 from workbook.errors import WorkbookError
 from workbook.simulation.faults import FAULTS, FaultKind
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
@@ -34,6 +33,7 @@ from workbook.tools.conform.back_end.model import (
 )
 from workbook.tools.conform.back_end.phone import Phone
 from workbook.tools.harness.model import Miss, Root, Verdict, gravest
+from workbook.tools.harness.origin import Origin
 from workbook.tools.harness.program import PRINTED, Logs, LogSpan, listens
 
 # Verdicts that must come again when a case is alone.

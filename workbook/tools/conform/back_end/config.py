@@ -18,7 +18,6 @@ import tomli_w
 from jsonpointer import JsonPointer, JsonPointerException
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
-from workbook.api.net import wrong_origin
 from workbook.api.protocol import encode_id
 from workbook.base import forms
 from workbook.base.values import HIGHEST_PORT, did_you_mean, quoted
@@ -27,6 +26,7 @@ from workbook.tools.conform.back_end import model
 from workbook.tools.conform.back_end.model import BOUND, RAW, BackEndGroup, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
 from workbook.tools.harness.model import Known
+from workbook.tools.harness.origin import wrong_origin
 from workbook.tools.harness.report import is_weak
 
 CONFIG_EXAMPLE = "`workbook conform init` prints an example."

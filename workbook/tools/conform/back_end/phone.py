@@ -20,12 +20,12 @@ from urllib.parse import quote
 import httpx
 from jsonpointer import JsonPointer, JsonPointerException
 
-from workbook.api.net import Origin, tls_error
 from workbook.api.protocol import BodyReader, CallProblem
 from workbook.errors import ConfigurationError, ResponseTooLargeError
 from workbook.simulation.http import Request, header_values
 from workbook.tools.conform.back_end import model
 from workbook.tools.conform.back_end.model import GET, RAW, BackEndOperation, Broke, Manner, PhoneCall, Target
+from workbook.tools.harness.origin import Origin, tls_error
 
 # TLS: which certificates are trusted. A certificate is always verified.
 

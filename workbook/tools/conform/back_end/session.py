@@ -13,7 +13,6 @@ from functools import lru_cache, partial
 from math import ceil, inf
 from time import monotonic
 
-from workbook.api.net import Origin
 from workbook.base.secrecy import KEY_VARIABLE, Secrets
 from workbook.simulation.http import Headers
 from workbook.tools.conform.back_end.api_side import MockApi
@@ -24,6 +23,7 @@ from workbook.tools.conform.back_end.findings import PlainFailure, common_causes
 from workbook.tools.conform.back_end.model import BAD_TLS, BackEndCase, BackEndResult, FromCommand, FromEnvironment
 from workbook.tools.conform.back_end.schedule import is_paced, measured, run_cases, seconds_of, without
 from workbook.tools.harness.model import CaseOptions, RunFinding, Verdict
+from workbook.tools.harness.origin import Origin
 from workbook.tools.harness.program import StartCommand, StartError, Stopping, listens, printed
 from workbook.tools.harness.report import About, RunRecord, conclude, is_weak, session_secrets
 from workbook.tools.harness.summary import RunProgress

@@ -4,7 +4,7 @@ from ipaddress import ip_address
 
 from rows import rows
 
-from workbook.api.net import inner
+from workbook.tools.harness.origin import inner
 
 
 @rows(
