@@ -16,7 +16,8 @@ from workbook.checks.diagnosis import LARGEST_LOG, PLATFORMS, STEPS, catalogue, 
 from workbook.checks.platform_b import CASE_ADVICE
 from workbook.errors import ParameterError
 from workbook.flows import messages
-from workbook.simulation.phones import CAN_PROVISION_FAILURES, PROVISION_FAILURES
+from workbook.simulation.phones import CAN_PROVISION_FAILURES
+from workbook.simulation.wallet import PROVISION_FAILURES
 from workbook.tools.commands import diagnosis as command
 from workbook.tools.commands.cli import main
 from workbook.tools.harness.model import Miss

@@ -19,7 +19,8 @@ from workbook.flows.platform_a import FINAL_A, State
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.play.platform_a import PROVIDER_CALLS, AppA, CardAddress, PlatformARun
-from workbook.simulation.phones import CAN_PROVISION_FAILURES, PHONES_A, PROVISION_FAILURES, PhoneA
+from workbook.simulation.phones import CAN_PROVISION_FAILURES, PHONES_A, PhoneA
+from workbook.simulation.wallet import PROVISION_FAILURES
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app.cases import APP_CASES, SetPhone
 

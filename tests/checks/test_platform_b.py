@@ -18,7 +18,8 @@ from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.lessons.session import session
 from workbook.play.platform_b import APPS_B, AppB, PlatformBRun
-from workbook.simulation.phones import ERRORS, NOTHING, LatenciesB, PhoneB, Watch
+from workbook.simulation.phones import LatenciesB, PhoneB
+from workbook.simulation.wallet import ERRORS, NOTHING, Watch
 from workbook.simulation.world import INSTRUMENT_IDS
 
 ID = INSTRUMENT_IDS[0]

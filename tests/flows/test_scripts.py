@@ -16,9 +16,10 @@ from workbook.flows.trace import Kind
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.play.back_end import BackEnd, simulated_back_end
 from workbook.play.platform_a import AppA, PlatformARun
-from workbook.simulation.phones import NOT_ALLOWLISTED, PROVISION_FAILURES, PhoneA
+from workbook.simulation.phones import PhoneA
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import DirectApi
+from workbook.simulation.wallet import NOT_ALLOWLISTED, PROVISION_FAILURES
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, Instrument, World
 
 ID = INSTRUMENT_IDS[0]

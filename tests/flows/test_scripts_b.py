@@ -18,8 +18,9 @@ from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.play.back_end import BackEnd, simulated_back_end
 from workbook.play.platform_b import APPS_B, AppB, PlatformBRun
-from workbook.simulation.phones import ERRORS, NOTHING, TARGETS, THROWN_BY_START, LatenciesB, PhoneB, Watch
+from workbook.simulation.phones import TARGETS, LatenciesB, PhoneB
 from workbook.simulation.service import DirectApi
+from workbook.simulation.wallet import ERRORS, NOTHING, THROWN_BY_START, Watch
 from workbook.simulation.world import INSTRUMENT_IDS, Instrument, World
 
 ID = INSTRUMENT_IDS[0]

@@ -26,8 +26,9 @@ from workbook.play.handler import (
 from workbook.play.own_code import BACK_END_WAIT
 from workbook.play.platform_b import opened_phone
 from workbook.play.wallet_app import WalletApp
-from workbook.simulation.phones import WALLETS, LatenciesB, PhoneB, Watch
+from workbook.simulation.phones import WALLETS, LatenciesB, PhoneB
 from workbook.simulation.sdks import Call, under_way
+from workbook.simulation.wallet import Watch
 from workbook.simulation.world import INSTRUMENT_IDS, Instrument, World
 
 SESSION = session()

@@ -16,10 +16,11 @@ from workbook.play.handler import (
     ExtensionStatus,
     PassEntry,
 )
-from workbook.simulation.phones import PhoneB, Watch
+from workbook.simulation.phones import PhoneB
 from workbook.simulation.sdks import CURRENT, Call, next_output, under_way
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import DirectApi
+from workbook.simulation.wallet import Watch
 from workbook.simulation.world import INSTRUMENT_IDS, World
 
 FIRST, SECOND, THIRD = INSTRUMENT_IDS

@@ -13,10 +13,11 @@ from workbook.play.back_end import BackEnd, simulated_back_end
 from workbook.play.handler import ExtensionBackEnd, Library, Storage
 from workbook.play.platform_b import PlatformBRun
 from workbook.play.wallet_app import WalletApp
-from workbook.simulation.phones import LatenciesB, PhoneB, Watch
+from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.sdks import Call, next_output, under_way
 from workbook.simulation.seal import Seal
 from workbook.simulation.service import DirectApi
+from workbook.simulation.wallet import Watch
 from workbook.simulation.world import INSTRUMENT_IDS
 
 FIRST, SECOND, THIRD = INSTRUMENT_IDS

@@ -21,8 +21,9 @@ from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.play.back_end import BackEnd, simulated_back_end
 from workbook.play.platform_a import AppA, PlatformARun
 from workbook.play.platform_b import AppB
-from workbook.simulation.phones import PROVISION_FAILURES, LatenciesA, PhoneA, PhoneB
+from workbook.simulation.phones import LatenciesA, PhoneA, PhoneB
 from workbook.simulation.service import DirectApi, Service
+from workbook.simulation.wallet import PROVISION_FAILURES
 from workbook.simulation.world import INSTRUMENT_IDS, Credential, World
 
 ID = INSTRUMENT_IDS[0]

@@ -17,9 +17,10 @@ from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.play.platform_a import CanProvisionResult, CardAddress, CardProvisioning, PlatformARun
-from workbook.simulation.phones import PROVISION_FAILURES, PhoneA
+from workbook.simulation.phones import PhoneA
 from workbook.simulation.seal import DAMAGES, damaged
 from workbook.simulation.service import DirectApi
+from workbook.simulation.wallet import PROVISION_FAILURES
 from workbook.simulation.world import INSTRUMENT_IDS
 
 ID = INSTRUMENT_IDS[0]

@@ -21,8 +21,9 @@ from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.play.back_end import BackEnd, simulated_back_end
 from workbook.play.platform_b import APPS_B, AppB, PlatformBRun, WatchAvailability, app_named
-from workbook.simulation.phones import ERRORS, NOTHING, LatenciesB, PhoneB, Watch
+from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.service import DirectApi
+from workbook.simulation.wallet import ERRORS, NOTHING, Watch
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.sequence import sequence
 

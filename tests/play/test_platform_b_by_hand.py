@@ -23,8 +23,9 @@ from workbook.play.platform_b import (
     ProvisioningService,
     WatchAvailability,
 )
-from workbook.simulation.phones import ERRORS, NOTHING, THROWN_BY_START, LatenciesB, PhoneB, Watch
+from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.service import DirectApi
+from workbook.simulation.wallet import ERRORS, NOTHING, THROWN_BY_START, Watch
 from workbook.simulation.world import INSTRUMENT_IDS
 
 ID = INSTRUMENT_IDS[0]

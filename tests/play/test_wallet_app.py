@@ -27,8 +27,9 @@ from workbook.play.handler import (
 from workbook.play.mistakes import HANDLERS, NetworkInStatus, OwnEntries, ReportsTwice
 from workbook.play.platform_b import opened_phone
 from workbook.play.wallet_app import WalletApp
-from workbook.simulation.phones import LatenciesB, PhoneB, Watch
+from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.sdks import CURRENT
+from workbook.simulation.wallet import Watch
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.sequence import sequence
 

@@ -9,9 +9,10 @@ from workbook.api.opaque import SdkInput
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.play.platform_a import CardAddress
-from workbook.simulation.phones import NOT_ALLOWLISTED, PhoneA
+from workbook.simulation.phones import PhoneA
 from workbook.simulation.sdks import SdkA
 from workbook.simulation.seal import DAMAGES, Content, Seal, damaged
+from workbook.simulation.wallet import NOT_ALLOWLISTED
 
 SEAL = Seal(7)
 LISTED = {"supportedWallets": ("wallet-a",)}

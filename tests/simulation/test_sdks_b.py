@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from rows import rows
 
 from workbook.flows import messages as m
-from workbook.simulation.phones import ERRORS, NOTHING, THROWN_BY_START, LatenciesB, PhoneB, Watch
+from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.sdks import SdkB, open_data, wrong_with
 from workbook.simulation.seal import DAMAGES, Content, Damaged, Genuine, Seal, damaged
+from workbook.simulation.wallet import ERRORS, NOTHING, THROWN_BY_START, Watch
 
 SEAL = Seal(7)
 TEXT = SEAL.close(Content.ACTIVATION, "PI1", 1, supportedWallets=("wallet-b",))

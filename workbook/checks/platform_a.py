@@ -11,7 +11,7 @@ from workbook.flows import messages as m
 from workbook.flows.messages import Actor, Event
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import VARIANTS_A
-from workbook.simulation.phones import CANCELED, NOT_ALLOWLISTED
+from workbook.simulation.wallet import CANCELED, NOT_ALLOWLISTED
 
 _GUARD = "Disable the button from the tap until the flow completes or is terminated."
 

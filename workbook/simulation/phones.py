@@ -1,4 +1,4 @@
-"""The phones: each with its wallet, the cards in it, and the facts that decide how an SDK answers.
+"""The phones: each with its wallet, and the facts that decide how an SDK answers.
 
 The document names the outcomes and not what brings them about. So a fact here is either a plain reading of an
 outcome's name or a choice of ours with its source beside it.
@@ -11,20 +11,7 @@ from typing import get_args
 
 from workbook.errors import OpaqueDataError
 from workbook.flows.messages import CanProvisionFailure, Event
-
-# How a cardholder ends the wallet's flow (sdk-a); an app tells no failure then (assumed).
-CANCELED = "Canceled"
-# The case names of ProvisionResult.Failure in the public reference (sdk-a); the document shows none (GAP-4).
-PROVISION_FAILURES = (
-    CANCELED, "OpcFetchError", "ProvisioningInProgress", "ApiNotConnected", "ConnectionSuspendedDuringCall",
-    "DeveloperError", "Error", "InternalError", "Interrupted", "InvalidAccount", "NetworkError",
-    "ReconnectionTimedOut", "ReconnectionTimedOutDuringUpdate", "RemoteException", "ResolutionRequired",
-    "SignInRequired", "Timeout", "NoActiveWallet", "TokenNotFound", "InvalidTokenState", "AttestationError",
-    "Unavailable", "UnknownStatusCode", "InvalidSdkInput", "AlreadyProvisioned", "Other",
-)  # fmt: skip
-
-# The wallet API's status for an app that is not allowlisted (wallet; that it arrives here is inferred).
-NOT_ALLOWLISTED = 15009
+from workbook.simulation.wallet import CANCELED, NOT_ALLOWLISTED, NOTHING, WalletA, WalletB, Watch
 
 # An example of each failure of canProvision by the document's name; what it carries is ours.
 CAN_PROVISION_FAILURES: Mapping[str, Event] = {
@@ -56,8 +43,8 @@ NUMBERS = count(1)
 
 
 @dataclass
-class PhoneA:
-    """A platform A phone.
+class PhoneA(WalletA):
+    """A platform A phone: its wallet, and the facts around it.
 
     Attributes:
         wallet: the name that an instrument's `supportedWallets` must hold (inferred).
@@ -65,11 +52,7 @@ class PhoneA:
         takes_sdk_input: False makes create answer InvalidSdkInput, whatever it is given (A-CREATE-3).
         allowlisted: the app is allowlisted with the wallet provider (A-ALLOW-1).
         scheme_configured: False makes canProvision miss a card that is there (A-CAN-6).
-        verification_pending: a card is added but waits for an identity check; canProvision then answers
-            CanBeProvisioned on purpose (sdk-a).
         can_provision: answer this instead of what the facts say.
-        provision_failure: end the wallet's flow with this failure, one of `PROVISION_FAILURES`.
-        cards: the ids of the payment instruments in the wallet; a success adds to it.
         number: distinguishes its sdkOutputs from those of other phones in front of the same service.
         outputs: how many sdkOutputs its SDK has made, so that no two are alike.
     """
@@ -79,19 +62,11 @@ class PhoneA:
     takes_sdk_input: bool = True
     allowlisted: bool = True
     scheme_configured: bool = True
-    verification_pending: bool = False
     can_provision: Event | None = None
-    provision_failure: str | None = None
-    cards: set[str] = field(default_factory=set)
     number: int = 1
     outputs: int = 0
     latencies: LatenciesA = LatenciesA()
 
-
-# Platform B's phone: its wallet, the watch that may be paired with it, and the facts that decide how an SDK answers.
-#
-# Phone and watch hold their own cards. What the document names is the outcomes; what brings them about is either a
-# plain reading of an outcome's name or a choice with its source beside it.
 
 # The secure storage that the main app and its extension share: what the app saved, the extension reads (X-CACHE-1).
 
@@ -125,18 +100,6 @@ class SecureStorage:
         self._values.clear()
 
 
-# The case names of the in-app errors in the public interface (sdk-b, one name neutralised).
-ERRORS = (
-    "invalidSDKInput", "walletNotSupported", "walletKitError", "presentationFailure", "userCancelled",
-    "delegateNotSet", "unableToConstructSDKOutput",
-)  # fmt: skip
-
-# Those that `start` itself throws; the others arrive in didFinishProvisioning (inferred).
-THROWN_BY_START = ("presentationFailure", "delegateNotSet")
-
-# For `ends_with` of PhoneB: didFinishProvisioning without a pass or an error (B-FIN-1).
-NOTHING = "nothing"
-
 # The three targets that need the provisioning entitlement (sdk-b).
 TARGETS = ("app", "extension", "authorization UI")
 
@@ -158,27 +121,12 @@ class LatenciesB:
     authorization: float = 2.00
 
 
-@dataclass
-class Watch:
-    """A paired watch.
-
-    Attributes:
-        cards: the ids of the payment instruments in its wallet.
-    """
-
-    cards: set[str] = field(default_factory=set)
-
-
 @dataclass(repr=False)
-class PhoneB:
-    """A platform B phone.
+class PhoneB(WalletB):
+    """A platform B phone: its wallet, and the facts around it.
 
     Attributes:
         wallet: the name that an instrument's `supportedWallets` must hold (sdk-b text).
-        watch: the paired watch; None where there is none.
-        cards: the ids of the payment instruments in the phone's own wallet.
-        adds_to: the place that the cardholder chooses in the wallet's sheet, `phone`, `watch` or `both` (wallet).
-        ends_with: end the wallet's flow with this error, one of `ERRORS`, or with `NOTHING`.
         associated: the app is among the card's associated applications at the scheme; False hides the card from
             the app, so that canAddCard stays true (symptoms, row 30).
         entitled: the targets that hold the provisioning entitlement (sdk-b).
@@ -192,10 +140,6 @@ class PhoneB:
     """
 
     wallet: str = "wallet-b"
-    watch: Watch | None = None
-    cards: set[str] = field(default_factory=set)
-    adds_to: str = "phone"
-    ends_with: str | None = None
     associated: bool = True
     entitled: tuple[str, ...] = TARGETS
     app_group_shared: bool = True
@@ -210,26 +154,6 @@ class PhoneB:
     def __repr__(self) -> str:
         cards = f"{len(self.cards)} cards" + (f", {len(self.watch.cards)} on the watch" if self.watch else "")
         return f"PhoneB({cards})"
-
-    def missing(self, payment_instrument_id: str) -> tuple[bool, bool]:
-        """Whether the phone, and whether the paired watch, lacks this card."""
-        watch = self.watch
-        return payment_instrument_id not in self.cards, watch is not None and payment_instrument_id not in watch.cards
-
-    def add(self, payment_instrument_id: str, wanted: str) -> str:
-        """Put the card where the cardholder wants it, and say where that was: `phone`, `watch` or `both`.
-
-        The wallet's sheet offers the places that lack the card. Where the wanted place is not offered, the card goes to
-        the one that is; where none is offered, it goes to the phone once more (assumed).
-        """
-        phone, watch = self.missing(payment_instrument_id)
-        on_watch = watch and (wanted != "phone" or not phone)
-        on_phone = not on_watch or (phone and wanted != "watch")
-        if on_phone:
-            self.cards.add(payment_instrument_id)
-        if on_watch and self.watch is not None:
-            self.watch.cards.add(payment_instrument_id)
-        return "both" if on_phone and on_watch else "watch" if on_watch else "phone"
 
 
 # Phones by name, as plays, panels and the phone of `workbook phone` take them.

@@ -13,8 +13,9 @@ from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
 from workbook.flows.variants import FactsA
 from workbook.simulation.clock import VirtualClock
-from workbook.simulation.phones import NOT_ALLOWLISTED, NOTHING, THROWN_BY_START, PhoneA, PhoneB
+from workbook.simulation.phones import PhoneA, PhoneB
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
+from workbook.simulation.wallet import NOT_ALLOWLISTED, NOTHING, THROWN_BY_START
 
 # The seconds that an outcome takes, and the outcome.
 Reply = tuple[float, Event]
@@ -165,13 +166,9 @@ class SdkA(StandIn):
             event = m.ProvisionFailure("Other", why)
         else:
             self.seen(m.WalletAsked())
-            if name := phone.provision_failure:
+            if name := phone.add(self.payment_instrument_id):
                 known = name not in self._facts.lacks_failures  # else there is no better word (assumed)
                 event = m.ProvisionFailure(name if known else "Other", "the chosen phone fails in this way")
-            else:
-                # Adding the card once more completes a pending identity check (sdk-a).
-                phone.verification_pending &= self.payment_instrument_id not in phone.cards
-                phone.cards.add(self.payment_instrument_id)
         self._used.add(opc)
         return phone.latencies.wallet, event
 

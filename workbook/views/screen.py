@@ -11,7 +11,7 @@ from typing import Any
 
 from workbook.flows import messages as m
 from workbook.play.loop import NO_BUTTON_YET
-from workbook.simulation.phones import CANCELED
+from workbook.simulation.wallet import CANCELED
 from workbook.views.table import clean
 
 Change = Callable[["Screen", Any], "Screen"]

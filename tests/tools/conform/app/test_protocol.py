@@ -12,7 +12,8 @@ from rows import rows
 
 from workbook.base.files import NOTEBOOKS
 from workbook.errors import ParameterError
-from workbook.simulation.phones import PHONES_A, PROVISION_FAILURES
+from workbook.simulation.phones import PHONES_A
+from workbook.simulation.wallet import PROVISION_FAILURES
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app import protocol as p
 from workbook.tools.conform.app.cases import APP_CASES

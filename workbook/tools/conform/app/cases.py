@@ -14,7 +14,8 @@ from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.flows.trace import Record
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, VARIANTS_A, VariantB
-from workbook.simulation.phones import CAN_PROVISION_FAILURES, CANCELED, ERRORS, PROVISION_FAILURES
+from workbook.simulation.phones import CAN_PROVISION_FAILURES
+from workbook.simulation.wallet import CANCELED, ERRORS, PROVISION_FAILURES
 from workbook.tools.conform.app.device import Device
 from workbook.tools.conform.app.phone import WRONG_ANSWERS, Arrival
 from workbook.tools.conform.back_end.judging import all_of
