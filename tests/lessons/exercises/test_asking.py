@@ -41,7 +41,7 @@ def test_the_verdict_on_a_prediction_comes_first_and_its_run_is_folded():
     wrong = wb.exercise("03.1", posts=2, posts_when_guarded=1, added=True, reason="InvalidSdkInput")
     assert "What you predicted" not in wrong.html()
     next_cell = wb.exercise("00.1", posts="Back end", makes_sdk_output="SDK", wallet_needs="POST", button="disabled")
-    assert next_cell.text() == "✓ 00.1 done. Run the next cell to see it."
+    assert next_cell.text() == "✓ 00.1 done. The messages beside the phone show it."
     assert "What you predicted" not in next_cell.html()
     assert repr(wb.exercise("05.2", Listed)) == "✓ 05.2 done."
 
