@@ -64,7 +64,7 @@ def test_questions_are_a_table_below_the_task_and_say_the_same_choices_once():
         '| `reason` | the reason of the failure | `"InvalidSdkInput"`, `"ProvisioningInProgress"`, `"Timeout"` |',
     ]
     last = editions.task(exercise_named("09.1")).splitlines()[-1]
-    assert last.startswith("| `first_acts`, `second_acts`, `third_acts`, `fourth_acts` | who has to act? | ")
+    assert last.startswith("| `first_to`, `second_to`, `third_to`, `fourth_to` | whom do you write to? | ")
     assert "| answer | question |" not in editions.task(exercise_named("05.5")), "the task shows the choices itself"
 
 

@@ -46,18 +46,22 @@ CAUSE_OF_ROW: Final = {
 }
 
 
-def acting(found: CatalogueRow) -> str:
-    """Who has to act first, as the exercises say it."""
-    return {"you": "you", "operator": "the operator", "scheme": "the scheme"}[found.owners[0]]
+OWNERS: Final = {"operator": "the operator", "scheme": "the scheme", "you": "you"}
+
+
+def acting(found: CatalogueRow) -> tuple[str, ...]:
+    """Who may have to act, as the incidents say it; the likeliest first."""
+    return tuple(OWNERS[owner] for owner in found.owners if owner in OWNERS)
 
 
 def incidents(exercise_id: str) -> Observed:
-    """The four logs in the text of an exercise: the likeliest cause of each, and who has to act first."""
+    """The four logs in the text of an exercise: the likeliest cause of each, and whom to write to."""
     logs = re.findall(r"^```text[^\n]*\n(.*?)^```", lesson("09")[exercise_id].task + "\n", re.DOTALL | re.MULTILINE)
     facts: dict[str, str] = {}
     for name, log in zip(("first", "second", "third", "fourth"), logs, strict=True):
         row = diagnose(log).likely[0].row
-        facts |= {name: CAUSE_OF_ROW[row.number], f"{name}_acts": acting(row)}
+        receiver = "nobody" if row.owners[0] == "you" else f"the {row.to}"
+        facts |= {name: CAUSE_OF_ROW[row.number], f"{name}_to": receiver}
     return Observed(None, **facts)
 
 
@@ -250,15 +254,15 @@ def _line(first: datetime, record: Record) -> str:
 
 def _exercise(number: int, found: CatalogueRow, run: Run) -> Exercise:
     """What is asked, and why each other answer is wrong: what its own row would show."""
-    cause, owner = CAUSES[found.number], acting(found)
+    cause, acts = CAUSES[found.number], acting(found)
     causes: dict[object, Reason] = {
         name: Reason(next(iter(row(other).rules), ""), f"then you would see that {row(other).sign}.")
         for other, name in CAUSES.items()
     }
-    others: tuple[object, ...] = ("the operator", "the scheme", "you")
+    owners = tuple(OWNERS.values())
     theirs = Reason(next(iter(found.rules), ""), "the cause is right, and somebody else has to fix it.")
     skeleton = f"session.incident({number}).answer(cause=..., owner=...)"
-    solution = f"session.incident({number}).answer(cause={cause!r}, owner={owner!r}, message=...)"
+    solution = f"session.incident({number}).answer(cause={cause!r}, owner={acts[0]!r}, message=...)"
     return Exercise(
         id=f"incident {number}", kind=ExerciseKind.FIND, minutes=5, task="",
         title=f"Incident {number}: adding a card does not go as it should", notes="", mistakes=(),
@@ -270,6 +274,6 @@ def _exercise(number: int, found: CatalogueRow, run: Run) -> Exercise:
         ),
         remark=f"It is {found.title}. _.run shows what was played.",
         asks={"cause": Question("what is it?", tuple(sorted(CAUSES.values())), causes),
-              "owner": Question("who has to act first?", others, dict.fromkeys(others, theirs))},
-        judge=lambda: Observed(run, cause=cause, owner=owner),
+              "owner": Question("who has to act?", owners, {each: theirs for each in owners if each not in acts})},
+        judge=lambda: Observed(run, cause=cause, owner=acts[0]),
     )  # fmt: skip
