@@ -117,6 +117,9 @@ def test_a_handler_without_the_sdk_and_with_completions_is_judged_too(platform_b
     [
         ("2.2.1", "canAddCard(isWatchActivated: isWatchActivated)", Verdict.PASS),
         ("2.2.1", "canAddCard()", Verdict.FAIL),
+        ("2.0.1", "canAddCard(isWatchPaired: isWatchPaired)", Verdict.PASS),
+        ("2.0.1", "canAddCard(isWatchActivated: isWatchActivated)", Verdict.FAIL),
+        ("2.0.2", "canAddCard(isWatchPaired: isWatchPaired)", Verdict.FAIL),
         ("2.2.1", "canAddCardDetails()", Verdict.FAIL),
         ("1.0.0", "canAddCard()", Verdict.PASS),
         ("1.0.0", "canAddCardDetails()", Verdict.PASS),

@@ -31,6 +31,7 @@ NAMED_GROUPS = {
 }
 # From this version on platform B's SDK has the later variant's operations (sdk-b).
 LATER_B = (2,)
+WATCH_ACTIVATED = (2, 0, 2)  # before, the argument was isWatchPaired (sdk-b)
 
 
 def _no_list(facts: Facts) -> str:
@@ -204,7 +205,7 @@ def check_bundle_ids(facts: Facts) -> Iterator[Miss]:
         apps = _apps_of(target, facts.b.targets.of("app"))
         ids = sorted({app.bundle_id for app in apps})
         if target.bundle_id and ids and all(ids) and not any(is_inside(target, app) for app in apps):
-            expected = f"{ids[0]}.NAME, below the app's: the phone installs it only then (wallet)"
+            expected = f"{ids[0]}.NAME, below the app's: the phone installs it only then (assumed)"
             todo = f"Let the id of {target.name} begin with the app's and a dot."
             place = _setting_place(facts, target, "PRODUCT_BUNDLE_IDENTIFIER")
             yield miss_at(*place, expected, target.bundle_id, todo, harms=True)
@@ -489,7 +490,8 @@ def check_card_art(facts: Facts) -> Iterator[Miss]:
 def check_can_add(facts: Facts) -> Iterator[Miss]:
     """The app asks with the call that the SDK's version has."""
     later = facts.b.version >= LATER_B
-    wanted = ["isWatchActivated"] if later else []
+    named = "isWatchActivated" if facts.b.version >= WATCH_ACTIVATED else "isWatchPaired"
+    wanted = [named] if later else []
     asking = {name for name in ("canAddCard", "canAddCardDetails") if not facts.b.swift.declares(name)}
     for call in facts.b.swift.calls if facts.b.version else ():
         if call.name in asking and call.receiver and call.labels != wanted:
@@ -497,8 +499,8 @@ def check_can_add(facts: Facts) -> Iterator[Miss]:
             todo = f"SDK {facts.b.written_version} has {expected} (sdk-b): call that."
             yield miss_in(call, expected, observed, todo, rule="B-CAN-2" if later else "B-CAN-1")
         elif call.name == "canAddCardDetails" and any(text_of(part).endswith("false") for part in call.arguments):
-            expected, observed = "isWatchActivated as WatchAvailability tells it", "false, whatever watch there is"
-            todo = "Await activate() of the one WatchAvailability, or the card is not offered for the watch."
+            expected, observed = f"{named} as WatchAvailability tells it", "false, whatever watch there is"
+            todo = "Ask the one WatchAvailability, or the card is not offered for the watch."
             yield miss_in(call, expected, observed, todo, rule="B-WATCH-1", noted=True)
 
 
