@@ -29,18 +29,18 @@ SHOWN = {
         READY AddTapped DisableButton
         TAPPED CreateSdkOutputCalled
         MAKING_OUTPUT SdkOutputCreated PostSdkOutput
-        MAKING_OUTPUT SdkOutputFailed EnableButton
+        MAKING_OUTPUT SdkOutputFailed
         POSTING OpcReceived
         OPC_READY ProvisionCalled
         PROVISIONING ProvisionSuccess
-        PROVISIONING ProvisionFailure EnableButton
+        PROVISIONING ProvisionFailure
         CONFIRMING AlreadyExistsInWallet HideButton
         CONFIRMING CanBeProvisioned ShowButton ReportToContact
         CONFIRMING CanProvisionError
         CONFIRMING UnknownFailure
         TAPPED ProvisionWithProviderCalled
         ORCHESTRATING FetchOpcCalled FetchOpc
-        ORCHESTRATING ProvisionFailure EnableButton
+        ORCHESTRATING ProvisionFailure
         FETCHING_OPC OpcReceived ReturnOpc
         CHECKING ApiError
         CONFIRMING ApiError

@@ -93,9 +93,9 @@ UNTIL_TAP = (
 TWO_STEP = (
     *row(State.TAPPED, m.CreateSdkOutputCalled, State.MAKING_OUTPUT, m.CreateSdkOutput, rules="A-PROV-1 A-OUT-1"),
     *row(State.MAKING_OUTPUT, m.SdkOutputCreated, State.POSTING, m.PostSdkOutput, rules="A-PROV-1 API-2"),
-    *row(State.MAKING_OUTPUT, m.SdkOutputFailed, State.FAILED, m.EnableButton, rules="A-ASYNC-1 A-BTN-1"),
+    *row(State.MAKING_OUTPUT, m.SdkOutputFailed, State.FAILED, assumed(m.EnableButton), rules="A-ASYNC-1 A-BTN-1"),
     *row(State.POSTING, m.OpcReceived, State.OPC_READY, m.HandToApp, rules="A-PROV-1 API-11"),
-    *row(State.POSTING, m.OpcFailed, State.FAILED, m.EnableButton, rules="A-BTN-1 REL-6"),
+    *row(State.POSTING, m.OpcFailed, State.FAILED, assumed(m.EnableButton), rules="A-BTN-1 REL-6"),
     *row(State.OPC_READY, m.ProvisionCalled, State.PROVISIONING, m.Provision, rules="A-PROV-1 A-PROV-4"),
 )
 
@@ -103,7 +103,7 @@ TWO_STEP = (
 PROVIDER = (
     *row(State.TAPPED, m.ProvisionWithProviderCalled, State.ORCHESTRATING, m.ProvisionWithProvider, rules="A-PROV-2"),
     *row(State.ORCHESTRATING, m.FetchOpcCalled, State.FETCHING_OPC, m.FetchOpc, rules="A-OPC-1 API-2"),
-    *row(State.ORCHESTRATING, m.ProvisionFailure, State.FAILED, m.EnableButton, rules="A-PROV-3 A-BTN-1"),
+    *row(State.ORCHESTRATING, m.ProvisionFailure, State.FAILED, assumed(m.EnableButton), rules="A-PROV-3 A-BTN-1"),
     *row(State.FETCHING_OPC, m.OpcReceived, State.PROVISIONING, m.ReturnOpc, rules="A-OPC-1 API-11"),
     *row(State.FETCHING_OPC, m.OpcFailed, State.PROVISIONING, m.ReturnNoOpc, rules="A-OPC-1"),
     *row(State.FETCHING_OPC, m.ProviderFailed, State.PROVISIONING, m.ReturnNoOpc, rules="A-OPC-1"),
@@ -116,7 +116,7 @@ PROVIDER = (
 # again completes that check (sdk-a).
 OUTCOME = (
     *row(State.PROVISIONING, m.ProvisionSuccess, State.ADDED, m.HandToApp, rules="A-PROV-3"),
-    *row(State.PROVISIONING, m.ProvisionFailure, State.FAILED, m.EnableButton, rules="A-PROV-3 A-BTN-1"),
+    *row(State.PROVISIONING, m.ProvisionFailure, State.FAILED, assumed(m.EnableButton), rules="A-PROV-3 A-BTN-1"),
     *row(State.ADDED, m.CanProvisionCalled, State.CONFIRMING, m.AskCanProvision, rules="A-CAN-2", source="assumed"),
     *row(State.CONFIRMING, m.AlreadyExistsInWallet, State.IN_WALLET, m.HideButton, rules="A-CAN-2"),
     *row(State.CONFIRMING, m.CanBeProvisioned, State.STILL_OFFERED, m.ShowButton, m.ReportToContact,
