@@ -147,7 +147,7 @@ PROOFS = {
         (walked(B_EARLIER), walked(cards={ID}, app=APPS_B["never looks for a watch"]), ["B-WATCH-1 warn you"]),
     ],
     "still_offered": [
-        (walked(), walked(associated=False), ["B-CAN-2 fail operator"]),
+        (walked(), walked(associated=False), ["B-CAN-2 warn operator"]),
         (walked(watch=Watch(), adds_to="both"), walked(watch=Watch()), ["B-CAN-2 note nobody"]),
         (walked(B_EARLIER), walked(B_EARLIER, watch=Watch(), adds_to="watch"), ["B-CAN-1 note nobody"]),
         (

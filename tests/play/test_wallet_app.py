@@ -504,7 +504,7 @@ def test_a_target_without_the_entitlement_is_not_found(target, state):
     host = walked(phone=phone)
     assert host.state is state
     (found,) = check(host.trace)
-    assert f"the {target} target lacks the provisioning entitlement (sdk-b)" in found.text
+    assert f"the {target} target lacks the provisioning entitlement (sdk-b; that it is then not found" in found.text
 
 
 @pytest.mark.rule("X-AUTH-1")

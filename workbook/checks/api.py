@@ -259,7 +259,7 @@ REMEDIES = (
     ),
     Advice(
         "usable 200", "a filled sdkInput: a back end cannot see a mistake inside it (GAP-3)",
-        "relay it as it came (API-7, API-8), fetch anew for each attempt (REL-7), keep cards apart (REL-4)", "the same",
+        "relay it as it came (API-7, API-8), fetch anew for each page (REL-7), keep cards apart (REL-4)", "the same",
         _status(range(200, 201)),  # the one success
     ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from workbook.base.rules import Owner
-from workbook.checks.api import IN_ORDER, gave_nothing
+from workbook.checks.api import gave_nothing
 from workbook.checks.finding import Check, Finding, Severity, Symptom
 from workbook.flows import messages as m
 from workbook.flows.messages import Message, limit_of
@@ -16,6 +16,7 @@ CALL_RULES = {"status": "X-STATUS-1", "pass_entries": "X-ENTRIES-1", "remote_pas
 
 _CACHED = "Read the sdkInput that the app saved (X-CACHE-1), and make no network call."
 _SDKS_IDENTIFIERS = "Leave the SDK's identifiers as they are; the wallet later uses them to ask for the request."
+NOT_ADDED = "That is right: nothing was added, and the cardholder may choose the card in the wallet again (assumed)."
 _NOT_MADE = "No ExtensionProvisioningService could be made: {r.case} (sdk-b) because {r.why}."
 
 # What a trace shows of the pass entries that an extension's handler offers, and of their card art.
@@ -94,7 +95,7 @@ def nil_from_the_delegate(trace: Trace) -> Iterator[Finding]:
         if returned.sdk_input is None:
             text = "The delegate's provision returned nil, so there is no request."
             if gave_nothing(trace, record.at):
-                yield Finding("X-DEL-1", Severity.NOTE, Owner.NOBODY, text, IN_ORDER, record.at)
+                yield Finding("X-DEL-1", Severity.NOTE, Owner.NOBODY, text, NOT_ADDED, record.at)
             else:
                 todo = "Look into your provision, then into the back end's log. Nil is for a POST without an sdkInput."
                 yield Finding("X-DEL-1", Severity.FAIL, Owner.YOU, text, todo, record.at)
@@ -106,7 +107,7 @@ def sdk_threw(trace: Trace) -> Iterator[Finding]:
         text = f"An SDK operation threw: {threw.case} (sdk-b), {threw.why}."
         nil = [returned.sdk_input is None for at, returned in trace.seen(m.DelegateReturned) if at.at <= record.at]
         if nil[-1:] == [True] and gave_nothing(trace, record.at):
-            yield Finding("X-GEN-1", Severity.NOTE, Owner.NOBODY, text, IN_ORDER, record.at)
+            yield Finding("X-GEN-1", Severity.NOTE, Owner.NOBODY, text, NOT_ADDED, record.at)
         else:
             todo = "Return nil when it throws, and look at what the delegate returned."
             yield Finding("X-GEN-1", Severity.WARN, Owner.YOU, text, todo, record.at)
@@ -254,7 +255,7 @@ EXTENSION_CHECKS: tuple[Check, ...] = (
     Symptom(
         m.AuthorizationMissing, "X-AUTH-1", Severity.FAIL, Owner.YOU,
         "The cardholder could not be authenticated: {r.why}.",
-        "Supply the authorization UI extension, with the entitlement, and call completionHandler once.",
+        "Supply the authorization UI extension, with the entitlement, and call completionHandler once (assumed).",
     ),
     Symptom(
         m.AuthenticatedByWallet, "X-AUTH-2", Severity.NOTE, Owner.YOU,

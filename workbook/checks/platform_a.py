@@ -153,9 +153,8 @@ PLATFORM_A_CHECKS: tuple[Check, ...] = (
     Symptom(
         m.WalletPayNotSupported, "A-CREATE-2", Severity.WARN, Owner.YOU,
         "create found the wallet payment service not supported.",
-        "Offer no button (assumed). The document names no cause: see whether this phone has the wallet's payment "
-        "service, and, if other cards work on it, ask the operator whether this card is meant for that wallet "
-        "(inferred).",
+        "Offer no button (assumed). This phone lacks the wallet payment service; or, if other cards work on it, this "
+        "card's supportedWallets lack the wallet (inferred): then write to the operator.",
     ),
     Symptom(
         m.CanProvisionError, "A-CAN-3", Severity.WARN, Owner.YOU, "canProvision ended in Error: {r.throwable}.",

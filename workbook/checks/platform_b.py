@@ -107,7 +107,7 @@ def still_offered(trace: Trace) -> Iterator[Finding]:
         if seen.hidden_by_scheme:
             text = "canAddCard stays true for a card that is in the wallet: the app does not see it there (inferred)."
             todo = "Have the scheme list the app among the card's associated applications (inferred)."
-            yield Finding(rule, Severity.FAIL, Owner.OPERATOR, text, todo, record.at)
+            yield Finding(rule, Severity.WARN, Owner.OPERATOR, text, todo, record.at)
         else:
             place = "watch" if seen.watch else "phone"
             text = f"The card is in the wallet, and the {place} still lacks it: the button stays for the {place}."
@@ -134,7 +134,7 @@ PLATFORM_B_CHECKS: tuple[Check, ...] = (
     Symptom(
         m.FinishedWithNeither, "B-FIN-1", Severity.WARN, Owner.YOU,
         "didFinishProvisioning came with neither a pass nor an error.",
-        "Treat it as not added: enable the button again, and ask once more when the page is opened.",
+        "Treat it as not added (GAP-12, assumed): enable the button again, and ask once more when the page is opened.",
     ),
     Symptom(
         m.NoSdkInput, "B-DEL-3", Severity.NOTE, Owner.NOBODY,

@@ -836,7 +836,7 @@ class WatchSessionTakenOver(Aside):
 
 @message(WALLET, SDK, "where the card is missing", "sdk-b", "B-CAN-3")
 class StillMissing(Aside):
-    """Why canAddCard is true for a card that was added: where it is missing, or that the scheme hides it (sdk-b)."""
+    """Why canAddCard stays true for an added card: where it is missing (sdk-b), or the scheme hides it (inferred)."""
 
     phone: bool
     watch: bool | None

@@ -640,7 +640,7 @@ class AuthorizationProvider:
 
     Attributes:
         completion_handler: set by the wallet before the view appears; takes True or False.
-            Call it once (wallet).
+            Call it once (assumed).
 
     Example:
         >>> provider = wb.AuthorizationProvider()

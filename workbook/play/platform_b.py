@@ -370,7 +370,8 @@ class ProvisioningService(ByHand):
         """Start provisioning after the cardholder selected add; not async: the delegate gets the outcome (B-START-1).
 
         Raises:
-            SdkError: `delegateNotSet`, or `presentationFailure` without a view controller or an entitlement (sdk-b).
+            SdkError: `delegateNotSet`, or `presentationFailure` without a view controller or an entitlement (the names:
+                sdk-b; that start raises them: inferred).
             OutOfOrderError: the app has not asked whether the card can be added, or it cannot be.
             ParameterError: the SDK cannot call the delegate.
         """

@@ -298,7 +298,7 @@ class WalletApp(Loop):
     def _not_found(self, name: str) -> str:
         """Why the wallet finds no such extension; empty when it does."""
         if name not in self.phone.entitled:
-            return f"the {name} target lacks the provisioning entitlement (sdk-b)"
+            return f"the {name} target lacks the provisioning entitlement (sdk-b; that it is then not found: inferred)"
         return "; ".join(plist_problems(name, self._plists[name]))
 
     def _list(self, command: m.ListIssuer) -> None:

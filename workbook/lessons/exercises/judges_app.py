@@ -307,7 +307,7 @@ def relays_bytes(delegate: Any) -> Reason | Observed:
     run_to_end(unsure.did_finish_provisioning, None, None)
     if (says := getattr(unsure, "says", None)) != "Not added":
         text = f"didFinishProvisioning brought neither a pass nor an error, and the page says {quoted(says)}."
-        return Reason("B-FIN-1", f"{text} Both are optional: only a pass means that the card was added.")
+        return Reason("GAP-12", f"{text} What that means is not said: take it for a failure (assumed).")
     return Observed(run)
 
 

@@ -317,7 +317,7 @@ def judge_fixed(fix: Callable[[dict[str, str]], Any], platform: str, *edits: Edi
 
 
 def three_in_b(fix: Any) -> Reason | Observed:
-    """Three mistakes that hide platform B's app from the wallet."""
+    """Three mistakes in platform B's files that no compiler finds."""
     group = ("WalletExtension/WalletExtension.entitlements", "group.com.issuer.cards", "group.com.issuer.card")
     return judge_fixed(fix, "platform_b", LETTER, group, ("WalletExtension/Info.plist", "$(PRODUCT_MODULE_NAME).", ""))
 
