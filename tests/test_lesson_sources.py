@@ -12,6 +12,7 @@ from workbook.base.files import NATIVE, sample
 from workbook.base.rules import Basis, Level, rules
 from workbook.flows.messages import LIMITS
 from workbook.play.own_code import BACK_END_WAIT
+from workbook.tools.conform.back_end.config import load_config
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 OF_THE_WORKBOOK = {"this machine is ready"}
@@ -60,7 +61,7 @@ def test_each_gap_of_the_document_is_taught(gap):
         ("01", "the document demands for the GET (`API-15`). The POST needs it too (*assumed*)."),
         ("02", "`create` returns a `CardProvisioningCreateResult`."),
         ("03", "The document sets no time limit on platform A."),
-        ("04", "In the document, `canAddCard`, `activate` and the delegate's `provision` are async"),
+        ("04", "the earlier variant's `canAddCard()`, `activate` and the delegate's `provision` are async"),
         ("04", "It asks `WatchAvailability` (later variant only"),
         ("04", "The platform, not the service, defines what a `Pass` holds"),
         ("05", "The watch's app on the phone calls it, and so does the wallet app on the watch (`X-ENTRIES-2`)."),
@@ -84,6 +85,14 @@ def test_native_lines_of_a_lesson_are_those_of_the_file_that_it_links_to(path):
         whole = [line.strip() for name in linked for line in sample(name).read_text("utf-8").splitlines()]
         for block in re.findall(r"```(?:swift|kotlin)\n(.*?)```", text, re.DOTALL) if linked else ():
             assert [line for line in map(str.strip, block.splitlines()) if line not in {*whole, "", "// …"}] == []
+
+
+def test_the_configuration_that_lesson_06_shows_is_whole(tmp_path):
+    (path,) = (path for path in LESSONS if path.stem.startswith("06"))
+    ((block,),) = filter(None, (re.findall(r"```toml\n(.*?)```", text, re.DOTALL) for text in cells(path, "markdown")))
+    (tmp_path / "relay.log").touch()
+    (tmp_path / "back-end.toml").write_text(block, "utf-8")
+    assert load_config(tmp_path / "back-end.toml", {"ANN": "session-of-ann-7d1f"}).target.cardholders
 
 
 def test_no_lesson_uses_a_tag_that_is_no_source():
