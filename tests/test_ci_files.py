@@ -6,7 +6,6 @@ What the systems bring themselves is not run here: the `uses:` steps of the work
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -21,7 +20,6 @@ from sample_projects import good_project
 
 from workbook.base.files import sample
 from workbook.lessons.exercises.editions import copy_lessons
-from workbook.tools.commands import cli
 
 GITHUB, GITLAB, JENKINS = FILES = [sample(f"ci/{name}") for name in ("github.yml", "gitlab-ci.yml", "Jenkinsfile")]
 SITE = sample("ci/site.yml")
@@ -85,14 +83,6 @@ def test_what_was_not_looked_at_fails_both_judges(path):
 def test_a_line_is_the_same_in_every_run(path):
     """What differs from run to run, and every secret, comes from the environment: nothing is filled into a line."""
     assert [line for line in lines(path) if "${" in line or "{{" in line] == []
-
-
-def test_every_command_of_a_line_is_one_of_ours():
-    """At night each line runs as it stands."""
-    words = [shlex.split(part) for line in lines(GITHUB) for part in re.findall(r"\bworkbook ([^&|;>]*)", line)]
-    assert len(words) >= 4
-    for command in words:
-        assert callable(cli.parsed([word for word in command if word[0] != "$"]).handler)
 
 
 def test_the_manual_names_what_is_not_run_here():

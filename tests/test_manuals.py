@@ -1,4 +1,4 @@
-"""The manuals: every command line in them is valid, every option exists, and the examples do what they say."""
+"""The manuals: every option in them exists, and the examples do what they say."""
 
 import json
 import re
@@ -18,27 +18,10 @@ from workbook.tools.commands import cli
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "notebooks" / "reference"
 PAGES = [ROOT / "README.md", *sorted(path for path in FOLDER.glob("*.md") if path.name != "python.md")]
-ids = [path.stem for path in PAGES]
 
 
 def blocks(path, language):
     return re.findall(rf"^```{language}\n(.*?)^```", path.read_text(), re.DOTALL | re.MULTILINE)
-
-
-@pytest.mark.parametrize("path", PAGES, ids=ids)
-def test_every_command_that_a_page_names_exists(path, capsys):
-    cli.main(["--help"])
-    commands = set(re.findall(r"^    ([a-z-]+)(?: |$)", capsys.readouterr().out, re.MULTILINE))
-    assert len(commands) > 10
-    assert set(re.findall(r"`workbook ([a-z][a-z-]*)", path.read_text())) <= commands
-
-
-@rows("path", PAGES)
-def test_every_command_line_of_a_page_is_valid(path):
-    lines = [line for block in blocks(path, "sh") for line in block.splitlines()]
-    for line in lines:
-        for part in re.findall(r"(?:^|\(| |/)workbook ([^)|>#]*)", line):
-            assert callable(cli.parsed(shlex.split(part)).handler), line
 
 
 @pytest.mark.parametrize("name", ["serve", "proxy", "drift", "conform", "run"])

@@ -1,0 +1,77 @@
+"""Every text that a person reads, line by line, with the file and the line where it stands."""
+
+import ast
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROSE = [
+    *("README.md", ".github/*.md", ".ci/*", "notebooks/*.ipynb", "notebooks/reference/*.md"),
+    *("fixtures/**/*", "workbook/**/*.toml", "workbook/**/*.js", "workbook/**/*.html"),
+]
+PRINTED = ("tests/**/golden/**/*.txt", "tests/**/golden/**/*.md")
+OTHER = {".svg", ".png", ".pbxproj", ".csv", ".json"}
+
+
+def paths(*patterns):
+    """The files of these patterns that hold text, from the root of the project."""
+    found = {path for pattern in patterns for path in ROOT.glob(pattern)}
+    return sorted(path for path in found if path.is_file() and path.suffix not in OTHER)
+
+
+def read(path):
+    """Pairs of line and text: of a notebook its cells and their outputs in text, of Python what it holds as text."""
+    lines = path.read_text("utf-8").splitlines()
+    if path.suffix == ".ipynb":
+        return [*_of_a_notebook(lines)]
+    if path.suffix == ".py" and path.is_relative_to(ROOT / "workbook"):
+        return [*_of_python(ast.parse("\n".join(lines)))]
+    return [*enumerate(lines, 1)]
+
+
+def _of_a_notebook(lines):
+    """A line of a cell or of an output is a line of the file, in quotes; a picture or a page of HTML is left out."""
+    html = False
+    for number, line in enumerate(lines, 1):
+        text = line.strip().removesuffix(",")
+        if re.fullmatch(r'"(?:[^"\\]|\\.)*"', text) and not html:
+            yield number, json.loads(text).rstrip("\n")
+        elif text.endswith("["):
+            html = text.startswith(('"text/html"', '"image/', '"application/'))
+
+
+def _of_python(node):
+    """The values of an f-string are left out."""
+    if isinstance(node, ast.JoinedStr):
+        text = "".join(str(part.value) if isinstance(part, ast.Constant) else "" for part in node.values)
+        yield from enumerate(text.split("\n"), node.lineno)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield from enumerate(node.value.split("\n"), node.lineno)
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _of_python(child)
+
+
+@cache
+def texts():
+    """Every line that a person reads, as `file:line` and text; a line for the shell begins with `$ `."""
+    files = [path for path in paths(*PROSE, *PRINTED, "workbook/**/*.py") if path.name != "changes.md"]
+    return [(f"{path.relative_to(ROOT)}:{number}", text) for path in files for number, text in _marked(read(path))]
+
+
+def _marked(lines):
+    is_shell = False
+    for number, text in lines:
+        if text.startswith("```"):
+            is_shell = text == "```sh"
+        yield number, f"$ {text}" if is_shell else text
+
+
+def demand_none(wrong):
+    """Fail with each of these lines, all of them to be mended."""
+    if wrong:
+        pytest.fail("\n".join(wrong), pytrace=False)

@@ -1,0 +1,101 @@
+"""Every command, address and name of ours that a text names is one that exists."""
+
+import re
+from functools import cache
+from operator import attrgetter
+
+from texts import demand_none, paths, texts
+
+import workbook as wb
+from workbook.errors import ParameterError
+from workbook.simulation.http import Request
+from workbook.tools.commands import cli
+from workbook.tools.mockserver.serve import PREFIX, Control
+
+CALL = re.compile(r"(?<![\w/.=-])workbook ([a-z][^`|;&<>#\"'()*]*)(`?)")
+OF_PROSE = re.compile(r"[^\w$]*|.*\b(?:the|this|import|from|a)\W+", re.IGNORECASE)
+"""What stands before the word where it is no command but a noun or a package."""
+NO_COMMAND = ("workbook simulation ", "workbook board")
+"""How formats of ours begin."""
+NO_NAME = {"ReferenceHandler.extension_status"}
+"""What an exercise shows as a mistake."""
+
+
+@cache
+def mistake(words, is_whole):
+    """What the parser says against a command line; in a sentence, more words may follow it."""
+    try:
+        cli.parsed(words)
+    except ParameterError as error:
+        told = str(error)
+    except SystemExit:  # the help
+        return ""
+    else:
+        return ""
+    if is_whole or len(words) == 1 or words[-1].startswith("-"):
+        return told
+    return mistake(words[:-1], is_whole=False)
+
+
+def is_whole(place, before):
+    """Whether a command is all that its line or its code span says."""
+    return before.endswith("`") or before == "$ " or ("ci/" in place and not re.search(r"#|//|\(", before))
+
+
+def test_every_command_that_a_text_names_is_one_that_the_parser_takes():
+    found, wrong = 0, []
+    for place, text in texts():
+        line = re.sub(r'"[^"]*"', "X", text) if text.startswith("$ ") else re.sub(r"\$(CONFORM|PREFLIGHT)\b", "", text)
+        for call in CALL.finditer(line):
+            before = line[: call.start()]
+            told = mistake(tuple(call[1].rstrip(" .,:…").split()), is_whole(place, before))
+            is_named = before != "$ " and re.search("required|expected one", told)
+            is_noun = told.startswith("No command") and OF_PROSE.fullmatch(before)
+            found += 1
+            if told and not is_named and not is_noun and not call[0].startswith(NO_COMMAND):
+                wrong.append(f"{place}: {call[0]}: {told}")
+    demand_none(wrong)
+    assert found > 700
+
+
+def called(path):
+    """Each call of the control API that a page makes with curl: method, target and body."""
+    for call in re.findall(r"curl .*CONTROL.*", path.read_text("utf-8").replace("\\\n", " ")):
+        target = re.search(r'\$\{?CONTROL(?:_URL\}|/)([^" ]*)', call)[1]
+        (body,) = re.findall(r"--data '([^']*)'", call) or [""]
+        (method,) = re.findall(r"-X (\w+)", call) or ["POST" if body else "GET"]
+        yield method, PREFIX + target, body
+
+
+def test_every_call_of_the_control_api_is_answered():
+    calls = [call for path in paths("README.md", "notebooks/**/*.md", "notebooks/*.ipynb") for call in called(path)]
+    assert len(calls) >= 6
+    for method, target, body in calls:
+        control = Control(wb.mock.MockServer())
+        headers = (("authorization", f"Bearer {control.token}"), ("content-type", "application/json"))
+        answer = control.respond(Request(method, target.replace("world=w1&", ""), headers, body.encode()))
+        assert answer.status == 200, (target, answer.body)
+
+
+@cache
+def unknown(root, names):
+    """What is wrong with a dotted name of ours."""
+    try:
+        attrgetter(names)({"wb": wb, "session": wb.session()}[root])
+    except AttributeError as error:
+        return str(error)
+    return ""
+
+
+def test_every_public_name_that_a_text_uses_is_one_of_ours():
+    """Also what follows a name, such as `wb.mock.MockServer`, and what a session has."""
+    name = re.compile(r"(?<![\w.])(wb|session)\.([a-z_A-Z]\w*(?:\.[a-zA-Z]\w*)*)")
+    named = [(place, *each) for place, text in texts() for each in name.findall(text)]
+    demand_none(
+        [
+            f"{place}: {each}.{names}: {told}"
+            for place, each, names in named
+            if names not in NO_NAME and (told := unknown(each, names))
+        ]
+    )
+    assert len(named) > 500
