@@ -226,25 +226,6 @@ def not_the_first_again(seen: Seen) -> Iterator[Miss]:
             yield Miss("the sdkInput that the POST returned", "the one that the GET had returned", todo)
 
 
-# Names that JSON tells from sdkInput (RFC 8259 compares them letter by letter), and what stands there.
-OTHER_CASES = ("SdkInput", "sdkinput", "SDKINPUT")
-OTHER_FIELD = "another field of the answer"
-
-
-def to_the_letter(seen: Seen) -> Iterator[Miss]:
-    """The field is sdkInput, and no other whose name differs in its case alone."""
-    if any(call.value == OTHER_FIELD for call in seen.calls):
-        todo = "Match JSON's names to the letter: your library ignores their case, as Go's does, and takes the last."
-        yield Miss("the value of sdkInput", "that of another field", todo)
-
-
-def surrogate_or_refused(seen: Seen) -> Iterator[Miss]:
-    """No text in UTF-8 can hold half a surrogate pair, so a back end may refuse it; but it replaces nothing (API-7)."""
-    if any(call.reported_success for call in seen.calls):
-        yield from given_back(GET)(seen)
-    yield from answered(seen)
-
-
 _whole = partial(model.back_end_case, model.BackEndGroup.FIDELITY)
 
 
@@ -295,13 +276,6 @@ FIDELITY = (
                  "expiresAt": "2030-01-01T00:00:00Z", "nested": {"list": [1, None, True]},
              }),)))
       for operation in (GET, POST)),
-    # a library that ignores the case of names takes the last one
-    _whole("get.other-case-fields", "Fields whose names differ from sdkInput in their case alone do no harm.", "REL-10",
-           all_of(works(GET), to_the_letter, given_back(GET)),
-           CaseScript((AppCall(GET),), (model.Order(GET, more=dict.fromkeys(OTHER_CASES, OTHER_FIELD)),))),
-    _whole("get.lone-surrogate", "Half a surrogate pair in the GET's sdkInput is handed on as it is, or refused.",
-           "API-7", surrogate_or_refused,
-           CaseScript((AppCall(GET),), (model.Order(GET, value=lambda canary: f"{canary}\ud83d-"),)), Need.PLATFORM_A),
 )  # fmt: skip
 
 
