@@ -39,7 +39,6 @@ def and_one_that_passes(run):
         ("known", "fail", CaseChange.WORSE),
         ("pass", "not testable", CaseChange.LOST),
         ("fail", "harness error", CaseChange.LOST),
-        ("fail", "disabled", CaseChange.LOST),
         ("pass", "not looked at", CaseChange.LOST),
         ("pass", None, CaseChange.LOST),
         ("note", None, CaseChange.LOST),
@@ -65,7 +64,7 @@ def test_what_became_of_a_case(before, now, change):
 
 
 @pytest.mark.parametrize("old", [None, "pass", "fail", "not testable"])
-@pytest.mark.parametrize("new", [None, "not testable", "not looked at", "disabled", "harness error"])
+@pytest.mark.parametrize("new", [None, "not testable", "not looked at", "harness error"])
 def test_a_run_that_decided_nothing_is_compared_with_nothing(old, new):
     with pytest.raises(ParameterError, match=r"The second report has no case with a verdict"):
         compare_reports(record(old), record(new))

@@ -55,7 +55,7 @@ def test_each_verdict_has_a_mark_an_owner_and_a_sentence():
     for verdict in Verdict:
         assert verdict.meaning[0].isupper()
         assert verdict.meaning.endswith(".")
-    nobody = {Verdict.PASS, Verdict.NOTE, Verdict.NOT_APPLICABLE, Verdict.DISABLED}
+    nobody = {Verdict.PASS, Verdict.NOTE, Verdict.NOT_APPLICABLE}
     assert {verdict for verdict in Verdict if verdict.owner is Owner.NOBODY} == nobody
     assert Verdict.HARNESS_ERROR.owner is Owner.WORKBOOK
     assert [owner.in_a_sentence for owner in (Owner.YOU, Owner.WORKBOOK)] == ["you", "the workbook"]

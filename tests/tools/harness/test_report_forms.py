@@ -161,7 +161,7 @@ def test_the_page_tells_the_gravest_first_and_folds_up_what_passed():
     assert heads == sorted(heads)
     kinds = [kind for _name, kind in re.findall(r'<article id="([a-z.0-9-]+)" class="case is-([a-z-]+)"', page)]
     assert len(kinds) == len(Verdict)
-    assert (kinds[:3], kinds[-3:]) == (["harness-error", "fail", "warn"], ["pass", "not-applicable", "disabled"])
+    assert (kinds[:3], kinds[-2:]) == (["harness-error", "fail", "warn"], ["pass", "not-applicable"])
     opened = page.index("<details open"), page.rindex("<details open")
     assert max(opened) < heads[-1]
 
@@ -182,20 +182,20 @@ def test_equal_values_have_the_same_letter_on_both_sides():
          "1 of 2 cases did not hold: 1 warn, 1 pass. There are warnings only; with --strict the run would fail."),
         (of_each_verdict()[:2], {"strict": True}, "1 of 2 cases did not hold: 1 warn, 1 pass."),
         (of_each_verdict()[4:5], {}, "Nothing could be decided: 1 not testable."),
-        (of_each_verdict()[5:7], {}, "Nothing could be decided: 1 not applicable, 1 disabled."),
+        (of_each_verdict()[5:6], {}, "Nothing could be decided: 1 not applicable."),
         (of_each_verdict()[:1] + of_each_verdict()[4:5], {},
          ("2 cases, and none failed: 1 not testable, 1 pass. 1 case not judged; the report says why. "
           "With --strict that fails the run.")),
         (of_each_verdict()[:1] + of_each_verdict()[4:5], {"trouble": "It ended."},
          ("Of 2 cases none failed, and some could not be decided: 1 not testable, 1 pass. 1 case not judged; the "
           "report says why. With --strict that fails the run.")),
-        (of_each_verdict()[:1] + of_each_verdict()[9:], {},
+        (of_each_verdict()[:1] + of_each_verdict()[8:], {},
          ("Only 1 of 2 cases were looked at. 2 cases, and none failed: 1 not looked at, 1 pass. 1 case not judged; "
           "the report says why. "
           "With --strict that fails the run.")),
-        (of_each_verdict()[9:], {"strict": True},
+        (of_each_verdict()[8:], {"strict": True},
          "Nothing could be decided: 1 not looked at. 1 case not judged; the report says why. That fails the run."),
-        (of_each_verdict()[7:8], {"stale": "xy"},
+        (of_each_verdict()[6:7], {"stale": "xy"},
          "1 case, and none failed: 1 known. The baseline has 2 stale entries, which fail the run."),
         (of_each_verdict()[:1], {"interrupted": True}, "1 case, and none failed: 1 pass. The run was interrupted."),
         (of_each_verdict()[:1], {"interrupted": True, "unfinished": ("a.b",)},
@@ -254,14 +254,14 @@ def test_each_verdict_has_its_element(strict):
     elements = {one.get("name"): [child.tag for child in one] for one in root.iter("testcase")}
     got = {case.verdict: elements[case.name] for case in record.cases}
     warned = ["failure"] if strict else ["system-out"]
-    skipped = {one: ["skipped"] for one in ("known", "not applicable", "disabled")}
+    skipped = {one: ["skipped"] for one in ("known", "not applicable")}
     unseen = ["failure" if strict else "skipped"]
     assert got == {
         "pass": [], "fail": ["failure"], "warn": warned, "note": ["system-out"],
         "harness error": ["error"], "not looked at": unseen, "not testable": unseen, **skipped,
     }  # fmt: skip
-    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("10", "4" if strict else "1", "1")
-    assert sum(int(suite.get("skipped")) for suite in root) == (3 if strict else 5)
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("9", "4" if strict else "1", "1")
+    assert sum(int(suite.get("skipped")) for suite in root) == (2 if strict else 4)
 
 
 def test_the_xml_says_what_was_missed_and_how_to_run_it_again():
@@ -280,7 +280,7 @@ def test_the_xml_says_what_was_missed_and_how_to_run_it_again():
     [
         ("not looked at", {"exit_code": 2, "trouble": "It does not start."}, "It does not start."),
         ("not looked at", {"exit_code": 2, "trouble": "It does not start.", "strict": True}, "It does not start."),
-        ("disabled", {"exit_code": 2}, ""),
+        ("not applicable", {"exit_code": 2}, ""),
         ("pass", {"exit_code": 1, "stale": ("an old entry",)}, "an old entry"),
         ("pass", {"exit_code": 130, "interrupted": True}, ""),
         ("fail", {"exit_code": 1}, None),

@@ -91,7 +91,6 @@ class Verdict(StrEnum):
     NOTE = "note"
     PASS = "pass"  # noqa: S105  # no password
     NOT_APPLICABLE = "not applicable"
-    DISABLED = "disabled"
 
     @property
     def mark(self) -> str:
@@ -136,7 +135,6 @@ VERDICTS = {
     Verdict.NOTE: _Facts("•", Owner.NOBODY, "Something was observed that no rule judges."),
     Verdict.PASS: _Facts("✓", Owner.NOBODY, "The back end did what the rule asks for."),
     Verdict.NOT_APPLICABLE: _Facts("-", Owner.NOBODY, "The case is about something that the back end does not have."),
-    Verdict.DISABLED: _Facts("-", Owner.NOBODY, "The configuration leaves the case out."),
 }
 
 

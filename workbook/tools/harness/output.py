@@ -13,7 +13,7 @@ In JUnit each group is a suite:
     note                                                  passes, with what was observed in system-out
     harness error                                         error: the workbook failed, not the back end
     not looked at, not testable                           skipped, with the reason; strict: failure
-    known, not applicable, disabled                       skipped, with the reason
+    known, not applicable                                 skipped, with the reason
     pass                                                  passes
 
 An interrupted run contains only the cases that finished; each suite's `complete` is `false`. Where nothing was decided,

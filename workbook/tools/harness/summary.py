@@ -23,7 +23,6 @@ ADVICE_SHOWN = 3
 SETTLED = {
     Verdict.PASS: "What passed",
     Verdict.NOT_APPLICABLE: "What does not apply",
-    Verdict.DISABLED: "What the configuration leaves out",
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from workbook.base.forms import BadConfigurationError
 from workbook.tools.conform.back_end.config import BackEndForm, Exports, as_toml, load_config
-from workbook.tools.conform.back_end.model import BackEndGroup, BackEndOperation
+from workbook.tools.conform.back_end.model import BackEndOperation
 
 FULL = """
 base_url = "https://relay.example:8443/v1/"
@@ -45,9 +45,6 @@ cards = ["C"]
 answer = 5
 recovery = 2
 whole = 60
-[groups]
-faults = false
-form = true
 [api]
 port = 4711
 profile = "field"
@@ -83,7 +80,7 @@ def test_the_back_end_is_as_the_file_says(config, tmp_path):
     assert target.surfaces["platform B"].headers == (("x-version", "1.0"), ("x-app", "app-b"))
     assert target.cardholders[0].session == (("authorization", "Bearer ann-secret"), ("cookie", "sid=cookie-secret"))
     assert (target.bound, target.logs) == (5.0, (tmp_path / "relay.log",))
-    assert (target.without, target.recovery) == ({BackEndGroup.FAULTS}, 2.0)
+    assert target.recovery == 2.0
 
 
 def test_so_is_the_apis_side(config, tmp_path):
@@ -119,7 +116,7 @@ def test_the_configuration_is_printed_as_it_was_read_with_the_defaults_and_witho
     assert read["get"] == {"method": "POST", "path": "/data", "id": "/card/id", "sdk_input": "/result/0/sdkInput"}
     assert read["platform_b"]["post"]["sdk_input"] == "raw"
     assert read["cardholder"][0]["session"]["authorization"] == {"env": "ANN", "prefix": "Bearer "}
-    assert (read["timeouts"]["answer"], read["timeouts"]["pace"], read["groups"]["faults"]) == (5.0, 0.0, False)
+    assert (read["timeouts"]["answer"], read["timeouts"]["pace"]) == (5.0, 0.0)
     assert read["export"] == {"url": "UPSTREAM", "key": "API_KEY", "ca": "API_CA_FILE", "port": "PORT"}
     assert read["start"].keys() == {"folder"}, "a secret may stand in a command"
     assert not any(value in text or value in repr(config) for value in ENVIRON.values())

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.base.forms import BadConfigurationError, Mistakes, read_form, read_toml
-from workbook.tools.conform.back_end.config import CONFIG_EXAMPLE, BackEndForm, GroupsForm, parse_config
-from workbook.tools.conform.back_end.model import BackEndGroup
+from workbook.tools.conform.back_end.config import CONFIG_EXAMPLE, BackEndForm, parse_config
 
 GOOD = {
     "base_url": "http://127.0.0.1:8080",
@@ -80,8 +79,6 @@ MISTAKES = [
     (("cardholder", "session"), {"a": {"evn": "E"}}, "[[cardholder]] 1 session a evn: there is no such key."),
     (("cardholder", "session"), {"a": {"env": "E"}}, "environment variable E is not set."),
     (("status",), {"path": "/status"}, "status: there is no such key."),
-    (("groups",), {"fautls": False}, "[groups] fautls: there is no such key. Did you mean 'faults'?"),
-    (("groups",), {"faults": "no"}, "[groups] faults: it is 'no'; give true or false."),
     (("timeouts",), {"answer": 30}, "[timeouts] answer: it is 30; give seconds from 0.1 to 20"),
     (("timeouts",), {"whole": float("inf")}, "[timeouts] whole: it is inf;"),
     (("api",), {"port": 70000}, "[api] port: it is 70000;"),
@@ -127,9 +124,9 @@ def test_values_that_do_not_fit_together_or_to_the_environment_are_a_mistake(tmp
 
 
 def test_every_mistake_is_told_and_not_only_the_first(tmp_path):
-    said = put(("get", "path"), "x") | {"bose_url": 1, "timeouts": {"answer": 0}, "groups": {"frm": True}}
+    said = put(("get", "path"), "x") | {"bose_url": 1, "timeouts": {"answer": 0}, "api": {"prt": 1}}
     labels = [one.partition(":")[0] for one in told(tmp_path, said)]
-    assert sorted(labels) == ["[get] path", "[groups] frm", "[timeouts] answer", "bose_url"]
+    assert sorted(labels) == ["[api] prt", "[get] path", "[timeouts] answer", "bose_url"]
 
 
 @pytest.mark.rule("REL-2")
@@ -194,10 +191,6 @@ def test_whatever_a_document_says_it_is_read_or_its_mistakes_are_told(said):
 def test_no_document_breaks_the_reader(tmp_path_factory, said):
     folder = tmp_path_factory.getbasetemp()
     told(folder, GOOD | said)
-
-
-def test_the_groups_of_the_file_are_the_groups_of_cases():
-    assert list(GroupsForm.model_fields) == [group.value for group in BackEndGroup]
 
 
 def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):

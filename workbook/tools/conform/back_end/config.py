@@ -23,7 +23,7 @@ from workbook.base import forms
 from workbook.base.values import HIGHEST_PORT, did_you_mean, quoted
 from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end import model
-from workbook.tools.conform.back_end.model import BOUND, RAW, BackEndGroup, Cardholder, Surface, Target
+from workbook.tools.conform.back_end.model import BOUND, RAW, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
 from workbook.tools.harness.model import Known
 from workbook.tools.harness.origin import wrong_origin
@@ -333,19 +333,6 @@ class AppForm(forms.Form):
     wait: Seconds = model.APP_WAIT
 
 
-class GroupsForm(forms.Form):
-    """`[groups]`: false leaves the group's cases out."""
-
-    form: forms.Flag = True
-    fidelity: forms.Flag = True
-    secrecy: forms.Flag = True
-    isolation: forms.Flag = True
-    faults: forms.Flag = True
-    budget: forms.Flag = True
-    concurrency: forms.Flag = True
-    recovery: forms.Flag = True
-
-
 class BackEndForm(forms.Form):
     """The whole file."""
 
@@ -364,7 +351,6 @@ class BackEndForm(forms.Form):
     cardholder: list[CardholderForm] = Field(default_factory=list)
     timeouts: RunTimeouts = RunTimeouts()
     app: AppForm = AppForm()
-    groups: GroupsForm = GroupsForm()
     api: Api = Api()
     export: Exports = Exports()
     start: BackEndStart = BackEndStart()
@@ -455,7 +441,6 @@ class _Reader:
             self._cardholders(),
             form.timeouts.answer,
             logs,
-            frozenset(BackEndGroup(name) for name, wanted in form.groups if not wanted),
             ca_file=ca_file,
             recovery=form.timeouts.recovery,
             failures=form.failures,
@@ -641,7 +626,7 @@ class _Reader:
 def as_toml(config: Config) -> str:
     """The configuration as it was read, with the defaults. It names the variables of secrets, and has no command."""
     given = config.form.model_dump(mode="json", exclude_unset=True, warnings=False)
-    defaults = {"platforms", "failures", "timeouts", "app", "groups", "api", "export", "start"}
+    defaults = {"platforms", "failures", "timeouts", "app", "api", "export", "start"}
     whole = config.form.model_dump(mode="json", include=defaults, exclude_none=True)
     start = "[start] has a command, which is not shown" if config.form.start.command else "there is no [start] command"
     return f"# {config.file} is in order; {start}. With the defaults:\n\n{tomli_w.dumps(given | whole)}"

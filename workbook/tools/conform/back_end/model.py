@@ -34,7 +34,7 @@ GET, POST = "GET", "POST"
 
 @unique
 class BackEndGroup(StrEnum):
-    """What a case is about. A configuration can leave out whole groups."""
+    """What a case is about."""
 
     FORM = "form"
     FIDELITY = "fidelity"
@@ -476,7 +476,6 @@ class Target:
         bound: seconds within which it has to answer.
         logs: log files that it writes, to be scanned.
         folder: where its command runs; None where there is no command.
-        without: groups of cases that are left out.
         ca_file: certificates that are trusted for TLS besides the machine's own.
         recovery: seconds after a fault of the API within which the back end need not work again.
         failures: how the back end reports a failure: by `status`, or in the `body` of any answer.
@@ -492,7 +491,6 @@ class Target:
     cardholders: tuple[Cardholder, ...]
     bound: float = BOUND
     logs: tuple[Path, ...] = ()
-    without: frozenset[BackEndGroup] = frozenset()
     ca_file: Path | None = None
     recovery: float = RECOVERY
     failures: str = BY_STATUS

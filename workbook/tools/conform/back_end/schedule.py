@@ -374,9 +374,7 @@ def _may_be_late(result: BackEndResult, limit: float) -> bool:
 
 
 def without(case: BackEndCase, target: Target) -> BackEndResult | None:
-    """The result of a case that cannot run here, or that the configuration leaves out; None where it can run."""
-    if case.group in target.without:
-        return BackEndResult(case, Verdict.DISABLED, why=f"The configuration leaves out the group {case.group}.")
+    """The result of a case that cannot run here; None where it can."""
     cards = target.cardholders[0].cards
     has = {
         Need.PLATFORM_A: Need.PLATFORM_A.value in target.surfaces,
