@@ -25,7 +25,7 @@ from workbook.tools.harness.program import PRINTED, Logs
 ROWS = {
     "values": ("Relay", "post.text-unicode post.bytes-alphabet get.sdk-input-number get.compressed get.chunked-answer"),
     "requests": ("Relay", "post.chunked-body post.expecting post.charset attempt.header-case attempt.no-encoding"),
-    "cards": ("Relay", "list.kept-connection post.two-cardholders attempt.id-escaped get.id-cannot-change-path"),
+    "cards": ("Relay", "list.kept-connection post.two-cardholders get.id-cannot-change-path"),
     "failures": ("Relay", "get.api-away answer.labelled post.nothing-left-behind get.fault-redirect post.given-up"),
     "whole run": ("Relay", "get.path attempt.closed-connections log.no-key-ever answer.no-key-ever"),
     "another app": ("NoSessionOnB", "get.no-session post.no-session"),

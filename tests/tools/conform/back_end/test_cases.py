@@ -60,12 +60,6 @@ def failed(operation, **more):
     return seen(answers, [request(operation, None), request(operation, SECOND)])
 
 
-def attempt_of(card, at_the_api):
-    """An attempt with a card that reaches the API under this id."""
-    calls = [call(card=card), call(POST, SECOND, card=card, sent=OUTPUT)]
-    return seen(calls, [request(card=at_the_api), request(POST, SECOND, card=at_the_api)])
-
-
 TYPE = ("content-type", "application/json")
 LONG_ID = "PI00000000000000000000000001"
 INSIDE = f'{{"paymentInstrumentId": "{LONG_ID}", "cardholderName": "A. Cardholder"}}'
@@ -100,7 +94,6 @@ FORM = [
     ("get.no-query", attempt(get=request(target="/bcl/v2/paymentInstruments/PI1/x?a=1")), FAIL),
     ("get.no-query", attempt(get=request(target=f"/bcl/v2/paymentInstruments/PI1/x?key={KEY}")), FAIL),
     ("post.no-query", attempt(post=request(POST, SECOND, target=f"/x?key={KEY}")), FAIL),
-    ("attempt.id-escaped", seen([call(GET, None, status=500, card="PI 1")], []), FAIL),
     ("get.no-body", attempt(get=request(content=b"{}")), FAIL),
     ("post.no-query", attempt(post=request(POST, SECOND, target="/x?platform=a")), NOTE),
     ("post.one-field", post_body(b'{"sdkOutput": "x", "id": "PI1"}'), FAIL),
@@ -277,7 +270,7 @@ TIMES = [
     ("list.side-by-side", seen([], [], tempo=Tempo({}, {}, carried=1, met=1, one_lane=True)), FAIL),
     ("list.side-by-side", seen([], [], tempo=Tempo({}, {}, carried=2, met=2, queues_cardholder=True)), FAIL),
 ]
-LOWER, AGAIN = "a-card", call(POST, FIRST, sent=OUTPUT, number=2)
+AGAIN = call(POST, FIRST, sent=OUTPUT, number=2)
 BAD = call(POST, None, status=400, sent=OUTPUT)
 OF_THIS_CARD, OF_ANOTHER = request(POST), request(POST, SECOND, card=OTHER)
 LABELLED = [call(headers=(("content-type", "application/json; charset=utf-8"),))]
@@ -295,12 +288,6 @@ STRANGERS = [
     ("run.own-card", seen([], [], run=WholeRun(requests=2, misdelivered=tuple(GONE_ASTRAY))), FAIL),
     ("post.nothing-left-behind", seen([TAMPERED], [OF_THIS_CARD]), FAIL),
     ("post.nothing-left-behind", seen([replace(TAMPERED, began=1.0, status=400, value=None)], [OF_THIS_CARD]), PASS),
-    ("attempt.id-lower-case", attempt_of(LOWER, LOWER), PASS),
-    ("attempt.id-lower-case", attempt_of(LOWER, LOWER.upper()), FAIL),
-    ("attempt.id-digits", attempt_of("007", "7"), FAIL),
-    ("attempt.id-escaped", attempt_of("a b", "a b"), PASS),
-    ("attempt.id-escaped", attempt_of("a b", "a%20b"), FAIL),
-    ("attempt.id-escaped", seen([call(card="a b"), call(POST, card="a b")], []), FAIL),
     ("post.expecting", attempt(second=dropped(operation=POST)), FAIL),
     ("post.charset", attempt(second=call(POST, None, status=415, sent=OUTPUT), post=None), FAIL),
     ("post.escaped-body", attempt(post=request(POST, SECOND, sent=f"{OUTPUT}-")), FAIL),

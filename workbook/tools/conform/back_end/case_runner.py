@@ -476,7 +476,7 @@ class CaseRunner:
         holders = self.target.cardholders
         card = cards[ask.card]
         if ask.own:
-            card = model.ordinary(cardholder.cards, self.target.instrument, 1 + ask.card)[ask.card]
+            card = cardholder.cards[ask.card]
         session = cardholder.session_for(card)
         if ask.cardholder == FORGED:
             session = tuple((name, _forged(value)) for name, value in session)

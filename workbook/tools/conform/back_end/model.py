@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from enum import StrEnum, unique
-from functools import cache
 from math import inf
 from operator import attrgetter
 from pathlib import Path
@@ -60,9 +59,6 @@ class Need(StrEnum):
     JSON_BODY = "POST with the sdkOutput in a JSON body ([post] sdk_output)"
     API_TLS = "certificate of the API ([api] tls = true)"
     CONTRACT = "contract towards the app ([app] contract)"
-    ID_LOWER_CASE = "card whose id has lower-case letters (at the API, and nothing that a path must escape)"
-    ID_DIGITS = "card whose id has digits only (at the API)"
-    ID_ESCAPED = "card whose id has a character that a path must escape (at the API)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,35 +430,6 @@ class Cardholder:
         if own in self.sessions:
             return self.sessions[own]
         return tuple((name, value.replace("{id}", own)) for name, value in self.session)
-
-
-# How an id is written decides what a back end can do to it on its way: case, leading zeros, escapes.
-
-# The pattern of each shape. An id that matches several has the first shape.
-SHAPES: Mapping[Need, re.Pattern[str]] = {
-    Need.ID_ESCAPED: re.compile(r".*[^A-Za-z0-9._~-]", re.DOTALL),
-    Need.ID_DIGITS: re.compile(r"[0-9]+\Z"),
-    Need.ID_LOWER_CASE: re.compile(r".*[a-z]", re.DOTALL),
-}
-
-
-@cache
-def shape_of(card: str) -> Need | None:
-    """The shape of an id; None for an ordinary one."""
-    return next((shape for shape, pattern in SHAPES.items() if pattern.match(card)), None)
-
-
-def ordinary(cards: Iterable[str], at_the_api: Callable[[str], str], enough: int = 6) -> tuple[str, ...]:
-    """The cards that all cases share: those of the commonest shape if there are `enough` for every case, else all.
-
-    A back end that harms ids of one shape then fails the case of that shape, and not whatever case had the card. The
-    shape that counts is that of the id `at_the_api`.
-    """
-    by_shape: dict[Need | None, list[str]] = {}
-    for card in (cards := tuple(cards)):
-        by_shape.setdefault(shape_of(at_the_api(card)), []).append(card)
-    commonest = max(by_shape.values(), key=len, default=[])
-    return tuple(commonest) if len(commonest) >= enough else cards
 
 
 @dataclass(frozen=True, slots=True)

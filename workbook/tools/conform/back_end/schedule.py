@@ -33,7 +33,7 @@ Play: TypeAlias = list[BackEndCase]
 T = TypeVar("T", bound=Hashable)
 
 # What a back end may rightly not have.
-OPTIONAL = {Need.PLATFORM_A, Need.PLATFORM_B, Need.JSON_BODY, Need.CONTRACT, *model.SHAPES}
+OPTIONAL = {Need.PLATFORM_A, Need.PLATFORM_B, Need.JSON_BODY, Need.CONTRACT}
 # Verdicts with misses.
 MISSED = CONFIRMED | {Verdict.NOTE}
 # Why a case was not run.
@@ -174,7 +174,7 @@ class Schedule:
         """The cases, those with the same script together: its calls are made once. First comes one that needs logs."""
         plays = list[Play]()
         for case in sorted(cases, key=lambda case: Need.LOGS not in case.needs):
-            same = (play for play in plays if play[0].script == case.script and _same_card(play[0], case))
+            same = (play for play in plays if play[0].script == case.script and play[0].platform == case.platform)
             play = next(same, None)
             if play is None or case.script.judges_run:
                 plays.append([case])
@@ -257,10 +257,7 @@ class Schedule:
 
     async def _run_with_app(self, case: BackEndCase, app: str) -> BackEndResult:
         """Run a case with one app. A confirmation uses the same cards again, because a back end may remember them."""
-        shape = next((need for need in case.needs if need in model.SHAPES), None)
-        ids = self._target.cardholders[0].cards
-        of_shape = [card for card in ids if shape and model.shape_of(self._target.instrument(card)) is shape]
-        wanted = self._used_cards.get((case.name, app), of_shape[:1])
+        wanted = self._used_cards.get((case.name, app), ())
         calls = case.script.at_once
         of_first = self.disturbs_others(case)
         async with self.pool.lend(case.script.cards, calls=calls, of_first=of_first, wanted=wanted) as cards:
@@ -281,7 +278,7 @@ class CardPool:
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self.size = sum(len(model.ordinary(holder.cards, target.instrument, 3)) for holder in target.cardholders)
+        self.size = sum(len(holder.cards) for holder in target.cardholders)
         self.tempo = model.Tempo({}, {})
         self._lent = set[str]()
         self._calls = Counter[str]()  # under way, by the name of the cardholder
@@ -296,15 +293,12 @@ class CardPool:
         A case with more calls at once than the back end carries gets cards when no other call is under way.
         """
         holders = self._target.cardholders[: 1 if of_first else None]
-        at_the_api = self._target.instrument
-        # three cards of the commonest shape are enough for cases that use one or two (assumed: fewer make a slow run)
-        enough = max(count, 3)
         of_one = 1 if self.tempo.queues_cardholder else self.tempo.carried
 
         def free() -> list[tuple[str, Cards]]:
             found = list[tuple[str, Cards]]()
             for holder in holders:
-                cards = tuple(wanted) or model.ordinary(holder.cards, at_the_api, enough)
+                cards = tuple(wanted) or holder.cards
                 left = tuple(card for card in cards if card not in self._lent)
                 own, all_calls = self._calls[holder.name], self._calls.total()
                 carried = (not own or own + calls <= of_one) and (
@@ -387,7 +381,6 @@ def without(case: BackEndCase, target: Target) -> BackEndResult | None:
         Need.JSON_BODY: all(surface.post.sdk_output != model.RAW for surface in target.surfaces.values()),
         Need.API_TLS: target.api_tls,
         Need.CONTRACT: target.contract == "lesson",
-        **{shape: shape in map(model.shape_of, map(target.instrument, cards)) for shape in model.SHAPES},
     }
     if Need.CONTRACT in case.needs and target.contract is None:
         return BackEndResult(case, Verdict.NOT_LOOKED_AT, why=NO_CONTRACT)
@@ -395,19 +388,13 @@ def without(case: BackEndCase, target: Target) -> BackEndResult | None:
         if not has[need]:
             verdict = Verdict.NOT_APPLICABLE if need in OPTIONAL else Verdict.NOT_TESTABLE
             return BackEndResult(case, verdict, why=f"Skipped: the configuration names no {need}.")
-    if len(model.ordinary(cards, target.instrument, case.script.cards)) < case.script.cards:
+    if len(cards) < case.script.cards:
         return BackEndResult(
             case,
             Verdict.NOT_TESTABLE,
             why=f"Skipped: the case needs {case.script.cards} cards of the first cardholder ([[cardholder]] cards).",
         )
     return None
-
-
-def _same_card(case: BackEndCase, other: BackEndCase) -> bool:
-    """Whether two cases with one script use the same kind of card with the same apps."""
-    shapes = [{need for need in each.needs if need in model.SHAPES} for each in (case, other)]
-    return case.platform == other.platform and shapes[0] == shapes[1]
 
 
 def platforms(case: BackEndCase, target: Target) -> tuple[str, ...]:

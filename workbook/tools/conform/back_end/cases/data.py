@@ -390,36 +390,6 @@ def not_encoded(seen: Seen) -> Iterator[Miss]:
             yield Miss("an answer as it is", f"content-encoding {', '.join(codings)[:40]!r}", todo)
 
 
-def id_kept(seen: Seen) -> Iterator[Miss]:
-    """The id is a string (API-3): whatever it is made of, the API gets it as it is configured.
-
-    An id of capitals and digits survives what most code does to it: changing its case, reading it as a number, escaping
-    it once too often or not at all. So one card of each other shape shows more than a hundred of the usual one.
-    """
-    id_ = seen.calls[0].instrument
-    todo = "Keep the id as the text that it is, and percent-encode it once, as one segment of the path."
-    if model.shape_of(id_) is Need.ID_ESCAPED and not seen.came(GET):  # a library refuses such a URL, or a server does
-        todo = (
-            "Percent-encode the id as one segment of the path, with what your language has for that: "
-            'encodeURIComponent(id), quote(id, safe=""), URLEncoder with %20 in the place of +.'
-        )
-        yield Miss("a GET for an id with such a character", "no GET reached the API", todo)
-    changed = {  # what a back end may have done, and how the id then looks
-        "in capitals": id_.upper(),
-        "in small letters": id_.lower(),
-        "without its leading zeros": id_.lstrip("0"),
-        "encoded twice": quote(id_, safe=""),
-        "with its blanks as +": id_.replace(" ", "+"),
-    }
-    for arrived in seen.arrived:
-        elsewhere = not arrived.instrument and quote(id_, safe="") in arrived.request.target  # its id is right
-        if arrived.instrument != id_ and not elsewhere:
-            how = (words for words, text in changed.items() if text == arrived.instrument)
-            yield Miss("the id as it is configured", f"the id {next(how, 'changed, or on another path')}", todo)
-    yield from each_request(GET)(seen)
-    yield from WORKS(seen)
-
-
 def labelled(seen: Seen) -> Iterator[Miss]:
     """HTTP says what a body is: strict clients refuse JSON under another label, others decode it wrongly (REL-8)."""
     todo = "Send JSON in UTF-8 and label it application/json: name no charset, or utf-8."
@@ -568,10 +538,6 @@ FORM = (
     *(_form(f"post.body-{name}", f"A body of the app {words} is refused at once.", "REL-11", refused_at_once,
             CaseScript((AppCall(POST, tamper=tamper),)), Need.JSON_BODY)
       for name, (words, tamper) in BAD_BODIES.items()),
-    *(_form(f"attempt.{need.name.lower().replace('_', '-')}",
-            f"An id reaches the API unchanged, also where it {need.value[len('card whose id ') :].partition(' (')[0]}.",
-            "API-3", id_kept, ATTEMPT, need)
-      for need in model.SHAPES),
     # A body that the back end left unread would come before the next call on the same connection.
     _form("post.kept-connection", "After a refused POST the same connection serves the next call.", "REL-8",
           judging.recovers, CaseScript((AppCall(POST, cardholder=-1), AppCall(GET))),
