@@ -89,13 +89,9 @@ class _Version(Action):
 
     def __call__(self, parser: ArgumentParser, *_: object) -> None:
         """Print them and end."""
-        from importlib.metadata import PackageNotFoundError, version  # takes 20 ms
+        from importlib.metadata import version  # takes 20 ms
 
-        try:
-            ours = version("provisioning-workbook")
-        except PackageNotFoundError:
-            ours = "(not installed)"
-        say(f"workbook {ours} with Python {platform.python_version()}")
+        say(f"workbook {version('provisioning-workbook')} with Python {platform.python_version()}")
         parser.exit()
 
 

@@ -32,7 +32,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from itertools import filterfalse
 from pathlib import Path
 from time import monotonic, time
@@ -446,14 +446,10 @@ def conclude(
     """
     marked, stale = apply_baseline(options.baseline, results, cases, datetime.now(UTC).date())
     seconds = monotonic() - began
-    try:
-        ours = version("provisioning-workbook")
-    except PackageNotFoundError:
-        ours = "not installed"
     done = about(
         started=moment(time() - seconds),
         seconds=round(seconds, 3),
-        versions={"workbook": ours, "python": platform.python_version()},
+        versions={"workbook": version("provisioning-workbook"), "python": platform.python_version()},
         command=options.command,
         strict=options.strict,
         only=options.only,
