@@ -180,6 +180,18 @@ def test_another_extension_without_a_list_leaves_the_two_judged(tmp_path):
     assert judge("plist.identifier", write(tmp_path, files)).verdict is Verdict.PASS
 
 
+def test_an_expo_app_is_told_where_its_entitlements_belong(tmp_path):
+    config = (
+        "module.exports = { ios: { bundleIdentifier: 'com.acme' }, entitlements: { 'a.payment-pass-provisioning': 1 } }"
+    )
+    case = judge(
+        "entitlement.provisioning", write(tmp_path, {"app.config.js": config, "A.swift": "PKAddPaymentPass()"})
+    )
+    assert [miss.todo for miss in case.misses] == [
+        "Add it to ios.entitlements of app.config.js, and to its provisioning profile."
+    ]
+
+
 def test_an_extension_that_a_plugin_of_expo_makes_is_not_looked_at(tmp_path):
     alone = judge("plist.both-extensions", write(tmp_path / "alone", {"app.json": EXPO["app.json"]}))
     assert (alone.verdict, "run `npx expo prebuild`" in alone.why) == (Verdict.NOT_LOOKED_AT, True)
@@ -233,7 +245,7 @@ CONFIG = """<?xml version='1.0'?><widget id="com.acme.bank" phone-CFBundleIdenti
         (CONFIG.format("x").replace("payment-pass-provisioning", "other"), Verdict.NOT_LOOKED_AT),
     ],
 )
-def test_the_entitlements_of_cordova_are_judged_and_what_its_plugins_add_is_not(tmp_path, text, verdict):
+def test_the_entitlements_of_cordova_are_judged_and_what_a_plugin_elsewhere_adds_is_not(tmp_path, text, verdict):
     folder = write(tmp_path, {"config.xml": text})
     case = judge("entitlement.provisioning", folder)
     assert case.verdict is verdict
@@ -241,6 +253,15 @@ def test_the_entitlements_of_cordova_are_judged_and_what_its_plugins_add_is_not(
     assert verdict is Verdict.FAIL or "run `cordova prepare`" in case.why
     targets = read_targets(read_project([folder])).all
     assert {target.bundle_id for target in targets} == {"com.acme.bank.b"}
+
+
+@pytest.mark.parametrize(
+    ("target", "verdict"), [("*-Release.plist", Verdict.NOT_LOOKED_AT), ("*-Info.plist", Verdict.FAIL)]
+)
+def test_an_entitlement_that_a_plugin_of_cordova_adds_is_not_missing(tmp_path, target, verdict):
+    row = f'<config-file target="{target}" parent="com.platform.payment-pass-provisioning"><true/></config-file>'
+    files = {"config.xml": CONFIG.format("com.platform.groups"), "plugins/acme/plugin.xml": f"<plugin>{row}</plugin>"}
+    assert judge("entitlement.provisioning", write(tmp_path, files)).verdict is verdict
 
 
 def test_an_app_that_may_provision_in_one_configuration_has_to_in_each(tmp_path):

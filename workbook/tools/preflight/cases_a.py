@@ -60,7 +60,7 @@ LIBRARY_VERSION = unless(
 def _no_ids(facts: Facts) -> str:
     if any(module.variants() for module in facts.a.build.apps):
         return next((f"{sentence}." for sentence in facts.a.build.unread), "")
-    return f"The build files that were read name no application id as a text, or compute the flavours.{facts.framework}"
+    return f"A plugin or a script, or a file that was not read, computes the variants or their ids.{facts.framework}"
 
 
 def _no_levels(facts: Facts) -> str:

@@ -233,7 +233,8 @@ def check_entitlements(facts: Facts) -> Iterator[Miss]:
         if target.entitlements is not None and not target.may_provision:
             file = target.entitlements_file or target.plist_file or target.file
             expected, observed = "the entitlement …payment-pass-provisioning", "the entitlement is missing (sdk-b)"
-            todo = f"Add it to the entitlements of {target.name}, and to its provisioning profile."
+            of_expo = f"ios.entitlements of {file.name}" if file.path.stem in {"app", "app.config"} else ""
+            todo = f"Add it to {of_expo or f'the entitlements of {target.name}'}, and to its provisioning profile."
             yield miss_at(file.name, file.line("entitlements"), expected, observed, todo, harms=True)
 
 
