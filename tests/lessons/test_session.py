@@ -121,10 +121,9 @@ def test_a_wrong_answer_is_shown_as_it_is_and_at_most_a_page_of_it(answer):
     text = session().wire(answer=answer).text()
     assert len(text) < 1500
     assert "\n\nRules and sources of this answer: " in text
-    assert ('{"sdkInput": "a", "sdkInput": "b"}' in text) is (answer == "sdkInput twice")
+    assert ('{"sdkInput": null}' in text) is (answer == "sdkInput null")
     if answer.isdigit():
         assert f"\n\n{answer} " in text
-        assert f'"status": {answer},' in text
 
 
 # ---------------------------------------------------------------- real

@@ -8,7 +8,8 @@ from rows import rows
 from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, Timeouts
 from workbook.api.opaque import SdkOutput
 from workbook.errors import ActivationDataError, ApiStatusError, DeadlineError, MaybeSentError
-from workbook.simulation.faults import FAULTS, FaultPlan, Planned
+from workbook.simulation.clock import VirtualClock
+from workbook.simulation.faults import FAULTS, FaultKind, FaultPlan, Planned
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import ORIGIN, DirectApi, Service
 from workbook.simulation.transport import SimulatedTransport
@@ -106,20 +107,6 @@ def test_a_wrong_key_is_refused_and_not_repeated():
     assert "CANARY" not in str(caught.value) + repr(caught.value.request) + repr(caught.value.body)
 
 
-class VirtualClock:
-    def __init__(self):
-        self.time = 0.0
-
-    def now(self):
-        return self.time
-
-    def sleep(self, seconds):
-        self.time += seconds
-
-    async def asleep(self, seconds):
-        self.time += seconds
-
-
 def faulty(name, **settings):
     usual = {"seconds": 0.001} if name == "dribble" else {}
     return Service(plan=FaultPlan([Planned.of(fault=name, **(usual | settings))]))
@@ -165,23 +152,14 @@ def test_a_fault_ends_in_process_as_it_does_on_a_socket(name):
     assert over_async_transport(faulty(name), **limits) == real
 
 
-@rows("name", [name for name in FAULTS if name != "dribble"])
-def test_a_fault_ends_without_http_as_it_does_in_the_client(name):
-    """Under the client's default limits; a dribble runs into its deadline, for which nobody has the time here."""
-    stalls = {"seconds": 60.0} if name.startswith("stall") else {}
-    api = DirectApi(faulty(name, **stalls))
-    told = outcome(api.get)
-    expected = over_transport(faulty(name, **stalls), retries=ONCE)
-    assert told[0] == expected[0] if isinstance(told, tuple) else told == expected
-    assert name == "200" or f"fault: {name}" in api.basis
+IN_THE_ANSWER = [name for name, fault in FAULTS.items() if fault.kind in (FaultKind.STATUS, FaultKind.UNUSABLE)]
 
 
-def test_what_would_outlast_the_deadline_without_http():
-    for seconds, kind in ((0.1, DeadlineError), (11.0, MaybeSentError)):
-        with pytest.raises(kind) as caught:
-            DirectApi(faulty("dribble", seconds=seconds)).get(ID)
-        assert "may have arrived" in str(caught.value)
-    assert outcome(DirectApi(faulty("dribble", seconds=0.001)).get) == outcome(DirectApi().get)
+@rows("name", IN_THE_ANSWER)
+def test_a_fault_in_the_answer_ends_without_http_as_it_does_in_the_client(name):
+    api = DirectApi(faulty(name))
+    assert outcome(api.get)[0] == over_transport(faulty(name), retries=ONCE)[0]
+    assert f"fault: {name}" in api.basis
 
 
 @pytest.mark.rule("REL-5")

@@ -90,7 +90,7 @@ class FaultRun(Run):
         return f"on {which} {self.method}; {moment}"
 
     def _carried_out(self) -> str:
-        asked, done = self.network.asked[self.method], self.network.service.carried_out[self.method]
+        asked, done = self.network.asked[self.method], self.network.carried_out(self.method)
         if not asked:
             return f"was never asked for a {self.method}"
         outcome = f"carried the {self.method} out {how_often(done)}" if done else f"did not carry the {self.method} out"

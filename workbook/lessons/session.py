@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData, Settings, build_get, build_post, wrong_url
 from workbook.base.secrecy import MASK
-from workbook.base.values import choice, did_you_mean, flag, is_text, quoted, whole
+from workbook.base.values import choice, did_you_mean, flag, is_text, lookup, quoted, whole
 from workbook.errors import ActivationDataError, ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.trace import Trace
@@ -33,10 +33,10 @@ from workbook.lessons.run import Run
 from workbook.lessons.tools import tool
 from workbook.play.back_end import BackEnd, Relayed, simulated_back_end
 from workbook.play.own_code import RELAY
-from workbook.simulation.faults import Planned
+from workbook.simulation.faults import FAULTS, FaultKind, FaultPlan, Planned
 from workbook.simulation.faults import fault as fault_named
 from workbook.simulation.http import Request
-from workbook.simulation.service import CANNED, ORIGIN, CannedService, DirectApi, Service
+from workbook.simulation.service import ORIGIN, DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Instrument, World
 from workbook.views.html import join, tag
 from workbook.views.sequence import sequence, status
@@ -180,6 +180,11 @@ WHAT_IS_REAL = {
 }
 
 
+# The answers that arrive whole and are of no use.
+ARRIVING = (FaultKind.STATUS, FaultKind.LIMIT, FaultKind.UNUSABLE, FaultKind.ODD)
+ANSWERS = {name: each for name, each in FAULTS.items() if each.kind in ARRIVING}
+
+
 @dataclass(frozen=True, slots=True)
 class NotPossible:
     """Why something cannot be done here, and what would make it possible."""
@@ -258,7 +263,7 @@ class Session:
     @property
     def answers(self) -> tuple[str, ...]:
         """The names of the wrong answers that `ask` takes."""
-        return tuple(CANNED)
+        return tuple(ANSWERS)
 
     @property
     def real(self) -> bool:
@@ -307,7 +312,7 @@ class Session:
         choice("method", method, ("GET", "POST"))
         settings, card = Settings(ORIGIN, SIMULATED_KEY), self.payment_instrument_id
         sent = build_get(settings, card) if method == "GET" else build_post(settings, card, self._simulated_output())
-        service = Service(self._world()) if answer == "as it should be" else CannedService(answer)
+        service = Service(self._world()) if answer == "as it should be" else self._answering(answer)
         request = Request(method, sent.url.removeprefix(ORIGIN), sent.headers, sent.body or b"")
         answered = service.respond(request)
         blocks, boxes = [], []
@@ -360,7 +365,7 @@ class Session:
             ParameterError: there is no such answer.
         """
         try:
-            _client(CannedService(answer), once=True).get(self.payment_instrument_id)
+            _client(self._answering(answer), once=True).get(self.payment_instrument_id)
         except ActivationDataError as error:
             return Shown(error)
         raise AssertionError(answer)  # a test tries every answer: the client accepts none
@@ -422,6 +427,10 @@ class Session:
         """
         run: Run = tool("replayed")(line)
         return run
+
+    def _answering(self, answer: str) -> Service:
+        """A service all whose answers are wrong in this way."""
+        return Service(self._world(), FaultPlan([Planned(lookup("answer", answer, ANSWERS))]))
 
     def _simulated_output(self) -> SdkOutput:
         created: Any = self.platform_a.create("before-0.4.0")

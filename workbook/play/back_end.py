@@ -27,9 +27,9 @@ from workbook.play.own_code import call_watched, check_callable, exception_words
 from workbook.simulation.clock import VirtualClock
 from workbook.simulation.faults import FAULT_DETAIL
 from workbook.simulation.faults import fault as fault_named
-from workbook.simulation.http import Ending, Request, Response
+from workbook.simulation.http import LOOKS_WHOLE, Request, Response
 from workbook.simulation.phones import LatenciesA
-from workbook.simulation.service import ORIGIN, Decided, DirectApi, Service
+from workbook.simulation.service import ORIGIN, DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, World
 
 if TYPE_CHECKING:  # httpx is loaded when a client is made: whoever opens a session would wait for it
@@ -155,28 +155,6 @@ def error_words(body: bytes, posted: str = "") -> str:
 # package; each request and its answer are recorded.
 
 
-class CountingService(Service):
-    """The simulated service, which counts how often it carried out each operation."""
-
-    carried_out: Counter[str]
-
-    def _decide(self, request: Request) -> Decided:
-        answer, remember = super()._decide(request)
-
-        def counted() -> None:
-            remember()
-            self.carried_out[request.method] += answer.status == 200
-
-        return answer, counted
-
-    @classmethod
-    def of(cls, service: Service) -> CountingService:
-        """A new service with the same world and plan."""
-        counting = cls(service.world, service.plan)
-        counting.carried_out = Counter()
-        return counting
-
-
 @dataclass(slots=True)
 class Attempt:
     """One request and its answer.
@@ -197,7 +175,7 @@ class Attempt:
     def lost(self) -> bool:
         """Whether the answer did not arrive complete and in time; only then does a client drop a faulted 200."""
         dropped = self.response.status == 200 and bool(self.response.fault)
-        return dropped or self.response.wire.ending not in (Ending.WHOLE, Ending.WRONG_LENGTH)  # both look complete
+        return dropped or self.response.wire.ending not in LOOKS_WHOLE
 
 
 class Network:
@@ -213,7 +191,7 @@ class Network:
 
     def __init__(self, service: Service, latencies: Mapping[str, float] | None = None) -> None:
         self.clock = VirtualClock()
-        self.service = CountingService.of(service)
+        self.service = service
         self.attempts: list[Attempt] = []
         self.asked: Counter[str] = Counter()
         self.played = 0
@@ -226,15 +204,20 @@ class Network:
     def respond(self, request: Request) -> Response:
         """The service's answer, after the time that it takes."""
         # The service answers at once, and then the clock moves: no thread waits, and an answer that comes too late for
-        # its client was given all the same. Executions are counted: a faulted answer may not show one.
-        began, before = self.clock.now(), self.service.carried_out[request.method]
+        # its client was given all the same.
+        began, before = self.clock.now(), self.carried_out(request.method)
         response = self.service.respond(request)
         self.clock.sleep(self._latencies[request.method])
-        carried_out = self.service.carried_out[request.method] > before
+        carried_out = self.carried_out(request.method) > before
         self.attempts.append(Attempt(began, self.clock.now(), request, response, carried_out))
         self.asked[request.method] += 1
         self.played += bool(response.fault)
         return response
+
+    def carried_out(self, method: str) -> int:
+        """How often the API carried this operation out: a faulted answer may not show it."""
+        memories = self.service.memory.values()
+        return sum(memory.activations if method == "GET" else memory.opcs for memory in memories)
 
     def pause(self, seconds: float) -> None:
         """The answer under way takes so much longer."""

@@ -47,6 +47,8 @@ class Ending(StrEnum):
     WRONG_LENGTH = "wrong content-length"
 
 
+# What a client takes for a whole answer (measured with raw sockets).
+LOOKS_WHOLE = frozenset({Ending.WHOLE, Ending.WRONG_LENGTH})
 # Not a byte of the answer leaves.
 UNANSWERED = frozenset({Ending.RESET, Ending.CLOSED})
 

@@ -11,7 +11,7 @@ faults comes in between: a fault `before` prevents that change, and one `after` 
 import json
 from base64 import b64decode
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -21,23 +21,11 @@ from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, unquote
 
 from workbook.api import protocol
-from workbook.api.exchange import FailureKind, Options
 from workbook.api.opaque import SdkOutput
-from workbook.base.values import lookup, nearest
-from workbook.errors import DeadlineError, MaybeSentError
-from workbook.simulation.contract import (
-    CONTRACTS,
-    JSON,
-    SPEC,
-    Broken,
-    Contract,
-    Document,
-    KeyPlace,
-    Operation,
-    write_json,
-)
+from workbook.base.values import nearest
+from workbook.simulation.contract import CONTRACTS, JSON, Broken, Contract, Document, KeyPlace, Operation, write_json
 from workbook.simulation.faults import Chance, FaultPlan
-from workbook.simulation.http import AFTER_ID, AT_ONCE, BEFORE_ID, JSON_HEADERS, Ending, Request, Response
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Request, Response
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 from workbook.simulation.world import ROLE, SIMULATED_KEY, Instrument, World
 
@@ -268,7 +256,6 @@ class Service:
         self.seal = Seal(self.world.seed)
         self.memory = defaultdict[str, Memory](Memory)
         self._refusals = count(1)
-        self._before = f'{{"{self.contract.answer_field}": "'
 
     def respond(self, request: Request) -> Response:
         """The answer to `request`; a refused request changes nothing, a faulted one changes the memory at most once."""
@@ -364,7 +351,7 @@ class Service:
                 return claims
 
     def _success(self, sdk_input: str, basis: str) -> Response:
-        return Response(200, JSON_HEADERS, f'{self._before}{sdk_input}"}}'.encode(), basis)  # base64 needs no escaping
+        return Response(200, JSON_HEADERS, write_json({self.contract.answer_field: sdk_input}), basis)
 
     def _refusal(self, refused: Refused) -> Response:
         """The contract's problem for this check, with the fields of its schema that have a value here."""
@@ -389,70 +376,14 @@ def output_digest(sdk_output: str) -> bytes:
     return blake2b(sdk_output.encode(), digest_size=16).digest()
 
 
-# Answers that are wrong in one way each, for lessons: what a client makes of them is the point.
-
-
-def _ok(body: bytes) -> Response:
-    return Response(200, JSON_HEADERS, body, "lesson: assumed")
-
-
-def _refused(broken: Broken) -> Response:
-    problem = SPEC.problems[broken]
-    return Response(problem.status, JSON_HEADERS, problem.body("Played by a lesson."), problem.basis)
-
-
-# Each answer by its name, made when it is given: one is longer than a mebibyte.
-CANNED: Mapping[str, Callable[[], Response]] = {
-    "sdkInput missing": lambda: _ok(b"{}"),
-    "sdkInput null": lambda: _ok(b'{"sdkInput": null}'),
-    "sdkInput empty": lambda: _ok(b'{"sdkInput": ""}'),
-    "sdkInput a number": lambda: _ok(b'{"sdkInput": 7}'),
-    "sdkInput twice": lambda: _ok(b'{"sdkInput": "a", "sdkInput": "b"}'),
-    "not JSON": lambda: _ok(b"<html>Welcome</html>"),
-    "cut off": lambda: _ok(b'{"sdkInput": "eyJz'),
-    "nested 100,000 deep": lambda: _ok(b"[" * 100_000),
-    "larger than 1 MiB": lambda: _ok(b'{"sdkInput": "' + b"x" * 1_100_000 + b'"}'),
-    "redirect": lambda: Response(302, (("location", "https://elsewhere.invalid/"),), b"", "lesson: assumed"),
-    "400": lambda: _refused(Broken.JSON),
-    "401": lambda: _refused(Broken.WRONG_KEY),
-    "403": lambda: _refused(Broken.ROLE),
-    "422": lambda: _refused(Broken.INACTIVE),
-    "500": lambda: _refused(Broken.OURS),
-}
-
-
-class CannedService:
-    """Gives the same answer to every request, in place of a `Service`."""
-
-    def __init__(self, answer: str) -> None:
-        self._answer = lookup("answer", answer, CANNED)()
-
-    def respond(self, _request: Request) -> Response:
-        """The one answer."""
-        return self._answer
-
-
 # The direct port: the client's own request builder and judge, with the service called in between.
 #
 # No HTTP library takes part, so this runs without httpx and without a network. The client's own code builds the request
 # and judges the answer.
-#
-# A fault on the wire causes the error that the client raises under its default limits, but at once: waits are only
-# added up. A call is tried once, so a fault that is meant for one request is seen.
+# No fault on the wire can be played here: what has to stand one stands behind a network.
 
 # Where the simulated service pretends to be. The top-level name can never exist.
 ORIGIN = "https://simulated.invalid"
-# The client's default limits.
-CLIENT_LIMITS = Options()
-
-# What the client calls them; the other endings look complete to it.
-FAILED_AS: Mapping[Ending, FailureKind] = {
-    Ending.RESET: FailureKind.READ,
-    Ending.CLOSED: FailureKind.PROTOCOL,
-    Ending.TRUNCATED: FailureKind.PROTOCOL,
-    Ending.NO_LAST_CHUNK: FailureKind.PROTOCOL,
-    Ending.BAD_CHUNK: FailureKind.PROTOCOL,
-}
 
 
 class DirectApi:
@@ -473,47 +404,15 @@ class DirectApi:
 
     def post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> protocol.ActivationData:
         """Exchange an sdkOutput (API-2)."""
-        return self._exchange(protocol.build_post(self._settings, payment_instrument_id, sdk_output))
+        output = protocol.as_sdk_output(sdk_output)
+        return self._exchange(protocol.build_post(self._settings, payment_instrument_id, output))
 
     def _exchange(self, built: protocol.ApiRequest) -> protocol.ActivationData:
         target = built.url.removeprefix(ORIGIN)
         response = self.service.respond(Request(built.method, target, built.headers, built.body or b""))
         self.basis = response.basis
-        if not response.fault and response.wire is AT_ONCE and len(response.body) <= CLIENT_LIMITS.max_body:
-            judged = protocol.judge_answer(
-                protocol.Answer(response.status, response.headers, response.body), self._settings.secret
-            )
-        else:
-            judged = _loss(response) or protocol.judge_answer(_read(response), self._settings.secret)
+        answer = protocol.Answer(response.status, response.headers, response.body)
+        judged = protocol.judge_answer(answer, self._settings.secret)
         if isinstance(judged, protocol.CallProblem):
             raise judged.error(built.redacted(), elapsed=0.0, attempts=1)
         return judged
-
-
-def _loss(response: Response) -> protocol.CallProblem | None:
-    """The error of an answer that does not arrive; None when it arrives all the same."""
-    wire = response.wire
-    waits = [wire.before_headers, *(seconds for seconds, _piece in wire.pieces(response.body))]
-    if max(waits) > CLIENT_LIMITS.timeouts.read:
-        return _may_have_arrived(FailureKind.READ_TIMEOUT)
-    if sum(waits) > CLIENT_LIMITS.deadline:
-        return protocol.CallProblem(
-            DeadlineError, f"{FailureKind.DEADLINE.value}. The request may have arrived.", {"sent": True}
-        )
-    return _may_have_arrived(FAILED_AS[wire.ending]) if wire.ending in FAILED_AS else None
-
-
-def _may_have_arrived(kind: FailureKind) -> protocol.CallProblem:
-    return protocol.CallProblem(
-        MaybeSentError, f"{kind.value}. The request may have arrived. The client does not send it again."
-    )
-
-
-def _read(response: Response) -> protocol.Answer:
-    """What can be read of an answer, under the client's cap."""
-    reader = protocol.BodyReader(
-        CLIENT_LIMITS.max_body, protocol.find_header(response.headers, "content-encoding") or ""
-    )
-    for _seconds, piece in response.wire.pieces(response.body):
-        reader.feed(piece)
-    return reader.answer(response.status, response.headers)

@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import httpx
 
-from workbook.api.exchange import FailureKind
-from workbook.simulation.http import AT_ONCE, UNANSWERED, Request, Responder, Response
-from workbook.simulation.service import FAILED_AS, Service
+from workbook.simulation.http import AT_ONCE, LOOKS_WHOLE, UNANSWERED, Ending, Request, Responder, Response
+from workbook.simulation.service import Service
 
 
 class SimulatedTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
@@ -88,8 +87,8 @@ class _Faulted(httpx.SyncByteStream, httpx.AsyncByteStream):
             raise httpx.ReadTimeout("The answer took too long.", request=self._request)
 
     def _break(self) -> None:
-        """Raise what httpx raises; the other endings look complete to it (measured with raw sockets)."""
+        """Raise what httpx raises."""
         ending = self._response.wire.ending
-        if ending in FAILED_AS:
-            error = httpx.ReadError if FAILED_AS[ending] is FailureKind.READ else httpx.RemoteProtocolError
+        if ending not in LOOKS_WHOLE:
+            error = httpx.ReadError if ending is Ending.RESET else httpx.RemoteProtocolError
             raise error(f"The connection broke: {ending}.", request=self._request)

@@ -26,7 +26,7 @@ from workbook.simulation.service import Service
 def kinds_of_answers() -> Observed:
     """What kind of answer the client makes of each."""
     opened = session()
-    names = {"missing": "sdkInput missing", "web_page": "not JSON", "redirect": "redirect", "cut_off": "cut off"}
+    names = {"missing": "sdkInput missing", "web_page": "not JSON", "redirect": "redirect", "cut_off": "JSON truncated"}
     kinds = {ApiStatusError: "error status", SdkInputError: "unusable 200", MalformedResponseError: "unusable 200"}
     facts = {name: kinds[type(opened.ask(answer).error)] for name, answer in names.items()}
     return Observed(opened.wire(answer="sdkInput missing"), **facts)
@@ -235,9 +235,9 @@ def what_a_log_proves() -> Observed:
     runs = [break_it("200", "POST"), break_it("reset", "POST", "after"), break_it("sdkInput stale", "POST")]
     unseen = break_it("reset", "POST", "before")
     facts = {
-        "used_up": all(run.network.service.carried_out == {"GET": 1, "POST": 1} for run in runs),
+        "used_up": all(run.network.carried_out(method) == 1 for run in runs for method in ("GET", "POST")),
         "received": all("sdkInput" in run.summary["the back end got"] for run in runs),
         "added": all(run.added for run in runs),
-        "none_sent": not count_sent(unseen, "POST") or bool(unseen.network.service.carried_out["POST"]),
+        "none_sent": not count_sent(unseen, "POST") or bool(unseen.network.carried_out("POST")),
     }
     return Observed(runs[1], **{name: "proved" if proved else "open" for name, proved in facts.items()})

@@ -35,6 +35,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from tqdm import tqdm
 
+from workbook.api.exchange import Timeouts
 from workbook.base.children import guarded_children
 from workbook.base.files import write_all, write_whole
 from workbook.base.terminal import end_with_parent
@@ -52,7 +53,7 @@ from workbook.play.platform_b import PlatformBRun, app_named
 from workbook.play.wallet_app import WalletApp
 from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.phones import NEVER_OPENED, PHONES_A, PHONES_B, WALLETS, PhoneB
-from workbook.simulation.service import CLIENT_LIMITS, Service
+from workbook.simulation.service import Service
 from workbook.simulation.world import SIMULATED_CARDS, Instrument, World
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.report import About, CaseRecord, RunRecord, to_json
@@ -87,7 +88,7 @@ def _world(card: str, cards: int, seed: int) -> tuple[World, tuple[str, ...]]:
 def _back_end(c: Combination, world: World, card: str, phone: Any) -> BackEnd:
     """The back end of a combination; one that has nothing to stand is called without HTTP, which is faster."""
     takes = {"GET": phone.latencies.get, "POST": phone.latencies.post}
-    limits = CLIENT_LIMITS.timeouts
+    limits = Timeouts()
     faulted = c["fault"] != "200"
     if c["back_end"] == "good" and not faulted and takes["GET"] < limits.get and takes["POST"] < limits.read:
         return simulated_back_end(world)
