@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from workbook import RetryPolicy, SdkInput, Timeouts
 from workbook.api.exchange import NEVER_SENT, Failure, FailureKind, Options, RetryBudget, Send, Sleep, exchange
+from workbook.api.opaque import SdkOutput
 from workbook.api.protocol import Answer, Settings, build_get, build_post, judge_answer
 from workbook.errors import (
     ActivationDataError,
@@ -20,7 +21,7 @@ from workbook.errors import (
 
 HEAVY = settings.get_profile("api")
 HERE = Settings("https://api.example", "canary")
-GET, POST = build_get(HERE, "PI1"), build_post(HERE, "PI1", "x")
+GET, POST = build_get(HERE, "PI1"), build_post(HERE, "PI1", SdkOutput("x"))
 OK = Answer(200, (), b'{"sdkInput":"YWJj"}')
 BUSY = Answer(503, (), b"")
 REFUSED, LOST = Failure(FailureKind.CONNECT, sent=False), Failure(FailureKind.READ, sent=True)

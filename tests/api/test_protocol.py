@@ -14,6 +14,7 @@ from workbook.api.protocol import (
     CallProblem,
     Settings,
     as_curl,
+    as_sdk_output,
     build_get,
     build_post,
     judge_answer,
@@ -60,7 +61,7 @@ def test_post(output):
     request = build_post(HERE, "PI1", SdkOutput(output))
     assert (request.method, request.url, request.headers) == ("POST", URL, build_get(HERE, "PI1").headers)
     assert json.loads(request.body) == {"sdkOutput": output}
-    assert build_post(HERE, "PI1", output) == request
+    assert as_sdk_output(output) == as_sdk_output(SdkOutput(output)) == SdkOutput(output)
 
 
 @pytest.mark.parametrize(
@@ -75,12 +76,12 @@ def test_post(output):
 )
 def test_only_an_sdk_output_is_posted(output, kind, why):
     with pytest.raises(kind, match=why):
-        build_post(HERE, "PI1", output)
+        as_sdk_output(output)
 
 
 @pytest.mark.rule("REL-2", "REL-3")
 def test_nothing_that_holds_a_secret_prints_it():
-    request = build_post(HERE, "PI1", "hush")
+    request = build_post(HERE, "PI1", SdkOutput("hush"))
     shown = f"{request} {HERE!r} {answer(b'hush')} {judged({'sdkInput': 'hush', KEY: KEY})}"
     assert "hush" not in shown
     assert KEY not in shown

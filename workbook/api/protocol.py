@@ -385,16 +385,14 @@ def build_get(settings: Settings, payment_instrument_id: str) -> ApiRequest:
     return ApiRequest("GET", url, settings.headers)
 
 
-def build_post(settings: Settings, payment_instrument_id: str, sdk_output: SdkOutput | str) -> ApiRequest:
+def build_post(settings: Settings, payment_instrument_id: str, sdk_output: SdkOutput) -> ApiRequest:
     """The request that exchanges sdkOutput: the same path, a JSON object with that one field (API-2, API-6).
 
     Raises:
-        ConfigurationError: the id or the type of sdk_output cannot be used; nothing was sent.
-        OpaqueDataError: the sdkOutput is empty or no text; nothing was sent.
+        ConfigurationError: the id cannot be used; nothing was sent.
     """
-    text = as_sdk_output(sdk_output).text
     url = settings.before + encode_id(payment_instrument_id) + settings.after
-    body = f'{{"sdkOutput":{encode_basestring(text)}}}'.encode()
+    body = f'{{"sdkOutput":{encode_basestring(sdk_output.text)}}}'.encode()
     return ApiRequest("POST", url, settings.headers, body)
 
 
