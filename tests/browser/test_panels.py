@@ -28,14 +28,18 @@ CELLS = {
     "other": "twice",
     "still": "stage()",
     "break": "stage()",
+    "pair": 'stage("platform B", phone="with a watch")',
     "mine": (
         "class Mine(wb.ReferenceHandler):\n    def status(self):\n        print('asked')\n        return self.cache\n\n"
         "wb.session().wallet.live(handler=Mine)"
     ),
 }
-CHOOSER = "from workbook.lessons.widgets.chooser import Chooser\nChooser(wb.session().platform_a.play, taps=[1, 2])"
-LIVE = len(CELLS) + 1
-"""The cells with a panel, then one with a chooser."""
+BOXES = {
+    "inspect": "wb.inspect()",
+    "chooser": "wb.choose(wb.session().platform_a.play, taps=[1, 2], phone=wb.session().platform_a.phones)",
+}
+LIVE = len(CELLS) + len(BOXES)
+"""The cells with a panel, then those with ordinary controls."""
 NUMBERS = {name: number for number, name in enumerate(CELLS)}
 
 pytestmark = pytest.mark.browser
@@ -43,7 +47,7 @@ pytestmark = pytest.mark.browser
 
 def written(path):
     code = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
-    cells = [code | {"id": name, "source": source} for name, source in (CELLS | {"chooser": CHOOSER}).items()]
+    cells = [code | {"id": name, "source": source} for name, source in (CELLS | BOXES).items()]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     path.write_text(
         json.dumps({"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
@@ -309,11 +313,13 @@ def test_no_word_of_the_exchange_or_the_phone_is_smaller_than_11_pixels(panel):
     shown.page.set_viewport_size({"width": 1280, "height": 800})
 
 
-@pytest.mark.parametrize("size", [(1024, 768), (1280, 720), (640, 360)])  # the last one is 1280 x 720 at 200 %
+@pytest.mark.parametrize(
+    ("name", "width", "height"),
+    [("pair", 1024, 768), ("wallet", 1024, 768), ("wallet", 1280, 720), ("wallet", 640, 360)],  # 1280 x 720 at 200 %
+)
 @pytest.mark.nightly
-def test_on_a_projector_nothing_is_cut_and_the_phone_is_beside_its_messages(panel, size):
-    width, height = size
-    shown = panel("wallet")
+def test_on_a_projector_nothing_is_cut_and_the_phone_is_beside_its_messages(panel, name, width, height):
+    shown = panel(name)
     shown.page.keyboard.press("Control+b")  # the list of files
     metrics = shown.page.context.new_cdp_session(shown.page)
     metrics.send(
@@ -401,15 +407,30 @@ def test_the_keyboard_alone_will_do_and_the_notebook_takes_no_key(panel):
     assert (page.locator(".jp-Cell").count(), taps(stage)) == (cells, 1)
 
 
+def test_the_focus_of_every_control_is_seen(notebook, panel):
+    panel("mine").get_by_role("slider", name="Step").focus()
+    seen = set()
+    for _ in range(60):
+        notebook.keyboard.press("Tab")
+        kind, style, width = notebook.evaluate("""() => {
+            const host = document.activeElement, one = host.shadowRoot?.activeElement ?? host, ring = getComputedStyle(one);
+            const ours = host.closest(".wb-player, .wb-panel");
+            return [ours ? one.type || one.localName : "", ring.outlineStyle, parseFloat(ring.outlineWidth)];
+        }""")
+        assert not kind or (style, width >= 3) == ("solid", True), (kind, style, width)
+        seen.add(kind)
+    assert seen >= {"button", "range", "select-one", "textarea", "checkbox", "radio"}
+
+
 @pytest.mark.nightly
 def test_a_choosers_list_keeps_its_keys(notebook):
-    cells, taps = notebook.locator(".jp-Cell").count(), notebook.get_by_label("taps", exact=True)
-    taps.focus()
+    cells, phone = notebook.locator(".jp-Cell").count(), notebook.get_by_label("phone", exact=True)
+    phone.focus()
     for pressed in ("a", "b", "d", "d", "Escape", "b"):
         notebook.keyboard.press(pressed)
     assert notebook.locator(".jp-Cell").count() == cells
-    taps.select_option("2")
-    notebook.get_by_text("platform_a.play(taps=2)").first.wait_for()
+    phone.select_option("wallet times out")
+    notebook.get_by_text('phone="wallet times out")').first.wait_for()
 
 
 def test_two_views_of_one_panel_have_places_of_their_own_and_both_get_the_answer(panel):
@@ -449,7 +470,7 @@ def test_axe_has_no_complaint_in_either_theme(panel):
 def test_a_choice_of_two_is_a_named_group_of_radio_buttons(notebook):
     group = notebook.get_by_role("radiogroup", name="taps", exact=True)
     group.get_by_role("radio", name="2").check()
-    notebook.get_by_text("session.platform_a.play(taps=2)").wait_for()
+    notebook.get_by_text("session.platform_a.play(taps=2").first.wait_for()
 
 
 def test_nothing_went_wrong_and_nothing_left_the_machine(notebook):

@@ -10,7 +10,7 @@ GROUNDS = ("ground", "tint", "box")
 PHONE_WORDS: Mapping[str, tuple[str, ...]] = {
     "ink": ("page", "panel", "hill"),
     "muted": ("page", "panel", "fill"),
-    "accent": ("page", "panel"),
+    "accent": ("page",),
     "good": ("panel",),
     "refused": ("panel",),
     "label": ("accent",),

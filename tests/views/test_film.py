@@ -79,7 +79,9 @@ def test_a_film_can_be_cut_after_an_event():
     assert whole.until(m.AuthorizationUiShown, 2) is whole
 
 
-def test_the_sheet_of_platform_b_is_up_while_the_delegate_works():
+def test_nobody_is_asked_any_more_once_the_delegate_works():
     shown = play(Script("platform B").then("tap", 1.0)).film
     sheets = [frame.screen.sheet for frame in shown.frames if frame.event is m.DelegateProvisionWithIdCalled]
-    assert sheets == [Sheet.UP]
+    assert sheets == [Sheet.ADDING]
+    asked = [frame.event for frame in shown.frames if frame.screen.sheet is Sheet.UP]
+    assert asked == [m.StartCalled]

@@ -83,9 +83,9 @@ def sign(name: str, x: float, y: float, *, line: str, scale: float = 1, width: f
     )  # fmt: skip
 
 
-def place(x: float, y: float, *parts: Markup, scale: float = 1) -> Markup:
+def place(x: float, y: float, *parts: Markup, scale: float = 1, class_: str | None = None) -> Markup:
     """The parts, moved to a point and scaled there."""
-    return tag("g", *parts, transform=_transform(x, y, scale))
+    return tag("g", *parts, class_=class_, transform=_transform(x, y, scale))
 
 
 def hairline(x: float, y: float, width: float) -> Markup:
@@ -340,7 +340,7 @@ SHEET_SHADE = 0.42
 
 
 def sheet(screen: Screen) -> Iterator[Markup]:
-    """The darkened app with the sheet in front. Nothing in it can be pressed: the simulated wallet continues alone."""
+    """The darkened app with the sheet in front. Nothing in it can be pressed, so nothing in it looks like a button."""
     yield from behind(screen)
     yield void("rect", class_="wb-fill-shade", fill_opacity=SHEET_SHADE, width=WIDE, height=HIGH, rx=CORNER)
     yield block(6, 232, WIDE - 12, HIGH - 238, CORNER - 6, "panel")
@@ -349,13 +349,7 @@ def sheet(screen: Screen) -> Iterator[Markup]:
     yield hairline(6, 284, WIDE - 12)
     yield card(screen.card, CENTRE - 68, 302, 136)
     yield word(f"{CARD_NAME} {mask(screen.card)}", CENTRE, 410, fill="muted", anchor="middle")
-    if screen.sheet is Sheet.UP:
-        yield word("Add this card?", CENTRE, 454, 19, weight=700, anchor="middle")
-        yield block(26, 480, WIDE - 52, 48, 14, "accent")
-        yield word("Continue", CENTRE, 509, 15, fill="label", weight=600, anchor="middle")
-        yield word("Not now", CENTRE, 561, fill="accent", weight=600, anchor="middle")
-    else:
-        yield from outcome(screen.sheet, where(screen), 476)
+    yield from outcome(screen.sheet, where(screen), 476)
     yield block(CENTRE - 46, HIGH - 13, 92, 4, 2, "ink")
 
 
@@ -368,6 +362,7 @@ def where(screen: Screen) -> str:
 
 # By a member's name the sign and its colour, the headline, and the second line; if empty, the place of the card.
 RESULTS: Mapping[str, tuple[str, str, str, str]] = {
+    "UP": ("person", "fill", "Add this card?", "The cardholder decides"),
     "ADDING": ("spinner", "fill", "Adding card…", "This takes a moment"),
     "ADDED": ("check", "good", "Card added", ""),
     "FAILED": ("cross", "refused", "Card not added", "The wallet could not add it"),
@@ -523,9 +518,8 @@ def draw(screen: Screen) -> Picture:
     drawn = list(front)
     shapes = [part for part in drawn if isinstance(part, Markup)]
     width, height = 324 if screen.on_watch is None else 474, 644
-    parts = [block(0, 0, width, height, 14, "table"), place(21, 21, *shapes, *body())]
-    if screen.on_watch is not None:
-        parts.append(place(328, 166, *watch(screen)))
+    beside = [] if screen.on_watch is None else [place(328, 166, *watch(screen), class_="wb-watch")]
+    parts = [block(0, 0, width, height, 14, "table"), *beside, place(21, 21, *shapes, *body())]
     picture = document("wb-phone", PHONE_STYLE, f"Phone: {screen.place}", describe(screen), (width, height), *parts)
     controls = (part for part in drawn if isinstance(part, Pressable))
     return replace(

@@ -145,6 +145,7 @@ SCREEN_CHANGES: Mapping[type[m.Message], Change] = {
     m.ProvisionFailure: _failed,
     m.CanProvisionCalled: _to(sheet=Sheet.NONE, waits=True),  # the app asks again; by then the sheet is gone
     m.StartCalled: _to(sheet=Sheet.UP),
+    **dict.fromkeys((m.DelegateProvisionCalled, m.DelegateProvisionWithIdCalled), _to(sheet=Sheet.ADDING)),
     m.StartThrew: _to(sheet=Sheet.NONE, waits=False),
     m.WalletKitAsked: _to(sheet=Sheet.ADDING),
     m.GiveUp: _failed,

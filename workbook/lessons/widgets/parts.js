@@ -5,6 +5,7 @@ svg{display:block;width:var(--wb-wide,100%);height:auto}
 .wb-later{visibility:hidden}
 .wb-ahead{opacity:.3}
 svg .wb-ground{stroke:none!important}
+@container (max-width:952px){.wb-phone{overflow:visible}.wb-watch{transform:translate(96px,558px)}}
 .wb-move:not(.wb-been,.wb-now) :is(.wb-step,.wb-number){visibility:hidden}
 [role=button]{cursor:pointer}
 [role=button]:focus-visible{outline:3px solid #3d7de0;outline-offset:2px}

@@ -452,6 +452,7 @@ class Player {
     if (this.shown !== this.frame.screen) {
       paint(this.glass, screen.svg, theme());
       this.phone.style.aspectRatio = `${screen.width} / ${screen.height}`;
+      this.phone.classList.toggle("wb-pair", screen.width > 400); // with a watch
       this.shown = this.frame.screen;
     }
     if (this.model.get("by_hand")) this.drawKeys(screen);
