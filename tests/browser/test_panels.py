@@ -413,7 +413,8 @@ def test_the_focus_of_every_control_is_seen(notebook, panel):
     for _ in range(60):
         notebook.keyboard.press("Tab")
         kind, style, width = notebook.evaluate("""() => {
-            const host = document.activeElement, one = host.shadowRoot?.activeElement ?? host, ring = getComputedStyle(one);
+            const host = document.activeElement, one = host.shadowRoot?.activeElement ?? host;
+            const ring = getComputedStyle(one);
             const ours = host.closest(".wb-player, .wb-panel");
             return [ours ? one.type || one.localName : "", ring.outlineStyle, parseFloat(ring.outlineWidth)];
         }""")
