@@ -146,7 +146,7 @@ def over_network(service, **options):
 @rows("name", FAULTS)
 def test_a_fault_ends_in_process_as_it_does_on_a_socket(name):
     read = 0.3 if name.startswith("stall") else 20.0  # only a stall is ended by this limit
-    limits = {"retries": ONCE, "timeouts": Timeouts(read=read), "deadline": 30.0}
+    limits = {"retries": ONCE, "timeouts": Timeouts(read=read, get=30.0), "deadline": 30.0}
     real = over_network(faulty(name), **limits)
     assert over_transport(faulty(name), **limits) == real
     assert over_async_transport(faulty(name), **limits) == real
