@@ -209,7 +209,7 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
         "entries.initialised-in-each-call",
     ),
     "saves nothing": (
-        "Read what the app saved, make",
+        "Nothing is saved where the extension can read",
         "status.available-once-saved",
         "status.available-without-the-app",
     ),

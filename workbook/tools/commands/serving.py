@@ -70,10 +70,12 @@ def _add_app(commands: Any) -> None:
     """Add what an app is tested with."""
     parser = add(commands, "native", native, "write the SDK stand-in's source files, for tests of your own app")
     parser.add_argument("language", choices=["kotlin", "swift"], help="the language of the files")
-    parser.add_argument("folder", type=Path, metavar="DIR", help="your test sources; for Swift a new package")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="a folder of sources; for Swift a new package")
     parser.add_argument(
         "--variant", default="", metavar="NAME", help="before-0.4.0 in Kotlin, earlier in Swift (sdk-a, sdk-b)"
     )
+    named = "the SDK's own name, so that the same sources compile against both; default: one of ours"
+    parser.add_argument("--package", "--module", dest="name", default="", metavar="NAME", help=named)
     parser.add_argument("--force", action="store_true", help="overwrite files that are there")
 
     after = """\
@@ -158,7 +160,7 @@ def native(options: argparse.Namespace) -> int:
     """Write the files."""
     from workbook.tools.conform.app.compiling import write_standin
 
-    for path in write_standin(options.folder, options.language, options.variant, force=options.force):
+    for path in write_standin(options.folder, options.language, options.variant, options.name, force=options.force):
         say(path)
     return ExitCode.OK
 

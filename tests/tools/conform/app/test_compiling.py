@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,10 +15,10 @@ import pytest
 
 import workbook as wb
 from workbook.base.files import FIXTURES
-from workbook.errors import ConfigurationError, NotInstalledError
+from workbook.errors import ConfigurationError, NotInstalledError, ParameterError
 from workbook.tools.conform.app import compiling
 from workbook.tools.conform.app.cases import APP_CASES
-from workbook.tools.conform.app.compiling import Toolchain, compiled, files_of
+from workbook.tools.conform.app.compiling import PACKAGE, Toolchain, compiled, files_of, write_package, write_standin
 from workbook.tools.conform.app.run import load_app, started_by
 
 APPS = FIXTURES / "apps"
@@ -56,6 +57,76 @@ def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 def source(folder: Path, text: str) -> Path:
     (file := folder / "AddCard.kt").write_text(text, "utf-8")
     return file
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "files", "says"),
+    [
+        ("kotlin", "", "CardProvisioning.kt", "package provisioning"),
+        ("kotlin", "com.operator.sdk", "CardProvisioning.kt", "package com.operator.sdk"),
+        ("swift", "", "Sources/Provisioning/InApp.swift", ""),
+        ("swift", "OperatorSDK", "Sources/OperatorSDK/InApp.swift", ""),
+        ("swift", "OperatorSDK", "Package.swift", 'targets: [.target(name: "OperatorSDK")]'),
+    ],
+)
+def test_the_stand_in_has_the_name_that_the_sdk_has(
+    tmp_path: Path, language: str, name: str, files: str, says: str
+) -> None:
+    written = write_standin(tmp_path, language, "", name)
+    assert tmp_path / files in written
+    assert says in (tmp_path / files).read_text("utf-8")
+    assert name == "" or all(PACKAGE not in path.name.lower() for path in written if language == "swift")
+
+
+@pytest.mark.parametrize(
+    ("language", "name"), [("kotlin", "com.bank-app"), ("kotlin", "a..b"), ("swift", "a.b"), ("swift", "1a")]
+)
+def test_a_name_that_is_none_is_refused(tmp_path: Path, language: str, name: str) -> None:
+    with pytest.raises(ParameterError, match=rf"{re.escape(repr(name))} is no name of a (package|module), such as"):
+        write_standin(tmp_path, language, "", name)
+
+
+def test_swift_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    files = [tmp_path / name / "Vault.swift" for name in ("App", "Ext", "Ext/App")]
+    for file in files:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"// {file.parent}", "utf-8")
+    write_package(tmp_path / "made", "later", [*files, files[0]])
+    made = {path.name: path.read_text("utf-8") for path in (tmp_path / "made/Sources/App").iterdir()}
+    assert made.pop("Storage.swift").startswith("// What the platform keeps")
+    names = ["Vault.swift", "Ext-Vault.swift", "App-Vault.swift"]
+    assert made == {name: f"// {file.parent}" for name, file in zip(names, files, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("printed", "advice"),
+    [
+        ("value of type 'A' has no member '$text'", "they are the platform's: $text."),
+        ("cannot find type 'AnyCancellable' in scope", "they are the platform's: AnyCancellable."),
+        ("cannot find 'kSecUseKeychain' in scope", "they are the platform's: kSecUseKeychain."),
+        ("no such module 'UIKit'", "Keep views out"),
+        ("cannot find 'provsion' in scope", ""),
+    ],
+)
+def test_what_only_the_platform_has_is_told_so(printed: str, advice: str) -> None:
+    told = compiling._explain_swift(f"/tmp/x/Core.swift:3:5: error: {printed}\n")
+    assert f"Core.swift:3:5: error: {printed}" in told
+    assert advice in told
+    assert ("on Linux parts of Combine" in told) == bool(advice)
+
+
+@pytest.mark.parametrize(
+    ("version", "taken"),
+    [('openjdk version "17.0.15" 2025', True), ('java version "1.8.0_402"', False), ("LinkageError", False)],
+)
+def test_an_old_java_on_the_path_does_not_come_before_the_extras(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, *, taken: bool
+) -> None:
+    program = tmp_path / "java"
+    program.write_text(f"#!/bin/sh\necho '{version}' >&2\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert (compiling.java() == str(program)) == taken
 
 
 def test_the_same_files_are_compiled_once(compiler: Path, tmp_path: Path) -> None:

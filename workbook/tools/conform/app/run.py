@@ -68,6 +68,7 @@ class KotlinForm(Form):
     sources: Annotated[Texts, Field(min_length=1), Says("a list of files and folders, each once")]
     main: Annotated[Text, Says('the class with the main function, such as "sample.AdapterKt"')]
     variant: Text = A_FROM_0_4_0.name
+    package: Text = ""
     libraries: Texts = Field(default_factory=list)
 
 
@@ -76,6 +77,7 @@ class SwiftForm(Form):
 
     sources: Annotated[Texts, Field(min_length=1), Says("a list of files and folders, each once")]
     variant: Text = B_LATER.name
+    module: Text = ""
     mode: Annotated[Text, Field(pattern="^[56]$"), Says('the language mode, "5" or "6"')] = "5"
 
 
@@ -128,11 +130,12 @@ def started_by(form: AppForm, folder: Path) -> str:
     """
     if (swift := form.swift) is not None:
         files = files_of(swift.sources, folder, "Swift", "swift")
-        return f"exec {shlex.quote(str(build(files, swift.variant, swift.mode)))}"
+        return f"exec {shlex.quote(str(build(files, swift.variant, swift.mode, swift.module)))}"
     if (kotlin := form.kotlin) is None:
         return form.start.command
     libraries = [folder / name for name in kotlin.libraries]
-    classes = compiled(files_of(kotlin.sources, folder), variant_a(kotlin.variant).name, libraries)
+    variant = variant_a(kotlin.variant).name
+    classes = compiled(files_of(kotlin.sources, folder), variant, libraries, kotlin.package)
     return command(classes, kotlin.main, libraries=libraries)
 
 

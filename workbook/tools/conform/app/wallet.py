@@ -11,14 +11,13 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from itertools import count
-from pathlib import Path
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
-from workbook.base.files import ScratchFolder
 from workbook.base.secrecy import Secrets
 from workbook.errors import ParameterError
+from workbook.flows import messages as m
 from workbook.simulation.http import Request
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app import cases as c
@@ -26,6 +25,7 @@ from workbook.tools.conform.app import cases_b as b
 from workbook.tools.conform.app.device_b import DeviceB
 from workbook.tools.conform.app.phone import Client, PhoneServer
 from workbook.tools.conform.app.stage import AppRun, AppStage, NoAnswerError, PlayedCardholder, conclude_case
+from workbook.tools.conform.app.storage import APP, EXTENSION, NOTHING_SAVED, CaseFolders
 from workbook.tools.harness.model import CaseResult, Miss, Root, Verdict
 from workbook.tools.harness.program import LogLine, Logs, StartCommand
 from workbook.tools.harness.summary import RunProgress
@@ -41,14 +41,14 @@ LEAVING = 2.0
 
 
 class WalletCase:
-    """One case: its phone, its back end, its shared folder, and the processes that it has started."""
+    """One case: its phone, its back end, its folders, and the processes that it has started."""
 
     def __init__(self, run: AppRun, server: PhoneServer, number: int, session: str) -> None:
         self.name, self.session = f"case{number}", session
         self.client: Client | None = None
         self.hosts: set[str] = set()
         self.log: list[LogLine] = []
-        self.folder = ScratchFolder()
+        self.folders = CaseFolders()
         self._run, self._server = run, server
         self._numbers = count(1)
         self._clean = Secrets.of_keys({server.key, session}).scrub
@@ -74,8 +74,8 @@ class WalletCase:
         client.on_next = self._greeted[name].on_next
 
     @asynccontextmanager
-    async def process(self) -> AsyncIterator[PlayedCardholder]:
-        """A new process of the program, for as long as the block lasts, once it asks what to do.
+    async def process(self, program: str) -> AsyncIterator[PlayedCardholder]:
+        """A new process of the app or of the extension, for as long as the block lasts, once it asks what to do.
 
         Raises:
             NoAnswerError: it ended before, or it never asked.
@@ -85,7 +85,7 @@ class WalletCase:
         values = {
             **self._server.settings,
             "WORKBOOK_PHONE_CLIENT": name,
-            "WORKBOOK_SHARED_FOLDER": self.folder.name,
+            **self.folders.variables(program),
             **dict.fromkeys(("http_proxy", "https_proxy"), proxy),
             "no_proxy": "127.0.0.1,localhost",
             "SWIFT_BACKTRACE": "enable=no",  # what is printed last says why, and not where in memory
@@ -157,8 +157,8 @@ class WalletStage(AppStage):
         return seen
 
     @asynccontextmanager
-    async def _new_process(self) -> AsyncIterator[PlayedCardholder]:
-        async with self._case.process() as process:
+    async def _new_process(self, program: str) -> AsyncIterator[PlayedCardholder]:
+        async with self._case.process(program) as process:
             yield process
             process.end()
 
@@ -171,7 +171,7 @@ class WalletStage(AppStage):
             case b.UsePhone():
                 self._client.device.use(step.name, INSTRUMENT_IDS[0])
             case b.Damage():
-                self._wallet_seen.saved = cut_files(Path(self._case.folder.name))
+                self._wallet_seen.saved = self._case.folders.cut_files()
             case b.Expire():
                 cards = {INSTRUMENT_IDS[card] for card in step.cards}
                 given = {arrival.given for arrival in self._client.back_end.arrivals if arrival.card in cards}
@@ -199,17 +199,17 @@ class WalletStage(AppStage):
         await self._begin()
 
     async def _start_app(self) -> None:
-        self._cardholder = await self._processes.enter_async_context(self._new_process())
+        self._cardholder = await self._processes.enter_async_context(self._new_process(APP))
         self._cardholder.on_slow = self.let_go
 
     async def _call(self, call: b.WalletCall) -> None:
         if call.new_process:
-            async with self._new_process() as process:
+            async with self._new_process(EXTENSION) as process:
                 await self._call_in(process, call, cold=True)
             return
         cold = self._kept is None
         if self._kept is None:
-            self._kept = await self._processes.enter_async_context(self._new_process())
+            self._kept = await self._processes.enter_async_context(self._new_process(EXTENSION))
         await self._call_in(self._kept, call, cold=cold)
 
     async def _call_in(self, process: PlayedCardholder, call: b.WalletCall, *, cold: bool) -> None:
@@ -293,6 +293,7 @@ class WalletRun:
         stage = WalletStage(played, self._server.url, self._run)
         try:
             seen = await stage.play(case)
+            mislaid = played.folders.mislaid() if seen.happened(m.ServiceReady) else ""
         except NoAnswerError as error:
             if played.client is None:
                 self.trouble = str(error)
@@ -305,7 +306,7 @@ class WalletRun:
             return CaseResult(case, Verdict.FAIL, (miss,))
         finally:
             del self._playing[played.name]
-            played.folder.cleanup()
+            played.folders.remove()
         variant = seen.device.variant.name
         if case.variant not in ("", variant):
             return CaseResult(case, Verdict.NOT_APPLICABLE, why=f"It is for {case.variant}; the app uses {variant}.")
@@ -317,9 +318,9 @@ class WalletRun:
         if measured:
             self._progress.say(f"{case.name}: {measured}")
         if not seen.saved:
-            why = "Nothing was saved in Workbook.sharedFolder: keep there what app and extension share."
-            return CaseResult(case, Verdict.NOT_TESTABLE, why=why)
-        return conclude_case(case, seen, monotonic() - began, measured)
+            return CaseResult(case, Verdict.NOT_TESTABLE, why=NOTHING_SAVED)
+        result = conclude_case(case, seen, monotonic() - began, measured)
+        return _explained(result, mislaid) if seen.calls and mislaid else result
 
     def _why_not(self, case: c.AppCase) -> str:
         """Why the case need not be played: it would wait for what hung before; empty where it need."""
@@ -342,12 +343,11 @@ class WalletRun:
             played.hosts.add(urlsplit(request.target).netloc or request.target)
 
 
-def cut_files(folder: Path) -> bool:
-    """Take the second half from each file; returns whether there was one."""
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    for path in files:
-        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    return bool(files)
+def _explained(result: CaseResult, mislaid: str) -> CaseResult:
+    """The same verdict, with the one cause of whatever is missing."""
+    saved, rule = "what the app saved, where the extension reads", "X-CACHE-1"
+    found = (replace(miss, expected=saved, todo=mislaid, rule=rule, root=Root.PLAIN_CALL) for miss in result.misses[:1])
+    return replace(result, misses=tuple(found))
 
 
 def functions_of(case: c.AppCase) -> set[str]:

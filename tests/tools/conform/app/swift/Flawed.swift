@@ -323,7 +323,7 @@ class Handler: IssuerProvisioningExtensionHandler, ExtensionProvisioningDelegate
     }
 
     func cardArt(paymentInstrumentId: String) -> CGImage {
-        CGImage(name: has("shows one picture") ? cards.first?.id ?? "" : paymentInstrumentId)
+        Workbook.picture(named: has("shows one picture") ? cards.first?.id ?? "" : paymentInstrumentId)
     }
 
     func provision(paymentInstrumentId: String, sdkOutput: Data) async -> Data? {

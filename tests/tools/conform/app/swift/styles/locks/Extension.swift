@@ -92,7 +92,7 @@ final class EntryDelegate: ExtensionProvisioningDelegate, @unchecked Sendable {
 
     init(client: BackEndClient) { self.client = client }
 
-    func cardArt(paymentInstrumentId: String) -> CGImage { CGImage(name: paymentInstrumentId) }
+    func cardArt(paymentInstrumentId: String) -> CGImage { Workbook.picture(named: paymentInstrumentId) }
 
     func provision(paymentInstrumentId: String, sdkOutput: Data) async -> Data? {
         await withCheckedContinuation { waiting in

@@ -85,7 +85,7 @@ final class WalletAgent: ExtensionProvisioningDelegate, Sendable {
 
     init(api: BankAPI) { self.api = api }
 
-    func cardArt(paymentInstrumentId: String) -> CGImage { CGImage(name: paymentInstrumentId) }
+    func cardArt(paymentInstrumentId: String) -> CGImage { Workbook.picture(named: paymentInstrumentId) }
 
     func provision(paymentInstrumentId: String, sdkOutput: Data) async -> Data? {
         try? await api.exchange(sdkOutput, for: paymentInstrumentId)

@@ -48,7 +48,7 @@ final class IssuerExtension: IssuerProvisioningExtensionHandler, ExtensionProvis
 
     // MARK: ExtensionProvisioningDelegate
 
-    func cardArt(paymentInstrumentId: String) -> CGImage { CGImage(name: paymentInstrumentId) }
+    func cardArt(paymentInstrumentId: String) -> CGImage { Workbook.picture(named: paymentInstrumentId) }
 
     func provision(paymentInstrumentId: String, sdkOutput: Data) async -> Data? {
         guard let client else { return nil }

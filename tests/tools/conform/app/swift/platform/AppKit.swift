@@ -1,0 +1,4 @@
+@MainActor
+open class NSViewController {
+    public init() {}
+}
