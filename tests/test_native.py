@@ -133,6 +133,9 @@ InApp.swift later func provision(sdkOutput: Data, paymentInstrumentId: String) a
 InApp.swift later public func pair() async -> Bool {
 InApp.swift later public func activate() async -> Bool {
 InApp.swift later public static func activate() async -> Bool {
+InApp.swift later public func passURL() -> URL? { nil }
+InApp.swift later public func addPaymentPassViewController(
+InApp.swift later _ controller: AddPaymentPassViewController, generateRequestWithCertificateChain certificates: [Data],
 InApp.swift earlier public func canAddCard() async -> Bool {
 InApp.swift earlier public func canAddCardDetails() async -> CanAddCardDetails {
 InApp.swift earlier func provision(sdkOutput: Data) async -> Data?
@@ -187,8 +190,8 @@ B-INIT-1 AddCardModel.swift opened
     case .noSuchCard, nil: break
 X-CACHE-1 AddCardModel.swift opened
     activationData
-    app.save(sdkInput, cardId)
     ProvisioningService(
+    app.save(sdkInput, cardId)
 B-START-1 AddCardModel.swift addTapped
     guard button == .shown, let service else { return }
     button = .disabled
@@ -220,8 +223,10 @@ API-12 ExtensionHandler.swift fetch
     for id in ids { group.addTask
     try await backEnd.activationData(for: id)
     catch
-    .signIn? = error as? BackEndFailure { SharedStore.delete() }
     return (id, nil)
+X-ENTRIES-1 ExtensionHandler.swift shown
+    $0.art !== CardArt.blank
+    identifiers.insert($0.identifier).inserted
 API-8 BackEnd.swift provision
     ["sdkOutput": sdkOutput.base64EncodedString()]
     call("POST", cardId, "provision", body: body)
@@ -245,10 +250,12 @@ X-STATUS-2 ExtensionHandler.swift status
     extensionStatus(requiresAuthentication: true)
 X-ENTRIES-1 ExtensionHandler.swift passEntries
     !PassLibrary.isOnPhone($0)
+    shown(
     fetch(missing)
     ?.passEntries(withDelegate: self) ?? []
 X-ENTRIES-2 ExtensionHandler.swift remotePassEntries
     !PassLibrary.isOnWatch($0)
+    shown(
     fetch(missing)
     ?.remotePassEntries(withDelegate: self) ?? []
 X-GEN-1 ExtensionHandler.swift generateAddPaymentPassRequestForPassEntryWithIdentifier
@@ -262,6 +269,7 @@ X-GEN-1 ExtensionHandler.swift generateAddPaymentPassRequestForPassEntryWithIden
 X-ART-1 ExtensionHandler.swift cardArt
     $0.id == paymentInstrumentId
     CardArt.named($0.artName)
+    ?? CardArt.blank
 X-DEL-1 ExtensionHandler.swift provision
     backEnd?.provision(paymentInstrumentId, sdkOutput: sdkOutput)
     catch
@@ -279,6 +287,10 @@ X-AUTH-2 AuthorizationProvider.swift report
     let handler = completionHandler
     completionHandler = nil
     handler?(result)
+X-CACHE-1 SharedStore.swift add
+    lock.lock()
+    read()?.cards.filter { $0.id != card.id }
+    others + [card]).save()
 X-CACHE-1 SharedStore.swift save
     JSONEncoder().encode(self)
     kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
@@ -312,9 +324,43 @@ def test_a_swift_function_does_what_its_rule_asks_for_in_this_order(rule, name, 
         at += body[at:].index(step) + len(step)
 
 
-def test_swift_without_network_where_the_wallet_waits_100_ms():
+def test_swift_without_network_and_pictures_where_the_wallet_waits_100_ms():
     body = swift_function(HANDLER, "status")
-    assert [word for word in ("await", "fetch", "backEnd") if word in body] == []
+    assert [word for word in ("await", "fetch", "backEnd", "CardArt") if word in body] == []
+    assert "CardArt" not in code(f"swift/{HANDLER}").partition("override func status")[0]
+
+
+@pytest.mark.rule("X-CACHE-1", "API-12")
+def test_the_extension_ends_no_process_and_deletes_nothing():
+    """Whatever the back end answers: the app alone writes what both share."""
+    forbidden = ("fatalError", "preconditionFailure", "SharedStore.delete", ".save(")
+    assert [word for word in forbidden if word in code(f"swift/{HANDLER}")] == []
+
+
+@pytest.mark.parametrize("path", sorted((NATIVE / "kotlin").glob("*.kt")), ids=lambda path: path.name)
+def test_kotlin_to_copy_names_its_imports_and_makes_no_thread_of_its_own(path):
+    text = code(f"kotlin/{path.name}")
+    assert re.findall(r"import \S+\.\*|\bthread \{", text) == []
+    assert 'Page(AddButton.SHOWN, "' not in text, "an app's texts are in its resources"
+
+
+@pytest.mark.rule("REL-5", "APP-7")
+def test_a_call_that_is_cancelled_closes_its_connection_on_another_thread():
+    """Platform A ends an app whose main thread touches the network."""
+    text = code("kotlin/BackEnd.kt")
+    assert "invokeOnCancellation { io.launch { runCatching { connection.disconnect() } } }" in text
+    assert "io = CoroutineScope(SupervisorJob() + Dispatchers.IO)" in text
+
+
+@pytest.mark.parametrize("name", ["isOnPhone", "isOnWatch", "ask"])
+def test_what_an_app_has_to_write_does_not_compile_until_it_is_written(name):
+    assert swift_function("YourApp.swift", name).startswith('#error("')
+
+
+@pytest.mark.rule("REL-5")
+def test_a_request_ends_with_the_task_that_waits_for_it():
+    assert "answers.onTermination = { _ in call.cancel() }" in swift_function(BACK, "send")
+    assert "guard !Task.isCancelled" in swift_function("AddCardModel.swift", "opened")
 
 
 @pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3", "X-GEN-1")

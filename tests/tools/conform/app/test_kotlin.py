@@ -48,7 +48,7 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("AddButton.kt", "AddCardModel.kt", "BackEnd.kt"):  # only the imports change
         text = (FIXTURES / "native/kotlin" / name).read_text("utf-8")
         moved = text.replace("package issuer", "package issuer.other")
-        (earlier / name).write_text(moved.replace("import provisioning.*", "import vendor.*"), "utf-8")
+        (earlier / name).write_text(moved.replace("import provisioning.", "import vendor."), "utf-8")
     samples = files_of(["native/kotlin", "Adapter.kt", "Careless.kt", "Json.kt"], APPS)
     return compiled([*samples, *sorted(SOURCES.glob("*.kt")), *sorted(earlier.glob("*.kt"))])
 
@@ -153,6 +153,9 @@ def test_the_earlier_variant_has_neither_provider_nor_deprecation() -> None:
     for word in ("interface OpcProvider", "@Deprecated"):
         assert word in later
         assert word not in earlier
+    assert "CreateSdkOutputNotCalled" in earlier
+    assert "CreateSdkOutputNotCalled" not in later
+    assert "0.4.0 {" not in earlier + later
     assert "from 0.4.0" not in later.replace("From 0.4.0", "")
 
 

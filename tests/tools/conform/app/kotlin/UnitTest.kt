@@ -4,6 +4,7 @@ package unit
 import issuer.AddButton
 import issuer.AddCardModel
 import issuer.BackEnd
+import issuer.Message
 import java.util.concurrent.Executors
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.asCoroutineDispatcher
@@ -25,8 +26,8 @@ private suspend fun AddCardModel.shows(button: AddButton) = withTimeout(20_000) 
 
 fun main() = runBlocking {
     Workbook.phone("card already in the wallet")
-    check(opened().shows(AddButton.HIDDEN).message == "In the wallet")
-    for ((phone, message) in mapOf("cardholder cancels" to "", "wallet times out" to "Not added")) {
+    check(opened().shows(AddButton.HIDDEN).message == Message.IN_THE_WALLET)
+    for ((phone, message) in mapOf("cardholder cancels" to Message.NONE, "wallet times out" to Message.NOT_ADDED)) {
         Workbook.phone(phone)
         val model = opened()
         model.shows(AddButton.SHOWN)
