@@ -67,6 +67,7 @@ def source(folder: Path, text: str) -> Path:
         ("swift", "", "Sources/Provisioning/InApp.swift", ""),
         ("swift", "OperatorSDK", "Sources/OperatorSDK/InApp.swift", ""),
         ("swift", "OperatorSDK", "Package.swift", 'targets: [.target(name: "OperatorSDK")]'),
+        ("swift", "", "Beside/Storage.swift", "// What the platform keeps"),
     ],
 )
 def test_the_stand_in_has_the_name_that_the_sdk_has(
@@ -94,8 +95,16 @@ def test_swift_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path)
     write_package(tmp_path / "made", "later", [*files, files[0]])
     made = {path.name: path.read_text("utf-8") for path in (tmp_path / "made/Sources/App").iterdir()}
     assert made.pop("Storage.swift").startswith("// What the platform keeps")
+    assert made.pop("Network.swift").startswith("// Two time limits")
     names = ["Vault.swift", "Ext-Vault.swift", "App-Vault.swift"]
     assert made == {name: f"// {file.parent}" for name, file in zip(names, files, strict=True)}
+
+
+def test_the_manual_shows_the_package_that_is_built() -> None:
+    built = (FIXTURES / "native/swift/app/Package.swift").read_text("utf-8")
+    shown = built.replace('Target(name: "App"', 'Target(name: "ConformTest"').replace('"App"', '"Conform"')
+    manual = (FIXTURES.parent / "notebooks/reference/phone.md").read_text("utf-8")
+    assert f"```swift\n{shown.replace('Provisioning', 'OperatorSDK')}```\n" in manual
 
 
 @pytest.mark.parametrize(

@@ -258,8 +258,8 @@ def says_so(seen: AppSeen) -> Iterator[Miss]:
 GO_ON = "Nothing may end or block the process: no `!`, no fatalError, no index that may be missing, no waiting."
 RETURN = (
     "Return from each function, whatever fails: call the completion once on every path, and give each call of the back "
-    "end a time limit. On Linux that is timeoutIntervalForRequest, a second or more below any deadline of your own: "
-    "timeoutIntervalForResource does nothing there, and a request that is cancelled as it times out may never end."
+    "end a time limit, a second or more below any deadline of your own: on Linux a request that is cancelled as it "
+    "times out may never end."
 )
 RETURN_AT_ONCE = (
     "status() has 100 ms: call the completion once on every path, wait for nothing, and read little. (This is a debug "

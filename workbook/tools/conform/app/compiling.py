@@ -28,6 +28,8 @@ from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, B_LATER, varia
 
 # The names that the stand-in has where a user gives none: the document shows neither.
 PACKAGE, MODULE = "provisioning", "Provisioning"
+# The stand-in's package in Swift, and that of an app which needs it.
+PACKAGES = NATIVE / "swift"
 
 
 def standin(variant: str, package: str = "") -> dict[str, str]:
@@ -53,11 +55,13 @@ def standin_swift(variant: str, module: str = "") -> dict[str, str]:
     _check_name(module, r"[A-Za-z_]\w*", "a module, such as OperatorSDK")
     files = _of_variant("swift", name, "later", {"later": name == "later", "earlier": name == "earlier"})
     return {
-        path.name if path.stem == "Package" else f"Sources/{module}/{path.name}": text.replace(
-            f'"{MODULE}"', f'"{module}"'
-        )
+        path.relative_to(PACKAGES / "standin").as_posix().replace(f"/{MODULE}/", f"/{module}/"): _named(text, module)
         for path, text in files.items()
     }
+
+
+def _named(manifest: str, module: str) -> str:
+    return manifest.replace(f'"{MODULE}"', f'"{module}"')
 
 
 def _check_name(name: str, pattern: str, kind: str) -> None:
@@ -68,7 +72,7 @@ def _check_name(name: str, pattern: str, kind: str) -> None:
 def _of_variant(language: str, variant: str, usual: str, wanted: Mapping[str, bool]) -> dict[Path, str]:
     """The stand-in's files. What one variant alone has is a block between two comments, or a line that ends in one."""
     files = {}
-    for path in sorted((NATIVE / language / "standin").iterdir()):
+    for path in sorted(path for path in (NATIVE / language / "standin").rglob("*") if path.is_file()):
         text = path.read_text(encoding="utf-8")
         for mark, keep in wanted.items():
             block = rf"^ *// {re.escape(mark)} \{{\n(.*?)^ *// \}}\n"
@@ -339,10 +343,6 @@ def command(classes: Path, main: str, *, libraries: Sequence[Path] = ()) -> str:
 MODULES = "The SDK's stand-in is there, and on Linux parts of Combine and Security."
 
 
-# What the platform has and a plain Linux lacks is a part of the workbook: as much of it as an app core needs.
-SHIMS = NATIVE / "swift/shims"
-
-
 def missing_swift() -> str:
     """A sentence that says that Swift is not installed and where it comes from; empty where it is there."""
     sources = "Xcode on a Mac, swift.org, or `apt-get install swiftlang` from Debian 13 on"
@@ -380,13 +380,11 @@ def write_package(package: Path, variant: str, files: Sequence[Path], module: st
     Raises:
         ConfigurationError: a file cannot be read.
     """
-    named = {f"Sources/App/{name}": path for name, path in _told_apart([SHIMS / "Storage.swift", *files]).items()}
-    named |= {f"Sources/{name}/{name}.swift": SHIMS / f"{name}.swift" for name in ("Combine", "Security")}
-    wanted = standin_swift(variant, module)
-    wanted |= {name: _source(path) for name, path in named.items()}
-    manifest = (SHIMS / "Package.swift").read_text("utf-8")
-    wanted["Package.swift"] = manifest.replace(f'"{MODULE}"', f'"{module or MODULE}"')
-    for path in (package / "Sources").rglob("*.swift"):
+    named = _told_apart([*sorted((PACKAGES / "standin/Beside").iterdir()), *files])
+    wanted = {f"SDK/{name}": text for name, text in standin_swift(variant, module).items()}
+    wanted |= {f"Sources/App/{name}": _source(path) for name, path in named.items()}
+    wanted["Package.swift"] = _named((PACKAGES / "app/Package.swift").read_text("utf-8"), module or MODULE)
+    for path in (*package.glob("Sources/**/*.swift"), *package.glob("SDK/**/*.swift")):
         if str(path.relative_to(package)) not in wanted:
             path.unlink()
     for name, text in wanted.items():

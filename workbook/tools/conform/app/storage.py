@@ -11,7 +11,8 @@ from workbook.base.files import ScratchFolder
 
 # The two programs that a case runs, and the variables that name the home of each.
 APP, EXTENSION = "app", "extension"
-HOMES = ("HOME", "CFFIXED_USER_HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+HOMES = ("WORKBOOK_HOME_FOLDER", "HOME", "CFFIXED_USER_HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
+         "XDG_DATA_HOME")  # fmt: skip
 # What tells one place from another.
 NAMES = ("group", "service", "account")
 NOTHING_SAVED = "Nothing is saved where the extension can read: use a keychain group or an app group (X-CACHE-1)."

@@ -8,7 +8,7 @@ final class Cardholder: AppUnderTest {
 
     init(backEnd: URL, session: String) {
         bank = Bank(
-            address: backEnd, token: session, vault: CardVault(folder: Workbook.sharedFolder),
+            address: backEnd, token: session, vault: CardVault(group: "group.bank"),
             isInWallet: { Workbook.holds($0) })
     }
 
@@ -44,7 +44,7 @@ struct ConformTest {
             app: Cardholder.init,
             handler: {
                 WalletHandler(
-                    vault: CardVault(folder: Workbook.sharedFolder),
+                    vault: CardVault(group: "group.bank"),
                     isOnPhone: { Workbook.holds($0) }, isOnWatch: { Workbook.holds($0, onWatch: true) })
             })
     }

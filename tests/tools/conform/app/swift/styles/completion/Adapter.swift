@@ -8,7 +8,7 @@ final class TestedApp: AppUnderTest {
 
     init(address: URL, session: String) {
         environment = CardViewController.Environment(
-            client: HTTPClient(baseURL: address, token: session), shared: SharedCards(folder: Workbook.sharedFolder),
+            client: HTTPClient(baseURL: address, token: session), shared: SharedCards(group: "TEAM.bank"),
             token: session, watch: WatchAvailability(), isInWallet: { Workbook.holds($0) })
     }
 
@@ -35,6 +35,6 @@ struct Main {
     static func main() async throws {
         try await conform(
             app: { TestedApp(address: $0, session: $1) },
-            handler: { IssuerExtension(shared: SharedCards(folder: Workbook.sharedFolder)) })
+            handler: { IssuerExtension(shared: SharedCards(group: "TEAM.bank")) })
     }
 }

@@ -31,7 +31,7 @@ final class AddToWallet: @unchecked Sendable {
 
     private let card: String
     private let client: BackEndClient
-    private let files: CardFiles
+    private let files: CardValues
     private let isInWallet: (String) -> Bool
     private let work = DispatchQueue(label: "add-to-wallet", qos: .userInitiated)
 
@@ -40,7 +40,7 @@ final class AddToWallet: @unchecked Sendable {
     private var service: ProvisioningService?
     private var delegate: WalletDelegate?
 
-    init(card: String, client: BackEndClient, files: CardFiles, isInWallet: @escaping (String) -> Bool) {
+    init(card: String, client: BackEndClient, files: CardValues, isInWallet: @escaping (String) -> Bool) {
         self.card = card
         self.client = client
         self.files = files

@@ -22,7 +22,6 @@ final class BackEndClient: @unchecked Sendable {
         self.root = root
         self.token = token
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = patience
         configuration.httpCookieStorage = nil
         session = URLSession(configuration: configuration)
     }

@@ -4,7 +4,7 @@ import Provisioning
 @MainActor
 final class Tested: AppUnderTest {
     private let client: BackEndClient
-    private let files = CardFiles(Workbook.sharedFolder)
+    private let files = CardValues("group.bank")
     private var page: AddToWallet?
 
     init(backEnd: URL, session: String) { client = BackEndClient(root: backEnd.absoluteString, token: session) }
@@ -33,6 +33,6 @@ final class Tested: AppUnderTest {
 @main
 struct Program {
     static func main() async throws {
-        try await conform(app: Tested.init, handler: { CardsHandler(files: CardFiles(Workbook.sharedFolder)) })
+        try await conform(app: Tested.init, handler: { CardsHandler(files: CardValues("group.bank")) })
     }
 }

@@ -2,9 +2,9 @@ import Foundation
 import Provisioning
 
 final class CardsHandler: IssuerProvisioningExtensionHandler, @unchecked Sendable {
-    private let files: CardFiles
+    private let files: CardValues
 
-    init(files: CardFiles) {
+    init(files: CardValues) {
         self.files = files
         super.init()
     }

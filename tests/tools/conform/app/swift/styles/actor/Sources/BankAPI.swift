@@ -22,7 +22,6 @@ actor BankAPI {
 
     init(address: URL, token: String, limit: Duration = .seconds(9)) {
         let settings = URLSessionConfiguration.ephemeral
-        settings.timeoutIntervalForRequest = 8
         settings.timeoutIntervalForResource = 8
         settings.requestCachePolicy = .reloadIgnoringLocalCacheData
         settings.urlCache = nil

@@ -15,7 +15,10 @@ actor CardVault {
 
     private let file: URL
 
-    init(folder: URL) { file = folder.appendingPathComponent("wallet-cards.plist") }
+    init(group: String) {
+        let folder = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group)
+        file = (folder ?? FileManager.default.temporaryDirectory).appendingPathComponent("wallet-cards.plist")
+    }
 
     func contents() -> Contents? {
         guard let bytes = try? Data(contentsOf: file) else { return nil }
