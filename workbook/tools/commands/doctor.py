@@ -1,17 +1,15 @@
 """Checks whether the workbook can run on this machine, and says what to do if it cannot."""
 
 import os
+import platform
 import shutil
-import socket
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
-from pathlib import Path
-from urllib.parse import urlsplit
 
+from workbook.api.protocol import wrong_url
 from workbook.base.files import pip_line
 from workbook.base.secrecy import what_is_wrong
 
@@ -32,14 +30,6 @@ class Health:
 
     def __str__(self) -> str:
         return f"{'ok' if self.ok else 'bad':<4} {self.name:<12} {self.text}"
-
-
-def python(version: Sequence[int]) -> Health:
-    """The interpreter is new enough."""
-    shown = ".".join(str(part) for part in version[:3])
-    if tuple(version[:2]) >= (3, 11):
-        return Health("python", ok=True, text=shown)
-    return Health("python", ok=False, text=f"{shown}; install Python 3.11 or later and make a new venv with it")
 
 
 def packages(requires: Callable[[], Iterable[str] | None], installed: Callable[[str], str]) -> Health:
@@ -92,27 +82,6 @@ def kernel(start: Callable[[], str]) -> Health:
     return Health("kernel", ok=True, text=f"started in {time.monotonic() - begun:.1f} s")
 
 
-def widgets(labextensions: Callable[[], Iterable[Path]]) -> Health:
-    """JupyterLab has the extension that shows widgets; `labextensions` gives the directories to look in."""
-    try:
-        directories = labextensions()
-    except ModuleNotFoundError:
-        return Health("widgets", ok=True, text="not tried: JupyterLab is not installed, and only notebooks need it")
-    manager = "@jupyter-widgets/jupyterlab-manager"
-    if any((directory / manager / "package.json").is_file() for directory in directories):
-        return Health("widgets", ok=True, text=manager)
-    return Health("widgets", ok=False, text="JupyterLab has no widget manager; reinstall jupyterlab_widgets")
-
-
-def loopback(bind: Callable[[], int]) -> Health:
-    """A port of 127.0.0.1 can be opened; `bind` opens one and returns its number."""
-    try:
-        return Health("loopback", ok=True, text=f"port {bind()} was free")
-    except OSError as error:
-        text = f"no port on 127.0.0.1 ({error.strerror or error}); a sandbox or firewall may forbid it"
-        return Health("loopback", ok=False, text=text)
-
-
 def environment(environ: Mapping[str, str]) -> Health:
     """The settings for a real API, where there are any, are well formed; a value is never shown."""
     base_url, key = environ.get("WORKBOOK_BASE_URL"), environ.get("WORKBOOK_API_KEY")
@@ -120,8 +89,8 @@ def environment(environ: Mapping[str, str]) -> Health:
         f"{name} {'not set' if value is None else 'set'}"
         for name, value in {"WORKBOOK_BASE_URL": base_url, "WORKBOOK_API_KEY": key}.items()
     )
-    if base_url is not None and not _is_web_address(base_url):
-        text = f"{state}; WORKBOOK_BASE_URL is not an address like https://host"
+    if base_url is not None and (wrong := wrong_url(base_url.rstrip("/"))):
+        text = f"{state}; WORKBOOK_BASE_URL {wrong}"
     elif key is not None and (wrong := what_is_wrong(key)):
         text = f"{state}; {wrong}"
     else:
@@ -149,40 +118,19 @@ def extras() -> Iterator[Health]:
     yield extra("tree-sitter", all(map(find_spec, grammars)), "`preflight`'s cases about sources", "preflight")
 
 
-def _is_web_address(text: str) -> bool:
-    try:
-        url = urlsplit(text)
-    except ValueError:
-        return False
-    return url.scheme in {"http", "https"} and bool(url.hostname)
-
-
-def _labextensions() -> list[Path]:
-    from jupyter_core.paths import jupyter_path  # only when asked
-
-    return [Path(place) for place in jupyter_path("labextensions")]
-
-
 def _start_kernel() -> str:
     from workbook.tools.commands.runner import one_plus_one  # starts a kernel
 
     return one_plus_one()
 
 
-def _bind() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 class Examination:
     """What the checks of this machine say; each runs when its result is asked for; showing this runs all."""
 
     def __iter__(self) -> Iterator[Health]:
-        yield python(sys.version_info[:3])
+        yield Health("python", ok=True, text=platform.python_version())
         yield packages(lambda: metadata.requires("provisioning-workbook"), metadata.version)
         yield kernel(_start_kernel)
-        yield widgets(_labextensions)
-        yield loopback(_bind)
         yield environment(os.environ)
         yield from extras()
 
@@ -193,7 +141,7 @@ class Examination:
 
 
 def examine() -> Examination:
-    """Check this machine, as `workbook doctor` does: Python, packages, kernel, widgets, network, settings, extras.
+    """Check this machine, as `workbook doctor` does: Python, packages, kernel, settings, extras.
 
     Returns:
         The results, one by one as they are ready: each has `name`, `ok` and `text`.
