@@ -98,13 +98,6 @@ def test_a_200_without_sdk_input_contradicts_the_document(body, real, found):
     assert (finding.count, finding.of, finding.lines) == (1, 10, (11,))
 
 
-@pytest.mark.rule("API-12")
-def test_one_sdk_input_for_two_instruments_contradicts_the_document(found):
-    finding = only(found(get(fine("b25l")), get(fine("b25l"), IDS[1])))
-    assert (finding.kind, finding.basis) == (DriftKind.DOCUMENT, "API-12")
-    assert found(get(fine("b25l")), get(fine("b25l")), get(fine("dHdv"), IDS[1])).findings == ()
-
-
 @pytest.mark.rule("API-1", "API-2")
 def test_an_operation_that_is_not_there_is_a_difference(found):
     missing = Response(404, (), b"", "real")

@@ -307,7 +307,7 @@ def drift(record: ProxyRecord, scenario: Scenario) -> Drift:
     for exchange in compared:
         for difference in compare_exchange(exchange, replay):
             seen[str(exchange.operation), difference].append(exchange)
-    findings = [*find_shared_inputs(compared)]
+    findings: list[DriftFinding] = []
     for (operation, (kind, real, simulated, basis)), alike in seen.items():
         lines = tuple(exchange.line for exchange in alike[:3])
         findings.append(DriftFinding(kind, operation, real, simulated, basis, len(alike), totals[operation], lines))
@@ -339,29 +339,6 @@ def compare_exchange(exchange: RecordedExchange, replay: Replay) -> Iterator[Ans
         yield DriftKind.DOCUMENT, word, str(response.status), "API-9"
     else:
         yield kind, word, str(response.status), response.basis if kind is DriftKind.ASSUMED else published
-
-
-def find_shared_inputs(compared: Sequence[RecordedExchange]) -> Iterator[DriftFinding]:
-    """Each instrument has an sdkInput of its own (API-12). Digests are salted for each record."""
-    same: dict[str, list[RecordedExchange]] = defaultdict(list)
-    for exchange in compared:
-        body = exchange.response_body
-        shown = body.get("sdkInput") if isinstance(body, dict) else None
-        if outcome_of(exchange) == FINE and isinstance(shown, dict) and isinstance(shown.get("digest"), str):
-            same[shown["digest"]].append(exchange)
-    for alike in same.values():
-        ids = {exchange.instrument for exchange in alike}
-        if len(ids) > 1:
-            yield DriftFinding(
-                DriftKind.DOCUMENT,
-                str(alike[0].operation),
-                f"the same sdkInput for {len(ids)} payment instruments",
-                "one for each",
-                "API-12",
-                len(alike),
-                len(compared),
-                tuple(exchange.line for exchange in alike[:3]),
-            )
 
 
 # The drift of a real API as a report for a person and for a script.
