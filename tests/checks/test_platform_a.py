@@ -389,3 +389,27 @@ def test_a_failure_with_advice_of_its_own_is_played_by_a_phone_and_in_front_of_a
     assert own <= {phone("PI1").provision_failure for phone in PHONES_A.values()}
     set_up = [step.facts for case in APP_CASES.values() for step in case.steps if isinstance(step, SetPhone)]
     assert own <= {facts.get("provision_failure") for facts in set_up}
+
+
+CAUSES = {
+    "it is data of kind 'opc'": "it is data of kind 'opc'",
+    "it was changed (quoted). Parse the JSON": "it was changed (quoted)",
+}
+
+
+@pytest.mark.rule("A-CREATE-3", "A-PROV-3", "B-INIT-1", "X-INIT-1")
+@pytest.mark.parametrize("why", CAUSES)
+@pytest.mark.parametrize(
+    "refused",
+    [
+        m.InvalidSdkInput,
+        lambda why: m.ProvisionFailure("InvalidSdkInput", why),
+        lambda why: m.ServiceRefused("invalidSDKInput", why),
+        lambda why: m.ServiceNotMade("invalidSDKInput", why),
+    ],
+)
+def test_a_value_that_was_refused_is_advised_on_by_its_cause_and_usually_where_that_says_nothing(refused, why):
+    (finding,) = [each for each in check(trace(refused(why))) if each.level == "fail"]
+    assert f"{CAUSES[why]}." in finding.text
+    assert "Parse" not in finding.text
+    assert (finding.todo == "Parse the JSON.") is ("Parse" in why)

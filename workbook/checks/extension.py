@@ -17,7 +17,7 @@ CALL_RULES = {"status": "X-STATUS-1", "pass_entries": "X-ENTRIES-1", "remote_pas
 _CACHED = "Read the sdkInput that the app saved (X-CACHE-1), and make no network call."
 _SDKS_IDENTIFIERS = "Leave the SDK's identifiers as they are; the wallet later uses them to ask for the request."
 NOT_ADDED = "That is right: nothing was added, and the cardholder may choose the card in the wallet again (assumed)."
-_NOT_MADE = "No ExtensionProvisioningService could be made: {r.case} (sdk-b) because {r.why}."
+_NOT_MADE = "No ExtensionProvisioningService could be made: {r.case} (sdk-b) because {why}."
 
 # What a trace shows of the pass entries that an extension's handler offers, and of their card art.
 
@@ -244,7 +244,7 @@ def _short(call: str) -> str:
 
 EXTENSION_CHECKS: tuple[Check, ...] = (
     Symptom(
-        m.ExtensionNotFound, "X-PLIST-1", Severity.FAIL, Owner.YOU, "The wallet finds no such extension: {r.why}.",
+        m.ExtensionNotFound, "X-PLIST-1", Severity.FAIL, Owner.YOU, "The wallet finds no such extension: {why}.",
         "Compare the target's project file with X-PLIST-1 to X-PLIST-3, and its entitlements with the app's.",
     ),
     Symptom(
@@ -254,7 +254,7 @@ EXTENSION_CHECKS: tuple[Check, ...] = (
     ),
     Symptom(
         m.AuthorizationMissing, "X-AUTH-1", Severity.FAIL, Owner.YOU,
-        "The cardholder could not be authenticated: {r.why}.",
+        "The cardholder could not be authenticated: {why}.",
         "Supply the authorization UI extension, with the entitlement, and call completionHandler once (assumed).",
     ),
     Symptom(
@@ -268,7 +268,7 @@ EXTENSION_CHECKS: tuple[Check, ...] = (
         "Nothing to do, unless the UI refuses everybody.",
     ),
     Symptom(
-        m.PassRefused, "X-GEN-1", Severity.FAIL, Owner.YOU, "The wallet cannot use the request: {r.why}.",
+        m.PassRefused, "X-GEN-1", Severity.FAIL, Owner.YOU, "The wallet cannot use the request: {why}.",
         "Offer only cards that are missing here, and return what the SDK made from this call's own arguments.",
     ),
     Symptom(

@@ -50,6 +50,12 @@ class Finding:
         return f"{self.level.upper()} {self.rule} (owner: {self.owner}) {self.text} {self.todo}{more}"
 
 
+def by_cause(why: str, usual: str) -> tuple[str, str]:
+    """A cause without the advice that it brings along, and that advice; the usual one where it brings none."""
+    cause, stop, advice = why.partition(". ")
+    return cause, f"{advice.rstrip('.')}." if stop else usual
+
+
 @dataclass(frozen=True, slots=True)
 class Symptom:
     """A check in one row: a message that is a finding wherever it occurs.
@@ -57,7 +63,9 @@ class Symptom:
     Attributes:
         message: its class, or several; not the classes below them.
         rule: the id of the rule; empty for the first one of the message's own.
-        text: may name the message as `r`, its label as `says`, and the receiver's state as `before`.
+        text: may name the message as `r`, its cause as `why`, its label as `says`, and the receiver's state as
+            `before`.
+        todo: what to do where the cause does not say it.
         when: whether this message of the class is one; None: each is.
         refused: whether it is one where it was refused; else it is one everywhere but there.
     """
@@ -76,8 +84,9 @@ class Symptom:
         for record in trace.select(*self.messages):
             message, refused = record.message, record.kind is Kind.REFUSED
             if type(message) in self.messages and refused is self.refused and (self.when is None or self.when(message)):
-                text = self.text.format(r=message, says=message.says, before=record.before)
-                yield Finding(self.rule or message.rules[0], self.level, self.owner, text, self.todo, record.at)
+                why, todo = by_cause(str(message.value("why") or ""), self.todo)
+                text = self.text.format(r=message, why=why, says=message.says, before=record.before)
+                yield Finding(self.rule or message.rules[0], self.level, self.owner, text, todo, record.at)
 
     @property
     def messages(self) -> tuple[type[Message], ...]:

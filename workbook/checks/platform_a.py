@@ -6,7 +6,7 @@ from math import inf
 
 from workbook.base.rules import Owner
 from workbook.checks import api
-from workbook.checks.finding import Check, Finding, Severity, Symptom
+from workbook.checks.finding import Check, Finding, Severity, Symptom, by_cause
 from workbook.flows import messages as m
 from workbook.flows.messages import Actor, Event
 from workbook.flows.trace import Kind, Record, Trace
@@ -32,8 +32,9 @@ def failures(trace: Trace) -> Iterator[Finding]:
         if failure.reason == "OpcFetchError" and api.gave_nothing(trace, record.at):
             level, owner, todo = Severity.NOTE, Owner.NOBODY, api.IN_ORDER
         if not (_overlapped(trace, record.at) and failure.reason == "InvalidSdkInput"):
-            why = f" because {failure.why}" if failure.why else ""  # the document shows none of its fields (GAP-4)
-            reason = f"{failure.reason} (sdk-a){why}" if failure.reason else "it does not say why"
+            why, todo = by_cause(failure.why, todo)
+            because = f" because {why}" if why else ""  # the document shows none of its fields (GAP-4)
+            reason = f"{failure.reason} (sdk-a){because}" if failure.reason else "it does not say why"
             text = f"provision ended in Failure: {reason}."
             yield Finding("A-PROV-3", level, owner, text, todo, record.at)
 
@@ -147,8 +148,8 @@ def configuration_issue(trace: Trace) -> Iterator[Finding]:
 
 PLATFORM_A_CHECKS: tuple[Check, ...] = (
     Symptom(
-        m.InvalidSdkInput, "A-CREATE-3", Severity.FAIL, Owner.YOU, "create refused the sdkInput: {r.why}.",
-        "Hand the GET's sdkInput to create as the exact text that the API sent: do not decode it.",
+        m.InvalidSdkInput, "A-CREATE-3", Severity.FAIL, Owner.YOU, "create refused the sdkInput: {why}.",
+        "Hand the GET's sdkInput to create as the exact text that the API sent.",
     ),
     Symptom(
         m.WalletPayNotSupported, "A-CREATE-2", Severity.WARN, Owner.YOU,
@@ -179,7 +180,7 @@ PLATFORM_A_CHECKS: tuple[Check, ...] = (
         when=lambda error: error.status_code == NOT_ALLOWLISTED,
     ),
     Symptom(
-        m.SdkOutputFailed, "A-ASYNC-1", Severity.FAIL, Owner.YOU, "createSdkOutput gave no sdkOutput: {r.why}.",
+        m.SdkOutputFailed, "A-ASYNC-1", Severity.FAIL, Owner.YOU, "createSdkOutput gave no sdkOutput: {why}.",
         "Query the result's outcome before using it, and enable the button again.",
     ),
     failures,

@@ -6,7 +6,7 @@ from typing import Any
 from workbook.api.opaque import LAYERS
 from workbook.base.rules import Owner
 from workbook.checks import api
-from workbook.checks.finding import Check, Finding, Severity, Symptom
+from workbook.checks.finding import Check, Finding, Severity, Symptom, by_cause
 from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
 from workbook.flows.messages import Message
@@ -41,8 +41,9 @@ def cases(trace: Trace) -> Iterator[Finding]:
         level, owner, todo = CASE_ADVICE.get(message.case, other)
         if isinstance(message, m.FinishedWithError) and _no_sdk_input(trace, record):
             level, owner, todo = Severity.NOTE, Owner.NOBODY, api.IN_ORDER
-        why = f" because {message.why}" if message.why else ""
-        text = f"{arrived[type(message)]}: {message.case} (sdk-b){why}."
+        why, todo = by_cause(message.why, todo)
+        because = f" because {why}" if why else ""
+        text = f"{arrived[type(message)]}: {message.case} (sdk-b){because}."
         yield Finding(message.rules[0], level, owner, text, todo, record.at)
 
 
