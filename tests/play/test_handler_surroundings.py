@@ -162,20 +162,6 @@ def test_the_times_may_come_from_any_iterator_and_never_end():
     assert call.clock.now() == 1.0
 
 
-@pytest.mark.parametrize("gets", [5, None])
-def test_times_that_are_no_list_are_refused_at_once(gets):
-    with pytest.raises(ParameterError, match="gets is a list of seconds, one for each GET"):
-        around(gets=gets)
-
-
-@pytest.mark.parametrize("wrong", [-0.1, float("nan"), float("inf"), "1", True, None])
-def test_a_time_that_is_none_is_refused_so_that_the_clock_cannot_run_backwards(wrong):
-    back_end, call, _ = around(gets=[wrong])
-    with under_way(call), pytest.raises(ParameterError, match="what a GET takes is a number of seconds"):
-        back_end.get(FIRST)
-    assert call.clock.now() == 0.0
-
-
 @pytest.mark.rule("API-12", "X-ENTRIES-3")
 def test_several_at_once_take_as_long_as_the_slowest_and_each_has_its_own_sdk_input():
     back_end, call, told = around(gets=[0.1, 3.0, 1.0])

@@ -13,15 +13,13 @@ from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
 from workbook.checks import check
 from workbook.checks.platform_a import answers
-from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.platform_a import BUSY_A, FINAL_A, State
 from workbook.flows.trace import Kind
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.play.back_end import BackEnd, simulated_back_end
 from workbook.play.platform_a import AppA, PlatformARun
-from workbook.play.platform_b import AppB
-from workbook.simulation.phones import LatenciesA, PhoneA, PhoneB
+from workbook.simulation.phones import LatenciesA, PhoneA
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.wallet import PROVISION_FAILURES
 from workbook.simulation.world import INSTRUMENT_IDS, Credential, World
@@ -338,16 +336,3 @@ def test_two_benches_may_share_a_phone_and_a_back_end_one_after_the_other():
     assert (first.state, second.state) == (State.IN_WALLET, State.IN_WALLET)
     assert second.trace.select(m.AlreadyExistsInWallet, kind=Kind.EVENT)
     assert second.trace.select(m.AddTapped) == []
-
-
-@pytest.mark.parametrize(
-    ("setting", "value", "allowed"),
-    [
-        ("variant", "from-0.4.0", "a VariantA"),
-        ("phone", PhoneB(), "a PhoneA"),
-        ("app", AppB(), "an AppA"),
-    ],
-)
-def test_a_setting_of_another_type_is_told_before_anything_runs(setting, value, allowed):
-    with pytest.raises(ParameterError, match=rf"^{setting} is .*; allowed: {allowed}"):
-        PlatformARun(**{setting: value})

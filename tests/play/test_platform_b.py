@@ -501,30 +501,6 @@ def test_the_phone_s_seed_is_the_service_s(seed):
     assert bench.state is State.IN_WALLET
 
 
-WRONG = {
-    "variant": (lambda: PlatformBRun("later"), "variant is 'later'; allowed: B_EARLIER or B_LATER."),
-    "phone": (lambda: PlatformBRun(phone="ready"), "phone is 'ready'; allowed: a PhoneB(...)"),
-    "phone class": (lambda: PlatformBRun(phone=PhoneB), "phone is a value of type type; allowed: a PhoneB(...)"),
-    "phone false": (lambda: PlatformBRun(phone=0), "phone is 0; allowed: a PhoneB(...)"),
-    "app": (lambda: PlatformBRun(app="good"), "app is 'good'; allowed: an AppB(...)"),
-    "app class": (lambda: PlatformBRun(app=AppB), "app is a value of type type; allowed: an AppB(...)"),
-    "delegate": (lambda: PlatformBRun(app=AppB(delegate=object())), "A delegate needs a method provision("),
-    "delegate's arity": (
-        lambda: PlatformBRun(app=AppB(delegate=type("Short", (), {"provision": lambda self: None})())),
-        "A delegate needs a method provision(sdk_output, payment_instrument_id), given by position.",
-    ),
-    "seed": (lambda: PlatformBRun(phone=PhoneB(seed="7")), "A seed is a whole number, such as 7, not '7'."),
-}
-
-
-@rows("name", WRONG)
-def test_a_wrong_argument_says_what_is_allowed(name):
-    make, told = WRONG[name]
-    with pytest.raises(ParameterError) as caught:
-        make()
-    assert told in str(caught.value)
-
-
 def test_what_the_app_does_of_our_choice_is_shown_as_assumed_and_what_the_document_says_is_not():
     trace = PlatformBRun(B_LATER).walk()
     shown = {line.label: line.rules for line in sequence(trace).lines}

@@ -739,10 +739,8 @@ WRONG = {
         "not the class dict, which is no ExtensionHandler. Write one: class",
     ),
     "a name": ({"handler": "reference"}, "A wallet app takes a handler class"),
-    "a variant's name": ({"variant": "later"}, "variant is 'later'; allowed: B_EARLIER or B_LATER."),
     "a surface": ({"surface": "wach"}, "Did you mean 'watch'?"),
     "no surface": ({"surface": None}, "surface is None"),
-    "a phone": ({"phone": "ready"}, "phone is 'ready'; allowed: a PhoneB(...)"),
     "a ui": (
         {"authorization": AuthorizationProvider()},
         "allowed: a class below AuthorizationProvider, or None",
@@ -751,8 +749,6 @@ WRONG = {
     "one card": ({"cards": FIRST}, "allowed: a list of payment instrument ids"),
     "cards": ({"cards": [FIRST, 5]}, "allowed: a list of payment instrument ids"),
     "no cards": ({"cards": None}, "allowed: a list of payment instrument ids"),
-    "gets": ({"gets": 1.0}, "gets is a list of seconds"),
-    "plists": ({"plists": [plist("extension")]}, "allowed: a project file for each name of an extension"),
     "a plist's name": ({"plists": {"extention": {}}}, "Did you mean 'extension'?"),
 }
 

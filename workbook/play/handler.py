@@ -405,14 +405,9 @@ class ExtensionBackEnd:
 
     Attributes:
         gets: seconds that each GET takes, one after the other; when they run out, the phone's own figure.
-
-    Raises:
-        ParameterError: `gets` cannot be iterated.
     """
 
     def __init__(self, relay: BackEnd, phone: PhoneB, gets: Iterable[float] = ()) -> None:
-        if not isinstance(gets, Iterable):
-            raise errors.ParameterError(f"gets is a list of seconds, one for each GET; not {type(gets).__name__}.")
         self.gets = iter(gets)
         self._relay = relay
         self._phone = phone
@@ -434,7 +429,7 @@ class ExtensionBackEnd:
             ParameterError: the id is no text, or `timeout` no number of seconds.
         """
         current().seen(m.BackEndAsked("GET", _id(payment_instrument_id)))
-        takes = _seconds("what a GET takes", next(self.gets, self._phone.latencies.get))
+        takes = next(self.gets, self._phone.latencies.get)
         return self._exchange(payment_instrument_id, None, takes, timeout)
 
     def get_all(self, payment_instrument_ids: Iterable[str], *, timeout: float | None = None) -> dict[str, bytes]:
@@ -483,17 +478,17 @@ class ExtensionBackEnd:
         output = SdkOutput.from_bytes(sdk_output)
         return self._exchange(payment_instrument_id, output, self._phone.latencies.post, timeout)
 
-    def _exchange(self, instrument: str, output: SdkOutput | None, takes: float, timeout: float | None) -> bytes:
+    def _exchange(self, instrument: str, output: SdkOutput | None, takes: float, limit: float | None) -> bytes:
         """The answer's bytes.
 
         Raises:
-            DeadlineError: it takes longer than `timeout`. A back end that times its attempts goes on all the same,
+            DeadlineError: it takes longer than `limit`. A back end that times its attempts goes on all the same,
                 so what happens to it later is reported too.
         """
         call, clock, method = current(), self._relay.clock, "GET" if output is None else "POST"
-        limit = None if timeout is None else _seconds("timeout", timeout)
-        if limit == 0:
-            raise errors.ParameterError("timeout is a number of seconds above 0, or None; not 0.")
+        if limit is not None and not (is_number(limit, 0.0) and limit):
+            kind = type(limit).__name__  # the value may be opaque data in the wrong place
+            raise errors.ParameterError(f"timeout is a number of seconds above 0, or None; not this {kind}.")
         if limit is not None and takes > limit and not self._relay.times_attempts:
             error = _too_late(instrument, limit, method)
             call.seen(m.ApiRequested(method, instrument))
@@ -517,13 +512,6 @@ def _id(payment_instrument_id: object) -> str:
         kind = type(payment_instrument_id).__name__
         raise errors.ParameterError(f"A payment instrument id is text, not {kind}; mind the order of the arguments.")
     return payment_instrument_id
-
-
-def _seconds(name: str, value: float) -> float:
-    """A number of seconds; the error does not repeat the value, which may be opaque data in the wrong place."""
-    if not is_number(value, 0.0):
-        raise errors.ParameterError(f"{name} is a number of seconds, 0 or more; this {type(value).__name__} is none.")
-    return value
 
 
 def _too_late(payment_instrument_id: str, timeout: float, method: str) -> errors.DeadlineError:

@@ -116,9 +116,6 @@ class PlatformARun(InApp):
         state: the state of the flow.
         button: what the cardholder sees of the add button: absent, shown, disabled or hidden.
         trace: every step so far.
-
-    Raises:
-        ParameterError: `variant`, `phone` or `app` has another type.
     """
 
     variant: VariantA
@@ -134,9 +131,6 @@ class PlatformARun(InApp):
         back_end: BackEnd | None = None,
         seed: int = 7,
     ) -> None:
-        of_type("variant", variant, VariantA, "a VariantA, such as A_FROM_0_4_0")
-        of_type("phone", phone, PhoneA | None, A_PHONE_A)
-        of_type("app", app, AppA | None, "an AppA(...) from workbook.play.platform_a")
         self.variant = variant
         self.phone = phone or PhoneA()
         self.app = app or AppA()
@@ -248,6 +242,7 @@ class CardProvisioning(ByHand):
         """
         if not callable(activity_provider):
             raise ConfigurationError("activity_provider must be a function that returns the UI activity.")
+        of_type("phone", phone, PhoneA | None, A_PHONE_A)
         flow = variant if isinstance(variant, VariantA) else variant_a(variant)
         idle = AppA(calls={})
         its_own = PhoneA(number=next(NUMBERS)) if phone is None else phone

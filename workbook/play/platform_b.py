@@ -102,9 +102,6 @@ class PlatformBRun(InApp):
         button: what the cardholder sees of the add button: absent, shown, disabled or hidden.
         label: what else the app's screen says, such as 'Added to Wallet'.
         trace: every step so far.
-
-    Raises:
-        ParameterError: `variant`, `phone` or `app` has another type, or the SDK cannot call the app's delegate.
     """
 
     variant: VariantB
@@ -119,11 +116,6 @@ class PlatformBRun(InApp):
         app: AppB | None = None,
         back_end: BackEnd | None = None,
     ) -> None:
-        of_type("variant", variant, VariantB, "B_EARLIER or B_LATER")
-        of_type("phone", phone, PhoneB | None, A_PHONE_B)
-        of_type("app", app, AppB | None, "an AppB(...) from workbook.play.platform_b")
-        if app is not None and app.delegate is not None:
-            check_delegate(app.delegate, variant)
         self.variant = variant
         self.phone = phone or PhoneB()
         self.app = app or AppB()
@@ -335,6 +327,7 @@ class ProvisioningService(ByHand):
     busy = BUSY_B
 
     def __init__(self, sdk_input: bytes, *, variant: VariantB | str = B_LATER, phone: PhoneB | None = None) -> None:
+        of_type("phone", phone, PhoneB | None, A_PHONE_B)
         flow = variant if isinstance(variant, VariantB) else variant_b(variant)
         phone = PhoneB(number=next(NUMBERS)) if phone is None else phone
         run = PlatformBRun(flow, phone=phone, app=AppB({}))

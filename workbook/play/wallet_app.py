@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.base.values import of_type, quoted
+from workbook.base.values import quoted
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.extension import EXTENSIONS, State, plist, plist_problems
@@ -20,7 +20,7 @@ from workbook.play.back_end import BackEnd, simulated_back_end
 from workbook.play.handler import AddPaymentPassRequest, ExtensionStatus, PassEntry
 from workbook.play.loop import Loop
 from workbook.play.own_code import call_watched, exception_words, find_misspelt, own_failures, relay_through
-from workbook.simulation.phones import A_PHONE_B, PhoneB
+from workbook.simulation.phones import PhoneB
 from workbook.simulation.sdks import Call, Reply, under_way, wrong_with
 from workbook.simulation.seal import Seal
 from workbook.simulation.world import INSTRUMENT_IDS, World
@@ -95,13 +95,11 @@ def _kind(returned: object, call: str) -> str:
     return f"a {kind} of {', '.join(sorted({type(item).__name__ for item in returned}))}"
 
 
-def _check_settings(
-    handler: object, *, variant: object, phone: object, authorization: object, cards: object, plists: object
-) -> None:
-    """Make sure that each setting has its type, before anything runs.
+def _check_settings(handler: object, authorization: object, cards: object) -> None:
+    """Make sure that what an integrator gives has its type, before anything runs.
 
     Raises:
-        ParameterError: one has not; says what is allowed.
+        ParameterError: something has not; says what is allowed.
     """
     if not isinstance(handler, type) or not issubclass(handler, surroundings.ExtensionHandler):
         wrong = (
@@ -113,9 +111,6 @@ def _check_settings(
             f"A wallet app takes a handler class, because each call gets a new handler; not {wrong}. "
             "Write one: class MyHandler(ReferenceHandler), and pass MyHandler itself."
         )
-    of_type("variant", variant, VariantB, "B_EARLIER or B_LATER")
-    of_type("phone", phone, PhoneB | None, A_PHONE_B)
-    of_type("plists", plists, Mapping | None, "a project file for each name of an extension")
     if authorization is not None and not (
         isinstance(authorization, type) and issubclass(authorization, surroundings.AuthorizationProvider)
     ):
@@ -144,7 +139,7 @@ class WalletApp(Loop):
         entries: the pass entries that the wallet shows.
 
     Raises:
-        ParameterError: an argument has another type, or there is no such surface.
+        ParameterError: handler, authorization or cards have another type, or there is no such surface.
     """
 
     begins = m.IssuerListOpened
@@ -162,7 +157,7 @@ class WalletApp(Loop):
         gets: Iterable[float] = (),
         plists: Mapping[str, object] | None = None,
     ) -> None:
-        _check_settings(handler, variant=variant, phone=phone, authorization=authorization, cards=cards, plists=plists)
+        _check_settings(handler, authorization, cards)
         self.handler = handler
         self.variant = variant
         self.surface = surface
