@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from vocabulary import ASIDES, COMMANDS, EVENTS, MACHINES, sample
 
-from workbook.api.opaque import SdkOutput
+from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.play.platform_a import PlatformARun
@@ -55,7 +55,7 @@ def test_the_vocabulary_imports_only_the_standard_library_the_checks_of_values_a
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert imported == {
         *("collections.abc", "dataclasses", "enum", "inspect", "typing"),
-        *("workbook.errors", "workbook.base.values", "workbook.api.protocol"),
+        *("workbook.errors", "workbook.base.values", "workbook.api.opaque", "workbook.api.protocol"),
     }
 
 
@@ -76,3 +76,11 @@ def test_a_cells_value_says_what_it_means_and_what_it_carries():
     assert pretty(m.ProvisionFailure("Canceled")).startswith("✗ ProvisionFailure. ")
     assert "c2VjcmV0" not in pretty(m.SdkOutputCreated("PI1", SdkOutput("c2VjcmV0")))
     assert "c2VjcmV0" not in pretty(m.SdkInputReceived(b"c2VjcmV0"))
+
+
+@pytest.mark.rule("REL-3")
+@pytest.mark.parametrize("message", [m.CreateCalled, m.SdkInputReceived, m.DelegateReturned])
+def test_bare_opaque_data_is_printed_by_its_type(message):
+    assert repr(message("c2VjcmV0")).endswith("(sdk_input=<str>)")
+    assert "c2VjcmV0" not in pretty(message(b"c2VjcmV0"))
+    assert "2 characters, digest" in repr(message(SdkInput("YQ")))

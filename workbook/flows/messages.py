@@ -20,6 +20,7 @@ from enum import StrEnum
 from inspect import get_annotations
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast, dataclass_transform
 
+from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData
 from workbook.base.values import lookup
 from workbook.errors import DefinitionError
@@ -61,6 +62,8 @@ VALUES: Mapping[str, str] = {
 }  # fmt: skip
 
 
+# The fields that hold opaque data, and its type.
+OPAQUE = {"sdk_input": SdkInput, "sdk_output": SdkOutput}
 # The parts of an answer of the API that a trace has: each has a source above.
 ANSWER = tuple(f.name for f in fields(ActivationData) if f.repr)
 
@@ -103,7 +106,7 @@ class Message:
     # A dataclass's own methods, but written once for all: for each of 150 classes, they would add 50 ms to an import.
 
     def __repr__(self) -> str:
-        values = [f"{name}={self.value(name)!r}" for name in self.value_names()]
+        values = [f"{name}={_words(name, self.value(name))}" for name in self.value_names()]
         return f"{type(self).__name__}({', '.join(values)})"
 
     def __eq__(self, other: object) -> bool:
@@ -117,10 +120,16 @@ class Message:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """What a notebook shows of it as a cell's value: what it means, and what it carries."""
-        values = {} if isinstance(self, HoldsSdkInput) else {f.name: getattr(self, f.name) for f in fields(self)}
-        carried = [f"  .{name}: {value!r}" for name, value in values.items() if value is not None]
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        carried = [f"  .{name}: {_words(name, value)}" for name, value in values.items() if value is not None]
         mark = "\N{BALLOT X}" if self.fails else "\N{CHECK MARK}"
         return {"text/plain": "\n".join([f"{mark} {type(self).__name__}. {self.__doc__}", *carried])}
+
+
+def _words(name: str, value: object) -> str:
+    """A value as a program prints it; of bare opaque data, as platform B takes it, its type alone (REL-3)."""
+    bare = name in OPAQUE and value is not None and not callable(getattr(value, "summary", None))
+    return f"<{type(value).__name__}>" if bare else repr(value)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -154,18 +163,6 @@ def message(
         return kind
 
     return made
-
-
-class HoldsSdkInput:
-    """A message that holds a bare sdkInput, as platform B takes it: the message's repr does not show it (REL-3)."""
-
-    __slots__ = ()
-    sdk_input: Any
-
-    def __repr__(self) -> str:
-        redacts_itself = callable(getattr(self.sdk_input, "summary", None))
-        held = repr(self.sdk_input) if redacts_itself else f"<{type(self.sdk_input).__name__}>"
-        return f"{type(self).__name__}(sdk_input={held})"
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -428,7 +425,7 @@ class SaveSdkInput(Command):
 
 
 @message(BACK_END, APP, "sdkInput", "spec", "B-DEL-3 API-11")
-class SdkInputReceived(HoldsSdkInput, Event):
+class SdkInputReceived(Event):
     """The back end handed over the POST's sdkInput (B-DEL-3, API-11)."""
 
     sdk_input: Any
@@ -644,14 +641,14 @@ class ProvisionFailure(Event):
 
 
 @message(APP, SDK, "ProvisioningService(sdkInput)", "spec", "B-INIT-1")
-class ServiceCalled(HoldsSdkInput, Event):
+class ServiceCalled(Event):
     """The app makes a ProvisioningService from sdkInput's bytes (B-INIT-1)."""
 
     sdk_input: Any
 
 
 @message(APP, SDK, "make the service", "spec", "B-INIT-1", arrow=False)
-class CreateService(HoldsSdkInput, Command):
+class CreateService(Command):
     """The SDK builds its service from sdkInput's bytes (B-INIT-1)."""
 
     sdk_input: Any
@@ -779,7 +776,7 @@ class AskDelegateWithId(Command):
 
 
 @message(APP, SDK, "sdkInput", "spec", "B-DEL-3 API-11")
-class ReturnSdkInput(HoldsSdkInput, Command):
+class ReturnSdkInput(Command):
     """The delegate returns sdkInput's bytes to the SDK (B-DEL-3)."""
 
     sdk_input: Any
@@ -1053,9 +1050,6 @@ class DelegateReturned(Aside):
     """The delegate's provision returned (X-DEL-1). `sdk_input` is None for nil."""
 
     sdk_input: Any = None
-
-    def __repr__(self) -> str:
-        return f"DelegateReturned({type(self.sdk_input).__name__})"  # bare bytes or text, which may be real
 
 
 @message(EXTENSION, EXTENSION, "kept for later", "spec", "X-HANDLER-1", arrow=False)

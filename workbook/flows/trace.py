@@ -12,20 +12,12 @@ from collections.abc import Iterator, KeysView
 from enum import StrEnum
 from functools import cache
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
+from typing import Any, NamedTuple, cast, overload
 
-from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.base.rules import Basis, bases
 from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
 from workbook.flows.messages import Message, MessageT
-
-if TYPE_CHECKING:
-    pass
-
-
-# The fields that hold opaque data, and its type.
-OPAQUE = {"sdk_input": SdkInput, "sdk_output": SdkOutput}
 
 
 class Kind(StrEnum):
@@ -109,8 +101,8 @@ def shown(value: object, name: str = "") -> Any:
     summary = getattr(value, "summary", None)
     if callable(summary):
         return summary()
-    if name in OPAQUE and isinstance(value, str | bytes):
-        kind = OPAQUE[name]
+    if name in m.OPAQUE and isinstance(value, str | bytes):
+        kind = m.OPAQUE[name]
         try:
             opaque = kind(value) if isinstance(value, str) else kind.from_bytes(value)
         except OpaqueDataError:

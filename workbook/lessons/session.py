@@ -31,7 +31,7 @@ from workbook.lessons.lesson import LEDGER, Shown
 from workbook.lessons.platforms import PlatformA, PlatformB, Setup, Wallet
 from workbook.lessons.run import Run
 from workbook.lessons.tools import tool
-from workbook.play.back_end import BackEnd, Relayed, simulated_back_end
+from workbook.play.back_end import ONE_ATTEMPT, BackEnd, Network, Relayed, client, simulated_back_end
 from workbook.play.own_code import RELAY
 from workbook.simulation.faults import FAULTS, FaultKind, FaultPlan, Planned
 from workbook.simulation.faults import fault as fault_named
@@ -277,7 +277,7 @@ class Session:
             from workbook.api.client import ActivationDataClient  # httpx is loaded when a client is needed
 
             return ActivationDataClient(base_url=self.parameters.base_url)
-        return _client(self._service)
+        return client(Network(self._service))
 
     def get(self) -> ActivationData:
         """Make the GET, real or simulated (API-1).
@@ -365,7 +365,7 @@ class Session:
             ParameterError: there is no such answer.
         """
         try:
-            _client(self._answering(answer), once=True).get(self.payment_instrument_id)
+            client(Network(self._answering(answer)), retries=ONE_ATTEMPT).get(self.payment_instrument_id)
         except ActivationDataError as error:
             return Shown(error)
         raise AssertionError(answer)  # a test tries every answer: the client accepts none
@@ -522,16 +522,6 @@ def sources() -> Table:
     """What is real with each source, and what is simulated."""
     rows = [(str(source), what, limit) for source, limits in WHAT_IS_REAL.items() for what, limit in limits.items()]
     return table("What is real with each source", ("source", "what", "real or simulated"), rows)
-
-
-def _client(service: Any, *, once: bool = False) -> ActivationDataClient:
-    """A client whose requests a service of this process answers."""
-    from workbook.api.client import ActivationDataClient
-    from workbook.api.exchange import RetryPolicy
-    from workbook.simulation.transport import SimulatedTransport  # httpx is loaded when a client is needed
-
-    retries = RetryPolicy(attempts=1) if once else None
-    return ActivationDataClient(ORIGIN, SIMULATED_KEY, transport=SimulatedTransport(service), retries=retries)
 
 
 def _check_environment(parameters: Parameters) -> None:

@@ -147,7 +147,8 @@ def error_words(body: bytes, posted: str = "") -> str:
     if isinstance(fields, CallProblem):
         return ""
     words = [fields.get(name) for name in ("errorCode", "title", "detail")]
-    text = ": ".join(word for word in words if isinstance(word, str))
+    # without what only says that it is a fault: the basis says which
+    text = ": ".join(word for word in words if isinstance(word, str) and word != FAULT_DETAIL)
     return (text.replace(posted, "[sdkOutput]") if posted else text)[:160]  # characters are enough for a trace
 
 
@@ -250,9 +251,7 @@ def _outcome(attempt: Attempt, posted: str) -> Event:
         return m.AnswerLost("", what_was_played(response.fault), response.fault)
     if response.status == 200:
         return m.ApiAnswered(200, answer_in(response), basis=response.basis)
-    return m.ApiAnswered(
-        response.status, told=_without_fault_words(error_words(response.body, posted)), basis=response.basis
-    )
+    return m.ApiAnswered(response.status, told=error_words(response.body, posted), basis=response.basis)
 
 
 def answer_in(response: Response) -> ActivationData:
@@ -266,11 +265,6 @@ def what_was_played(fault: str) -> str:
     """What was played, and where that is known from."""
     played = fault_named(fault)
     return f"{played.sentence.rstrip('.')}: {played.source}"
-
-
-def _without_fault_words(words: str) -> str:
-    """An error body's words without those that only say that it is a fault: the basis says which."""
-    return words.removesuffix(f": {FAULT_DETAIL}")
 
 
 # A back end that is watched attempt by attempt: when it sent each request, and the outcome.
@@ -309,9 +303,7 @@ class WatchedBackEnd(BackEnd):
         if attempts and isinstance(error, BackEndFailed):
             outcome = _outcome(attempts[-1], posted)
             outcome = replace(outcome, error=str(error)) if isinstance(outcome, m.AnswerLost) else outcome
-        elif isinstance(outcome, m.ApiAnswered):
-            outcome = replace(outcome, told=_without_fault_words(outcome.told))
-        elif fault:
+        elif fault and not isinstance(outcome, m.ApiAnswered):
             refused = isinstance(error, errors.MalformedResponseError | errors.ResponseTooLargeError)
             outcome = (m.AnswerRefused if refused else m.AnswerLost)(
                 type(error).__name__, what_was_played(fault), fault

@@ -19,7 +19,7 @@ from workbook.flows.trace import Kind, Record
 from workbook.views.film import Film
 from workbook.views.html import RULE_ID, Markup, View, join, tag, trust, unbroken
 from workbook.views.paint import Picture
-from workbook.views.sequence import IN_LABEL, OPAQUE_FIELDS, SequenceLine, Shape, Wording, paint, status
+from workbook.views.sequence import IN_LABEL, SequenceLine, Shape, Wording, paint, status
 from workbook.views.states import allowed
 from workbook.views.table import EDGE, INK, PRE, TEXT_WIDTH, clean, preformat, wrap
 
@@ -123,7 +123,7 @@ def _fields(record: Record, named: NamedValue) -> Iterator[str]:
     """The parts of an answer that it has, as fields of JSON."""
     for name in m.ANSWER:
         if (value := record.values[name]) is not None:
-            yield f'"{_camel(name)}": {named(record, name) if name in OPAQUE_FIELDS else json.dumps(value)}'
+            yield f'"{_camel(name)}": {named(record, name) if name in m.OPAQUE else json.dumps(value)}'
 
 
 def copies(record: Record) -> dict[str, str]:
@@ -309,7 +309,7 @@ class _Describer:
     def _values(self, record: Record) -> Iterator[str]:
         for name, value in record.values.items():
             if value is not None and value != "" and name not in (*IN_LABEL, "basis"):
-                words = self.named(record, name) if name in OPAQUE_FIELDS else _plain(value)
+                words = self.named(record, name) if name in m.OPAQUE else _plain(value)
                 notes = "; ".join([*filter(None, [REMARKS.get(name)]), *record.value_bases(name)])
                 yield f"{_camel(name)} = {words}{f'  ({notes})' if notes else ''}"
 
@@ -344,7 +344,7 @@ def _meaning(record: Record) -> str:
 def _marks(record: Record) -> Iterator[str]:
     """What the simulator wrote into its own data; all other data stays closed."""
     for name, value in record.values.items():
-        if name in OPAQUE_FIELDS and isinstance(value, dict) and value.get("serial"):
+        if name in m.OPAQUE and isinstance(value, dict) and value.get("serial"):
             known = (f"{key}: {value[key]}" for key in ("kind", "serial", "paymentInstrumentId") if key in value)
             yield f"{_camel(name)}: simulated: not card data, {', '.join(known)}"
 

@@ -24,7 +24,6 @@ from workbook.views.table import TEXT_WIDTH, clean, cut, width, wrap
 # Opaque data is never shown. The simulator's own is named by its purpose and its serial number. Any other value gets a
 # number in the order of first appearance, so that a reader can follow it from one message to the next.
 
-OPAQUE_FIELDS = ("sdk_input", "sdk_output")
 IN_LABEL = ("method", "status", "fault")
 # The words for a field's value; a field that is not listed is written with its name.
 FIELD_WORDS = {
@@ -101,7 +100,7 @@ class Wording:
         return " · ".join(filter(None, (clean(part, 160) for part in parts)))
 
     def _part(self, record: Record, name: str, value: object) -> str:
-        if name in OPAQUE_FIELDS:
+        if name in m.OPAQUE:
             return self._opaque(value, record.message.value(name))
         if name == "payment_instrument_id":  # worth its space in a request, or when it is not the one seen first
             first, self._instrument = self._instrument, self._instrument or value
