@@ -366,11 +366,11 @@ def test_a_request_ends_with_the_task_that_waits_for_it():
 @pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3", "X-GEN-1")
 def test_each_limit_in_the_extensions_comments_is_that_of_the_flows():
     text = (NATIVE / "swift" / HANDLER).read_text("utf-8")
-    said = re.findall(r"/// Limit: (\d+) (ms|s)\b( \(wallet\))?.*\n    override func (\w+)", text)
+    said = re.findall(r"/// Limit: ([\d.]+) (ms|s)\b( \(wallet\))?.*\n    override func (\w+)", text)
     spelled = {re.sub(r"_(\w)", lambda found: found[1].upper(), call): limit for call, limit in m.LIMITS.items()}
     assert [name for *_limit, name in said] == [name for name in spelled if name != "provision"]
     for number, unit, tag, name in said:
-        assert int(number) / (1000 if unit == "ms" else 1) == spelled[name].seconds
+        assert float(number) / (1000 if unit == "ms" else 1) == spelled[name].seconds
         assert bool(tag) == (spelled[name].source == "wallet")
 
 
@@ -378,8 +378,11 @@ def test_each_limit_in_the_extensions_comments_is_that_of_the_flows():
 @pytest.mark.parametrize(
     ("name", "limit"),
     [
-        ("swift/BackEnd.swift", r"timeoutIntervalForResource = (\d+)  // .* longer than the back end's own (\d+) s"),
-        ("kotlin/BackEnd.kt", r"LIMIT = (\d+)\.seconds // longer than the back end's own (\d+) s"),
+        (
+            "swift/BackEnd.swift",
+            r"timeoutIntervalForResource = ([\d.]+)  // .* longer than the back end's own ([\d.]+) s",
+        ),
+        ("kotlin/BackEnd.kt", r"LIMIT = ([\d.]+)\.seconds // longer than the back end's own ([\d.]+) s"),
     ],
 )
 def test_an_app_waits_longer_than_its_back_end_asks_and_for_both_calls_less_than_the_wallet(name, limit):

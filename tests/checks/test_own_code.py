@@ -74,7 +74,7 @@ def test_an_error_of_the_api_that_a_back_end_lets_out_is_only_noted(call):
 @pytest.mark.parametrize(
     ("aside", "rule", "level", "words"),
     [
-        (m.CodeTookLong("status", 2.0), "X-STATUS-3", Severity.FAIL, "The wallet waits 0.1 s."),
+        (m.CodeTookLong("status", 2.0), "X-STATUS-3", Severity.FAIL, "The wallet waits 100 ms."),
         (
             m.CodeTookLong("status", 0.3, "stopped", "line 1"),
             "X-STATUS-3",

@@ -15,6 +15,7 @@ from workbook.flows.trace import Kind
 from workbook.lessons.faults import WAYS_TO_ADD, back_end_table, fault_table
 from workbook.lessons.session import session
 from workbook.play.back_end import BACK_ENDS, TRY_LATER
+from workbook.play.own_code import BACK_END_WAIT
 from workbook.simulation.faults import FAULTS, FaultKind
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 
@@ -205,8 +206,8 @@ def test_what_comes_after_20_s_is_ignored_in_the_app():
 def test_a_handler_that_gives_up_first_leaves_the_back_end_to_itself():
     scene = break_it(STALL, "GET", platform=B_WALLET, back_end="waits 30 s")
     (noted,) = scene.trace.select(m.Noted)
-    assert "gives up after 9 s" in noted.message.text
-    assert scene.trace.select(m.AnswerLost)[0].at == pytest.approx(noted.at + 21.25)
+    assert f"gives up after {BACK_END_WAIT:g} s" in noted.message.text
+    assert scene.trace.select(m.AnswerLost)[0].at == pytest.approx(noted.at + 30.25 - BACK_END_WAIT)
     assert scene.summary["the cardholder sees"] == "the wallet offers no card"
 
 

@@ -369,7 +369,7 @@ def test_the_wallet_has_gone_by_then_and_bar_and_phone_show_it(stop_early):
     assert "app not listed" in played.film.frames[-1].state
     assert played.run.trace.select(m.BudgetSpent)
     assert played.run.trace[-1].name == "IgnoreLate"
-    assert any("took more than 0.1 s: the app is not listed in the wallet" in one.text for one in played.findings)
+    assert any("took more than 100 ms: the app is not listed in the wallet" in one.text for one in played.findings)
 
 
 @pytest.mark.rule("X-STATUS-3")

@@ -50,7 +50,7 @@ def test_the_two_extensions_with_their_keys():
 def test_every_limit_with_where_it_is_known_from_and_what_missing_it_means():
     rows = {call: (limit, basis) for call, limit, basis, missed in time_limits().rows if missed}
     assert rows == {
-        "status": ("0.1 s", "X-STATUS-3 (spec)"),
+        "status": ("100 ms", "X-STATUS-3 (spec)"),
         "pass_entries": ("20 s", "X-ENTRIES-3 (spec)"),
         "remote_pass_entries": ("20 s", "X-ENTRIES-3 (spec)"),
         "generate_add_payment_pass_re…": ("20 s", "X-GEN-1 (wallet)"),

@@ -52,7 +52,7 @@ def waited_too_long(trace: Trace) -> Iterator[Finding]:
                 todo = f"Set a deadline for the whole call, retries included, well below {DELEGATE_LIMIT:g} s"
                 if limited is not None:
                     limit = limit_of(limited.call)
-                    text = f"{text}; the wallet waits {limit.seconds:g} s for {limit.call}() ({limit.source})."
+                    text = f"{text}; the wallet waits {limit} for {limit.call}() ({limit.source})."
                     yield Finding("REL-5", Severity.FAIL, Owner.YOU, text, f"{todo}.", record.at)
                 else:
                     text = f"{text}. No limit is shown for this call; the cardholder looks at a page that does nothing."

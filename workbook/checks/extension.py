@@ -160,12 +160,12 @@ def missed_limits(trace: Trace) -> Iterator[Finding]:
     for record, spent in trace.seen(m.BudgetSpent, Kind.EVENT):
         if spent.call != "provision":
             limit = limit_of(spent.call)
-            text = f"{_short(spent.call)} took more than {limit.seconds:g} s: {limit.missed}."
+            text = f"{_short(spent.call)} took more than {limit}: {limit.missed}."
             todo = "Fetch for all cards at once, with a short timeout for each GET, and few retries."
             if spent.call == "status":
                 todo = _CACHED
             elif not spent.call.endswith("pass_entries"):
-                todo = "Keep the back end's own time limits well below 20 s, retries included (REL-5)."
+                todo = f"Keep the back end's own time limits well below {limit}, retries included (REL-5)."
             yield Finding(limit.rule, Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 

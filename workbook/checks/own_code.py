@@ -42,7 +42,7 @@ def slow_code(trace: Trace) -> Iterator[Finding]:
         }[slow.outcome]
         text = f"{slow.call}() {took}.{slow.line and f' {slow.line}.'}"
         if over:
-            text += f" The wallet waits {limit.seconds:g} s." if limit else " It has no longer (assumed)."
+            text += f" The wallet waits {limit}." if limit else " It has no longer (assumed)."
         todo = "Do not sleep or wait in your own code."
         rule = limit.rule if limit and slow.call != "provision" else _rule(slow.call, trace)
         if slow.outcome and not limit:

@@ -164,8 +164,9 @@ PLATFORM_B_CHECKS: tuple[Check, ...] = (
     still_offered,
     Symptom(
         (m.BudgetSpent, m.DelegateTimeSpent), "B-DEL-3", Severity.FAIL, Owner.YOU,
-        "The delegate's provision took more than 20 s: its answer is ignored and no card is added (wallet).",
-        "Keep the back end's own time limits well below 20 s, retries included (REL-5).",
+        f"The delegate's provision took more than {api.DELEGATE_LIMIT:g} s: its answer is ignored and no card is added "
+        "(wallet).",
+        f"Keep the back end's own time limits well below {api.DELEGATE_LIMIT:g} s, retries included (REL-5).",
         when=lambda spent: spent.call == "provision",
     ),
     hidden_failure,

@@ -1283,6 +1283,10 @@ class Limit:
     source: str
     missed: str
 
+    def __str__(self) -> str:
+        """The time with its unit, as a sentence has it."""
+        return f"{self.seconds:g} s" if self.seconds >= 1 else f"{self.seconds * 1000:g} ms"
+
 
 # The limit of each call. The document gives two: 100 ms for status() and 20 s for the entries. The 20 s for the
 # request's generation and for the in-app delegate are public knowledge of the wallet platform (wallet).

@@ -150,7 +150,6 @@ def time_limits() -> Table:
     A limit of the source `spec` is in the document, one of the source `wallet` is the platform's alone.
     """
     rows = [
-        (cut(limit.call, 29), f"{limit.seconds:g} s", f"{limit.rule} ({limit.source})", limit.missed)
-        for limit in LIMITS.values()
+        (cut(limit.call, 29), str(limit), f"{limit.rule} ({limit.source})", limit.missed) for limit in LIMITS.values()
     ]
     return table("How long the wallet waits", ["call", "limit", "rests on", "missed means"], rows)

@@ -14,6 +14,7 @@ from workbook.lessons.run import Run, run_of, screen_of
 from workbook.lessons.session import session
 from workbook.play.back_end import Network, back_end_over
 from workbook.play.handler import ExtensionProvisioningService, ReferenceHandler
+from workbook.play.own_code import BACK_END_WAIT
 from workbook.play.platform_b import opened_phone
 from workbook.play.wallet_app import WalletApp
 from workbook.simulation.faults import FaultPlan, Planned, fault
@@ -191,7 +192,9 @@ def status_on_an_old_phone(handler: Any) -> Reason | Observed:  # noqa: PLR0911 
     reads = sum(isinstance(record.message, m.StorageRead) for record in until_then)
     if old.state == "app not listed" and reads > 1:
         took = f"{reads * 40} ms for {reads} reads of 40 ms each"
-        return Reason("X-STATUS-3", f"status() needed {took}, and the wallet had stopped waiting after 100 ms.", old)
+        return Reason(
+            "X-STATUS-3", f"status() needed {took}, and the wallet had stopped waiting after {m.LIMITS['status']}.", old
+        )
     late = (finding for finding in old.findings if finding.rule == "X-STATUS-3")
     if finding := next(late, None):
         return Reason(finding.rule, f"{finding.text} {finding.todo}", old)
@@ -218,7 +221,7 @@ def list_in_swift(fetch: str, limit: str, failure: str) -> type[ReferenceHandler
             groups = [[card] for card in missing] if fetch == "a" else [missing]  # one by one, or at the same time
             fresh: dict[str, bytes] = {}
             for group in groups:
-                fresh |= self.back_end.get_all(group, timeout={"a": None, "b": 9.0, "c": 25.0}[limit])
+                fresh |= self.back_end.get_all(group, timeout={"a": None, "b": BACK_END_WAIT, "c": 25.0}[limit])
             if len(fresh) < len(missing) and failure == "a":
                 return []  # the first error ends the group
             data = [*fresh.values()]

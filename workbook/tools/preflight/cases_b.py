@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 
+from workbook.flows.messages import LIMITS
 from workbook.tools.harness.model import Miss
 from workbook.tools.preflight.gradle import numbers
 from workbook.tools.preflight.model import (
@@ -382,7 +383,7 @@ def check_status_network(facts: Facts) -> Iterator[Miss]:
             name = next(filter(network.fullmatch, names_in(function.node)), None)
             if name is not None:
                 through = "" if function is status else f", through {function.name}()"
-                todo = "Use what the app saved: status() has 100 ms. passEntries() may call the back end."
+                todo = f"Use what the app saved: status() has {LIMITS['status']}. passEntries() may call the back end."
                 yield miss_in(status, "no network call in status()", f"{name} in status(){through}", todo)
                 break
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from workbook.flows.messages import LIMITS
 from workbook.tools.harness.model import Miss
 from workbook.tools.preflight.literals import read_plist
 from workbook.tools.preflight.model import Facts, case, miss_at, misses_unread, unless
@@ -208,7 +209,7 @@ def check_keys(facts: Facts) -> Iterator[Miss]:
 @case("environment.time-limit", "budget", "REL-5", SETTINGS, LIMIT)
 def check_time_limits(facts: Facts) -> Iterator[Miss]:
     """The back end gives up before the wallet does."""
-    expected = "less than 20 s, platform B's limit (platform A: assumed)"
+    expected = f"less than {LIMITS['provision']}, platform B's limit (platform A: assumed)"
     for name, value, line in facts.settings("TIMEOUT"):
         if match := re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds)?", value, re.IGNORECASE):
             number, unit = float(match[1]), (match[2] or "").lower()

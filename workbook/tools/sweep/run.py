@@ -47,7 +47,7 @@ from workbook.flows.variants import VARIANTS_A, VARIANTS_B
 from workbook.lessons.run import Run, run_of, screen_of
 from workbook.play.back_end import BackEnd, Network, back_end_over, simulated_back_end
 from workbook.play.mistakes import AUTHORIZATIONS, HANDLERS
-from workbook.play.own_code import PATIENCE, exception_words
+from workbook.play.own_code import BACK_END_WAIT, PATIENCE, exception_words
 from workbook.play.platform_a import AppA, PlatformARun
 from workbook.play.platform_b import PlatformBRun, app_named
 from workbook.play.wallet_app import WalletApp
@@ -143,7 +143,7 @@ def _open(phone: PhoneB, cards: tuple[str, ...], world: World) -> None:
         PlatformBRun(payment_instrument_id=card, phone=phone, back_end=simulated_back_end(world)).open()
 
 
-def walk(loop: Loop, c: Combination, patience: float = 9.0) -> None:
+def walk(loop: Loop, c: Combination, patience: float = BACK_END_WAIT) -> None:
     """Play the loop of a combination to its end: the cardholder goes on as far as possible, with this `patience`."""
     token = PATIENCE.set(patience)
     try:
@@ -174,7 +174,7 @@ class Outcome(NamedTuple):
     ended: float = 0.0
 
 
-def play_out(c: Combination, patience: float = 9.0) -> Outcome:
+def play_out(c: Combination, patience: float = BACK_END_WAIT) -> Outcome:
     """Play a combination and check its trace; code that cannot be played is an outcome, too."""
     try:
         loop, card = loop_of(c)

@@ -28,7 +28,7 @@ SHOWN, DISABLED, HIDDEN, ABSENT = "shown", "disabled", "hidden", "absent"
 # Where an app can be held besides the back end's GET and POST: before each answers.
 ON_PHONE = WALLET, ASKING = "wallet", "canProvision"
 # Seconds that the wallet waits (REL-5). An app waits no longer than that for its back end (assumed).
-WALLET_WAITS = 20.0
+WALLET_WAITS = m.LIMITS["provision"].seconds
 
 
 # What a cardholder, a phone and a back end do. Data only; `run.AppStage` carries it out.
@@ -260,7 +260,9 @@ NO_MAIN = (
 ENCODE_ONCE = "Encode sdkOutput once: on platform A it is text already, on platform B its bytes become base64 (API-8)."
 ONCE = "Call each completion once, on every path."
 AS_IT_IS = "Hand it on as it is."
-LIMIT = "Give each call of your back end one time limit: above the back end's own, below the wallet's 20 s."
+LIMIT = (
+    f"Give each call of your back end one time limit: above the back end's own, below the wallet's {WALLET_WAITS:g} s."
+)
 PRESENT = "Return the activity of this moment, not the first one, which a rotation has ended."
 # The miss of an app that keeps activation data beyond its page.
 KEPT = Miss(
@@ -684,7 +686,8 @@ def shared_rows(
           Until("opened", (SHOWN,)), TAP, Until("after", NOT_SHOWN)),
          all_of(in_order, first_of(posts_unchanged, in_wallet(1)),
                 button_is("fetching", *NOT_OFFERED, todo=OWN_STATE))),
-        ("faults", "post-never-answered", "A POST without an answer is given up within 20 s (assumed).", "REL-5",
+        ("faults", "post-never-answered", f"A POST without an answer is given up within {WALLET_WAITS:g} s (assumed).",
+         "REL-5",
          (*HELD_POST, Outlast(POST), Until("late", (SHOWN,)), Release(POST), Rest("after")),
          all_of(in_order, post_once, button_is("late", SHOWN, todo=LIMIT))),
         ("screen", "cancel-is-no-failure", "A cardholder who cancelled is told of no failure (assumed).", "APP-4", told,
@@ -759,8 +762,9 @@ ROWS: list[tuple[Any, ...]] = [
     ("life", "process-death", "After the process has ended, the page works again (assumed).", "APP-2",
      (*HELD_POST, DIE, Release(POST), OPEN, Rest("after", (SHOWN,))),
      all_of(in_order, post_once, first_of(ended_with_process, button_is("after", SHOWN, todo=SHOW)))),
-    ("faults", "get-never-answered", "A GET without an answer is given up within 20 s (assumed).", "REL-5",
-     (Hold(GET), OPEN, Reached(GET), Outlast(GET), Release(GET), Rest("opened")), all_of(in_order, late_get_unused)),
+    ("faults", "get-never-answered", f"A GET without an answer is given up within {WALLET_WAITS:g} s (assumed).",
+     "REL-5", (Hold(GET), OPEN, Reached(GET), Outlast(GET), Release(GET), Rest("opened")),
+     all_of(in_order, late_get_unused)),
     ("form", "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,
      {"variant": A_FROM_0_4_0.name}),
     ("form", "two-steps", "Before 0.4.0 a tap makes createSdkOutput, the POST and provision.", "A-PROV-1", ADDED,

@@ -40,7 +40,7 @@ from workbook.tools.harness.model import Miss, Root
 # The functions of the handler that the wallet calls, by name, with the seconds that each has (X-STATUS-3, X-ENTRIES-3,
 # and for the request: wallet).
 STATUS, ENTRIES, REMOTE_ENTRIES, GENERATE = "status", "passEntries", "remotePassEntries", "generate"
-LIMITS: Mapping[str, float] = {STATUS: 0.1, ENTRIES: 20.0, REMOTE_ENTRIES: 20.0, GENERATE: 20.0}
+LIMITS = dict(zip((STATUS, ENTRIES, REMOTE_ENTRIES, GENERATE), m.LIMITS.values(), strict=False))
 
 
 # What the wallet does, besides the steps of platform A. Data only; `wallet.WalletStage` carries it out.
@@ -262,8 +262,8 @@ RETURN = (
     "times out may never end."
 )
 RETURN_AT_ONCE = (
-    "status() has 100 ms: call the completion once on every path, wait for nothing, and read little. (This is a debug "
-    "build, in which a loop over bytes is slow.)"
+    f"status() has {LIMITS[STATUS]}: call the completion once on every path, wait for nothing, and read little. (This "
+    "is a debug build, in which a loop over bytes is slow.)"
 )
 FRESH = "Make the SDK's service anew in each function, from what the app saved: each call has a new handler."
 KEEP_NOTHING = "Await all of it before you return, or leave it out: the wallet suspends the process then."
@@ -318,7 +318,7 @@ def asks_for_authentication(seen: WalletSeen) -> Iterator[Miss]:
 
 def no_network(seen: WalletSeen) -> Iterator[Miss]:
     """`status()` asked nobody."""
-    todo = "Use what the app saved; refresh it in passEntries() and remotePassEntries(), which have 20 s."
+    todo = f"Use what the app saved; refresh it in passEntries() and remotePassEntries(), which have {LIMITS[ENTRIES]}."
     for call in of_function(seen, STATUS):
         if arrived := seen.arrived(call):
             asked = f"{len(arrived)} came, the first a {arrived[0].request.method}"
@@ -330,11 +330,11 @@ def within_limit(seen: WalletSeen) -> Iterator[Miss]:
     """The quickest of the calls is within the function's limit, on a phone as well as on this machine."""
     quickest = min(seen.calls, key=attrgetter("own_seconds"))
     limit, own = LIMITS[quickest.call.function], quickest.own_seconds
-    expected = f"{quickest.call.function}() within {limit * 1000:g} ms"
+    expected = f"{quickest.call.function}() within {limit}"
     todo = "Do less in it: read one small item, make the service, return. No network, no waiting, no large files."
-    if own > limit:
+    if own > limit.seconds:
         yield Miss(expected, f"it took {own * 1000:.0f} ms at best", todo, root=Root.PLAIN_CALL)
-    elif own * seen.desk > limit:
+    elif own * seen.desk > limit.seconds:
         on_phone = f"{own * seen.desk * 1000:.0f} ms on a phone {seen.desk:g} times slower (assumed)"
         yield Miss(expected, f"{own * 1000:.0f} ms here, which is {on_phone}", todo, rule="APP-11")
 
@@ -479,7 +479,7 @@ def posted_once(seen: WalletSeen) -> Iterator[Miss]:
 def in_time(seen: WalletSeen) -> Iterator[Miss]:
     """Each call returned within its limit by our clock."""
     for call in seen.calls:
-        limit = LIMITS[call.call.function]
+        limit = LIMITS[call.call.function].seconds
         if call.answer is not None and call.ended - call.began > limit:
             observed = f"it took {call.ended - call.began:.1f} s"
             yield Miss(f"{call.call.function}() within {limit:g} s", observed, c.LIMIT)
@@ -504,9 +504,9 @@ def measure(seen: WalletSeen) -> str:
         if calls:
             quickest = min(call.own_seconds for call in calls)
             limit = LIMITS[calls[0].call.function]
-            share = quickest * seen.desk / limit
+            share = quickest * seen.desk / limit.seconds
             parts.append(
-                f"{word} {quickest * 1000:.1f} ms, which is {share:.0%} of {limit * 1000:g} ms on a phone "
+                f"{word} {quickest * 1000:.1f} ms, which is {share:.0%} of {limit} on a phone "
                 f"{seen.desk:g} times slower (assumed)"
             )
     peak = max((call.answer.peak_memory for call in seen.calls if call.answer is not None), default=0)
@@ -600,7 +600,9 @@ ROWS: list[tuple[Any, ...]] = [
 
 MAKE = "Read what the app saved, make ExtensionProvisioningService of it, and return its extensionStatus."
 NO_LOCK = "Let no call of the extension lock out another: two of them may run at the same time."
-REFRESH = "Fetch each card's sdkInput afresh in this function, which has 20 s: what was saved may have expired."
+REFRESH = (
+    f"Fetch each card's sdkInput afresh in this function, which has {LIMITS[ENTRIES]}: what was saved may have expired."
+)
 LEAVE_OUT = "Leave out what the SDK refuses: one bad sdkInput has it refuse the whole list (assumed)."
 NO_SERVICE = "Return entriesUnavailableExtensionStatus when no service can be made."
 STATUS_CALL, LIST, WATCH_LIST, REQUEST = map(WalletCall, LIMITS)
@@ -623,9 +625,9 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
      (*SAVED, Expire((0,)), STATUS_CALL), status_is(available=True, todo=LEAVE_OUT)),
     ("status", "no-network", "status() makes no network call.", "X-STATUS-3", (*SAVED, STATUS_CALL),
      provoked(no_network, m.ServiceMade)),
-    ("status", "cold-within-100-ms", "status() of a new process returns within 100 ms.", "X-STATUS-3",
+    ("status", "cold-within-100-ms", f"status() of a new process returns within {LIMITS[STATUS]}.", "X-STATUS-3",
      (*SAVED, *(STATUS_CALL,) * 3), provoked(within_limit, m.ServiceMade), {"measures": True}),
-    ("status", "warm-within-100-ms", "status() of a running process returns within 100 ms.", "X-STATUS-3",
+    ("status", "warm-within-100-ms", f"status() of a running process returns within {LIMITS[STATUS]}.", "X-STATUS-3",
      (*SAVED, *(KEPT[0],) * 4), provoked(within_limit, m.ServiceMade), {"measures": True}),
     ("status", "twice-at-once", "Two calls at the same time get the same answer (assumed).", "APP-11",
      (*SAVED, AtOnce((STATUS_CALL, STATUS_CALL))), status_is(available=True, todo=NO_LOCK)),
@@ -651,10 +653,11 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
      lists_nothing_unknown),
     ("entries", "back-end-cut", "A connection that is cut ends no list.", "X-ENTRIES-3",
      (*SAVED, Fail(GET, "connection cut"), LIST), lists_nothing_unknown),
-    ("entries", "back-end-slow", "passEntries() returns within 20 s, also while the back end hangs.", "X-ENTRIES-3",
-     (*SAVED, Hold(GET), LIST, Release(GET)), in_time),
-    ("entries", "back-end-slow-for-the-watch", "remotePassEntries() returns within 20 s, while the back end hangs.",
-     "X-ENTRIES-3", (*WITH_WATCH, Hold(GET), WATCH_LIST, Release(GET)), in_time),
+    ("entries", "back-end-slow", f"passEntries() returns within {LIMITS[ENTRIES]}, also while the back end hangs.",
+     "X-ENTRIES-3", (*SAVED, Hold(GET), LIST, Release(GET)), in_time),
+    ("entries", "back-end-slow-for-the-watch",
+     f"remotePassEntries() returns within {LIMITS[ENTRIES]}, while the back end hangs.", "X-ENTRIES-3",
+     (*WITH_WATCH, Hold(GET), WATCH_LIST, Release(GET)), in_time),
     ("entries", "nothing-afterwards", "Nothing goes on after a list was returned (assumed).", "APP-11",
      (*SAVED, WalletCall(STATUS, stays=True), WalletCall(ENTRIES, stays=True)),
      provoked(nothing_afterwards, m.SdkPassEntriesCalled)),
@@ -684,8 +687,8 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
      (*SAVED, KEPT[1], KEPT[3]), request_made),
     ("request", "twice", "A second request for the same card is made as well.", "X-GEN-1", (*SAVED, REQUEST, REQUEST),
      request_made),
-    ("request", "back-end-slow", "The handler returns within 20 s, also while the back end hangs.", "REL-5",
-     (*SAVED, Hold(POST), REQUEST, Release(POST)), all_of(in_time, request_nil)),
+    ("request", "back-end-slow", f"The handler returns within {LIMITS[GENERATE]}, also while the back end hangs.",
+     "REL-5", (*SAVED, Hold(POST), REQUEST, Release(POST)), all_of(in_time, request_nil)),
     ("secrecy", "no-sdk-input-in-the-extensions-log", "The extension's log contains no sdkInput.", "REL-3",
      (*SAVED, *KEPT), provoked(c.silent("sdkInput"), m.ServiceMade)),
     ("secrecy", "no-session-in-the-extensions-log", "The extension's log contains no session.", "REL-4",

@@ -216,7 +216,7 @@ class WalletStage(AppStage):
         device, request, answer, failed = self._client.device, self._request(call), None, ""
         began = monotonic() - device.began
         try:
-            answer = await process.does(call.function, patience=b.LIMITS[call.function] + GRACE, **request)
+            answer = await process.does(call.function, patience=b.LIMITS[call.function].seconds + GRACE, **request)
         except NoAnswerError as error:
             failed = str(error)
         ended = monotonic() - device.began

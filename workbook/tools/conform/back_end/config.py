@@ -22,6 +22,7 @@ from workbook.api.protocol import encode_id
 from workbook.base import forms
 from workbook.base.values import HIGHEST_PORT, did_you_mean, quoted
 from workbook.errors import ConfigurationError
+from workbook.play.own_code import BACK_END_WAIT
 from workbook.tools.conform.back_end import model
 from workbook.tools.conform.back_end.model import BOUND, RAW, Cardholder, Surface, Target
 from workbook.tools.conform.back_end.phone import request_document, trusting_context
@@ -330,7 +331,7 @@ class AppForm(forms.Form):
     """
 
     contract: Literal["lesson", "own"] | None = None
-    wait: Seconds = model.APP_WAIT
+    wait: Seconds = BACK_END_WAIT
 
 
 class BackEndForm(forms.Form):

@@ -39,7 +39,7 @@ READ_ON = (
 )
 MORE_TIME = (
     "Give the API more time: your back end gives up an answer that comes after a fraction of a second. The wallet "
-    "waits 20 s (X-ENTRIES-3)."
+    f"waits {model.BOUND:g} s (X-ENTRIES-3)."
 )
 AFRESH = (
     "Keep nothing of a broken exchange: no dead connection, no kept failure. Where a circuit breaker opens on purpose, "
@@ -214,7 +214,10 @@ def in_time(seen: Seen) -> Iterator[Miss]:
     """
     for call in seen.calls:
         if seen.seconds(call) > seen.bound or call.broke is Broke.LATE:
-            todo = "Limit the whole call, retries and body included, to well below the wallet's 20 s (X-ENTRIES-3)."
+            todo = (
+                "Limit the whole call, retries and body included, to well below the wallet's "
+                f"{model.BOUND:g} s (X-ENTRIES-3)."
+            )
             rule = "X-ENTRIES-3" if seen.extension and call.operation == GET else "REL-5"
             yield Miss(f"an answer within {seen.bound:g} s", describe_times(call, seen), todo, rule, harms=True)
 

@@ -16,6 +16,8 @@ from zlib import crc32
 from workbook.api.opaque import json_text
 from workbook.api.redaction import Redaction
 from workbook.base.secrecy import MASK, SHORTEST, SecretKind
+from workbook.flows.messages import LIMITS
+from workbook.play.own_code import BACK_END_WAIT
 from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Headers, Request, Response
 from workbook.tools.harness.model import Case, CaseResult, Miss, ReportedExchange, ReportedMessage
@@ -318,9 +320,7 @@ PLATFORMS = ("platform A", "platform B")
 # Instead of a JSON pointer: the body is the value itself.
 RAW = "raw"
 # Seconds that the wallet waits (wallet). A later answer counts as none.
-BOUND = 20.0
-# Seconds that the app of the lessons waits (assumed).
-APP_WAIT = 9.0
+BOUND = LIMITS["pass_entries"].seconds
 # Seconds in which a back end notices that a kept connection is gone. A circuit breaker takes longer.
 RECOVERY = 0.05
 # How a back end reports a failure: with a status outside 2xx, or with a field of the answer's body.
@@ -465,7 +465,7 @@ class Target:
     api_tls: bool = False
     pace: float = 0.0
     contract: str | None = None
-    app_wait: float = APP_WAIT
+    app_wait: float = BACK_END_WAIT
     folder: Path | None = None
 
     def instrument(self, card: str) -> str:
@@ -789,7 +789,7 @@ class Seen:
     extension: bool = False
     limit: float = inf
     left_open: int = 0
-    app_wait: float = APP_WAIT
+    app_wait: float = BACK_END_WAIT
     before: Mapping[str, float] = field(default_factory=dict)
     tempo: Tempo | None = None
 

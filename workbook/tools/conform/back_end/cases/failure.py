@@ -269,8 +269,8 @@ TIMES = (
               all_of(in_time, judge, answered, room_for_the_phone),
               CaseScript((AppCall(operation),), (replace(order, operation=operation),)))
       for operation in (GET, POST) for part, (words, order, judge) in STALLS.items()),
-    _budget("list.in-time", "A list of cards is there within the wallet's 20 s (X-ENTRIES-3).", "X-ENTRIES-3",
-            list_in_time, _list(0.2), model.Need.SEVERAL_CARDS),
+    _budget("list.in-time", f"A list of cards is there within the wallet's {model.BOUND:g} s (X-ENTRIES-3).",
+            "X-ENTRIES-3", list_in_time, _list(0.2), model.Need.SEVERAL_CARDS),
     _concurrency("list.side-by-side", "Calls for several cards do not wait for one another.", "REL-5",
                  side_by_side, CaseScript((), meets=True), model.Need.SEVERAL_CARDS),
     *(_budget(f"get.connections-{name}", f"96 GETs, 16 at a time,{words} do not each leave a connection to the API "
