@@ -327,6 +327,33 @@ def test_a_message_asks_for_what_its_recipient_needs():
         assert bool(one.ask) >= bool(set(one.owners) - {"you", "nobody"}), one.number
         assert bool(one.ask) == bool(one.needs) == (one.to in {"operator", "wallet provider"}), one.number
         assert "Platform B" not in one.section or "SHA-256" not in one.needs
+        others = {*one.owners} - {"you", "nobody"}
+        assert one.to != "wallet provider" or one.to in others, one.number
+        assert others != {"wallet provider"} or one.to in others or one.codes, one.number
+
+
+NUMBERS = """
+    passkit -1 unknown 71, 0 not supported 29/53, 1 invalid data 54/71, 2 unsupported version 54/71
+    passkit 3 invalid signature 71, 4 not entitled 29
+    addpaymentpass 0 not supported 29/53, 1 by the user 54, 2 by the system 54
+    secureelement 0 generic 71, 1 by the user 54, 2 unavailable 53, 3 configuration 31, 4 not supported 53
+    secureelement 5 not ready 53, 6 system not supported 53
+    nsurl -1001 timed out 9, -1003 not found 48, -1004 not reached 48, -1022 no TLS 47
+"""
+"""Of each number of a domain: words that its meaning holds (wallet; nsurl: seen), and its rows."""
+
+
+def test_a_number_of_a_system_means_what_its_source_says():
+    lines = [line.split(maxsplit=1) for line in NUMBERS.strip().splitlines()]
+    said = [
+        (domain, *re.fullmatch(r"(\S+) (.*) (\S+)", part).groups())
+        for domain, rest in lines
+        for part in rest.split(", ")
+    ]
+    held = diagnosis._data()["numbers"]
+    for (domain, number, meaning, leads_to), (*named, words, numbers) in zip(held, said, strict=True):
+        assert [domain, str(number), "/".join(map(str, leads_to))] == [*named, numbers]
+        assert words in meaning
 
 
 def test_the_source_of_every_code_is_named():
