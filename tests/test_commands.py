@@ -10,13 +10,14 @@ import workbook as wb
 from workbook.errors import ParameterError
 from workbook.simulation.http import Request
 from workbook.tools.commands import cli
+from workbook.tools.mockserver.mock import MockServer
 from workbook.tools.mockserver.serve import PREFIX, Control
 
 CALL = re.compile(r"(?<![\w/.=-])workbook ([a-z][^`|;&<>#\"'()*]*)(`?)")
 OF_PROSE = re.compile(r"[^\w$]*|.*\b(?:the|this|import|from|a)\W+", re.IGNORECASE)
 """What stands before the word where it is no command but a noun or a package."""
-NO_COMMAND = ("workbook simulation ", "workbook board")
-"""How formats of ours begin."""
+NO_COMMAND = ("workbook simulation ", "workbook board", "workbook notebooks ")
+"""How formats of ours begin, and a list of folders."""
 NO_NAME = {"ReferenceHandler.extension_status"}
 """What an exercise shows as a mistake."""
 
@@ -71,7 +72,7 @@ def test_every_call_of_the_control_api_is_answered():
     calls = [call for path in paths("README.md", "notebooks/**/*.md", "notebooks/*.ipynb") for call in called(path)]
     assert len(calls) >= 6
     for method, target, body in calls:
-        control = Control(wb.mock.MockServer())
+        control = Control(MockServer())
         headers = (("authorization", f"Bearer {control.token}"), ("content-type", "application/json"))
         answer = control.respond(Request(method, target.replace("world=w1&", ""), headers, body.encode()))
         assert answer.status == 200, (target, answer.body)

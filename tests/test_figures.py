@@ -1,29 +1,98 @@
-"""Every sentence that holds a figure or a name of the subject pairs it as its source does: see `figures.toml`."""
+"""Every limit, wait, version and code that a text names is the one that the code has, or that its source says.
+
+`figures.toml` holds, for each text, the figures of the subject in the order in which they stand there: a fact by its
+name, whose value is looked up, and what no code knows as it is. Its pairs are of names.
+"""
 
 import ast
 import json
 import re
 import tomllib
+from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 
-from workbook.checks.diagnosis import catalogue
+from texts import ROOT, demand_none, paths, read
 
-ROOT = Path(__file__).parents[1]
-FIGURES = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
+from workbook.api.exchange import Options
+from workbook.checks.diagnosis import catalogue
+from workbook.flows.messages import LIMITS
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
+from workbook.play.own_code import BACK_END_WAIT
+
+HELD = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
+FACTS = {
+    "status": str(LIMITS["status"]),  # X-STATUS-3
+    "lists": str(LIMITS["pass_entries"]),  # X-ENTRIES-3
+    "wallet": str(LIMITS["provision"]),  # wallet
+    "app": f"{BACK_END_WAIT:g} s",  # REL-5, assumed
+    "back-end": f"{Options().deadline:g} s",  # REL-5, assumed
+    "call": f"{Options().timeouts.get:g} s",  # assumed
+    "library-before": A_BEFORE_0_4_0.facts.push_provisioning_library,  # A-DEP-1
+    "library-from": A_FROM_0_4_0.facts.push_provisioning_library,  # A-DEP-1
+}
+CODES = {str(code) for row in catalogue() for code in row.codes}
+FIGURE = re.compile(
+    r"""(?<![\w.,/+-])(?P<number>\d+(?:\.\d+)?)[ .-]?(?P<unit>ms|seconds?|milliseconds|s|MB)\b
+    | \b(?:timeout\w*|limit|wait|deadline|wallet(?:\ waits|'s)?)\b(?:["')\]]{,2}\ ?(?:[=:,(]|\|\|)\ ?|\ )"?
+      (?P<bare>\d+(?:\.\d+)?)(?![\w%]|\.\d)
+    | (?<![\w.])(?P<version>\d+\.\d+\.\d+)(?![.\w])
+    | \b(?P<code>15\d\d\d|\d{4}\ ?x\ ?\d+)\b
+    | (?<![\w.,-])(?P<status>[45]\d\d)(?![\w%-]|[.,]\d)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+UNITS = {"seconds": "s", "second": "s", "milliseconds": "ms", "mb": "MB"}
+MADE = ("python.md", "rules.md", "symptoms.md", "changes.md")
+"""Pages that are made of texts that are read here; the last one tells of what was."""
+READ = [
+    path
+    for pattern in ("README.md", "notebooks/**/*", "fixtures/[abmn]*/**/*", "workbook/**/*.toml", "workbook/**/*.py")
+    for path in paths(pattern)
+    if path.name not in MADE
+]
 # What an exercise takes as an answer, or shows as a mistake, may be wrong on purpose.
 NO_CLAIM = {"answer", "old", "new", "solution", "skeleton", "what"}
-CODES = {
-    15: (15009,),
-    16: (15002,),
-    17: (15005,),
-    54: (16,),
-    57: (7, 8, 13, 14, 15, 17, 19, 20, 21, 22),
-    58: (4, 5, 6),
-    59: (10,),
-    60: (15003, 15004),
-    61: (15019, *range(15021, 15029)),
-}
+
+
+def figures(path):
+    """The figures of a text with their lines: no status where code counts lengths, no words of strangers."""
+    is_prose = path.suffix in (".md", ".ipynb")
+    raw = enumerate(path.read_text("utf-8").splitlines(), 1) if path.suffix == ".py" else read(path, outputs=False)
+    for number, line in raw:
+        for found in FIGURE.finditer("" if path.name == "catalogue.toml" and line.startswith((" ", "codes")) else line):
+            if amount := found["number"] or found["bare"]:
+                unit = (found["unit"] or "s").lower()
+                yield number, f"{float(amount):g} {UNITS.get(unit, unit)}"
+            elif is_prose or not found["status"]:
+                yield number, found[0].replace(" ", "")
+
+
+def spelled(word):
+    """The value of a word of `figures.toml`."""
+    return FACTS.get(word, re.sub(r"(?<=\d)(?=(?:s|ms|MB)$)", " ", word))
+
+
+def differences(path):
+    """Where a text has another figure than `figures.toml`, as `file:line`."""
+    name = str(path.relative_to(ROOT))
+    words = HELD["text"].get(name, "").split()
+    expected, found = [spelled(word) for word in words], [(1, "nothing"), *figures(path)]
+    known = [at for at, (_, each) in enumerate(found) if each in {*expected, *FACTS.values(), *CODES}]
+    matcher = SequenceMatcher(None, [found[at][1] for at in known], expected, autojunk=False)
+    for change, i, j, k, end in matcher.get_opcodes():
+        if change == "equal":
+            continue
+        pairs = zip(words[k:end], expected[k:end], strict=True)
+        meant = ", ".join(dict.fromkeys(f"{word} = {value}" for word, value in pairs)) or "nothing"
+        first, last = known[i - 1] if i else 0, known[j] if j < len(known) else len(found)
+        stands = found[first + 1 : last] if k < end else [found[at] for at in known[i:j]]
+        for line, each in stands or [(found[first][0], "nothing after this line")]:
+            yield f"{name}:{line}: {each}, where figures.toml has {meant}"
+
+
+def test_every_figure_of_a_text_is_the_one_that_the_code_has():
+    demand_none([line for path in READ for line in differences(path)])
+    assert {*HELD["text"]} <= {str(path.relative_to(ROOT)) for path in READ}
 
 
 def strings(value):
@@ -46,7 +115,7 @@ def messages(node):
         yield from (text for child in ast.iter_child_nodes(node) for text in messages(child))
 
 
-def texts():
+def blobs():
     """Every text that a reader sees, with its place; of Python's texts, later, only the sentences with a figure."""
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         for number, cell in enumerate(json.loads(path.read_text("utf-8"))["cells"]):
@@ -65,7 +134,7 @@ def texts():
 
 
 def split_texts():
-    for place, text in texts():
+    for place, text in blobs():
         plain = re.sub(r"[`*]|<[^>]*>", "", text)
         for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z\"(])|\n\s*\n|\n(?=\s*[-#|\d])", plain):
             if sentence.strip() and (not place.endswith(".py") or re.search(r"\d", sentence)):
@@ -77,21 +146,10 @@ def sentences():
     return list(dict.fromkeys(split_texts()))
 
 
-def test_every_figure_is_one_that_a_source_has():
-    unknown = [
-        f"{place}: {match[0]} in {sentence}"
-        for figure in FIGURES["known"].values()
-        for place, sentence in sentences()
-        for match in re.finditer(figure["pattern"], sentence)
-        if match[0] not in {*figure["values"], *figure.get("also", ())}
-    ]
-    assert unknown == []
-
-
-def test_every_figure_and_name_stands_beside_what_its_source_says():
+def test_every_name_stands_beside_what_its_source_says():
     clauses = [(place, clause) for place, text in sentences() for clause in re.split(r"[,;:()]\s+", text)]
     wrong, unused = [], []
-    for pair in FIGURES["pair"]:
+    for pair in HELD["pair"]:
         where = re.compile(pair["where"], re.IGNORECASE)
         held = [each for each in (clauses if pair.get("clause") else sentences()) if where.search(each[1])]
         unused += [] if held else [pair["where"]]
@@ -102,7 +160,3 @@ def test_every_figure_and_name_stands_beside_what_its_source_says():
                 wrong.append(f"{place}: {sentence} ({pair['about']}: {pair['source']})")
     assert wrong == []
     assert len(unused) <= 3, f"reworded: no sentence fits these any more: {unused}"
-
-
-def test_each_code_leads_to_the_row_of_its_name():
-    assert {row.number: row.codes for row in catalogue() if row.codes} == CODES

@@ -17,31 +17,39 @@ PRINTED = ("tests/**/golden/**/*.txt", "tests/**/golden/**/*.md")
 OTHER = {".svg", ".png", ".pbxproj", ".csv", ".json"}
 
 
+MADE = ("task-", "exercise-")
+"""How the ids of the cells begin that `workbook render` fills."""
+
+
 def paths(*patterns):
     """The files of these patterns that hold text, from the root of the project."""
     found = {path for pattern in patterns for path in ROOT.glob(pattern)}
     return sorted(path for path in found if path.is_file() and path.suffix not in OTHER)
 
 
-def read(path):
-    """Pairs of line and text: of a notebook its cells and their outputs in text, of Python what it holds as text."""
+def read(path, *, outputs=True):
+    """Pairs of line and text: of a notebook its cells and their outputs in text, of Python what it holds as text.
+
+    Without `outputs`, a notebook has only what its author writes there: no output, and no cell that `render` fills.
+    """
     lines = path.read_text("utf-8").splitlines()
     if path.suffix == ".ipynb":
-        return [*_of_a_notebook(lines)]
+        return [*_of_a_notebook(lines, outputs)]
     if path.suffix == ".py" and path.is_relative_to(ROOT / "workbook"):
         return [*_of_python(ast.parse("\n".join(lines)))]
     return [*enumerate(lines, 1)]
 
 
-def _of_a_notebook(lines):
+def _of_a_notebook(lines, outputs):
     """A line of a cell or of an output is a line of the file, in quotes; a picture or a page of HTML is left out."""
-    html = False
+    taken = ("source", "text", "text/plain") if outputs else ("source",)
+    key = cell = ""
     for number, line in enumerate(lines, 1):
         text = line.strip().removesuffix(",")
-        if re.fullmatch(r'"(?:[^"\\]|\\.)*"', text) and not html:
+        if named := re.fullmatch(r'"([\w/.+-]+)": (?:"(.*)"|\[)', text):
+            key, cell = named[1], named[2] if named[1] == "id" else cell
+        elif text.startswith('"') and text.endswith('"') and key in taken and (outputs or not cell.startswith(MADE)):
             yield number, json.loads(text).rstrip("\n")
-        elif text.endswith("["):
-            html = text.startswith(('"text/html"', '"image/', '"application/'))
 
 
 def _of_python(node):
