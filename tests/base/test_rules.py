@@ -1,6 +1,7 @@
 """The ledger: its ids for ever, and the proof that each binding rule is tested."""
 
 import ast
+import inspect
 import re
 from functools import cache
 from pathlib import Path
@@ -8,8 +9,13 @@ from pathlib import Path
 import pytest
 from rows import rows
 
+from workbook.api.protocol import API_PATH, Settings
 from workbook.base.rules import Basis, Level, Owner, Rule, rule, rules
 from workbook.errors import ParameterError
+from workbook.flows import extension as plist
+from workbook.flows import messages as m
+from workbook.play import handler
+from workbook.simulation.world import ROLE
 
 TESTS = Path(__file__).parents[1]
 BINDING = (Level.MUST, Level.SHOULD, Level.FACT)
@@ -112,6 +118,60 @@ def test_the_ledger_cannot_be_changed():
 
 def test_every_mark_names_a_rule_that_exists():
     assert [(name, where) for name, where in marked() if name not in IDS] == []
+
+
+CODE = "\n".join(
+    path.read_text("utf-8")
+    for path in (*(TESTS.parent / "workbook").rglob("*.py"), *(TESTS.parent / "fixtures/native").rglob("*.[ks]*t*"))
+    if path.is_file()
+)
+CALLED = re.compile(r"\b(\w+)\(((?:\w+, )*\w+)\)")
+"""A call with the names of its arguments, as a rule and a message have it."""
+
+
+def calls():
+    """Each call whose arguments the code names in the document's spelling."""
+    yield from (found.groups() for kind in vars(m).values() for found in CALLED.finditer(getattr(kind, "says", "")))
+    for kind in (handler.ExtensionProvisioningService, handler.ReferenceHandler):
+        for name, call in inspect.getmembers(kind, inspect.isfunction):
+            names = [re.sub(r"_(\w)", lambda found: found[1].upper(), each) for each in (name, *signature(call))]
+            yield names[0], ", ".join(names[1:])
+
+
+def signature(call):
+    return [name for name in inspect.signature(call).parameters if name != "self"]
+
+
+@rows("one", rules(*BINDING))
+def test_a_call_that_a_rule_spells_out_is_one_of_the_code(one):
+    known = {*calls()}
+    spelled = [each for each in CALLED.findall(one.text) if re.match("[a-z]", each[0])]
+    assert [each for each in spelled if each not in known and each[0] in {name for name, _ in known}] == []
+
+
+@rows("one", rules(*BINDING))
+def test_a_name_that_a_rule_has_is_one_of_the_code(one):
+    named = re.findall(r"\b[A-Za-z]+[a-z][A-Z]\w*|(?<=\bcom)\.[\w.<>-]+(?=\))", one.text)
+    assert [name for name in named if not re.search(rf"{re.escape(name)}(?![\w-])", CODE)] == []
+
+
+@pytest.mark.rule("API-1", "API-4", "API-14", "API-15", "B-DEL-2", "X-PLIST-2", "X-PLIST-3")
+def test_what_is_sent_and_configured_stands_in_the_rules_as_in_the_code():
+    (key, _), (kind, value), *_ = Settings("https://api.example", "a-key-8f3a9c1e").headers
+    earlier, later = (
+        event.says.partition("(")[2][:-1] for event in (m.DelegateProvisionCalled, m.DelegateProvisionWithIdCalled)
+    )
+    said = {
+        "API-1": f"GET {{base_url}}{API_PATH}.",
+        "API-4": f"the headers {key} and {kind}: {value}.",
+        "API-14": f"version segment {API_PATH.split('/')[2]} (/bcl/{API_PATH.split('/')[2]})",
+        "API-15": f"the role '{ROLE}'",
+        "B-DEL-1": f"takes {earlier} only.",
+        "B-DEL-2": f"takes {' and '.join(later.split(', '))}.",
+        "X-PLIST-2": f"the key {plist.POINT} (string)",
+        "X-PLIST-3": " and ".join(each[plist.PRINCIPAL] for each in plist.EXTENSIONS.values()),
+    }
+    assert [name for name, words in said.items() if words not in rule(name).text] == []
 
 
 @rows("one", rules(*BINDING))
