@@ -3,6 +3,7 @@ from xml.etree import ElementTree as ET
 
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from workbook.base.rules import rules, sentence
 from workbook.views.html import RULE_ID, join, tag, trust, unbroken, void
@@ -55,3 +56,16 @@ def test_looking_for_rule_ids_reads_no_text_twice():
 
 def test_every_rule_id_is_found():
     assert all(RULE_ID.fullmatch(rule.id) for rule in rules())
+
+
+@rows(
+    ("text", "markup"),
+    [
+        ("`finally` is *no answer*, `A-CAN-1`", "<code>finally</code> is <em>no answer</em>, <code>A-CAN-1</code>"),
+        ("it breaks *before* the API", "it breaks <em>before</em> the API"),
+        ("relay.* and form-*, */* and 2 * 3 * 4", "relay.* and form-*, */* and 2 * 3 * 4"),
+        ("`a < b`, one ` alone", "<code>a &lt; b</code>, one ` alone"),
+    ],
+)
+def test_code_and_emphasis_of_a_sentence_are_rendered_and_nothing_else_is_taken_for_them(text, markup):
+    assert unbroken(text) == markup

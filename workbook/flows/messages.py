@@ -479,9 +479,9 @@ class WalletPayNotSupported(Event):
 
 @message(SDK, APP, "Failed.InvalidSdkInput", "spec", "A-CREATE-3", fails=True)
 class InvalidSdkInput(Event):
-    """Failed.InvalidSdkInput: the sdkInput is invalid (A-CREATE-3). `why` is the simulator's explanation."""
+    """Failed.InvalidSdkInput: the sdkInput is invalid (A-CREATE-3)."""
 
-    why: str = ""
+    why: str = ""  # the simulator's explanation
 
 
 @message(APP, SDK, "canProvision()", "spec", "A-CAN-1")

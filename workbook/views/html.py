@@ -51,11 +51,22 @@ def trust(text: str) -> Markup:
 RULE_ID = re.compile(r"\b([A-Z]+(?:-[A-Z]+){0,3}-\d+)\b")
 
 
-def unbroken(text: str) -> Markup:
-    """The text; no rule id breaks at its hyphens, and each shows its sentence to a pointer on it.
+# `code` and *emphasis*, as our sentences have them; no glob and no header has this form.
+_MARKED = re.compile(r"`([^`\n]+)`|(?<![\w*/.-])\*(\w[^*\n]*?)\*(?![\w*])")
 
-    A page with our script shows the sentence on focus, too: `wb-rule` is what it looks for.
+
+def unbroken(text: str) -> Markup:
+    """The sentence; what is code or emphasised in it is so, and no rule id breaks at its hyphens.
+
+    Each id shows its own sentence to a pointer on it. A page with our script shows it on focus, too: `wb-rule` is what
+    it looks for.
     """
+    plain, *marked = _MARKED.split(text)
+    named = zip(marked[::3], marked[1::3], marked[2::3], strict=True)
+    return join(_ruled(plain), *(join(tag("code", c) if c else tag("em", e), _ruled(rest)) for c, e, rest in named))
+
+
+def _ruled(text: str) -> Markup:
     from workbook.base.rules import sentence  # the ledger is read when the first id is shown
 
     parts: list[str] = RULE_ID.split(text)

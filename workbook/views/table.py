@@ -210,7 +210,7 @@ class Snapshot(View):
 
 def statement(words: str) -> Snapshot:
     """A few words, as one paragraph."""
-    return Snapshot(words, paragraph(words))
+    return Snapshot(words, paragraph(unbroken(words)))
 
 
 def snapshot(value: object) -> Snapshot:
@@ -233,7 +233,7 @@ def snapshot(value: object) -> Snapshot:
 def failure(error: BaseException) -> Snapshot:
     """An error as its class and its message."""
     name = type(error).__name__
-    return Snapshot(f"✗ {name}: {error}", paragraph("✗ ", tag("b", name), f": {error}"))
+    return Snapshot(f"✗ {name}: {error}", paragraph("✗ ", tag("b", name), unbroken(f": {error}")))
 
 
 def above(first: Snapshot, second: Snapshot) -> Snapshot:

@@ -154,7 +154,7 @@ class Feedback(View):
         below = [_fold("The solution", preformat(self.solution))] if self.done or self.tried else []
         if not self.done:
             for number, hint in reversed(list(enumerate(self.exercise.hints, 1))):
-                below = [_fold(f"Hint {number}", paragraph(hint), *below)]
+                below = [_fold(f"Hint {number}", paragraph(unbroken(hint)), *below)]
         mark = tag("span", SIGN_OF_STATE[state], role="img", aria_label=state.value)
         if self._predicted:
             below.insert(0, _fold("What you predicted", trust(snapshot(self.run).html())))

@@ -24,7 +24,7 @@ from workbook.lessons.exercises.asking import Feedback, hand_in
 from workbook.lessons.exercises.model import Reason
 from workbook.lessons.pages import browser_file
 from workbook.lessons.widgets.panels import Live
-from workbook.views.html import Markup, join, tag, trust
+from workbook.views.html import Markup, join, tag, trust, unbroken
 from workbook.views.table import Snapshot, above, failure, paragraph, preformat, snapshot, statement
 
 Options = Mapping[str, Any] | Iterable[Any]
@@ -322,7 +322,7 @@ class Form(Live):
         layout = {"flex_flow": "row wrap", "align_items": "center"}
         for name, question in exercise.asks.items():
             asks = f": {question.asks}" if question.asks else ""
-            words = tag("div", tag("code", name), asks, style="line-height:1.4")
+            words = tag("div", tag("code", name), unbroken(asks), style="line-height:1.4")
             fields[name] = pick("", [(str(each), each) for each in question.choices], value=None)
             label = ipywidgets.HTML(str(words), layout={"width": "26em"})
             rows.append(ipywidgets.Box([label, fields[name]], layout=layout))

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from workbook.views.html import POLICY, join
+from workbook.views.html import POLICY, join, unbroken
 from workbook.views.paint import DARK, LIGHT, PHONE_DARK, PHONE_LIGHT, variables
 from workbook.views.table import clean
 
@@ -75,6 +75,11 @@ def code(value: object) -> Markup:
     return Markup(f"{fence} {line} {fence}" if "`" in line else f"{fence}{line or ' '}{fence}")  # noqa: S704  # nothing is markup in code
 
 
+def sentence(text: str) -> Markup:
+    """A sentence of ours on a web page: its code and emphasis are so, and its rules explain themselves."""
+    return Markup(unbroken(text))  # noqa: S704  # it is escaped
+
+
 def _html(value: object) -> Markup:
     """Escaped as `html.escape` does it, which the scan for secrets knows."""
     return value if isinstance(value, Markup) else Markup(join(str(value)))  # noqa: S704
@@ -97,5 +102,5 @@ def environment(suffix: str) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"code": code, "paragraph": paragraph}
+    environment.filters |= {"code": code, "paragraph": paragraph, "sentence": sentence}
     return environment

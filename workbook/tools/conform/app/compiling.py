@@ -346,7 +346,7 @@ MODULES = "The SDK's stand-in is there, and on Linux parts of Combine and Securi
 def missing_swift() -> str:
     """A sentence that says that Swift is not installed and where it comes from; empty where it is there."""
     sources = "Xcode on a Mac, swift.org, or `apt-get install swiftlang` from Debian 13 on"
-    return "" if shutil.which("swift") else f"Swift is not installed, or `swift` is not on the PATH: {sources}"
+    return "" if shutil.which("swift") else f"Swift is not installed, or swift is not on the PATH: {sources}"
 
 
 def build(files: Sequence[Path], variant: str, mode: str = "5", module: str = "") -> Path:
