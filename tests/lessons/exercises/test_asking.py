@@ -2,6 +2,7 @@
 
 import json
 import linecache
+import re
 
 import pytest
 
@@ -35,15 +36,30 @@ def test_not_yet_names_the_reason_the_rules_sentence_and_the_next_step():
 
 def test_the_verdict_on_a_prediction_comes_first_and_its_run_is_folded():
     right = wb.exercise("03.1", posts=2, posts_when_guarded=1, added=False, reason="InvalidSdkInput")
-    assert right.text() == "✓ 03.1 done.\n  Next: _.run."
+    first, *rows, last = right.text().splitlines()
+    assert (first, last) == ("✓ 03.1 done.", "  Next: _.run.")
+    assert [row[:4] for row in rows] == ["  ✓ "] * 4
     html = right.html()
     assert html.index("done.") < html.index("<details><summary>What you predicted") < html.index("<table")
     wrong = wb.exercise("03.1", posts=2, posts_when_guarded=1, added=True, reason="InvalidSdkInput")
     assert "What you predicted" not in wrong.html()
     next_cell = wb.exercise("00.1", posts="Back end", makes_sdk_output="SDK", wallet_needs="POST", button="disabled")
-    assert next_cell.text() == "✓ 00.1 done. The messages beside the phone show it."
+    assert next_cell.text().startswith("✓ 00.1 done. The messages beside the phone show it.\n")
     assert "What you predicted" not in next_cell.html()
     assert repr(wb.exercise("05.2", Listed)) == "✓ 05.2 done."
+
+
+def test_each_answer_is_right_or_wrong_with_one_reason():
+    half = wb.exercise("00.1", posts="App", makes_sdk_output="SDK", wallet_needs="POST", button="hidden")
+    first, *rows = half.text().splitlines()[:5]
+    assert first == "✗ 00.1 not yet: 2 of 4 right."
+    assert [row.split(": ", 2)[:2] for row in rows] == [
+        ["  ✗ posts='App'", "API-13"],
+        ["  ✓ makes_sdk_output='SDK'", "API-7"],
+        ["  ✓ wallet_needs='POST'", "API-11"],
+        ["  ✗ button='hidden'", "A-BTN-1"],
+    ]
+    assert re.findall('aria-label="(right|wrong)"', half.html())[1:] == ["wrong", "right", "right", "wrong"]
 
 
 def test_hints_come_one_at_a_time():

@@ -6,8 +6,8 @@ The answer is played, whatever it is, and nothing that it does gets out as an er
 import ast
 import inspect
 import linecache
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Final
@@ -29,7 +29,7 @@ from workbook.lessons.exercises.model import (
 )
 from workbook.lessons.exercises.progress import PROGRESS, Progress, has_board, not_reached, post, progress_file, update
 from workbook.play.own_code import StoppedError, exception_words, own_line, within
-from workbook.views.html import View, tag, trust, unbroken
+from workbook.views.html import View, join, tag, trust, unbroken
 from workbook.views.table import INK, Stack, paragraph, preformat, snapshot, statement, table
 
 # The file name of a cell that is ours, so that it never hides a line of the learner's.
@@ -48,12 +48,14 @@ class Verdict:
         reason: why it is not done; None when it is.
         run: what was played, to look at; None where nothing was.
         kind: what was wrong, in a short word where the reason names no rule.
+        rows: for each question whether its answer is right, the answer, and why: the rule and the reason.
     """
 
     state: ExerciseState
     reason: Reason | None = None
     run: object = field(default=None, compare=False)
     kind: str = "answer"
+    rows: tuple[tuple[bool, str, Reason], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -129,7 +131,10 @@ class Feedback(View):
 
     @property
     def _verdict_line(self) -> str:
-        return f"not yet: {self.verdict.reason}" if self.verdict.reason else f"done. {self.exercise.remark}".rstrip()
+        if self.done:
+            return f"done. {self.exercise.remark}".rstrip()
+        right = [row[0] for row in self.verdict.rows]
+        return f"not yet: {f'{sum(right)} of {len(right)} right.' if right else self.verdict.reason}"
 
     @property
     def _predicted(self) -> bool:
@@ -139,6 +144,7 @@ class Feedback(View):
     def text(self) -> str:
         """The verdict, the rule, and what to call next."""
         lines = [f"{SIGN_OF_STATE[self.verdict.state]} {self.exercise.id} {self._verdict_line}"]
+        lines += [f"  {'✓' if right else '✗'} {answer}: {reason}" for right, answer, reason in self.verdict.rows]
         lines += [f"  {line}" for line in (self._sentence, self.unkept) if line]
         if self.tried:
             run = ", _.run" if self.run is not None else ""
@@ -159,6 +165,9 @@ class Feedback(View):
         if self._predicted:
             below.insert(0, _fold("What you predicted", trust(snapshot(self.run).html())))
         head = paragraph(mark, " ", tag("b", self.exercise.id), " ", unbroken(self._verdict_line))
+        for right, answer, reason in self.verdict.rows:
+            sign = tag("span", "✓" if right else "✗", role="img", aria_label="right" if right else "wrong")
+            head = join(head, paragraph(sign, " ", tag("code", answer), ": ", unbroken(str(reason))))
         small = [paragraph(tag("small", unbroken(line))) for line in (self._sentence, self.unkept) if line]
         edge = {
             ExerciseState.UNTOUCHED: "border-color2, #757575",
@@ -279,7 +288,7 @@ def judge(
         return Verdict(ExerciseState.UNTOUCHED, Reason("", "change this cell and run it."))
     kind = "answer"
     try:
-        seen = _compare(exercise, named) if exercise.asks else within(seconds, exercise.judge, args[0])
+        seen = exercise.judge() if exercise.asks else within(seconds, exercise.judge, args[0])
     except StoppedError as stopped:
         advice = stopped.line or "Look for a loop or a wait that never ends"
         kind, seen = "too slow", Reason("", f"your code had not ended after {seconds:g} s of real time. {advice}.")
@@ -287,8 +296,13 @@ def judge(
         kind, seen = "form", Reason("", str(error))
     except Exception as error:  # noqa: BLE001  # a learner's code may raise anything
         kind, seen = "raised", Reason("", f"your code raised {exception_words(error)}. {own_line(error)}".rstrip())
+    rows = tuple(_rows(exercise, named, seen)) if isinstance(seen, Observed) else ()
+    if wrong := [(answer, reason) for right, answer, reason in rows if not right]:
+        answer, reason = wrong[0]
+        first = Reason(reason.rule, f"{answer}: {reason.text}")
+        return Verdict(ExerciseState.WRONG, first, None, reason.rule or kind, rows)
     if isinstance(seen, Observed):
-        return Verdict(ExerciseState.DONE, run=seen.run)
+        return Verdict(ExerciseState.DONE, run=seen.run, rows=rows)
     # the untouched mistake of an exercise to fix shows its symptom, too
     return Verdict(ExerciseState.UNTOUCHED if untouched else ExerciseState.WRONG, seen, seen.run, seen.rule or kind)
 
@@ -344,15 +358,14 @@ def _wrong_kind(answer: Any, skeleton: Any, solution: Any) -> Reason | None:  # 
     return None
 
 
-def _compare(exercise: Exercise, named: Mapping[str, object]) -> Reason | Observed:
-    """The answers to questions beside what a run shows; the first wrong one gives the reason."""
-    seen = exercise.judge()
-    if isinstance(seen, Reason):
-        raise TypeError(f"{exercise.id}: the judge of an exercise with questions returns what it saw.")
+def _rows(exercise: Exercise, named: Mapping[str, object], seen: Observed) -> Iterator[tuple[bool, str, Reason]]:
+    """The answers to questions beside what a run shows: of a right one the reason is why another would be wrong."""
     for name, question in exercise.asks.items():
-        if seen.facts[name] != named[name] and (reason := question.why.get(named[name])):  # several may be right
-            return Reason(reason.rule, f"{name}={named[name]!r}: {reason.text}")
-    return seen
+        given = named[name]
+        right = seen.facts[name] == given or given not in question.why  # several may be right
+        other = next(iter(question.why)) if right else given
+        reason = question.why[other]
+        yield right, f"{name}={given!r}", replace(reason, text=f"not {other!r}: {reason.text}") if right else reason
 
 
 def _is_skeleton(cell: str, skeleton: str) -> bool:

@@ -74,7 +74,7 @@ def _add_app(commands: Any) -> None:
     parser.add_argument(
         "--variant", default="", metavar="NAME", help="before-0.4.0 in Kotlin, earlier in Swift (sdk-a, sdk-b)"
     )
-    named = "the SDK's own name, so that the same sources compile against both; default: one of ours"
+    named = "the name of the real one, so that the same sources compile against both; default: one of ours"
     parser.add_argument("--package", "--module", dest="name", default="", metavar="NAME", help=named)
     parser.add_argument("--force", action="store_true", help="overwrite files that are there")
 
