@@ -363,9 +363,9 @@ def _rows(exercise: Exercise, named: Mapping[str, object], seen: Observed) -> It
     for name, question in exercise.asks.items():
         given = named[name]
         right = seen.facts[name] == given or given not in question.why  # several may be right
-        other = next(iter(question.why)) if right else given
-        reason = question.why[other]
-        yield right, f"{name}={given!r}", replace(reason, text=f"not {other!r}: {reason.text}") if right else reason
+        wrong = next(((other, why) for other, why in question.why.items() if right), None)
+        why_not = replace(wrong[1], text=f"not {wrong[0]!r}: {wrong[1].text}") if wrong else Reason("", "all are right")
+        yield right, f"{name}={given!r}", why_not if right else question.why[given]
 
 
 def _is_skeleton(cell: str, skeleton: str) -> bool:
