@@ -44,7 +44,7 @@ OWNERS = {
     "ipywidgets": {"lessons", "tools/conform/app/panel.py"},
     "pandas": {"checks/durations.py"},
     "papermill": {"tools/commands"},
-    "httptools": {"tools/mockserver/server.py"},
+    "h11": {"tools/mockserver/server.py"},
     "tree_sitter": {"tools/preflight/parsing.py"},
     "tree_sitter_kotlin": {"tools/preflight/parsing.py"},
     "tree_sitter_swift": {"tools/preflight/parsing.py"},
@@ -150,7 +150,6 @@ HEAVY = {
     "nbformat",
     "nbclient",
     "IPython",
-    "httptools",
 }
 
 

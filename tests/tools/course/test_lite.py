@@ -57,7 +57,7 @@ def programs(monkeypatch, tmp_path):
 def test_what_a_browser_has_no_wheel_of_is_not_needed_there():
     needed = lite.needed_packages()
     assert {"provisioning-workbook", "anywidget", "httpx", "pydantic-core", "psygnal", "wcwidth"} <= needed
-    absent = {"httptools", "trustme", "cryptography", "pandas", "numpy", "pexpect", "widgetsnbextension", "colorama"}
+    absent = {"trustme", "cryptography", "pandas", "numpy", "pexpect", "widgetsnbextension", "colorama"}
     assert not needed & absent
 
 

@@ -130,7 +130,6 @@ def test_a_head_that_is_too_large_is_refused(patient, lines):
 def test_a_request_with_two_hosts_is_refused_because_nobody_can_say_which_one_is_meant(patient):
     told = answered(patient, head(b"content-length: 0", b"host: 127.0.0.1", b"Host: another.example"))
     assert told.startswith(b"HTTP/1.1 400 ")
-    assert b"stands in the request twice" in told
     assert answered(patient, head(b"content-length: 0", b"x-host: 127.0.0.1")).startswith(b"HTTP/1.1 200 ")
 
 
@@ -145,7 +144,9 @@ def test_a_header_without_an_end_is_given_up_before_it_fills_the_memory(patient)
 
 
 def test_a_request_line_that_is_too_long_is_refused(patient):
-    assert answered(patient, b"GET /" + b"a" * (MAX_HEAD + 1) + b" HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 431 ")
+    assert answered(patient, b"GET /" + b"a" * (MAX_HEAD + 1) + b" HTTP/1.1\r\nHost: h\r\n\r\n").startswith(
+        b"HTTP/1.1 431 "
+    )
 
 
 @pytest.mark.slow

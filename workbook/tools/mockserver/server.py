@@ -2,7 +2,7 @@
 
 A `Server` takes requests on one or more listening sockets, in one event loop, and gives each to one function: a
 `Request` goes in, a `Response` comes out (with the faults of its `wire`), or a `RawAnswer`, which is sent byte for
-byte. httptools (llhttp) parses requests; everything else of the connection is here, because a fault such as a reset or
+byte. h11 parses requests; everything else of the connection is here, because a fault such as a reset or
 a truncated body has to be written on the transport itself, which no server library offers in its public API.
 
 An answer that is there at once is written without a task: one system call for each answer.
@@ -33,7 +33,7 @@ from threading import Event, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import httptools
+import h11
 
 from workbook.base.files import ScratchFolder
 from workbook.base.terminal import at_first_signal, visible
@@ -49,6 +49,9 @@ if TYPE_CHECKING:  # it brings cryptography, which only TLS needs
 MAX_HEAD = 65_536
 # The values of the header Host that mean this machine, without a port.
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+# The status for a request whose first line and headers are larger than that.
+REQUEST_HEAD_TOO_LARGE = 431
 
 LOGGER = getLogger("workbook.server")
 # For a handler that waits: set once the peer, whose request it answers, has left or sends no more.
@@ -89,7 +92,8 @@ def head(response: Response) -> str:
     return _status_line(response.status) + "".join([f"{name}: {value}\r\n" for name, value in headers])
 
 
-# How a connection works. httptools parses what arrives and calls the `on_...` methods; a complete request is queued.
+# How a connection works. h11 parses what arrives, each request with a parser of its own, because answers are not
+# written through it; a complete request is queued.
 # `_answer_waiting` takes requests from the queue, one at a time, so that answers leave in the order of their requests
 # however many a peer sends ahead (pipelining). An answer that is there at once is written in the same call. One that
 # takes time (the proxy's, a wait of the control API, a fault with a pause) becomes the connection's only task, and the
@@ -100,27 +104,31 @@ def head(response: Response) -> str:
 # answers that are due are written. `_leaving`: no pause of a fault is waited for any longer.
 
 
+def new_parser() -> h11.Connection:
+    """What parses one request."""
+    return h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD)
+
+
 class Connection(asyncio.Protocol):
     """One connection of a peer: its requests are answered one after the other, in their order.
 
     A peer that sends too large a head (`MAX_HEAD`) or too slowly (`within`) is refused and closed. A pause that
     a fault asks for ends when the peer leaves or the server stops.
-
-    The methods named `on_...` are called by httptools while it parses.
     """
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._loop = asyncio.get_running_loop()
-        self._parser = httptools.HttpRequestParser(self)
+        self._parser = new_parser()
+        self._head: h11.Request | None = None  # of the request whose body is read
+        self._body = bytearray()
         self._waiting: deque[tuple[Request, bool]] = deque()
         self._task: asyncio.Task[None] | None = None  # makes or writes an answer that takes time
         self._leaving = asyncio.Event()
         self._lost = asyncio.Event()
         self._deaf = False  # what the peer sends is ignored
         self._ending = False  # the connection closes after the answers that are due
-        self._write_paused = self._read_paused = self._expects = False
-        self._head_size, self._in_head = 0, True
+        self._write_paused = self._read_paused = self._begun = False
         self._until, self._idle = inf, False
         self._alarm: asyncio.TimerHandle | None = None
 
@@ -148,48 +156,26 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse, and answer what is complete by then."""
-        while data and not self._deaf:
-            data = self._parse(data)
-
-    def _parse(self, data: bytes) -> bytes:
-        """Parse and answer up to an offer of another protocol; returns what is to be parsed after that."""
-        self._head_size += len(data)
-        wrong, rest = False, b""
+        refused = 0
         try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade as upgrade:  # not accepted: what follows is HTTP/1.1 as before
-            rest = self._declined() + data[upgrade.args[0] :]
-        except httptools.HttpParserError:
-            wrong = True
+            self._receive(data)
+            while not self._deaf and self._take(self._parser.next_event()):
+                pass
+        except h11.RemoteProtocolError as error:  # its text repeats what the peer sent
+            refused = error.error_status_hint
         self._answer_waiting()
-        if wrong:
-            self._refuse(400, "Invalid HTTP request received.")
-        elif self._in_head and self._head_size > MAX_HEAD:
-            self._refuse(431)
-        else:
-            return rest
-        return b""
+        if refused:
+            self._refuse(refused, "" if refused == REQUEST_HEAD_TOO_LARGE else "Invalid HTTP request received.")
 
-    def _declined(self) -> bytes:
-        """A request's head without its upgrade offer, for a parser that then reads the body.
-
-        Java's own client offers HTTP/2 with every request in clear text (RFC 9113, 3.1), and then sends its body as
-        usual; to the parser, whatever follows an offer is of the other protocol.
-        """
-        if not self._offers:
-            return b""
-        version, method = self._parser.get_http_version().encode(), self._parser.get_method()
-        close = ("close" in value.lower() for name, value in self._headers if name.lower() == "connection")
-        headers = [(name, value) for name, value in self._headers if name.lower() not in ("upgrade", "connection")]
-        headers += [("connection", "close")] if any(close) else []
-        head = b"".join(f"{name}: {value}\r\n".encode("latin-1") for name, value in headers)
-        self._parser = httptools.HttpRequestParser(self)
-        return b"%b %b HTTP/%b\r\n%b\r\n" % (method, self._url, version, head)
-
-    @property
-    def _offers(self) -> bool:
-        """Whether this request offers another protocol: a CONNECT, which the parser takes for the same, does not."""
-        return self._parser.should_upgrade() and any(name.lower() == "upgrade" for name, _value in self._headers)
+    def _receive(self, data: bytes) -> None:
+        """Give bytes to the parser; with the first ones a request begins, perhaps the next one of a connection."""
+        if not self._begun:
+            data = data.lstrip(b"\r\n")  # RFC 9112, 2.2
+        if data and not self._deaf:
+            if not self._begun:
+                self._begun, self._idle = True, False
+                self._until = self._loop.time() + self._server.within
+            self._parser.receive_data(data)
 
     def eof_received(self) -> bool:
         """Finish the answer that is being made, and close; without one, or over TLS, close at once.
@@ -241,60 +227,40 @@ class Connection(asyncio.Protocol):
 
     # ------------------------------------------------------------ the parser
 
-    def on_message_begin(self) -> None:
-        """Begin a request, perhaps the next one of a connection."""
-        self._url, self._body = b"", bytearray()
-        self._headers: list[tuple[str, str]] = []
-        self._head_size, self._in_head = 0, True
-        self._idle = self._expects = False
-        self._until = self._loop.time() + self._server.within
+    def _take(self, event: object) -> bool:
+        """Take what the parser has found; False where it needs more."""
+        match event:
+            case h11.Request():
+                self._head, self._body = event, bytearray()
+                size = len(event.target) + sum(map(len, chain.from_iterable(event.headers.raw_items())))
+                if size > MAX_HEAD or len(event.headers) > 200:  # assumed
+                    self._refuse(REQUEST_HEAD_TOO_LARGE)
+                self._continue()
+            case h11.Data():
+                if (
+                    len(self._body) <= self._server.most_body
+                ):  # more than that is recognised as too large, and forgotten
+                    self._body += event.data
+            case h11.EndOfMessage() if self._head is not None:
+                self._complete(self._head)
+            case _:
+                return False
+        return True
 
-    def on_url(self, url: bytes) -> None:
-        """Take a part of the request target."""
-        self._url += url
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header in the peer's own spelling, or a trailer, which is ignored."""
-        if self._in_head:
-            self._headers.append((name.decode("latin-1"), value.decode("latin-1")))
-
-    def on_headers_complete(self) -> None:
-        """Check the head's size, and send a waiting peer 100 Continue."""
-        self._in_head = False
-        names = [name.lower() for name, _value in self._headers]
-        size = len(self._url) + sum(map(len, chain.from_iterable(self._headers)))
-        if "expect" in names:
-            self._expects = ("expect", "100-continue") in [
-                (name.lower(), value.lower()) for name, value in self._headers
-            ]
-        if size > MAX_HEAD or len(names) > 200:  # assumed
-            self._refuse(431)
-        elif names.count("host") > 1:
-            self._refuse(400, "The header Host stands in the request twice.")  # RFC 9112, 3.2
-        self._version = self._parser.get_http_version()
-        self._keep = self._version != "1.0" and self._parser.should_keep_alive()
-        self._continue()
-
-    def on_body(self, body: bytes) -> None:
-        """Keep one byte more than the limit at most, so that too large a body is recognised and forgotten."""
-        if len(self._body) <= self._server.most_body:
-            self._body += body
-
-    def on_message_complete(self) -> None:
+    def _complete(self, head: h11.Request) -> None:
         """Queue the request; from now on the time is the server's."""
-        if self._offers:
-            return  # it is read once more, without the offer
-        self._until = inf
-        if not self._deaf:
-            body = bytes(self._body[: self._server.most_body + 1])
-            method, target = self._parser.get_method().decode("ascii"), self._url.decode("latin-1")
-            self._waiting.append((Request(method, target, tuple(self._headers), body, self._version), self._keep))
-            self._deaf = not self._keep
-            self._expects = False
+        keep = self._parser.their_state is not h11.MUST_CLOSE
+        rest, _closed = self._parser.trailing_data
+        headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in head.headers.raw_items())
+        method, target, version = (part.decode("latin-1") for part in (head.method, head.target, head.http_version))
+        body = bytes(self._body[: self._server.most_body + 1])
+        self._waiting.append((Request(method, target, headers, body, version), keep))
+        self._parser, self._begun, self._until, self._deaf = new_parser(), False, inf, not keep
+        self._receive(rest)
 
     def _continue(self) -> None:
-        if self._expects and self._task is None and not self._waiting and not self._deaf:
-            self._expects = False
+        waits = self._parser.they_are_waiting_for_100_continue
+        if waits and self._task is None and not self._waiting and not self._deaf:
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     # ------------------------------------------------------------ the answers
