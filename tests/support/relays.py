@@ -44,7 +44,7 @@ WRONG = {
             "relay.get.text-unicode-long",
             "relay.post.text-unicode-long",
             "relay.get.limit-trickle",
-            "relay.away.no-host",
+            "relay.answer.no-host-ever",
         ),
     )
 }

@@ -26,25 +26,6 @@ HIDE_KEY = "Keep the key in the back end: it goes into no answer, no header and 
 HIDE_ADDRESS = "Tell the app no addresses; the words of a library's exception hold them."
 
 
-def no_key(seen: Seen) -> Iterator[Miss]:
-    """The phone receives no part of the key."""
-    for call in seen.calls:
-        text = answer_text(call)
-        if judging.key_parts(seen.key).found_in(text):
-            observed = f"{judging.SHORTEST_PART} or more of its characters in a row in an answer"
-            yield Miss("no part of the key in an answer", observed, HIDE_KEY, root=Root.KEY)
-
-
-def no_host(seen: Seen) -> Iterator[Miss]:
-    """The phone receives neither the API's address nor its port, which the words of a library's error hold."""
-    port = re.compile(rf"\b{re.escape(seen.host.rpartition(':')[2])}\b")
-    for call in seen.calls:
-        text = answer_text(call)
-        if seen.host in text or port.search(text):
-            observed = f"the address in an answer with status {call.status}"
-            yield Miss("no answer with the API's address", observed, HIDE_ADDRESS, harms=True)
-
-
 def no_words(seen: Seen) -> Iterator[Miss]:
     """No answer repeats what the API said, and none shows the code of the back end (REL-9)."""
     todo = "Tell the app that it failed and when to try again; log the rest."
@@ -60,16 +41,15 @@ def no_words(seen: Seen) -> Iterator[Miss]:
             yield Miss("a neutral failure", "a stack trace", todo, harms=True)
 
 
-def nowhere(secret: model.Exposed, todo: str, *own: str) -> model.Judge:
-    """No answer of the run holds the secret; `own` cases look for it in their own answers, and are left out here."""
+def nowhere(secret: model.Exposed, todo: str) -> model.Judge:
+    """No answer of the run holds the secret, whatever case it belongs to."""
 
     def judge(seen: Seen) -> Iterator[Miss]:
         if not seen.run.answers:
             yield Miss("an answer to look at", "the phone got none", WORK, root=Root.FOLLOWS)
-        exposures = [exposure for exposure in seen.run.exposures if exposure.secret is secret]
-        if others := [exposure for exposure in exposures if exposure.case not in own]:
-            more = f", and in {len(others) - 1} more of them" if others[1:] else ""
-            observed = f"{secret} in {others[0].where}, in {others[0].case}{more}"
+        if exposures := [exposure for exposure in seen.run.exposures if exposure.secret is secret]:
+            more = f", and in {len(exposures) - 1} more of them" if exposures[1:] else ""
+            observed = f"{secret} in {exposures[0].where}, in {exposures[0].case}{more}"
             root = Root.KEY if secret is model.Exposed.KEY else Root.CASE
             yield Miss(f"no answer with {secret}", observed, todo, harms=True, root=root)
 
@@ -215,14 +195,6 @@ WHOLE_RUN = CaseScript((), judges_run=True)
 # case saw.
 _secret = partial(model.back_end_case, model.BackEndGroup.SECRECY)
 SECRECY = (
-    _secret("success.no-key", "An answer holds no part of the key.", "REL-2", all_of(WORKS, no_key), model.ATTEMPT),
-    _secret("failure.no-key", "A failure holds no part of the key.", "REL-2", all_of(answered, no_key), API_FAILS),
-    _secret("success.no-host", "An answer does not hold the API's address.", "REL-9",
-            all_of(WORKS, no_host), model.ATTEMPT),
-    _secret("failure.no-host", "A failure does not hold the API's address.", "REL-9",
-            all_of(answered, no_host), API_FAILS),
-    _secret("away.no-host", "While the API is away no answer holds its address.", "REL-9",
-            all_of(answered, no_host), model.API_AWAY),
     _secret("failure.no-words", "A failure does not repeat the API's words.", "REL-9",
             all_of(answered, no_words), API_FAILS),
     *(_secret(f"{operation.lower()}.redirect-not-followed", f"A redirect of the {operation} is not followed.", "REL-2",
@@ -246,11 +218,10 @@ SECRECY = (
             "REL-2", all_of(log_without_key, logs_are_there), WHOLE_RUN, Need.LOGS),
     _secret("log.no-opaque-data-ever", "No other line of the log holds any opaque data of the whole run.", "REL-3",
             all_of(log_without_opaque, logs_are_there), WHOLE_RUN, Need.LOGS),
-    _secret("answer.no-key-ever", "No other answer of the whole run holds part of the key.", "REL-2",
-            nowhere(model.Exposed.KEY, HIDE_KEY, "relay.success.no-key", "relay.failure.no-key"), WHOLE_RUN),
-    _secret("answer.no-host-ever", "No other answer of the whole run holds the API's address.", "REL-9",
-            nowhere(model.Exposed.HOST, HIDE_ADDRESS,
-                    "relay.success.no-host", "relay.failure.no-host", "relay.away.no-host"), WHOLE_RUN),
+    _secret("answer.no-key-ever", "No answer of the whole run holds part of the key.", "REL-2",
+            nowhere(model.Exposed.KEY, HIDE_KEY), WHOLE_RUN),
+    _secret("answer.no-host-ever", "No answer of the whole run holds the API's address.", "REL-9",
+            nowhere(model.Exposed.HOST, HIDE_ADDRESS), WHOLE_RUN),
     _secret("upstream.no-session-ever", "No request at the API holds a cardholder's session; one that does is noted.",
             "REL-4", session_stays, WHOLE_RUN, Need.SESSIONS),
 )  # fmt: skip
