@@ -108,6 +108,7 @@ def test_what_is_wrong_with_a_baseline_is_told(tmp_path, text, mistake):
         (["pass", "not looked at"], {"strict": True}, 1),
         (["pass", "not testable"], {"strict": True}, 1),
         (["not testable"], {"strict": True}, 2),
+        (["not looked at"], {"strict": True}, 2),
         (["warn"], {}, 0),
         (["warn"], {"strict": True}, 1),
         (["pass", "fail"], {}, 1),

@@ -336,14 +336,16 @@ def exit_code(done: About, verdicts: Iterable[Verdict]) -> int:
     if done.interrupted:
         return ExitCode.INTERRUPTED
     counts = Counter(verdicts := tuple(verdicts))
-    failing = {Verdict.FAIL} | ({Verdict.WARN, Verdict.NOT_LOOKED_AT} if done.strict else set())
+    failing = {Verdict.FAIL} | ({Verdict.WARN} if done.strict else set())
     if counts[Verdict.HARNESS_ERROR]:
         return ExitCode.BROKEN
     if done.stale or any(finding.fails for finding in done.findings) or failing & counts.keys():
         return ExitCode.FAILED
-    if done.trouble or not JUDGED & counts.keys() or few_looked_at(done.program, verdicts):
+    if done.trouble or not JUDGED & counts.keys():
         return ExitCode.NOTHING_DONE
-    return ExitCode.FAILED if done.strict and counts[Verdict.NOT_TESTABLE] else ExitCode.OK
+    if done.strict and {*UNSEEN} & counts.keys():
+        return ExitCode.FAILED
+    return ExitCode.NOTHING_DONE if few_looked_at(done.program, verdicts) else ExitCode.OK
 
 
 def record(results: Iterable[CaseResult], about: About, secrets: Iterable[str] = ()) -> RunRecord:
