@@ -176,7 +176,7 @@ class Contract:
         key_places: the places where the API key is accepted; any one will do.
         places_not_taken: the published places that this contract does not accept; a refusal says so.
         problems: every refusal, in the order of the checks.
-        answer_field: the one field of a success's body.
+        answer_fields: the fields of a success's body that this contract knows.
         problem_schema: the schema of a refusal's body.
     """
 
@@ -193,7 +193,7 @@ class Contract:
         self.places_not_taken = tuple(KeyPlace.of(scheme) for name, scheme in schemes.items() if name not in ways)
         answers = (item["x-elsewhere"], *(operation["responses"] for operation in methods.values()))
         self.problems = _problems(answers)
-        self.answer_field = next(iter(document["components"]["schemas"]["Answer"]["properties"]))
+        self.answer_fields = tuple(document["components"]["schemas"]["Answer"]["properties"])
         self.problem_schema: Document = document["components"]["schemas"]["Problem"]
 
 

@@ -316,7 +316,7 @@ class Service:
             raise Refused(Broken.USED, "This sdkOutput was exchanged already. Make a new one for each attempt.")
         attempt = int(claims.get("attempt", 0))
         text = self.seal.close(Content.OPC, instrument.id, memory.opcs + 1, attempt=attempt)
-        return self._success(text, basis), partial(memory.issue_opc, digest)
+        return self._success({"sdkInput": text}, basis), partial(memory.issue_opc, digest)
 
     def _read(self, request: Request, operation: Operation, instrument: Instrument, basis: str) -> Decided:
         """The GET: new activation data with each request."""
@@ -336,7 +336,7 @@ class Service:
             lastFour=instrument.last_four,
             supportedWallets=instrument.supported_wallets,
         )
-        return self._success(text, basis), memory.issue_activation
+        return self._success({"sdkInput": text}, basis), memory.issue_activation
 
     def _claims(self, instrument: Instrument, sdk_output: str) -> dict[str, Any]:
         """What a genuine sdkOutput of this instrument says."""
@@ -350,8 +350,10 @@ class Service:
             case Genuine(claims):
                 return claims
 
-    def _success(self, sdk_input: str, basis: str) -> Response:
-        return Response(200, JSON_HEADERS, write_json({self.contract.answer_field: sdk_input}), basis)
+    def _success(self, known: Document, basis: str) -> Response:
+        """The answer with those of the known fields that the contract has."""
+        body = {name: known[name] for name in self.contract.answer_fields if name in known}
+        return Response(200, JSON_HEADERS, write_json(body), basis)
 
     def _refusal(self, refused: Refused) -> Response:
         """The contract's problem for this check, with the fields of its schema that have a value here."""
