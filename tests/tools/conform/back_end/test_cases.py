@@ -1,7 +1,9 @@
 """What each case makes of both sides of a call, without any socket: what is in order, and what is not."""
 
+import re
 from base64 import b64encode
 from dataclasses import replace
+from pathlib import Path
 from time import monotonic
 from typing import get_args
 
@@ -378,6 +380,66 @@ CONTRACT = [
 )
 def test_a_case_comes_to_this(name, value, wanted):
     assert verdict(name, value) is wanted
+
+
+TOGETHER_HELD = Tempo({}, {}, carried=2, met=2)
+MANUAL = {
+    "a GET takes more than": ("get.limit-headers", seen([dropped(Broke.LATE, took=2.5)], [request()], extension=True)),
+    "an answer takes longer than": (
+        "get.limit-headers",
+        seen([call(GET, None, status=504, took=BACK_END_WAIT + 0.1)], [request()], bound=20.0),
+    ),
+    "one call waits": ("list.side-by-side", seen([], [], tempo=replace(TOGETHER_HELD, carried=1, one_lane=True))),
+    "calls of one cardholder": (
+        "list.side-by-side",
+        seen([], [], tempo=replace(TOGETHER_HELD, queues_cardholder=True)),
+    ),
+    "an answer is JSON with": (
+        "answer.labelled",
+        seen([call(value=None, body=b"\xef\xbb\xbf{}", headers=LABELLED[0].headers)], []),
+    ),
+    "a value is whole after": (
+        "get.fault-wrong-content-length",
+        seen([call(), call(GET, SECOND)], [request(), request(value=SECOND)]),
+    ),
+    "the answers to the app": ("answer.as-lesson-01", answers(1, status=500)),
+    "a new field": ("get.unknown-fields", seen([call(GET, None, status=502)], [request()])),
+    "a POST is repeated": ("post.fault-429-with-garbage", seen(failed(POST).calls, [request(POST, None)] * 3)),
+    "two simultaneous GETs": ("get.at-once", seen([call(), call()], [request()])),
+    "each of 96 GETs": ("get.connections-end", seen([call()] * 4, [request()] * 4, left_open=4)),
+    "a success is not labelled": ("answer.labelled", seen([call(headers=(("content-type", "text/html"),))], [])),
+    "any cache may keep": (
+        "get.not-cacheable",
+        attempt(first=call(headers=(("Cache-Control", "public, s-maxage=5, max-age=0"),))),
+    ),
+    "a call fails after": (
+        "get.fault-wrong-content-length",
+        seen([call(GET, None, status=502)] * 2, [request()]),
+    ),
+    "a stack trace": (
+        "failure.no-words",
+        seen([call(GET, None, status=500, body=b"Traceback (most recent call last):")], []),
+    ),
+    "another cardholder's card": ("get.other-cardholder", seen([call(GET, None, status=403)], [])),
+    "the API's 401": ("get.key-refused", seen([call(GET, None, status=401)], [request()])),
+}
+"""Each finding that the manual explains, by its first words: the case that finds it, and what it sees then."""
+OF_THE_RUN = ("a command prints nothing", "a file beside the command", "another cardholder's session")
+"""What no case judges."""
+PAGE = Path(__file__).parents[4] / "notebooks/reference/conform.md"
+TABLE = re.compile(r"(?<=\| finding \| verdict \| why \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")
+
+
+def test_the_manual_gives_each_finding_the_verdict_of_its_case(generated):
+    def told(row):
+        finding, _, why = row.strip("|\n").split(" | ")
+        (found,) = [first for first in (*MANUAL, *OF_THE_RUN) if finding.strip().startswith(first)]
+        return row if found in OF_THE_RUN else f"|{finding} | {verdict(*MANUAL[found]).value} | {why}|\n"
+
+    page = PAGE.read_text("utf-8")
+    rows = TABLE.search(page)[0].splitlines(keepends=True)
+    assert len(rows) == len(MANUAL) + len(OF_THE_RUN)
+    generated(PAGE, TABLE.sub(lambda _: "".join(map(told, rows)), page))
 
 
 def test_each_miss_word_for_word(golden):
