@@ -1,4 +1,5 @@
 import importlib.util
+import re
 from math import nan
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from rows import rows
 from workbook.checks import durations
 from workbook.checks.durations import LimitVerdict, judge, judge_durations, percent, read_durations, span
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.flows.messages import LIMITS
+from workbook.flows.messages import LIMITS, LITTLE_LEFT
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "measurements"
 HEAD = "call,duration_ms,device,build,cold"
@@ -194,6 +195,14 @@ def test_none_over_says_what_cannot_be_excluded():
     assert judge_durations([0.01] * 50, "status", "").finding == (
         "none of 50 over 100 ms; up to 7.1 % cannot be excluded (0.1 % takes 3,838 calls with none over)"
     )
+    page = " ".join((Path(__file__).parents[2] / "notebooks/reference/timing.md").read_text("utf-8").split())
+    forty = judge_durations([0.01] * 40, "status", "")
+    assert f"If none of 40 calls was late, up to {percent(forty.interval[1])} may still be." in page
+    assert "at most one call in a thousand is late takes 3,838 calls" in page
+    said = {verdict: re.search(rf"\| {verdict} \| (.*?) \|", page)[1] for verdict in LimitVerdict}
+    assert (said[LimitVerdict.FAIL], durations.TARGET) == ("more than one call in a thousand was over the limit", 0.001)
+    assert f"the slowest call used {LITTLE_LEFT:.0%} of the limit or more".replace("%", " %") in said[LimitVerdict.WARN]
+    assert (said[LimitVerdict.PASS], "too few to tell" in said[LimitVerdict.WARN]) == ("neither", True)
     enough = judge_durations([0.01] * 3838, "status", "")
     assert enough.finding.endswith("up to 0.1 % cannot be excluded")
     assert enough.interval[1] <= 0.001 < judge_durations([0.01] * 3837, "status", "").interval[1]
