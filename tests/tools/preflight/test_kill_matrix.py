@@ -5,14 +5,23 @@ import plistlib
 import pytest
 from sample_projects import good_project, judge, judged
 
+from workbook.base.files import sample
 from workbook.tools.harness.model import Verdict
 from workbook.tools.preflight.run import PREFLIGHT_CASES
+
+
+def line_of(name, text):
+    """The place of a text in a Swift sample that the project has as its app."""
+    lines = sample(f"native/swift/{name}.swift").read_text("utf-8").splitlines()
+    return f"App/{name}.swift:{next(number for number, line in enumerate(lines, 1) if text in line)}"
+
 
 GRADLE, CATALOG, SETTINGS = "app/build.gradle.kts", "gradle/libs.versions.toml", "settings.gradle.kts"
 MODEL = "app/src/main/kotlin/AddCardModel.kt"
 BACK_END = "app/src/main/kotlin/BackEnd.kt"
 EXTENSION, UI = "WalletExtension/Info.plist", "WalletUI/Info.plist"
 PROJECT, HANDLER = "Issuer.project/project.pbxproj", "App/ExtensionHandler.swift"
+
 STATUS = "guard let service = makeService(cards.map(\\.sdkInput)) else {"
 KEY = "NSExtensionPointIdentifier"
 LONE = """\
@@ -52,27 +61,28 @@ B = [
      'PHONEOS_DEPLOYMENT_TARGET = 18.0; INFOPLIST_FILE = "$(SRCROOT)/WalletUI', PROJECT),
     ("swift.status-network", HANDLER, STATUS, "_ = try? await URLSession.shared.data(from: url)\n" + STATUS, HANDLER),
     ("swift.status-network", HANDLER, STATUS, NETWORK, HANDLER),
-    ("swift.remote-entries", HANDLER, "?.remotePassEntries(", "?.passEntries(", f"{HANDLER}:32"),
+    ("swift.remote-entries", HANDLER, "?.remotePassEntries(", "?.passEntries(",
+     line_of("ExtensionHandler", "?.remotePassEntries(")),
     ("swift.kept-service", HANDLER, "    private let saved",
      "    private var service: ExtensionProvisioningService?\n    private let saved", f"{HANDLER}:8"),
     ("swift.entries-unavailable", HANDLER, "return ExtensionProvisioningService.entriesUnavailableExtensionStatus",
-     "fatalError()", f"{HANDLER}:16"),
+     "fatalError()", line_of("ExtensionHandler", "func status()")),
     ("swift.authentication-ui", PROJECT, 'INFOPLIST_FILE = "$(SRCROOT)/WalletUI/Info.plist"', "NO = none",
-     f"{HANDLER}:20"),
+     line_of("ExtensionHandler", "requiresAuthentication: true")),
     ("swift.authorization", "App/AuthorizationProvider.swift", "authenticated ? .authorized : .canceled", ".canceled",
      "App/AuthorizationProvider.swift:5"),
     ("swift.delegate", "App/AddCardModel.swift", "provision(sdkOutput: Data, paymentInstrumentId: String)",
-     "provision(sdkOutput: Data)", "App/AddCardModel.swift:72"),
+     "provision(sdkOutput: Data)", line_of("AddCardModel", "func provision(")),
     ("swift.delegate", HANDLER, "provision(paymentInstrumentId: String, sdkOutput: Data)",
      "provision(sdkOutput: Data, paymentInstrumentId: String)", f"{HANDLER}:"),
-    ("swift.delegate", "Package.resolved", '"2.2.1"', '"1.0.0"', "App/AddCardModel.swift:72"),
+    ("swift.delegate", "Package.resolved", '"2.2.1"', '"1.0.0"', line_of("AddCardModel", "func provision(")),
     ("swift.card-art", HANDLER, "func cardArt(paymentInstrumentId: String)", "func cardArt(forBrand: String)", HANDLER),
     ("swift.card-art", "Package.resolved", '"2.2.1"', '"1.0.0"', HANDLER),
-    ("swift.can-add", "Package.resolved", '"2.2.1"', '"1.0.0"', "App/AddCardModel.swift:66"),
+    ("swift.can-add", "Package.resolved", '"2.2.1"', '"1.0.0"', line_of("AddCardModel", "canAddCardDetails(")),
     ("swift.can-add", "App/AddCardModel.swift", "canAddCardDetails(isWatchActivated: isWatchActivated).canAddCard",
-     "canAddCard()", "App/AddCardModel.swift:66"),
+     "canAddCard()", line_of("AddCardModel", "canAddCardDetails(")),
     ("swift.can-add", "App/AddCardModel.swift", "isWatchActivated: isWatchActivated", "isWatchActivated: false",
-     "App/AddCardModel.swift:66"),
+     line_of("AddCardModel", "canAddCardDetails(")),
     ("swift.one-watch", "App/AddCardModel.swift", "import Foundation",
      "import Foundation\nlet first = WatchAvailability()\nlet second = WatchAvailability()", "App/AddCardModel.swift:"),
     ("app.api-address", "App/BackEnd.swift", "import Foundation",
@@ -90,7 +100,6 @@ B = [
     ("plist.bundle-id", PROJECT, "PRODUCT_BUNDLE_IDENTIFIER = com.issuer.cards;",
      "PRODUCT_BUNDLE_IDENTIFIER = com.issuer.Cards;", PROJECT),
 ]  # fmt: skip
-
 A = [
     ("text.readable", CATALOG, "[versions]", "[versions", f"{CATALOG}:1"),
     ("text.readable", MODEL, "package issuer", "package\0issuer", f"{MODEL}:1"),
