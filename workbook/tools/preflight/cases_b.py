@@ -271,7 +271,7 @@ def check_profiles(facts: Facts) -> Iterator[Miss]:
             todo = "Make the profile anew with it, and sign again: a profile that was renewed may have lost it (seen)."
             yield miss_at(target.file.name, 1, expected, observed, todo, harms=True)
         elif rights.get("get-task-allow") is True:
-            todo = "Sign with a profile for the store: a development build shows no view (sdk-b)."
+            todo = "Sign with a profile for the store: a development build shows no view (inferred)."
             expected, observed = "a profile for the store or for testers", f"a development profile of {name}"
             yield miss_at(target.file.name, 1, expected, observed, todo, noted=True)
 
