@@ -45,7 +45,7 @@ FLAWS = {
     "app.recovery.offered-after-get-failure": ["failure-remembered", "uncaught"],
     "app.recovery.post-not-repeated": ["retried"],
     "app.recovery.post-not-repeated-after-503": ["retried"],
-    "app.secrecy.no-sdk-input-in-log": ["input-logged"],
+    "app.secrecy.no-sdk-input-in-log": ["input-logged", "decoded-logged"],
     "app.secrecy.no-sdk-output-in-log": ["output-logged"],
     "app.secrecy.no-session-in-log": ["session-logged"],
     "app.secrecy.no-value-in-log-after-failure": ["output-logged-on-failure"],

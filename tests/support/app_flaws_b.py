@@ -116,6 +116,11 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
         "secrecy.no-sdk-input-in-log",
         "secrecy.no-sdk-input-in-the-extensions-log",
     ),
+    "logs the decoded sdkInput": (
+        "Log where a value came from and its length, never",
+        "secrecy.no-sdk-input-in-log",
+        "secrecy.no-sdk-input-in-the-extensions-log",
+    ),
     "logs sdkOutput": (
         "Log where a value came from and its length, never",
         "secrecy.no-sdk-output-in-log",

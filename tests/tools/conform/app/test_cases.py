@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from rows import rows
@@ -188,6 +190,54 @@ def test_what_the_page_says_after_a_get_that_failed(says: str) -> None:
     case = APP_CASES["app.screen.get-failure-told"]
     misses = list(case.judge(play_core(Opened, case)))
     assert gravest(misses, case.rule) is (Verdict.PASS if says else Verdict.WARN)
+
+
+LINES: dict[str, Callable[[bytes], str]] = {
+    "as it is": lambda data: b64encode(data).decode(),
+    "its end": lambda data: b64encode(data).decode()[-24:],
+    "URL-safe, in a line": lambda data: f"got {urlsafe_b64encode(data).decode()}.",
+    "decoded": lambda data: data.decode(),
+    "decoded and cut": lambda data: data.decode()[:20],
+    "from its middle": lambda data: data.decode()[170:190],
+    "as JSON in JSON": lambda data: json.dumps({"body": data.decode()}),
+    "a map": lambda data: str(json.loads(data)).replace("'", ""),
+    "in percent": quote,
+    "hexadecimal": lambda data: f"<{data.hex(' ', 4).upper()}>",
+    "a list of bytes": lambda data: str(list(data)),
+    "the cardholder": lambda data: f"Hello {json.loads(data)['cardholderName'].title()}!",
+}
+"""How a log may write an sdkInput, which is base64 text of these bytes."""
+SAID: dict[str, Callable[[bytes], str]] = {
+    "its length": lambda data: f"{len(data)} bytes, card {json.loads(data)['paymentInstrumentId']} shown",
+    "four digits": lambda data: f"card ending {json.loads(data)['lastFour']}",
+    "the card's id": lambda data: json.dumps({"paymentInstrumentId": json.loads(data)["paymentInstrumentId"], "a": 1}),
+    "names of fields": lambda data: " ".join(json.loads(data)),
+}
+"""What it may say."""
+
+
+@pytest.mark.rule("REL-3")
+@pytest.mark.parametrize("way", [*LINES, *SAID])
+def test_an_sdk_input_in_the_log_is_found_however_it_is_written(way: str) -> None:
+    class Logs(Reference):
+        async def opened(self) -> None:
+            data = b64decode(await self.back_end.get(self.card))
+            self.log((LINES | SAID)[way](data))
+            await super().opened()
+
+    seen = play_core(Logs, APP_CASES["app.secrecy.no-sdk-input-in-log"])
+    found = [name for name in ("input", "output") if any(APP_CASES[f"app.secrecy.no-sdk-{name}-in-log"].judge(seen))]
+    assert ("input" in found) == (way in LINES)
+    assert found in ([], ["input"]) or way == "decoded and cut"  # all simulated values begin so
+
+
+@pytest.mark.rule("APP-12", "REL-3")
+def test_a_session_in_the_log_is_one_of_the_app_and_fails() -> None:
+    case, session = APP_CASES["app.secrecy.no-session-in-log"], "the-session-of-Ann-0001"
+    seen = AppSeen((), {}, DeviceA("app", A_FROM_0_4_0), session=session)
+    assert not any(case.judge(replace(seen, log=(LogLine("app.log", 1, "401: sign in again"),))))
+    misses = list(case.judge(replace(seen, log=(LogLine("app.log", 1, f"authorization: Bearer {session}"),))))
+    assert gravest(misses, case.rule) is Verdict.FAIL
 
 
 class TellsOpc(Reference):

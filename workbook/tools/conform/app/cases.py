@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Literal, TypeAlias, get_args
+from urllib.parse import unquote
 
 from pydantic.alias_generators import to_snake
 
+from workbook.api.opaque import decode_strictly
+from workbook.base.secrecy import SHORTEST
 from workbook.base.values import quoted
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
@@ -16,6 +19,7 @@ from workbook.flows.trace import Record
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, VARIANTS_A, VariantB
 from workbook.simulation.phones import CAN_PROVISION_FAILURES
 from workbook.simulation.wallet import CANCELED, ERRORS, PROVISION_FAILURES
+from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.conform.app.device import Device
 from workbook.tools.conform.app.phone import WRONG_ANSWERS, Arrival
 from workbook.tools.conform.back_end.judging import all_of
@@ -500,19 +504,40 @@ def own_back_end_only(seen: AppSeen) -> Iterator[Miss]:
             yield Miss("no API key in the app", "a request carried x-api-key", "Keep the key on your back end.")
 
 
-# The first characters of a value that a log is searched for: logs cut values. All simulated data begins with
-# the same 48, so only a longer piece says which kind of value it is.
-CUT = (56, 24)
+# So many characters in a row give a value away: logs cut values. Opaque data has the card's id, which a log may say.
+ENOUGH, NO_SECRET = 20, "|".join(["paymentinstrumentid", *INSTRUMENT_IDS]).lower()
 
 
-def kinds(seen: AppSeen, text: str) -> set[str]:
-    """Which secret values of the case this text holds."""
-    values: Mapping[str, list[str | None]] = {
-        "sdkInput": [arrival.given for arrival in seen.arrivals],
-        "sdkOutput": [arrival.sdk_output for arrival in seen.arrivals],
-        "session": [seen.session],
+def forms(text: str) -> list[str]:
+    """This text without ids, as it is, and its letters and digits alone: whatever the case and the escapes are."""
+    pieces = re.split(NO_SECRET, unquote(text).lower())
+    return pieces + [re.sub("[^a-z0-9]", "", piece) for piece in pieces]
+
+
+def spelled(value: str) -> set[str]:
+    """What gives this value away: itself, decoded (with the cardholder's name), in hexadecimal, as a list of bytes."""
+    data = decode_strictly(value) or b""
+    ways = (value, data.decode("latin-1"), data.hex(), " ".join(map(str, data)))
+    long = [form for way in ways for form in forms(way) if len(form) >= SHORTEST]
+    return {form[at : at + ENOUGH] for form in long for at in range(max(1, len(form) - ENOUGH + 1))}
+
+
+def secrets_of(seen: AppSeen) -> tuple[Mapping[str, set[str]], ...]:
+    """What gives away each kind of secret value of the case: first what no other kind has, then all of it."""
+    values: Mapping[str, set[str | None]] = {
+        "sdkInput": {arrival.given for arrival in seen.arrivals},
+        "sdkOutput": {arrival.sdk_output for arrival in seen.arrivals},
+        "session": {seen.session},
     }
-    found = ({kind for kind in values if any(one and one[:cut] in text for one in values[kind])} for cut in CUT)
+    every = {kind: set[str]().union(*map(spelled, filter(None, values[kind]))) for kind in values}
+    own = {kind: every[kind].difference(*(every[other] for other in every if other != kind)) for kind in every}
+    return own, every
+
+
+def kinds(secrets: Iterable[Mapping[str, set[str]]], text: str) -> set[str]:
+    """Which kinds of secret values this text holds."""
+    said = " ".join(forms(text))
+    found = ({kind for kind in of if any(piece in said for piece in of[kind])} for of in secrets)
     return next(filter(None, found), set())
 
 
@@ -520,11 +545,12 @@ def silent(what: str) -> AppJudge:
     """The log holds none of these values."""
 
     def judge(seen: AppSeen) -> Iterator[Miss]:
+        secrets = secrets_of(seen)
         for line in seen.log:
-            if what in kinds(seen, line.text):
+            if what in kinds(secrets, line.text):
                 todo = "Log where a value came from and its length, never the value."
                 observed = f"it is there (line {line.number} of {line.file})"
-                yield Miss(f"no {what} in the log", observed, todo, noted=what == "session")
+                yield Miss(f"no {what} in the log", observed, todo)
                 return
 
     return judge
@@ -559,9 +585,10 @@ def nothing_technical(seen: AppSeen) -> Iterator[Miss]:
     names = "|".join(name for name in (*PROVISION_FAILURES, *ERRORS) if re.search("[a-z][A-Z]", name))
     names += r"|\w+(?:Exception|Result|Error)|[A-Z]+(?:_[A-Z0-9]+)+|null|nil"
     technical = rf"\b(?:{names})\b|https?://|[{{}}]|(?i:\b(?:http|status|code)\W*\d+)"
+    secrets = secrets_of(seen)
     for look, (_button, text) in seen.looks.items():
         todo = "Say what the cardholder can do, in words of yours; log the rest."
-        for kind in sorted(kinds(seen, text)):
+        for kind in sorted(kinds(secrets, text)):
             yield Miss(f"no {kind} on the page", f"it is there ({look})", todo, harms=True)
         if found := re.search(technical, text):
             yield Miss("nothing technical on the page", f"it says {quoted(found[0])} ({look})", todo)
@@ -675,7 +702,7 @@ def shared_rows(
          silent("sdkInput")),
         ("secrecy", "no-sdk-output-in-log", "The app's log contains no sdkOutput.", "REL-3", ADDED_WATCHED,
          silent("sdkOutput")),
-        ("secrecy", "no-session-in-log", "The app's log contains no session.", "REL-4", ADDED_WATCHED,
+        ("secrecy", "no-session-in-log", "The app's log contains no session (assumed).", "APP-12", ADDED_WATCHED,
          silent("session")),
         ("secrecy", "no-value-in-log-after-failure", "The log of a failure contains no sdkOutput.", "REL-3",
          (Fail(POST, "500"), *FAILED_WATCHED), silent("sdkOutput")),

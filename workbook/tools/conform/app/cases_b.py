@@ -691,7 +691,7 @@ EXTENSION_ROWS: list[tuple[Any, ...]] = [
      "REL-5", (*SAVED, Hold(POST), REQUEST, Release(POST)), all_of(in_time, request_nil)),
     ("secrecy", "no-sdk-input-in-the-extensions-log", "The extension's log contains no sdkInput.", "REL-3",
      (*SAVED, *KEPT), provoked(c.silent("sdkInput"), m.ServiceMade)),
-    ("secrecy", "no-session-in-the-extensions-log", "The extension's log contains no session.", "REL-4",
+    ("secrecy", "no-session-in-the-extensions-log", "The extension's log contains no session (assumed).", "APP-12",
      (*SAVED, *KEPT), c.silent("session")),
     ("secrecy", "no-sdk-output-in-the-extensions-log", "The extension's log contains no sdkOutput.", "REL-3",
      (*SAVED, REQUEST), provoked(c.silent("sdkOutput"), m.ExtensionProvisionCalled)),

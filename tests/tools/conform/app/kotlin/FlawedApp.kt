@@ -4,6 +4,7 @@ package flawed
 
 import java.net.HttpURLConnection
 import java.net.URL
+import java.util.Base64
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
@@ -209,6 +210,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         val text = (if (refused) connection.errorStream else connection.inputStream).use { it.readBytes().decodeToString() }
         val value = value(text)
         if (flaw("input-logged")) println("got $value")
+        if (flaw("decoded-logged")) println("got ${Base64.getDecoder().decode(value).decodeToString()}")
         value
     }
 

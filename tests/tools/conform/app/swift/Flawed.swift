@@ -71,6 +71,7 @@ struct BackEnd: Sendable {
         if has("logs the session") { print("session", session) }
         if has("decodes nothing") { return Data(text.utf8) }
         guard let bytes = Data(base64Encoded: text), !bytes.isEmpty else { throw Failure() }
+        if has("logs the decoded sdkInput") { print(String(decoding: bytes, as: UTF8.self)) }
         return bytes
     }
 
