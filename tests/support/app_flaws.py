@@ -22,10 +22,10 @@ FLAWS = {
     "app.screen.not-reported-when-opened": ["reports-each-offer"],
     "app.screen.not-reported-when-added": ["reports-each-offer", "reports-each-success"],
     "app.screen.cancel-is-no-failure": ["cancel-as-failure"],
-    "app.screen.failure-told": ["failure-untold", "failure-as-success"],
+    "app.screen.failure-told": ["opc-reused", "failure-untold", "failure-as-success"],
     "app.screen.nothing-technical": ["failure-name-shown"],
     "app.screen.get-failure-told": ["get-failure-untold"],
-    "app.form.one-get-before-create": [f"input-{how}" for how in CHANGES],
+    "app.form.one-get-before-create": ["no-session", *(f"input-{how}" for how in CHANGES)],
     "app.form.nothing-before-tap": ["provisions-on-open"],
     "app.form.adds-the-card": ["opc-swallowed", "never-shown", "provisions-twice"],
     "app.form.activity": ["old-activity"],
@@ -88,6 +88,9 @@ CAUSES = {
     "starts-as-before": "Begin each page with a state of its own",
     "crashes-without-client": "It ends the app",
     "retried": "Turn repeats off",
+    "no-session": "Send the session that conform gives your app",
+    "opc-reused": "Make a POST for each sdkOutput",
+    "output-unescaped": "Write each body with a library for JSON",
     "first-card": "Send it for the paymentInstrumentId",
 }
 """How the first advice about a flaw begins, where several causes look alike."""

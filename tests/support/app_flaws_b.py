@@ -275,8 +275,22 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
         "art.of-the-card",
         "art.of-the-card-on-the-watch",
     ),
+    "saves no session": (
+        "Send the session that conform gives your app",
+        "entries.phone-list",
+        "request.made",
+    ),
+    "needs the list's service": (
+        "Make the SDK's service anew in each function",
+        "request.made",
+        "request.second-card",
+    ),
+    "hands on an old answer": (
+        "Make a POST for each sdkOutput",
+        "screen.failure-told",
+    ),
     "makes no request": (
-        "Return what the SDK's operation of the same name",
+        "Make the SDK's service anew in each function",
         "request.made",
         "request.twice",
         "request.in-one-process",

@@ -28,8 +28,11 @@ class PythonApp:
     def relay(self, method: str, body: Any = None) -> str:
         operation = "activation-data" if method == "GET" else "provision"
         url = f"{self.back_end}/cards/{self.card}/{operation}"
-        session, seconds = {"authorization": f"Bearer {self.session}"}, 2 if self.mistake == "gives-up" else 30
-        answer = self.http.request(method, url, json=body, headers=session, timeout=seconds)
+        session = {} if self.mistake == "signs-nothing" else {"authorization": f"Bearer {self.session}"}
+        content = f'{{"sdkOutput": {body["sdkOutput"]}}}' if body and self.mistake == "quotes-nothing" else None
+        ways: dict[str, Any] = {"json": body} if content is None else {"content": content}
+        seconds = 2 if self.mistake == "gives-up" else 30
+        answer = self.http.request(method, url, headers=session, timeout=seconds, **ways)
         answer.raise_for_status()
         value = answer.json()["sdkInput"]
         if not isinstance(value, str) or not value:
@@ -81,7 +84,7 @@ class PythonApp:
             case "openCardPage":
                 self.card, self.button = order["card"], "absent"
                 Thread(target=self.opened, daemon=True).start()
-            case "tapAdd" if self.button == "shown":
+            case "tapAdd" if self.button == "shown" and self.mistake != "ignores-taps":
                 if self.mistake == "hangs":
                     Event().wait(60)
                 if self.mistake == "exits":
@@ -89,6 +92,8 @@ class PythonApp:
                 self.button = "disabled"
                 if self.mistake == "blocks":
                     self.added()
+                if self.mistake == "sleeps":
+                    Event().wait(4)
                 Thread(target=self.added, daemon=True).start()
             case "closeCardPage" | "processDeath":
                 self.button = "absent"

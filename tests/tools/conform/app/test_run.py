@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from dataclasses import replace
@@ -18,9 +19,10 @@ from workbook.tools.conform.app.cases import APP_CASES
 from workbook.tools.conform.app.run import AppForm, conform_app, load_app
 from workbook.tools.conform.app.stage import AppRun
 from workbook.tools.conform.back_end.config import BackEndForm, BaselineForm
-from workbook.tools.conform.back_end.model import SURFACE
+from workbook.tools.conform.back_end.model import SURFACE, Surface
 from workbook.tools.harness.model import Miss, Verdict
 from workbook.tools.harness.report import from_json, to_json
+from workbook.tools.harness.summary import todos
 
 APP = Path(__file__).parents[3] / "support/python_app.py"
 
@@ -95,11 +97,51 @@ def test_a_main_thread_that_waits_is_the_cause_that_is_told(case: str, place: st
 
 
 @pytest.mark.slow
-def test_a_route_that_app_toml_does_not_have_is_the_cause_that_is_told() -> None:
-    surface = replace(SURFACE, get=replace(SURFACE.get, path="/v1/{id}"))
-    missed, _verdict = only_miss(replace(run("from-0.4.0", only=("app.form.adds-the-card",)), surface=surface))
-    assert missed.observed == f"GET /cards/{INSTRUMENT_IDS[0]}/activation-data came"
-    assert "path of [get]" in missed.todo
+@pytest.mark.rule("APP-7")
+def test_a_main_thread_that_is_slow_is_noted_with_its_seconds() -> None:
+    """It is held up by nothing of the case, so only our clock tells: that is no verdict."""
+    missed, verdict = only_miss(run("from-0.4.0", "sleeps", only=("app.concurrency.disabled-at-once",)))
+    assert re.fullmatch(r"tapAdd was not answered for [34] s", missed.observed)
+    assert (missed.todo[:35], verdict) == ("Nothing may wait on the main thread", Verdict.NOTE)
+
+
+ROUTE = replace(SURFACE, get=replace(SURFACE.get, path="/v1/{id}"))
+PAYLOAD = replace(SURFACE, post=replace(SURFACE.post, sdk_output="/payload/sdkOutput"))
+IN_BODY = replace(SURFACE, post=replace(SURFACE.post, path=f"/cards/{INSTRUMENT_IDS[0]}/provision", id="/card"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mistake", "surface", "observed", "todo"),
+    [
+        ("", ROUTE, f"GET /cards/{INSTRUMENT_IDS[0]}/activation-data came", "path of [get]"),
+        ("", PAYLOAD, "nothing at /payload/sdkOutput; the body has: sdkOutput", "Write into app.toml"),
+        ("", IN_BODY, "nothing at /card; the body has: sdkOutput", "Write into app.toml"),
+        ("quotes-nothing", SURFACE, "the body is no JSON", "a library for JSON"),
+        ("signs-nothing", SURFACE, "it carried none", "as authorization: Bearer SESSION"),
+    ],
+)
+def test_what_the_back_end_cannot_read_is_the_cause_that_is_told(
+    mistake: str, surface: Surface, observed: str, todo: str
+) -> None:
+    names = ("app.form.adds-the-card", "app.concurrency.disabled-at-once", "app.faults.post-500")
+    record = conform_app(replace(run("from-0.4.0", mistake, only=names), surface=surface))
+    assert {miss.observed for case in record.cases for miss in case.misses} == {observed}
+    (first,) = todos(record)
+    assert todo in first.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("names", "told"), [((), "No case of app.form"), (("form.adds-the-card",), "Begin the attempt")]
+)
+def test_a_reader_is_sent_to_another_case_only_where_one_failed(names: tuple[str, ...], told: str) -> None:
+    """This one shows its button, and does nothing at a tap."""
+    only = tuple(f"app.{name}" for name in ("concurrency.disabled-at-once", "recovery.post-not-repeated", *names))
+    record = conform_app(run("from-0.4.0", "ignores-taps", only=only))
+    texts = [todo.text for todo in todos(record)]
+    assert texts[0].startswith(told)
+    assert any(text.startswith("Its cause is in another case") for text in texts) == bool(names)
 
 
 def test_a_command_that_calls_nothing_is_not_decided() -> None:

@@ -142,6 +142,7 @@ class AppSeen:
         log: what the process printed meanwhile.
         session: what the app was given to present.
         unreached: where the attempt should have been held but never arrived; empty where it arrived.
+        slow: which function of the adapter was answered late though nothing was held, in words; empty where none was.
         blocked: which function of the adapter was not answered while something was held, in words; empty where none.
         earlier: every sdkInput that the back end gave in the cases before.
     """
@@ -157,6 +158,7 @@ class AppSeen:
     log: tuple[LogLine, ...] = field(default=(), repr=False)
     session: str = field(default="", repr=False)
     unreached: str = ""
+    slow: str = ""
     blocked: str = ""
     earlier: frozenset[str] = field(default=frozenset(), repr=False)
 
@@ -215,9 +217,9 @@ def app_case(  # noqa: PLR0917 - a row of a table
     """
 
     def judged(seen: AppSeen) -> Iterator[Miss]:
-        strays = [arrival for arrival in seen.arrivals if not arrival.operation]
+        unread = tuple(unread_requests(seen))
+        waits = SUSPEND_B if isinstance(seen.device.variant, VariantB) else SUSPEND
         if seen.blocked:
-            waits = SUSPEND_B if isinstance(seen.device.variant, VariantB) else SUSPEND
             yield Miss("a main thread that waits for nothing", seen.blocked, waits, rule="APP-7", root=Root.NO_ANSWER)
         elif seen.threw:
             ends = "It ends the app. If the call outlived its page, end it with the page; else catch what it throws."
@@ -225,16 +227,16 @@ def app_case(  # noqa: PLR0917 - a row of a table
             for text in seen.threw:
                 todo = ONCE if "twice" in text else NO_MAIN if "MainDispatchers" in text else ends
                 yield Miss("no exception in the app", text, todo, harms=True)
-        elif strays and not seen.came(GET):
-            sent = f"{strays[0].request.method} {strays[0].request.target}"
-            todo = "Write the app's own route as path of [get] in app.toml, with {id} where the card's id is."
-            yield Miss("a GET on the route that app.toml names", f"{sent} came", todo, root=Root.PLAIN_CALL)
+        elif unread:
+            yield unread[0]
         elif seen.unreached == GET:
             yield NO_GET
         elif seen.unreached:
             yield never_came(seen.unreached)
         else:
             yield from judge(seen)
+            if seen.slow:  # by our own clock, so no verdict
+                yield Miss("a main thread that is free", seen.slow, waits, rule="APP-7", noted=True)
 
     return AppCase(f"app.{group}.{name}", says, rule, group, judged, steps=steps, **needs)
 
@@ -261,6 +263,11 @@ NO_MAIN = (
     "A plain JVM has no Dispatchers.Main: give your core another dispatcher, or set it with kotlinx-coroutines-test, "
     "whose jar belongs to `libraries` of [kotlin]."
 )
+SIGN = "Send the session that conform gives your app, as authorization: Bearer SESSION; save it for your extension."
+PLACE = "Write into app.toml where your app puts the value: sdk_output of [post], or id, each a JSON pointer."
+WRITE_JSON = "Write each body with a library for JSON: a value may hold what JSON escapes."
+ALONE = "No case of app.form or app.fidelity failed: look at this case's own requests in the report."
+ELSEWHERE = "Its cause is in another case: look at app.form first, then at app.fidelity."
 ENCODE_ONCE = "Encode sdkOutput once: on platform A it is text already, on platform B its bytes become base64 (API-8)."
 ONCE = "Call each completion once, on every path."
 AS_IT_IS = "Hand it on as it is."
@@ -268,6 +275,12 @@ LIMIT = (
     f"Give each call of your back end one time limit: above the back end's own, below the wallet's {WALLET_WAITS:g} s."
 )
 PRESENT = "Return the activity of this moment, not the first one, which a rotation has ended."
+# What to do, by what the SDK says when it refuses.
+REFUSED: Mapping[str, str] = {
+    "activityProvider": PRESENT,
+    "(answers|is of) attempt": "Make a POST for each sdkOutput, hand on its answer, and keep none: it serves once.",
+    "of kind 'activation'": "Hand on the sdkInput of the POST, not that of the GET.",
+}
 # The miss of an app that keeps activation data beyond its page.
 KEPT = Miss(
     "the sdkInput of this page's own GET",
@@ -291,8 +304,24 @@ def button_is(look: str, *allowed: str, todo: str, rule: str = "") -> AppJudge:
 
 def never_came(what: str) -> Miss:
     """The miss of an app that did not come as far as the case needs."""
-    todo = "Its cause is in another case: look at app.form first, then at app.fidelity."
-    return Miss(f"an attempt that comes as far as its {what}", "it did not", todo, harms=True, root=Root.FOLLOWS)
+    return Miss(f"an attempt that comes as far as its {what}", "it did not", ELSEWHERE, harms=True, root=Root.FOLLOWS)
+
+
+def unread_requests(seen: AppSeen) -> Iterator[Miss]:
+    """Each request that the back end could take for none of the app's two, or without a value or the session."""
+    for arrival in seen.arrivals:
+        if not arrival.operation and not seen.came(GET):
+            sent = f"{arrival.request.method} {arrival.request.target}"
+            todo = "Write the app's own route as path of [get] in app.toml, with {id} where the card's id is."
+            yield Miss("a GET on the route that app.toml names", f"{sent} came", todo, root=Root.PLAIN_CALL)
+        elif arrival.misplaced:
+            expected = f"a {arrival.operation} with each value at its place"
+            todo = WRITE_JSON if "no JSON" in arrival.misplaced else PLACE
+            yield Miss(expected, arrival.misplaced, todo, root=Root.PLAIN_CALL)
+        elif arrival.operation and not arrival.session and arrival.status == 401:
+            sent = (arrival.request.header("authorization") or "").removeprefix("Bearer").strip()
+            carried = "another one" if sent else "none"
+            yield Miss(f"a {arrival.operation} with the session", f"it carried {carried}", SIGN, root=Root.PLAIN_CALL)
 
 
 def set_up_once(seen: AppSeen) -> Iterator[Miss]:
@@ -385,14 +414,20 @@ def not_added(seen: AppSeen) -> Iterator[Miss]:
     """If no attempt succeeded: why the last one failed or none began."""
     if seen.happened(*SUCCESSES):
         return
-    todo = "Add a card first: app.form and app.fidelity say what is in the way."
-    observed = "no attempt was begun"
+    todo, observed, own = ELSEWHERE, "no attempt was begun", False
     if not seen.happened(*ATTEMPTS):
         todo = "Begin the attempt when Add is tapped. Is tapAdd() of your adapter connected with your button?"
+        own = seen.button("opened") == SHOWN
     for record in seen.happened(*FAILURES):
         observed = f"{record.message.says}: {getattr(record.message, 'why', '')}"
-        todo = PRESENT if "activityProvider" in observed else todo
-    yield Miss("a card that was added", observed, todo, root=Root.CASE if todo == PRESENT else Root.FOLLOWS)
+    cause = refused_for(observed)
+    root = Root.CASE if cause or own else Root.FOLLOWS
+    yield Miss("a card that was added", observed, cause or todo, root=root)
+
+
+def refused_for(observed: str) -> str:
+    """What to do where these words of the SDK say why it failed; empty where they do not."""
+    return next((todo for words, todo in REFUSED.items() if re.search(words, observed)), "")
 
 
 def first_of(*judges: AppJudge) -> AppJudge:

@@ -428,11 +428,14 @@ def request_made(seen: WalletSeen) -> Iterator[Miss]:
         if call.answer is None or call.answer.request == wanted:
             continue
         causes = refusals(seen, call)
-        if not seen.during(call, m.SdkGenerateCalled):
-            causes.append("the SDK's operation of the same name was not called")
         todo = "Return what the SDK's operation of the same name returns, with this handler as its delegate."
+        if not seen.during(call, m.ServiceMade, m.ServiceNotMade):
+            causes, todo = ["it made no service of the SDK in this call"], FRESH
+        elif not seen.during(call, m.SdkGenerateCalled):
+            causes.append("the SDK's operation of the same name was not called")
         observed = "; ".join(["nil" if not call.answer.request else "one for another card", *causes])
-        follows = bool(seen.during(call, m.SdkThrew))
+        own = c.refused_for(observed)
+        todo, follows = own or todo, not own and bool(seen.during(call, m.SdkThrew))
         yield Miss(f"a request for {wanted}", observed, todo, root=Root.FOLLOWS if follows else Root.CASE)
         return
 

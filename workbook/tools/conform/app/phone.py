@@ -90,6 +90,7 @@ class Arrival:
         status: of the answer.
         given: the sdkInput of the answer; None where there is none.
         session: whether the session was presented.
+        misplaced: why a value is not where the surface has it, in words; empty where each is.
         leaving: set once the app no longer waits for the answer; None where there is no network.
     """
 
@@ -102,6 +103,7 @@ class Arrival:
     status: int | None = None
     given: str | None = field(default=None, repr=False)
     session: bool = False
+    misplaced: str = ""
     leaving: asyncio.Event | None = field(default=None, repr=False)
 
     @property
@@ -228,8 +230,22 @@ class PlayedBackEnd:
                 card = unquote(inner) if _id else text_at(operation.id, request.body) or ""
                 raw = operation.sdk_output == RAW
                 output = request.body.decode("utf-8", "replace") if raw else text_at(operation.sdk_output, request.body)
-                return Arrival(monotonic(), name, card, request, sdk_output=output, session=session)
+                places = [place for place in (operation.id, None if raw else operation.sdk_output) if place]
+                why = "; ".join(filter(None, (_nothing_at(place, request.body) for place in places)))
+                return Arrival(monotonic(), name, card, request, sdk_output=output, session=session, misplaced=why)
         return Arrival(monotonic(), "", "", request, session=session)
+
+
+def _nothing_at(place: str, body: bytes) -> str:
+    """Why a body has no text at this place, in words; empty where it has one."""
+    if text_at(place, body) is not None:
+        return ""
+    try:
+        document = json.loads(body)
+    except ValueError:
+        return "the body is no JSON"
+    names = ", ".join(document)[:200] if isinstance(document, dict) else ""
+    return f"nothing at {place}; the body has: {names or 'no names'}"
 
 
 def answered(status: int, body: bytes | Mapping[str, Any], ending: Ending = Ending.WHOLE) -> Response:

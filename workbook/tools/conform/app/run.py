@@ -224,7 +224,7 @@ def conform_app(run: AppRun, progress: RunProgress | None = None, stopping: Stop
     # several cases run at once, and end in any order; a name may be there twice
     ended = {id(result.case): result for process in processes for result in process.results}
     trouble = next((process.trouble for process in processes if process.trouble), "")
-    results = [ended[id(case)] for case in run.cases if id(case) in ended]
+    results = _explained([ended[id(case)] for case in run.cases if id(case) in ended])
     left = [case for case in run.cases if id(case) not in ended]
     if not stopping.asked:
         for case in left:
@@ -243,6 +243,14 @@ def conform_app(run: AppRun, progress: RunProgress | None = None, stopping: Stop
     )
     secrets = [secret for process in processes for secret in (process.key, *process.sessions)]
     return conclude(about, began, results, CASES_OF[run.platform], run, secrets=secrets)
+
+
+def _explained(results: Sequence[CaseResult]) -> list[CaseResult]:
+    """The results; what points to a case of another group points nowhere where none of that group failed."""
+    there = any(result.misses and result.case.group in {"form", "fidelity"} for result in results)
+    todo = {c.ELSEWHERE: c.ELSEWHERE if there else c.ALONE}
+    own = [tuple(replace(miss, todo=todo.get(miss.todo, miss.todo)) for miss in result.misses) for result in results]
+    return [replace(result, misses=misses) for result, misses in zip(results, own, strict=True)]
 
 
 async def _run_at_once(processes: Sequence["WalletRun | _AppProcess"]) -> None:

@@ -88,6 +88,8 @@ class AppRun(CaseOptions[c.AppCase]):
 
 # Seconds that an action may take; a machine may be busy with other things (assumed).
 PATIENCE = 20.0
+# Seconds after which a function of the adapter is taken to wait (assumed).
+SLOW = 3.0
 
 
 class NoAnswerError(WorkbookError):
@@ -101,13 +103,13 @@ class PlayedCardholder:
     Attributes:
         client: the app.
         ended: how the app's process ended, in words; empty while it runs.
-        on_slow: called with an action that was not answered for 3 s.
+        on_slow: called with an action that is not answered, and its seconds so far, again and again from 3 s on.
         kill: ends the app's process at once, if the workbook has started it.
     """
 
     client: Client
     ended: Callable[[], str] = lambda: ""
-    on_slow: Callable[[str], None] = lambda _what: None
+    on_slow: Callable[[str, float], None] = lambda _what, _seconds: None
     kill: Callable[[], None] = lambda: None
     _turns: Iterator[int] = field(default_factory=lambda: count(1))
     _next: asyncio.Queue[dict[str, Any]] = field(default_factory=asyncio.Queue)
@@ -133,8 +135,9 @@ class PlayedCardholder:
         until, waits = monotonic() + seconds, count(1)
         while not done.done() and monotonic() < until and not self.ended():
             await asyncio.wait([done], timeout=0.2)
-            if next(waits) == 15 and not done.done():  # 3 s, in waits: while a busy machine stands still, none ends
-                self.on_slow(what)
+            # in waits: while a busy machine stands still, none ends
+            if (passed := next(waits) * 0.2) >= SLOW and not done.done():
+                self.on_slow(what, passed)
         if done.done():
             return done.result()
         if self.ended():
@@ -204,7 +207,7 @@ class AppStage:
                 held = device.held if step.where in c.ON_PHONE else back_end.held
                 held[step.where] = asyncio.Event()
             case c.Reached():
-                if not await self._until(lambda: bool(device.waiting[step.where]) or back_end.waiting(step.where)):
+                if not await self._reaches(step.where):
                     self._seen.unreached = self._seen.unreached or step.where
             case c.Outlast():
                 await self._outlast(partial(back_end.left, step.where))
@@ -217,6 +220,15 @@ class AppStage:
                 device.output_ends, back_end.escapes = JSON_ESCAPES, True
             case c.SetPhone():
                 vars(device.phone).update(step.facts)
+
+    async def _reaches(self, place: str) -> bool:
+        device, back_end, tempo = self._client.device, self._client.back_end, self._tempo
+        for _look in range(int(tempo.patience / tempo.looks)):
+            if device.waiting[place] or back_end.waiting(place):
+                return True
+            await self._do("screen")  # a main thread that is busy is waited for
+            await asyncio.sleep(tempo.looks)
+        return False
 
     async def _outlast(self, left: Callable[[], bool]) -> None:
         until = monotonic() + c.WALLET_WAITS
@@ -234,14 +246,15 @@ class AppStage:
             seen.threw.append(f"uncaught: {done.uncaught}")
         return done
 
-    def let_go(self, what: str) -> None:
+    def let_go(self, what: str, seconds: float) -> None:
         """The app does not answer this action: if something that is held may be why, note it, and let the app go on."""
-        device, back_end = self._client.device, self._client.back_end
+        device, back_end, seen = self._client.device, self._client.back_end, self._seen
         held = back_end.held | device.held
         for place in held:
             if device.waiting[place] or back_end.waiting(place):
-                self._seen.blocked = self._seen.blocked or f"{what} was not answered for 3 s, while {place} was held"
-            held[place].set()
+                seen.blocked = seen.blocked or f"{what} was not answered for {seconds:.0f} s, while {place} was held"
+                held[place].set()
+        seen.slow = f"{what} was not answered for {seconds:.0f} s"
 
     def _acts(self, what: str) -> None:
         """Note what the app has to do first: a page that opens makes a GET, and a tap on a button begins an attempt."""
@@ -301,8 +314,8 @@ class AppStage:
                 return
             await asyncio.sleep(tempo.looks)
 
-    async def _until(self, reached: Callable[[], bool], seconds: float | None = None) -> bool:
-        until = monotonic() + (self._tempo.patience if seconds is None else seconds)
+    async def _until(self, reached: Callable[[], bool], seconds: float) -> bool:
+        until = monotonic() + seconds
         while not reached() and monotonic() < until:  # noqa: ASYNC110 - many things end it, and none is an event
             await asyncio.sleep(self._tempo.looks)
         return reached()

@@ -44,6 +44,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
     private var getFailed = false
     private var cached: String? = null
     private var frozen: Button? = null
+    private var reused: String? = null
 
     private fun flaw(name: String) = session == "flaw:$name"
 
@@ -166,6 +167,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
                 else -> call("POST", id, output)
             }
             if (flaw("enabled-early")) button = Button.SHOWN
+            if (flaw("opc-reused")) return reused ?: opc.also { reused = it }
             return changed("opc", opc)
         }
     }
@@ -194,7 +196,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         val connection = URL("$backEnd/cards/$card/$operation").openConnection() as HttpURLConnection
         connection.requestMethod = method
         if (!flaw("waits-for-ever")) connection.readTimeout = 4000
-        connection.setRequestProperty("authorization", "Bearer $session")
+        if (!flaw("no-session")) connection.setRequestProperty("authorization", "Bearer $session")
         if (flaw("key-in-app")) connection.setRequestProperty("x-api-key", "SIMULATED-API-KEY")
         if (flaw("session-logged")) println("session $session")
         if (flaw("calls-api")) runCatching { URL("http://localhost:9/bcl/v2").openConnection().connect() }

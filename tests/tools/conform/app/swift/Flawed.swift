@@ -95,6 +95,10 @@ func send(_ request: URLRequest) async -> (Data, Int?) {
 final class App: AppUnderTest, ProvisioningDelegate {
     static let watch = WatchAvailability()
     static var kept: [String: Data] = [:]
+    static var old: Data?
+
+    static func keep(_ sdkInput: Data) { old = sdkInput }
+
     let backEnd: BackEnd
     var card = ""
     var firstCard = ""
@@ -143,7 +147,8 @@ final class App: AppUnderTest, ProvisioningDelegate {
 
     func remember(_ sdkInput: Data) {
         if has("saves nothing") { return }
-        var saved = Saved.read() ?? Saved(address: backEnd.address, session: backEnd.session)
+        let session = has("saves no session") ? "" : backEnd.session
+        var saved = Saved.read() ?? Saved(address: backEnd.address, session: session)
         saved.cards = saved.cards.filter { $0.id != card } + [Card(id: card, sdkInput: sdkInput)]
         saved.write()
     }
@@ -185,6 +190,8 @@ final class App: AppUnderTest, ProvisioningDelegate {
         let card = await has("posts for the first card") ? firstCard : paymentInstrumentId
         do {
             let sdkInput = try await backEnd.post(card, sdkOutput)
+            if has("hands on an old answer"), let old = await Self.old { return old }
+            await Self.keep(sdkInput)
             return await isGone ? nil : sdkInput
         } catch { return has("returns empty data") ? Data() : nil }
     }
@@ -275,6 +282,7 @@ class Handler: IssuerProvisioningExtensionHandler, ExtensionProvisioningDelegate
         if has("lists once") { try? FileManager.default.removeItem(at: Saved.file) }
         let data = has("lists what expired", "goes on afterwards") ? cards.map(\.sdkInput) : await fetch(cards.map(\.id))
         guard let service = make(data) else { return [] }
+        if has("needs the list's service") { Self.service = service }
         return entries(service)
     }
 
@@ -289,6 +297,7 @@ class Handler: IssuerProvisioningExtensionHandler, ExtensionProvisioningDelegate
         let chain = has("reverses the chain") ? certificateChain.reversed() : has("hands on the leaf") ? [certificateChain[0]] : certificateChain
         let swaps = has("swaps nonce and signature")
         let fresh = await fetch(cards.map(\.id))
+        if has("needs the list's service"), Self.service == nil { return nil }
         if has("keeps the request's service"), Self.service == nil { Self.service = make(fresh) }
         let service = has("keeps the request's service") ? Self.service : make(fresh)
         if has("forces what was saved") { _ = service! }
