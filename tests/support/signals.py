@@ -45,6 +45,7 @@ COMMANDS = {
     "drift": (["drift", "record.jsonl"], 1.0, {0, 1, 2, 130}),
     "conform": (["conform", FILE, "--out", "out", "--only", "relay.get.*"], 8.0, {0, 1, 2, 130}),
     "conform init": (["conform", "init"], 1.0, {0, 130}),
+    "conform app init": (["conform", "app", "init"], 1.0, {0, 130}),
     "native": (["native", "kotlin", "files"], 1.0, {0, 130}),
     "phone": (["phone", "--port", "PORT", "--out", "out"], 2.0, {0}),
     "preflight": (["preflight", "lessons/fixtures/projects"], 2.0, {0, 1, 2, 130}),

@@ -45,6 +45,7 @@ COMMANDS = {
     "native": "native kotlin {out}",
     "conform": "conform {fixtures}/back_ends/back-end.toml --only relay.get.path --out {out}",
     "conform init": "conform init",
+    "conform app init": "conform app init",
     "conform app": "conform app {fixtures}/apps/reference.toml --only app.form.activity --out {out}",
     "preflight": "preflight {fixtures}/projects/platform_a --out {out}",
     "preflight allowlist-request": "preflight allowlist-request {fixtures}/projects/platform_b",

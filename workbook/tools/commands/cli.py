@@ -67,8 +67,8 @@ def parsed(argv: list[str]) -> Namespace:
         SystemExit: the help or the version was asked for, and is printed.
     """
     parser, commands = _parsers()
-    below = " ".join(argv[:2])
-    words = [below, *argv[2:]] if below in commands else argv
+    size = next((size for size in (3, 2) if " ".join(argv[:size]) in commands), 1)
+    words = [" ".join(argv[:size]), *argv[size:]]
     if not words[0].startswith("-") and words[0] not in commands:
         raise ParameterError(f"No command {words[0][:40]!r}. {did_you_mean(words[0], commands)}")
     options, unknown = parser.parse_known_args(words)

@@ -1,4 +1,4 @@
-"""`workbook conform`, and below it `run`, `app` and `init`; without a word it is `run`."""
+"""`workbook conform`, and below it `run`, `app`, `init` and `app init`; without a word it is `run`."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def add_to(commands: Any) -> None:
     words = """\
 workbook conform app        test your own app, in Kotlin or Swift
 workbook conform init       print a commented configuration: workbook conform init > back-end.toml
+workbook conform app init   the same for an app: workbook conform app init > app.toml
 
 """
     codes = """\
@@ -52,26 +53,23 @@ Secrets come from the environment; the configuration only names the variables.""
     for name in ("conform", "conform run"):
         parser = add(commands, name, run, "test your own back end from both sides", words + codes)
         parser.usage = "workbook conform [run] [CONFIG] [options]"
-        default = Path("back-end.toml")
-        parser.add_argument(
-            "config", nargs="?", type=Path, metavar="CONFIG", default=default, help="default: %(default)s"
-        )
-        parser.add_argument(
-            "--check-config", action="store_true", help="explain every mistake of CONFIG, or print it with the defaults"
-        )
-        _add_run(parser, "default: the configuration's")
+        _add_run(parser, Path("back-end.toml"), "default: the configuration's")
 
     text = "test your own app: the workbook plays cardholder, SDK, wallet and back end in front of it"
     parser = add(commands, "conform app", app, text, codes.replace("back end", "app"))
-    default = Path("app.toml")
-    parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG", default=default, help="default: %(default)s")
-    _add_run(parser, "default: 7")
+    _add_run(parser, Path("app.toml"), "default: 7")
 
-    add(commands, "conform init", init, "print a commented configuration: workbook conform init > back-end.toml")
+    for name, template in (("conform", "back_end/back-end.toml"), ("conform app", "app/app.toml")):
+        text = f"print a commented configuration: workbook {name} init > {Path(template).name}"
+        add(commands, f"{name} init", partial(init, template), text)
 
 
-def _add_run(parser: argparse.ArgumentParser, seed: str) -> None:
+def _add_run(parser: argparse.ArgumentParser, config: Path, seed: str) -> None:
     """Add what every run of cases has."""
+    parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG", default=config, help="default: %(default)s")
+    parser.add_argument(
+        "--check-config", action="store_true", help="explain every mistake of CONFIG, or print it with the defaults"
+    )
     add_case_options(parser)
     parser.add_argument(
         "--out", type=Path, default=Path("conform"), metavar="DIR", help="folder of the reports; default: %(default)s"
@@ -105,8 +103,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def app(options: argparse.Namespace) -> int:
-    """Run cases against an app, or list them."""
-    from workbook.tools.conform.app.run import CASES_OF, conform_app, load_app, of_file
+    """Run cases against an app, list them, or print what the configuration means."""
+    from workbook.tools.conform.app.run import CASES_OF, as_toml, conform_app, load_app, of_file
     from workbook.tools.conform.app.stage import AppRun
     from workbook.tools.harness.model import choose_cases
 
@@ -115,6 +113,9 @@ def app(options: argparse.Namespace) -> int:
     cases = choose_cases(CASES_OF[platform], options.only)
     if options.list:
         return list_cases(cases)
+    if options.check_config:
+        say(as_toml(options.config).rstrip())
+        return ExitCode.OK
     seed = checked_seed(options.seed)
     what = of_file(options.config, AppRun(cases=cases, seed=7 if seed is None else seed, **_chosen(options)))
     return _report(options, CASES_OF[platform], what, partial(conform_app, what))
@@ -145,8 +146,7 @@ def _report(
     return show(options, record, lines)
 
 
-def init(_options: argparse.Namespace) -> int:
+def init(template: str, _options: argparse.Namespace) -> int:
     """Print a commented configuration."""
-    template = files("workbook.tools.conform.back_end") / "back-end.toml"
-    say(template.read_text("utf-8").rstrip())
+    say((files("workbook.tools.conform") / template).read_text("utf-8").rstrip())
     return ExitCode.OK

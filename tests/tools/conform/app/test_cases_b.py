@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import sys
@@ -60,6 +61,35 @@ def test_a_wrong_file_is_told_so(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "app.toml").write_text(f'name = "mine"\n{text}\n{ROUTES}', "utf-8")
     with pytest.raises(BadConfigurationError, match=told):
         load_app(tmp_path / "app.toml")
+
+
+@pytest.mark.parametrize("platform", ["A", "B"])
+def test_init_prints_a_file_that_is_in_order_whatever_it_is_changed_to(
+    platform: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["conform", "app", "init"]) == ExitCode.OK
+    printed = capsys.readouterr().out
+    path = tmp_path / "app.toml"
+    path.write_text(printed, "utf-8")
+    assert main(["conform", "app", "--check-config"]) == ExitCode.OK
+    shown = capsys.readouterr().out
+    assert shown.startswith("# app.toml is in order; [start] has a command, which is not shown")
+    assert "gradlew" not in shown
+    assert 'sdk_output = "/sdkOutput"' in shown
+    # every key that it shows as a comment is one
+    left_out = {"A": ("[start]", "[swift]"), "B": ("[start]", "[kotlin]")}[platform]
+    chosen = printed.replace('platform = "A"', f'platform = "{platform}"')
+    text = re.sub(r"^# (\w+ = |\[)", r"\1", chosen, flags=re.MULTILINE)
+    tables = re.split(r"^(?=\[)", text, flags=re.MULTILINE)
+    path.write_text("".join(table for table in tables if not table.startswith(left_out)), "utf-8")
+    assert main(["conform", "app", "--check-config"]) == ExitCode.OK
+    shown = capsys.readouterr().out
+    assert shown.startswith("# app.toml is in order; there is no [start] command")
+    assert ("before-0.4.0" if platform == "A" else "earlier") in shown
+    path.write_text(text, "utf-8")
+    assert main(["conform", "app", "--check-config"]) == ExitCode.CONFIGURATION
+    assert "Keep one of the two" in capsys.readouterr().err
 
 
 def test_without_swift_one_sentence_says_where_it_comes_from(

@@ -9,12 +9,13 @@ import asyncio
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Annotated
 
+import tomli_w
 from pydantic import Field
 
 from workbook.base.forms import Form, Mistakes, Says, Text, Texts, read_form, read_toml
@@ -47,19 +48,7 @@ LANES, CASES_OF_A_LANE = 4, 6
 
 # `app.toml`: how the app under test is started or compiled, and the routes of the back end that it calls.
 
-EXAMPLE = """\
-name = "our app"
-
-[start]
-command = "./gradlew test --tests ConformTest"
-
-[get]
-path = "/cards/{id}/activation-data"
-
-[post]
-path = "/cards/{id}/provision"
-sdk_output = "/sdkOutput"
-"""
+EXAMPLE = "`workbook conform app init` prints an example."
 
 
 class KotlinForm(Form):
@@ -119,6 +108,20 @@ def load_app(path: Path) -> tuple[AppForm, Surface]:
             mistakes.add((table, ""), f'it is not for platform = "{platform}".')
     mistakes.raise_for(path.name)
     return form, surface
+
+
+def as_toml(path: Path) -> str:
+    """The file as it was read, with the defaults; a command is not shown.
+
+    Raises:
+        BadConfigurationError: the file has mistakes.
+    """
+    form, surface = load_app(path)
+    whole = form.model_dump(mode="json", exclude={"start"}, exclude_none=True)
+    for name, operation in (("get", surface.get), ("post", surface.post)):
+        whole[name] = {key: value for key, value in asdict(operation).items() if value is not None}
+    start = "[start] has a command, which is not shown" if form.start.command else "there is no [start] command"
+    return f"# {path.name} is in order; {start}. With the defaults:\n\n{tomli_w.dumps(whole)}"
 
 
 def started_by(form: AppForm, folder: Path) -> str:
