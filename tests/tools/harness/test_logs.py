@@ -3,13 +3,11 @@
 import tracemalloc
 
 import pytest
-import relays
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.model import Seen, WholeRun
-from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.program import OVERLAP, PIECE, LogPosition, Logs, LogSpan
 
 
@@ -32,16 +30,6 @@ def test_what_stood_there_before_is_not_read_and_lines_are_counted_from_the_file
     logs = Logs([path])
     append(path, "new\r\nnewer")
     assert told(logs.rest()) == [(3, "new"), (4, "newer")]
-
-
-def test_a_case_that_is_alone_has_its_lines_for_itself(path):
-    logs = Logs([path])
-    append(path, "before\n")
-    began = logs.positions()
-    append(path, "mine\n")
-    mine = logs.since(began)
-    append(path, "after\n")
-    assert (told(mine), told(logs.rest())) == ([(2, "mine")], [(1, "before"), (3, "after")])
 
 
 def test_a_line_that_was_not_ended_belongs_to_both(path):
@@ -107,31 +95,3 @@ def test_a_log_of_one_line_takes_little_memory_to_judge(path):
     tracemalloc.stop()
     assert misses == []
     assert most < 2_000_000  # it was 64 times the line, 25 MB
-
-
-@pytest.mark.slow
-@pytest.mark.rule("REL-2", "REL-3")
-@pytest.mark.parametrize(
-    ("relay", "name"),
-    [
-        ("LogsItsSettings", "relay.log.no-key-ever"),
-        ("LogsWhatItDoesNotKnow", "relay.log.no-opaque-data-ever"),
-    ],
-)
-def test_what_is_logged_outside_of_every_log_case_is_found_with_its_line(relay, name):
-    cases = ["relay.get.unknown-fields", "relay.log.no-key", "relay.log.no-opaque-data", name]
-    *before, ever = relays.results(relay, cases)
-    assert {one.verdict for one in before} == {Verdict.PASS}
-    (miss,) = ever.misses
-    assert ever.verdict is Verdict.FAIL
-    assert " in relay.log, line " in miss.observed
-
-
-@pytest.mark.slow
-@pytest.mark.rule("REL-2")
-def test_no_line_is_blamed_twice():
-    cases = ("relay.log.no-key", "relay.log.no-key-ever")
-    with_both = relays.results("LogsHeaders", cases)
-    assert [one.verdict for one in with_both] == [Verdict.FAIL, Verdict.PASS]
-    (alone,) = relays.results("LogsHeaders", ["relay.log.no-key-ever"])
-    assert alone.verdict is Verdict.PASS  # nothing was called

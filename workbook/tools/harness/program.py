@@ -316,12 +316,10 @@ class LogSpan:
     Attributes:
         began: each file's position at the first moment.
         ended: each file's position at the second; a file that did not exist is missing.
-        without: spans whose lines belong to other cases.
     """
 
     began: Mapping[Path, LogPosition] = field(default_factory=dict)
     ended: Mapping[Path, LogPosition] = field(default_factory=dict)
-    without: tuple[LogSpan, ...] = field(default=(), repr=False)
 
     def __iter__(self) -> Iterator[LogLine]:
         for path, end in self.ended.items():
@@ -334,16 +332,10 @@ class LogSpan:
                 while left > 0 and (block := file.readline(min(left, PIECE))):
                     left -= len(block)
                     piece = piece[-OVERLAP:] + block
-                    if not any(span.holds(path, number) for span in self.without):
-                        yield LogLine(path.name, number, piece.rstrip(b"\r\n").decode("utf-8", "replace"))
+                    yield LogLine(path.name, number, piece.rstrip(b"\r\n").decode("utf-8", "replace"))
                     if block.endswith(b"\n"):
                         number += 1
                         piece = b""
-
-    def holds(self, path: Path, number: int) -> bool:
-        """Whether the line with this number began in the span."""
-        end = self.ended.get(path)
-        return end is not None and self.began.get(path, LogPosition()).start_of(end).lines < number <= end.lines
 
     @property
     def extent(self) -> str:
@@ -374,7 +366,6 @@ class Logs:
         self._known: dict[Path, LogPosition] = {}
         now = self.positions()
         self._began = {path: now.get(path, LogPosition()) for path in self._paths}
-        self._judged: list[LogSpan] = []
 
     def positions(self) -> dict[Path, LogPosition]:
         """The end of each existing file. Line counting resumes at the last known position."""
@@ -415,14 +406,12 @@ class Logs:
         return tuple(sorted(path.name for path, size in self._beside().items() if size > self._sizes.get(path, 0)))
 
     def since(self, began: Mapping[Path, LogPosition]) -> LogSpan:
-        """What was written since `began`. Only the case that called this judges these lines."""
-        span = LogSpan({path: began.get(path, LogPosition()) for path in self._paths}, self.positions())
-        self._judged.append(span)
-        return span
+        """What was written since `began`."""
+        return LogSpan({path: began.get(path, LogPosition()) for path in self._paths}, self.positions())
 
     def rest(self) -> LogSpan:
-        """What was written in the run, apart from judged lines."""
-        return LogSpan(self._began, self.positions(), tuple(self._judged))
+        """What was written since the beginning."""
+        return LogSpan(self._began, self.positions())
 
 
 # A line of a log, quoted without its values.

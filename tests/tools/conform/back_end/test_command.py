@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[4]
 RELAY = ROOT / "fixtures" / "back_ends" / "reference.py"
 SESSION = "session-of-ann-0001"
 CARDS = [f"PICONFORM{number:016d}" for number in range(1, 7)]
-FEW = ("relay.get.path", "relay.post.key-once", "relay.log.no-key")
+FEW = ("relay.get.path", "relay.post.key-once", "relay.log.no-key-ever")
 
 
 @pytest.fixture(autouse=True)

@@ -55,7 +55,7 @@ def test_what_a_relay_logs_is_scanned_and_stays_off_the_console(caplog, capsys):
             return super().sdk_input(answered)
 
     kept = logging.getLogger("relay").level, logging.getLogger("relay").propagate
-    assert [case.name for case in judge_relay(Chatty, "relay.log.no-opaque-data").ended("fail")]
+    assert [case.name for case in judge_relay(Chatty, "relay.log.no-opaque-data-ever").ended("fail")]
     assert (logging.getLogger("relay").level, logging.getLogger("relay").propagate) == kept
     assert logging.getLogger("relay").handlers == []
     assert capsys.readouterr() == ("", "")

@@ -208,7 +208,7 @@ class CaseRunner:
             return replace(result, why=OWN_429)
         misses = tuple(case.judge(seen))
         if all(miss.noted for miss in misses):
-            if unseen := self._unseen(result, seen):
+            if unseen := self._unseen(result):
                 return unseen
             if Need.LOGS in case.needs and isinstance(seen.log, LogSpan):
                 result = replace(result, why=f"Read: {seen.log.extent}")
@@ -226,15 +226,14 @@ class CaseRunner:
             return None
         return replace(result, why=self.gone) if self.gone else None
 
-    def _unseen(self, result: BackEndResult, seen: Seen) -> BackEndResult | None:
+    def _unseen(self, result: BackEndResult) -> BackEndResult | None:
         """The result of a case that missed nothing because there was nothing to see; None where there was."""
-        case = result.case
-        if Need.LOGS in case.needs and all(path.name == PRINTED for path in self.target.logs):
-            silent = not self._logged if case.script.judges_run else next(iter(seen.log), None) is None
-            names = ", ".join(self.logs.unnamed())
-            why = f"{SILENT} These files grew meanwhile: {names}." if names else SILENT
-            return replace(result, verdict=Verdict.NOT_LOOKED_AT, why=why) if silent else None
-        return None
+        needs_lines = Need.LOGS in result.case.needs and all(path.name == PRINTED for path in self.target.logs)
+        if self._logged or not needs_lines:
+            return None
+        names = ", ".join(self.logs.unnamed())
+        why = f"{SILENT} These files grew meanwhile: {names}." if names else SILENT
+        return replace(result, verdict=Verdict.NOT_LOOKED_AT, why=why)
 
     def _explain(self, case: BackEndCase, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
         """The misses, each with its root.
@@ -287,7 +286,6 @@ class CaseRunner:
             self._nothing_seen,
             calls=tuple(sorted(calls, key=lambda call: call.number)),
             arrived=(*requests, *(replace(request, elsewhere=True) for request in elsewhere)),
-            log=self.logs.since(log_began) if Need.LOGS in case.needs else LogSpan(),
             limit=self.limit,
             before={operation: self.before.get((platform, operation), 0.0) for operation in (GET, POST)},
             left_open=len(self._api.listener.connections - connections),

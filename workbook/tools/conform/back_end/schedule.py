@@ -100,12 +100,10 @@ def is_paced(cases: Iterable[BackEndCase]) -> bool:
 async def measured(runner: CaseRunner) -> model.Tempo:
     """How the back end works, which is measured once."""
     if runner.tempo is None:
-        log_began = runner.logs.positions()
         apps = {surface: app for app, surface in runner.target.surfaces.items()}.values()
         for app in () if runner.before else apps:
             await runner.run(PLAIN_ATTEMPT, runner.target.cardholders[0].cards[:1], app)
         runner.tempo = await measure(runner)
-        runner.logs.since(log_began)  # no case is blamed for these lines: each case makes its own
     return runner.tempo
 
 
@@ -171,9 +169,9 @@ class Schedule:
         return script.alone or script.judges_run or script.slow or (script.faulty and self._target.recovers_late)
 
     def plays(self, cases: Iterable[BackEndCase]) -> list[Play]:
-        """The cases, those with the same script together: its calls are made once. First comes one that needs logs."""
+        """The cases, those with the same script together: its calls are made once."""
         plays = list[Play]()
-        for case in sorted(cases, key=lambda case: Need.LOGS not in case.needs):
+        for case in cases:
             same = (play for play in plays if play[0].script == case.script and play[0].platform == case.platform)
             play = next(same, None)
             if play is None or case.script.judges_run:

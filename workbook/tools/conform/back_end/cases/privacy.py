@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from workbook.simulation.faults import FAULT_DETAIL
 from workbook.simulation.http import AFTER_ID
 from workbook.tools.conform.back_end import judging, model
-from workbook.tools.conform.back_end.judging import WORK, WORKS, all_of, answer_text, answered, describe_ending, works
+from workbook.tools.conform.back_end.judging import WORK, all_of, answer_text, answered, describe_ending, works
 from workbook.tools.conform.back_end.model import GET, POST, AppCall, CaseScript, Need, Order, Seen, Together, both
 from workbook.tools.harness.model import Miss, Root
 
@@ -206,17 +206,9 @@ SECRECY = (
               CaseScript((AppCall(GET), model.Present(identity), *both(), model.BACK, model.Rest(), AppCall(GET)),
                          alone=True), Need.API_TLS)
       for identity in model.Identity if identity is not model.Identity.OWN),
-    _secret("log.no-key", "The log holds no part of the key.", "REL-2",
-            all_of(WORKS, log_without_key), model.ATTEMPT, Need.LOGS),
-    _secret("log.no-key-on-failure", "The log holds no part of the key when the API refuses.", "REL-2",
-            all_of(answered, log_without_key), API_FAILS, Need.LOGS),
-    _secret("log.no-opaque-data", "The log holds no opaque data.", "REL-3",
-            all_of(WORKS, log_without_opaque), model.ATTEMPT, Need.LOGS),
-    _secret("log.no-opaque-data-on-failure", "The log holds no opaque data when the API refuses.", "REL-3",
-            all_of(answered, log_without_opaque), API_FAILS, Need.LOGS),
-    _secret("log.no-key-ever", "Beyond the cases above, no line of the log holds part of the key.",
+    _secret("log.no-key-ever", "No line of the log of the whole run holds part of the key.",
             "REL-2", all_of(log_without_key, logs_are_there), WHOLE_RUN, Need.LOGS),
-    _secret("log.no-opaque-data-ever", "No other line of the log holds any opaque data of the whole run.", "REL-3",
+    _secret("log.no-opaque-data-ever", "No line of the log holds any opaque data of the whole run.", "REL-3",
             all_of(log_without_opaque, logs_are_there), WHOLE_RUN, Need.LOGS),
     _secret("answer.no-key-ever", "No answer of the whole run holds part of the key.", "REL-2",
             nowhere(model.Exposed.KEY, HIDE_KEY), WHOLE_RUN),
