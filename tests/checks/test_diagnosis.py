@@ -469,6 +469,19 @@ def test_the_values_come_from_both_ends_of_a_long_text():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("piece", ["entitlement", "/broker/", "zqwxv. ", "error pkerror "])
+def test_one_long_line_is_read_once(piece):
+    """A pattern took the square of it, and each word that nobody knows was compared with each that is known: hours."""
+    assert diagnose(piece * (LARGEST_LOG // len(piece))).level
+
+
+def test_a_file_of_one_long_line_is_read_to_its_end():
+    entries = '{"status": 200, "url": "https://shop.test/"}, ' * 5_000
+    found = diagnose(f'[{entries}{{"error": "ProvisionResult.Failure.Unavailable"}}]').likely[0]
+    assert (found.row.number, found.line) == (15, 1)
+
+
+@pytest.mark.slow
 def test_a_hostile_line_and_a_long_log_take_no_time():
     assert diagnose("provision() " * 20_000 + "\n" + "error " * 30_000 + "\n" + "((((" * 40_000).likely == ()
     filler = "".join(f"{number} a line without anything at {number % 700} of the card\n" for number in range(15_000))

@@ -347,7 +347,7 @@ def diagnose(text: str) -> Diagnosis:
         return Diagnosis((Likely(row(int(named[1])), 0, "you asked for it", is_certain=True),))
     mentions, is_ours = _index().search(text)
     by_words = sorted(mentions, key=lambda number: -mentions[number].weight)
-    is_log = text.count("\n") >= MOST_LINES
+    is_log = _is_log(text)
     said = "" if is_log else text.lower()
     denied = {one.number for one in catalogue() if any(re.search(pattern, said) for pattern in one.unless)}
     proven = _join(_read_evidence(text, is_ours=is_ours), by_words)
@@ -378,12 +378,13 @@ def _join(evidence: Iterable[Likely], by_words: Sequence[int]) -> list[Likely]:
 
 
 class _Lines:
-    """The lines of a text, each once, and in small letters for the search."""
+    """The lines of a text, each once, and in small letters for the search; a long one in pieces."""
 
     def __init__(self, text: str) -> None:
         self.numbers: dict[str, int] = {}
         for number, line in enumerate(text.splitlines(), 1):
-            self.numbers.setdefault(line[:2_000].strip(), number)
+            for begin in range(0, len(line) or 1, 2_000):
+                self.numbers.setdefault(line[begin : begin + 2_000].strip(), number)
         self.each = [*self.numbers]
         self.lowered = "\n".join(self.each).lower()
 
@@ -589,9 +590,14 @@ def _advise_collecting(text: str) -> str:
 # subjects that are no business of ours. A text that fits one of them nearly as well as a row belongs to no row.
 
 
-# A person writes no more lines than these; a longer text is a log.
+# A person writes no more lines, and no more characters, than these; a longer text is a log.
 MOST_LINES = 20
+MOST_CHARACTERS = 10_000
 _FAILURE = re.compile(r"(?i)error|exception|fail|fatal|denied|refused|terminat|killed|crash|invalid|not found|\bE/")
+
+
+def _is_log(text: str) -> bool:
+    return text.count("\n") >= MOST_LINES or len(text) > MOST_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -634,10 +640,9 @@ class WordIndex:
         Each sentence is searched for on its own, so that a long report finds what its one sentence finds. Of a log the
         first forty lines that tell of a failure are read.
         """
-        lines = text.splitlines()
-        is_log = len(lines) > MOST_LINES
+        is_log = _is_log(text)
         if is_log:
-            sentences = [line for line in dict.fromkeys(lines) if _FAILURE.search(line)][:40]
+            sentences = [line for line in dict.fromkeys(text.splitlines()) if _FAILURE.search(line)][:40]
         else:
             sentences = re.split(r"(?<=[.?!;])\s+|\n(?!\s*[a-z])", text)
         mentions: dict[int, Mention] = {}
