@@ -7,6 +7,7 @@ from operator import attrgetter
 from texts import demand_none, paths, texts
 
 import workbook as wb
+from workbook.api.protocol import API_PATH
 from workbook.errors import ParameterError
 from workbook.simulation.http import Request
 from workbook.tools.commands import cli
@@ -76,6 +77,20 @@ def test_every_call_of_the_control_api_is_answered():
         headers = (("authorization", f"Bearer {control.token}"), ("content-type", "application/json"))
         answer = control.respond(Request(method, target.replace("world=w1&", ""), headers, body.encode()))
         assert answer.status == 200, (target, answer.body)
+
+
+def test_every_path_of_the_api_that_a_text_names_is_the_one_that_is_called():
+    whole = re.compile(re.escape(API_PATH).replace(r"\{id\}", r"[^/]+"))
+    named = [
+        (place, path.rstrip("/."))
+        for place, text in texts()
+        if re.match(r"README|notebooks|workbook/base", place)
+        for path in re.findall(r"/bcl/[\w/{}$.-]*", text)
+    ]
+    demand_none(
+        [f"{place}: {path}" for place, path in named if not whole.fullmatch(path) and not API_PATH.startswith(path)]
+    )
+    assert len(named) > 10
 
 
 @cache

@@ -19,6 +19,7 @@ from workbook.checks.diagnosis import catalogue
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.play.own_code import BACK_END_WAIT
+from workbook.tools.conform.app.cases import APP_CASES
 
 HELD = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
 FACTS = {
@@ -28,12 +29,14 @@ FACTS = {
     "app": f"{BACK_END_WAIT:g} s",  # REL-5, assumed
     "back-end": f"{Options().deadline:g} s",  # REL-5, assumed
     "call": f"{Options().timeouts.get:g} s",  # assumed
+    "tries": f"{Options().retries.attempts} calls",  # of a GET; assumed
+    "cases-a": f"{len(APP_CASES)} cases",
     "library-before": A_BEFORE_0_4_0.facts.push_provisioning_library,  # A-DEP-1
     "library-from": A_FROM_0_4_0.facts.push_provisioning_library,  # A-DEP-1
 }
 CODES = {str(code) for row in catalogue() for code in row.codes}
 FIGURE = re.compile(
-    r"""(?<![\w.,/+-])(?P<number>\d+(?:\.\d+)?)[ .-]?(?P<unit>ms|seconds?|milliseconds|s|MB)\b
+    r"""(?<![\w.,/+-])(?P<number>\d+(?:\.\d+)?)[ .-]?(?P<unit>ms|seconds?|milliseconds|s|MB|cases|calls)\b
     | \b(?:timeout\w*|limit|wait|deadline|wallet(?:\ waits|'s)?)\b(?:["')\]]{,2}\ ?(?:[=:,(]|\|\|)\ ?|\ )"?
       (?P<bare>\d+(?:\.\d+)?)(?![\w%]|\.\d)
     | (?<![\w.])(?P<version>\d+\.\d+\.\d+)(?![.\w])
@@ -69,7 +72,7 @@ def figures(path):
 
 def spelled(word):
     """The value of a word of `figures.toml`."""
-    return FACTS.get(word, re.sub(r"(?<=\d)(?=(?:s|ms|MB)$)", " ", word))
+    return FACTS.get(word, re.sub(r"(?<=\d)(?=(?:s|ms|MB|cases|calls)$)", " ", word))
 
 
 def differences(path):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from workbook.api.exchange import Options
 from workbook.base.files import NATIVE, sample
 from workbook.base.rules import Basis, Level, rule, rules
 from workbook.tools.conform.back_end.config import load_config
@@ -134,8 +133,3 @@ def test_a_lesson_begins_with_strict_and_where_it_checks_something_its_last_cell
     first, *_, last = cells(path, "code")
     assert first.splitlines()[-1] == "strict = False"
     assert last == "wb.check()" or path.stem not in {where for where, _name, _words in checks()}
-
-
-def test_a_get_is_asked_as_often_as_lesson_06_says():
-    (path,) = (path for path in LESSONS if path.stem.endswith("your_back_end"))
-    assert f"at most {Options().retries.attempts} calls" in prose(path)

@@ -35,6 +35,19 @@ def test_every_option_that_a_manual_names_exists(name, capsys):
     assert named - known == set()
 
 
+@pytest.mark.parametrize("name", ["conform", "run", "drift"])
+def test_the_exit_codes_of_a_manual_are_those_of_the_commands_help(name, capsys, generated):
+    cli.main([name, "--help"])
+    told = capsys.readouterr().out.split("exit codes")[1]
+    codes = re.findall(r"^  (\d+) +(.*(?:\n {7}\S.*)?)", told, re.MULTILINE)
+    lines = "".join(f"| {code} | {' '.join(words.split())} |\n" for code, words in codes)
+    page = FOLDER / f"{name}.md"
+    table = re.compile(r"(?<=\n)(\| (?:exit )?code \| meaning.*\n\|---\|---\|\n)(?:\|.*\n)+")
+    made, times = table.subn(lambda old: old[1] + lines, page.read_text("utf-8"))
+    assert (times, len(codes) >= 3) == (1, True)
+    generated(page, made)
+
+
 @rows("path", PAGES)
 def test_every_link_leads_somewhere(path):
     links = re.findall(r"\]\(([^)#]+)\)", path.read_text())
