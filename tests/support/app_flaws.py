@@ -40,11 +40,9 @@ FLAWS = {
     "app.concurrency.one-get-a-page": ["gets-twice"],
     "app.recovery.enabled-after-failure": ["gives-up", "provisions-again"],
     "app.recovery.enabled-after-cancel": ["gives-up-on-cancel"],
-    "app.recovery.enabled-without-opc": ["gives-up-without-opc"],
     "app.recovery.adds-after-failure": ["once-only"],
     "app.recovery.offered-after-get-failure": ["failure-remembered", "uncaught"],
     "app.recovery.post-not-repeated": ["retried"],
-    "app.recovery.post-not-repeated-after-503": ["retried"],
     "app.secrecy.no-sdk-input-in-log": ["input-logged", "decoded-logged"],
     "app.secrecy.no-sdk-output-in-log": ["output-logged"],
     "app.secrecy.no-session-in-log": ["session-logged"],
@@ -53,6 +51,7 @@ FLAWS = {
     "app.life.rotation": ["rotation-empties", "rotation-asks-again"],
     "app.life.rotation-during-attempt": ["rotation-enables", "rotation-asks-again", "rotation-forgets"],
     "app.life.closed-and-opened": ["cached"],
+    "app.life.sign-out": ["signs-out-nowhere"],
     "app.life.closed-during-attempt": ["not-cancelled"],
     "app.life.process-death": ["attempt-remembered"],
     "app.isolation.second-card": ["first-card", "starts-as-before"],
@@ -62,6 +61,8 @@ FLAWS = {
         for answer in ("401", "403", "404", "500", "502", "503")
         if (call, answer) != ("post", "401")
     },
+    "app.faults.post-500": ["any-status", "gives-up-without-opc"],
+    "app.faults.post-503": ["any-status", "retried"],
     **{
         f"app.faults.{call}-{answer}": ["any-body"]
         for call in ("post", "get")

@@ -98,7 +98,6 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
     ),
     "returns empty data": (
         "Return nil",
-        "recovery.nil-without-sdk-input",
         *(f"faults.post-{slug}" for slug in SLUGS),
         *(f"request.nil-after-{slug}" for slug in SLUGS),
     ),
@@ -109,22 +108,22 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
     "repeats the POST": (
         "Turn repeats off in your HTTP library for this",
         "recovery.post-not-repeated",
-        "request.post-not-repeated",
+        "request.nil-after-connection-cut",
     ),
     "logs sdkInput": (
         "Log where a value came from and its length, never",
         "secrecy.no-sdk-input-in-log",
-        "secrecy.no-sdk-input-in-the-extensions-log",
+        "secrecy.no-value-in-the-extensions-log",
     ),
     "logs the decoded sdkInput": (
         "Log where a value came from and its length, never",
         "secrecy.no-sdk-input-in-log",
-        "secrecy.no-sdk-input-in-the-extensions-log",
+        "secrecy.no-value-in-the-extensions-log",
     ),
     "logs sdkOutput": (
         "Log where a value came from and its length, never",
         "secrecy.no-sdk-output-in-log",
-        "secrecy.no-sdk-output-in-the-extensions-log",
+        "secrecy.no-value-in-the-extensions-log",
     ),
     "logs the session": (
         "Log where a value came from",
@@ -165,7 +164,6 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
         "Return from each function, whatever fails",
         "faults.post-never-answered",
         "entries.back-end-slow",
-        "entries.back-end-slow-for-the-watch",
         "request.back-end-slow",
     ),
     "says nothing": (
@@ -203,7 +201,32 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
         "request.nil-after-500",
         "form.one-get-before-service",
     ),
+    "is shown before the answer": (
+        "Show the button when canAddCard is true, and only",
+        "screen.not-shown-before-the-answer",
+    ),
+    "takes each watch for active": (
+        "Ask WatchAvailability.activate() first, and pass",
+        "form.watch-as-heard",
+    ),
+    "signs out nowhere": (
+        "At a sign-out forget the session",
+        "life.sign-out",
+        "entries.none-after-sign-out",
+    ),
+    "leaves the cards": (
+        "At a sign-out forget the session",
+        "entries.none-after-sign-out",
+    ),
+    "leaves the session": (
+        "At a sign-out forget the session",
+        "entries.none-after-sign-out",
+    ),
     # the extension
+    "asks one by one": ("Give each call of your back end one time limit", "entries.back-end-slow"),
+    "forces the picture": ("Nothing may end or block the process", "entries.get-of-another-card"),
+    "requests with what was saved": ("Fetch each card's sdkInput afresh in this function", "request.made-when-expired"),
+    "completes nothing": ("Return from each function, whatever fails", "request.nil-when-nothing-works"),
     "hides after a success": ("Ask canAddCard once more at the end", "screen.offered-for-the-watch-after-success"),
     "asks for no authentication": (
         "Return extensionStatus(requires",
@@ -251,7 +274,6 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
     "lists the phone's for the watch": (
         "remotePassEntries() of the handler returns",
         "entries.watch-list",
-        "entries.watch-list-first",
     ),
     "lists once": (
         "Return passEntries(withDelegate:) of a service",
@@ -273,7 +295,6 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
     "shows one picture": (
         "Return the picture of the card that the SDK",
         "art.of-the-card",
-        "art.of-the-card-on-the-watch",
     ),
     "saves no session": (
         "Send the session that conform gives your app",
@@ -292,7 +313,6 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
     "makes no request": (
         "Make the SDK's service anew in each function",
         "request.made",
-        "request.twice",
         "request.in-one-process",
     ),
     "reverses the chain": (
@@ -331,11 +351,6 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
         "status() has 100 ms",
         "status.unavailable-without-card",
     ),
-}
-# These need two mistakes at once, or are found by the one of another case.
-UNREACHED_B: dict[str, str] = {
-    "entries.both-at-once": "only storage that two processes break at the same time fails it",
-    "entries.none-when-damaged": "as status.unavailable-when-damaged: the same read fails before it",
 }
 # A plain case of each part runs beside a mistake's own.
 BASICS = ("form.one-get-before-service", "form.adds-the-card", "status.available-once-saved", "entries.phone-list",

@@ -97,6 +97,8 @@ class PythonApp:
                 Thread(target=self.added, daemon=True).start()
             case "closeCardPage" | "processDeath":
                 self.button = "absent"
+            case "signOut":
+                return {"threw": "NotImplementedError"}
             case "reports":
                 return {"reports": 3} if self.mistake == "counts" else {"threw": "NotImplementedError"}
         return {}

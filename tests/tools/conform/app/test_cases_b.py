@@ -8,15 +8,19 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from app_flaws_b import DAILY, FLAWS_B, UNREACHED_B
+from app_flaws_b import DAILY, FLAWS_B
 
 from workbook.base.forms import BadConfigurationError
 from workbook.errors import ExitCode
 from workbook.tools.commands.cli import main
-from workbook.tools.conform.app.cases_b import APP_CASES_B
+from workbook.tools.conform.app.cases_b import APP_CASES_B, HandlerCall, WalletCall, asks_for_authentication
+from workbook.tools.conform.app.protocol import Next
 from workbook.tools.conform.app.run import load_app
+from workbook.tools.harness.model import Verdict, gravest
 
 HEAD = 'name = "mine"\nplatform = "B"\n'
 ROUTES = '[get]\npath = "/a/{id}"\n[post]\npath = "/b/{id}"\n'
@@ -35,12 +39,22 @@ except urllib.error.HTTPError as error:
 """
 
 
-def test_every_case_has_a_mistake_that_it_finds_or_a_reason() -> None:
+def test_every_case_has_a_mistake_that_it_finds() -> None:
     names = {name.removeprefix("app.") for name in APP_CASES_B}
     found = {name for _first, *cases in FLAWS_B.values() for name in cases}
-    assert found | set(UNREACHED_B) == names
-    assert not found & set(UNREACHED_B)
+    assert found == names
     assert set(DAILY) <= set(FLAWS_B)
+
+
+@pytest.mark.rule("X-STATUS-1")
+@pytest.mark.parametrize(("authorizes", "verdict"), [(True, Verdict.FAIL), (False, Verdict.NOTE)])
+def test_no_authentication_fails_beside_an_authorization_ui(authorizes: bool, verdict: Verdict) -> None:  # noqa: FBT001
+    answer = Next.model_validate({"client": "app", "turn": 1, "passEntriesAvailable": True})
+    call = HandlerCall(WalletCall("status"), 0, 0, 0, answer)
+    seen: Any = SimpleNamespace(authorizes=authorizes, calls=[call])
+    misses = [*asks_for_authentication(seen)]
+    assert gravest(misses, "X-STATUS-1") is verdict
+    assert ("authorization = true in app.toml" in misses[0].todo) == (not authorizes)
 
 
 @pytest.mark.parametrize(

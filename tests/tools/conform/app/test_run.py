@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,14 +14,18 @@ import pytest
 import workbook.tools.conform.app.cases as cases_module
 import workbook.tools.conform.app.stage as stage_module
 from workbook.base.forms import BadConfigurationError, Form
+from workbook.flows.variants import A_FROM_0_4_0
+from workbook.simulation.http import Request
 from workbook.simulation.scenario import ScenarioForm
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.tools.conform.app.cases import APP_CASES
+from workbook.tools.conform.app.cases import APP_CASES, AppSeen
+from workbook.tools.conform.app.device import DeviceA
+from workbook.tools.conform.app.phone import Arrival
 from workbook.tools.conform.app.run import AppForm, conform_app, load_app
 from workbook.tools.conform.app.stage import AppRun
 from workbook.tools.conform.back_end.config import BackEndForm, BaselineForm
 from workbook.tools.conform.back_end.model import SURFACE, Surface
-from workbook.tools.harness.model import Miss, Verdict
+from workbook.tools.harness.model import Miss, Verdict, gravest
 from workbook.tools.harness.report import from_json, to_json
 from workbook.tools.harness.summary import todos
 
@@ -39,7 +44,8 @@ def run(*arguments: str, only: tuple[str, ...] = ()) -> AppRun:
     [
         (["before-0.4.0"], {"form.two-steps": "pass", "form.migrated": "not applicable", "form.adds-the-card": "pass"}),
         (["from-0.4.0"],
-         {"form.two-steps": "not applicable", "form.migrated": "pass", "screen.reported": "not testable"}),
+         {"form.two-steps": "not applicable", "form.migrated": "pass", "screen.reported": "not testable",
+          "life.sign-out": "not testable"}),
         # reports from before a case do not count
         (["from-0.4.0", "counts"], {"screen.reported": "fail", "screen.not-reported-when-added": "pass"}),
         # an app gives a call up before the wallet does
@@ -142,6 +148,26 @@ def test_a_reader_is_sent_to_another_case_only_where_one_failed(names: tuple[str
     texts = [todo.text for todo in todos(record)]
     assert texts[0].startswith(told)
     assert any(text.startswith("Its cause is in another case") for text in texts) == bool(names)
+
+
+@pytest.mark.rule("APP-13")
+def test_what_is_left_after_a_sign_out_is_told_and_what_was_before_it_is_not() -> None:
+    arrival = partial(Arrival, operation="GET", card=INSTRUMENT_IDS[0], request=Request("GET", "/", (), b""))
+    before = arrival(at=1.0, given="eyJzaW11bGF0ZWQi" * 4, session=True, status=200)
+    seen = AppSeen((), {}, DeviceA("app", A_FROM_0_4_0), (before,), session="session-of-ann-000001", signed_out=2.0)
+    case = APP_CASES["app.life.sign-out"]
+    assert not any(case.judge(seen))
+    assert not any(case.judge(replace(seen, arrivals=(before, arrival(at=3.0, status=401)))))  # it presents none
+    left = [
+        replace(seen, arrivals=(before, arrival(at=3.0, session=True, status=200))),
+        replace(seen, looks={"after": ("shown", "")}),
+        replace(seen, kept=f'{{"token":"{seen.session}"}}'),
+        replace(seen, kept=f"<data>{before.given}</data>"),
+    ]
+    told = [[miss.observed for miss in case.judge(each)] for each in left]
+    assert told == [["a GET presented it"], ["the page shows its button"], ["the session is still saved"],
+                    ["the sdkInput is still saved"]]  # fmt: skip
+    assert {gravest(case.judge(each), case.rule) for each in left} == {Verdict.FAIL}
 
 
 def test_a_command_that_calls_nothing_is_not_decided() -> None:

@@ -29,8 +29,9 @@ from workbook.tools.harness.program import LogLine
 
 # What the page may say of its button.
 SHOWN, DISABLED, HIDDEN, ABSENT = "shown", "disabled", "hidden", "absent"
-# Where an app can be held besides the back end's GET and POST: before each answers.
-ON_PHONE = WALLET, ASKING = "wallet", "canProvision"
+# Where an app can be held besides the back end's GET and POST: before each answers. The last is platform B's, and means
+# activate() as well; an app may ask before its page opens, so that nothing can be held.
+ON_PHONE = WALLET, ASKING, CAN_ADD = "wallet", "canProvision", "canAddCard"
 # Seconds that the wallet waits (REL-5). An app waits no longer than that for its back end (assumed).
 WALLET_WAITS = m.LIMITS["provision"].seconds
 
@@ -40,7 +41,7 @@ WALLET_WAITS = m.LIMITS["provision"].seconds
 
 @dataclass(frozen=True, slots=True)
 class Do:
-    """The cardholder acts: openCardPage, tapAdd, closeCardPage, rotate, processDeath."""
+    """The cardholder acts: openCardPage, tapAdd, closeCardPage, rotate, processDeath, signOut."""
 
     what: str
     card: int = 0
@@ -115,6 +116,7 @@ class SetPhone:
 AppStep: TypeAlias = Do | Until | Rest | Hold | Reached | Outlast | Release | Fail | Escape | SetPhone
 
 OPEN, TAP, CLOSE, ROTATE, DIE = map(Do, ("openCardPage", "tapAdd", "closeCardPage", "rotate", "processDeath"))
+SIGN_OUT = Do("signOut")
 NOT_SHOWN = (HIDDEN, ABSENT)
 NOT_OFFERED = (*NOT_SHOWN, DISABLED)
 OPENED = (OPEN, Until("opened", (SHOWN,)))
@@ -141,6 +143,9 @@ class AppSeen:
         reports: how many card configuration issues the app says it reported in this case; None where it cannot say.
         log: what the process printed meanwhile.
         session: what the app was given to present.
+        lacking: what the case needs and the app does not have, in words; then nothing is judged.
+        signed_out: when the cardholder had signed out, on the monotonic clock.
+        kept: what the extension can still read then.
         unreached: where the attempt should have been held but never arrived; empty where it arrived.
         slow: which function of the adapter was answered late though nothing was held, in words; empty where none was.
         blocked: which function of the adapter was not answered while something was held, in words; empty where none.
@@ -157,6 +162,9 @@ class AppSeen:
     reports: int | None = None
     log: tuple[LogLine, ...] = field(default=(), repr=False)
     session: str = field(default="", repr=False)
+    lacking: str = ""
+    signed_out: float = inf
+    kept: str = field(default="", repr=False)
     unreached: str = ""
     slow: str = ""
     blocked: str = ""
@@ -196,7 +204,7 @@ class AppCase(Case[AppSeen]):
     Attributes:
         steps: what happens.
         variant: the only SDK variant that it is for; empty for both.
-        asks: it needs the app to count its reports.
+        asks: it asks how many reports there were.
         reads: it needs the app to hand over what its page says.
         measures: it runs alone, and reports what its calls took.
     """
@@ -227,6 +235,8 @@ def app_case(  # noqa: PLR0917 - a row of a table
             for text in seen.threw:
                 todo = ONCE if "twice" in text else NO_MAIN if "MainDispatchers" in text else ends
                 yield Miss("no exception in the app", text, todo, harms=True)
+        elif seen.lacking:
+            return
         elif unread:
             yield unread[0]
         elif seen.unreached == GET:
@@ -274,6 +284,7 @@ AS_IT_IS = "Hand it on as it is."
 LIMIT = (
     f"Give each call of your back end one time limit: above the back end's own, below the wallet's {WALLET_WAITS:g} s."
 )
+FORGET = "At a sign-out forget the session and what was made with it, and delete all that the extension reads."
 PRESENT = "Return the activity of this moment, not the first one, which a rotation has ended."
 # What to do, by what the SDK says when it refuses.
 REFUSED: Mapping[str, str] = {
@@ -318,7 +329,7 @@ def unread_requests(seen: AppSeen) -> Iterator[Miss]:
             expected = f"a {arrival.operation} with each value at its place"
             todo = WRITE_JSON if "no JSON" in arrival.misplaced else PLACE
             yield Miss(expected, arrival.misplaced, todo, root=Root.PLAIN_CALL)
-        elif arrival.operation and not arrival.session and arrival.status == 401:
+        elif arrival.operation and not arrival.session and arrival.status == 401 and arrival.at < seen.signed_out:
             sent = (arrival.request.header("authorization") or "").removeprefix("Bearer").strip()
             carried = "another one" if sent else "none"
             yield Miss(f"a {arrival.operation} with the session", f"it carried {carried}", SIGN, root=Root.PLAIN_CALL)
@@ -512,6 +523,16 @@ def not_deprecated(seen: AppSeen) -> Iterator[Miss]:
     for record in seen.happened(m.CreateSdkOutputCalled, m.ProvisionCalled):
         todo = "Remove createSdkOutput, implement OpcProvider, and call the new provision (A-MIG-1)."
         yield Miss("no deprecated call", f"{record.message.says} was called", todo)
+
+
+def signed_out(seen: AppSeen) -> Iterator[Miss]:
+    """After a sign-out the session is not used, no card is offered, and nothing is left to read."""
+    late = [arrival.operation for arrival in seen.arrivals if arrival.session and arrival.at > seen.signed_out]
+    left = [f"a {operation} presented it" for operation in late[:1]]
+    left += ["the page shows its button"] * (seen.button("after") == SHOWN)
+    left += [f"the {kind} is still saved" for kind in sorted(kinds(secrets_of(seen), seen.kept))]
+    for observed in left:
+        yield Miss("nothing of the session that ended", observed, FORGET, root=Root.OLD_ANSWER)
 
 
 def two_steps(seen: AppSeen) -> Iterator[Miss]:
@@ -728,6 +749,8 @@ def shared_rows(
          (Fail(GET, "503"), OPEN, Until("failed", NOT_OFFERED), CLOSE, Fail(GET), *OPENED), all_of(in_order, offered)),
         ("life", "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
          (*OPENED, CLOSE, *OPENED), all_of(in_order, get_each_opening, offered)),
+        ("life", "sign-out", "After a sign-out the app uses nothing of the session (assumed).", "APP-13",
+         (*OPENED, CLOSE, SIGN_OUT, OPEN, Rest("after", NOT_OFFERED)), all_of(in_order, signed_out)),
         ("recovery", "adds-after-failure", "A tap after a failure adds the card (assumed).", "APP-10",
          (Fail(POST, "500"), *TRY, Until("failed", (SHOWN,)), Fail(POST), TAP, Until("after", NOT_SHOWN)),
          all_of(in_order, in_wallet(0))),
@@ -808,10 +831,6 @@ ROWS: list[tuple[Any, ...]] = [
     ("fidelity", "opc-unchanged", "The SDK gets the POST's sdkInput, byte for byte.", "A-OPC-1", ADDED, RECEIVED),
     ("recovery", "enabled-after-cancel", "After a cancel the button can be pressed again (assumed).",
      "APP-10", (SetPhone({"provision_failure": CANCELED}), *FAILED_WATCHED), FAILED_ONCE),
-    ("recovery", "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again (assumed).",
-     "APP-10", (Fail(POST, "500"), *FAILED_WATCHED), FAILED_ONCE),
-    ("recovery", "post-not-repeated-after-503", "A POST that was answered with 503 is not sent again by itself.",
-     "REL-1", (Fail(POST, "503"), *FAILED_WATCHED), post_once),
     ("life", "rotation", "A rotation leaves the page as it is (assumed).", "APP-2",
      (*OPENED, ROTATE, Rest("after", (SHOWN,))), all_of(in_order, set_up_once, button_is("after", SHOWN, todo=SHOW))),
     ("life", "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled (assumed).",

@@ -102,6 +102,7 @@ class DeviceB(Device):
         latest, called = self._latest, m.WatchActivateCalled(instance)
         if latest is not None and type(called) in latest.machine.allowed(latest.state):
             return await _CallB(latest, called).begin()
+        await self.pause("canAddCard")
         sdk = SdkB(self.phone, later=self.variant.later)
         sdk.seen = self.note
         _seconds, outcome = sdk.answer(m.ActivateWatch(instance))
@@ -157,6 +158,8 @@ class _CallB(SdkCall):
                 return shown
             case m.ReturnSdkInput():
                 await self.of.device.pause("wallet")
+            case m.ActivateWatch() | m.AskCanAddCard():
+                await self.of.device.pause("canAddCard")
         return await super().carry_out(command)
 
     async def _ask_delegate(self, **fields: str) -> Event:

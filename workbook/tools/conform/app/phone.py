@@ -125,14 +125,14 @@ class PlayedBackEnd:
         failing: by operation, the name of what it does wrong, one of `WRONG_ANSWERS`.
         held: by operation, an event that an answer waits for.
         escapes: the answers' JSON escapes each slash, as some servers do.
-        swaps: POST is answered with an sdkInput of another card.
+        swaps: the operations that are answered with an sdkInput of another card.
     """
 
     def __init__(self, surface: Surface, *, seed: int = 7, session: str = "") -> None:
         self.arrivals: list[Arrival] = []
         self.failing: dict[str, str] = {}
         self.held: dict[str, asyncio.Event] = {}
-        self.escapes = self.swaps = False
+        self.escapes, self.swaps = False, set[str]()
         self._operations = {GET: surface.get, POST: surface.post}
         self._session = session
         service = Service(World(seed=seed))
@@ -192,11 +192,11 @@ class PlayedBackEnd:
         if self._session and not arrival.session:
             return answered(401, {"error": "The app presented no session."})
         try:
-            if arrival.operation == GET:
-                arrival.given = self._api.get(arrival.card).sdk_input.text
-            elif self.swaps:
+            if arrival.operation in self.swaps:
                 other = next(card for card in INSTRUMENT_IDS if card != arrival.card)
                 arrival.given = self._api.get(other).sdk_input.text
+            elif arrival.operation == GET:
+                arrival.given = self._api.get(arrival.card).sdk_input.text
             else:
                 sdk_output = (arrival.sdk_output or "").removesuffix(JSON_ESCAPES)
                 arrival.given = self._api.post(arrival.card, sdk_output).sdk_input.text

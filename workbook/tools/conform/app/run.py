@@ -18,7 +18,7 @@ from typing import Annotated
 import tomli_w
 from pydantic import Field
 
-from workbook.base.forms import Form, Mistakes, Says, Text, Texts, read_form, read_toml
+from workbook.base.forms import Flag, Form, Mistakes, Says, Text, Texts, read_form, read_toml
 from workbook.base.secrecy import Secrets
 from workbook.errors import ParameterError
 from workbook.flows.variants import A_FROM_0_4_0, B_LATER, variant_a
@@ -77,6 +77,7 @@ class AppForm(Form):
     platform: Annotated[Text, Field(pattern="^[AB]$"), Says('"A" or "B"')] = "A"
     desk_factor: Annotated[float, Field(ge=1, le=100), Says("a number from 1 to 100")] = AppRun().desk
     patience: Annotated[float, Field(ge=1, le=20), Says("seconds, from 1 to 20")] = Tempo().patience
+    authorization: Flag = False
     start: BackEndStart = BackEndStart()
     kotlin: KotlinForm | None = None
     swift: SwiftForm | None = None
@@ -166,6 +167,7 @@ def of_file(path: Path, run: AppRun) -> AppRun:
         surface=surface,
         platform=form.platform,
         desk=form.desk_factor,
+        authorization=form.authorization,
         tempo=Tempo(form.patience),
         lanes=1 if form.kotlin is None else LANES,
         name=form.name,

@@ -65,6 +65,7 @@ class AppRun(CaseOptions[c.AppCase]):
         session: makes the session that the app presents in a case; random by default.
         platform: "A" or "B".
         desk: how many times slower than this machine a phone is taken to be (assumed).
+        authorization: on platform B, whether there is an authorization UI.
         tempo: how long to wait for it.
         lanes: how many processes of the app play its cases at the same time, on platform A.
         name: of the app, for the report.
@@ -80,6 +81,7 @@ class AppRun(CaseOptions[c.AppCase]):
     session: Callable[[c.AppCase], str] = lambda _case: secrets.token_urlsafe(18)
     platform: str = "A"
     desk: float = 4.0
+    authorization: bool = False
     tempo: Tempo = field(default_factory=Tempo)
     lanes: int = 1
     name: str = "your app"
@@ -209,6 +211,7 @@ class AppStage:
             case c.Reached():
                 if not await self._reaches(step.where):
                     self._seen.unreached = self._seen.unreached or step.where
+                    self._seen.lacking = "The page asked nothing that could be held." * (step.where == c.CAN_ADD)
             case c.Outlast():
                 await self._outlast(partial(back_end.left, step.where))
             case c.Release():
@@ -240,8 +243,12 @@ class AppStage:
         seen = self._seen
         seen.hosts.update(done.hosts.split())
         seen.reports = done.reports if what == "reports" and not done.threw else seen.reports
-        if done.threw and what != "reports":
+        if done.threw and what in {"reports", "signOut"}:
+            seen.lacking = f"Your adapter has no {what}(): implement AppUnderTest.{what}()."
+        elif done.threw:
             seen.threw.append(f"{what}: {done.threw}")
+        if what == "signOut":
+            seen.signed_out = monotonic()
         if done.uncaught:
             seen.threw.append(f"uncaught: {done.uncaught}")
         return done
@@ -323,9 +330,8 @@ class AppStage:
 
 def conclude_case(case: c.AppCase, seen: c.AppSeen, seconds: float, why: str = "") -> CaseResult:
     """How the case ended, by what was seen; `why` is what else a reader has to know."""
-    if case.asks and seen.reports is None and not seen.threw:
-        why = "Your adapter does not count reports: implement AppUnderTest.reports()."
-        return CaseResult(case, Verdict.NOT_TESTABLE, why=why)
+    if seen.lacking and not seen.threw:
+        return CaseResult(case, Verdict.NOT_TESTABLE, why=seen.lacking)
     if case.reads and not seen.threw and not any(text for _button, text in seen.looks.values()):
         why = "Your adapter hands over no message: return what the page says as Screen.message."
         return CaseResult(case, Verdict.NOT_LOOKED_AT, why=why)
@@ -452,6 +458,8 @@ class InProcess:
                 self._begin(self._model.opened)
             case "tapAdd" if self._button == "shown":
                 self._begin(self._model.add_tapped)
+            case "signOut":
+                self._threw = "NotImplementedError"
             case "closeCardPage" | "processDeath":
                 self._model = None
                 for task in self._work:

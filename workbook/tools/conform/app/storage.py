@@ -41,6 +41,10 @@ class CaseFolders:
             path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
         return bool(files)
 
+    def text(self) -> str:
+        """All that lies in the shared files."""
+        return "\n".join(path.read_bytes().decode("latin-1") for path in self._files())
+
     def _files(self) -> list[Path]:
         return [path for path in self.shared.rglob("*") if path.is_file()]
 

@@ -131,7 +131,7 @@ class WalletStage(AppStage):
     _cardholder: PlayedCardholder
 
     def __init__(self, case: WalletCase, url: str, run: AppRun) -> None:
-        self._case, self._desk, self._url, self._tempo = case, run.desk, url, run.tempo
+        self._case, self._run, self._url, self._tempo = case, run, url, run.tempo
         self._processes = AsyncExitStack()
         self._kept: PlayedCardholder | None = None
         self._asked = count(1)
@@ -150,9 +150,11 @@ class WalletStage(AppStage):
                 client.device,
                 back_end=urlsplit(self._url).netloc,
                 session=self._case.session,
-                desk=self._desk,
+                desk=self._run.desk,
+                authorizes=self._run.authorization,
             )
             seen = await super().play(case)
+            seen.kept = self._case.folders.text()
         seen.log, seen.hosts = tuple(self._case.log), self._case.hosts
         return seen
 
@@ -179,7 +181,7 @@ class WalletStage(AppStage):
             case c.Escape():
                 self._client.back_end.escapes = True
             case b.Swap():
-                self._client.back_end.swaps = True
+                self._client.back_end.swaps.add(step.operation)
             case b.Die():
                 await self._die()
             case _:

@@ -30,6 +30,7 @@ import provisioning.Screen
 import provisioning.conform
 
 class FlawedApp(private val backEnd: String, private val session: String) : AppUnderTest {
+    private var token = session
     private val one = Dispatchers.Default.limitedParallelism(1)
     private var scope = CoroutineScope(one + SupervisorJob())
     private var button = Button.ABSENT
@@ -196,7 +197,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         val connection = URL("$backEnd/cards/$card/$operation").openConnection() as HttpURLConnection
         connection.requestMethod = method
         if (!flaw("waits-for-ever")) connection.readTimeout = 4000
-        if (!flaw("no-session")) connection.setRequestProperty("authorization", "Bearer $session")
+        if (!flaw("no-session")) connection.setRequestProperty("authorization", "Bearer $token")
         if (flaw("key-in-app")) connection.setRequestProperty("x-api-key", "SIMULATED-API-KEY")
         if (flaw("session-logged")) println("session $session")
         if (flaw("calls-api")) runCatching { URL("http://localhost:9/bcl/v2").openConnection().connect() }
@@ -247,6 +248,8 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
     }
 
     override suspend fun processDeath() = closeCardPage()
+
+    override suspend fun signOut() = closeCardPage().also { if (!flaw("signs-out-nowhere")) token = "" }
 
     override suspend fun reports() = reports
 

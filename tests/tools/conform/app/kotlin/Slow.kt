@@ -46,8 +46,8 @@ fun main() {
     val bounds = System.getenv("SLOW").split("-").map { it.toInt() }
     val core = System.getenv("CORE")
     conform { backEnd, session ->
-        val client = BackEnd(backEnd) { session }
-        val app = if (core == "flawed") FlawedApp(backEnd, session) else SampleApp { card, scope ->
+        val app = if (core == "flawed") FlawedApp(backEnd, session) else SampleApp(session) { card, scope ->
+            val client = BackEnd(backEnd) { this.session }
             if (core == "careless") {
                 val model = CarelessModel(card, client, scope, { this }, ::report)
                 CardPage(model.page, model::opened, model::addTapped)

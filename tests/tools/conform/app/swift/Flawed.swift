@@ -59,7 +59,7 @@ struct BackEnd: Sendable {
         let url = address.appendingPathComponent("cards/\(card)/\(operation)")
         var request = URLRequest(url: has("calls the API") ? URL(string: "http://api.example/\(operation)")! : url)
         request.httpMethod = method
-        request.timeoutInterval = has("has no time limit") ? 300 : 4
+        request.timeoutInterval = has("has no time limit") ? 300 : has("asks one by one") ? 7 : 4
         request.setValue("Bearer \(session)", forHTTPHeaderField: "authorization")
         request.setValue("application/json", forHTTPHeaderField: "content-type")
         if has("sends the key") { request.setValue("key", forHTTPHeaderField: "x-api-key") }
@@ -99,7 +99,10 @@ final class App: AppUnderTest, ProvisioningDelegate {
 
     static func keep(_ sdkInput: Data) { old = sdkInput }
 
-    let backEnd: BackEnd
+    let address: URL
+    let token: String
+    var session: String
+    var backEnd: BackEnd { BackEnd(address: address, session: session) }
     var card = ""
     var firstCard = ""
     var service: ProvisioningService?
@@ -108,7 +111,7 @@ final class App: AppUnderTest, ProvisioningDelegate {
     var wasAdded = false
     var hasFailed = false
 
-    init(address: URL, session: String) { backEnd = BackEnd(address: address, session: session) }
+    init(address: URL, session: String) { (self.address, self.session, token) = (address, session, session) }
 
     func openCardPage(_ card: String) {
         self.card = card
@@ -154,9 +157,11 @@ final class App: AppUnderTest, ProvisioningDelegate {
     }
 
     func ask() async {
+        if has("is shown before the answer") { screen = Screen(.shown) }
         let watch = has("makes a watch for each page") ? WatchAvailability() : Self.watch
         var isActivated = has("asks no watch") ? true : await watch.activate()
         if has("ignores the watch") { isActivated = false }
+        if has("takes each watch for active") { isActivated = true }
         let canAdd = service?.canAddCardDetails(isWatchActivated: isActivated).canAddCard ?? false
         let isShown = has("is always shown") || (canAdd && !has("is never shown"))
         let message = !canAdd && wasAdded ? (has("says nothing") ? "" : "Added to Wallet") : canAdd ? "" : "Available in Wallet"
@@ -227,6 +232,13 @@ final class App: AppUnderTest, ProvisioningDelegate {
 
     var isGone = false
 
+    func signOut() {
+        closeCardPage()
+        if !has("signs out nowhere") { (session, Self.kept) = ("", [:]) }
+        if !has("signs out nowhere", "leaves the cards") { try? FileManager.default.removeItem(at: Saved.file) }
+        if has("leaves the session") { try? JSONEncoder().encode(Saved(address: address, session: token)).write(to: Saved.file) }
+    }
+
     func enterBackground() { isGone = has("stops in the background") }
 
     func enterForeground() {}
@@ -296,11 +308,12 @@ class Handler: IssuerProvisioningExtensionHandler, ExtensionProvisioningDelegate
         if has("looks the card up by force") { chosen = cards[cards.firstIndex { $0.id == identifier }!].id }
         let chain = has("reverses the chain") ? certificateChain.reversed() : has("hands on the leaf") ? [certificateChain[0]] : certificateChain
         let swaps = has("swaps nonce and signature")
-        let fresh = await fetch(cards.map(\.id))
+        let fresh = has("requests with what was saved") ? cards.map(\.sdkInput) : await fetch(cards.map(\.id))
         if has("needs the list's service"), Self.service == nil { return nil }
         if has("keeps the request's service"), Self.service == nil { Self.service = make(fresh) }
         let service = has("keeps the request's service") ? Self.service : make(fresh)
         if has("forces what was saved") { _ = service! }
+        if has("completes nothing"), service == nil { await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in } }
         do {
             return try await service?.generateAddPaymentPassRequestForPassEntryWithIdentifier(
                 identifier: chosen, configuration: has("makes a configuration") ? AddPaymentPassRequestConfiguration() : configuration,
@@ -333,7 +346,8 @@ class Handler: IssuerProvisioningExtensionHandler, ExtensionProvisioningDelegate
     }
 
     func cardArt(paymentInstrumentId: String) -> CGImage {
-        Workbook.picture(named: has("shows one picture") ? cards.first?.id ?? "" : paymentInstrumentId)
+        if has("forces the picture") { _ = cards.first { $0.id == paymentInstrumentId }! }
+        return Workbook.picture(named: has("shows one picture") ? cards.first?.id ?? "" : paymentInstrumentId)
     }
 
     func provision(paymentInstrumentId: String, sdkOutput: Data) async -> Data? {

@@ -3,13 +3,14 @@ import Provisioning
 
 @MainActor
 final class Cardholder: AppUnderTest {
-    private let bank: Bank
+    private let backEnd: URL
+    private let vault = CardVault(group: "group.bank")
+    private var bank: Bank
     private var page: CardPage?
 
     init(backEnd: URL, session: String) {
-        bank = Bank(
-            address: backEnd, token: session, vault: CardVault(group: "group.bank"),
-            isInWallet: { Workbook.holds($0) })
+        self.backEnd = backEnd
+        bank = Bank(address: backEnd, token: session, vault: vault, isInWallet: { Workbook.holds($0) })
     }
 
     var screen: Screen {
@@ -34,6 +35,12 @@ final class Cardholder: AppUnderTest {
     func closeCardPage() {
         page?.close()
         page = nil
+    }
+
+    func signOut() {
+        closeCardPage()
+        bank = Bank(address: backEnd, token: "", vault: vault, isInWallet: { Workbook.holds($0) })
+        Task { [vault] in await vault.empty() }
     }
 }
 

@@ -3,13 +3,17 @@ import Provisioning
 
 @MainActor
 final class TestedApp: AppUnderTest {
-    private let environment: CardViewController.Environment
+    private let address: URL
+    private let watch = WatchAvailability()
+    private var session: String
     private var controller: CardViewController?
 
-    init(address: URL, session: String) {
-        environment = CardViewController.Environment(
+    init(address: URL, session: String) { (self.address, self.session) = (address, session) }
+
+    private var environment: CardViewController.Environment {
+        CardViewController.Environment(
             client: HTTPClient(baseURL: address, token: session), shared: SharedCards(group: "TEAM.bank"),
-            token: session, watch: WatchAvailability(), isInWallet: { Workbook.holds($0) })
+            token: session, watch: watch, isInWallet: { Workbook.holds($0) })
     }
 
     var screen: Screen {
@@ -28,6 +32,11 @@ final class TestedApp: AppUnderTest {
     func tapAdd() { controller?.addToWalletTapped() }
 
     func closeCardPage() { controller = nil }
+
+    func signOut() {
+        (controller, session) = (nil, "")
+        environment.shared.removeAll()
+    }
 }
 
 @main

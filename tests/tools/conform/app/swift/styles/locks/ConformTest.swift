@@ -3,7 +3,7 @@ import Provisioning
 
 @MainActor
 final class Tested: AppUnderTest {
-    private let client: BackEndClient
+    private var client: BackEndClient
     private let files = CardValues("group.bank")
     private var page: AddToWallet?
 
@@ -28,6 +28,12 @@ final class Tested: AppUnderTest {
     func tapAdd() { page?.tapped(presenting: UIViewController()) }
 
     func closeCardPage() { page = nil }
+
+    func signOut() {
+        page = nil
+        client = BackEndClient(root: client.root, token: "")
+        files.deleteAll()
+    }
 }
 
 @main
