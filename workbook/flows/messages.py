@@ -127,7 +127,7 @@ class Message:
 
 
 def _words(name: str, value: object) -> str:
-    """A value as a program prints it; of bare opaque data, as platform B takes it, its type alone (REL-3)."""
+    """A value as a program prints it; bare opaque data, the bytes of platform B, prints its type alone (REL-3)."""
     bare = name in OPAQUE and value is not None and not callable(getattr(value, "summary", None))
     return f"<{type(value).__name__}>" if bare else repr(value)
 
