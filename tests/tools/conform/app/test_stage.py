@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -112,6 +113,19 @@ class ShowsAtOnce(Careful):
         await super().opened()
 
 
+class HidesWhenItGivesUp(Careful):
+    """It shows its button while it asks, and hides it when it has given the GET up, after 200 ms."""
+
+    async def opened(self) -> None:
+        self.button = "shown"
+        asking = asyncio.ensure_future(super().opened())
+        await asyncio.sleep(0.2)
+        left = self.back_end.played.arrivals[-1].leaving = asyncio.Event()
+        left.set()
+        asking.cancel()
+        self.button = "hidden"
+
+
 class HidesForAMoment(Careful):
     """Wherever its button has to be hidden, it is hidden for half a second, and then shown."""
 
@@ -167,6 +181,14 @@ def test_a_slow_page_is_told_what_the_quick_one_is_told(core: type[Reference]) -
 def test_a_page_of_any_pace_is_told_the_same_in_every_case(core: type[Reference], pace: str) -> None:
     cases = [case for case in APP_CASES.values() if not case.variant and "never-answered" not in case.name]
     assert differing(told(slowed(core, PACES[pace]), cases), told(core, cases)) == []
+
+
+@pytest.mark.rule("FLOW-3")
+def test_a_page_is_judged_as_it_was_before_the_app_gave_its_get_up() -> None:
+    """Its limit may be shorter than the patience of the run."""
+    case = APP_CASES["app.screen.not-shown-while-asking"]
+    seen = play_core(HidesWhenItGivesUp, replace(case, steps=case.steps[:6]), Tempo(patience=3))
+    assert seen.looks["fetching"] == ("shown", "")
 
 
 @slow

@@ -26,7 +26,7 @@ from workbook.tools.conform.app import cases as c
 from workbook.tools.conform.app import protocol as p
 from workbook.tools.conform.app.device import Device, DeviceA, PhoneReply
 from workbook.tools.conform.app.phone import JSON_ESCAPES, Client, PlayedBackEnd
-from workbook.tools.conform.back_end.model import SURFACE, PhoneCall, Seen, Surface
+from workbook.tools.conform.back_end.model import GET, SURFACE, PhoneCall, Seen, Surface
 from workbook.tools.harness.model import CaseOptions, CaseResult, Miss, Verdict, gravest
 from workbook.tools.harness.program import LogLine
 
@@ -300,12 +300,16 @@ class AppStage:
     async def _watch(self, step: c.Until | c.Rest) -> None:
         """Look at the page until it shows what the step asks for, or nothing has happened for so long as to give up.
 
-        A page rests once no call is open, the app owes none, and nothing has changed for `Tempo.rest`.
+        A page rests once no call is open, the app owes none, and nothing has changed for `Tempo.rest`. What it shows
+        after the app has given its GET up says nothing of how it was before.
         """
-        tempo, about, since = self._tempo, 0 if step.buttons else 1, monotonic()
+        tempo, about, since, back_end = self._tempo, 0 if step.buttons else 1, monotonic(), self._client.back_end
         first, before, until, changed, self._acted = self._page, None, since + PATIENCE, False, ""
+        held = [arrival for arrival in back_end.came(GET) if GET in back_end.held and arrival.answered is None]
         while (now := monotonic()) < until:
             calm, shown = not self._busy(), await self._do("screen")
+            if step.buttons and any(arrival.left for arrival in held):
+                return
             self._page = page = shown.button, shown.message
             state = page if self._reads else page[0], self._happened()
             if state != before or self._busy(held=False):
