@@ -172,8 +172,6 @@ SECRECY = [
     ("answer.no-key-ever", seen([], [], run=WholeRun(3, 0, (LEAK,))), FAIL),
     ("answer.no-host-ever", seen([], [], run=WholeRun(3, 0, (LEAK,))), PASS),
     ("answer.no-host-ever", seen([], [], run=WholeRun(3, 0, (replace(LEAK, secret=Exposed.HOST),))), FAIL),
-    ("upstream.no-session-ever", seen([], [], run=WholeRun(3, 2)), PASS),
-    ("upstream.no-session-ever", seen([], [], run=WholeRun(3, 2, (replace(LEAK, secret=Exposed.SESSION),))), NOTE),
     ("log.no-opaque-data-ever", sealed(f"answer: {INSIDE[:40]}..."), FAIL),
     ("log.no-opaque-data-ever", sealed(f"GET for {LONG_ID}, answered with 200"), PASS),
     ("log.no-key-ever", seen([], [], log=f"GET\nkey: {KEY[4:14]}"), FAIL),

@@ -146,7 +146,7 @@ class CaseRunner:
         self._api = api
         self._seed = seed
         host = api.url.partition("//")[2]
-        self.present(target)
+        self._secrets = judging.SecretWatch(api.key, host)
         self._cards = CardWatch(target.instrument(card) for holder in target.cardholders for card in holder.cards)
         self._nothing_seen = Seen(
             calls=(),
@@ -166,11 +166,6 @@ class CaseRunner:
         self._probing = asyncio.Lock()
         self._pacing = asyncio.Lock()
         self._next_call = 0.0
-
-    def present(self, target: Target) -> None:
-        """From here on present the sessions of this target, and look for them."""
-        self.target = target
-        self._secrets = judging.SecretWatch(self._api.key, self._api.url.partition("//")[2], target)
 
     async def judge(self, case: BackEndCase, cards: tuple[str, ...], platform: str) -> BackEndResult:
         """Carry out a case with one platform's app, and judge what was seen.
@@ -346,7 +341,7 @@ class CaseRunner:
         run = model.WholeRun(
             answers=self._secrets.answers,
             requests=len(requests),
-            exposures=self._secrets.exposures(requests),
+            exposures=tuple(self._secrets.exposures),
             values=tuple(self.values)[-4000:],  # a run has fewer; the log is searched for each
             missing_logs=log.missing(),
             unnamed_logs=self.logs.unnamed(),

@@ -17,7 +17,6 @@ from workbook.simulation.faults import FAULTS, FaultKind
 from workbook.tools.conform.back_end import model
 from workbook.tools.conform.back_end.model import GET, POST, Arrived, Broke, Exposed, Exposure, Judge, PhoneCall, Seen
 from workbook.tools.harness.model import Miss, Root
-from workbook.tools.harness.report import session_secrets
 
 SeenT = TypeVar("SeenT")
 OfRequest: TypeAlias = Callable[[Arrived, Seen], Iterable[Miss]]
@@ -310,37 +309,34 @@ def _count(count: int, operation: str) -> str:
     return f"one {operation}" if count == 1 else f"{count} {operation} requests"
 
 
-# Scans every answer and every request of a run for secrets, whichever case it belongs to.
+# Scans every answer of a run for secrets, whichever case it belongs to.
 #
 # An answer is scanned when its case ends, because answers are large and many; only the places of what was found are
 # kept. `cases.privacy` judges what was found.
 
-# This many characters in a row give the key away. A shorter session value could be anywhere by chance.
+# This many characters in a row give the key away.
 SHORTEST_PART = 8
 # This many consecutive characters of a value cannot match by chance.
 PIECE = 16
 
 
 class SecretWatch:
-    """Scans answers and requests.
+    """Scans answers.
 
     Args:
         key: the API key that the back end was given.
         host: the API's host and port that the back end was given.
-        target: the back end, whose cardholders' sessions are looked for.
+
+    Attributes:
+        answers: how many were scanned.
+        exposures: what was found in them.
     """
 
-    def __init__(self, key: str, host: str, target: model.Target) -> None:
+    def __init__(self, key: str, host: str) -> None:
         self.answers = 0
-        self._exposures = list[Exposure]()
+        self.exposures = list[Exposure]()
         self._key = key_parts(key)
         self._address = re.compile(rf"{re.escape(host)}|\bport\W{{0,5}}{host.rpartition(':')[2]}\b", re.IGNORECASE)
-        sessions = (value for cardholder in target.cardholders for value in model.secret_values(cardholder.session))
-        cards = [card for cardholder in target.cardholders for card in cardholder.cards]
-        ids = {*cards, *map(target.instrument, cards)}
-        parts = (part for value in session_secrets(sessions) for part in model.without_ids(value, ids))
-        # a card's id may well go to the API
-        self._sessions = tuple(sorted({part for part in parts if len(part) >= SHORTEST_PART}))
 
     def scan_answers(self, case: str, calls: Iterable[PhoneCall], arrived: Iterable[Arrived]) -> None:
         """Scan what the phone received in one case."""
@@ -350,25 +346,9 @@ class SecretWatch:
             self.answers += bool(text)
             where = f"an answer with status {call.status}" if call.status else "an answer that broke off"
             if self._key.found_in(text):
-                self._exposures.append(Exposure(Exposed.KEY, case, where))
+                self.exposures.append(Exposure(Exposed.KEY, case, where))
             if self._address.search(text):
-                self._exposures.append(Exposure(Exposed.HOST, case, where))
-
-    def exposures(self, requests: Iterable[Arrived]) -> tuple[Exposure, ...]:
-        """What was found in the answers so far, and the sessions in these requests."""
-        in_requests = (Exposure(Exposed.SESSION, "", where) for request in requests for where in self._places(request))
-        return (*self._exposures, *in_requests)
-
-    def _places(self, arrived: Arrived) -> Iterator[str]:
-        """Where a request holds a session, each place once."""
-        if not self._sessions:
-            return
-        request = arrived.request
-        texts = [(f"the header {name.lower()[:40]}", value) for name, value in request.headers]
-        texts += [("the path", request.target), ("the body", request.body.decode("utf-8", "replace"))]
-        for place, text in texts:
-            if any(session in text for session in self._sessions):
-                yield f"{place} of a {request.method}"
+                self.exposures.append(Exposure(Exposed.HOST, case, where))
 
 
 # Which card each opaque value of the run belongs to, whichever case it travelled in (REL-4).

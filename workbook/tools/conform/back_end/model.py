@@ -642,7 +642,6 @@ class Exposed(StrEnum):
 
     KEY = "the key"
     HOST = "the API's address"
-    SESSION = "the cardholder's session"
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ class Launcher:
             self._command.start()
             await self._command.listening(origin, limits.start)
         await self._sign_in(origin, limits.start)
-        runner.present(self.target)
+        runner.target = self.target
         if self._by_hand:
             await self._first_call(runner, limits.first_call)
 

@@ -3,7 +3,6 @@
 import base64
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -54,17 +53,6 @@ def nowhere(secret: model.Exposed, todo: str) -> model.Judge:
             yield Miss(f"no answer with {secret}", observed, todo, harms=True, root=root)
 
     return judge
-
-
-def session_stays(seen: Seen) -> Iterator[Miss]:
-    """A session that reaches the API is only noted: no rule forbids that."""
-    if not seen.run.requests:
-        yield Miss("a request to look at", "none reached the API", WORK, root=Root.FOLLOWS)
-    places = Counter(exposure.where for exposure in seen.run.exposures if exposure.secret is model.Exposed.SESSION)
-    if places:
-        observed = ", ".join(f"it in {where} ({count} times)" for where, count in places.most_common(3))
-        todo = "Build each request to the API anew, without the app's headers: the session is for your back end alone."
-        yield Miss("no cardholder's session in a request", observed, todo, noted=True)
 
 
 def not_elsewhere(operation: str) -> model.Judge:
@@ -214,8 +202,6 @@ SECRECY = (
             nowhere(model.Exposed.KEY, HIDE_KEY), WHOLE_RUN),
     _secret("answer.no-host-ever", "No answer of the whole run holds the API's address.", "REL-9",
             nowhere(model.Exposed.HOST, HIDE_ADDRESS), WHOLE_RUN),
-    _secret("upstream.no-session-ever", "No request at the API holds a cardholder's session; one that does is noted.",
-            "REL-4", session_stays, WHOLE_RUN, Need.SESSIONS),
 )  # fmt: skip
 
 
