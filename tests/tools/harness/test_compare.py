@@ -187,14 +187,10 @@ def test_two_cases_of_one_name_are_two():
 
 
 def test_what_tried_the_same_knows_what_the_other_does_not_name():
-    late, lost = CaseRecord("late", Verdict.FAIL, times=3), CaseRecord("lost", Verdict.FAIL)
+    late, lost = CaseRecord("late", Verdict.FAIL), CaseRecord("lost", Verdict.FAIL)
     old, new = (report(case, tried="m") for case in (late, lost))
     assert changes(old, new) == [("lost", CaseChange.WORSE), ("late", CaseChange.FIXED)]
     assert changes(old, report(lost, tried="another")) == [("lost", CaseChange.NEW), ("late", CaseChange.GONE)]
-    more = replace(late, times=4)
-    assert changes(old, report(more, tried="m")) == [("late", CaseChange.WORSE)]
-    assert "late: fail (3 times), now fail (4 times)" in compare_reports(old, report(more, tried="m")).text()
-    assert changes(old, report(more, tried="another")) == [("late", CaseChange.STILL)]
 
 
 def test_cases_that_changed_for_one_reason_are_told_together():

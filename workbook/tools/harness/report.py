@@ -156,7 +156,6 @@ class CaseRecord:
         platform: whose app made the calls.
         why: what else a reader has to know, such as what is missing.
         seconds: how long it took.
-        times: how often it failed, where that is counted.
         misses: every way in which the rule was broken.
         exchanges: in the order of time; those of a second app follow those of the first.
         left_out: how many exchanges of one app beyond 200 are not here.
@@ -172,7 +171,6 @@ class CaseRecord:
     platform: str = ""
     why: str = ""
     seconds: float = 0.0
-    times: int = 1
     misses: tuple[Miss, ...] = ()
     exchanges: tuple[ReportedExchange, ...] = ()
     left_out: int = 0
@@ -519,7 +517,7 @@ class Changed:
     @property
     def verdicts(self) -> str:
         """Both verdicts in words."""
-        before, now = map(_in_words, (self.before, self.now))
+        before, now = (str(case.verdict) if case else "not there" for case in (self.before, self.now))
         return before if before == now else f"{before}, now {now}"
 
     @property
@@ -603,14 +601,13 @@ def compare_reports(old: RunRecord, new: RunRecord) -> ReportComparison:
     before = _by_name(old.cases)
     now = _by_name(new.cases)
     names = before | now
-    same_tried = bool(old.about.tried) and old.about.tried == new.about.tried
-    if same_tried:
+    if old.about.tried and old.about.tried == new.about.tried:
         passed = {name: CaseRecord(name, Verdict.PASS) for name in names}
         before = passed | before
         now = passed | now
     changed = []
     for name in names:
-        change = _change(before.get(name), now.get(name), counted=same_tried)
+        change = _change(before.get(name), now.get(name))
         if change is not None:
             changed.append(Changed(name, change, before.get(name), now.get(name)))
     order = list(CaseChange)
@@ -653,15 +650,15 @@ def _facts(report: RunRecord) -> dict[str, str]:
     return facts | {f"{name}'s version": version for name, version in about.versions.items()} | dict(about.facts)
 
 
-def _change(before: CaseRecord | None, now: CaseRecord | None, *, counted: bool) -> CaseChange | None:
-    """What became of a case; None where nothing did. `counted`: their `times` can be compared."""
+def _change(before: CaseRecord | None, now: CaseRecord | None) -> CaseChange | None:
+    """What became of a case; None where nothing did."""
     if before is None or now is None:
         passed = before is not None and before.verdict in JUDGED - FAILING
         return CaseChange.NEW if now else CaseChange.LOST if passed else CaseChange.GONE
     was = _kind(before.verdict)
     is_now = _kind(now.verdict)
     if is_now == "failed":
-        graver = now.verdict.gravity < before.verdict.gravity or (counted and now.times > before.times)
+        graver = now.verdict.gravity < before.verdict.gravity
         changes = (CaseChange.WORSE, CaseChange.STILL)
         if now.verdict is Verdict.WARN:
             changes = (CaseChange.WARNS, CaseChange.STILL_WARNS)
@@ -677,12 +674,6 @@ def _kind(verdict: Verdict) -> str:
     if verdict in FAILING:
         return "failed"
     return "undecided" if verdict in {Verdict.NOT_LOOKED_AT, Verdict.NOT_TESTABLE, Verdict.HARNESS_ERROR} else "held"
-
-
-def _in_words(case: CaseRecord | None) -> str:
-    if case is None:
-        return "not there"
-    return f"{case.verdict} ({case.times:,} times)" if case.times > 1 else str(case.verdict)
 
 
 def _only_in(case: CaseRecord | None, other: CaseRecord | None) -> tuple[str, ...]:

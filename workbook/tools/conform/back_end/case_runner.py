@@ -335,12 +335,11 @@ class CaseRunner:
 
     def _whole_run(self, case: BackEndCase) -> Seen:
         """What a case about the whole run sees; the isolation case also gets the first misdelivered value."""
-        requests = (*self.upstream.arrived(), *self._api.elsewhere.arrived())
         misdelivered = tuple(self._cards.misdelivered)
         log = self.logs.rest()
         run = model.WholeRun(
             answers=self._secrets.answers,
-            requests=len(requests),
+            requests=len(self.upstream.arrived()),
             exposures=tuple(self._secrets.exposures),
             values=tuple(self.values)[-4000:],  # a run has fewer; the log is searched for each
             missing_logs=log.missing(),
