@@ -26,7 +26,7 @@ ROWS = {
     "values": ("Relay", "post.text-unicode post.bytes-alphabet get.sdk-input-number get.compressed get.chunked-answer"),
     "requests": ("Relay", "post.chunked-body post.expecting post.charset attempt.header-case attempt.no-encoding"),
     "cards": ("Relay", "list.kept-connection post.two-cardholders get.id-cannot-change-path"),
-    "failures": ("Relay", "get.api-away answer.labelled post.nothing-left-behind get.fault-redirect post.given-up"),
+    "failures": ("Relay", "get.api-away answer.labelled get.fault-redirect post.given-up"),
     "whole run": ("Relay", "get.path attempt.closed-connections log.no-key-ever answer.no-key-ever"),
     "another app": ("NoSessionOnB", "get.no-session post.no-session"),
     "a stall": ("Relay", "get.fault-stall-before-headers post.fault-stall-before-headers get.limit-headers"),

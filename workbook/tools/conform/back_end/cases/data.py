@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from string import ascii_lowercase, ascii_uppercase, digits
+from typing import Any
 from unicodedata import normalize
 from urllib.parse import quote, unquote, unquote_plus
 
 from workbook.api.opaque import decode_strictly, json_object, json_text
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 from workbook.tools.conform.back_end import judging, model
-from workbook.tools.conform.back_end.cases.privacy import other_value, own_only
+from workbook.tools.conform.back_end.cases.privacy import own_only
 from workbook.tools.conform.back_end.judging import (
     WORKS,
     all_of,
@@ -444,16 +445,33 @@ def _escaped(path: str, body: bytes | None, _call: model.PhoneCall) -> tuple[str
     return path, text.replace("/", "\\/").replace("a", "\\u0061").encode()
 
 
+def _other_value(value: Any) -> model.Tamper:
+    """Sends this value, of another type, in the place of the sdkOutput; `...` leaves the field out."""
+
+    def swapped(inner: Any, sent: str | None) -> Any:
+        if isinstance(inner, dict):
+            kept = {key: item for key, item in inner.items() if value is not ... or item != sent}
+            return {key: swapped(item, sent) for key, item in kept.items()}
+        if isinstance(inner, list):
+            return [swapped(item, sent) for item in inner if value is not ... or item != sent]
+        return value if inner == sent else inner
+
+    def tamper(path: str, body: bytes | None, call: model.PhoneCall) -> tuple[str, bytes | None]:
+        return path, json.dumps(swapped(json.loads(body or b"{}"), call.sent)).encode()
+
+    return tamper
+
+
 # What an app may send by mistake. If the call hangs, the phone waits until its time limit.
 BAD_BODIES: Mapping[str, tuple[str, model.Tamper]] = {
     "no-json": ("that is no JSON", lambda path, _body, _call: (path, b"sdkOutput=x")),
     "cut": ("that ends in the middle", lambda path, body, _call: (path, (body or b"")[: len(body or b"") // 2])),
     "empty": ("that is empty", lambda path, _body, _call: (path, b"")),
     "list": ("that is a list", lambda path, body, _call: (path, b"[" + (body or b"") + b"]")),
-    "no-field": ("without an sdkOutput", other_value(...)),
-    "null": ("whose sdkOutput is null", other_value(None)),
-    "number": ("whose sdkOutput is a number", other_value(12345)),
-    "object": ("whose sdkOutput is an object", other_value({"value": "x"})),
+    "no-field": ("without an sdkOutput", _other_value(...)),
+    "null": ("whose sdkOutput is null", _other_value(None)),
+    "number": ("whose sdkOutput is a number", _other_value(12345)),
+    "object": ("whose sdkOutput is an object", _other_value({"value": "x"})),
 }
 
 
@@ -532,7 +550,7 @@ FORM = (
           as_lesson_01,
           CaseScript((AppCall(GET), model.SetOrders((model.Order(GET, fault="500"), model.Order(POST, fault="500"))),
                       *both(), model.SetOrders(), AppCall(GET, cardholder=-1),
-                      AppCall(GET, instrument=lambda card: f"{card[:-1]}_"), AppCall(POST, tamper=other_value(...)))),
+                      AppCall(GET, instrument=lambda card: f"{card[:-1]}_"), AppCall(POST, tamper=_other_value(...)))),
           Need.CONTRACT, Need.SESSIONS, Need.JSON_BODY),
     # What no app sends today may come from an app of tomorrow, or from somebody who experiments.
     *(_form(f"post.body-{name}", f"A body of the app {words} is refused at once.", "REL-11", refused_at_once,

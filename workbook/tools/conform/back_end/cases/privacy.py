@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
 from urllib.parse import urlencode
 
 from workbook.simulation.faults import FAULT_DETAIL
@@ -314,23 +313,6 @@ def _same_value(canary: str) -> str:
     return base64.b64encode(f"{canary.rpartition('-')[0]} of which there is one".encode()).decode()
 
 
-def other_value(value: Any) -> model.Tamper:
-    """Sends this value, of another type, in the place of the sdkOutput; `...` leaves the field out."""
-
-    def swapped(inner: Any, sent: str | None) -> Any:
-        if isinstance(inner, dict):
-            kept = {key: item for key, item in inner.items() if value is not ... or item != sent}
-            return {key: swapped(item, sent) for key, item in kept.items()}
-        if isinstance(inner, list):
-            return [swapped(item, sent) for item in inner if value is not ... or item != sent]
-        return value if inner == sent else inner
-
-    def tamper(path: str, body: bytes | None, call: model.PhoneCall) -> tuple[str, bytes | None]:
-        return path, json.dumps(swapped(json.loads(body or b"{}"), call.sent)).encode()
-
-    return tamper
-
-
 def _names_another(path: str, body: bytes | None, call: model.PhoneCall) -> tuple[str, bytes | None]:
     """The call names its own card, and in further fields or in the query also another cardholder's card.
 
@@ -338,37 +320,11 @@ def _names_another(path: str, body: bytes | None, call: model.PhoneCall) -> tupl
     id comes before the app's own fields, in each object of the body: whoever looks beside the sdkOutput finds it.
     """
     # names under which a back end may look for a card's id, although its app sends none of them
-    names = ["id", "cardId", "card_id", "card", "paymentInstrumentId", "instrumentId", "instrument"]
-    if body is None or call.operation == GET:
-        path += f"{'&' if '?' in path else '?'}{urlencode(dict.fromkeys(names, call.other))}"
-    if body is None:
-        return path, body
-    document = json.loads(body)
-    names += re.findall(rf'"(\w+)"\s*:\s*{re.escape(json.dumps(call.asked_for))}', body.decode())
-
-    def named(inner: Any) -> Any:
-        if isinstance(inner, list):
-            return [named(item) for item in inner]
-        own = {name: named(item) for name, item in inner.items()} if isinstance(inner, dict) else None
-        return inner if own is None else {**dict.fromkeys(names, call.other), **own}
-
-    return path, json.dumps(named(document)).encode()
-
-
-def nothing_left_behind(seen: Seen) -> Iterator[Miss]:
-    """Nothing of an attempt that failed goes out with a later call, which has no sdkOutput of its own (REL-4)."""
-    todo = (
-        "Keep nothing of a failed attempt: clear what belongs to a thread, a worker or a connection, however it ends."
-    )
-    late = [call for call in seen.calls if call.tamper is not None]
-    for call in late:
-        if call.succeeded:
-            yield Miss("a refusal of a POST without an sdkOutput", describe_ending(call), todo, harms=True)
-    began = min((call.began for call in late), default=float("inf"))
-    if again := [request for request in seen.came(POST) if request.at >= began and request.sdk_output]:
-        observed = f"{len(again)} with the sdkOutput of an attempt that had failed before"
-        yield Miss("no POST at the API for calls without an sdkOutput", observed, todo, harms=True)
-    yield from judging.each_request(POST)(seen)
+    names = ("id", "cardId", "card_id", "card", "paymentInstrumentId", "instrumentId", "instrument")
+    others = dict.fromkeys(names, call.other)
+    if call.operation == GET:
+        path += f"{'&' if '?' in path else '?'}{urlencode(others)}"
+    return path, body and json.dumps(json.loads(body, object_hook=lambda own: {**others, **own})).encode()
 
 
 def no_other_card(seen: Seen) -> Iterator[Miss]:
@@ -420,13 +376,6 @@ ISOLATION = (
     _apart("post.id-in-body", "A second id in the body of the POST never leads to another cardholder's card.", "REL-4",
            all_of(no_other_card, answered), CaseScript((AppCall(POST, tamper=_names_another),), alone=True),
            Need.JSON_BODY, Need.TWO_CARDHOLDERS),
-    # Several at once, so that each thread of a pool has a failed attempt behind it when the calls without one come.
-    _apart("post.nothing-left-behind", "After failed attempts a POST without an sdkOutput sends nothing of them.",
-           "REL-4", all_of(nothing_left_behind, answered),
-           CaseScript((*(step for fault in ("500", "close")
-                         for step in (model.SetOrders((Order(POST, fault=fault),)), Together((AppCall(POST),) * 6))),
-                       model.SetOrders(), Together((AppCall(POST, tamper=other_value(...)),) * 6))),
-           Need.JSON_BODY),
     _apart("post.same-by-another", "Another cardholder with the same sdkOutput gets nothing of the first card.",
            "REL-4", nothing_kept_for_another,
            CaseScript((*both(output=_same_value), AppCall(POST, cardholder=1, own=True, output=_same_value)),
