@@ -12,7 +12,7 @@ from rows import rows
 
 from workbook.base import files
 from workbook.base.children import python_command
-from workbook.base.files import ScratchFolder, read_named, read_regular, sample, write_whole
+from workbook.base.files import ScratchFolder, new_folder, read_named, read_regular, sample, write_whole
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.tools.commands import cli
 
@@ -187,6 +187,13 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_holds_is_no
     with ScratchFolder() as mine:
         assert {path.name for path in tmp_path.iterdir()} == {other.name, Path(mine).name}
     assert [path.name for path in tmp_path.iterdir()] == [other.name]
+
+
+def test_a_folder_has_a_name_that_another_process_understands(tmp_path, monkeypatch):
+    """What a site was built into was beside it, and the site empty: its parent was the current folder's short name."""
+    monkeypatch.chdir(tmp_path)
+    with new_folder(Path("site")) as draft, ScratchFolder(Path()) as scratch:
+        assert (draft.is_absolute(), Path(scratch).is_absolute()) == (True, True)
 
 
 def test_a_folder_that_is_being_made_is_left_alone(tmp_path, monkeypatch):

@@ -65,7 +65,8 @@ class ScratchFolder(TemporaryDirectory[str]):
     """
 
     def __init__(self, parent: Path | None = None) -> None:
-        for left in Path(parent or gettempdir()).glob(f"{SCRATCH}*"):
+        parent = (parent or Path(gettempdir())).absolute()  # a child process may have another current folder
+        for left in parent.glob(f"{SCRATCH}*"):
             with suppress(OSError, ImportError):
                 about = left.lstat()
                 a_minute_ago = time() - 60.0  # one that is being made has no lock yet
