@@ -56,6 +56,14 @@ def test_say_prints_one_line_end_and_no_escape_sequence():
         assert stream.getvalue() == "a\\u001b[2J\n\tb\n"
 
 
+@pytest.mark.rule("REL-2")
+def test_nothing_is_printed_with_the_key_in_it(monkeypatch):
+    monkeypatch.setenv("WORKBOOK_API_KEY", "canary-0123456789")
+    stream = io.StringIO()
+    say("a cell raised canary-0123456789, canary%2D0123456789", stream)
+    assert stream.getvalue() == "a cell raised [key], [key]\n"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
 def test_a_full_disk_is_a_sentence_and_closing_the_stream_is_quiet():
     refused = pytest.raises(ConfigurationError, match="Cannot print: No space left on device")

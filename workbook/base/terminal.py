@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
+from workbook.base.secrecy import KEY_VARIABLE, Secrets
 from workbook.errors import ConfigurationError
 
 
@@ -29,7 +30,7 @@ def visible(text: str, kept: str = "") -> str:
 
 
 def say(text: object, to: TextIO | None = None) -> None:
-    """Print the text, `visible` apart from tabs and line ends, with one line end behind it, and flush it.
+    """Print the text without the API key, `visible` apart from tabs and line ends, with one line end; flush it.
 
     Every print of the package happens here. A failed stream is redirected to the null device, or Python's flush at
     exit would raise again.
@@ -44,7 +45,8 @@ def say(text: object, to: TextIO | None = None) -> None:
     """
     stream = sys.stdout if to is None else to
     try:
-        shown = visible(str(text).removesuffix("\n"), "\n\t")
+        kept = Secrets.of_any_key(os.environ.get(KEY_VARIABLE, "")).scrub(str(text).removesuffix("\n"))
+        shown = visible(kept, "\n\t")
         # a CI obeys a line that begins with two colons, and a name of a file may hold one
         stream.write(re.sub(r"^([ \t]*):(?=:)", r"\1: ", shown, flags=re.MULTILINE) + "\n")
         stream.flush()

@@ -7,7 +7,7 @@ import traceback
 from argparse import Action, ArgumentParser, Namespace
 from contextlib import suppress
 
-from workbook.base.secrecy import KEY_VARIABLE, Secrets
+from workbook.base.secrecy import Secrets
 from workbook.base.terminal import say
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ExitCode, NotInstalledError, ParameterError, WorkbookError
@@ -81,7 +81,7 @@ def parsed(argv: list[str]) -> Namespace:
 
 def _print_error(message: str) -> None:
     with suppress(OSError, ConfigurationError):  # stderr is closed or full: the exit code is left
-        say(f"workbook: {Secrets.of_any_key(os.environ.get(KEY_VARIABLE, '')).scrub(message)}", sys.stderr)
+        say(f"workbook: {message}", sys.stderr)
 
 
 class _Version(Action):

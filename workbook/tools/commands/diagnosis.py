@@ -1,7 +1,6 @@
 """`diagnose` and `inspect` what you see, ask the `doctor` about this machine, and the document for its `rules`."""
 
 import argparse
-import os
 import re
 import sys
 from contextlib import suppress
@@ -53,7 +52,6 @@ exit codes:
 
 def diagnose(options: argparse.Namespace) -> int:
     """Print the causes, or play a row."""
-    from workbook.base.secrecy import Secrets
     from workbook.checks import diagnosis
 
     if options.reproduce is not None:
@@ -64,7 +62,7 @@ def diagnose(options: argparse.Namespace) -> int:
         return ExitCode.OK
     text = _read(options.symptom, diagnosis.LARGEST_LOG) if options.symptom else _ask_three_questions()
     found = diagnosis.diagnose(text)
-    say(Secrets.of_environment(os.environ).scrub(str(found)))
+    say(found)
     return ExitCode.OK if found.likely else ExitCode.FAILED
 
 
@@ -99,7 +97,6 @@ def _choose(question: str, choices: list[str]) -> str:
 def inspect(options: argparse.Namespace) -> int:
     """Print what the value is."""
     from workbook.base.files import read_regular
-    from workbook.base.secrecy import Secrets
     from workbook.tools.diagnose import inspector
 
     try:
@@ -110,7 +107,7 @@ def inspect(options: argparse.Namespace) -> int:
         again = "Name a file that holds the value, or pipe the value into: workbook inspect -"
         raise ConfigurationError(f"Cannot read that file: {error.strerror}. {again}") from None
     found = inspector.inspect(data, show=options.show, seed=checked_seed(options.seed) or 0)
-    say(Secrets.of_environment(os.environ).scrub(str(found)))
+    say(found)
     return ExitCode.OK if found.is_good else ExitCode.FAILED
 
 

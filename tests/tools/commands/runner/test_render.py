@@ -92,6 +92,14 @@ def test_the_environment_of_a_rendering_is_nobodys(books, monkeypatch):
     assert "([], '0')" in path.read_text()
 
 
+@pytest.mark.rule("REL-2")
+def test_an_error_with_the_key_in_it_is_told_without_it(books, monkeypatch):
+    """The notebook has it from a file. A part of it would not be found, so it goes before the text is cut."""
+    monkeypatch.setenv("WORKBOOK_API_KEY", "canary-0123456789")
+    path = books.add("00_raises", "raise ValueError('x' * 295 + 'canary-' + '0123456789')")
+    assert render([path], limit=60)[0].error.endswith(f"{'x' * 295}[key]")
+
+
 UNTOUCHED = 'import workbook as wb\nwb.exercise("05.2", ...)'
 
 

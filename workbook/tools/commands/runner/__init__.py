@@ -25,6 +25,7 @@ from uuid import uuid4
 
 from workbook.base.children import child_environment, kernel_command
 from workbook.base.files import NOTEBOOKS, ScratchFolder
+from workbook.base.secrecy import Secrets
 from workbook.base.values import quoted
 from workbook.errors import ConfigurationError, ParameterError
 
@@ -145,8 +146,9 @@ def harmless(html: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text without colours and line ends, at most 300 characters."""
-    return " ".join(re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).split())[:300]
+    """The text without colours, line ends and the API key, at most 300 characters."""
+    text = Secrets.of_environment(os.environ).scrub(re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text))
+    return " ".join(text.split())[:300]
 
 
 def cell_named(source: str) -> str:
