@@ -116,7 +116,7 @@ def test_a_row_is_the_document_s_only_if_all_of_it_is():
 
 
 def test_a_message_cannot_be_made_while_one_of_its_fields_hides_its_source():
-    with pytest.raises(DefinitionError, match=r"^Guess does not say where the value of colour is from\.$"):
+    with pytest.raises(DefinitionError, match=r"^Guess does not say where the value of colour is from\. Give"):
 
         @message(SDK, APP, "a guess", "assumed")
         class Guess(m.Event):

@@ -3,7 +3,6 @@
 import json
 import re
 from contextlib import suppress
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -56,7 +55,7 @@ def test_what_a_failure_is_called_more_exactly_is_a_failure_too():
 
 
 def test_no_value_has_a_source_that_no_message_carries():
-    carried = {field.name for message in CLASSES for field in fields(message)}
+    carried = {name for message in CLASSES for name in message.value_names()}
     assert set(m.VALUES) <= carried | {"call", "seconds"}
 
 

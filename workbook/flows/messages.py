@@ -159,7 +159,8 @@ def message(
             attributes = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
             kind = cast("type[MessageT]", type(cls.__name__, cls.__bases__, attributes | {"__slots__": ()}))
         if missing := [name for name in kind.value_names() if name not in {**VALUES, **sources}]:
-            raise DefinitionError(f"{cls.__name__} does not say where the value of {', '.join(missing)} is from.")
+            words = f"{cls.__name__} does not say where the value of {', '.join(missing)} is from"
+            raise DefinitionError(f"{words}. Give its source in VALUES.")
         return kind
 
     return made
