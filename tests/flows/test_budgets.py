@@ -50,8 +50,3 @@ def test_every_budget_that_a_table_starts_is_a_limit_and_every_limit_is_started_
     machines += [one.extension(surface) for one in VARIANTS_B.values() for surface in SURFACES]
     started = {command for machine in machines for row in machine.rows for command in row.commands}
     assert {one for one in started if issubclass(one, m.StartBudget)} == set(m.BUDGETS)
-
-
-def test_a_budget_carries_its_call_and_its_seconds_itself():
-    for budget in m.BUDGETS:
-        assert (budget().call, budget().seconds) in {(one.call, one.seconds) for one in LIMITS.values()}

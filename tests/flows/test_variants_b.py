@@ -49,11 +49,6 @@ def test_a_variant_is_printed_and_titled_with_what_sets_it_apart(name):
     assert ("failure not told" in repr(one)) == ("failure not told" in one.title) == (not one.tells)
 
 
-def test_a_machine_is_made_once():
-    assert B_LATER.machine is B_LATER.machine
-    assert B_LATER.extension("watch") is B_LATER.extension("watch")
-
-
 def test_there_is_one_extension_table_for_each_variant_and_surface():
     names = {machine.name for machine in EXTENSIONS.values()}
     assert len(names) == len(VARIANTS_B) * len(SURFACES) == 4

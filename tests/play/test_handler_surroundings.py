@@ -1,8 +1,6 @@
 """What a handler finds around it: the storage, the wallet's library, and the back end with its virtual time."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rows import rows
 
 from workbook.api.opaque import SdkInput
@@ -154,14 +152,6 @@ def test_each_get_takes_the_next_of_the_given_times_and_then_the_phones():
     assert ends == [1.0, 3.0, 3.5, 4.0]
 
 
-def test_the_times_may_come_from_any_iterator_and_never_end():
-    back_end, call, _ = around(gets=(0.1 for _ in iter(int, 1)))
-    with under_way(call):
-        for _ in range(10):
-            back_end.get(FIRST)
-    assert call.clock.now() == 1.0
-
-
 @pytest.mark.rule("API-12", "X-ENTRIES-3")
 def test_several_at_once_take_as_long_as_the_slowest_and_each_has_its_own_sdk_input():
     back_end, call, told = around(gets=[0.1, 3.0, 1.0])
@@ -180,25 +170,6 @@ def test_those_that_fail_are_left_out_and_cost_no_more_than_the_timeout():
         found = back_end.get_all([FIRST, SECOND, "PIUNKNOWN", THIRD], timeout=5.0)
     assert [*found] == [FIRST, THIRD]
     assert call.clock.now() == 5.0
-
-
-@given(st.lists(st.integers(0, 12_000), min_size=1, max_size=3))
-def test_the_time_of_several_is_the_slowest_with_the_timeout_as_its_cap(milliseconds):
-    takes = [each / 1000 for each in milliseconds]
-    back_end, call, _ = around(gets=takes)
-    with under_way(call):
-        found = back_end.get_all(INSTRUMENT_IDS[: len(takes)], timeout=5.0)
-    assert call.clock.now() == max(min(each, 5.0) for each in takes)
-    assert len(found) == sum(each <= 5.0 for each in takes)
-
-
-@given(st.lists(st.integers(0, 12_000), max_size=3))
-def test_one_after_the_other_the_times_add_up(milliseconds):
-    back_end, call, _ = around(gets=[each / 1000 for each in milliseconds])
-    with under_way(call):
-        for _ in milliseconds:
-            back_end.get(FIRST)
-    assert call.clock.now() == sum(milliseconds) / 1000
 
 
 def test_none_at_all_takes_no_time():
@@ -304,14 +275,6 @@ def test_a_remark_costs_no_second_wait():
         back_end.get(FIRST)
     assert call.clock.now() == 0.25
     assert names(told)[-2:] == [(0.25, "ApiAnswered"), (0.25, "Noted")]
-
-
-def test_a_measured_back_end_takes_what_was_measured():
-    ticks = iter([1.0, 1.75])
-    back_end, call, _ = around(relay=BackEnd(DirectApi(), stopwatch=lambda: next(ticks)))
-    with under_way(call):
-        back_end.get(FIRST)
-    assert call.clock.now() == 0.75
 
 
 @pytest.mark.rule("X-DEL-1")

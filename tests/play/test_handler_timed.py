@@ -2,8 +2,7 @@
 
 import pytest
 
-from workbook.errors import DeadlineError, MaybeSentError, ParameterError
-from workbook.flows import messages as m
+from workbook.errors import DeadlineError, MaybeSentError
 from workbook.play.back_end import BACK_ENDS, Network, WatchedBackEnd
 from workbook.play.handler import ExtensionBackEnd
 from workbook.simulation.faults import FaultPlan, Planned
@@ -55,18 +54,3 @@ def test_nothing_that_was_passed_on_arrives_as_no_bytes():
     back_end, call, _told = around("believes every 200", fault="sdkInput missing")
     with under_way(call):
         assert back_end.get(FIRST) == b""
-
-
-def test_a_timeout_is_checked_as_ever():
-    back_end, call, _told = around(fault="200")
-    with under_way(call), pytest.raises(ParameterError):
-        back_end.get(FIRST, timeout=0)
-
-
-def test_several_at_once_take_as_long_as_the_slowest():
-    back_end, call, told = around(fault="latency", payment_instrument_id=FIRST, seconds=2.0)
-    with under_way(call):
-        assert [*back_end.get_all(INSTRUMENT_IDS, timeout=5.0)] == [*INSTRUMENT_IDS]
-    assert call.clock.now() == 2.25
-    assert [at for at, name in told if name == "ApiAnswered"] == [2.25, 0.25, 0.25]
-    assert m.Noted.__name__ not in [name for _at, name in told]

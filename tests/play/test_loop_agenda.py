@@ -40,12 +40,6 @@ def test_items_are_never_compared():
     assert len([*agenda]) == 2
 
 
-def test_nothing_due_moves_nothing():
-    agenda = Agenda(VirtualClock())
-    assert [*agenda] == []
-    assert (agenda.now, bool(agenda)) == (0.0, False)
-
-
 def test_due_is_the_time_of_the_next_item():
     agenda = Agenda(VirtualClock())
     assert agenda.due is None
@@ -88,10 +82,3 @@ def test_an_item_can_be_cancelled_or_replaced_while_the_agenda_runs():
         agenda.cancel(gone)
         agenda.replace(changed, "in its stead")
     assert taken == [("first", 0.0), ("in its stead", 2.0), ("last", 2.0)]
-
-
-def test_items_are_never_compared_when_one_is_cancelled():
-    agenda = Agenda(VirtualClock())
-    tickets = [agenda.after(1.0, object()) for _ in range(3)]
-    agenda.cancel(tickets[1])
-    assert len([*agenda]) == 2

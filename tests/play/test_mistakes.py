@@ -111,13 +111,6 @@ def test_with_any_cards_on_any_surface_a_run_comes_to_an_end(name, cards, stage)
     assert "StopIteration" not in scene.trace.to_jsonl()
 
 
-@rows("name", HANDLERS)
-@rows("variant", VARIANTS_B)
-def test_the_same_run_gives_the_same_bytes_however_often_it_is_made(name, variant):
-    first, again = (SESSION.wallet.play(name, "with a watch", variant=variant).trace for _ in range(2))
-    assert first.to_jsonl() == again.to_jsonl()
-
-
 @pytest.mark.rule("X-GEN-1")
 def test_numbered_entries_change_their_identifiers_when_a_card_before_them_is_added():
     host = WalletApp(ChangingIdentifiers, phone=opened_phone())

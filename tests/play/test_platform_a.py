@@ -17,11 +17,10 @@ from workbook.flows import messages as m
 from workbook.flows.platform_a import BUSY_A, FINAL_A, State
 from workbook.flows.trace import Kind
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
-from workbook.play.back_end import BackEnd, simulated_back_end
+from workbook.play.back_end import BackEnd
 from workbook.play.platform_a import AppA, PlatformARun
 from workbook.simulation.phones import LatenciesA, PhoneA
 from workbook.simulation.service import DirectApi, Service
-from workbook.simulation.wallet import PROVISION_FAILURES
 from workbook.simulation.world import INSTRUMENT_IDS, Credential, World
 
 ID = INSTRUMENT_IDS[0]
@@ -169,13 +168,6 @@ def test_the_same_run_gives_the_same_bytes(variant):
     assert lines(7) == lines(8)  # no seed shows: what differs is inside the opaque data
 
 
-@given(st.sampled_from(VARIANTS), st.integers(0, 2**32 - 1), st.sampled_from([None, *PROVISION_FAILURES]))
-def test_any_seed_walks_the_same_way(variant, seed, failure):
-    bench = PlatformARun(variant, seed=seed, phone=PhoneA(provision_failure=failure))
-    bench.walk()
-    assert bench.state is (State.FAILED if failure else State.IN_WALLET)
-
-
 def test_time_never_runs_backwards_and_every_record_knows_where_it_stood():
     bench = opened(CARELESS[1])
     bench.tap(5)
@@ -300,14 +292,6 @@ def test_real_looking_data_appears_as_length_and_digest_only():
     assert not any(REAL[:8] in text for text in texts)
 
 
-def test_what_is_allowed_now_is_what_the_table_has_rows_for():
-    bench = PlatformARun()
-    assert bench.allowed == (m.Opened,)
-    bench.open()
-    assert bench.allowed == (m.AddTapped, m.CanProvisionCalled, m.Opened)
-    assert repr(bench) == "PlatformARun('from-0.4.0', button shown, button shown, 14 records)"
-
-
 @pytest.mark.rule("API-3", "API-12")
 @pytest.mark.parametrize("payment_instrument_id", INSTRUMENT_IDS)
 def test_each_instrument_is_walked_under_its_own_id(payment_instrument_id):
@@ -325,14 +309,3 @@ def test_a_measured_back_end_gives_the_trace_its_time():
     asked, answered = bench.trace.select(m.ApiRequested), bench.trace.select(m.ApiAnswered)
     waits = [round(after.at - before.at, 6) for before, after in zip(asked, answered, strict=True)]
     assert waits == [0.75, 2.5]
-
-
-def test_two_benches_may_share_a_phone_and_a_back_end_one_after_the_other():
-    phone, back_end = PhoneA(), simulated_back_end()
-    first = PlatformARun(phone=phone, back_end=back_end)
-    first.walk()
-    second = PlatformARun(phone=phone, back_end=back_end)
-    second.walk()
-    assert (first.state, second.state) == (State.IN_WALLET, State.IN_WALLET)
-    assert second.trace.select(m.AlreadyExistsInWallet, kind=Kind.EVENT)
-    assert second.trace.select(m.AddTapped) == []

@@ -124,14 +124,6 @@ def test_any_of_the_cardholders_or_the_apps_moves_in_any_order_leave_the_bench_a
     assert not bench._agenda
 
 
-def test_what_is_allowed_now_is_what_the_table_has_rows_for():
-    bench = PlatformBRun()
-    assert bench.allowed == (m.Opened,)
-    bench.open()
-    assert set(bench.allowed) == {m.AddTapped, m.CanAddCardDetailsCalled, m.Opened}
-    assert repr(bench) == "PlatformBRun('later', button shown, button shown, 19 records)"
-
-
 def test_what_finished_when_nobody_waited_is_told_to_no_delegate():
     told = []
     bench = PlatformBRun(app=AppB(delegate=Delegate(None, told)))

@@ -1,7 +1,5 @@
 """The issuer's app on platform B: a table of calls, and what becomes of an app whose table or delegate is wrong."""
 
-import inspect
-
 import pytest
 from rows import rows
 
@@ -63,13 +61,6 @@ def test_a_mistaken_app_is_refused_and_told_which_rule_it_broke(name):
     (refused,) = bench.trace.select(kind=Kind.REFUSED)
     assert type(refused.message) in change.values()
     assert [finding.rule for finding in check(bench.trace) if finding.level == "fail"] == [rule]
-
-
-@pytest.mark.rule("API-13")
-def test_an_app_holds_no_key_and_knows_neither_client_nor_address():
-    assert [*AppB.__slots__] == ["calls", "delegate", "decodes", "keeps_watch_availability"]
-    source = inspect.getsource(AppB)
-    assert not any(name in source for name in ("BackEnd", "Client", "api_key", "base_url", "workbook.api.client"))
 
 
 class Finishes:

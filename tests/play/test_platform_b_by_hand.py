@@ -1,7 +1,6 @@
 """Platform B's SDK by hand: the document's shape, the bench's outcomes, and refusals that change nothing."""
 
 import inspect
-from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import pytest
@@ -14,7 +13,6 @@ from workbook.checks import check
 from workbook.errors import OutOfOrderError, ParameterError, SdkError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.platform_b import State
-from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.play.platform_b import (
     AddCardDetails,
@@ -446,17 +444,6 @@ class Stopped:
         self.finished = (pass_, getattr(error, "case", None))
 
 
-@pytest.mark.rule("B-DEL-3", "B-FIN-1")
-def test_a_stopped_cell_ends_the_attempt_and_the_next_one_begins():
-    service = ready()
-    delegate = Stopped(DirectApi())
-    with pytest.raises(KeyboardInterrupt):
-        start(service, delegate)
-    assert delegate.finished == (None, "walletKitError")
-    start(service, delegate)
-    assert delegate.finished == ("phone", None)
-
-
 @pytest.mark.rule("API-11")
 def test_two_services_of_one_sdk_input_make_two_sdk_outputs():
     api = DirectApi()
@@ -474,24 +461,6 @@ def test_two_services_of_one_sdk_input_make_two_sdk_outputs():
 def test_the_earlier_variant_has_no_watch_availability():
     with pytest.raises(ParameterError, match=r"^The earlier variant has no WatchAvailability"):
         WatchAvailability(PhoneB(), variant="earlier")
-
-
-@pytest.mark.rule("B-START-1")
-def test_of_many_threads_that_start_at_once_one_attempt_begins_at_a_time_and_nobody_gets_anothers_outcome():
-    service, api = ready(), DirectApi()
-
-    def attempt(number):
-        delegate = Stopped(api)
-        delegate.times = 1
-        try:
-            start(service, delegate)
-        except OutOfOrderError as error:
-            return "is under way" in str(error) or "cannot be called while" in str(error)
-        return delegate.finished == ("phone", None)
-
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(attempt, range(40)))
-    assert service.trace.select(m.FinishedWithPass, kind=Kind.REFUSED) == []
 
 
 def test_an_error_names_each_call_as_a_person_writes_it():

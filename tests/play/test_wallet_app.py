@@ -773,15 +773,6 @@ def test_a_wallet_app_says_its_state_and_what_can_be_done_next():
     assert host.trace.title == "Platform B, later variant, from the wallet on the phone"
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_any_seed_walks_the_same_way(seed):
-    from workbook.play.platform_b import PlatformBRun  # used here alone
-
-    phone = PhoneB(seed=seed)
-    PlatformBRun(phone=phone).open()
-    assert walked(phone=phone).state is State.ADDED
-
-
 def test_a_run_leaves_nothing_that_was_never_awaited():
     async def forgotten(self):
         return []

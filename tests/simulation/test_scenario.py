@@ -363,11 +363,6 @@ def test_any_bytes_are_a_scenario_or_told(text):
     read_or_refused(text)
 
 
-@given(st.text(alphabet="[]{}=\"'.,#\n \tabinstrumed0123456789-+_", max_size=200))
-def test_any_text_is_a_scenario_or_told(text):
-    read_or_refused(text.encode())
-
-
 @pytest.mark.slow
 @given(
     st.dictionaries(

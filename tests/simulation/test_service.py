@@ -333,16 +333,6 @@ def test_a_fault_may_be_for_one_instrument_however_its_id_is_written():
     assert service.respond(get(OTHER_PATH)).status == 200
 
 
-def test_the_same_seed_gives_the_same_faults():
-    def answers(seed):
-        rules = [{"fault": "log-normal latency", "share": 0.3}, {"fault": "reset", "share": 0.3, "moment": "after"}]
-        service = planned(*rules, seed=seed)
-        return [service.respond(get()) for _ in range(50)]
-
-    assert answers(1) == answers(1) != answers(2)
-    assert {one.fault for one in answers(1)} == {"", "reset", "log-normal latency"}
-
-
 def test_the_memory_of_used_outputs_is_bounded_and_knows_the_latest():
     service = Service()
     for serial in range(MOST_OUTPUTS + 2):

@@ -148,11 +148,6 @@ def test_one_more_event_on_an_arrow_is_drawn_and_the_rows_below_make_room():
     _no_word_stands_on_anything(after)
 
 
-def test_the_same_machine_gives_the_same_layout(machine):
-    one, other = Layout(machine), Layout(machine)
-    assert (one.boxes, one.arrows, one.signs, one.height) == (other.boxes, other.arrows, other.signs, other.height)
-
-
 def _area(box):
     return box.x, box.y, box.x + BOX_WIDTH, box.end
 
