@@ -14,7 +14,7 @@ from workbook.flows.messages import Command, Event
 from workbook.flows.variants import FactsA
 from workbook.simulation.clock import VirtualClock
 from workbook.simulation.phones import PhoneA, PhoneB
-from workbook.simulation.seal import Content, Damaged, Genuine, Seal
+from workbook.simulation.seal import Content, Damaged, Genuine, Seal, expected
 from workbook.simulation.wallet import NOT_ALLOWLISTED, NOTHING, THROWN_BY_START
 
 # The seconds that an outcome takes, and the outcome.
@@ -118,12 +118,10 @@ class SdkA(StandIn):
     def _creation_outcome(self, sdk_input: str | Damaged) -> Event:
         if not self.phone.takes_sdk_input:
             return m.InvalidSdkInput("this phone takes none")
-        match self._opened(sdk_input):
-            case Damaged() as damaged:
-                return m.InvalidSdkInput(str(damaged))
-            case Genuine() as data if data.content != Content.ACTIVATION:
-                return m.InvalidSdkInput(f"it is data of kind '{data.content}'; create takes the GET's sdkInput")
-            case Genuine() as data:
+        match expected(self._opened(sdk_input), Content.ACTIVATION, "create takes the GET's sdkInput"):
+            case str() as why:
+                return m.InvalidSdkInput(why)
+            case data:
                 self.payment_instrument_id = data.payment_instrument_id
                 self._activation = data.serial
                 listed = self.phone.wallet in data.claims.get("supportedWallets", ())
@@ -182,17 +180,11 @@ class SdkA(StandIn):
 
     def _wrong_with(self, opc: str | Damaged) -> str | None:
         """Why the wallet cannot use this OPC data; None when it can."""
-        match self._opened(opc):
-            case Damaged() as damaged:
-                return str(damaged)
-            case Genuine() as data if data.content != Content.OPC:
-                return f"it is data of kind '{data.content}'; provision takes the POST's sdkInput"
-            case Genuine() as data if data.payment_instrument_id != self.payment_instrument_id:
-                return "it belongs to another payment instrument"
-            case Genuine() as data if overlap := self._overlap(data.claims["attempt"]):
-                return overlap
-            case Genuine():
-                return "it was used already" if opc in self._used else None
+        takes = "provision takes the POST's sdkInput"
+        data = expected(self._opened(opc), Content.OPC, takes, self.payment_instrument_id)
+        if isinstance(data, str):
+            return data
+        return self._overlap(data.claims["attempt"]) or ("it was used already" if opc in self._used else None)
 
     # Two attempts on one instance: the one that was overtaken may still hand over its own OPC data. Both fail then: the
     # earlier for its number, and the later because data of another attempt came while it was under way.
@@ -365,30 +357,22 @@ def activation_data(seal: Seal, sdk_input: object, wallet: str) -> Genuine:
     Raises:
         SdkError: they are not: `invalidSDKInput` or `walletNotSupported` (sdk-b).
     """
-    match open_data(seal, sdk_input):
-        case Damaged() as damaged:
-            raise SdkError("invalidSDKInput", str(damaged))
-        case Genuine() as data if data.content != Content.ACTIVATION:
-            why = f"it is data of kind '{data.content}'; the initialiser takes the GET's sdkInput"
-            raise SdkError("invalidSDKInput", why)
-        case Genuine() as data if wallet not in data.claims.get("supportedWallets", ()):
-            raise SdkError("walletNotSupported", "the card's supportedWallets lack this wallet")
-        case Genuine() as data:
-            return data
+    data = expected(open_data(seal, sdk_input), Content.ACTIVATION, "the initialiser takes the GET's sdkInput")
+    if isinstance(data, str):
+        raise SdkError("invalidSDKInput", data)
+    if wallet not in data.claims.get("supportedWallets", ()):
+        raise SdkError("walletNotSupported", "the card's supportedWallets lack this wallet")
+    return data
 
 
 def wrong_with(seal: Seal, sdk_input: object, payment_instrument_id: str, attempt: int) -> str | None:
     """Why the wallet cannot use this as the answer to that attempt; None when it can."""
-    match open_data(seal, sdk_input):
-        case Damaged() as damaged:
-            return str(damaged)
-        case Genuine() as data if data.content != Content.OPC:
-            return f"it is data of kind '{data.content}'; the delegate returns the POST's sdkInput"
-        case Genuine() as data if data.payment_instrument_id != payment_instrument_id:
-            return "it belongs to another payment instrument"
-        case Genuine() as data if data.claims["attempt"] != attempt:
-            return f"it answers attempt {data.claims['attempt']}, and this is attempt {attempt}"
-    return None
+    takes = "the delegate returns the POST's sdkInput"
+    data = expected(open_data(seal, sdk_input), Content.OPC, takes, payment_instrument_id)
+    if isinstance(data, str):
+        return data
+    answers = data.claims["attempt"]
+    return None if answers == attempt else f"it answers attempt {answers}, and this is attempt {attempt}"
 
 
 def next_output(phone: PhoneB, seal: Seal, payment_instrument_id: str) -> SdkOutput:

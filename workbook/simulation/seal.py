@@ -119,6 +119,18 @@ class Seal:
         return body[:-1] + f',"seal":"{digest.hexdigest()}"}}'.encode()
 
 
+def expected(data: Unsealed, content: Content, takes: str, card: str | None = None) -> Genuine | str:
+    """The data, if it is of this kind, and of this card where one is named; else why not, and what the caller takes."""
+    match data:
+        case Damaged():
+            return str(data)
+        case Genuine() if data.content != content:
+            return f"it is data of kind '{data.content}'; {takes}"
+        case Genuine() if card not in (None, data.payment_instrument_id):
+            return "it belongs to another payment instrument"
+    return data
+
+
 class HardSeal(Seal):
     """Makes data whose text holds + and /, and ends with =: what a relay that changes base64 changes first."""
 
