@@ -10,6 +10,7 @@ import re
 import tomllib
 from difflib import SequenceMatcher
 from functools import cache
+from inspect import signature
 from pathlib import Path
 
 from texts import ROOT, demand_none, paths, read
@@ -18,8 +19,13 @@ from workbook.api.exchange import Options
 from workbook.checks.diagnosis import catalogue
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
+from workbook.lessons.exercises.asking import judge
 from workbook.play.own_code import BACK_END_WAIT
+from workbook.tools.commands import cli
 from workbook.tools.conform.app.cases import APP_CASES
+from workbook.tools.conform.app.stage import SLOW, Tempo
+from workbook.tools.conform.app.wallet import GRACE
+from workbook.tools.sweep.matrix import Matrix
 
 HELD = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
 FACTS = {
@@ -34,11 +40,22 @@ FACTS = {
     "library-before": A_BEFORE_0_4_0.facts.push_provisioning_library,  # A-DEP-1
     "library-from": A_FROM_0_4_0.facts.push_provisioning_library,  # A-DEP-1
 }
+OF_A_TOOL = {
+    "patience": f"{Tempo().patience:g} s",
+    "rest": f"{Tempo().least:g} s",
+    "blocked": f"{SLOW:g} s",
+    "grace": f"{GRACE:g} s",
+    "notebook": f"{cli.parsed(['run']).time_limit:g} s",
+    "exchange": f"{cli.parsed(['proxy', '--to', 'https://api.example']).deadline:g} s",
+    "hangs": f"{Matrix({}).patience:g} s",
+    "answer": f"{signature(judge).parameters['seconds'].default:g} s",
+}
+"""What only a tool waits, all of it assumed: such a number stands for other things elsewhere."""
 CODES = {str(code) for row in catalogue() for code in row.codes}
 FIGURE = re.compile(
     r"""(?<![\w.,/+-])(?P<number>\d+(?:\.\d+)?)[ .-]?(?P<unit>ms|seconds?|milliseconds|s|MB|cases|calls)\b
     | \b(?:timeout\w*|limit|wait|deadline|wallet(?:\ waits|'s)?)\b(?:["')\]]{,2}\ ?(?:[=:,(]|\|\|)\ ?|\ )"?
-      (?P<bare>\d+(?:\.\d+)?)(?![\w%]|\.\d)
+      (?P<bare>\d+(?:\.\d+)?)(?![\w%]|\.\d|\ ?ms\b)
     | (?<![\w.])(?P<version>\d+\.\d+\.\d+)(?![.\w])
     | \b(?P<code>15\d\d\d|\d{4}\ ?x\ ?\d+)\b
     | (?<![\w.,-])(?P<status>[45]\d\d)(?![\w%-]|[.,]\d)""",
@@ -72,7 +89,7 @@ def figures(path):
 
 def spelled(word):
     """The value of a word of `figures.toml`."""
-    return FACTS.get(word, re.sub(r"(?<=\d)(?=(?:s|ms|MB|cases|calls)$)", " ", word))
+    return (FACTS | OF_A_TOOL).get(word, re.sub(r"(?<=\d)(?=(?:s|ms|MB|cases|calls)$)", " ", word))
 
 
 def differences(path):

@@ -12,11 +12,9 @@ import tree_sitter_kotlin
 import tree_sitter_swift
 from rows import rows
 
-from workbook.api.exchange import Options
 from workbook.base.files import NATIVE
 from workbook.flows import messages as m
 from workbook.play.loop import LABELS
-from workbook.play.own_code import BACK_END_WAIT
 from workbook.tools.conform.app.compiling import standin_swift
 
 GRAMMARS = {".swift": tree_sitter_swift, ".kt": tree_sitter_kotlin}
@@ -361,35 +359,6 @@ def test_what_an_app_has_to_write_does_not_compile_until_it_is_written(name):
 def test_a_request_ends_with_the_task_that_waits_for_it():
     assert "answers.onTermination = { _ in call.cancel() }" in swift_function(BACK, "send")
     assert "guard !Task.isCancelled" in swift_function("AddCardModel.swift", "opened")
-
-
-@pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3", "X-GEN-1")
-def test_each_limit_in_the_extensions_comments_is_that_of_the_flows():
-    text = (NATIVE / "swift" / HANDLER).read_text("utf-8")
-    said = re.findall(r"/// Limit: ([\d.]+) (ms|s)\b( \(wallet\))?.*\n    override func (\w+)", text)
-    spelled = {re.sub(r"_(\w)", lambda found: found[1].upper(), call): limit for call, limit in m.LIMITS.items()}
-    assert [name for *_limit, name in said] == [name for name in spelled if name != "provision"]
-    for number, unit, tag, name in said:
-        assert float(number) / (1000 if unit == "ms" else 1) == spelled[name].seconds
-        assert bool(tag) == (spelled[name].source == "wallet")
-
-
-@pytest.mark.rule("REL-5")
-@pytest.mark.parametrize(
-    ("name", "limit"),
-    [
-        (
-            "swift/BackEnd.swift",
-            r"timeoutIntervalForResource = ([\d.]+)  // .* longer than the back end's own ([\d.]+) s",
-        ),
-        ("kotlin/BackEnd.kt", r"LIMIT = ([\d.]+)\.seconds // longer than the back end's own ([\d.]+) s"),
-    ],
-)
-def test_an_app_waits_longer_than_its_back_end_asks_and_for_both_calls_less_than_the_wallet(name, limit):
-    waits, back_end = map(float, re.search(limit, (NATIVE / name).read_text("utf-8")).groups())
-    assert (waits, back_end) == (BACK_END_WAIT, Options().deadline)
-    assert back_end < waits
-    assert 2 * waits < m.limit_of("provision").seconds
 
 
 @pytest.mark.rule("REL-2", "REL-1")

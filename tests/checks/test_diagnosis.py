@@ -217,11 +217,7 @@ def test_each_cause_and_each_check_names_its_source(one):
     ("number", "says"),
     [
         (20, "this is by design, and provision completes it (sdk-a)"),
-        (40, "20 s for all of them (X-ENTRIES-3)"),
-        (25, "18.3.3"),
         (10, "Platform A takes the base64 text as it is (API-7), platform B the decoded bytes (API-8, sdk-b)"),
-        (39, "limit 100 ms (X-STATUS-3)"),
-        (9, "the wallet's 20 s (REL-5;"),
         (9, "platform A: assumed); the clients' default is 30 s (seen)"),
     ],
 )
