@@ -4,7 +4,7 @@ import re
 from functools import cache
 from operator import attrgetter
 
-from texts import demand_none, paths, texts
+from texts import demand_none, paths, read, texts
 
 import workbook as wb
 from workbook.api.protocol import API_PATH
@@ -58,6 +58,25 @@ def test_every_command_that_a_text_names_is_one_that_the_parser_takes():
                 wrong.append(f"{place}: {call[0]}: {told}")
     demand_none(wrong)
     assert found > 700
+
+
+def test_every_option_that_a_text_names_is_one_of_the_commands_beside_it():
+    """Of those that the text names, and of the one that a manual is about."""
+    of_a_command, wrong, found = cli._parsers()[1], [], 0
+    for path in paths("README.md", ".github/*.md", "notebooks/*.ipynb", "notebooks/reference/*.md"):
+        lines = [] if path.name == "changes.md" else read(path)
+        named = {path.stem, *re.findall(r"workbook ([a-z-]+)", "\n".join(text for _, text in lines))}
+        known = {
+            each
+            for name in of_a_command
+            if name.split()[0] in named
+            for each in of_a_command[name]._option_string_actions
+        }
+        options = [(line, option) for line, text in lines for option in re.findall(r"(?<=`)--[a-z][a-z-]*", text)]
+        wrong += [f"{path.name}:{line}: {option}" for line, option in options if option not in known]
+        found += len(options)
+    demand_none(wrong)
+    assert found > 50
 
 
 def called(path):

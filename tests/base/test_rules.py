@@ -143,14 +143,14 @@ def signature(call):
     return [name for name in inspect.signature(call).parameters if name != "self"]
 
 
-@rows("one", rules(*BINDING))
+@rows("one", rules())
 def test_a_call_that_a_rule_spells_out_is_one_of_the_code(one):
     known = {*calls()}
     spelled = [each for each in CALLED.findall(one.text) if re.match("[a-z]", each[0])]
     assert [each for each in spelled if each not in known and each[0] in {name for name, _ in known}] == []
 
 
-@rows("one", rules(*BINDING))
+@rows("one", rules())
 def test_a_name_that_a_rule_has_is_one_of_the_code(one):
     named = re.findall(r"\b[A-Za-z]+[a-z][A-Z]\w*|(?<=\bcom)\.[\w.<>-]+(?=\))", one.text)
     assert [name for name in named if not re.search(rf"{re.escape(name)}(?![\w-])", CODE)] == []
