@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from datetime import datetime
 
 import httpx
@@ -70,6 +71,19 @@ def test_requests_drop_in_with_their_reasons_and_are_found_again(page, served):
     assert served["control_token"] not in page.url
     assert page.troubles == []
     assert {url.split("/workbook/")[0] for url in page.asked} == {served["base_url"]}
+
+
+def test_all_requests_stand_in_the_order_of_time_whatever_their_key(page, served):
+    for key in ("", "not-the-key-of-anybody", ""):
+        asked(served, **({"x-api-key": key} if key else {}))
+        time.sleep(0.1)
+    page.goto(served["live_page"])
+    page.locator("#list > li").nth(2).wait_for()
+    for status in ("401", "200"):
+        asked(served, **({"x-api-key": "not-the-key-of-anybody"} if status == "401" else {}))
+        page.locator("#list > li").first.locator(".status", has_text=status).wait_for()
+    newest_first = [item.inner_text().removeprefix("✗ ") for item in page.locator("#list .status").all()]
+    assert newest_first == ["200", "401", "200", "401", "200"]
 
 
 def test_without_the_token_the_page_shows_nothing_and_asks_for_it(page, served):

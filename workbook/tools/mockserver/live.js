@@ -44,7 +44,8 @@ function copies(texts) {
 function shown(entry) {
   const bad = entry.lost || entry.status === null || entry.status >= 400 || entry.why !== "";
   const status = entry.lost || entry.status === null ? "✗ no answer" : `${bad ? "✗ " : ""}${entry.status}`;
-  const clock = new Date(Date.now() - entry.age * 1000).toTimeString().slice(0, 8);
+  const when = Date.now() - entry.age * 1000;
+  const clock = new Date(when).toTimeString().slice(0, 8);
   const summary = make(
     "summary", {},
     make("time", { textContent: clock, title: `${entry.arrived.toFixed(3)} s after the server's start` }),
@@ -63,7 +64,7 @@ function shown(entry) {
   const basis = make("p", { textContent: `It rests on: ${entry.basis}` });
   const symptom = entry.status >= 400 ? { "workbook diagnose": `workbook diagnose "HTTP/1.1 ${entry.status}"` } : {};
   const more = make("div", { className: "more" }, ...copies({ ...entry.copies, ...symptom }), ...rules, basis);
-  const item = make("li", { className: bad ? "bad" : "" }, make("details", {}, summary, both, more));
+  const item = make("li", { className: bad ? "bad" : "", when }, make("details", {}, summary, both, more));
   item.dataset.words = [entry.method, entry.target, status, entry.why, ...Object.keys(entry.rules)].join(" ").toLowerCase();
   return item;
 }
@@ -81,7 +82,10 @@ function sift() {
 }
 
 function add(entries) {
-  for (const entry of entries) list.prepend(shown(entry));
+  for (const entry of entries) {
+    const item = shown(entry); // the worlds are asked one by one, and the newest request of all is at the top
+    list.insertBefore(item, [...list.children].find((other) => other.when <= item.when) ?? null);
+  }
   while (list.children.length > MOST) list.lastChild.remove();
   sift();
 }
