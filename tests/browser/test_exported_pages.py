@@ -13,6 +13,13 @@ from workbook.tools.commands.runner.export import export
 pytestmark = pytest.mark.browser
 READABLE = 1000 * 11 / 13  # pixels: at this width the labels of a sequence have a size of 11
 
+TWO_WORDS_IN_TWO_LINES = """cells => cells.filter(cell => {
+    const words = cell.innerText.trim(), range = document.createRange();
+    range.selectNodeContents(cell);
+    const tops = [...range.getClientRects()].map(line => line.top);
+    return /^\\S+ \\S+$/.test(words) && Math.max(...tops) - Math.min(...tops) > 10;
+}).map(cell => cell.innerText)"""
+
 
 def test_an_exported_page_asks_for_nothing_and_fits_and_axe_has_no_complaint(page, tmp_path):
     pages = export(LESSONS, tmp_path)
@@ -24,6 +31,8 @@ def test_an_exported_page_asks_for_nothing_and_fits_and_axe_has_no_complaint(pag
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
             drawings = page.locator("img[alt^='Sequence diagram']:visible").all()
             assert all(drawing.bounding_box()["width"] >= READABLE for drawing in drawings), path.name
+            broken = page.locator("td, th").evaluate_all(TWO_WORDS_IN_TWO_LINES) if width == 1280 else []
+            assert broken == [], path.name
         assert complaints_in_both_schemes(page) == [], path.name
     asked = [url for url in page.asked if not url.startswith("data:")]
     assert {url.partition(":")[0] for url in asked} == {"file"}

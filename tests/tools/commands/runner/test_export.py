@@ -175,11 +175,14 @@ def test_the_sentences_of_the_rules_are_a_footnote(tmp_path):
 
 @pytest.mark.slow
 def test_several_pages_have_an_index_and_lead_to_one_another(tmp_path):
-    first, second = (written(tmp_path, words(f"# Title {name}\n## `One`\n## Two"), name=name) for name in "ab")
+    names = ("03_a", "b")
+    first, second = (written(tmp_path, words(f"# Title {name}\n## `One`\n## Two"), name=name) for name in names)
     one, two, index = export([first, second], tmp_path / "out")
-    assert '<a href="a.html">Title a</a><p>One · Two</p>' in index.read_text()
+    assert '<li value="3"><a href="03_a.html">Title 03_a</a><p>One · Two</p>' in index.read_text()
+    assert '<li><a href="b.html">' in index.read_text()
     assert 'href="b.html"' in one.read_text()
     assert 'href="index.html"' in two.read_text()
+    assert "← 03 a" in two.read_text()
     with pytest.raises(ConfigurationError, match="Two notebooks are called 'index'"):
         export([first, written(tmp_path, words("x"), name="index")], tmp_path / "out")
 

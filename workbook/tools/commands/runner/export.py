@@ -75,9 +75,10 @@ def index(notebooks: Sequence[Path]) -> str:
         notebook = _read(path)
         headings = (line[3:] for line in _words(notebook) if line.startswith("## ") and line != "## The story")
         shows = notebook.cells[0].metadata.get("teaches") or " · ".join(headings)
-        lessons.append(tag("li", tag("a", _title(notebook, path), href=f"{path.stem}.html"), tag("p", shows)))
+        link, number = tag("a", _title(notebook, path), href=f"{path.stem}.html"), path.stem[:2]
+        lessons.append(tag("li", link, tag("p", shows), value=int(number) if number.isdecimal() else None))
     title = "The provisioning workbook"
-    return _filled(title, join(tag("h1", title), tag("ol", *lessons, start=0)))
+    return _filled(title, join(tag("h1", title), tag("ol", *lessons)))
 
 
 def page(path: Path, siblings: Sequence[Path] = ()) -> str:
@@ -117,6 +118,7 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
     # The link that nbconvert puts behind each heading. Without it nbconvert omits the id that other links lead to.
     body = re.sub(r'<a class="anchor-link" href="[^"]*">[^<]*</a>', "", body).rstrip()
     body = re.sub(r"<code>(?=[A-Z]+(?:-[A-Z]+)*-\d+</code>)", '<code class="id">', body)  # a rule
+    body = re.sub(r"<(t[dh])>(?=[^<]{1,24}</)", r'<\1 class="short">', body)  # a few words of a table
     pages = {sibling.name: f"{sibling.stem}.html" for sibling in siblings}
     a_link = r'<a href="(?!#|[a-z]+:)([^"#]*)(#[^"]*)?"[^<>]*>((?:(?!</?a[ >]).)*)</a>'
     body = re.sub(a_link, lambda link: _linked(link, pages), body, flags=re.DOTALL)
@@ -214,8 +216,9 @@ def _way(path: Path, siblings: Sequence[Path], where: str) -> Markup:
     if path not in siblings or len(siblings) == 1:
         return join()
     at = siblings.index(path)
-    links = [(f"← {before.stem}", before.stem) for before in siblings[max(at - 1, 0) : at]]
-    links += [("All lessons", "index"), *((f"{after.stem} →", after.stem) for after in siblings[at + 1 : at + 2])]
+    name = {sibling: sibling.stem.replace("_", " ") for sibling in siblings}
+    links = [(f"← {name[before]}", before.stem) for before in siblings[max(at - 1, 0) : at]]
+    links += [("All lessons", "index"), *((f"{name[after]} →", after.stem) for after in siblings[at + 1 : at + 2])]
     return tag("nav", *(tag("a", words, href=f"{name}.html") for words, name in links), aria_label=f"Lessons, {where}")
 
 
