@@ -19,11 +19,11 @@ LATE = dropped(Broke.LATE)
 FAILED = call(GET, None, status=504)
 
 
-def suspected(*calls, asked=True):
+def suspected(calls, *, worked):
     """Whether these calls are reason enough to probe."""
     streak = FailureStreak()
     for one in calls:
-        streak.count("relay.get.path", one, asked=asked)
+        streak.count("relay.get.path", one, worked=worked)
     return streak.suspected
 
 
@@ -34,24 +34,24 @@ def suspected(*calls, asked=True):
         ([LATE] * 2, False),
         ([LATE, call(), LATE, LATE], False),
         ([LATE, FAILED, LATE, LATE], True),
-        ([FAILED] * 9, False),
         ([dropped(Broke.REFUSED)] * 3, True),
         ([dropped(Broke.CANCELLED)] * 9, False),
+        ([replace(FAILED, status=429)] * 9, False),
     ],
 )
-def test_it_is_looked_into_where_three_plain_calls_in_a_row_were_not_answered(calls, wanted):
-    assert suspected(*calls) is wanted
+def test_it_is_looked_into_where_three_plain_calls_in_a_row_failed(calls, wanted):
+    assert {suspected(calls, worked=worked) for worked in (True, False)} == {wanted}
 
 
-@pytest.mark.parametrize(("status", "wanted"), [(502, True), (429, False), (200, False)])
-def test_a_call_that_ends_before_the_api_is_asked_counts_like_one_without_an_answer(status, wanted):
-    assert suspected(*[call(GET, None if status != 200 else "x", status=status)] * 3, asked=False) is wanted
+def test_a_failure_that_is_answered_counts_where_plain_calls_worked_before():
+    """A pool that is empty ends each call in time; so does a back end that was configured wrong from the start."""
+    assert [suspected([FAILED] * 3, worked=worked) for worked in (True, False)] == [True, False]
 
 
 def test_it_begins_with_the_first_call_that_was_not_answered():
     streak = FailureStreak()
     for name, one in (("a", call()), ("b", replace(LATE, began=1.0)), ("c", replace(LATE, began=3.5))):
-        streak.count(name, one, asked=True)
+        streak.count(name, one, worked=True)
     assert [(case, one.began) for case, one in streak.failed] == [("b", 1.0), ("c", 3.5)]
     assert streak.since == 1.0
 

@@ -151,28 +151,6 @@ def failed(name, at, misses, status=502):
     return result(name, Verdict.FAIL if misses else Verdict.PASS, misses, seen=seen(one, arrived(at)))
 
 
-def collapse(count=5, first=200):
-    """Results of a run in which nothing works any more after the first case."""
-    good = failed("relay.post.text-64-kib", 1.0, (), first)
-    names = [f"relay.post.fault-{one}" for one in ("400", "401", "403", "422", "500", "404")]
-    return [good, *(failed(name, 2.0 + at, (LATER,)) for at, name in enumerate(names[:count]))]
-
-
-def test_a_moment_since_which_nothing_works_is_one_finding():
-    results = collapse()
-    (finding,) = common_causes(results)
-    assert finding.says == "Since about relay.post.fault-400 no call has succeeded; 5 cases failed."
-    assert finding.cases == tuple(one.case.name for one in results[1:])
-    (todo,) = todos(recorded(*results, findings=(finding,)))
-    assert todo.text == f"{finding.says} {GIVE_BACK}"
-
-
-@pytest.mark.parametrize("results", [[], collapse(4), collapse(first=500)],
-                         ids=["nothing", "too few", "never worked"])  # fmt: skip
-def test_without_such_a_moment_nothing_is_found(results):
-    assert list(common_causes(results)) == []
-
-
 def refused(count, *, asked_again=True, cards=2, until=4.0, worked=True):
     """Results and requests of a run in which a breaker opened after one failure, and perhaps closed again."""
     results = [failed("relay.get.path", 1.0, (LATER,)), failed("relay.get.fresh", 1.5, ())]

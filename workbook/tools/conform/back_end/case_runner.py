@@ -52,7 +52,7 @@ SILENT = (
 
 @dataclass(slots=True)
 class FailureStreak:
-    """The plain calls since the last success that were not answered, or refused before the API was asked.
+    """The plain calls since the last success that failed.
 
     Attributes:
         failed: each with the name of its case.
@@ -60,12 +60,11 @@ class FailureStreak:
 
     failed: list[tuple[str, model.PhoneCall]] = field(default_factory=list)
 
-    def count(self, case: str, call: model.PhoneCall, *, asked: bool) -> None:
-        """Count a plain call of this case, for which the API was asked or not."""
-        answered = call.broke is model.Broke.CANCELLED or (call.status is not None and (asked or call.status == 429))
+    def count(self, case: str, call: model.PhoneCall, *, worked: bool) -> None:
+        """Count a plain call of this case; a failure that was answered counts where plain calls worked before."""
         if call.succeeded:
             self.failed.clear()
-        elif not answered:  # one that waits in vain for a connection of a pool ends in time, and asks nothing
+        elif call.broke is not model.Broke.CANCELLED and (call.status is None or (worked and call.status != 429)):
             self.failed.append((case, call))
 
     @property
@@ -420,8 +419,7 @@ class CaseRunner:
             asks = model.calls_of(step)
             for ask, call in zip(asks, await asyncio.gather(*map(phone.call, calls)), strict=True):
                 if plain and ask.has_to_succeed and self.tempo is not None:  # before, nothing is said about a run
-                    asked = not self.before or self.when_asked(call) is not None
-                    self.streak.count(case.name, call, asked=asked)
+                    self.streak.count(case.name, call, worked=bool(self.before))
                 yield call
             if isinstance(step, model.SetOrders):
                 plain = not any(order.fault for order in step.orders)

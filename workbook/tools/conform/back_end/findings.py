@@ -21,7 +21,7 @@ from workbook.tools.conform.back_end.judging import AFRESH, HAND_ON, MORE_TIME, 
 from workbook.tools.conform.back_end.model import GET, SUCCESS, BackEndGroup, BackEndResult, Broke, PhoneCall, Seen
 from workbook.tools.conform.back_end.phone import UNPACKED
 from workbook.tools.conform.back_end.schedule import platform_names
-from workbook.tools.harness.model import Root, RunFinding, Verdict
+from workbook.tools.harness.model import Root, RunFinding
 from workbook.tools.mockserver.journal import operation_of
 
 # The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
@@ -278,7 +278,7 @@ def common_causes(
         groups = (result.case.group for result in results if result.case.name in gone)
         again = BackEndGroup.FAULTS if "failing API answers" in gone else next(groups, "")
         yield RunFinding(Root.NO_ANSWER, f"{gone} {ended}".strip(), GIVE_BACK, untested, str(again))
-    elif finding := _open_breaker(results, requests) or _collapse(results):
+    elif finding := _open_breaker(results, requests):
         yield finding
 
 
@@ -324,16 +324,3 @@ def _open_breaker(results: Sequence[BackEndResult], requests: Sequence[model.Arr
     )
     cases = (name for calls in refused for _call, name in calls)
     return RunFinding(Root.NO_ANSWER, says, close if again else AFRESH, tuple(dict.fromkeys(cases)))
-
-
-def _collapse(results: Sequence[BackEndResult]) -> RunFinding | None:
-    """A moment since which no call succeeded, although earlier calls did."""
-    ran = sorted((began, at) for at, result in enumerate(results) if (began := result.began) is not None)
-    in_time = [results[at] for _began, at in ran]
-    successes = [at for at, result in enumerate(in_time) if any(call.succeeded for call in result.calls)]
-    since = [result for result in in_time[successes[-1] + 1 :] if result.verdict in CONFIRMED] if successes else []
-    if len(since) < 5:  # fewer failures in a row may have several causes (assumed)
-        return None
-    first = next((result for result in since if result.verdict is Verdict.FAIL), since[0])
-    says = f"Since about {first.case.name} no call has succeeded; {len(since)} cases failed."
-    return RunFinding(Root.NO_ANSWER, says, GIVE_BACK, tuple(result.case.name for result in since))
