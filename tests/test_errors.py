@@ -45,7 +45,7 @@ def test_the_tree_is_as_it_is_told_here():
 def test_the_tree_is_as_it_is_drawn_in_the_docstring():
     drawn, above = {}, ["WorkbookError"]
     for line in errors.__doc__.splitlines():
-        if found := re.match(r"([│ ]*)[├└]── (\w+)", line):
+        if found := re.match(r" {4}([│ ]*)[├└]── (\w+)", line):
             depth = len(found[1]) // 4
             drawn[found[2]] = above[depth]
             above[depth + 1 :] = [found[2]]

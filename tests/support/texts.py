@@ -14,7 +14,7 @@ PROSE = [
     *("fixtures/**/*", "workbook/**/*.toml", "workbook/**/*.js", "workbook/**/*.html"),
 ]
 PRINTED = ("tests/**/golden/**/*.txt", "tests/**/golden/**/*.md")
-OTHER = {".svg", ".png", ".pbxproj", ".csv", ".json"}
+OTHER = {".svg", ".png", ".pbxproj", ".csv", ".json", ".pyc"}
 
 
 MADE = ("task-", "exercise-")
@@ -24,7 +24,9 @@ MADE = ("task-", "exercise-")
 def paths(*patterns):
     """The files of these patterns that hold text, from the root of the project."""
     found = {path for pattern in patterns for path in ROOT.glob(pattern)}
-    return sorted(path for path in found if path.is_file() and path.suffix not in OTHER)
+    return sorted(
+        path for path in found if path.is_file() and path.suffix not in OTHER and path.parent.name != "__pycache__"
+    )
 
 
 def read(path, *, outputs=True):

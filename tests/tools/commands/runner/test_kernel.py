@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.slow
 STUCK = "import os, pathlib\npathlib.Path(f'{os.getpid()}.pid').write_text('')\nwhile True: pass"
 
 
-def until(condition, seconds=20.0):
+def until(condition, seconds=120.0):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"
@@ -77,7 +78,7 @@ def test_what_writes_on_for_a_moment_leaves_nothing_behind(tmp_path, monkeypatch
 
     scratch, until = tmp_path / "scratch", time.monotonic() + 0.3
     scratch.mkdir()
-    monkeypatch.setattr(runner, "mkdtemp", lambda **_: str(scratch))
+    monkeypatch.setattr(runner, "ScratchFolder", lambda: SimpleNamespace(name=str(scratch), cleanup=lambda: None))
     with Kernels(limit=60.0).kernel():
         writer = threading.Thread(target=write)
         writer.start()
