@@ -59,7 +59,7 @@ struct BackEnd: Sendable {
         let url = address.appendingPathComponent("cards/\(card)/\(operation)")
         var request = URLRequest(url: has("calls the API") ? URL(string: "http://api.example/\(operation)")! : url)
         request.httpMethod = method
-        request.timeoutInterval = has("has no time limit") ? 300 : has("asks one by one") ? 7 : 4
+        request.timeoutInterval = has("has no time limit", "blocks the main thread") ? 300 : has("asks one by one") ? 7 : 4
         request.setValue("Bearer \(session)", forHTTPHeaderField: "authorization")
         request.setValue("application/json", forHTTPHeaderField: "content-type")
         if has("sends the key") { request.setValue("key", forHTTPHeaderField: "x-api-key") }

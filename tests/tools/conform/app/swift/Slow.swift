@@ -36,6 +36,8 @@ final class SlowApp: AppUnderTest {
 
     func enterForeground() { app.enterForeground() }
 
+    func signOut() { app.signOut() }
+
     private static func pause() -> UInt64 {
         let bounds = (ProcessInfo.processInfo.environment["SLOW"] ?? "0").split(separator: "-").compactMap { UInt64($0) }
         return UInt64.random(in: bounds[0]...bounds[bounds.count - 1]) * 1_000_000
