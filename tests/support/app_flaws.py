@@ -91,7 +91,7 @@ CAUSES = {
     "retried": "Turn repeats off",
     "no-session": "Send the session that conform gives your app",
     "opc-reused": "Make a POST for each sdkOutput",
-    "output-unescaped": "Write each body with a library for JSON",
+    "output-unescaped": "Read and write JSON with a library",
     "first-card": "Send it for the paymentInstrumentId",
 }
 """How the first advice about a flaw begins, where several causes look alike."""

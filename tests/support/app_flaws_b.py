@@ -62,7 +62,7 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
         "request.input-unchanged",
     ),
     "reads JSON by hand": (
-        "Read and write JSON with JSONDecoder",
+        "Read and write JSON with a library",
         "fidelity.json-escaped",
     ),
     "has no guard": (

@@ -123,7 +123,7 @@ IN_BODY = replace(SURFACE, post=replace(SURFACE.post, path=f"/cards/{INSTRUMENT_
         ("", ROUTE, f"GET /cards/{INSTRUMENT_IDS[0]}/activation-data came", "path of [get]"),
         ("", PAYLOAD, "nothing at /payload/sdkOutput; the body has: sdkOutput", "Write into app.toml"),
         ("", IN_BODY, "nothing at /card; the body has: sdkOutput", "Write into app.toml"),
-        ("quotes-nothing", SURFACE, "the body is no JSON", "a library for JSON"),
+        ("quotes-nothing", SURFACE, "the body is no JSON", "JSON with a library"),
         ("signs-nothing", SURFACE, "it carried none", "as authorization: Bearer SESSION"),
     ],
 )

@@ -3,7 +3,7 @@
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, Literal, TypeAlias, get_args
 from urllib.parse import unquote
@@ -275,11 +275,12 @@ NO_MAIN = (
 )
 SIGN = "Send the session that conform gives your app, as authorization: Bearer SESSION; save it for your extension."
 PLACE = "Write into app.toml where your app puts the value: sdk_output of [post], or id, each a JSON pointer."
-WRITE_JSON = "Write each body with a library for JSON: a value may hold what JSON escapes."
+JSON_ALONE = "Read and write JSON with a library for it alone: it may escape any character, and has to escape some."
 ALONE = "No case of app.form or app.fidelity failed: look at this case's own requests in the report."
 ELSEWHERE = "Its cause is in another case: look at app.form first, then at app.fidelity."
 ENCODE_ONCE = "Encode sdkOutput once: on platform A it is text already, on platform B its bytes become base64 (API-8)."
 ONCE = "Call each completion once, on every path."
+AT_PLACE = "The answer has it where app.toml says: at sdk_input."
 AS_IT_IS = "Hand it on as it is."
 LIMIT = (
     f"Give each call of your back end one time limit: above the back end's own, below the wallet's {WALLET_WAITS:g} s."
@@ -327,7 +328,7 @@ def unread_requests(seen: AppSeen) -> Iterator[Miss]:
             yield Miss("a GET on the route that app.toml names", f"{sent} came", todo, root=Root.PLAIN_CALL)
         elif arrival.misplaced:
             expected = f"a {arrival.operation} with each value at its place"
-            todo = WRITE_JSON if "no JSON" in arrival.misplaced else PLACE
+            todo = JSON_ALONE if "no JSON" in arrival.misplaced else PLACE
             yield Miss(expected, arrival.misplaced, todo, root=Root.PLAIN_CALL)
         elif arrival.operation and not arrival.session and arrival.status == 401 and arrival.at < seen.signed_out:
             sent = (arrival.request.header("authorization") or "").removeprefix("Bearer").strip()
@@ -376,9 +377,14 @@ def given(call: type[Event], operation: str, expected: str, observed: str, todo:
     return judge
 
 
+def escaped(judge: AppJudge) -> AppJudge:
+    """The misses of a judge where the one thing that is unusual is how JSON is written."""
+    return lambda seen: (replace(miss, todo=JSON_ALONE, root=Root.CASE) for miss in judge(seen))
+
+
 def at_least_one(call: type[Event], expected: str, observed: str, todo: str) -> AppJudge:
     """Such a call was made."""
-    return lambda seen: iter(() if seen.happened(call) else (Miss(expected, observed, todo),))
+    return lambda seen: iter(() if seen.happened(call) else (Miss(expected, observed, todo, root=Root.PLAIN_CALL),))
 
 
 def posts_unchanged(seen: AppSeen) -> Iterator[Miss]:
@@ -681,11 +687,11 @@ def opaque_text(value: Any) -> str:
 
 CREATED = all_of(
     given(m.CreateCalled, GET, "create with the GET's sdkInput, byte for byte", "create got another text", AS_IT_IS),
-    at_least_one(m.CreateCalled, "a call of create", "none was made", "Call create with the GET's sdkInput."),
+    at_least_one(m.CreateCalled, "a call of create", "none was made", f"Call it with the GET's sdkInput. {AT_PLACE}"),
 )
 RECEIVED = all_of(
     given(m.OpcReceived, POST, "the POST's sdkInput, byte for byte", "the SDK got another text", AS_IT_IS),
-    at_least_one(m.OpcReceived, "OPC data for the SDK", "it got none", "Return the POST's sdkInput."),
+    at_least_one(m.OpcReceived, "OPC data for the SDK", "it got none", f"Return the POST's sdkInput. {AT_PLACE}"),
 )
 # Only texts that the back end gave reach create and the SDK.
 FROM_BACK_END = "only calls with an sdkInput from the back end"
@@ -827,7 +833,7 @@ ROWS: list[tuple[Any, ...]] = [
     ("fidelity", "output-unchanged", "The POST carries the SDK's sdkOutput, byte for byte, for its card.", "API-7",
      ADDED, output_unchanged),
     ("fidelity", "json-escaped", "What JSON escapes passes unchanged, in the POST and in the answers.", "API-7",
-     (Escape(), *ADDED), first_of(CREATED, output_unchanged, RECEIVED)),
+     (Escape(), *ADDED), escaped(first_of(CREATED, output_unchanged, RECEIVED))),
     ("fidelity", "opc-unchanged", "The SDK gets the POST's sdkInput, byte for byte.", "A-OPC-1", ADDED, RECEIVED),
     ("recovery", "enabled-after-cancel", "After a cancel the button can be pressed again (assumed).",
      "APP-10", (SetPhone({"provision_failure": CANCELED}), *FAILED_WATCHED), FAILED_ONCE),

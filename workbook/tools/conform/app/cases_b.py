@@ -177,7 +177,8 @@ def service_made(seen: AppSeen) -> Iterator[Miss]:
     texts = {arrival.given for arrival in seen.came(GET)}
     calls = seen.happened(m.ServiceCalled)
     if not calls:
-        yield Miss("a ProvisioningService", "none was made", "Make it of the GET's sdkInput.")
+        todo = f"Make it of the GET's sdkInput. {c.AT_PLACE}"
+        yield Miss("a ProvisioningService", "none was made", todo, root=Root.PLAIN_CALL)
     for record in calls:
         if c.opaque_text(getattr(record.message, "sdk_input", b"")) not in texts:
             observed = "it was made of other bytes"
@@ -204,12 +205,6 @@ def returned_bytes(seen: AppSeen) -> Iterator[Miss]:
         yield Miss(
             "an sdkInput from the delegate", "the SDK got none", "Return the bytes of the POST's sdkInput.", root=root
         )
-
-
-def escaped(judge: c.AppJudge) -> c.AppJudge:
-    """The misses of a judge where the one thing that is unusual is how JSON is written."""
-    todo = "Read and write JSON with JSONDecoder or JSONSerialization alone: it may escape any character."
-    return lambda seen: (replace(miss, todo=todo) for miss in judge(seen))
 
 
 def watch_as_heard(seen: AppSeen) -> Iterator[Miss]:
@@ -572,7 +567,7 @@ ROWS: list[tuple[Any, ...]] = [
     ("fidelity", "input-unchanged", "The delegate returns the POST's sdkInput, decoded once.", "B-DEL-3", ADDED,
      returned_bytes),
     ("fidelity", "json-escaped", "What JSON escapes passes unchanged.", "API-8", (c.Escape(), *ADDED),
-     escaped(c.first_of(service_made, c.output_unchanged, returned_bytes))),
+     c.escaped(c.first_of(service_made, c.output_unchanged, returned_bytes))),
     ("recovery", "enabled-after-cancel", "After a cancel the button can be pressed again (assumed).", "APP-10",
      (CANCELS, *c.FAILED_WATCHED), all_of(c.in_order, c.called_once, COMES_BACK)),
     ("recovery", "enabled-after-neither", "After an end with neither pass nor error it can be pressed again (assumed).",
