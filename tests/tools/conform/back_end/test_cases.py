@@ -305,8 +305,8 @@ STRANGERS = [
     ("get.at-once", seen([call(), call(GET, SECOND)], [request(), request(value=SECOND)]), PASS),
     ("get.at-once", seen([call(), call()], [request()]), WARN),
     ("get.at-once", seen([call(), call(GET, None, status=409)], [request()]), WARN),
-    ("get.few-tries", seen([call(GET, None, status=502)], [request()] * 3), PASS),
-    ("get.few-tries", seen([call(GET, None, status=502)], [request()] * 26), FAIL),
+    ("get.fault-500", replace(failed(GET), arrived=(request(GET, None),) * 3 + (request(GET, SECOND),)), PASS),
+    ("get.fault-500", replace(failed(GET), arrived=(request(GET, None),) * 26 + (request(GET, SECOND),)), FAIL),
     ("get.key-refused", seen([call(GET, None, status=502)], [request()]), PASS),
     ("get.key-refused", seen([call(GET, None, status=401)], [request()]), FAIL),
     ("get.key-refused", seen([call(GET, None, status=403)], [request()]), WARN),
@@ -322,8 +322,7 @@ TOGETHER = [
     ("post.double-tap", seen(TAPS, AT_THE_API), PASS),
     ("post.double-tap", seen([*TAPS[:2], call(POST, None, status=409, sent="b")], AT_THE_API[:2]), PASS),
     ("post.double-tap", seen([*TAPS[:2], call(POST, SECOND, sent="b")], AT_THE_API[:2]), FAIL),
-    ("post.reordered", seen(TAPS, AT_THE_API), PASS),
-    ("post.reordered", seen([TAPS[0], call(POST, "third", sent="a"), TAPS[2]], AT_THE_API), FAIL),
+    ("post.double-tap", seen([TAPS[0], call(POST, "third", sent="a"), TAPS[2]], AT_THE_API), FAIL),
     ("post.given-up", seen([call(), dropped(Broke.CANCELLED, POST, sent="a")], AT_THE_API[:2]), PASS),
     ("post.given-up", seen([call(), dropped(Broke.CANCELLED, POST, sent="a")], AT_THE_API), FAIL),
     ("post.given-up", seen([call(), *TAPS[1:]], [*AT_THE_API[:2], AT_THE_API[1]]), FAIL),
@@ -482,7 +481,8 @@ def test_every_group_and_every_need_has_a_case():
 
 def test_every_fault_of_the_service_is_played_on_both_operations():
     orders = [order for case in CASES.values() for order in _orders(case.script)]
-    assert {(fault, operation) for fault in FAULTS for operation in (GET, POST)} - {("200", GET), ("200", POST)} <= {
+    same = {"200", "uniform latency", "log-normal latency"}  # no fault, and two that are latency to a single call
+    assert {(fault, operation) for fault in FAULTS.keys() - same for operation in (GET, POST)} <= {
         (order.fault, order.operation) for order in orders
     }
 
@@ -540,14 +540,11 @@ def test_no_sentence_of_a_miss_holds_a_value():
         ("a+%2B", "a +", "it was decoded as a form: + became a blank, and %2B a +"),
         ("a+%2B", "a++", "its percent signs were decoded"),
         ("a/b", "a%2Fb", "it was percent-encoded"),
-        ("\ufb01", "fi", "it was normalised to NFKC"),
         ("a&amp;", "a&", "its entities of HTML were decoded"),
         ("a&<", "a&amp;&lt;", "it was escaped for HTML"),
         ("a+/b==", "a+&#x2F;b==", "it was escaped for HTML"),
         ("007", "7", "its zeros in front are gone"),
         ("a\\b", "ab", "its backslashes are gone"),
-        ("aB", "AB", "it was written in capitals"),
-        ("aB", "ab", "it was written in small letters"),
         ("a+b/", "a-b_", "it is in the url-safe alphabet"),
         ("QQ==", "QQ", "its padding is gone"),
         ("ab", "YWI=", "it was encoded a second time"),
