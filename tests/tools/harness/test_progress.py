@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pytest
 from ran import MISS, NAME, result
 
-from workbook.tools.harness import summary
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.summary import Cell, RunProgress, Terminal, cell_progress
 
@@ -40,15 +39,6 @@ def test_the_values_to_configure_go_to_stdout(values, words, capsys):
     assert capsys.readouterr() == (words, "")
 
 
-def test_waiting_is_a_line_every_ten_seconds(capsys, monkeypatch):
-    terminal = Terminal()
-    for moment in (100.0, 105.0, 109.9, 110.0, 119.9, 120.1):
-        monkeypatch.setattr(summary, "monotonic", lambda moment=moment: moment)
-        terminal.wait(130 - moment)
-    lines = capsys.readouterr().err.splitlines()
-    assert lines == [f"waiting for the first call: {seconds} s left" for seconds in (30, 20, 10)]
-
-
 def test_a_terminal_has_a_bar(capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     terminal = Terminal()
@@ -67,7 +57,6 @@ def test_progress_that_is_not_shown_takes_everything(capsys):
     hidden = RunProgress()
     hidden.exported({"A": "1"}, "x")
     hidden.say("x")
-    hidden.wait(1)
     hidden.begin(1)
     hidden.ended(result())
     hidden.close()

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from string import ascii_uppercase
-from time import monotonic
 from typing import Any
 
 from workbook.base.rules import rules
@@ -290,9 +289,6 @@ class RunProgress:
     def say(self, line: str) -> None:
         """A line to read."""
 
-    def wait(self, seconds: float) -> None:
-        """The run waits for the first call, for `seconds` more."""
-
     def begin(self, total: int) -> None:
         """`total` results will come."""
 
@@ -319,7 +315,6 @@ class Terminal(RunProgress):
         self._values = sys.stdout if values else sys.stderr
         self._reasons = Counter[str]()
         self._is_terminal = sys.stderr.isatty()
-        self._last_line = float("-inf")
 
     def exported(self, values: Mapping[str, str], url: str) -> None:
         """Print them on stdout, ready for a shell or a file of settings."""
@@ -331,12 +326,6 @@ class Terminal(RunProgress):
         if self._bar is not None:
             self._bar.clear()
         say(line, sys.stderr)
-
-    def wait(self, seconds: float) -> None:
-        """Print a line every 10 s."""
-        if monotonic() - self._last_line >= 10:
-            self._last_line = monotonic()
-            self.say(f"waiting for the first call: {seconds:.0f} s left")
 
     def begin(self, total: int) -> None:
         """Start the bar."""

@@ -175,7 +175,7 @@ def test_values_by_hand_are_printed_and_the_first_call_is_waited_for(folder):
             _out, err = process.communicate(timeout=60)
         finally:
             relay.terminate()
-    assert (process.returncode, err.splitlines()[0]) == (0, "waiting for the first call: 120 s left")
+    assert (process.returncode, err.splitlines()[0]) == (0, "waiting for the first call: 120 s at most")
 
 
 @pytest.mark.parametrize(

@@ -142,10 +142,10 @@ class Launcher:
 
     async def _first_call(self, runner: CaseRunner, seconds: float) -> None:
         """Call until something comes of it, because a person may still be starting the back end with the values."""
+        self._progress.say(f"waiting for the first call: {seconds:g} s at most")
         target = self.target
         until = monotonic() + seconds
-        while (left := until - monotonic()) > 0:
-            self._progress.wait(left)
+        while monotonic() < until:
             seen = await runner.run(PLAIN_ATTEMPT, target.cardholders[0].cards[:1], next(iter(target.surfaces)))
             no_tls = any(call.broke in BAD_TLS for call in seen.calls)
             if seen.arrived or no_tls or all(call.succeeded for call in seen.calls):  # waiting changes no certificate
