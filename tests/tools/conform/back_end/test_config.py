@@ -199,12 +199,6 @@ def test_a_mistake_in_a_card_is_told(tmp_path, before, after, mistake):
     assert any(mistake in one for one in caught.value.mistakes), caught.value.mistakes
 
 
-def test_a_list_with_an_item_that_nothing_fills_is_refused(tmp_path):
-    (tmp_path / "back-end.toml").write_text(OWN_IDS.replace('"/sdkOutput"', '"/args/1"'))
-    with pytest.raises(BadConfigurationError, match="Put a small server in front"):
-        load_config(tmp_path / "back-end.toml", {"OF_C2": "a", "OF_ANN": "b", "CARD": "c"})
-
-
 def test_every_mistake_is_told_at_once(tmp_path):
     with pytest.raises(BadConfigurationError) as caught:
         load_config(Path(__file__).parents[4] / "fixtures" / "back_ends" / "wrong.toml", {})

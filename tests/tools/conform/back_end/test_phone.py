@@ -61,12 +61,6 @@ def call(post, body, *, operation="POST", decoded=False, headers=(), status=200)
             {"card": {"id": CARD, "out": TEXT}},
             "application/json",
         ),
-        (
-            BackEndOperation("POST", "/p", id="/args/1/card", sdk_output="/args/0"),
-            False,
-            {"args": [TEXT, {"card": CARD}]},
-            "application/json",
-        ),
         (BackEndOperation("POST", "/p/{id}", sdk_output="raw"), False, TEXT.encode(), "text/plain; charset=utf-8"),
         (BackEndOperation("POST", "/p/{id}", sdk_output="raw"), True, b"\x00\xffbytes", "application/octet-stream"),
     ],

@@ -25,7 +25,7 @@ from workbook.errors import ConfigurationError
 from workbook.play.own_code import BACK_END_WAIT
 from workbook.tools.conform.back_end import model
 from workbook.tools.conform.back_end.model import BOUND, RAW, Cardholder, Surface, Target
-from workbook.tools.conform.back_end.phone import request_document, trusting_context
+from workbook.tools.conform.back_end.phone import trusting_context
 from workbook.tools.harness.model import Known
 from workbook.tools.harness.origin import wrong_origin
 from workbook.tools.harness.report import is_weak
@@ -98,12 +98,6 @@ def is_header_value(text: str) -> bool:
     return 0 < len(text) <= 1000 and text.isascii() and text.isprintable() and text == text.strip()
 
 
-def _unreserved(name: str) -> str:
-    if name in {"PATH", "HOME", "PYTHONPATH", "LD_PRELOAD", "LD_LIBRARY_PATH"}:
-        raise forms.refusal(f"{name} means something else to every program. Choose another name.")
-    return name
-
-
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 BaseUrl = Annotated[str, AfterValidator(_base_url), forms.Says("an address in quotes", hidden=True)]
 PathTemplate = Annotated[
@@ -121,7 +115,6 @@ Variable = Annotated[
     Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}\z"),
     forms.Says('the name of an environment variable, such as "API_URL"', hidden=True),
 ]
-ExportName = Annotated[Variable, AfterValidator(_unreserved)]
 Prefix = Annotated[
     str,
     Field(pattern=r"^([ -~]{0,20}|[A-Za-z0-9_.-]{1,60}=)\z"),
@@ -300,10 +293,10 @@ class Exports(forms.Form):
         port: where a start command has to listen; only where base_url has port 0.
     """
 
-    url: ExportName = "API_URL"
-    key: ExportName = "API_KEY"
-    ca: ExportName = "API_CA_FILE"
-    port: ExportName = "PORT"
+    url: Variable = "API_URL"
+    key: Variable = "API_KEY"
+    ca: Variable = "API_CA_FILE"
+    port: Variable = "PORT"
 
     def values(self, url: str, key: str, ca_file: Path | None = None) -> dict[str, str]:
         """The exported values by their names; there is an authority only with TLS."""
@@ -492,14 +485,6 @@ class _Reader:
             what = f'JSON cannot hold bytes. Give "raw" for sdk_input and sdk_output, in [{key}.get] and [{key}.post].'
             self.mistakes.add((key, "encoding"), what)
         headers = dict(self._headers(("headers",), form.headers)) | dict(self._headers((key, "headers"), own.headers))
-        for name, operation in (("get", get), ("post", post)):
-            places = [place for place in (operation.id, operation.sdk_output) if place not in (None, RAW)]
-            if re.search(r"'\d+': ", str(request_document(dict.fromkeys(places, "")))):
-                what = (
-                    "a list in its body has an item that neither the id nor the sdkOutput fills. Put a small server "
-                    "in front of your back end that builds this body."
-                )
-                self._missing(key, name, "id", what)
         return Surface(get, post, decoded, tuple(headers.items()))
 
     def _operation(
@@ -512,6 +497,9 @@ class _Reader:
         if "{id}" in own.path:
             given.pop("id", None)  # the common table's: it goes with the common path, which this one replaces
         operation = model.BackEndOperation(**given | own.model_dump(exclude_unset=True))
+        if re.search(r"/\d+(/|\Z)", f"{operation.id}{operation.sdk_output}"):
+            what = "a list is in its body. Put a small server in front of your back end that builds this body."
+            self._missing(platform, name, "id", what)
         in_path = "{id}" in operation.path
         in_body = operation.id is not None
         if not operation.path:

@@ -266,11 +266,6 @@ def _request_body(operation: BackEndOperation, call: PhoneCall, *, decoded: bool
         return base64.b64decode(call.sent or "") if decoded else (call.sent or "").encode()
     values = ((operation.id, call.asked_for), (operation.sdk_output, call.sent))
     placed = {pointer: value for pointer, value in values if pointer is not None and value is not None}
-    return json.dumps(request_document(placed), ensure_ascii=False).encode() if placed else None
-
-
-def request_document(placed: Mapping[str, str]) -> Any:
-    """The JSON document that has each value at its pointer; where names count from 0, they are places in a list."""
     document: dict[str, Any] = {}
     for pointer, value in placed.items():
         *above, last = JsonPointer(pointer).parts
@@ -278,15 +273,7 @@ def request_document(placed: Mapping[str, str]) -> Any:
         for part in above:
             inner = inner.setdefault(part, {})
         inner[last] = value
-    return _with_lists(document)
-
-
-def _with_lists(document: Any) -> Any:
-    if not isinstance(document, dict):
-        return document
-    inner = {name: _with_lists(value) for name, value in document.items()}
-    counted = [str(at) for at in range(len(inner))]
-    return [inner[name] for name in counted] if inner.keys() == set(counted) else inner
+    return json.dumps(document, ensure_ascii=False).encode() if placed else None
 
 
 def _sdk_input(body: bytes, operation: BackEndOperation, *, decoded: bool) -> str | None:
