@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from vocabulary import VARIANTS as ALL
 
-from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED, VARIANTS_A, variant_a
 
@@ -13,11 +12,6 @@ from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 def test_the_presets_by_name():
     assert dict(VARIANTS_A) == {"before-0.4.0": A_BEFORE_0_4_0, "from-0.4.0": A_FROM_0_4_0}
     assert [variant_a(name) for name in VARIANTS_A] == [A_BEFORE_0_4_0, A_FROM_0_4_0]
-
-
-def test_a_misspelt_name_is_explained():
-    with pytest.raises(ParameterError, match=r"No variant 'form-0.4.0'. Did you mean 'from-0.4.0'\?"):
-        variant_a("form-0.4.0")
 
 
 @pytest.mark.rule("A-CAN-5")

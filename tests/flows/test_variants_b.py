@@ -3,7 +3,6 @@
 from dataclasses import fields, replace
 
 import pytest
-from rows import rows
 from vocabulary import EXTENSIONS, IN_APP_B
 
 from workbook.errors import ParameterError
@@ -31,13 +30,6 @@ def test_a_wrong_name_is_explained(name, told):
     with pytest.raises(ParameterError) as caught:
         variant_b(name)
     assert str(caught.value).startswith(told)
-
-
-@rows("ask", [B_LATER.extension, B_EARLIER.facts.shown])
-@rows("wrong", ["fone", 5, None, ["phone"]])
-def test_a_surface_or_a_profile_that_does_not_exist_is_explained(ask, wrong):
-    with pytest.raises(ParameterError, match=r"^(surface|profile) is .*(Known|Did you mean)"):
-        ask(wrong)
 
 
 @pytest.mark.parametrize("name", IN_APP_B)

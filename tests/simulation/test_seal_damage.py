@@ -4,7 +4,6 @@ import base64
 
 import pytest
 
-from workbook.errors import ParameterError
 from workbook.simulation.seal import DAMAGES, Content, Seal, damaged
 
 TEXTS = [Seal(7).close(Content.ACTIVATION, "PI1" + "x" * extra, 1) for extra in range(6)]
@@ -26,8 +25,3 @@ def test_the_damages_do_what_they_are_called(text):
     assert len(damaged(text, "padding trimmed")) % 4
     changed = zip(text, damaged(text, "one character changed"), strict=True)
     assert sum(old != new for old, new in changed) == 1
-
-
-def test_a_misspelt_damage_is_explained():
-    with pytest.raises(ParameterError, match=r"No damage 'quotde'. Did you mean 'quoted'\?"):
-        damaged("text", "quotde")

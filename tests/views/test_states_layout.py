@@ -38,10 +38,6 @@ def test_every_choice_of_a_variant_is_drawn_as_it_is_stored(variant):
         assert "\n".join((*stored(one.machine), "")) == drawn(one.machine)
 
 
-def test_every_machine_is_drawn_as_it_is_stored(machine):
-    assert "\n".join((*stored(machine), "")) == drawn(machine)
-
-
 def test_a_machine_with_other_moves_is_refused_by_name():
     machine = A_FROM_0_4_0.machine
     other = Machine("platform C", machine.rows[:-1], initial=machine.initial, final=machine.final)

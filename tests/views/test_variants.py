@@ -3,7 +3,6 @@
 import pytest
 
 from workbook.api.exchange import Options, is_transient
-from workbook.errors import ParameterError
 from workbook.flows.extension import EXTENSIONS
 from workbook.flows.messages import LIMITS
 from workbook.play.own_code import BACK_END_WAIT
@@ -29,11 +28,6 @@ def test_the_field_profile_adds_the_versions_with_their_source():
         "1.0.0 (sdk-b)",
         "2.0.0, with isWatchPaired until 2.0.2; activate() is static from 2.2.1 (sdk-b)",
     )
-
-
-def test_a_misspelt_profile_is_explained():
-    with pytest.raises(ParameterError, match="Did you mean 'field'"):
-        variants("feild")
 
 
 @pytest.mark.rule("X-PLIST-1", "X-PLIST-3")
