@@ -31,7 +31,7 @@ from workbook.lessons.lesson import LEDGER, Shown
 from workbook.lessons.platforms import PlatformA, PlatformB, Setup, Wallet
 from workbook.lessons.run import Run
 from workbook.lessons.tools import tool
-from workbook.play.back_end import ONE_ATTEMPT, BackEnd, Network, Relayed, client, simulated_back_end
+from workbook.play.back_end import ONE_ATTEMPT, BackEnd, Relayed, client, simulated_back_end
 from workbook.play.own_code import RELAY
 from workbook.simulation.faults import FAULTS, FaultKind, FaultPlan, Planned
 from workbook.simulation.faults import fault as fault_named
@@ -277,7 +277,7 @@ class Session:
             from workbook.api.client import ActivationDataClient  # httpx is loaded when a client is needed
 
             return ActivationDataClient(base_url=self.parameters.base_url)
-        return client(Network(self._service))
+        return client(self._service)
 
     def get(self) -> ActivationData:
         """Make the GET, real or simulated (API-1).
@@ -365,7 +365,7 @@ class Session:
             ParameterError: there is no such answer.
         """
         try:
-            client(Network(self._answering(answer)), retries=ONE_ATTEMPT).get(self.payment_instrument_id)
+            client(self._answering(answer), retries=ONE_ATTEMPT).get(self.payment_instrument_id)
         except ActivationDataError as error:
             return Shown(error)
         raise AssertionError(answer)  # a test tries every answer: the client accepts none

@@ -27,7 +27,7 @@ from workbook.play.own_code import call_watched, check_callable, exception_words
 from workbook.simulation.clock import VirtualClock
 from workbook.simulation.faults import FAULT_DETAIL
 from workbook.simulation.faults import fault as fault_named
-from workbook.simulation.http import LOOKS_WHOLE, Request, Response
+from workbook.simulation.http import LOOKS_WHOLE, Request, Responder, Response
 from workbook.simulation.phones import LatenciesA
 from workbook.simulation.service import ORIGIN, DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, World
@@ -298,16 +298,9 @@ class WatchedBackEnd(BackEnd):
         self.line.begin()
         exchange = super().exchange(payment_instrument_id, sdk_output, takes=takes)
         posted, attempts, error = sdk_output.text if sdk_output else "", self.line.attempts, exchange.error
-        fault = attempts[-1].response.fault if attempts else ""
         (began, requested), (ended, outcome) = exchange.events
-        if attempts and isinstance(error, BackEndFailed):
-            outcome = _outcome(attempts[-1], posted)
-            outcome = replace(outcome, error=str(error)) if isinstance(outcome, m.AnswerLost) else outcome
-        elif fault and not isinstance(outcome, m.ApiAnswered):
-            refused = isinstance(error, errors.MalformedResponseError | errors.ResponseTooLargeError)
-            outcome = (m.AnswerRefused if refused else m.AnswerLost)(
-                type(error).__name__, what_was_played(fault), fault
-            )
+        if attempts and isinstance(outcome, m.ApiFailed):
+            outcome = self._failure(outcome, error, attempts[-1], posted)
         between = self.line.between(payment_instrument_id, posted)
         after = [(at, event) for at, event in between if at == ended and isinstance(event, m.Noted | m.CodeFailed)]
         between = [timed for timed in between if timed not in after]
@@ -322,6 +315,18 @@ class WatchedBackEnd(BackEnd):
         events.append((ended, m.ApiCallEnded("POST" if sdk_output else "GET", len(attempts), took, ending)))
         return Relayed(events, exchange.outcome)
 
+    @staticmethod
+    def _failure(failed: m.ApiFailed, error: object, last: Attempt, posted: str) -> Event:
+        """What a call came to that gave nothing: what its last attempt did, or what was played on it."""
+        if isinstance(error, BackEndFailed):
+            outcome = _outcome(last, posted)
+            return replace(outcome, error=str(error)) if isinstance(outcome, m.AnswerLost) else outcome
+        if not last.response.fault:
+            return failed
+        refused = isinstance(error, errors.MalformedResponseError | errors.ResponseTooLargeError)
+        kind = m.AnswerRefused if refused else m.AnswerLost
+        return kind(failed.error, what_was_played(last.response.fault), last.response.fault)
+
 
 # Back ends to compare: the good one, and those that make one mistake each. Each is a real configuration of the client,
 # or a small class around it; none is made for a certain fault.
@@ -334,16 +339,16 @@ class WatchedBackEnd(BackEnd):
 ONE_ATTEMPT = RetryPolicy(attempts=1)
 
 
-def client(line: Network, **limits: Any) -> ActivationDataClient:
-    """A client in front of the simulated service, on the line's virtual time."""
+def client(service: Responder, **limits: Any) -> ActivationDataClient:
+    """A client in front of a simulated service; on a network's virtual time, where it is one."""
     from workbook.api.client import ActivationDataClient
     from workbook.simulation.transport import SimulatedTransport
 
-    transport = SimulatedTransport(line, pause=line.pause)
+    transport = SimulatedTransport(service)
+    if isinstance(service, Network):
+        transport, limits = SimulatedTransport(service, pause=service.pause), limits | {"clock": service.clock}
     chance = Random(7)  # noqa: S311  # jitter is no secret
-    return ActivationDataClient(
-        base_url=ORIGIN, api_key=SIMULATED_KEY, transport=transport, clock=line.clock, random=chance, **limits
-    )
+    return ActivationDataClient(ORIGIN, SIMULATED_KEY, transport=transport, random=chance, **limits)
 
 
 class Good:
