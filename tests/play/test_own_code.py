@@ -113,6 +113,13 @@ def test_time_that_really_passes_counts_once_where_it_is_long(monkeypatch):
     assert spent[1:] == [2.0, 0.4]
 
 
+def test_a_busy_machine_makes_no_handler_of_the_workbooks_slow(monkeypatch):
+    seen, ticks = [], iter([0.0, 9.0])
+    monkeypatch.setattr(own_code, "perf_counter", lambda: next(ticks))
+    call_watched("status", seen.append, lambda: None, spend=seen.append, owner=ReferenceHandler)
+    assert seen == []
+
+
 def test_a_misspelt_method_is_told_with_the_one_it_may_mean():
     class Mine(ReferenceHandler):
         def staus(self): ...

@@ -273,19 +273,19 @@ def call_watched(
     """
     seconds, patience = max(LIMITS[call].seconds if call in LIMITS else seconds, NOTICEABLE), PATIENCE.get()
     around, inside, began = COUNTED.get([]), list[float](), perf_counter()
-    token = COUNTED.set(inside)
+    ours, token = _is_the_workbooks(owner or getattr(function, "__self__", None)), COUNTED.set(inside)
 
     def count(outcome: str = "", line: str = "") -> None:
         really = perf_counter() - began - sum(inside)
-        # code that was stopped was late, so it counts a moment more than its time
-        if outcome or (patience is None and really >= NOTICEABLE):
+        # code that was stopped was late, so it counts a moment more than its time; ours is slow on a busy machine only
+        if outcome or (not ours and patience is None and really >= NOTICEABLE):
             really = seconds - sum(inside) + 0.001 if outcome else float(f"{really:.1g}")
             seen(m.CodeTookLong(call, seconds if outcome else really, outcome, line))
             spend(really)
             around.extend([*inside, really])
 
     try:
-        if _is_the_workbooks(owner or getattr(function, "__self__", None)):
+        if ours:
             returned = run_to_end(function, *args)  # it ends by itself, and needs no thread
         else:
             multiprocessing = sys.modules.get("multiprocessing")
