@@ -59,4 +59,5 @@ def test_each_limit_and_each_variant(golden):
     titles = [f"{one!r}: {one.title}" for one in variants + odd]
     titles += [one.extension_title(surface) for one in (v.B_EARLIER, v.B_LATER) for surface in v.SURFACES]
     shown = [str(one.shown(profile)) for one in (v.B_EARLIER.facts, v.B_LATER.facts) for profile in v.PROFILES]
-    golden("limits_and_variants", "\n".join([*map(repr, m.LIMITS.values()), *map(repr, facts), *titles, *shown]))
+    limits = [f"{one.call}: {one}, {one.rules[0]} ({one.source}); missed: {one.missed}" for one in m.LIMITS.values()]
+    golden("limits_and_variants", "\n".join([*limits, *map(repr, facts), *titles, *shown]))

@@ -10,7 +10,7 @@ from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
 from workbook.checks import check
 from workbook.flows import messages as m
-from workbook.flows.messages import limit_of
+from workbook.flows.messages import LIMITS
 from workbook.flows.trace import CALLS, Kind
 from workbook.flows.variants import SURFACES, VARIANTS_B
 from workbook.lessons.session import session
@@ -198,7 +198,7 @@ def test_its_entries_are_in_time_however_slow_the_network_is():
 
 @pytest.mark.rule("REL-5")
 def test_its_limits_lie_between_the_back_ends_and_the_wallets():
-    entries, request = limit_of("pass_entries").seconds, limit_of(CALLS[m.CallGenerate]).seconds
+    entries, request = LIMITS["pass_entries"].seconds, LIMITS[CALLS[m.CallGenerate]].seconds
     assert Options().deadline < BACK_END_WAIT < entries
     assert request > 2 * BACK_END_WAIT  # a GET and a POST
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.flows.messages import limit_of
+from workbook.flows.messages import LIMITS
 from workbook.simulation.phones import PHONES_B, PhoneB
 from workbook.simulation.wallet import Watch
 
@@ -16,6 +16,6 @@ def test_two_phones_share_nothing():
 
 @pytest.mark.rule("B-DEL-3")
 def test_a_named_phone_is_as_its_name_says():
-    assert PHONES_B["back end takes 25 s"]("PI1").latencies.post == 25.0 > limit_of("provision").seconds
+    assert PHONES_B["back end takes 25 s"]("PI1").latencies.post == 25.0 > LIMITS["provision"].seconds
     assert PHONES_B["with a watch"]("PI1").watch is not None
     assert PHONES_B["ready"]("PI1").watch is None

@@ -9,11 +9,11 @@ from workbook.api.exchange import is_transient
 from workbook.base.rules import Owner
 from workbook.checks.finding import Check, Finding, Severity, Symptom
 from workbook.flows import messages as m
-from workbook.flows.messages import limit_of
+from workbook.flows.messages import LIMITS
 from workbook.flows.trace import Record, Trace
 
 # Seconds that the wallet waits (wallet).
-DELEGATE_LIMIT = limit_of("provision").seconds
+DELEGATE_LIMIT = LIMITS["provision"].seconds
 
 # First, what can be seen only if the back end's every attempt was watched: what it repeated, believed and waited for.
 
@@ -51,7 +51,7 @@ def waited_too_long(trace: Trace) -> Iterator[Finding]:
                 text = f"The {over.method} kept the back end waiting for {over.took:g} s"
                 todo = f"Set a deadline for the whole call, retries included, well below {DELEGATE_LIMIT:g} s"
                 if limited is not None:
-                    limit = limit_of(limited.call)
+                    limit = LIMITS[limited.call]
                     text = f"{text}; the wallet waits {limit} for {limit.call}() ({limit.source})."
                     yield Finding("REL-5", Severity.FAIL, Owner.YOU, text, f"{todo}.", record.at)
                 else:

@@ -21,9 +21,9 @@ from textwrap import wrap
 import pandas as pd
 
 from workbook.base.files import read_named
-from workbook.base.values import did_you_mean, number, of_type, quoted
+from workbook.base.values import did_you_mean, lookup, number, of_type, quoted
 from workbook.errors import ParameterError
-from workbook.flows.messages import LIMITS, LITTLE_LEFT, Limit, limit_of
+from workbook.flows.messages import LIMITS, LITTLE_LEFT, StartBudget
 
 # Bytes of a file that is read.
 MOST_RECORDED = 64 * 1024 * 1024
@@ -194,7 +194,7 @@ class Judgement:
         took: how long the calls took, in seconds, ascending; one at least.
     """
 
-    limit: Limit
+    limit: StartBudget
     label: str
     took: tuple[float, ...]
 
@@ -261,7 +261,7 @@ class Judgement:
         """The judgement in words, in lines of at most 110 characters."""
         sentences = [
             f"{self.verdict.upper()}  {self.limit.call}, {self.label}: {self.finding}",
-            f"{self.spread}; {self.limit.rule} ({self.limit.source})",
+            f"{self.spread}; {self.limit.rules[0]} ({self.limit.source})",
         ]
         if self.verdict is LimitVerdict.FAIL:
             sentences.append(f"missed means: {self.limit.missed}")
@@ -283,7 +283,7 @@ def judge_durations(seconds: list[float], call: str, label: str) -> Judgement:
     Raises:
         ParameterError: no call of this name has a limit.
     """
-    return Judgement(limit_of(call), label, tuple(sorted(seconds)))
+    return Judgement(lookup("limit for the call", call, LIMITS), label, tuple(sorted(seconds)))
 
 
 def span(seconds: float) -> str:

@@ -8,7 +8,7 @@ from workbook.base.rules import Owner
 from workbook.checks.api import gave_nothing
 from workbook.checks.finding import Check, Finding, Severity, Symptom
 from workbook.flows import messages as m
-from workbook.flows.messages import Message, limit_of
+from workbook.flows.messages import LIMITS, Message
 from workbook.flows.trace import HandlerCall, Kind, Trace, handler_calls
 
 # The rule of each call; every other call has the rule of the request's generation.
@@ -159,14 +159,14 @@ def missed_limits(trace: Trace) -> Iterator[Finding]:
     """Calls that took longer than their limit; the limit says what that means (X-STATUS-3, X-ENTRIES-3)."""
     for record, spent in trace.seen(m.BudgetSpent, Kind.EVENT):
         if spent.call != "provision":
-            limit = limit_of(spent.call)
+            limit = LIMITS[spent.call]
             text = f"{_short(spent.call)} took more than {limit}: {limit.missed}."
             todo = "Fetch for all cards at once, with a short timeout for each GET, and few retries."
             if spent.call == "status":
                 todo = _CACHED
             elif not spent.call.endswith("pass_entries"):
                 todo = f"Keep the back end's own time limits well below {limit}, retries included (REL-5)."
-            yield Finding(limit.rule, Severity.FAIL, Owner.YOU, text, todo, record.at)
+            yield Finding(limit.rules[0], Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 def network_in_status(trace: Trace) -> Iterator[Finding]:

@@ -44,7 +44,7 @@ def slow_code(trace: Trace) -> Iterator[Finding]:
         if over:
             text += f" The wallet waits {limit}." if limit else " It has no longer (assumed)."
         todo = "Do not sleep or wait in your own code."
-        rule = limit.rule if limit and slow.call != "provision" else _rule(slow.call, trace)
+        rule = limit.rules[0] if limit and slow.call != "provision" else _rule(slow.call, trace)
         if slow.outcome and not limit:
             rule = "REL-5"  # its time is ours, so that it fits into the wallet's 20 s
         yield Finding(rule, Severity.FAIL if over else Severity.WARN, Owner.YOU, text, todo, record.at)

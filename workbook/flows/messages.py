@@ -22,7 +22,6 @@ from typing import Any, ClassVar, TypeAlias, TypeVar, cast, dataclass_transform
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData
-from workbook.base.values import lookup
 from workbook.errors import DefinitionError
 
 MessageT = TypeVar("MessageT", bound="Message")
@@ -1196,13 +1195,17 @@ class StartBudget(Command):
         source: `spec` where the document gives the limit, `wallet` where only the wallet platform does.
         missed: what a missed limit means for the cardholder, with the source of that.
         call: the call's name in Python's spelling.
-        seconds: the time it has.
+        seconds: the time it has; taking exactly that long is in time (assumed).
     """
 
     spent: ClassVar[type[BudgetSpent]] = BudgetSpent
     missed: ClassVar[str] = ""
     call: str
     seconds: float
+
+    def __str__(self) -> str:
+        """The time with its unit, as a sentence has it."""
+        return f"{self.seconds:g} s" if self.seconds >= 1 else f"{self.seconds * 1000:g} ms"
 
 
 @message(WALLET_APP, WALLET_APP, "the time begins", "spec", "X-STATUS-3", arrow=False)
@@ -1266,45 +1269,9 @@ BUDGETS: tuple[Any, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """How long one call may take.
-
-    Attributes:
-        call: the call's name in Python's spelling.
-        seconds: the time it has; taking exactly that long is in time (assumed).
-        rule: the id of the rule that it rests on.
-        source: `spec` where the document gives it, `wallet` where only the wallet platform does.
-        missed: what a missed limit means for the cardholder, with the source of that.
-    """
-
-    call: str
-    seconds: float
-    rule: str
-    source: str
-    missed: str
-
-    def __str__(self) -> str:
-        """The time with its unit, as a sentence has it."""
-        return f"{self.seconds:g} s" if self.seconds >= 1 else f"{self.seconds * 1000:g} ms"
-
-
 # The limit of each call. The document gives two: 100 ms for status() and 20 s for the entries. The 20 s for the
 # request's generation and for the in-app delegate are public knowledge of the wallet platform (wallet).
-LIMITS = {
-    budget.call: Limit(budget.call, budget.seconds, budget.rules[0], budget.source, budget.missed)
-    for budget in [each() for each in BUDGETS]
-}
-
+LIMITS: dict[str, StartBudget] = {each().call: each() for each in BUDGETS}
 
 # From this share of a limit on there is little room left (assumed).
 LITTLE_LEFT = 0.8
-
-
-def limit_of(call: str) -> Limit:
-    """The limit of this call.
-
-    Raises:
-        ParameterError: no limit is known for it.
-    """
-    return lookup("limit for the call", call, LIMITS)

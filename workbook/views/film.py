@@ -287,7 +287,7 @@ def timing(film: Film) -> Budgets:
             really = f": your code really took {span(budget.really)}" if budget.really else ""
             verdict, words = "fail", f"no answer within {limit}{really}"
         known = LIMITS.get(budget.call)
-        source = f" ({known.rule}, {known.source})" if known else ""
+        source = f" ({known.rules[0]}, {known.source})" if known else ""
         name = f"{clean(budget.call)}, from {budget.began:.3f} s"
         rows.append(Budget(name, verdict, used, words + source))
     return Budgets(f"Timing: {film.title}", tuple(rows))

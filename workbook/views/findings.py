@@ -150,6 +150,7 @@ def time_limits() -> Table:
     A limit of the source `spec` is in the document, one of the source `wallet` is the platform's alone.
     """
     rows = [
-        (cut(limit.call, 29), str(limit), f"{limit.rule} ({limit.source})", limit.missed) for limit in LIMITS.values()
+        (cut(limit.call, 29), str(limit), f"{limit.rules[0]} ({limit.source})", limit.missed)
+        for limit in LIMITS.values()
     ]
     return table("How long the wallet waits", ["call", "limit", "rests on", "missed means"], rows)

@@ -191,10 +191,8 @@ def status_on_an_old_phone(handler: Any) -> Reason | Observed:  # noqa: PLR0911 
     until_then = takewhile(lambda record: not isinstance(record.message, answers), old.trace)
     reads = sum(isinstance(record.message, m.StorageRead) for record in until_then)
     if old.state == "app not listed" and reads > 1:
-        took = f"{reads * 40} ms for {reads} reads of 40 ms each"
-        return Reason(
-            "X-STATUS-3", f"status() needed {took}, and the wallet had stopped waiting after {m.LIMITS['status']}.", old
-        )
+        took = f"{reads * 40} ms for {reads} reads of 40 ms each, and the wallet had stopped waiting after"
+        return Reason("X-STATUS-3", f"status() needed {took} {m.LIMITS['status']}.", old)
     late = (finding for finding in old.findings if finding.rule == "X-STATUS-3")
     if finding := next(late, None):
         return Reason(finding.rule, f"{finding.text} {finding.todo}", old)

@@ -282,9 +282,7 @@ ENCODE_ONCE = "Encode sdkOutput once: on platform A it is text already, on platf
 ONCE = "Call each completion once, on every path."
 AT_PLACE = "The answer has it where app.toml says: at sdk_input."
 AS_IT_IS = "Hand it on as it is."
-LIMIT = (
-    f"Give each call of your back end one time limit: above the back end's own, below the wallet's {WALLET_WAITS:g} s."
-)
+LIMIT = f"Give each call of your back end a time limit: above its own, and below the wallet's {WALLET_WAITS:g} s."
 FORGET = "At a sign-out forget the session and what was made with it, and delete all that the extension reads."
 PRESENT = "Return the activity of this moment, not the first one, which a rotation has ended."
 # What to do, by what the SDK says when it refuses.

@@ -257,9 +257,7 @@ RETURN_AT_ONCE = (
     f"status() has {LIMITS[STATUS]}: call the completion once on every path, wait for nothing, and read little. (This "
     "is a debug build, in which a loop over bytes is slow.)"
 )
-REFRESH = (
-    f"Fetch each card's sdkInput afresh in this function, which has {LIMITS[ENTRIES]}: what was saved may have expired."
-)
+REFRESH = f"Fetch each card's sdkInput afresh here, where you have {LIMITS[ENTRIES]}: what was saved may have expired."
 FRESH = "Make the SDK's service anew in each function, from what the app saved: each call has a new handler."
 KEEP_NOTHING = "Await all of it before you return, or leave it out: the wallet suspends the process then."
 UNCHANGED = "Hand on what the wallet gave, each argument at its own label, as it is."

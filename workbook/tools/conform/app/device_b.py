@@ -164,7 +164,7 @@ class _CallB(SdkCall):
 
     async def _ask_delegate(self, **fields: str) -> Event:
         """What the delegate's provision returned, if it did so within the wallet's limit."""
-        limit = m.limit_of("provision").seconds
+        limit = m.LIMITS["provision"].seconds
         try:
             answer = await asyncio.wait_for(self.ask(ask="provision", **fields), limit)
         except TimeoutError:

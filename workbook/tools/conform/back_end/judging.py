@@ -213,10 +213,7 @@ def in_time(seen: Seen) -> Iterator[Miss]:
     """
     for call in seen.calls:
         if seen.seconds(call) > seen.bound or call.broke is Broke.LATE:
-            todo = (
-                "Limit the whole call, retries and body included, to well below the wallet's "
-                f"{model.BOUND:g} s (X-ENTRIES-3)."
-            )
+            todo = f"Limit the whole call, retries and body included, to well below {model.BOUND:g} s (X-ENTRIES-3)."
             rule = "X-ENTRIES-3" if seen.extension and call.operation == GET else "REL-5"
             yield Miss(f"an answer within {seen.bound:g} s", describe_times(call, seen), todo, rule, harms=True)
 
