@@ -1,13 +1,17 @@
 """A body in words: its shape stays, its values are told apart and never shown."""
 
 import json
+from dataclasses import replace
 from string import ascii_uppercase
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
-from workbook.tools.harness.summary import Values
+from workbook.tools.harness.model import ReportedExchange, ReportedMessage, Verdict
+from workbook.tools.harness.report import CaseRecord
+from workbook.tools.harness.summary import FOREIGN, Values
 
 
 def value(digest, length=3, **more):
@@ -44,7 +48,41 @@ def test_letters_go_on_after_the_last():
 
 def test_only_what_stands_for_a_value_says_so():
     pieces = list(Values().pieces({"a": value("aa"), "b": 1}))
-    assert [text for text, is_value in pieces if is_value] == ["⟨value A, 3 characters⟩"]
+    assert [piece for piece in pieces if piece[1]] == [("⟨value A, 3 characters⟩", "v5")]
+
+
+def exchange(side, request, status, answer, at=0.0):
+    asked, said = ReportedMessage(body=request), ReportedMessage(body=answer)
+    return ReportedExchange(side, at, None, "POST", "/", "", asked, status, said)
+
+
+LONG = value("long", 31)
+
+
+@rows(
+    ("sent", "status", "answered", "foreign"),
+    [
+        (LONG, 200, value("opc"), []),
+        (value("cut", 27), 200, value("opc"), ["sent"]),
+        (LONG, 200, value("cut"), ["answered"]),
+        (LONG, 200, {"sdkInput": value("opc"), "says": value("?", 40)}, []),
+        (LONG, 502, value("sorry", 40), []),
+        (LONG, 200, {"length": 9, "simulated": True}, ["answered"]),
+    ],
+)
+@pytest.mark.rule("API-7")
+def test_a_value_that_a_back_end_hands_on_and_did_not_get_is_named_as_such(sent, status, answered, foreign):
+    api = exchange("API", {"sdkOutput": sent}, 200, {"sdkInput": value("opc")})
+    case = CaseRecord("one", Verdict.FAIL, exchanges=(api, exchange("phone", LONG, status, answered)))
+    values = Values(case)
+    values.text(LONG)
+    told = {"sent": values.text(sent, handed_on=True)}
+    values.text(value("opc"))
+    told["answered"] = values.text(answered, handed_on=status == 200)
+    assert [name for name, text in told.items() if FOREIGN in text] == foreign
+    assert [text.count(FOREIGN) for name, text in told.items() if name in foreign] == [1] * len(foreign)
+    for partial in (replace(case, left_out=3), replace(case, exchanges=case.exchanges[:1])):
+        assert FOREIGN not in Values(partial).text(sent, handed_on=True)
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(),

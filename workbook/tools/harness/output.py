@@ -145,6 +145,7 @@ def to_html(record: RunRecord) -> str:
         digest=b64encode(sha256(script.encode()).digest()).decode(),
         first=summary.ADVICE_SHOWN,
         Values=summary.Values,
+        causes={todo.shown.name for todo in todos(record)[: summary.ADVICE_SHOWN] if todo.shown is not None},
         most_shown=12,  # exchanges of a case; more of them are folded
         most_unfolded=3,  # cases that did not hold; the others show their names
         most_named=3,  # cases beside a piece of advice; more of them are folded
@@ -286,7 +287,7 @@ def case_view(case: CaseRecord) -> Stack:
     if not case.misses:
         lines.append(("so", case.why or case.verdict.meaning))
     views = [facts(f"{case.verdict.mark} {case.verdict}  {case.name}", lines)]
-    values = Values()
+    values = Values(case)
     for app, steps in steps_by_app(case.exchanges).items():
         with_app = f" with the app of {app}" if app else ""
         rows = [row for step in steps for row in _rows(step, values)]
@@ -311,15 +312,18 @@ def _missed(case: CaseRecord) -> str:
 def _rows(step: HalfExchange, values: Values) -> Iterator[tuple[str, str, str]]:
     """A request and an answer: from whom, to whom, and what; equal values have one letter."""
 
-    def body(message: ReportedMessage | None) -> str:
-        return f" {values.text(message.body)}" if message is not None and message.body is not None else ""
+    def body(message: ReportedMessage | None, *, handed_on: bool) -> str:
+        has = message is not None and message.body is not None
+        return f" {values.text(message.body, handed_on=handed_on)}" if message and has else ""
 
     exchange = step.exchange
     near, far = ("phone", "back end") if exchange.side == PHONE else ("back end", "API")
     if step.asks:
-        yield near, f"→ {far}", f"{exchange.method} {exchange.path}{body(exchange.request)}"
+        said = body(exchange.request, handed_on=exchange.side != PHONE)
+        yield near, f"→ {far}", f"{exchange.method} {exchange.path}{said}"
     if step.answers:
-        status = "no answer" if exchange.status is None else f"{exchange.status}{body(exchange.answer)}"
+        said = body(exchange.answer, handed_on=exchange.side == PHONE and exchange.status == 200)
+        status = "no answer" if exchange.status is None else f"{exchange.status}{said}"
         yield far, f"→ {near}", f"{status} ({exchange.ending})" if exchange.ending else status
 
 

@@ -6,7 +6,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from operator import attrgetter
+from itertools import chain
+from operator import attrgetter, itemgetter
 from string import ascii_uppercase
 from typing import Any
 
@@ -234,26 +235,51 @@ def first_lines(record: RunRecord) -> Iterator[str]:
 # A body as it may be shown: its shape as JSON. Words in the place of each value say which one it is and how long.
 
 
+# Said of a value that the back end sends, and did not get.
+FOREIGN = ": ✗ not what it was given"
+
+
 class Values:
-    """Shows bodies, and gives equal values of one case the same letter."""
+    """Shows bodies in the order of time, and gives equal values of one case the same letter and colour.
 
-    def __init__(self) -> None:
+    Args:
+        case: whose bodies they are. Where all of both its sides is there, and a message hands on no value that phone or
+            API gave before, its longest value is named as such.
+    """
+
+    def __init__(self, case: CaseRecord | None = None) -> None:
         self._letters: dict[str, str] = {}
+        self._given: set[object] = set()
+        self._foreign: object = None
+        exchanges = case.exchanges if case is not None and not case.left_out else ()
+        self._relays = len({exchange.side for exchange in exchanges}) > 1
 
-    def text(self, body: Any) -> str:
+    def text(self, body: Any, *, handed_on: bool = False) -> str:
         """A body as JSON, with words in the place of its values."""
-        return "".join(text for text, _is_value in self.pieces(body))
+        return "".join(text for text, _class in self.pieces(body, handed_on=handed_on))
 
-    def pieces(self, body: Any) -> Iterator[tuple[str, bool]]:
-        """The same in pieces; each says whether it stands in the place of a value."""
+    def pieces(self, body: Any, *, handed_on: bool = False) -> Iterator[tuple[str, str]]:
+        """The same in pieces, each with the class that colours it; empty where it stands for no value.
+
+        Args:
+            body: of a message.
+            handed_on: the back end sent it, and not to say that it failed.
+        """
+        values, self._foreign = [*_values_in(body)], None
+        if not handed_on:
+            self._given |= {value.get("digest") for value in values}
+        elif self._relays and values and not self._given & {value.get("digest") for value in values}:
+            self._foreign = max(values, key=itemgetter("length"))
         text = json.dumps(self._name_values(body), ensure_ascii=False)
         for number, piece in enumerate(re.split('"(⟨[^"]*⟩)"(?!:)', text)):
-            yield piece, number % 2 == 1
+            letter = ord(piece[7]) if number % 2 and piece.startswith("⟨value ") else 0
+            yield piece, ("foreign" if FOREIGN in piece else f"v{letter % 6}") if number % 2 else ""
 
     def _name_values(self, body: Any) -> Any:
         match body:
-            case {"length": int(length), **value} if "digest" in value or value.get("simulated") is True:
-                return f"⟨{self._name(value)}, {length} characters⟩"
+            case dict() if next(_values_in(body), None) is body:
+                told = FOREIGN if body is self._foreign else ""
+                return f"⟨{self._name(body)}, {body['length']} characters{told}⟩"
             case dict():
                 return {key: self._name_values(value) for key, value in body.items()}
             case list():
@@ -273,6 +299,17 @@ class Values:
         kinds = {"activation": "activation data", "output": "sdkOutput", "opc": "OPC data"}
         serial = f" #{value['serial']}" if "serial" in value else ""
         return f"{name}: simulated {kinds.get(str(value.get('kind')), 'data')}{serial}"
+
+
+def _values_in(body: Any) -> Iterator[Mapping[str, Any]]:
+    """What stands in a body for a value."""
+    match body:
+        case {"length": int(), **more} if "digest" in more or more.get("simulated") is True:
+            yield body
+        case dict():
+            yield from chain.from_iterable(map(_values_in, body.values()))
+        case list():
+            yield from chain.from_iterable(map(_values_in, body))
 
 
 # While cases run: in a terminal exported values and a bar, in a notebook a bar below the cell.
