@@ -46,6 +46,7 @@ def test_the_solution_is_right_and_every_other_cause_has_its_own_reason(number):
     done = seen.answer(**right, message=f"At {time} it failed with {' '.join(seen.codes)}. What do you see?")
     assert done.done, repr(done)
     assert done.run is not None
+    assert f"not {right['cause']!r}" not in repr(done)
     assert f"It is row {row_of_incident(number).number}" in repr(done)
     others = [cause for cause in CAUSES.values() if cause != right["cause"]]
     said = {repr(seen.answer(cause=other, owner=right["owner"])).splitlines()[1] for other in others}

@@ -363,7 +363,7 @@ def _rows(exercise: Exercise, named: Mapping[str, object], seen: Observed) -> It
     for name, question in exercise.asks.items():
         given = named[name]
         right = seen.facts[name] == given or given not in question.why  # several may be right
-        wrong = next(((other, why) for other, why in question.why.items() if right), None)
+        wrong = next(((other, why) for other, why in question.why.items() if other != given), None)
         why_not = replace(wrong[1], text=f"not {wrong[0]!r}: {wrong[1].text}") if wrong else Reason("", "all are right")
         yield right, f"{name}={given!r}", why_not if right else question.why[given]
 
