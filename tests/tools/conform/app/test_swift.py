@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -243,21 +244,33 @@ def test_both_packages_say_which_systems_they_are_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("system", ["mac", "phone"])
-def test_the_stand_in_compiles_where_the_platform_has_its_own_types(tmp_path: Path, system: str) -> None:
-    """Modules of the tests stand for the platform's: with them the branches that Linux leaves out are compiled."""
-    write_standin(tmp_path, "swift", "later")
-    modules = {"mac": ["CoreGraphics", "AppKit"], "phone": ["CoreGraphics", "UIKit"]}[system]
-    for name in modules:
-        (folder := tmp_path / "Sources" / name).mkdir()
+@pytest.mark.rule("X-AUTH-1")
+@pytest.mark.parametrize("system", [["CoreGraphics", "AppKit"], ["CoreGraphics", "UIKit", "os"]], ids=["mac", "phone"])
+def test_the_files_compile_where_the_platform_has_its_own_types(tmp_path: Path, system: list[str]) -> None:
+    """Modules of the tests stand for the platform's: with them the branches that Linux leaves out are compiled.
+
+    On a phone also the files that show a view, with what an app has to write.
+    """
+    names = [
+        f"{name}.swift" for name in ("AuthorizationProvider", "YourApp", "ExtensionHandler", "BackEnd", "SharedStore")
+    ]
+    files = [NATIVE / "swift" / name for name in names] if "UIKit" in system else []
+    write_package(tmp_path, "later", files)
+    for name in system:
+        (folder := tmp_path / "SDK/Sources" / name).mkdir()
         shutil.copy(SOURCES / "platform" / f"{name}.swift", folder)
-    manifest = tmp_path / "Package.swift"
-    needs = ", ".join(f'"{name}"' for name in modules)
-    targets = "".join(f'.target(name: "{name}"), ' for name in modules)
+    for file in (tmp_path / "Sources/App").glob("YourApp.swift"):
+        file.write_text(re.sub(r"#error\(.*\)", "return false", file.read_text("utf-8")), "utf-8")
+    (tmp_path / "Sources/App/main.swift").write_text("", "utf-8")
+    manifest, only = tmp_path / "SDK/Package.swift", '[.target(name: "Provisioning")]'
     text = manifest.read_text("utf-8")
-    only = '.target(name: "Provisioning")'
     assert only in text
-    manifest.write_text(text.replace(only, f'{targets}.target(name: "Provisioning", dependencies: [{needs}])'), "utf-8")
+    more = ", ".join(
+        f'.target(name: "{name}", dependencies: {json.dumps(system[:at])})' for at, name in enumerate(system)
+    )
+    own = f'.target(name: "Provisioning", dependencies: {json.dumps(system)})'
+    text = text.replace(only, f"[{more}, {own}]").replace("+ shims)", f"+ shims + {json.dumps(system)})")
+    manifest.write_text(text, "utf-8")
     done = subprocess.run(["swift", "build", "--package-path", str(tmp_path)], capture_output=True, text=True,
                           timeout=900, check=False)  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]
