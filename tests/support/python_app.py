@@ -67,7 +67,7 @@ class PythonApp:
     def with_provider(self) -> dict[str, Any]:
         asked = self.call("provisionWithProvider", provisioning=self.number, cardDisplayName="Card")
         try:
-            opc = self.relay("POST", {"sdkOutput": asked["sdkOutput"]})
+            opc = self.relay("POST", {"sdkOutput": asked["no such field" if self.mistake == "fails" else "sdkOutput"]})
         except Exception as error:  # noqa: BLE001 - as the SDK catches it
             return self.call("noOpc", turn=asked["turn"], threw=type(error).__name__)
         return self.activity(self.call("opc", turn=asked["turn"], sdkInput=opc))

@@ -252,7 +252,8 @@ def conform_app(run: AppRun, progress: RunProgress | None = None, stopping: Stop
 
 def _explained(results: Sequence[CaseResult]) -> list[CaseResult]:
     """The results; what points to a case of another group points nowhere where none of that group failed."""
-    there = any(result.misses and result.case.group in {"form", "fidelity"} for result in results)
+    plain = (result.misses for result in results if result.case.group in {"form", "fidelity"})
+    there = any(miss.todo != c.ELSEWHERE for misses in plain for miss in misses)
     todo = {c.ELSEWHERE: c.ELSEWHERE if there else c.ALONE}
     own = [tuple(replace(miss, todo=todo.get(miss.todo, miss.todo)) for miss in result.misses) for result in results]
     return [replace(result, misses=misses) for result, misses in zip(results, own, strict=True)]
