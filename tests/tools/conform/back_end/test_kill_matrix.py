@@ -43,10 +43,11 @@ def told(name):
 
 def tried(name):
     """The cases that this relay is tried with."""
-    made, shown = told(name)[1], getattr(relays.kinds().get(name), "shown_by", ())
+    made = told(name)[1]
     if EVERYTHING or name == relays.REFERENCE:
         return tuple(CASES)
     watched = any(CASES[one].script.judges_run for one in made)  # a case that watches the others needs them
+    shown = getattr(relays.kinds().get(name), "shown_by", ("relay.get.api-away",) if watched else ())
     groups = {BackEndGroup.FORM, *(CASES[one].group for one in made)}
     others = [one for one, case in CASES.items() if watched or not made or case.group in groups]
     some = set(others[crc32(name.encode()) % SHARE :: SHARE])

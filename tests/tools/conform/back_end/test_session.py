@@ -135,19 +135,19 @@ def test_where_nothing_can_be_judged_that_is_said_once_and_nothing_else_is_done(
 
 
 @pytest.mark.slow
-def test_nobody_there_is_told_after_the_countdown():
-    waits = []
+def test_nobody_there_is_told_after_the_wait():
+    said = []
 
     class Shown:
         def __getattr__(self, name):
-            return lambda *words: waits.append(words) if name == "wait" else None
+            return lambda *words: said.extend(words) if name == "say" else None
 
     record = conform(
         Config(target("http://127.0.0.1:9"), BackEndForm(timeouts=QUICK)), CaseOptions(cases=A_FEW), progress=Shown()
     )
     assert record.about.exit_code == 2
     assert "Does the back end listen at http://127.0.0.1:9?" in record.about.trouble
-    assert waits
+    assert said[0].startswith("waiting for the first call: ")
 
 
 @pytest.mark.slow
