@@ -255,6 +255,13 @@ def test_the_entitlements_of_cordova_are_judged_and_what_a_plugin_elsewhere_adds
     assert {target.bundle_id for target in targets} == {"com.acme.bank.b"}
 
 
+@pytest.mark.parametrize("tag", ["<config-file ", "<widget ", "<name "])
+def test_a_cordova_file_of_tags_that_never_end_is_read_once(tmp_path, tag):
+    """Each took the square of the file's length: hours for one that may be read."""
+    folder = write(tmp_path, {"config.xml": CONFIG + tag * 70_000})
+    assert [target.bundle_id for target in read_targets(read_project([folder])).all][:1] == ["com.acme.bank.b"]
+
+
 @pytest.mark.parametrize(
     ("target", "verdict"), [("*-Release.plist", Verdict.NOT_LOOKED_AT), ("*-Info.plist", Verdict.FAIL)]
 )

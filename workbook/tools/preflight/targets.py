@@ -418,15 +418,15 @@ class _Reader:
     def read_cordova(self) -> Iterator[BuildTarget]:
         """The app of each `config.xml`, in each configuration whose entitlements it has, or a plugin."""
         for file in self.project.named("config.xml"):
-            widget = dict(re.findall(r'([\w-]+)="([^"]*)"', "".join(re.findall(r"<widget\b[^>]*>", file.text)[:1])))
+            widget = dict(re.findall(r'([\w-]+)="([^"]*)"', "".join(re.findall(r"<widget\b[^<>]*>", file.text)[:1])))
             own = next((text for key, text in widget.items() if key.endswith("CFBundleIdentifier")), "")
             rights: dict[str, dict[str, Any]] = {}
             texts = "\n".join(other.text for other in (file, *self.project.named("plugin.xml")))
-            for tag, content in re.findall(r"<(?:config-file|edit-config)\b([^>]*[^/>])>([^<]*<[^>]*>)", texts):
+            for tag, content in re.findall(r"<(?:config-file|edit-config)\b([^<>]*[^/<>])>([^<]*<[^<>]*>)", texts):
                 given = dict(re.findall(r'([\w-]+)="([^"]*)"', tag))
                 if kind := re.search(r"(?:Entitlements|\*)(?:-((?!Info)\w+))?\.plist", given.get("target", "")):
                     rights.setdefault(kind[1] or "", {})[given.get("parent", "")] = "<false" not in content
-            name = "".join(re.findall(r"<name\b[^>]*>([^<]+)", file.text)[:1]) or file.path.parent.name
+            name = "".join(re.findall(r"<name\b[^<>]*>([^<]+)", file.text)[:1]) or file.path.parent.name
             settings = make_settings(own or widget.get("id", ""), "")
             is_known = any(PROVISIONING.search(key) for listed in rights.values() for key in listed)
             for configuration in rights or {"": {}}:
