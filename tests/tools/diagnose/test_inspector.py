@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
+import workbook as wb
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
@@ -256,3 +257,19 @@ def test_who_takes_a_value_is_the_platform_whose_sdk_takes_it(form):
     for platform, wanted in named.items():
         answers = {one: type(takes[platform](value)).__name__ for one, value in forms.items()}
         assert [one for one, name in answers.items() if name in {"CreateSuccess", "ServiceReady"}] == [wanted], answers
+
+
+def test_the_layers_lie_in_one_another_and_only_the_wrong_ones_are_marked():
+    value = text(GET)
+    found = inspect(json.dumps({"sdkInput": json.dumps(value)}))
+    assert [(words.partition(":")[0], wrong) for words, wrong in found.layers] == [
+        ("JSON body, field sdkInput", False),
+        ("quoted", True),
+        ("base64", False),
+        ("the GET's sdkInput (sdk-a, sdk-b)", False),
+    ]
+    assert [wrong for _words, wrong in inspect(value).layers] == [False, False]
+    assert inspect(b"no such thing").layers[-1] == (UNKNOWN_KIND, True)
+    html = wb.inspect(json.dumps(value)).snapshot().html()
+    assert html.count("border:3px") == 1
+    assert html.index("quoted") < html.index("base64") < html.index("sdk-a") < html.index("paymentInstrumentId: text")

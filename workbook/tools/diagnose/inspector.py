@@ -72,6 +72,18 @@ class Inspection:
         """Whether it is something known, with no layer and no step wrong."""
         return bool(self.takes) and not self.wrong and self.kind != UNKNOWN_KIND and not isinstance(self.seal, Damaged)
 
+    @property
+    def layers(self) -> tuple[tuple[str, bool], ...]:
+        """The layers from the outside in, each with whether it is wrong."""
+        names = {one.layer for one in self.wrong}
+        coded = self.fields and "bytes" not in self.takes and "decoded-once-too-often" not in names
+        return (
+            *([(f"JSON body, field {self.body}", False)] if self.body else ()),
+            *((str(one), True) for one in self.wrong),
+            *([("base64", False)] if coded else ()),
+            (self.kind, self.kind == UNKNOWN_KIND or isinstance(self.seal, Damaged)),
+        )
+
     def __str__(self) -> str:
         around = f", in the field {self.body} of a JSON body" if self.body else ""
         lines = [f"what it is   {self.kind}, {self.length} bytes{around}"]

@@ -22,7 +22,7 @@ from workbook.lessons.widgets.chooser import Paste, dropdown
 from workbook.tools.diagnose import inspector
 from workbook.tools.diagnose.inspector import Inspection
 from workbook.tools.harness.output import Result
-from workbook.views.html import join, tag, trust
+from workbook.views.html import join, tag, trust, unbroken
 from workbook.views.table import COPY, EDGE, PRE, Snapshot, facts, paragraph, preformat
 
 
@@ -183,8 +183,15 @@ class InspectionPanel(Paste):
 
     def read(self) -> Snapshot:
         """What it is, each wrong layer, who takes it, the fields and the seal."""
-        text = Secrets.of_environment(os.environ).scrub(str(self.found))
-        return Snapshot(text, preformat(text))
+        found, scrub = self.found, Secrets.of_environment(os.environ).scrub
+        text = scrub(str(found))
+        told = "\n".join(line for line in text.splitlines() if line.startswith(("who takes it", "seal ", "wrong seal")))
+        inside = preformat("\n".join(f"{name}: {scrub(value)}" for name, value in found.fields.items()))
+        for words, wrong in reversed(found.layers):
+            edge = "var(--jp-error-color1, #b3261e)" if wrong else "var(--jp-border-color1, #8b95a3)"
+            style = f"border:{3 if wrong else 1}px solid {edge};border-radius:6px;padding:0.2em 0.6em;margin:0.3em 0"
+            inside = tag("div", tag("b", "✗ ") if wrong else "", unbroken(words), inside, style=style)
+        return Snapshot(text, join(paragraph(f"{found.length} bytes, from the outside in:"), inside, preformat(told)))
 
 
 def inspect(value: str | bytes = "", *, show: bool = False, seed: int = 7) -> InspectionPanel:
