@@ -6,7 +6,7 @@ from workbook.base.rules import rule
 from workbook.checks.api import REMEDIES
 from workbook.lessons.faults import fault_table
 from workbook.lessons.session import session
-from workbook.views.findings import advice_table, show_advice
+from workbook.views.findings import advice_matrix, advice_table, show_advice
 
 
 def test_advice_reads_as_a_table(golden):
@@ -36,3 +36,11 @@ def test_every_rule_that_it_names_exists():
     named = re.findall(r"\b(?:API|REL|GAP)-\d+", advice_table().text())
     assert named
     assert [rule(one).id for one in named] == named
+
+
+def test_the_matrix_has_a_row_for_each_failure_and_a_sign_for_each_request():
+    shown = advice_matrix()
+    assert shown.text() == advice_table().text()
+    rows = re.findall("<tr>(.*?)</tr>", shown.html())[1:]
+    signs = [re.findall("[↻✗✓]", row) for row in rows]
+    assert signs == [["↻", "↻"], ["↻", "✗"], ["↻", "✗"], ["✗", "✗"], ["✗", "✗"], ["✗", "✗"], ["✓", "✓"]]

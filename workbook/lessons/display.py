@@ -69,7 +69,7 @@ def _part(thing: Any, part: str) -> Any:
 
 # Every table that can be looked up: the module and the function that make it, loaded when it is asked for.
 LOOK_UPS = {
-    "advice": ("workbook.views.findings", "advice_table"),
+    "advice": ("workbook.views.findings", "advice_matrix"),
     "back ends": ("workbook.lessons.faults", "back_end_table"),
     "cases": ("workbook.lessons.tools", "case_table"),
     "faults": ("workbook.lessons.faults", "fault_table"),

@@ -98,6 +98,23 @@ def advice_table() -> Table:
     return table(title, ("what happened", "", "what to do"), rows)
 
 
+# What a request is to do next: again, never again, or nothing more.
+SIGNS = {"retry": "↻", "you may": "↻", "relay": "✓", "do not": "✗", "refuse": "✗"}
+
+
+def advice_matrix() -> Snapshot:
+    """The same; where there is room, a row for each failure, with a sign below GET and POST."""
+
+    def cells(advice: Advice) -> Iterator[str]:
+        for asked in (advice.on_get, advice.on_post):
+            first = advice.on_get if asked.startswith("the same") else asked
+            yield f"{next(sign for word, sign in SIGNS.items() if first.startswith(word))} {asked}"
+
+    whole = advice_table()
+    rows = ((advice.kind, advice.seen_as, *cells(advice)) for advice in REMEDIES)
+    return Snapshot(whole.text(), table(whole.title, ("what happened", "seen as", "GET", "POST"), rows).html())
+
+
 def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:
     yield "seen as", advice.seen_as
     yield "GET", advice.on_get
