@@ -70,7 +70,8 @@ def test_who_is_stuck(done, meant, why):
 def test_what_costs_most_comes_first_with_its_most_frequent_wrong_answer():
     costs = room(
         progress("one", _03_1=work(minutes=4, wrong={"form": 1, "API-4": 1}), _00_1=work(minutes=7, passed=1)),
-        progress("two", _03_1=work(minutes=5.4, wrong={"API-4": 1}, passed=2), _99_9=work(minutes=1)),
+        progress("two", _03_1=work(minutes=5.4, wrong={"API-4": 1}, passed=2), _99_9=work(minutes=1) | {"hints": 1}),
+        progress("only ran it", _03_1=work(minutes=9), _02_1=work(minutes=9)),
     )["costs"]
     assert [(row["exercise"][:4], row["minutes"], row["seats"], row["solved"]) for row in costs] == [
         ("03.1", 9, 2, 1),

@@ -60,8 +60,10 @@ def overview(seats: Iterable[Progress], now: datetime) -> dict[str, Any]:
     rows = []
     for progress in seats:
         rows.append(_seat(progress, now))
+        asks = progress.help.exercise if progress.help else ""
         for name, work in progress.exercises.items():
-            works.setdefault(name, []).append(work)
+            if work.attempts or work.hints or name == asks:  # who has only run the lesson has tried nothing
+                works.setdefault(name, []).append(work)
     rows.sort(key=lambda row: (-row["hand"], not row["stuck"], row["seat"]))
     costs = sorted((_cost(*item) for item in works.items()), key=lambda row: (-row["minutes"], row["exercise"]))
     return {"seats": rows, "costs": costs[:6]}
