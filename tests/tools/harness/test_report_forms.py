@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from ran import ABOUT, MISS, NAMES, arrived, call, of_each_verdict, recorded, result, seen, told
+from rows import rows
 
 from workbook.tools.harness.model import Miss, Verdict
 from workbook.tools.harness.output import Result, to_html, to_junit, to_markdown
@@ -388,3 +389,15 @@ def test_the_banner_follows_the_exit_code(verdict, code, word, colour):
     bare = to_html(replace(recorded(exit_code=2), cases=()))
     assert '<p class="headline is-not-testable"' in bare
     assert f'<p class="headline is-{colour}"><b>{word}</b> ' in page
+
+
+@rows(
+    ("program", "title", "seeded"),
+    [("workbook conform", "Conformance of", True), ("workbook conform app", "Conformance of", True),
+     ("workbook preflight", "Preflight of", False)],
+)  # fmt: skip
+def test_a_report_says_which_command_made_it(program, title, seeded):
+    record = recorded(program=program)
+    for report in (to_html(record), to_markdown(record)):
+        assert title in report
+        assert bool(re.search("[·,] seed 7", report)) == seeded

@@ -128,7 +128,7 @@ def to_html(record: RunRecord) -> str:
     return page(
         "tools/harness/conform.html",
         **_summary(record),
-        title=f"Conformance of {about.target}",
+        title=f"{about.subject} of {about.target}",
         ending=ending(record),
         to_look_at=to_look_at(record),
         settled=_settled(record),

@@ -130,12 +130,22 @@ class About:
         """Whether the run left out cases. A case that is not in it may still exist."""
         return self.interrupted or bool(self.only or self.unfinished)
 
+    @property
+    def is_seeded(self) -> bool:
+        """Whether anything in the run was made up from its seed."""
+        return self.program.startswith("workbook conform")
+
+    @property
+    def subject(self) -> str:
+        """What its reports are about, as the beginning of a title."""
+        return "Conformance" if self.is_seeded else self.program.removeprefix("workbook ").capitalize()
+
     def reproduce(self, *names: str) -> str:
         """How to run these cases again, or all: a command line, or a notebook's call; empty for another call."""
         only = ["--only", *names] if names else []
         if self.config or self.program != "workbook conform":
             config = [shlex.quote(self.config)] if self.config else []
-            seed = ["--seed", str(self.seed)] if self.program.startswith("workbook conform") else []
+            seed = ["--seed", str(self.seed)] if self.is_seeded else []
             return " ".join([self.program, *config, *only, *seed])
         if self.command.startswith("wb."):  # a class of a notebook
             return f"{self.command[:-1]}{''.join(f', {name!r}' for name in names)})"
