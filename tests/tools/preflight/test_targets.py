@@ -5,6 +5,7 @@ from real_projects import PROJECTS, project_file, write
 from sample_projects import judge, judged
 
 from workbook.tools.harness.model import Verdict
+from workbook.tools.preflight import targets
 from workbook.tools.preflight.literals import read_javascript
 from workbook.tools.preflight.project import read_project
 from workbook.tools.preflight.targets import read_targets
@@ -253,6 +254,21 @@ def test_the_entitlements_of_cordova_are_judged_and_what_a_plugin_elsewhere_adds
     assert verdict is Verdict.FAIL or "run `cordova prepare`" in case.why
     targets = read_targets(read_project([folder])).all
     assert {target.bundle_id for target in targets} == {"com.acme.bank.b"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "read"),
+    [
+        ("App.csproj", "<" + "a" * 900_000, targets._read_csproj),
+        ("App.csproj", "<aaa\n" * 150_000, targets._read_csproj),
+        ("App.csproj", "<a>" + " " * 900_000, targets._read_csproj),
+        ("gradle.properties", "\n" * 900_000, lambda file: [*file.matches(b"x")]),
+    ],
+)
+def test_a_file_that_is_one_long_piece_is_read_once(tmp_path, name, text, read):
+    """Each took the square of its length: hours for one that may be read."""
+    (file,) = read_project([write(tmp_path, {name: text})]).named(name)
+    assert not read(file)
 
 
 @pytest.mark.parametrize("tag", ["<config-file ", "<widget ", "<name "])

@@ -371,7 +371,7 @@ def _is_closed(facts: Facts, call: SourceCall) -> bool:
     for source in sources:
         asked |= _asked(source, {"provision", *(function.name for function, _end in steps)})
     for layout in facts.project.named("*.xml"):  # data binding
-        for binding in re.findall(r'\w:(?:enabled|visibility|clickable)="@\{([^}]*)\}"', layout.text):
+        for binding in re.findall(r'\w:(?:enabled|visibility|clickable)="@\{([^{}]*)\}"', layout.text):
             asked |= set(re.findall(r"\w+", binding))
     for _step in range(2):  # what is asked may be computed from what is written
         asked |= {name for source in sources for name in _computed(source, asked)}

@@ -95,7 +95,7 @@ def _list_place(target: BuildTarget, text: str) -> tuple[str, int]:
 def _setting_place(facts: Facts, target: BuildTarget, ending: str) -> tuple[str, int]:
     """The file and the line that say a build setting of a target, of which this is the name, or the end of it."""
     value = next((text for name, text in reversed(target.settings.items()) if name.endswith(ending)), "")
-    written = re.compile(rf'{ending}(\[[^]\n]*\])*\s*[=:]\s*["\']?{re.escape(value)}')
+    written = re.compile(rf'{ending}(\[[^][\n]*\])*\s*[=:]\s*["\']?{re.escape(value)}')
     for file in (target.file, *facts.project.named("*.xcconfig")):
         if match := written.search(file.text):
             return file.name, file.text.count("\n", 0, match.start()) + 1

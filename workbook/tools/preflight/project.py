@@ -115,7 +115,7 @@ class File:
     def matches(self, pattern: bytes, flags: int = re.IGNORECASE) -> Iterator[tuple[int, re.Match[bytes]]]:
         """Each place where the pattern fits outside of comments, with its line, from 1."""
         hashes = self.name.endswith((".properties", ".env", ".yaml"))
-        text = re.sub(rb"(?m)^\s*#[^\n]*", b"", self.content) if hashes else self.content
+        text = re.sub(rb"(?m)^[^\S\n]*#[^\n]*", b"", self.content) if hashes else self.content
         # the lines of a comment stay, so that the line of a finding is right
         code = COMMENT.sub(lambda match: b"\n" * match[0].count(b"\n"), text)
         line, place = 1, 0

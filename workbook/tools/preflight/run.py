@@ -195,9 +195,9 @@ def read_environment(path: Path) -> tuple[Setting, ...]:
     """
     again = "Name the file with a line for each setting."
     text = read_named(path, LARGEST_FILE, again).decode("utf-8-sig", "replace")
-    setting = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$")
+    setting = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)")
     lines = ((match, number) for number, line in enumerate(text.splitlines(), 1) if (match := setting.match(line)))
-    settings = {match[1]: Setting(match[1], match[2].strip("\"'"), number) for match, number in lines}
+    settings = {match[1]: Setting(match[1], match[2].strip().strip("\"'"), number) for match, number in lines}
     if not settings or "\0" in text:
         raise ConfigurationError(f"{str(path)!r} cannot be read: it is no text with NAME=VALUE lines. {again}")
     return tuple(settings.values())

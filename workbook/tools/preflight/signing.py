@@ -100,7 +100,7 @@ def _read_report(text: str, name: str) -> Iterator[SigningCertificate]:
 def _is_debug(subject: str, *names: str) -> bool:
     """Whether a certificate's subject, or a keystore's file or alias, is that of the default debug certificate."""
     store = re.compile(r"debug\.keystore\Z|\A\w*debugkey\Z", re.IGNORECASE)
-    of_debug = re.compile(r"(?=.*\bCN=(\w+) Debug(,|$))(?=.*\bO=\1(,|$))(?=.*\bC=US(,|$))", re.MULTILINE)
+    of_debug = re.compile(r"^(?=.*\bCN=(\w+) Debug(,|$))(?=.*\bO=\1(,|$))(?=.*\bC=US(,|$))", re.MULTILINE)
     return any(map(store.search, names)) or of_debug.search(subject) is not None
 
 

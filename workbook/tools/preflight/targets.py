@@ -237,6 +237,9 @@ def _name_generator(project: Project, is_about: bool) -> str:  # noqa: FBT001
     return ""
 
 
+_ATTRIBUTE = re.compile(r'(?<![\w-])([\w-]+)="([^"]*)"')
+
+
 class _Reader:
     """Reads targets, and keeps the files that it could not read."""
 
@@ -326,9 +329,9 @@ class _Reader:
             code = re.sub(r"(?<!:)//.*", "", line).strip()
             if match := re.match(r'#include\??\s*"([^"]+)"', code):
                 settings |= self._read_xcconfig(match[1].removeprefix("./"), configuration, depth + 1) or {}
-            elif match := re.match(r"([\w*.,=\[\]]+)\s*=\s*(.*?);?\Z", code):
+            elif match := re.match(r"([\w*.,=\[\]]+)\s*=\s*(.*)", code):
                 name = _setting_name(match[1], configuration)
-                settings[name] = match[2].replace("$(inherited)", settings.get(name, ""))
+                settings[name] = match[2].removesuffix(";").replace("$(inherited)", settings.get(name, ""))
                 settings.setdefault(match[1].partition("[")[0], "")  # it is empty in another configuration
         return settings
 
@@ -418,12 +421,12 @@ class _Reader:
     def read_cordova(self) -> Iterator[BuildTarget]:
         """The app of each `config.xml`, in each configuration whose entitlements it has, or a plugin."""
         for file in self.project.named("config.xml"):
-            widget = dict(re.findall(r'([\w-]+)="([^"]*)"', "".join(re.findall(r"<widget\b[^<>]*>", file.text)[:1])))
+            widget = dict(_ATTRIBUTE.findall("".join(re.findall(r"<widget\b[^<>]*>", file.text)[:1])))
             own = next((text for key, text in widget.items() if key.endswith("CFBundleIdentifier")), "")
             rights: dict[str, dict[str, Any]] = {}
             texts = "\n".join(other.text for other in (file, *self.project.named("plugin.xml")))
             for tag, content in re.findall(r"<(?:config-file|edit-config)\b([^<>]*[^/<>])>([^<]*<[^<>]*>)", texts):
-                given = dict(re.findall(r'([\w-]+)="([^"]*)"', tag))
+                given = dict(_ATTRIBUTE.findall(tag))
                 if kind := re.search(r"(?:Entitlements|\*)(?:-((?!Info)\w+))?\.plist", given.get("target", "")):
                     rights.setdefault(kind[1] or "", {})[given.get("parent", "")] = "<false" not in content
             name = "".join(re.findall(r"<name\b[^<>]*>([^<]+)", file.text)[:1]) or file.path.parent.name
@@ -459,7 +462,7 @@ class _Reader:
 
 def _setting_name(written: str, configuration: str) -> str:
     """A build setting's name without its conditions; empty where it holds for another configuration, or no phone."""
-    for kind, wanted in re.findall(r"\[(\w+)=([^]]*)\]", written):
+    for kind, wanted in re.findall(r"\[(\w+)=([^][]*)\]", written):
         is_other = kind == "config" and not fnmatchcase(configuration, wanted)
         if is_other or (kind == "sdk" and re.search("simulator|mac", wanted)):
             return ""
@@ -474,10 +477,10 @@ def _read_csproj(file: File) -> dict[str, str]:
         "CodesignTeam": "DEVELOPMENT_TEAM",
     }
     settings: dict[str, str] = {}
-    found = re.findall(r"<(\w+)([^>]*)>\s*([^<>]+?)\s*</\1>", file.text)
+    found = re.findall(r"<(\w+)\b([^<>]*)>([^<>]+)</\1>", file.text)
     for tag, condition, text in sorted(found, key=lambda one: "Condition" in one[1]):  # what holds without one first
         if not re.search("'(android|windows|tizen|mac\\w*)'", condition):
-            settings.setdefault(names.get(tag, tag), text)
+            settings.setdefault(names.get(tag, tag), text.strip())
     return settings
 
 
