@@ -15,9 +15,8 @@ def test_items_come_in_the_order_of_time_and_then_of_arrival(delays):
     agenda = Agenda(VirtualClock())
     for number, delay in enumerate(delays):
         agenda.after(delay, number)
-    assert len(agenda) == len(delays)
     taken = [(item, agenda.now) for item in agenda]
-    assert len(agenda) == 0
+    assert agenda.due is None
     assert taken == sorted(((n, d) for n, d in enumerate(delays)), key=lambda pair: (pair[1], pair[0]))
 
 

@@ -153,7 +153,7 @@ def test_any_of_the_cardholders_or_the_apps_moves_in_any_order_leaves_the_bench_
     for event in events:
         bench.feed(event)
     assert bench.button != "disabled"
-    assert not bench._agenda
+    assert bench.due is None
     assert bench.state in {State.IDLE, State.READY, *FINAL_A}
 
 

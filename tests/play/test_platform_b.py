@@ -73,7 +73,7 @@ def test_any_taps_in_any_time_leave_the_app_at_rest_and_one_card_at_most(variant
         assert (bench.state, bench.button, bench.phone.cards) == (State.FAILED, "shown", set())
     refused = {type(record.message) for record in bench.trace.select(kind=Kind.REFUSED)}
     assert refused <= {m.AddTapped}
-    assert not bench._agenda
+    assert bench.due is None
 
 
 @pytest.mark.rule("B-START-1")
@@ -121,7 +121,7 @@ def test_any_of_the_cardholders_or_the_apps_moves_in_any_order_leave_the_bench_a
     for event in events:
         bench.feed(event)
     assert bench.button != "disabled"
-    assert not bench._agenda
+    assert bench.due is None
 
 
 def test_what_finished_when_nobody_waited_is_told_to_no_delegate():
@@ -203,7 +203,7 @@ def test_a_delegate_without_an_answer_ends_the_attempt_and_never_the_app(variant
     assert (bench.state, bench.button, bench.label) == (State.FAILED, "shown", "not added")
     assert delegate.told == [(None, "walletKitError")]
     assert "B-DEL-3 fail" in [f"{one.rule} {one.level}" for one in check(bench.trace)]
-    assert not bench._agenda
+    assert bench.due is None
 
 
 USELESS = {

@@ -374,7 +374,7 @@ def test_any_calls_in_any_order_work_or_raise_and_change_nothing(variant, case, 
         assert isinstance(error, OutOfOrderError | ParameterError | SdkError | None)
         if error is not None and state(service) != before:
             assert service.trace.select(m.StartThrew)[-1].message.case == error.case
-        assert not service._run._agenda
+        assert service._run.due is None
         assert service.trace.select(kind="refused") == []
 
 

@@ -184,7 +184,7 @@ def test_what_belongs_to_another_call_is_wrong_here(call, wrong):
 def test_any_junk_ends_at_rest(call, junk):
     host = walked(doing(call, lambda self, *_given, **_named: junk))
     assert host.state in ENDS.values()
-    assert not host._agenda
+    assert host.due is None
     assert host.trace.to_jsonl()
 
 
@@ -391,7 +391,7 @@ def test_any_moves_at_any_time_leave_the_wallet_at_rest(moves, name):
         host.soon(move, milliseconds / 1000)
     host.run()
     assert host.state in host.machine.final | {host.machine.initial}
-    assert not host._agenda
+    assert host.due is None
     assert host.trace.to_jsonl() is not None
     assert check(host.trace) is not None
     assert CURRENT.get() is None

@@ -48,9 +48,6 @@ class Agenda:
         self._ticket = 0
         self._heap: list[tuple[float, int, Event]] = []
 
-    def __len__(self) -> int:
-        return len(self._heap)
-
     @property
     def due(self) -> float | None:
         """The time of the next event, in seconds; None when there is none."""

@@ -13,9 +13,6 @@ class VirtualClock:
     def __init__(self) -> None:
         self._now = 0.0
 
-    def __repr__(self) -> str:
-        return f"VirtualClock({self._now:g} s)"
-
     def now(self) -> float:
         """Seconds since it was made."""
         return self._now
