@@ -330,7 +330,7 @@ def test_the_same_host_walked_again_opens_the_list_anew_and_offers_what_is_left(
 def test_what_the_wallet_no_longer_shows_is_no_longer_there():
     host = walked()
     assert len(host.entries) == 3
-    host.phone.storage.forget()
+    host.phone.app_group_shared = False
     host.open_list()
     assert (host.state, host.entries) == (State.NOT_LISTED, ())
     with pytest.raises(ParameterError, match="The wallet shows no card to choose"):

@@ -22,8 +22,6 @@ def test_what_is_read_is_a_copy():
     storage.save("PI1", b"one")
     storage.values().clear()
     assert storage.values() == {"PI1": b"one"}
-    storage.forget()
-    assert storage.values() == {}
 
 
 @pytest.mark.rule("API-8")

@@ -95,10 +95,6 @@ class SecureStorage:
         """Every saved sdkInput by its instrument, in the order in which they were saved first."""
         return dict(self._values)
 
-    def forget(self) -> None:
-        """Empty the storage, as on a phone where the app was never opened."""
-        self._values.clear()
-
 
 # The three targets that need the provisioning entitlement (sdk-b).
 TARGETS = ("app", "extension", "authorization UI")

@@ -55,12 +55,6 @@ class Origin:
         port = parts.port or {"https": 443, "http": 80}[parts.scheme]
         return cls(parts.scheme, parts.hostname or "", port, parts.path, parts.netloc)
 
-    @property
-    def is_local(self) -> bool:
-        """Whether the host is this machine, by its name or address alone; no name is looked up."""
-        address = literal(self.host)
-        return self.host == "localhost" or (address is not None and address.is_loopback)
-
     def url(self, path: str, address: str) -> str:
         """The URL of a path at one of its addresses."""
         host = f"[{address}]" if ":" in address else address
