@@ -76,6 +76,7 @@ LOOK_UPS = {
     "sources": ("workbook.lessons.session", "sources"),
     "time limits": ("workbook.views.findings", "time_limits"),
     "variants": ("workbook.views.findings", "variants"),
+    "waits": ("workbook.views.findings", "waits"),
 }
 
 
@@ -84,8 +85,8 @@ def table(name: str, *args: Any, **choices: Any) -> View:
 
     Args:
         name: `advice` (what a good back end does about a failure), `back ends`,
-            `cases` (of `conform`; patterns select some), `faults`, `sources` (what is real with each), `time limits` or
-            `variants` (of platform B; choice: `profile`).
+            `cases` (of `conform`; patterns select some), `faults`, `sources` (what is real with each), `time limits`,
+            `variants` (of platform B; choice: `profile`) or `waits` (who gives up first).
         args: the patterns of `cases`.
         choices: as named above.
 

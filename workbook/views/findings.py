@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from workbook.api.exchange import Options
 from workbook.base.rules import rule
 from workbook.checks.api import REMEDIES, Advice
 from workbook.checks.diagnosis import row_of, see
@@ -11,7 +12,8 @@ from workbook.checks.finding import Finding
 from workbook.errors import ParameterError
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import B_EARLIER, B_LATER
-from workbook.views.html import View, tag, unbroken
+from workbook.play.own_code import BACK_END_WAIT
+from workbook.views.html import View, join, tag, unbroken
 from workbook.views.sequence import sequence
 from workbook.views.table import INK, TEXT_WIDTH, Snapshot, Stack, Table, clean, cut, facts, paragraph, table, wrap
 
@@ -171,3 +173,22 @@ def time_limits() -> Table:
         for limit in LIMITS.values()
     ]
     return table("How long the wallet waits", ["call", "limit", "rests on", "missed means"], rows)
+
+
+def waits() -> Snapshot:
+    """Who gives up first: each limit, and in HTML its bar within the bar of whoever waits longer (REL-5)."""
+    options, wallet = Options(), LIMITS["provision"]
+    rows = [
+        (f"each of at most {options.retries.attempts} GETs", options.timeouts.get, "assumed"),
+        ("the back end, pauses included", options.deadline, "assumed"),
+        ("the app", BACK_END_WAIT, "assumed"),
+        ("platform B's wallet", wallet.seconds, wallet.source),
+    ]
+    text = facts("Who gives up first (REL-5)", [(who, f"{wait:g} s ({source})") for who, wait, source in rows]).text()
+    inside = join()
+    for (who, wait, source), (_, around, _) in zip(rows, [*rows[1:], rows[-1]], strict=True):
+        style = f"width:{99 * wait / around:.1f}%;box-sizing:border-box;display:inline-block;vertical-align:top"
+        edge = "border:2px solid var(--jp-border-color1, #8b95a3);border-radius:6px;padding:0.2em 0;margin:0.2em 0"
+        box = tag("div", f" {who}: {wait:g} s ({source})", tag("div", inside), style=f"{style};{edge}")
+        inside = join(*[box] * (1 if inside else options.retries.attempts))
+    return Snapshot(text, str(tag("div", paragraph(tag("b", "Who gives up first (REL-5)")), inside)))
