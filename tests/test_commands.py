@@ -39,6 +39,13 @@ def mistake(words, is_whole):
     return mistake(words[:-1], is_whole=False)
 
 
+def unknown_options(words):
+    """Those that the command does not have; a command that lacks an argument is refused for that first."""
+    commands = cli._parsers()[1]
+    known = commands.get(" ".join(words[:2]), commands[words[0]])._option_string_actions
+    return [word for word in words if word.startswith("--") and word not in known]
+
+
 def is_whole(place, before):
     """Whether a command is all that its line or its code span says."""
     return before.endswith("`") or before == "$ " or ("ci/" in place and not re.search(r"#|//|\(", before))
@@ -51,8 +58,9 @@ def test_every_command_that_a_text_names_is_one_that_the_parser_takes(monkeypatc
         line = re.sub(r'"[^"]*"', "X", text) if text.startswith("$ ") else re.sub(r"\$(CONFORM|PREFLIGHT)\b", "", text)
         for call in CALL.finditer(line):
             before = line[: call.start()]
-            told = mistake(tuple(call[1].rstrip(" .,:…").split()), is_whole(place, before))
-            is_named = before != "$ " and re.search("required|expected one", told)
+            words = tuple(call[1].rstrip(" .,:…").split())
+            told = mistake(words, is_whole(place, before))
+            is_named = before != "$ " and re.search("required|expected one", told) and not unknown_options(words)
             is_noun = told.startswith("No command") and OF_PROSE.fullmatch(before)
             found += 1
             if told and not is_named and not is_noun and not call[0].startswith(NO_COMMAND):
