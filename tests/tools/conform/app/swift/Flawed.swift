@@ -212,8 +212,9 @@ final class App: AppUnderTest, ProvisioningDelegate {
     func finish(_ added: Bool, _ cancelled: Bool, _ error: String) async {
         if has("stays disabled") || (cancelled && has("stays disabled after a cancel")) || (error.isEmpty && !added && has("waits for an error")) { return }
         wasAdded = added || has("takes each end for a success")
-        end(Screen(.shown, message: words(added, cancelled, error)))
-        if wasAdded, has("is shown after a success") { return }
+        let message = words(added, cancelled, error)
+        if wasAdded, has("is shown after a success") { return end(Screen(.shown, message: message)) }
+        end(Screen(.disabled, message: message))  // until the SDK has been asked
         if added, has("hides after a success") { return screen = Screen(.hidden, message: "Added to Wallet") }
         if has("takes each end for a success") { return screen = Screen(.hidden, message: "Added to Wallet") }
         await ask()
