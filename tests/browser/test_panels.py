@@ -452,6 +452,7 @@ def test_whoever_wants_no_motion_gets_the_end_at_once(panel):
     stage.locator('.wb-rows button[aria-label*="hides Add"]').wait_for()
     assert "State: in the wallet." in told(stage)
     assert stage.get_by_role("button", name="Play", exact=True).is_hidden()
+    assert stage.locator("select[aria-label=Speed]").is_hidden()
 
 
 @pytest.mark.nightly
