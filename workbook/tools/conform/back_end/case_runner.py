@@ -211,8 +211,13 @@ class CaseRunner:
         return replace(result, verdict=gravest(misses, case.rule), misses=misses)
 
     def lost(self, result: BackEndResult) -> bool:
-        """Whether a case failed when the back end was gone already: that says nothing about the case."""
-        return bool(self.gone) and any(call.ended > self._gone_since for call in result.calls)
+        """Whether a case failed when the back end was gone already: that says nothing about the case.
+
+        A fault of the case itself may be what it did not recover from.
+        """
+        began = result.began
+        its_own = result.case.script.faulty and began is not None and began < self._gone_since
+        return bool(self.gone) and not its_own and any(call.ended > self._gone_since for call in result.calls)
 
     def _stopped(self, result: BackEndResult) -> BackEndResult | None:
         """The result of a case whose calls can no longer be made; None while they can."""
@@ -378,7 +383,7 @@ class CaseRunner:
                 case, first = self.streak.failed[0]
                 self._gone_since = self.streak.since
                 requests = self.upstream.arrived()
-                failures = sum(bool(request.response.fault) and request.at < first.began for request in requests)
+                failures = sum(bool(request.response.fault) and request.at < first.ended for request in requests)
                 after = f"After {failures} failing API answers, no" if failures else "No"
                 self.gone = f"{after} plain call to the back end has succeeded since about {case}."
                 break
