@@ -84,10 +84,9 @@ def judged(name, cases=tuple(CASES)):
 
     with running(name, cases) as runner:
         failures, results = asyncio.run(run())
-        arrived = runner.upstream.arrived()
     findings = [
         *(failure.finding(results) for failure in failures),
-        *common_causes(results, runner.gone, requests=arrived),
+        *common_causes(results, runner.gone),
     ]
     told = record(results, replace(ABOUT, findings=tuple(findings)))
     made = {miss.todo for case in told.cases if case.name in catches(name) for miss in case.misses}

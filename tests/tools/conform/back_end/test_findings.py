@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from ran import CARD, INPUT, MISS, NAMES, arrived, call, recorded, result, seen, told
+from ran import CARD, INPUT, MISS, arrived, call, recorded, result, seen, told
 
 from workbook.tools.conform.back_end.case_runner import OWN_429
 from workbook.tools.conform.back_end.findings import (
@@ -28,7 +28,6 @@ LOST = {"status": 404, "headers": (), "body": b"", "value": None}
 PATH = f"/bcl/v2/paymentInstruments/{CARD}/networkTokenActivationData"
 FORM = Miss("a JSON object", "none", 'Send JSON: {"sdkOutput": ...}.')
 PLAIN = Miss("a success", "status 502", "Make the plain case work first.", root=Root.FOLLOWS)
-LATER = Miss("a success 0.05 s after the API works again", "status 502", AFRESH)
 FINDING = RunFinding(Root.NO_ANSWER, "It went away.", "Bring it back.", ("relay.post.path",))
 
 
@@ -149,45 +148,6 @@ def failed(name, at, misses, status=502):
     value = INPUT if status == 200 else None
     one = call(began=at, ended=at + 0.01, status=status, value=value)
     return result(name, Verdict.FAIL if misses else Verdict.PASS, misses, seen=seen(one, arrived(at)))
-
-
-def refused(count, *, asked_again=True, cards=2, until=4.0, worked=True):
-    """Results and requests of a run in which a breaker opened after one failure, and perhaps closed again."""
-    results = [failed("relay.get.path", 1.0, (LATER,)), failed("relay.get.fresh", 1.5, ())]
-    for at, name in enumerate(NAMES[10 : 10 + count]):
-        unasked = call(began=2.0 + at * (until - 2.0) / count, ended=2.0, status=503, value=None)
-        unasked.ended, unasked.instrument = unasked.began + 0.01, f"card {at % cards}"
-        results.append(result(name, Verdict.FAIL, (LATER,), seen=seen(unasked)))
-    before = [arrived(1.2 + at / 9) for at in range(2)]
-    status = 200 if worked else 400
-    before = [replace(one, instrument=f"card {at}", given=INPUT if worked else None,
-                      response=replace(one.response, status=status)) for at, one in enumerate(before)]  # fmt: skip
-    return results, [arrived(1.0), *before, arrived(1.5), *[arrived(9.0)] * asked_again]
-
-
-def breakers(**more):
-    results, requests = refused(**more)
-    return list(common_causes(results, requests=requests))
-
-
-def test_a_breaker_that_stays_open_is_one_finding_that_comes_first():
-    results, requests = refused(12)
-    (finding,) = common_causes(results, requests=requests)
-    assert finding.says.startswith("For 2 s your back end refused 12 calls in a row at once, whatever the card")
-    assert finding.todo.endswith("seconds as [timeouts] recovery, or a shorter time in the back end under test.")
-    assert finding.cases == NAMES[10:22]
-    assert todos(recorded(*results, findings=(finding,)))[0].text == f"{finding.says} {finding.todo}"
-
-
-@pytest.mark.parametrize("more", [{"count": 9}, {"cards": 1}, {"worked": False}])
-def test_fewer_refusals_or_kept_failures_are_no_breaker(more):
-    assert not any("circuit breaker" in one.says for one in breakers(**{"count": 12} | more))
-
-
-def test_a_back_end_that_never_asks_again_is_told_with_both_causes():
-    (finding,) = breakers(count=12, asked_again=False)
-    assert "asked the API nothing, to the end of the run." in finding.says
-    assert finding.says.endswith("and so does a connection that broke and is never opened anew.")
 
 
 def test_a_back_end_that_went_away_is_one_finding_with_what_could_not_be_tested():

@@ -2,11 +2,9 @@
 
 import json
 import re
-from bisect import bisect
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from operator import attrgetter
 from time import monotonic, time
 from typing import Any
 from urllib.parse import quote
@@ -242,7 +240,6 @@ def common_causes(
     results: Iterable[BackEndResult],
     gone: str = "",
     ended: str = "",
-    requests: Sequence[model.Arrived] = (),
     tempo: model.Tempo | None = None,
     *,
     pace: float = 0.0,
@@ -253,7 +250,6 @@ def common_causes(
         results: of the whole run.
         gone: since when the back end no longer answers, in words; empty while it does.
         ended: how its command ended, in words.
-        requests: all that arrived at the API, in their order.
         tempo: how the back end works; None where it was not measured.
         pace: least seconds between two calls; 0 for no pace.
     """
@@ -278,49 +274,3 @@ def common_causes(
         groups = (result.case.group for result in results if result.case.name in gone)
         again = BackEndGroup.FAULTS if "failing API answers" in gone else next(groups, "")
         yield RunFinding(Root.NO_ANSWER, f"{gone} {ended}".strip(), GIVE_BACK, untested, str(again))
-    elif finding := _open_breaker(results, requests):
-        yield finding
-
-
-def _refused_in_a_row(results: Iterable[BackEndResult], asked: Sequence[float]) -> list[list[tuple[PhoneCall, str]]]:
-    """Calls that were refused, and nothing was asked between them; each with the name of its case."""
-    between = dict[int, list[tuple[PhoneCall, str]]]()  # by the number of requests before them
-    for result in results:
-        for seen in (part.seen for part in result.each if part.seen and result.verdict in CONFIRMED):
-            for call in seen.calls:
-                if call.tamper is None and judging.fails_unasked(call, seen):
-                    between.setdefault(bisect(asked, call.began), []).append((call, result.case.name))
-    return list(between.values())
-
-
-def _worked_last(call: PhoneCall, requests: Iterable[model.Arrived]) -> bool:
-    """Whether the API's last answer for a call's card, and that to the same operation, was as it should be."""
-    of_card = [request for request in requests if request.instrument == call.instrument and request.at < call.began]
-    same = [request for request in of_card if request.operation == call.operation]
-    last = (*of_card[-1:], *same[-1:])
-    return all(request.given is not None and not request.response.fault for request in last)
-
-
-def _open_breaker(results: Sequence[BackEndResult], requests: Sequence[model.Arrived]) -> RunFinding | None:
-    """A while in which the back end refused every call at once, and asked the API nothing, whatever the card."""
-    asked = sorted(request.at for request in requests)
-    refused = _refused_in_a_row(results, asked)
-    longest = sorted((call for call, _name in max(refused, key=len, default=[])), key=attrgetter("began"))
-    seconds = longest[-1].began - longest[0].began if longest else 0.0
-    # fewer, or for cards of which a failure may have been kept, may have other causes (assumed)
-    if len(longest) < 10 or len({call.instrument for call in longest if _worked_last(call, requests)}) < 2:
-        return None
-    again = bisect(asked, longest[0].began) < len(asked)
-    until = "; then it asked again" if again else ", to the end of the run"
-    says = (
-        f"For {seconds:.0f} s your back end refused {len(longest)} calls in a row at once, whatever the card, and "
-        f"asked the API nothing{until}. A circuit breaker that is open does so"
-        f"{'' if again else ', and so does a connection that broke and is never opened anew'}."
-    )
-    close = (
-        "Let one failed call keep no other cardholder waiting: count only calls without an answer and answers with a "
-        "5xx, and let a call through again after a second. Where your breaker is meant to stay open so long, give its "
-        "seconds as [timeouts] recovery, or a shorter time in the back end under test."
-    )
-    cases = (name for calls in refused for _call, name in calls)
-    return RunFinding(Root.NO_ANSWER, says, close if again else AFRESH, tuple(dict.fromkeys(cases)))

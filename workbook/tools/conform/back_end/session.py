@@ -271,7 +271,7 @@ class _Run:
         ended = self.clean(self.launcher.ended) if gone else ""
         yield from (failure.finding(results) for failure in self.plain)
         runner = self.runner
-        yield from common_causes(results, gone, ended, runner.upstream.arrived(), runner.tempo, pace=runner.target.pace)
+        yield from common_causes(results, gone, ended, runner.tempo, pace=runner.target.pace)
 
     async def _main(self) -> None:
         limit = self.config.form.timeouts.whole
