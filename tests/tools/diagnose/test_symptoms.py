@@ -117,7 +117,7 @@ def test_a_broken_value_is_inspected_and_the_tick_decides_what_is_shown():
     assert shown(panel) != before
     paste(panel, f'"{good}"')
     assert [one.layer for one in panel.found.wrong] == ["quoted"]
-    assert "wrong layer" in shown(panel)
+    assert "<b>✗ </b>quoted:" in shown(panel)
     assert wb.inspect(wb.session().activation_data()).found.is_good
     assert wb.inspect(b"\xff\x00 junk").snapshot().text()
     with pytest.raises(ParameterError, match="platform B's bytes"):

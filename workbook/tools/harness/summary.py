@@ -249,7 +249,7 @@ class Values:
 
     def __init__(self, case: CaseRecord | None = None) -> None:
         self._letters: dict[str, str] = {}
-        self._given: set[object] = set()
+        self._given = set[str]()
         self._foreign: object = None
         exchanges = case.exchanges if case is not None and not case.left_out else ()
         self._relays = len({exchange.side for exchange in exchanges}) > 1
@@ -266,9 +266,10 @@ class Values:
             handed_on: the back end sent it, and not to say that it failed.
         """
         values, self._foreign = [*_values_in(body)], None
+        digests = {str(value.get("digest")) for value in values}  # a report may hold anything in their place
         if not handed_on:
-            self._given |= {value.get("digest") for value in values}
-        elif self._relays and values and not self._given & {value.get("digest") for value in values}:
+            self._given |= digests
+        elif self._relays and values and not self._given & digests:
             self._foreign = max(values, key=itemgetter("length"))
         text = json.dumps(self._name_values(body), ensure_ascii=False)
         for number, piece in enumerate(re.split('"(⟨[^"]*⟩)"(?!:)', text)):
