@@ -22,7 +22,7 @@ def field(panel):
 
 
 def shown(panel):
-    return panel.widget().children[-1].value
+    return next(child.value for child in panel.widget().children if child.__class__.__name__ == "HTML")
 
 
 def paste(panel, text):
@@ -84,7 +84,8 @@ def test_what_is_not_known_says_so_and_plays_nothing():
 
 def test_three_choices_lead_to_a_row():
     panel = wb.diagnose()
-    _field, _button, platform, step, seen, *_result = panel.widget().children
+    *_above, platform, step, seen = panel.widget().children
+    assert (platform.disabled, step.disabled, seen.disabled) == (False, True, True)
     platform.value = "platform A"
     step.value = "the button"
     assert ("it fails only where the button is tapped more than once", 13) in seen.options

@@ -92,19 +92,19 @@ class DiagnosisPanel(Paste):
         return Snapshot(scrub(str(found)), join(tag("div", *parts)))
 
     def make_widget(self) -> Any:
-        """The field, the three questions, and the result."""
+        """The field, the result, and the three questions for who has no text."""
         box = super().make_widget()
         field, button, *result = box.children
         platform, step, seen = (dropdown(name, ()) for name in ("platform", "the last step that worked", "seen"))
 
         def on_platform(_change: object) -> None:
             step.options = [(name, name) for name in diagnosis.triage(platform.value)] if platform.value else []
-            step.value = None
+            step.value, step.disabled = None, not step.options
 
         def on_step(_change: object) -> None:
             rows = diagnosis.triage(platform.value)[step.value] if step.value else ()
             seen.options = [(one.sign, one.number) for one in rows]
-            seen.value = None
+            seen.value, seen.disabled = None, not rows
 
         def on_seen(change: Any) -> None:
             if change["new"]:
@@ -114,8 +114,8 @@ class DiagnosisPanel(Paste):
         for choice, on_change in ((platform, on_platform), (step, on_step), (seen, on_seen)):
             choice.observe(on_change, "value")
         platform.options = [*diagnosis.PLATFORMS]
-        platform.value = None
-        box.children = (field, button, platform, step, seen, *result)
+        platform.value, step.disabled, seen.disabled = None, True, True
+        box.children = (field, button, *result, platform, step, seen)
         return box
 
     def _row(self, number: int | None) -> CatalogueRow:
