@@ -120,13 +120,16 @@ IN_BODY = replace(SURFACE, post=replace(SURFACE.post, path=f"/cards/{INSTRUMENT_
 @pytest.mark.parametrize(
     ("mistake", "surface", "observed", "todo"),
     [
-        ("", ROUTE, f"GET /cards/{INSTRUMENT_IDS[0]}/activation-data came", "path of [get]"),
+        pytest.param("", ROUTE, f"GET /cards/{INSTRUMENT_IDS[0]}/activation-data came", "path of [get]",
+                     marks=pytest.mark.nightly),
         ("", PAYLOAD, "nothing at /payload/sdkOutput; the body has: sdkOutput", "Write into app.toml"),
-        ("", IN_BODY, "nothing at /card; the body has: sdkOutput", "Write into app.toml"),
+        pytest.param("", IN_BODY, "nothing at /card; the body has: sdkOutput", "Write into app.toml",
+                     marks=pytest.mark.nightly),
         ("quotes-nothing", SURFACE, "the body is no JSON", "JSON with a library"),
-        ("signs-nothing", SURFACE, "it carried none", "as authorization: Bearer SESSION"),
+        pytest.param("signs-nothing", SURFACE, "it carried none", "as authorization: Bearer SESSION",
+                     marks=pytest.mark.nightly),
     ],
-)
+)  # fmt: skip
 def test_what_the_back_end_cannot_read_is_the_cause_that_is_told(
     mistake: str, surface: Surface, observed: str, todo: str
 ) -> None:
@@ -141,9 +144,10 @@ def test_what_the_back_end_cannot_read_is_the_cause_that_is_told(
 @pytest.mark.parametrize(
     ("mistake", "names", "told"),
     [
-        ("ignores-taps", (), "No case of app.form"),
+        pytest.param("ignores-taps", (), "No case of app.form", marks=pytest.mark.nightly),
         ("ignores-taps", ("form.adds-the-card",), "Begin the attempt"),
-        ("fails", ("form.adds-the-card",), "No case of app.form"),  # which is one itself
+        # which is one itself
+        pytest.param("fails", ("form.adds-the-card",), "No case of app.form", marks=pytest.mark.nightly),
     ],
 )
 def test_a_reader_is_sent_to_another_case_only_where_one_failed(

@@ -68,7 +68,7 @@ def test_a_correct_back_end_of_another_tempo_passes(monkeypatch, tempo):
 
 @pytest.mark.rule("REL-4", "REL-5")
 @pytest.mark.parametrize("tempo", ["begins-late", "two-lanes"])
-@pytest.mark.parametrize("name", ["NoLimit", "TriesAgain", "NoOwners"])
+@pytest.mark.parametrize("name", [pytest.param("NoLimit", marks=pytest.mark.nightly), "TriesAgain", "NoOwners"])
 def test_a_broken_back_end_of_another_tempo_has_the_verdict_and_the_first_miss_of_the_quick_one(
     monkeypatch, name, tempo
 ):
