@@ -130,7 +130,9 @@ def test_ctrl_c_while_the_kernel_starts_is_no_finding():
     time.sleep(0.3)  # no kernel has answered by then
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, "", "workbook: interrupted\n")
+    # a signal within the text of a class that is being made has Python end by it; a shell calls both 130
+    assert process.returncode in (130, -signal.SIGINT)
+    assert (out, err) == ("", "workbook: interrupted\n")
 
 
 def test_a_machine_without_the_lab_learns_how_to_get_it():
