@@ -256,7 +256,7 @@ class Balanced(HTMLParser):
         self.open = []
 
     def handle_starttag(self, tag, attrs):
-        assert tag in {"div", "b", "pre", "ul", "li", "span"}
+        assert tag in {"div", "b", "pre", "ul", "li", "span", "code", "em"}
         assert {name for name, _value in attrs} <= {"style", "class", "title"}
         self.open.append(tag)
 
