@@ -88,6 +88,23 @@ class PoolDriesOut(reference.Relay):
         return answered
 
 
+class FailsForTheCard(reference.Relay):
+    """After a failure it asks the API no more for that card: the others work."""
+
+    def __init__(self, *words, **more):
+        super().__init__(*words, **more)
+        self.failed = set()
+
+    def call(self, method, url, *words):
+        if url in self.failed:
+            raise reference.Refused(*reference.NOT_NOW)
+        try:
+            return super().call(method, url, *words)
+        except reference.Again:
+            self.failed.add(url)
+            raise
+
+
 class Slow(reference.Relay):
     """It takes its time for every call."""
 
@@ -97,12 +114,17 @@ class Slow(reference.Relay):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "stops"), [(LockKept, True), (PoolDriesOut, True), (Slow, False)])
-def test_a_run_stops_with_a_back_end_that_hangs_and_not_with_a_slow_one(monkeypatch, kind, stops):
+@pytest.mark.parametrize(
+    ("kind", "stops"), [(LockKept, True), (PoolDriesOut, True), (FailsForTheCard, False), (Slow, False)]
+)
+def test_a_run_stops_with_a_back_end_that_hangs_and_not_with_one_that_is_slow_or_fails_for_a_card(
+    monkeypatch, kind, stops
+):
     monkeypatch.setattr(relays, "kinds", lambda: {"mine": kind})
-    results = relays.results("mine", ["relay.get.fault-500", *ALONE], bound=0.5)
+    faults = [f"relay.{method}.fault-{status}" for method in ("get", "post") for status in (500, 502, 504)]
+    results = relays.results("mine", [*faults, *ALONE], bound=0.5)
     left = [one for one in results if one.verdict is Verdict.NOT_LOOKED_AT]
     assert bool(left) is stops
     said = re.compile("After [0-9]+ failing API answers, no plain call to the back end has succeeded "
-                      "since about relay.get.fault-500.")  # fmt: skip
+                      r"since about [\w.-]+\.")  # fmt: skip
     assert all(said.fullmatch(one.why) for one in left)

@@ -362,14 +362,18 @@ class CaseRunner:
 
     async def _answers(self, surface: model.Surface, card: str) -> bool:
         """Whether a plain GET succeeds."""
-        ann = self.target.cardholders[0]
-        probe = model.PhoneCall(1, GET, ann.name, self.target.instrument(card), card=card)
-        probe.session = ann.session_for(card)
+        owner = self._cardholder(model.AppCall(GET), (card,))
+        probe = model.PhoneCall(1, GET, owner.name, self.target.instrument(card), card=card)
+        probe.session = owner.session_for(card)
         async with Phone(self.target, surface) as phone:
             return (await phone.call(probe)).succeeded
 
     async def _probe(self, card: str) -> None:
-        """Where no plain call has succeeded for a while, ask again with each app, and believe the answer."""
+        """Where no plain call has succeeded for a while, ask again with each app, and believe the answer.
+
+        A card that met no fault is asked for: what a fault left behind for one card says nothing about the others.
+        """
+        card = self.target.spare or card
         # Cases that ended meanwhile wait here, and those that follow wait in `settled`.
         async with self._probing:
             if self.gone or not self.streak.suspected:

@@ -473,6 +473,12 @@ class Target:
         return self.instruments.get(card, card)
 
     @property
+    def spare(self) -> str:
+        """A card that no case gets, for plain calls beside all cases; empty where the last cardholder has but one."""
+        holder = self.cardholders[-1]
+        return holder.cards[-1] if len(self.cardholders) > 1 and len(holder.cards) > 1 else ""
+
+    @property
     def recovers_late(self) -> bool:
         """Whether it may refuse calls for a while after a fault, as a circuit breaker does, whatever the card."""
         return self.recovery > RECOVERY

@@ -276,7 +276,7 @@ class CardPool:
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self.size = sum(len(holder.cards) for holder in target.cardholders)
+        self.size = sum(len(holder.cards) for holder in target.cardholders) - bool(target.spare)
         self.tempo = model.Tempo({}, {})
         self._lent = set[str]()
         self._calls = Counter[str]()  # under way, by the name of the cardholder
@@ -297,7 +297,7 @@ class CardPool:
             found = list[tuple[str, Cards]]()
             for holder in holders:
                 cards = tuple(wanted) or holder.cards
-                left = tuple(card for card in cards if card not in self._lent)
+                left = tuple(card for card in cards if card not in {*self._lent, self._target.spare})
                 own, all_calls = self._calls[holder.name], self._calls.total()
                 carried = (not own or own + calls <= of_one) and (
                     not all_calls or all_calls + calls <= self.tempo.carried
