@@ -202,8 +202,7 @@ WAITING = ["latency", "stall before headers", "stall after headers", "dribble"]
 def test_a_wait_ends_when_the_peer_leaves(name, leave):
     with faulty(Planned.of(fault=name, seconds=LONG)) as (connection, service):
         connection.sendall(ASK)
-        assert settles(lambda: service.loop is not None)
-        assert service.answering() == 1
+        assert settles(lambda: service.loop is not None and service.answering() == 1)
         if leave == "RST":
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         connection.close()
