@@ -1,17 +1,13 @@
 import re
-from typing import get_args
 from xml.etree import ElementTree as ET
 
 import pytest
-from contrast import contrast
 from plays import MACHINES, SCRIPTS, USUAL, played
 from rows import rows
 from states_layout import TICK, moves
 
-from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
 from workbook.lessons.script import Script, play
-from workbook.views.paint import DARK, LIGHT, sheet
 from workbook.views.player_data import player_data
 from workbook.views.states import Lit, States, allowed, draw, key
 
@@ -107,14 +103,6 @@ def test_the_event_that_took_an_arrow_stands_apart_from_those_that_could_have(to
     assert words == {took: True, clear: False, "fetchOpc failed": False}
 
 
-def test_several_events_that_took_one_arrow_are_each_told():
-    move = "asking once more>in the wallet"
-    names = ("CannotBeProvisioned.AlreadyExistsInWallet", "CannotBeProvisioned.Error")
-    told = _told(_lit(move, *names))
-    on_it = [m.AlreadyExistsInWallet, *get_args(m.CanProvisionFailure)]
-    assert told == {outcome.says: outcome.says in names for outcome in on_it}
-
-
 def _told(group):
     """Each event beside an arrow, and whether it is marked; every one of them has a tick to show."""
     words = list(group.iter(f"{SVG}text"))
@@ -159,42 +147,8 @@ def _keys_of(move):
     return {key(move.name, event) for event in move.events}
 
 
-def test_a_film_without_frames_stands_at_the_beginning():
-    film = play(Script()).film.until(m.Opened)
-    empty = States(type(film)(film.title, film.machine, film.sequence, (), (), film.first))
-    assert empty.here == "idle"
-    assert empty.path == ()
-    assert "Now: idle" in empty.text()
-
-
-def test_many_steps_of_one_move_are_told_short():
-    machine = MACHINES[0]
-    steps = {"idle>fetching sdkInput": (1, 4, 9, 12)}
-    svg = draw(machine, "many", "told", Lit("idle", frozenset(), steps)).svg
-    assert ">… 9, 12</text>" in svg
-
-
-def test_what_is_lit_differs_in_form_and_what_is_not_can_still_be_read():
-    rules = dict(re.findall(r"\.wb-states ([^{}]+)\{([^{}]+)\}", sheet("states")))
-    widths = [
-        float(re.search(r"stroke-width:([\d.]+)", rules[name])[1])
-        for name in (".wb-box", ".wb-been .wb-box", ".wb-here .wb-box")
-    ]
-    assert widths == sorted(set(widths))
-    assert "opacity" not in sheet("states")
-    words = set(re.findall(r"\bfill:var\(--(\w+)\)", " ".join(rule for name, rule in rules.items() if _says(name))))
-    assert words == {"ink", "muted", "http", "deprecated", "ground"}
-    for colours in (LIGHT, DARK):
-        pairs = [("muted", "ground"), ("ink", "box"), ("http", "tint"), ("deprecated", "ground"), ("ground", "http")]
-        assert all(contrast(colours[word], colours[ground]) >= 4.5 for word, ground in pairs)
-
-
 def _numbered(text):
     return text.get("class") == "wb-number"
-
-
-def _says(name):
-    return name == "text" or any(word in name for word in ("title", "name", "says", "number"))
 
 
 def test_each_picture_shape_by_shape(pictures):
