@@ -1,7 +1,4 @@
-"""The rows of a sweep are the same to the byte, whoever plays them; and what failed, with the smallest combination.
-
-Killed sweeps and clusters are the night's: tests/bench/sweep.py.
-"""
+"""The rows of a sweep are the same to the byte, whoever plays them; and what failed, with the smallest combination."""
 
 import ast
 import importlib
@@ -171,6 +168,18 @@ def test_code_that_hangs_or_exits_the_interpreter_becomes_a_row(own_code):
 def test_a_scheduler_that_is_not_there_is_told(own_code):
     with pytest.raises(ConfigurationError, match=r"^No scheduler at 'tcp://127\.0\.0\.1:9': "):
         sweep(read_matrix(own_code / "matrix.toml"), own_code / "out", partial(open_cluster, "tcp://127.0.0.1:9"))
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+def test_a_cluster_plays_the_same_rows(own_code, in_this_process):
+    from distributed import LocalCluster  # it takes a second to import
+
+    matrix = read_matrix(own_code / "matrix.toml", limit=20)
+    sweep(matrix, own_code / "here", in_this_process)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        assert sweep(matrix, own_code / "there", partial(open_cluster, cluster.scheduler_address))[0] == 20
+    assert [*read_rows(own_code / "there")] == [*read_rows(own_code / "here")]
 
 
 @pytest.fixture
