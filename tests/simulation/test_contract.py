@@ -97,6 +97,9 @@ def cases():
                     yield profile, method, broken
 
 
+CASES = [*cases()]
+
+
 @pytest.mark.parametrize("profile", CONTRACTS)
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_a_request_with_nothing_wrong_in_it_is_answered(profile, method):
@@ -104,7 +107,7 @@ def test_a_request_with_nothing_wrong_in_it_is_answered(profile, method):
 
 
 @pytest.mark.rule("API-1", "API-2", "API-3", "API-4", "API-5", "API-6", "API-11", "API-15")
-@rows(("profile", "method", "broken"), [*cases()])
+@rows(("profile", "method", "broken"), CASES)
 def test_each_check_answers_with_the_contracts_problem_and_says_what_it_is(profile, method, broken):
     answer = answered(profile, broken, method=method)
     problem = CONTRACTS[profile].problems[broken]
@@ -115,9 +118,9 @@ def test_each_check_answers_with_the_contracts_problem_and_says_what_it_is(profi
 
 
 def pairs():
-    for profile, method, first in cases():
+    for profile, method, first in CASES:
         order = list(CONTRACTS[profile].problems)
-        for _profile, _method, second in cases():
+        for _profile, _method, second in CASES:
             together = (_profile, _method) == (profile, method) and not WRONG[first].keys() & WRONG[second].keys()
             if together and order.index(first) < order.index(second):
                 yield profile, method, first, second
@@ -165,7 +168,7 @@ def fields(profile):
 
 
 def statuses(profile):
-    seen = {answered(of, broken, method=method).status for of, method, broken in cases() if of == profile}
+    seen = {answered(of, broken, method=method).status for of, method, broken in CASES if of == profile}
     said = {status for operation in CONTRACTS[profile].operations.values() for status in operation.statuses}
     assert seen - said == {404, 405}, "no operation's"
     assert said - seen == {200, 500}, "no refusals"

@@ -61,6 +61,8 @@ NEED_MORE = {"course bundle", "course lite", "conform app", "drift"}
 WHEEL = "provisioning_workbook-1-py3-none-any.whl"
 ABOVE = {"course", "conform run"}
 """A heading, and another name for `conform`."""
+FEW = ("lab", "run", "export", "course bundle", "conform", "sweep")
+"""Each starts programs of another kind: they are tried with each change, and all of them at night."""
 
 
 def trap(mark):
@@ -167,11 +169,14 @@ def test_every_command_is_tried():
     assert {*SERVERS, *COMMANDS, *ABOVE} == {*_parsers()[1]}
 
 
-@rows("name", [*SERVERS, *COMMANDS])
-def test_no_command_runs_what_lies_in_the_folder(place, name):
-    said = "".join(command(place, (SERVERS | COMMANDS)[name]))
-    assert fired(place) == []
-    assert "uv.toml" not in said  # what a program of ours says that reads it
-    assert "Traceback" not in said
-    assert name in NEED_MORE or "workbook: " not in said
-    assert "canary-0123456789" not in said
+@pytest.mark.parametrize(
+    "names", [FEW, pytest.param((*SERVERS, *COMMANDS), marks=pytest.mark.nightly)], ids=["few", "all"]
+)
+def test_no_command_runs_what_lies_in_the_folder(place, names):
+    for name in names:
+        said = "".join(command(place, (SERVERS | COMMANDS)[name]))
+        assert fired(place) == [], name
+        assert "uv.toml" not in said, name  # what a program of ours says that reads it
+        assert "Traceback" not in said, name
+        assert name in NEED_MORE or "workbook: " not in said, name
+        assert "canary-0123456789" not in said, name
