@@ -169,13 +169,6 @@ def test_the_journal_comes_as_json(stand):
     assert [one | entry for one, entry in zip(told["entries"], entries, strict=True)] == told["entries"]
 
 
-def test_the_journal_comes_from_a_number_on(stand):
-    for _ in range(3):
-        stand.server.respond(called())
-    assert [one["number"] for one in stand.told("GET", "journal?world=w2&after=1")["entries"]] == [2, 3]
-    assert stand.told("GET", "journal?world=w2&after=3")["entries"] == []
-
-
 @pytest.mark.rule("REL-2", "REL-3")
 def test_no_answer_holds_a_key_or_card_data(stand):
     posted = called(CANARY, "POST", json.dumps({"sdkOutput": CARD}).encode())

@@ -5,7 +5,6 @@ import json
 import os
 import sys
 from base64 import b64encode
-from dataclasses import replace
 from threading import Thread
 from urllib.parse import quote
 
@@ -18,7 +17,7 @@ from rows import rows
 from workbook.api.opaque import SIMULATED_PREFIX
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.faults import FaultPlan, Planned, fault
-from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Ending, Request, Response, Wire
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Request, Response, Wire
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
@@ -116,13 +115,6 @@ def test_an_exchange_is_kept_byte_for_byte_in_the_order_in_which_it_was_said():
 def test_the_operation_and_the_instrument_are_read_from_the_path(method, target, operation, instrument):
     one = only(exchanged(get(target, method=method)))
     assert (one.operation, one.instrument) == (operation, instrument)
-
-
-def test_a_faulted_request_is_journaled_once_with_its_faults_name_and_ending():
-    response = replace(answer(basis="fault: reset; content: assumed", wire=Wire(ending=Ending.RESET)), fault="reset")
-    journal = exchanged(get(), response=response)
-    one = only(journal)
-    assert (journal.count, one.fault, one.ending, one.basis) == (1, "reset", "reset", response.basis)
 
 
 def test_a_fault_of_the_services_own_plan_is_journaled_once():

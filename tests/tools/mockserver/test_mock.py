@@ -15,12 +15,12 @@ import pytest
 import requests
 
 from workbook.api.client import ActivationDataClient
-from workbook.errors import ConfigurationError, ParameterError
+from workbook.errors import ParameterError
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 from workbook.simulation.scenario import scenarios
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.commands import cli
-from workbook.tools.mockserver.mock import MockServer, fresh_output
+from workbook.tools.mockserver.mock import MockServer
 from workbook.tools.mockserver.serve import ENDPOINTS, PREFIX, Control, announcement
 from workbook.tools.mockserver.server import listening
 
@@ -64,15 +64,6 @@ def asked(stand, method, what, body=None, token=None):
     headers = (("authorization", f"Bearer {token or control.token}"), ("content-type", "application/json"))
     data = b"" if body is None else json.dumps(body).encode()
     return control.respond(Request(method, f"{PREFIX}{what}", headers, data))
-
-
-def test_faults_are_planned_played_and_reset_through_the_control_api():
-    stand = MockServer()
-    assert asked(stand, "POST", "faults?world=w1", [{"fault": "503 that says 500", "nth": 2}]).status == 200
-    assert [get(stand).status for _ in range(3)] == [200, 503, 200]
-    assert asked(stand, "POST", "reset?world=w1").status == 200
-    assert stand.journals["w1"].count == 0
-    assert [get(stand).status for _ in range(3)] == [200, 200, 200]
 
 
 def test_over_http_a_scenario_is_one_of_the_package_and_no_file(tmp_path, monkeypatch):
@@ -135,16 +126,6 @@ def test_which_world_a_call_means_has_to_be_clear():
             call()
     with pytest.raises(ParameterError, match="Did you mean 'w1'"):
         stand.journal("w11")
-
-
-def test_a_scenario_that_does_not_exist_is_explained():
-    with pytest.raises(ConfigurationError, match="class-room"):
-        MockServer("class-rom")
-
-
-def test_an_output_can_be_made_for_another_scenario():
-    world = MockServer("class-room").world
-    assert fresh_output("PICLASSROOM00000000000001", seed=world.seed, world=world)
 
 
 @pytest.fixture

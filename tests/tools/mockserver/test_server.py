@@ -86,18 +86,6 @@ def test_requests_completes_a_get_and_a_post(address):
     assert got.headers["content-type"] == "application/json"
 
 
-@pytest.mark.rule("REL-8")
-def test_requests_posts_in_chunks(address):
-    data = body()
-    with requests.Session() as session:
-        session.trust_env = False
-        headers = KEY | {"content-type": "application/json"}
-        pieces = (data[start : start + 7] for start in range(0, len(data), 7))
-        posted = session.post(address + PATH, headers=headers, data=pieces, timeout=60)
-    assert "Content-Length" not in posted.request.headers
-    assert (posted.status_code, content(posted.text)) == (200, "opc")
-
-
 def curl(*arguments):
     command = ["curl", "-q", "--silent", "--show-error", "--noproxy", "*", "--max-time", "10", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -111,56 +99,6 @@ def test_curl_completes_a_get_and_a_post(address):
     assert content(curl("-H", key, "-H", json_type, "--data", body().decode(), address + PATH)) == "opc"
     chunked = ("-H", "Transfer-Encoding: chunked", "--data", body(2).decode())
     assert content(curl("-H", key, "-H", json_type, *chunked, address + PATH)) == "opc"
-
-
-@pytest.mark.needs("curl")
-@pytest.mark.rule("REL-8")
-def test_curl_waits_for_100_continue_and_gets_its_answer(address):
-    key, json_type = f"x-api-key: {SIMULATED_KEY}", "content-type: application/json"
-    expecting = ("-H", "Expect: 100-continue", "--data", body().decode())
-    assert content(curl("-H", key, "-H", json_type, *expecting, address + PATH)) == "opc"
-
-
-@pytest.mark.rule("REL-8")
-@pytest.mark.parametrize("name", ["x-api-key", "X-API-KEY", "X-Api-Key"])
-def test_a_header_in_any_case_and_no_content_type_on_get(raw, name):
-    status, _, text = raw(head(f"{name}: {SIMULATED_KEY}"))
-    assert (status, content(text)) == (200, "activation")
-
-
-@pytest.mark.rule("REL-8")
-def test_one_connection_serves_many_requests_of_both_kinds(raw):
-    serials = []
-    for serial in range(1, 4):
-        _, _, text = raw(head(f"x-api-key: {SIMULATED_KEY}"))
-        serials.append(SEAL.open(json.loads(text)["sdkInput"]).serial)
-        data = body(serial)
-        typed = ("content-type: application/json", f"content-length: {len(data)}")
-        status, _, text = raw(head(f"x-api-key: {SIMULATED_KEY}", *typed, method="POST"), data)
-        assert (status, content(text)) == (200, "opc")
-    assert serials == [1, 2, 3]
-
-
-@pytest.mark.rule("REL-8")
-def test_a_body_may_come_byte_by_byte_and_in_chunks(raw):
-    data = body()
-    chunks = [b"%x\r\n%s\r\n" % (1, bytes([byte])) for byte in data]
-    lines = (f"x-api-key: {SIMULATED_KEY}", "content-type: application/json", "transfer-encoding: chunked")
-    status, _, text = raw(head(*lines, method="POST"), *chunks, b"0\r\n\r\n")
-    assert (status, content(text)) == (200, "opc")
-
-
-@pytest.mark.rule("API-3")
-def test_an_encoded_id_arrives_as_it_was_sent(raw):
-    status, headers, text = raw(head(f"x-api-key: {SIMULATED_KEY}", path=PATH.replace(ID, "a%2F..%2Fb")))
-    assert (status, headers["content-type"]) == (422, "application/json")
-    assert b"No payment instrument has this id." in text
-
-
-@pytest.mark.rule("API-5")
-def test_a_query_and_a_body_on_get_arrive_and_are_refused(raw):
-    assert raw(head(f"x-api-key: {SIMULATED_KEY}", path=f"{PATH}?a=b"))[0] == 400
-    assert raw(head(f"x-api-key: {SIMULATED_KEY}", "content-length: 2"), b"{}")[0] == 400
 
 
 def test_a_head_request_is_answered_without_a_body(address):
@@ -180,26 +118,6 @@ def test_a_peer_that_leaves_in_the_middle_of_a_body_harms_nobody(address):
     assert SEAL.open(response.json()["sdkInput"]).serial == 1
 
 
-def test_many_peers_at_once_each_get_data_of_their_own(address):
-    serials, lock = [], threading.Lock()
-
-    def ask():
-        connection = HTTPConnection(address.removeprefix("http://"), timeout=60)
-        for _ in range(10):
-            connection.request("GET", PATH, headers=KEY)
-            opened = SEAL.open(json.loads(connection.getresponse().read())["sdkInput"])
-            with lock:
-                serials.append(opened.serial)
-        connection.close()
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(serials) == list(range(1, 81))
-
-
 def test_a_body_over_the_cap_is_413_and_the_memory_stays_bounded(raw):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     chunk = b"%x\r\n%s\r\n" % (65536, b"x" * 65536)
@@ -210,12 +128,6 @@ def test_a_body_over_the_cap_is_413_and_the_memory_stays_bounded(raw):
     assert (status, json.loads(text)["detail"]) == (413, f"The body is larger than {MAX_BODY} bytes.")
     assert after - before < 1024 * megabytes / 4, "in kilobytes"
     assert raw(head(f"x-api-key: {SIMULATED_KEY}"))[0] == 200
-
-
-def test_a_body_of_exactly_the_cap_is_read(raw):
-    data = b'{"sdkOutput": "' + b"x" * (MAX_BODY - 17) + b'"}'
-    typed = ("content-type: application/json", f"content-length: {len(data)}")
-    assert raw(head(f"x-api-key: {SIMULATED_KEY}", *typed, method="POST"), data)[0] == 422
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", "", "127.0.0.1.example.org", "1"])
@@ -309,25 +221,6 @@ def test_a_served_service_answers_and_stops_cleanly_when_told(number):
         process.kill()
         process.communicate()
     assert process.returncode == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)], ids=lambda number: number.name
-)
-def test_it_may_be_stopped_as_soon_as_it_has_spoken(number):
-    process = started()
-    try:
-        first = process.stdout.readline()
-        process.send_signal(number)
-        rest, errors = process.communicate(timeout=60)
-    finally:
-        process.kill()
-        process.communicate()
-    lines = (first + rest).decode().splitlines()
-    assert [line.partition(":")[0] for line in lines[:3]] == ["base_url", "api_key", "payment_instrument_ids"]
-    assert lines[-1] == "Simulated data only. Stop with Ctrl-C."
-    assert (process.returncode, errors) == (0, b"")
 
 
 @pytest.fixture
