@@ -6,7 +6,6 @@ arrived is sent once, which the server counts.
 
 import asyncio
 import os
-import socket
 import stat
 import time
 import traceback
@@ -245,23 +244,3 @@ def test_a_connection_that_lied_about_its_length_harms_no_later_call(server, nam
             client.get(ID)
         assert settles(lambda: answering(server), 0)
         assert client.post(ID, OUTPUT).sdk_input
-
-
-def test_a_deadline_shorter_than_a_latency_ends_it(server):
-    server.play(Planned.of(fault="latency", seconds=5.0))
-    for call in (sync, asynchronous):
-        error = ended(call, server.url, "POST", timeouts=Timeouts(read=5.0), deadline=0.2)
-        assert type(error) is DeadlineError
-        assert error.sent
-
-
-def test_a_redirect_takes_the_key_nowhere(server):
-    with socket.create_server(("127.0.0.1", 0)) as elsewhere:
-        elsewhere.settimeout(0.2)
-        location = f"http://127.0.0.1:{elsewhere.getsockname()[1]}/"
-        for status in (301, 302, 303, 307, 308):
-            server.play(Planned.of(fault="redirect", status=status, location=location))
-            error = ended(sync, server.url, "GET")
-            assert (type(error), error.status) == (ApiStatusError, status)
-        with pytest.raises(TimeoutError):
-            elsewhere.accept()

@@ -13,9 +13,7 @@ from workbook.api.opaque import SdkOutput
 from workbook.api.protocol import ActivationData
 from workbook.base.rules import rule
 from workbook.checks import Symptom, check, extension
-from workbook.checks.extension import CALL_RULES
 from workbook.flows import messages as m
-from workbook.flows.messages import LIMITS
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.lessons.session import session
 from workbook.play.handler import PassEntry, ReferenceHandler
@@ -287,12 +285,6 @@ def test_every_finding_rests_on_a_rule_of_the_ledger_and_says_what_to_do():
         assert finding.at >= 0.0
 
 
-def test_every_rule_that_a_table_of_the_modules_names_exists():
-    named = {one.rule for one in SYMPTOMS} | {*CALL_RULES.values()}
-    assert {rule(one).id for one in named} == named
-    assert set(CALL_RULES) | {GENERATE, "provision"} == set(LIMITS)
-
-
 class AsksNobody(ReferenceHandler):
     def status(self):
         return replace(super().status(), requires_authentication=False)
@@ -313,14 +305,6 @@ def test_every_symptom_can_be_reached_from_the_wallet():
         symptom = next(row for row in SYMPTOMS if row.message is message)
         found = [f for f in SESSION.wallet.play(**stage).findings if (f.rule, f.todo) == (symptom.rule, symptom.todo)]
         assert len(found) == 1, message
-
-
-@pytest.mark.rule("X-STATUS-3")
-def test_a_late_status_with_a_network_call_says_what_to_do_about_it():
-    findings = SESSION.wallet.play("network call in status()").findings
-    assert told(findings) == ["X-STATUS-3 fail you"] * 2
-    todo = "Read the sdkInput that the app saved (X-CACHE-1), and make no network call."
-    assert {finding.todo for finding in findings} == {todo}
 
 
 def test_a_request_of_the_handlers_own_is_not_said_to_be_late():

@@ -3,7 +3,6 @@
 import inspect
 from collections import Counter
 from dataclasses import replace
-from functools import partial
 
 import pytest
 from hypothesis import given
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from rows import rows
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.base.rules import rule
 from workbook.checks import Severity, Symptom, api, check, platform_a
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
@@ -215,74 +213,6 @@ def test_every_check_is_proven_and_in_the_list():
     assert all(any(list(row(broken)) for _name, _good, broken, _findings in ROWS) for row in own)
 
 
-@pytest.mark.parametrize("variant", [A_BEFORE_0_4_0, A_FROM_0_4_0], ids=lambda one: one.name)
-def test_a_run_where_all_is_well_has_no_findings(variant):
-    assert check(walked(variant)) == []
-
-
-def possible():
-    """Every finding that any case above gives."""
-    return {finding for _, _, broken, _ in ROWS for finding in check(broken)}
-
-
-def test_every_finding_rests_on_a_rule_of_the_ledger_and_says_what_to_do():
-    for finding in possible():
-        assert rule(finding.rule).id == finding.rule
-        assert finding.text.endswith(".")
-        assert finding.todo.endswith((".", ")"))
-        assert str(finding).removesuffix(f" ({finding.see})") == (
-            f"{finding.level.value.upper()} {finding.rule} (owner: {finding.owner.value}) {finding.text} {finding.todo}"
-        )
-
-
-def test_every_rule_that_a_table_of_the_module_names_exists():
-    named = {one.rule for one in SYMPTOMS} - {""}
-    assert {rule(one).id for one in named} == named
-
-
-REACHED_BY = {
-    m.InvalidSdkInput: lambda: walked(seed=8, back_end=PlatformARun().back_end),
-    m.WalletPayNotSupported: lambda: walked(phone=PhoneA(wallet_pay_supported=False)),
-    **{
-        type(one): partial(lambda end: walked(phone=PhoneA(can_provision=end)), one)
-        for one in CAN_PROVISION_FAILURES.values()
-    },
-    m.SdkOutputFailed: lambda: fed(m.SdkOutputFailed("no wallet")),
-    m.ApiFailed: lambda: walked(payment_instrument_id=".."),
-}
-
-
-def fed(event):
-    """A tap before 0.4.0 whose createSdkOutput ends in `event`; the stand-in itself never fails there."""
-    bench = PlatformARun(A_BEFORE_0_4_0)
-    bench.open()
-    bench.ports = bench.ports | {m.CreateSdkOutput: lambda _run, _command: (0.1, event)}
-    return bench.tap()
-
-
-def test_every_symptom_can_be_reached_on_a_bench():
-    named = {row.message: row for row in SYMPTOMS if row in platform_a.PLATFORM_A_CHECKS and not row.refused}
-    assert set(REACHED_BY) == {*named, m.ApiFailed}
-    for message, run in REACHED_BY.items():
-        told = {(row.rule, row.todo) for row in SYMPTOMS if row.message is message}
-        found = [f for f in check(run()) if (f.rule, f.todo) in told]
-        assert len(found) == 1, message
-        assert "{" not in found[0].text
-
-
-def test_a_failed_create_sdk_output_gives_the_button_back():
-    made = fed(m.SdkOutputFailed("no wallet"))
-    assert [type(record.message) for record in made][-2:] == [m.SdkOutputFailed, m.EnableButton]
-
-
-@pytest.mark.rule("A-ALLOW-1")
-def test_an_app_that_is_not_allowlisted_is_told_what_is_needed():
-    (found,) = check(walked(phone=PhoneA(allowlisted=False)))
-    assert "15009" in found.text
-    assert "Write to the implementation contact, with the application id and the fingerprint" in found.todo
-    assert found.owner == "operator"
-
-
 @pytest.mark.rule("A-CREATE-2")
 def test_an_unsupported_wallet_payment_service_is_told_as_the_document_has_it():
     (found,) = check(walked(phone=PhoneA(wallet_pay_supported=False)))
@@ -290,20 +220,6 @@ def test_an_unsupported_wallet_payment_service_is_told_as_the_document_has_it():
     assert "the wallet payment service not supported" in found.text
     assert "This phone lacks the wallet payment service; or," in found.todo  # the document's own cause first
     assert "supportedWallets lack the wallet (inferred)" in found.todo
-
-
-@pytest.mark.parametrize(
-    "message", [m.UnknownFailure(), m.ApiError(7), m.WalletPayNotSupported()], ids=lambda one: one.says
-)
-def test_a_cause_that_the_document_does_not_name_bears_its_source(message):
-    (found,) = check(trace(message))
-    assert any(tag in found.todo for tag in ("assumed)", "inferred)", "(wallet)"))
-
-
-@rows("reason", PROVISION_FAILURES)
-def test_a_failure_s_name_bears_its_source_for_the_document_shows_none(reason):
-    (found,) = check(failed(reason))
-    assert f"Failure: {reason} (sdk-a) because why." in found.text
 
 
 @pytest.mark.rule("A-BTN-2")

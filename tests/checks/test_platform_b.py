@@ -10,13 +10,11 @@ from rows import rows
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData
-from workbook.base.rules import rule
-from workbook.checks import Severity, Symptom, check, platform_b
+from workbook.checks import Symptom, check, platform_b
 from workbook.checks.platform_b import CASE_ADVICE
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
-from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
-from workbook.lessons.session import session
+from workbook.flows.variants import B_EARLIER, B_LATER
 from workbook.play.platform_b import APPS_B, AppB, PlatformBRun
 from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.wallet import ERRORS, NOTHING, Watch
@@ -221,63 +219,8 @@ def test_every_check_is_proven_and_in_the_list():
     assert all(any(list(row(broken)) for _name, _good, broken, _findings in ROWS) for row in SYMPTOMS)
 
 
-WELL = {
-    # the phone's facts, made anew for each run, and how many notes there are
-    "phone": (dict, 0),
-    "watch": (lambda: {"watch": Watch()}, 1),
-    "both": (lambda: {"watch": Watch(), "adds_to": "both"}, 0),
-    "there": (lambda: {"cards": {ID}}, 0),
-    "exactly 20 s": (lambda: {"latencies": LatenciesB(post=20.0)}, 0),
-    "cancelled": (lambda: {"ends_with": "userCancelled"}, 1),
-}
-
-
-@rows("pages", [1, 3])
-@rows("variant", VARIANTS_B.values())
-@rows("name", WELL)
-def test_a_run_where_all_is_well_has_no_findings_beyond_notes(name, variant, pages):
-    facts, notes = WELL[name]
-    assert [finding.level for finding in check(walked(variant, pages=pages, **facts()))] == [Severity.NOTE] * notes
-
-
-def possible():
-    """Every finding that any case above gives."""
-    return {finding for _, _, broken, _ in ROWS for finding in check(broken)}
-
-
-def test_every_finding_rests_on_a_rule_of_the_ledger_and_says_what_to_do():
-    for finding in possible():
-        assert rule(finding.rule).id == finding.rule
-        assert finding.text.endswith(".")
-        assert finding.todo.endswith((".", ")"))
-        assert "{" not in finding.text
-        assert str(finding).removesuffix(f" ({finding.see})") == (
-            f"{finding.level.value.upper()} {finding.rule} (owner: {finding.owner.value}) {finding.text} {finding.todo}"
-        )
-
-
 def test_every_case_that_is_told_apart_is_one_of_the_public_interface():
     assert set(CASE_ADVICE) <= set(ERRORS)
-
-
-@pytest.mark.parametrize("case", ERRORS)
-def test_a_case_is_named_with_its_source(case):
-    for message in (m.ServiceRefused(case, "why"), m.StartThrew(case, "why"), m.FinishedWithError(case, "why")):
-        assert [f"{case} (sdk-b) because why." in one.text for one in platform_b.cases(trace(message))] == [True]
-
-
-REACHED_BY = {
-    m.FinishedWithNeither: lambda: walked(ends_with=NOTHING),
-    m.NoSdkInput: lambda: session().break_it("403", platform="platform B, in the app").trace,
-    m.WatchSessionTakenOver: lambda: walked(pages=2, cards={ID}, app={"keeps_watch_availability": False}),
-}
-
-
-def test_every_symptom_can_be_reached_on_a_bench():
-    for message, run in REACHED_BY.items():
-        symptom = next(row for row in SYMPTOMS if row.message is message)
-        found = [one for one in check(run()) if (one.rule, one.todo) == (symptom.rule, symptom.todo)]
-        assert len(found) == 1, message
 
 
 @pytest.mark.rule("REL-3")

@@ -6,13 +6,13 @@ import pytest
 from rows import rows
 
 from workbook.api.exchange import Options
-from workbook.base.rules import Owner, rule
+from workbook.base.rules import Owner
 from workbook.checks import Severity
 from workbook.checks.api import DELEGATE_LIMIT
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind
-from workbook.lessons.faults import WAYS_TO_ADD, back_end_table, fault_table
+from workbook.lessons.faults import WAYS_TO_ADD
 from workbook.lessons.session import session
 from workbook.play.back_end import BACK_ENDS, TRY_LATER
 from workbook.play.own_code import BACK_END_WAIT
@@ -110,13 +110,6 @@ def test_each_mistake_is_found_where_it_matters_and_nowhere_else(back_end, platf
     assert not [one for one in faults if rule in mine(break_it(one, operation, "after", platform), level)], "the good"
 
 
-def test_every_back_end_but_the_good_one_has_a_mistake_written_down():
-    assert {"good", *MATTERS} == {*BACK_ENDS}
-    assert [one.breaks for name, one in BACK_ENDS.items() if name != "gives up at once"] == [
-        "", *(MATTERS[name][0] for name in BACK_ENDS if name not in ("good", "gives up at once"))
-    ]  # fmt: skip
-
-
 # ---------------------------------------------------------------- attempts in the picture
 
 
@@ -185,12 +178,6 @@ def test_the_good_back_end_is_done_before_the_wallet_is(platform):
     for fault, operation in product(FAULTS, ("GET", "POST")):
         ends = break_it(fault, operation, platform=platform, nth=None).trace.select(m.ApiCallEnded)
         assert max(one.message.took for one in ends) < Options().deadline + 1 < DELEGATE_LIMIT
-
-
-def test_the_good_back_ends_limits_stand_in_order():
-    limits = Options()
-    pauses = sum(limits.retries.base * 2**at for at in range(limits.retries.attempts - 1))
-    assert limits.timeouts.get * limits.retries.attempts + pauses < limits.deadline < DELEGATE_LIMIT
 
 
 @pytest.mark.rule("REL-5", "B-DEL-3")
@@ -300,46 +287,3 @@ def test_it_says_what_was_played_and_that_a_fault_was_never_reached():
 def test_a_misspelt_argument_is_explained(arguments, hint):
     with pytest.raises(ParameterError, match=hint):
         break_it(**arguments)
-
-
-def test_every_fault_is_in_one_group_with_its_sentence_and_source():
-    rows = [row for view in fault_table().views for row in view.rows]
-    assert [row[0] for row in rows] == [*FAULTS]
-    assert [(row[2], row[3]) for row in rows] == [(one.source, one.sentence) for one in FAULTS.values()]
-
-
-def test_what_can_be_set_is_named_with_the_number_it_has_otherwise():
-    rows = {row[0]: row[1] for view in fault_table().views for row in view.rows}
-    assert rows["reset"] == "-"
-    assert rows["uniform latency"] == "least = 0.1, most = 0.9"
-    assert rows["gzip bomb"] == "bytes = 20,000,000"
-    assert rows["redirect"] == "status = 302, location"
-
-
-OUTCOMES = {
-    "200": ("sdkInput; added", "sdkInput; added"),
-    "503 that says 500": ("sdkInput, asked twice; added", "ApiStatusError; not added"),
-    "reset": ("sdkInput, asked twice; added", "MaybeSentError; not added"),
-    "dribble": ("sdkInput, asked twice; added", "DeadlineError; not added"),
-    "sdkInput missing": ("SdkInputError; not added", "SdkInputError; not added"),
-    "sdkInput foreign": ("sdkInput; another card added", "sdkInput; not added"),
-}
-
-
-@pytest.mark.rule("REL-1", "REL-6")
-@rows("fault", OUTCOMES)
-def test_the_good_back_end_asks_a_get_again_and_a_post_never(fault):
-    outcomes = []
-    for operation in ("GET", "POST"):
-        run = session().break_it(fault, operation, "after")
-        ended = next(ended for _record, ended in run.trace.seen(m.ApiCallEnded) if ended.method == operation)
-        again = ", asked twice" if ended.attempts == 2 else ""
-        card = "added" if run.added else "another card added" if run.phone.cards else "not added"
-        outcomes.append(f"{ended.ending}{again}; {card}")
-    assert tuple(outcomes) == OUTCOMES[fault]
-
-
-def test_every_back_end_names_a_rule_that_exists_or_none():
-    rows = back_end_table().rows
-    assert [row[0] for row in rows] == [*BACK_ENDS]
-    assert [rule(row[1]).id for row in rows if row[1] != "none"] == [row[1] for row in rows if row[1] != "none"]

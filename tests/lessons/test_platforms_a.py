@@ -5,9 +5,7 @@ from typing import get_args
 import pytest
 from rows import rows
 
-from workbook.api.client import ActivationDataClient
 from workbook.base.files import NATIVE
-from workbook.base.rules import rule
 from workbook.errors import (
     ApiStatusError,
     ConfigurationError,
@@ -22,9 +20,7 @@ from workbook.lessons.session import session
 from workbook.simulation.faults import FaultKind, fault
 from workbook.simulation.phones import CAN_PROVISION_FAILURES, PHONES_A
 from workbook.simulation.seal import DAMAGES
-from workbook.simulation.service import ORIGIN, Service
-from workbook.simulation.transport import SimulatedTransport
-from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
+from workbook.simulation.world import SIMULATED_KEY
 from workbook.views.findings import show_rules
 
 SESSION = session()
@@ -118,24 +114,6 @@ def test_create_takes_the_text_as_it_is_and_nothing_else(damage, variant):
     assert isinstance(outcome, m.CreateSuccess if damage == "none" else m.InvalidSdkInput)
 
 
-LAYERS = {
-    "decoded": "decoded-once-too-often",
-    "encoded twice": "encoded-twice",
-    "quoted": "quoted",
-    "url-safe alphabet": "url-safe",
-    "padding trimmed": "padding",
-    "wrapped into lines": "line-breaks",
-    "cut off": "truncated",
-    "one character changed": "changed",
-    "empty": "empty",
-}
-
-
-@pytest.mark.parametrize("damage", sorted(LAYERS))
-def test_the_explanation_names_what_was_done(damage):
-    assert LAYERS[damage] in SESSION.platform_a.create(damage=damage).why
-
-
 KINDS = {
     FaultKind.STATUS: {ApiStatusError},
     FaultKind.LIMIT: {ApiStatusError},
@@ -151,15 +129,6 @@ def test_every_wrong_answer_is_an_error_of_its_kind(answer):
     assert isinstance(shown, Shown)
     assert type(shown.error) in KINDS[fault(answer).kind]
     assert SIMULATED_KEY not in str(shown.error)
-
-
-@pytest.mark.rule("API-15")
-def test_the_role_is_needed():
-    world = World(credentials={SIMULATED_KEY: Credential(frozenset())})
-    roleless = ActivationDataClient(ORIGIN, SIMULATED_KEY, transport=SimulatedTransport(Service(world)))
-    with pytest.raises(ApiStatusError, match="403") as caught:
-        roleless.get(INSTRUMENT_IDS[0])
-    assert rule("API-15").text.split("'")[1] in str(caught.value)
 
 
 A, LONG = SESSION.platform_a, "x" * 100_000

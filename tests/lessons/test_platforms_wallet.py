@@ -37,10 +37,6 @@ def test_a_run_ends_as_the_phone_has_it(phone, variant):
     assert (scene.state, len(scene.offered)) == ENDS[phone]
 
 
-def test_every_phone_has_its_end_written_down():
-    assert {*ENDS} == {*WALLETS}
-
-
 def test_every_authorization_ui_can_be_named():
     ends = {SESSION.wallet.play(authorization=name).state for name in AUTHORIZATIONS}
     assert ends == {"added", "not authenticated"}

@@ -7,7 +7,6 @@ from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.flows.trace import Kind
 from workbook.lessons.session import NotPossible, session
-from workbook.play.platform_a import CardAddress
 from workbook.simulation.seal import Seal
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
@@ -85,20 +84,6 @@ def test_another_seed_makes_other_data_and_the_same_walk():
     assert len(texts) == 2
     run = session(seed=8).platform_a.play()
     assert run.state == State.IN_WALLET
-
-
-@pytest.mark.rule("A-OPC-1", "A-PROV-2")
-def test_a_lessons_own_provider_can_ask_the_desk():
-    opened = session()
-
-    class Provider:
-        def fetch_opc(self, payment_instrument_id, sdk_output):
-            return opened.exchange(payment_instrument_id, sdk_output)
-
-    client = opened.platform_a.create().card_provisioning
-    client.can_provision()
-    outcome = client.provision(card_display_name="A card", card_address=CardAddress(), opc_provider=Provider())
-    assert outcome == m.ProvisionSuccess()
 
 
 @pytest.mark.rule("API-1", "API-2", "API-4", "API-5", "API-6")

@@ -5,24 +5,15 @@ from dataclasses import replace
 import pytest
 from rows import rows
 
-from workbook.api.exchange import Options
 from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
 from workbook.checks import check
 from workbook.flows import messages as m
-from workbook.flows.messages import LIMITS
-from workbook.flows.trace import CALLS, Kind
+from workbook.flows.trace import Kind
 from workbook.flows.variants import SURFACES, VARIANTS_B
 from workbook.lessons.session import session
 from workbook.play.back_end import BackEnd, simulated_back_end
-from workbook.play.handler import (
-    AuthorizationProvider,
-    ExtensionBackEnd,
-    ExtensionProvisioningService,
-    Library,
-    ReferenceHandler,
-    Storage,
-)
+from workbook.play.handler import ExtensionBackEnd, ExtensionProvisioningService, Library, ReferenceHandler, Storage
 from workbook.play.own_code import BACK_END_WAIT
 from workbook.play.platform_b import opened_phone
 from workbook.play.wallet_app import WalletApp
@@ -174,15 +165,6 @@ def test_its_delegate_returns_nil_when_the_post_gives_none():
     assert made().provision(FIRST, b"junk") is None
 
 
-@pytest.mark.rule("X-AUTH-1")
-def test_the_authorization_ui_reports_once_that_it_succeeded():
-    reported = []
-    view = AuthorizationProvider()
-    view.completion_handler = reported.append
-    view.view_did_appear()
-    assert reported == [True]
-
-
 @pytest.mark.rule("X-ENTRIES-3")
 def test_its_entries_are_in_time_however_slow_the_network_is():
     for seconds in (0.0, BACK_END_WAIT - 0.1, BACK_END_WAIT + 0.1, 100.0):
@@ -194,13 +176,6 @@ def test_its_entries_are_in_time_however_slow_the_network_is():
         assert not host.trace.select(m.BudgetSpent)
         assert host.state.value == ("cards offered" if seconds < BACK_END_WAIT else "no card offered")
         assert bool(check(host.trace)) is (seconds > BACK_END_WAIT)
-
-
-@pytest.mark.rule("REL-5")
-def test_its_limits_lie_between_the_back_ends_and_the_wallets():
-    entries, request = LIMITS["pass_entries"].seconds, LIMITS[CALLS[m.CallGenerate]].seconds
-    assert Options().deadline < BACK_END_WAIT < entries
-    assert request > 2 * BACK_END_WAIT  # a GET and a POST
 
 
 @pytest.mark.rule("X-GEN-1")

@@ -1,7 +1,5 @@
 """ExtensionProvisioningService: in a cell of its own and under a call, what it takes and what it throws."""
 
-import asyncio
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +19,7 @@ from workbook.simulation.sdks import CURRENT, Call, next_output, under_way
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import DirectApi
 from workbook.simulation.wallet import Watch
-from workbook.simulation.world import INSTRUMENT_IDS, World
+from workbook.simulation.world import INSTRUMENT_IDS
 
 FIRST, SECOND, THIRD = INSTRUMENT_IDS
 API = DirectApi()
@@ -99,11 +97,6 @@ def test_what_is_no_sdk_input_is_told_by_what_is_wrong_with_it(wrong, why):
             ExtensionProvisioningService(**given_as)
         assert caught.value.case == "invalidSDKInput"
         assert why in caught.value.why
-
-
-def test_none_among_several_is_no_sdk_input():
-    with pytest.raises(SdkError, match="it is nil, not the bytes"):
-        ExtensionProvisioningService(sdk_inputs=[None])
 
 
 @pytest.mark.rule("X-INIT-1")
@@ -220,25 +213,6 @@ def test_what_is_no_picture_is_seen_and_left_out(junk):
     assert "not an image" in told[-1].problems
 
 
-@pytest.mark.rule("X-ART-1")
-def test_art_and_provision_may_be_coroutines_inside_a_running_loop_too():
-    class Patient(Delegate):
-        async def card_art(self, which):
-            await asyncio.sleep(0)
-            return CardArt(which)
-
-        async def provision(self, payment_instrument_id, sdk_output):
-            await asyncio.sleep(0)
-            return posted(payment_instrument_id, sdk_output)
-
-    async def kernel():
-        service = ExtensionProvisioningService(ONE)
-        assert service.pass_entries(Patient())[0].card_art == CardArt(FIRST)
-        return generate(service, delegate=Patient())
-
-    assert asyncio.run(kernel()).payment_instrument_id == FIRST
-
-
 @pytest.mark.rule("X-GEN-1", "X-DEL-1")
 def test_the_request_is_made_of_what_the_delegate_returned():
     delegate = Delegate()
@@ -332,13 +306,6 @@ def test_a_delegate_without_the_operation_is_told_so(operation, use, delegate):
     assert call.phone.outputs == 0
 
 
-def test_what_the_delegate_raises_comes_through_as_it_is():
-    delegate = Delegate()
-    delegate.provision = lambda *_: 1 // 0
-    with pytest.raises(ZeroDivisionError):
-        generate(ExtensionProvisioningService(ONE), delegate=delegate)
-
-
 def test_no_two_outputs_of_a_phone_are_alike():
     delegate = Delegate()
     with under_way(Call(PhoneB())):
@@ -371,14 +338,6 @@ def test_a_service_that_was_kept_works_and_takes_time_in_the_call_that_uses_it()
     assert second.clock.now() == second.phone.latencies.card_art
     assert second.phone.outputs == 1
     assert m.SdkPassEntriesCalled() in seen_second
-
-
-def test_data_of_another_simulated_service_makes_none():
-    from workbook.simulation.service import Service  # used here alone
-
-    other = DirectApi(Service(World(seed=8))).get(FIRST).sdk_input.data
-    with pytest.raises(SdkError, match="its seal is broken"):
-        ExtensionProvisioningService(other)
 
 
 @pytest.mark.parametrize("junk", [None, 5, b"PI1", [FIRST]])

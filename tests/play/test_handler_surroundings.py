@@ -78,13 +78,6 @@ def test_phone_and_watch_are_told_apart(phone, on_phone, on_watch):
     assert repr(library) == f"Library({len(on_phone)} on the phone, {len(on_watch)} on the watch)"
 
 
-def test_the_library_is_the_wallet_as_it_is_now():
-    phone = PhoneB()
-    library = Library(phone)
-    phone.add(FIRST, "phone")
-    assert library.on_phone == {FIRST}
-
-
 @pytest.mark.rule("API-8", "API-13")
 def test_a_get_gives_bytes_and_takes_its_time():
     back_end, call, told = around()
@@ -109,14 +102,6 @@ def test_taking_exactly_the_timeout_is_in_time_and_a_moment_more_is_not(takes, i
     last = told[-1]
     assert last[0] == call.clock.now()
     assert isinstance(last[1], m.ApiAnswered if in_time else m.ApiFailed)
-
-
-def test_a_get_that_is_given_up_stands_in_the_trace_as_a_request_without_an_answer():
-    back_end, call, told = around(gets=[9.0])
-    with under_way(call), pytest.raises(DeadlineError):
-        back_end.get(FIRST, timeout=2)
-    assert names(told) == [(0.0, "BackEndAsked"), (0.0, "ApiRequested"), (2.0, "ApiFailed")]
-    assert told[-1][1].error == "DeadlineError"
 
 
 @pytest.mark.parametrize("timeout", [0, -1, True, "5", float("nan"), float("inf"), b"secret"])
@@ -172,13 +157,6 @@ def test_those_that_fail_are_left_out_and_cost_no_more_than_the_timeout():
     assert call.clock.now() == 5.0
 
 
-def test_none_at_all_takes_no_time():
-    back_end, call, told = around()
-    with under_way(call):
-        assert back_end.get_all([]) == {}
-    assert (call.clock.now(), told) == (0.0, [])
-
-
 @pytest.mark.rule("API-12")
 def test_one_id_is_not_taken_for_a_list_of_letters():
     with pytest.raises(ParameterError, match="get_all takes a list of payment instrument ids; for one, call get"):
@@ -228,12 +206,6 @@ def test_a_post_takes_bytes_and_gives_bytes():
 def test_a_post_of_anything_else_is_refused(wrong):
     with pytest.raises(OpaqueDataError):
         around()[0].post(FIRST, wrong)
-
-
-def test_a_post_for_the_wrong_card_is_an_error_of_the_api():
-    phone = PhoneB()
-    with pytest.raises(ApiStatusError, match="422"):
-        ExtensionBackEnd(simulated_back_end(), phone).post(SECOND, output(phone, FIRST))
 
 
 def test_an_exchange_is_reported_to_the_call_that_made_it_and_to_no_other():

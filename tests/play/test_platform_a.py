@@ -84,20 +84,6 @@ def test_without_a_guard_any_taps_still_end_at_rest_with_one_card_at_most(varian
     assert any("began another attempt" in text for text in told) == bool(rapid)
 
 
-@pytest.mark.rule("A-BTN-1", "A-BTN-2")
-@rows("every", [0.0, 0.05, 0.1, 0.2, 0.4])
-@rows("pair", [*zip(VARIANTS, CARELESS, strict=True)])
-def test_quick_taps_end_in_invalid_sdk_input_only_where_the_button_is_not_guarded(pair, every):
-    guarded, careless = (opened(variant) for variant in pair)
-    guarded.tap(4, every=every)
-    careless.tap(4, every=every)
-    assert (guarded.state, guarded.phone.cards) == (State.IN_WALLET, {ID})
-    assert [one.attempt for one in guarded.trace.select(m.AddTapped, kind=Kind.REFUSED)] == [1, 1, 1]
-    failures = [one.message.reason for one in careless.trace.select(m.ProvisionFailure)]
-    assert set(failures) <= {"InvalidSdkInput"}
-    assert careless.trace.select(m.AddTapped)[-1].attempt == 4
-
-
 @pytest.mark.rule("A-BTN-2")
 @rows("every", [0.0, 0.05, 0.1, 0.2, 0.25, 0.4, 1.0, 2.3, 2.6])
 @rows("variant", CARELESS)
@@ -120,14 +106,6 @@ def test_after_quick_taps_a_single_one_adds_the_card(variant):
     bench.tap(3)
     bench.tap()
     assert (bench.state, bench.phone.cards) == (State.IN_WALLET, {ID})
-
-
-def test_the_document_s_warning_comes_true_for_taps_a_tenth_of_a_second_apart():
-    for variant in CARELESS:
-        bench = opened(variant)
-        bench.tap(3)
-        assert (bench.state, bench.button, bench.phone.cards) == (State.FAILED, "shown", set())
-        assert bench.trace.select(m.ProvisionFailure)[-1].message.reason == "InvalidSdkInput"
 
 
 @pytest.mark.rule("A-BTN-1")
@@ -244,14 +222,6 @@ def test_whatever_a_provider_returns_the_attempt_ends_and_the_button_comes_back(
     assert bench.trace.to_jsonl()
 
 
-def test_an_interrupt_in_a_provider_is_nobodys_outcome():
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        PlatformARun(app=AppA(fetch_opc=interrupted)).walk()
-
-
 CANARY = "CANARY-key-0123456789"
 REAL = "UkVBTC1sb29raW5nIG9wYXF1ZSBkYXRhLCB0aGF0IG5vYm9keSBtYXJrZWQ="
 
@@ -299,13 +269,3 @@ def test_each_instrument_is_walked_under_its_own_id(payment_instrument_id):
     bench.walk()
     assert bench.phone.cards == {payment_instrument_id}
     assert {one.message.payment_instrument_id for one in bench.trace.select(m.ApiRequested)} == {payment_instrument_id}
-
-
-def test_a_measured_back_end_gives_the_trace_its_time():
-    ticks = iter([1.0, 1.75, 5.0, 7.5])
-    api = DirectApi()
-    bench = PlatformARun(back_end=BackEnd(api, stopwatch=lambda: next(ticks)))
-    bench.walk()
-    asked, answered = bench.trace.select(m.ApiRequested), bench.trace.select(m.ApiAnswered)
-    waits = [round(after.at - before.at, 6) for before, after in zip(asked, answered, strict=True)]
-    assert waits == [0.75, 2.5]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.api.opaque import SdkOutput
 from workbook.checks import check
 from workbook.errors import ConfigurationError, OutOfOrderError, ParameterError
 from workbook.flows import messages as m
@@ -18,7 +18,7 @@ from workbook.flows.platform_a import State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.play.platform_a import CanProvisionResult, CardAddress, CardProvisioning, PlatformARun
 from workbook.simulation.phones import PhoneA
-from workbook.simulation.seal import DAMAGES, damaged
+from workbook.simulation.seal import damaged
 from workbook.simulation.service import DirectApi
 from workbook.simulation.wallet import PROVISION_FAILURES
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -123,14 +123,6 @@ def test_create_is_static_and_takes_the_documents_two_arguments():
     assert list(inspect.signature(CardProvisioning.create).parameters)[:2] == ["sdk_input", "activity_provider"]
     assert isinstance(Hand().create(), m.CreateSuccess)
     assert isinstance(Hand().client(), CardProvisioning)
-
-
-@pytest.mark.rule("A-CREATE-3", "A-ASYNC-1")
-@rows("damage", [name for name in DAMAGES if name != "none"])
-def test_damaged_data_is_an_outcome_and_no_exception(damage):
-    outcome = Hand().create(damage)
-    assert isinstance(outcome, m.InvalidSdkInput)
-    assert outcome.why
 
 
 @pytest.mark.rule("A-CREATE-3", "A-ASYNC-1")
@@ -255,29 +247,6 @@ def test_the_old_calls_work_and_are_deprecated_from_0_4_0_only(variant, deprecat
     assert [finding.rule for finding in check(client.trace)] == deprecated
 
 
-@pytest.mark.rule("A-BTN-2", "A-PROV-3")
-def test_calling_twice_makes_the_first_opc_data_invalid():
-    hand = Hand(A_BEFORE_0_4_0)
-    client = hand.ready()
-    first = client.create_sdk_output()
-    opc = hand.api.post(ID, first.sdk_output).sdk_input
-    client.create_sdk_output()
-    assert client.provision(sdk_input=opc, **NAMED).reason == "InvalidSdkInput"
-    assert hand.phone.cards == set()
-
-
-@pytest.mark.rule("A-PROV-3")
-def test_opc_data_of_an_earlier_client_is_refused():
-    hand = Hand(A_BEFORE_0_4_0, PhoneA(provision_failure="Canceled"))
-    client = hand.ready()
-    opc = hand.api.post(ID, client.create_sdk_output().sdk_output).sdk_input
-    assert client.provision(sdk_input=opc, **NAMED).reason == "Canceled"
-    hand.phone.provision_failure = None
-    again = hand.ready()
-    again.create_sdk_output()
-    assert again.provision(sdk_input=opc, **NAMED).reason == "InvalidSdkInput"
-
-
 EARLY = {
     "provision before canProvision": (A_FROM_0_4_0, "client", "provider"),
     "createSdkOutput before canProvision": (A_BEFORE_0_4_0, "client", "output"),
@@ -312,23 +281,6 @@ def test_a_call_out_of_order_raises_says_what_is_possible_and_changes_nothing(na
     assert hand.add(client) == m.ProvisionSuccess()
 
 
-@pytest.mark.rule("A-CAN-6")
-def test_a_card_that_was_added_and_is_still_offered_may_be_asked_about_again():
-    hand = Hand(phone=PhoneA(scheme_configured=False))
-    client = hand.ready()
-    hand.add(client)
-    assert [client.can_provision() for _ in range(2)] == [m.CanBeProvisioned()] * 2
-
-
-def test_adding_once_more_completes_a_pending_identity_check():
-    hand = Hand(phone=PhoneA(verification_pending=True))
-    client = hand.ready()
-    hand.add(client)
-    assert client.can_provision() == m.CanBeProvisioned()
-    assert hand.add(client) == m.ProvisionSuccess()
-    assert client.can_provision() == m.AlreadyExistsInWallet()
-
-
 @given(st.sampled_from(VARIANTS), st.lists(st.sampled_from(["can", "provider", "opc", "output"]), max_size=8))
 def test_any_calls_in_any_order_end_in_an_outcome_or_change_nothing(variant, names):
     hand = Hand(variant)
@@ -343,20 +295,6 @@ def test_any_calls_in_any_order_end_in_an_outcome_or_change_nothing(variant, nam
         assert isinstance(outcome, m.Event)
         assert outcome.sender is m.Actor.SDK
     assert hand.phone.cards <= {ID}
-
-
-REAL = "UkVBTC1sb29raW5nIG9wYXF1ZSBkYXRhLCB0aGF0IG5vYm9keSBtYXJrZWQ="
-
-
-@pytest.mark.rule("REL-3")
-@pytest.mark.parametrize("form", [str, SdkInput])
-def test_bare_text_that_somebody_hands_over_is_not_shown(form):
-    hand = Hand(A_BEFORE_0_4_0)
-    client = hand.ready()
-    client.create_sdk_output()
-    assert client.provision(sdk_input=form(REAL), **NAMED).reason == "InvalidSdkInput"
-    texts = [client.trace.to_jsonl(), repr(client), *map(repr, client.trace)]
-    assert not any(REAL[:8] in text for text in texts)
 
 
 class Provider:
@@ -427,22 +365,6 @@ def test_a_stopped_cell_ends_the_attempt_and_the_next_one_begins():
     assert isinstance(provision(client, relays), m.ProvisionSuccess)
 
 
-@pytest.mark.rule("API-11")
-def test_two_clients_of_one_sdk_input_make_two_sdk_outputs():
-    api, outputs = DirectApi(), []
-    sdk_input = api.get(ID).sdk_input
-
-    def relays(payment_instrument_id, sdk_output):
-        outputs.append(sdk_output)
-        return api.post(payment_instrument_id, SdkOutput(sdk_output)).sdk_input.text
-
-    for _client in range(2):
-        client = CardProvisioning.create(sdk_input, lambda: "activity").card_provisioning
-        client.can_provision()
-        assert isinstance(provision(client, relays), m.ProvisionSuccess)
-    assert outputs[0] != outputs[1]
-
-
 def test_a_client_is_made_by_create_alone():
     with pytest.raises(ParameterError, match=r"is made by CardProvisioning\.create"):
         CardProvisioning(None)
@@ -496,20 +418,6 @@ def test_the_next_call_is_named_and_a_tap_in_the_middle_is_not():
     client = Hand("before-0.4.0").ready()
     client.create_sdk_output()
     assert repr(client).endswith("Next: provision(sdk_input=...), .trace.")
-
-
-@pytest.mark.rule("A-BTN-1")
-def test_a_call_within_an_attempt_is_told_to_wait_for_it():
-    client, api, refused = Hand().ready(), DirectApi(), []
-
-    def asks(payment_instrument_id, sdk_output):
-        with pytest.raises(OutOfOrderError) as caught:
-            client.can_provision()
-        refused.append(str(caught.value))
-        return api.post(payment_instrument_id, SdkOutput(sdk_output)).sdk_input.text
-
-    assert isinstance(provision(client, asks), m.ProvisionSuccess)
-    assert refused[0].startswith("can_provision() cannot be called while provision(opc_provider=...) is under way")
 
 
 @pytest.mark.rule("A-PROV-5")

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import buttons
 import pytest
@@ -14,13 +13,12 @@ from rows import rows
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData
 from workbook.checks import check
-from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.platform_b import BUSY_B, FINAL_B, State
 from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
-from workbook.play.back_end import BackEnd, simulated_back_end
-from workbook.play.platform_b import APPS_B, AppB, PlatformBRun, WatchAvailability, app_named
+from workbook.play.back_end import BackEnd
+from workbook.play.platform_b import AppB, PlatformBRun
 from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.service import DirectApi
 from workbook.simulation.wallet import ERRORS, NOTHING, Watch
@@ -234,28 +232,6 @@ def test_a_useless_answer_is_an_invalid_sdk_input(variant, name):
     assert ("API-8" in [one.rule for one in check(bench.trace)]) == ("text" in name)
 
 
-@pytest.mark.parametrize("form", [bytearray, memoryview])
-def test_bytes_in_another_form_are_as_good(form):
-    assert walked(Delegate(lambda output: form(relaying()(output)))).state is State.IN_WALLET
-
-
-@pytest.mark.rule("B-DEL-3", "API-11")
-def test_a_former_answer_is_noticed_and_a_new_one_works():
-    kept, post = [], relaying()
-
-    def stale(output):
-        kept.append(post(output))
-        return kept[0]
-
-    bench = walked(Delegate(stale), phone=PhoneB(ends_with="walletKitError"))
-    bench.phone.ends_with = None
-    bench.tap()
-    assert bench.trace.select(m.FinishedWithError)[-1].message.why == "it answers attempt 1, and this is attempt 2"
-    kept.clear()
-    bench.tap()
-    assert bench.phone.cards == {ID}
-
-
 def test_a_delegate_that_sleeps_takes_the_phones_time_in_the_trace():
     async def slept(output):
         await asyncio.sleep(0.01)
@@ -336,26 +312,6 @@ def test_an_app_keeps_its_one_watch_availability_over_pages_cards_and_benches():
         assert {record.message.is_watch_activated for record in bench.trace.select(m.WatchActivated)} == {True}
         assert bench.trace.select(m.WatchSessionTakenOver) == []
     assert phone.watch_sessions == 1
-
-
-@pytest.mark.rule("B-WATCH-2")
-def test_a_careless_app_makes_one_for_each_page():
-    app = replace(AppB(), keeps_watch_availability=False)
-    bench = PlatformBRun(phone=PhoneB(watch=Watch()), app=app)
-    for _ in range(3):
-        bench.open()
-    assert [record.message.instances for record in bench.trace.select(m.WatchSessionTakenOver)] == [2, 3]
-    assert [record.message.instance for record in bench.trace.select(m.WatchActivateCalled)] == [1, 2, 3]
-
-
-@pytest.mark.rule("B-WATCH-2", "B-WATCH-1")
-def test_an_instance_made_elsewhere_in_the_app_leaves_the_kept_one_deaf():
-    bench = opened(phone=PhoneB(watch=Watch(), cards={ID}))
-    assert bench.button == "shown"
-    assert WatchAvailability(bench.phone).activate()
-    bench.open()
-    assert [record.message.is_watch_activated for record in bench.trace.select(m.WatchActivated)] == [True, False]
-    assert bench.button == "hidden"
 
 
 @pytest.mark.rule("B-CAN-3")
@@ -464,28 +420,6 @@ def test_a_run_is_the_same_bytes_each_time_and_on_any_thread(variant, phone):
         assert len({*pool.map(run, range(8)), run(0)}) == 1
 
 
-def test_benches_that_share_a_back_end_each_record_their_own_exchanges():
-    shared = simulated_back_end()
-    benches = [PlatformBRun(payment_instrument_id=card, back_end=shared) for card in INSTRUMENT_IDS]
-    for number, bench in enumerate(benches):
-        bench.soon(m.Opened(bench.payment_instrument_id), number / 10)
-    for bench in benches:
-        bench.run()
-        asked = [record.message.payment_instrument_id for record in bench.trace.select(m.ApiRequested)]
-        assert asked == [bench.payment_instrument_id]
-        assert len(bench.trace.select(m.ApiAnswered)) == 1
-        assert bench.button == "shown"
-
-
-@pytest.mark.rule("API-3")
-@pytest.mark.parametrize("card", INSTRUMENT_IDS)
-def test_each_card_is_walked_under_its_own_id(variant, card):
-    bench = PlatformBRun(variant, card)
-    bench.walk()
-    assert bench.phone.cards == {card}
-    assert {record.message.payment_instrument_id for record in bench.trace.select(m.ApiRequested)} == {card}
-
-
 @pytest.mark.parametrize("seed", [0, 8, 2**32 - 1])
 def test_the_phone_s_seed_is_the_service_s(seed):
     bench = PlatformBRun(phone=PhoneB(seed=seed))
@@ -514,20 +448,3 @@ def test_a_new_attempt_takes_the_last_ones_words_off_the_screen():
         seen.append((bench.button, bench.label))
     assert seen[0] == ("disabled", "")
     assert seen[-1] == ("shown", "not added")
-
-
-@pytest.mark.parametrize(
-    "name", [name for name, made in APPS_B.items() if {"calls", "keeps_watch_availability"} & {*made}]
-)
-def test_a_mistake_with_the_watch_needs_the_variant_that_knows_one(name):
-    with pytest.raises(ParameterError, match=r"needs variant='later'"):
-        app_named(name, B_EARLIER)
-    assert app_named(name, B_LATER)[0] == B_LATER
-
-
-def test_a_mistake_on_the_screen_is_possible_on_both_variants():
-    names = [name for name, made in APPS_B.items() if {"tells", "says_available"} & {*made}]
-    assert names
-    for name in names:
-        for variant in BOTH:
-            assert app_named(name, variant)[0] != variant

@@ -1,7 +1,6 @@
 """Platform B's SDK by hand: the document's shape, the bench's outcomes, and refusals that change nothing."""
 
 import inspect
-from itertools import product
 
 import pytest
 from hypothesis import given
@@ -21,7 +20,7 @@ from workbook.play.platform_b import (
     ProvisioningService,
     WatchAvailability,
 )
-from workbook.simulation.phones import LatenciesB, PhoneB
+from workbook.simulation.phones import PhoneB
 from workbook.simulation.service import DirectApi
 from workbook.simulation.wallet import ERRORS, NOTHING, THROWN_BY_START, Watch
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -147,12 +146,6 @@ def test_a_service_takes_the_bytes_of_the_get_and_nothing_else(variant, junk):
     assert "CANARY" not in str(caught.value)
 
 
-@pytest.mark.rule("B-INIT-1")
-def test_a_card_for_another_wallet_gives_no_service(variant):
-    with pytest.raises(SdkError, match="walletNotSupported"):
-        made(variant, PhoneB(wallet="wallet-c"))
-
-
 @pytest.mark.parametrize(
     ("call", "told"),
     [
@@ -218,15 +211,6 @@ def test_each_variant_refuses_the_others_question_and_says_what_there_is():
         made(B_LATER).can_add_card()
     with pytest.raises(OutOfOrderError, match=r"earlier variant\. Possible now: can_add_card\(\)\."):
         made(B_EARLIER).can_add_card_details(is_watch_activated=False)
-
-
-@pytest.mark.rule("B-START-1", "B-FIN-1", "B-DEL-1", "B-DEL-2")
-def test_a_card_is_added_and_the_delegate_hears_where(variant):
-    delegate, phone = Delegate(), PhoneB()
-    service = ready(variant, phone)
-    start(service, delegate)
-    assert (delegate.told, phone.cards) == ([("phone", None)], {ID})
-    assert asked(service) is False
 
 
 @pytest.mark.rule("B-START-1")
@@ -336,17 +320,6 @@ def test_did_finish_may_ask_once_more():
     assert service._run.state is State.IN_WALLET
 
 
-@pytest.mark.rule("B-DEL-3")
-def test_an_answer_after_twenty_seconds_is_ignored_and_the_next_attempt_works():
-    delegate, phone = Delegate(), PhoneB(latencies=LatenciesB(post=20.5))
-    service = ready(phone=phone)
-    start(service, delegate)
-    assert delegate.told == [(None, "walletKitError")]
-    phone.latencies = LatenciesB()
-    start(service, delegate)
-    assert delegate.told[1:] == [("phone", None)]
-
-
 CALLS = {
     "ask": lambda service: service.can_add_card(),
     "details": lambda service: service.can_add_card_details(is_watch_activated=False),
@@ -414,75 +387,7 @@ def test_the_shape_is_the_document_s_in_snake_case():
     assert parameters(WatchAvailability.activate) == []
 
 
-@pytest.mark.rule("REL-3")
-@pytest.mark.parametrize("canary", [b"CANARY data", "CANARY text", [b"CANARY"]])
-def test_what_somebody_hands_over_is_not_shown(canary):
-    class Returns(Delegate):
-        def provision(self, sdk_output, payment_instrument_id=ID):
-            return canary
-
-    service = ready()
-    start(service, Returns())
-    texts = [service.trace.to_jsonl(), repr(service), *map(repr, service.trace), *map(str, check(service.trace))]
-    assert not any("CANARY" in text for text in texts)
-
-
-class Stopped:
-    """A delegate in which the cell is stopped, the first time."""
-
-    def __init__(self, api):
-        self.api, self.times, self.outputs = api, 0, []
-
-    def provision(self, sdk_output, payment_instrument_id):
-        self.times += 1
-        self.outputs.append(sdk_output)
-        if self.times == 1:
-            raise KeyboardInterrupt
-        return self.api.post(payment_instrument_id, SdkOutput.from_bytes(sdk_output)).sdk_input.data
-
-    def did_finish_provisioning(self, pass_, error):
-        self.finished = (pass_, getattr(error, "case", None))
-
-
-@pytest.mark.rule("API-11")
-def test_two_services_of_one_sdk_input_make_two_sdk_outputs():
-    api = DirectApi()
-    sdk_input, delegate = api.get(ID).sdk_input.data, Stopped(api)
-    delegate.times = 1
-    for _service in range(2):
-        service = ProvisioningService(sdk_input)
-        service.can_add_card_details(is_watch_activated=False)
-        start(service, delegate)
-        assert delegate.finished == ("phone", None)
-    assert delegate.outputs[0] != delegate.outputs[1]
-
-
 @pytest.mark.rule("B-WATCH-1", "B-CAN-1")
 def test_the_earlier_variant_has_no_watch_availability():
     with pytest.raises(ParameterError, match=r"^The earlier variant has no WatchAvailability"):
         WatchAvailability(PhoneB(), variant="earlier")
-
-
-def test_an_error_names_each_call_as_a_person_writes_it():
-    assert ProvisioningService.calls[m.ServiceCalled] == "ProvisioningService(...)"
-    assert {event: name for event, name in ProvisioningService.calls.items() if event is not m.ServiceCalled} == {
-        m.CanAddCardCalled: "can_add_card()",
-        m.CanAddCardDetailsCalled: "can_add_card_details(is_watch_activated=...)",
-        m.StartCalled: "start(...)",
-    }
-    for name in [*ProvisioningService.calls.values()][1:]:
-        method, _, argument = name.removesuffix(")").partition("(")
-        parameters = inspect.signature(getattr(ProvisioningService, method)).parameters
-        assert argument in ("", "...") or argument.removesuffix("=...") in parameters
-
-
-@pytest.mark.rule("B-CAN-3")
-def test_whenever_a_card_cannot_be_added_it_is_on_the_phone_or_on_the_watch():
-    watches = (lambda: None, Watch, lambda: Watch({ID}))
-    rows = product([B_EARLIER, B_LATER], [set(), {ID}], watches, [False, True], [False, True])
-    for variant, cards, watch, associated, looks in rows:
-        phone = PhoneB(cards=set(cards), watch=watch(), associated=associated)
-        asked = made(variant, phone)
-        details = asked.can_add_card_details(is_watch_activated=looks) if variant.later else None
-        answer = details.can_add_card if details else asked.can_add_card()
-        assert answer or cards

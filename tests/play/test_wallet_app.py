@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -15,7 +14,7 @@ from workbook.errors import ActivationDataError, OpaqueDataError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.extension import POINT, PRINCIPAL, State, plist
 from workbook.flows.trace import Kind
-from workbook.flows.variants import B_LATER, SURFACES
+from workbook.flows.variants import B_LATER
 from workbook.play.handler import (
     AddPaymentPassRequest,
     AuthorizationProvider,
@@ -135,17 +134,6 @@ def test_a_handler_that_cannot_be_made_is_a_call_that_failed(init, error):
     assert (host.state, CURRENT.get()) == (State.NOT_LISTED, None)
 
 
-def test_a_new_that_returns_something_else_is_an_error_too():
-    host = walked(doing("__new__", lambda cls, *_: 5))
-    assert raised(host) == [("status", "TypeError")]
-
-
-@rows("call", CALLS)
-@rows("junk", [None, 5, "text"])
-def test_a_method_that_is_none_fails(call, junk):
-    assert raised(walked(doing(call, junk))) == [(call, "TypeError")]
-
-
 JUNK = [5, "text", b"bytes", object(), True, {}, {"a": 1}, {1}, 1.5, ExtensionStatus, PassEntry, iter(()), ...,
         [None], ["PI1"], [PassEntry(FIRST, "a", None, FIRST), 5], list, NotImplemented]  # fmt: skip
 
@@ -158,34 +146,6 @@ def test_whatever_a_call_returns_that_it_must_not_is_told_by_its_type(call, junk
     (said,) = raised(host)
     assert said[0] == call
     assert f" {type(junk).__name__}" in said[1]
-
-
-@pytest.mark.parametrize(
-    ("call", "wrong"),
-    [
-        ("status", []),
-        ("status", None),
-        ("status", AddPaymentPassRequest(FIRST, b"", 1, b"")),
-        ("pass_entries", None),
-        ("pass_entries", ExtensionStatus()),
-        (GENERATE, []),
-        (GENERATE, [AddPaymentPassRequest(FIRST, b"", 1, b"")]),
-    ],
-    ids=repr,
-)
-def test_what_belongs_to_another_call_is_wrong_here(call, wrong):
-    host = walked(doing(call, lambda self, *_given, **_named: wrong))
-    assert raised(host) == [(call, f"it returned {type(wrong).__name__}")]
-
-
-@given(
-    st.sampled_from(CALLS), st.recursive(st.none() | st.integers() | st.text() | st.binary(), st.lists, max_leaves=4)
-)
-def test_any_junk_ends_at_rest(call, junk):
-    host = walked(doing(call, lambda self, *_given, **_named: junk))
-    assert host.state in ENDS.values()
-    assert host.due is None
-    assert host.trace.to_jsonl()
 
 
 def test_entries_may_be_a_tuple_and_calls_may_be_coroutines():
@@ -214,15 +174,6 @@ def test_entries_may_be_a_tuple_and_calls_may_be_coroutines():
     for host in (walked(Patient), asyncio.run(kernel())):
         assert (host.state, check(host.trace)) == (State.ADDED, [])
         assert host.trace[-1].at == walked().trace[-1].at
-
-
-def test_methods_may_be_static_or_of_the_class():
-    class Odd(ReferenceHandler):
-        @staticmethod
-        def status():
-            return ExtensionProvisioningService.entries_unavailable_extension_status()
-
-    assert walked(Odd).state is State.NOT_LISTED
 
 
 def test_an_empty_list_is_no_entry_and_no_error():
@@ -262,21 +213,6 @@ def test_exactly_the_limit_is_in_time_and_a_moment_more_is_late_and_ignored(call
 
 
 @pytest.mark.rule("X-STATUS-3")
-@pytest.mark.parametrize("parts", [[0.1] * 10, [0.07, 0.03], [0.006, 0.094], [0.033, 0.033, 0.034]])
-def test_a_limit_is_not_missed_for_the_sake_of_a_rounding_error(parts):
-    def status(self):
-        for part in parts:
-            from workbook.simulation.sdks import current  # as the stand-ins do
-
-            current().clock.sleep(part / sum(parts) / 10 if sum(parts) > 0.5 else part)
-        return ReferenceHandler.status(self)
-
-    phone = opened_phone()
-    phone.latencies = NO_TIME
-    assert walked(doing("status", status), phone=phone).state is State.ADDED
-
-
-@pytest.mark.rule("X-STATUS-3")
 @pytest.mark.parametrize("after", [0.11, 0.2, 0.2599])
 def test_the_late_answer_of_an_earlier_call_is_not_taken_for_the_next_ones(after):
     host = WalletApp(NetworkInStatus, phone=opened_phone())
@@ -285,35 +221,6 @@ def test_the_late_answer_of_an_earlier_call_is_not_taken_for_the_next_ones(after
     assert host.state is State.NOT_LISTED
     assert [record.at for record in host.trace.select(m.BudgetSpent)] == [0.1, pytest.approx(after + 0.1)]
     assert not host.trace.select(m.ListIssuer)
-
-
-@pytest.mark.rule("X-ENTRIES-3", "X-GEN-1")
-def test_the_same_holds_for_late_entries_and_for_a_late_request():
-    phone = opened_phone()
-    phone.latencies = replace(phone.latencies, get=25.0)
-    host = WalletApp(HANDLERS["offers cards that are there"], phone=phone)
-    host.open_list()
-    host.soon(m.IssuerChosen(), 20.5)
-    host.choose_app()
-    assert host.state is State.EMPTY
-    assert len(host.trace.select(m.BudgetSpent)) == 2
-    assert len(host.trace.select(m.IgnoreLate)) == 1
-    late = WalletApp(HANDLERS["POST without a limit"], phone=opened_phone("back end takes 25 s"))
-    late.soon(m.EntryChosen(FIRST), 22.4)
-    late.soon(m.EntryChosen(SECOND), 0.0)
-    late.run()
-    assert late.state is State.NOT_ADDED
-    assert late.phone.cards == set()
-    assert len(late.trace.select(m.BudgetSpent)) == 2
-
-
-def test_time_never_runs_backwards_and_every_record_knows_where_it_stood():
-    for name in HANDLERS:
-        host = walked(HANDLERS[name], phone=opened_phone("slow network"))
-        records = [*host.trace]
-        assert [one.at for one in records] == sorted(one.at for one in records)
-        moves = [one for one in records if one.before != one.after]
-        assert [one.before for one in moves[1:]] == [one.after for one in moves[:-1]]
 
 
 def test_the_same_host_walked_again_opens_the_list_anew_and_offers_what_is_left():
@@ -397,53 +304,12 @@ def test_any_moves_at_any_time_leave_the_wallet_at_rest(moves, name):
     assert CURRENT.get() is None
 
 
-class UsesWhatItKept(ReferenceHandler):
-    """It makes its service once for the whole process, and uses it in every later call."""
-
-    kept = None
-
-    def status(self):
-        if not UsesWhatItKept.kept:
-            UsesWhatItKept.kept = ExtensionProvisioningService(sdk_inputs=list(self.storage.read_all().values()))
-        return UsesWhatItKept.kept.extension_status(requires_authentication=True)
-
-    def pass_entries(self):
-        return self.kept.pass_entries(with_delegate=self)
-
-    def remote_pass_entries(self):
-        return self.kept.remote_pass_entries(with_delegate=self)
-
-
-@pytest.mark.rule("X-HANDLER-1")
-def test_a_service_that_one_host_kept_writes_into_the_trace_of_the_host_that_uses_it():
-    UsesWhatItKept.kept = None
-    phone = opened_phone("with a watch")
-    on_phone, on_watch = (WalletApp(UsesWhatItKept, surface=surface, phone=phone) for surface in SURFACES)
-    on_phone.open_list()
-    records = len(on_phone.trace)
-    on_watch.open_list()
-    on_watch.choose_app()
-    assert (len(on_phone.trace), on_phone.due) == (records, None)
-    assert len(on_watch.trace.select(m.CardArtForIdAsked)) == 3
-    assert on_watch.state is State.OFFERED
-    (kept,) = [finding for finding in check(on_phone.trace) if finding.rule == "X-HANDLER-1"]
-    assert "The handler's class keeps kept" in kept.text
-    assert any("made no service" in finding.text for finding in check(on_watch.trace))
-
-
 def test_where_no_watch_is_paired_nothing_is_offered_on_it_and_nothing_can_be_added():
     host = walked(surface="watch")
     assert (host.state, check(host.trace)) == (State.EMPTY, [])
     host.open_list()
     host.choose_card(FIRST)
     assert (host.state, host.phone.cards) == (State.NOT_ADDED, set())
-    assert host.trace.select(m.PassRefused)[0].message.why == "no watch is paired"
-
-
-def test_without_a_watch_no_card_is_said_to_be_there():
-    remote = doing("remote_pass_entries", OwnEntries.pass_entries)
-    host = walked(remote, surface="watch")
-    assert not host.trace.select(m.AlreadyThere)
     assert host.trace.select(m.PassRefused)[0].message.why == "no watch is paired"
 
 
@@ -559,15 +425,6 @@ def test_the_authorization_ui_reports_when_it_is_done_and_not_before():
     host = walked(authorization=ReportsTwice)
     (asked,), reports = host.trace.select(m.Authenticate), host.trace.select(m.CompletionHandlerCalled)
     assert {record.at - asked.at for record in reports} == {host.phone.latencies.authorization}
-
-
-def test_an_authorization_ui_may_be_a_coroutine():
-    class Patient(AuthorizationProvider):
-        async def view_did_appear(self):
-            await asyncio.sleep(0)
-            super().view_did_appear()
-
-    assert walked(authorization=Patient).state is State.ADDED
 
 
 @pytest.mark.rule("X-HANDLER-1")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from workbook.errors import ParameterError
-from workbook.simulation.faults import EDITED, FAULTS, PLACEHOLDER, Chance, FaultKind, FaultPlan, fault
+from workbook.simulation.faults import EDITED, FAULTS, PLACEHOLDER, Chance, FaultKind, fault
 from workbook.simulation.http import AT_ONCE, JSON_HEADERS, Ending, Response, Wire
 from workbook.simulation.seal import Content, Damaged, Seal
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -260,18 +260,6 @@ def test_each_setting_says_which_field_of_a_form_it_needs():
             assert not setting.fits(setting.limits["most"] + 1)
 
 
-@pytest.mark.parametrize("seed", ["7", 7.5, None, True])
-def test_a_seed_of_a_plan_is_a_whole_number(seed):
-    with pytest.raises(ParameterError, match="A seed is a whole number, such as 7, not"):
-        FaultPlan(seed=seed)
-
-
-def test_a_plan_is_made_of_rules_alone():
-    with pytest.raises(ParameterError, match=r"made of Planned\(\.\.\.\), not of 'reset'"):
-        FaultPlan(["reset"])
-    assert repr(FaultPlan()) == "FaultPlan(; seed 7)"
-
-
 @pytest.mark.parametrize(
     ("wire", "chunks"),
     [(Wire(), False), (Wire(chunked=True), True), (Wire(ending=Ending.NO_LAST_CHUNK), True),
@@ -280,9 +268,3 @@ def test_a_plan_is_made_of_rules_alone():
 def test_an_ending_that_needs_chunks_has_them(wire, chunks):
     assert wire.in_chunks is chunks
     assert (wire.framing(b"body")[0].lower() == "transfer-encoding") is chunks
-
-
-@rows("name", [name for name in FAULTS if name != "200"])
-def test_what_a_faulted_answer_rests_on_is_tagged_with_the_source_of_the_fault(name):
-    source = {"assumed": "content: assumed"}.get(FAULTS[name].source, f"code: {FAULTS[name].source}; pairing: assumed")
-    assert FAULTS[name].basis == f"fault: {name}; {source}"

@@ -42,18 +42,6 @@ def said(text, file="mine.toml"):
 # Those that come with the package
 
 
-def test_the_scenarios_of_the_package():
-    assert set(scenarios()) >= {
-        "default",
-        "field",
-        "class-room",
-        "every-instrument-state",
-        "no-role",
-        "unsupported-wallet",
-        "flaky-back-end",
-    }
-
-
 @pytest.mark.parametrize("name", scenarios())
 def test_each_of_them_is_read_and_explained(name):
     scenario = load(name)
@@ -157,10 +145,6 @@ def test_what_a_file_leaves_out_is_as_usual(text):
     scenario = parse(text.encode(), name="mine")
     assert scenario.world() == World(name="mine")
     assert scenario.plan() is None
-
-
-def test_a_world_may_have_no_instrument_at_all():
-    assert parse(b"instrument = []", name="x").world().instruments == {}
 
 
 # How each slip is told
@@ -332,7 +316,6 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=6,
 )  # fmt: skip
-NAMES = st.sampled_from([*ScenarioForm.model_fields, *(key for keys in INSIDE.values() for key in keys), "api_key"])
 
 
 def toml(value):
@@ -361,16 +344,6 @@ def read_or_refused(text):
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_scenario_or_told(text):
     read_or_refused(text)
-
-
-@pytest.mark.slow
-@given(
-    st.dictionaries(
-        NAMES, VALUES | st.dictionaries(NAMES, VALUES) | st.lists(st.dictionaries(NAMES, VALUES), max_size=3)
-    )
-)
-def test_any_toml_is_a_scenario_or_told(document):
-    read_or_refused("\n".join(f"{toml(name)} = {toml(value)}" for name, value in document.items()).encode())
 
 
 @given(st.data())

@@ -11,7 +11,7 @@ from workbook.flows import messages as m
 from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.sdks import SdkB, open_data, wrong_with
 from workbook.simulation.seal import DAMAGES, Content, Damaged, Genuine, Seal, damaged
-from workbook.simulation.wallet import ERRORS, NOTHING, THROWN_BY_START, Watch
+from workbook.simulation.wallet import NOTHING, THROWN_BY_START, Watch
 
 SEAL = Seal(7)
 TEXT = SEAL.close(Content.ACTIVATION, "PI1", 1, supportedWallets=("wallet-b",))
@@ -127,15 +127,6 @@ def test_the_later_variant_looks_at_the_watch_when_it_is_told_of_one(name):
     assert asides == [m.StillMissing(*each) for each in said]
 
 
-@pytest.mark.rule("B-CAN-2")
-@rows("name", FACTS)
-def test_the_two_places_are_told_in_the_field_profile_only(name):
-    phone, told, places, _ = FACTS[name]
-    shown = PhoneB(watch=phone.watch, cards=phone.cards, associated=phone.associated, profile="field")
-    outcome = created(shown).answer(m.AskCanAddCardDetails(told))[1]
-    assert outcome == (m.CanAddCard(*places) if any(places) else m.CannotAddCard())
-
-
 @pytest.mark.rule("B-CAN-1", "B-CAN-3")
 @rows("profile", ["spec", "field"])
 @rows("name", [name for name in FACTS if "not told" not in name])
@@ -157,15 +148,6 @@ def test_activate_tells_whether_a_watch_is_paired(watch):
     assert told == []
 
 
-@pytest.mark.rule("B-WATCH-2")
-def test_a_second_instance_takes_the_watch_session_and_the_first_hears_nothing():
-    one = created(PhoneB(watch=Watch()))
-    told = watched(one)
-    heard = [one.answer(m.ActivateWatch(instance))[1].is_watch_activated for instance in (1, 2, 1)]
-    assert heard == [True, True, False]
-    assert told == [m.WatchSessionTakenOver(2)]
-
-
 @pytest.mark.rule("B-DEL-1", "B-DEL-2")
 def test_start_asks_the_delegate_with_a_new_sdk_output_for_this_card():
     phone = PhoneB()
@@ -177,26 +159,6 @@ def test_start_asks_the_delegate_with_a_new_sdk_output_for_this_card():
         ("output", "PI1", 1),
         ("output", "PI1", 2),
     ]
-
-
-@pytest.mark.rule("B-START-1")
-def test_start_throws_at_once_without_the_entitlement():
-    assert created(PhoneB(entitled=())).answer(m.Start()) == (
-        0.0,
-        m.StartThrew("presentationFailure", "the app lacks the provisioning entitlement"),
-    )
-
-
-@pytest.mark.rule("B-START-1", "B-FIN-1")
-@pytest.mark.parametrize("case", ERRORS)
-def test_each_error_arrives_once_and_where_it_can(case):
-    one = created(PhoneB(ends_with=case))
-    outcomes = [one.answer(m.Start())[1]]
-    if isinstance(outcomes[0], m.DelegateProvisionWithIdCalled):
-        outcomes.append(one.answer(m.ReturnSdkInput(opc(1)))[1])
-    assert outcomes[-1].case == case
-    assert [hasattr(outcome, "case") for outcome in outcomes].count(True) == 1
-    assert one.phone.cards == set()
 
 
 @pytest.mark.rule("B-FIN-1")

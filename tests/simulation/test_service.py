@@ -199,12 +199,6 @@ def test_in_field_the_same_is_refused_and_more_is_said(name):
     assert said.headers == (("content-type", media_type), *known.headers[1:])
 
 
-def test_a_refusal_explains_itself_and_repeats_neither_the_key_nor_the_data():
-    details = {json.loads(Service(WORLD).respond(request).body)["detail"] for request, _, _ in REFUSED.values()}
-    assert len(details) >= 20
-    assert not any(SIMULATED_KEY in detail or "junk" in detail for detail in details)
-
-
 @pytest.mark.rule("REL-2", "REL-3")
 @pytest.mark.parametrize(
     ("wrong", "asked"),

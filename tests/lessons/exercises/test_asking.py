@@ -155,15 +155,6 @@ def test_progress_that_cannot_be_written_is_said_and_nothing_is_raised(progress,
     assert progress.read_bytes() == before
 
 
-def test_a_damaged_file_is_said_once_and_kept_aside(progress):
-    progress.write_text("{")
-    assert wb.exercise().text().startswith("Your progress cannot be read: This is no progress of a learner")
-    said = wb.exercise("05.2", Vanishes).text()
-    assert "progress.json was damaged. It is now progress.damaged.json, and a new one begins." in said
-    assert (progress.parent / "progress.damaged.json").read_text() == "{"
-    assert "damaged" not in wb.exercise("05.2", Vanishes).text()
-
-
 def test_the_case_of_an_answers_letters_does_not_matter():
     right = wb.exercise("00.1", posts="back end", makes_sdk_output="sdk", wallet_needs=" Post", button="Disabled")
     assert right.done

@@ -104,13 +104,6 @@ def test_whoever_goes_back_and_taps_again_takes_back_what_came_after():
     assert names(played) == ["tap"]
 
 
-def test_after_a_failure_the_button_is_back_and_can_be_tapped_again():
-    played = stage(phone="cardholder cancels")
-    played.answer(tap(played))
-    assert button(played) == "shown"
-    assert played.answer(tap(played))["hint"] == ""
-
-
 @pytest.mark.rule("APP-9")
 @pytest.mark.parametrize("flow", ["platform A", "platform B"])
 def test_after_a_get_that_failed_try_again_opens_the_page_anew(flow):
@@ -275,18 +268,6 @@ def test_a_back_end_that_answers_from_its_own_memory_is_told_of():
 
     lines = play(session().platform_a.live(back_end=Remembers).script).film.sequence.lines
     assert any("did not ask the API" in line.label for line in lines)
-
-
-@pytest.mark.rule("REL-6")
-@pytest.mark.parametrize("value", [None, 3])
-def test_a_back_end_that_returns_no_sdk_input_fails(value):
-    class Forgets(Posting):
-        def get(self, payment_instrument_id):
-            super().get(payment_instrument_id)
-            return value
-
-    frame, _rules = ended(session().platform_a.live(back_end=Forgets))
-    assert frame.screen.button == "hidden"
 
 
 @pytest.mark.parametrize(
