@@ -20,7 +20,7 @@ from workbook.lessons.session import session
 from workbook.simulation.world import SIMULATED_KEY
 from workbook.views.exchange import Exchange, details
 from workbook.views.film import film
-from workbook.views.sequence import SequenceLine, Shape, is_line, sequence
+from workbook.views.sequence import Shape, is_line, sequence
 
 WALK = Script().then("tap", 2.0)
 POST = "POST …/{id}/networkTokenActivationData"
@@ -81,15 +81,6 @@ def test_a_call_stands_in_the_document_s_spelling_with_its_values(golden):
     golden("exchange_call", _detail("provision(cardDisplayName, cardAddress, opcProvider)").text())
 
 
-def test_the_answer_opens_the_same_request():
-    shown = Exchange(play(WALK).film)
-    asked, answered = (
-        next(detail.text() for detail in shown.details if detail.title == label) for label in (POST, "200 OK, sdkInput")
-    )
-    assert "x-api-key: [key]" in asked
-    assert "x-api-key: [key]" in answered
-
-
 @pytest.mark.parametrize("platform", WAYS_TO_ADD)
 def test_what_is_seen_between_two_steps_says_what_it_is_in_one_sentence(platform):
     run = session().break_it("500", operation="GET", platform=platform)
@@ -99,12 +90,6 @@ def test_what_is_seen_between_two_steps_says_what_it_is_in_one_sentence(platform
     ]
     assert "Your back end asks the API for the card's activation data (API-1)." in asides
     assert all(re.fullmatch(r"[A-Z][^`;]+\.", line) for line in asides), asides
-
-
-def test_a_reason_that_names_its_source_is_not_tagged_with_it_again():
-    lines = play(Script("platform A", fault="sdkInput stale", operation="POST").then("tap", 2.0)).film.sequence.lines
-    [failed] = [line.sentence for line in lines if "InvalidSdkInput" in line.sentence]
-    assert failed.count("(assumed)") == 1
 
 
 def test_a_request_that_nobody_answered_says_so():
@@ -227,12 +212,6 @@ def test_whatever_a_trace_holds_its_details_are_well_formed_and_hold_no_markup_o
         assert detail.text().encode()
 
 
-def test_a_line_without_a_record_tells_what_it_knows():
-    line = SequenceLine(0.0, Shape.CALL, m.Opened.sender, m.Opened.receiver, "opens the card", "", ())
-    [detail] = details((line,), A_FROM_0_4_0.machine)
-    assert detail.title == "opens the card"
-
-
 @rows("name", USUAL)
 def test_the_html_holds_the_picture_and_each_line_to_be_opened(name):
     shown = Exchange(played(name).film)
@@ -240,12 +219,6 @@ def test_the_html_holds_the_picture_and_each_line_to_be_opened(name):
     assert html.count("<details") == len(shown.lines) + 2
     assert "<script" not in html
     assert html == shown.html()
-
-
-def test_the_text_form_shows_each_request_once():
-    text = Exchange(play(WALK).film).text()
-    assert text.count("x-api-key: [key]") == 2
-    assert text.startswith("Platform A, SDK from 0.4.0")
 
 
 class Balanced(HTMLParser):

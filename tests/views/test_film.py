@@ -1,12 +1,8 @@
 from itertools import pairwise
 
-import pytest
-
 from workbook.flows import messages as m
 from workbook.lessons.script import Script, play
-from workbook.play.platform_a import PlatformARun
-from workbook.views.film import film
-from workbook.views.screen import Screen, Sheet
+from workbook.views.screen import Sheet
 
 TAPPED = Script().then("tap", 0.52)
 WALLET = Script("from the wallet").then("choose app", 0.2).then("choose card", 1.0, "PISIMULATED00000000000001")
@@ -36,37 +32,6 @@ def test_a_refused_event_changes_neither_screen_nor_state():
     for number in refused:
         assert shown.frames[number].moved is None or shown.frames[number].moved[0] == shown.frames[number].moved[1]
         assert shown.frames[number].screen == shown.frames[number - 1].screen
-
-
-@pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3")
-def test_a_budget_begins_ends_and_says_whether_it_was_kept():
-    budgets = play(WALLET.then("confirm", 2.0)).film.budgets
-    assert [(one.call, one.seconds, one.kept) for one in budgets[:2]] == [
-        ("status", 0.1, True),
-        ("pass_entries", 20.0, True),
-    ]
-    assert all(one.began < one.ended <= one.began + one.seconds for one in budgets)
-
-
-def test_a_budget_that_was_spent_ends_with_its_time():
-    script = Script("platform B", phone="back end takes 25 s").then("tap", 1.0)
-    (spent,) = play(script).film.budgets
-    assert not spent.kept
-    assert spent.ended == pytest.approx(spent.began + 20.0)
-
-
-def test_a_film_knows_what_was_there_before():
-    first = Screen(on_phone=frozenset({"PISIMULATED00000000000003"}))
-    bench = _walked()
-    begun = film(bench.trace, bench.machine, first)
-    assert begun.first is first
-    assert "PISIMULATED00000000000003" in begun.frames[-1].screen.on_phone
-
-
-def _walked():
-    bench = PlatformARun()
-    bench.walk()
-    return bench
 
 
 def test_a_film_can_be_cut_after_an_event():

@@ -64,26 +64,10 @@ def test_each_screen_is_drawn_once_and_shows_what_the_frame_shows(name):
         assert [one["act"] for one in screen["controls"]] == [control.act for control in picture.controls]
 
 
-@rows("name", SCRIPTS)
-def test_the_budgets_are_those_of_the_bars(name):
-    shown, budgets = _data(name), played(name).film.budgets
-    assert [one["call"] for one in shown["limits"]] == [budget.call for budget in budgets]
-    assert all(one["words"] for one in shown["limits"])
-
-
 def test_a_walk_through_platform_a_is_small_enough_to_be_sent_after_each_tap():
     shown = play(WALK)
     size = len(json.dumps(player_data(shown.film, shown.findings), ensure_ascii=False).encode())
     assert size < LARGEST
-
-
-def test_a_film_that_was_cut_ends_there():
-    shown = play(
-        Script("from the wallet").then("choose app", 2.0).then("choose card", 4.0, "PISIMULATED00000000000001")
-    )
-    told = player_data(shown.film, shown.findings)
-    assert told["frames"][-1]["state"] == "authenticating"
-    assert all(budget["began"] <= told["frames"][-1]["at"] for budget in told["limits"])
 
 
 HOSTILE = (

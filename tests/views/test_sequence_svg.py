@@ -9,7 +9,7 @@ from workbook.flows.trace import Trace
 from workbook.lessons.script import Script, play
 from workbook.lessons.widgets.stage import walk_on
 from workbook.views.paint import sheet
-from workbook.views.sequence import WIDE, Shape, narrow, paint, sequence
+from workbook.views.sequence import WIDE, narrow, paint, sequence
 
 NS = {"svg": "http://www.w3.org/2000/svg"}
 
@@ -81,46 +81,6 @@ def test_each_line_is_one_group_and_its_row_is_known(story):
     assert painted.rows[-1][0] + painted.rows[-1][1] < painted.picture.height
 
 
-def test_a_tint_stands_in_its_line_s_group_with_the_lifelines_over_it(story):
-    root = ET.fromstring(sequence(story[1]).svg())
-    tints = [
-        (group, rect) for group in root.findall("svg:g", NS) for rect in group.findall("svg:rect[@class='wb-tint']", NS)
-    ]
-    assert [group.get("class").split()[0] for group, _rect in tints] == [
-        f"is-{line.shape.lower()}" for line in sequence(story[1]).lines if line.shape in (Shape.HTTP, Shape.LOST)
-    ]
-    threads = root.findall("svg:line[@class='wb-thread']", NS)
-    for group, rect in tints:
-        assert group[0] is rect
-        over = group.findall("svg:line[@class='wb-thread']", NS)
-        assert [line.get("x1") for line in over] == [line.get("x1") for line in threads]
-        assert {line.get("y1") for line in over} == {rect.get("y")}
-        begin = int(threads[0].get("y1"))
-        assert {int(line.get("stroke-dashoffset", "0")) for line in over} == {(int(rect.get("y")) - begin) % 6}
-
-
-def test_refused_is_a_dashed_line_with_a_cross_and_the_word(stories):
-    root = ET.fromstring(sequence(stories["trouble"]()).svg())
-    [straight, loop] = [group for group in root.findall("svg:g", NS) if group.get("class") == "is-refused"]
-    for group in (straight, loop):
-        assert group.find("svg:path[@class='wb-cross']", NS) is not None
-        assert group.find("svg:path[@class='wb-head']", NS) is None
-        assert any((text.text or "").startswith("refused:") for text in group.findall("svg:text", NS))
-    assert re.search(r"\.is-refused \.wb-shaft[^}]*\{stroke:var\(--refused\)", sheet("sequence"))
-    assert re.search(r"\.is-refused \.wb-shaft[^}]*\{[^}]*stroke-dasharray", sheet("sequence"))
-
-
-def test_a_lost_answer_is_a_dashed_line_with_a_cross_that_does_not_reach_its_receiver(stories):
-    root = ET.fromstring(sequence(stories["trouble"]()).svg())
-    [lost] = [group for group in root.findall("svg:g", NS) if group.get("class") == "is-lost is-failed"]
-    assert lost.find("svg:path[@class='wb-cross']", NS) is not None
-    assert lost.find("svg:path[@class='wb-head']", NS) is None
-    shaft = lost.find("svg:line[@class='wb-shaft']", NS)
-    lanes = [int(line.get("x1")) for line in lost.findall("svg:line[@class='wb-thread']", NS)]
-    assert min(abs(int(shaft.get("x2")) - lane) for lane in lanes) >= 25
-    assert re.search(r"\.is-lost \.wb-shaft\{[^}]*stroke-dasharray", sheet("sequence"))
-
-
 def test_what_goes_wrong_has_a_cross_and_a_colour_and_what_goes_well_has_neither(stories):
     lines = sequence(stories["trouble"]()).lines
     root = ET.fromstring(sequence(stories["trouble"]()).svg())
@@ -132,17 +92,6 @@ def test_what_goes_wrong_has_a_cross_and_a_colour_and_what_goes_well_has_neither
     assert not any(line.failed for line in sequence(stories["from_0_4_0"]()).lines)
     assert re.search(r"\.is-failed \.wb-shaft[^}]*\{stroke:var\(--refused\)", sheet("sequence"))
     assert "✗ ProvisionResult.Failure" in sequence(stories["trouble"]()).text()
-
-
-def test_deprecated_and_attempts_are_said_in_words(stories):
-    svg = sequence(stories["two_step"]()).svg()
-    assert svg.count("> [deprecated]</tspan>") == 2
-    assert ">attempt 1 begins</text>" in svg
-
-
-def test_the_button_looks_as_it_is(stories):
-    svg = sequence(stories["from_0_4_0"]()).svg()
-    assert [svg.count(f'class="wb-{state}"') for state in ("shown", "disabled", "hidden")] == [1, 1, 1]
 
 
 def test_an_empty_trace_is_a_picture_too():

@@ -15,10 +15,6 @@ def test_the_list_is_at_most_110_columns_wide(story):
     assert max(map(width, sequence(story[1]).text().splitlines())) <= 110
 
 
-def test_no_line_ends_in_a_blank(story):
-    assert all(line == line.rstrip() for line in sequence(story[1]).text().splitlines())
-
-
 def test_an_empty_trace_says_that_nothing_happened():
     assert sequence(Trace("new")).text() == "new\nNothing happened yet."
 
@@ -44,11 +40,3 @@ def one(kind, message, rules=()):
 )
 def test_a_line_says_when_who_to_whom_and_what(kind, message, line):
     assert one(kind, message) == [line]
-
-
-def test_rules_follow_their_line_and_are_wrapped_with_it():
-    rules = tuple(f"A-LONG-RULE-{number}" for number in range(9))
-    first, second = one(Kind.EVENT, m.AddTapped(), rules)
-    assert first.startswith("  0.000 s Cardholder → App: taps Add A-LONG-RULE-0 A-LONG-RULE-1 ")
-    assert second.startswith("    A-LONG-RULE-")
-    assert (first + second).count("A-LONG-RULE") == 9
