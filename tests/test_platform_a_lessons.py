@@ -56,17 +56,6 @@ def test_the_table_of_outcomes_is_what_the_flow_does(generated):
     generated(lesson, with_rows(lesson, ROWS, "".join(outcomes())))
 
 
-@pytest.mark.rule("A-CAN-5")
-def test_api_error_is_tied_to_the_later_variant_wherever_a_lesson_first_speaks_of_it():
-    firsts = [next((text for text in prose(number) if "ApiError" in text), "") for number in ("02", "03")]
-    assert firsts[0]
-    assert all("later SDK variant" in " ".join(first.split()) for first in firsts if first)
-    played = next(text for text in prose("02") if "15009" in text)
-    assert "The document ties `ApiError` to the variant, not to 0.4.0." in played
-    assert "that pairing is *assumed*" in played
-    assert "In the earlier variant, such an app gets `UnknownFailure` (*assumed*)." in played
-
-
 ARRANGED = {
     "A-DEP-1": (A_BEFORE_0_4_0.facts.push_provisioning_library, A_FROM_0_4_0.facts.push_provisioning_library),
     "A-DEP-2": (".m2", "local", "internal"),
@@ -88,30 +77,3 @@ def test_what_people_arrange_is_taught_before_the_first_call(name):
     assert "**Each developer machine has its own fingerprint, and needs its own allowlisting** (`A-ALLOW-4`)." in told
     assert told.count(f"`{name}`") == 1
     assert [fact for fact in ARRANGED[name] if fact not in told or fact not in rule(name).text] == []
-
-
-BEGINS = ("GET", "create", "canProvision", "disables the button")
-ENDS = ("POST", "OPC data", "returns `Success` or `Failure`", "the button comes back")
-
-
-@pytest.mark.rule("FLOW-1", "FLOW-2", "A-PROV-1", "A-PROV-2", "A-OPC-1", "A-BTN-1")
-@pytest.mark.parametrize("tap", [("`createSdkOutput`",), ("`provision` with an `OpcProvider`", "`fetchOpc`")])
-def test_the_whole_way_is_told_in_order(tap):
-    told, at = section("03", "Take home"), 0
-    for mark in (*BEGINS, *tap, *ENDS):
-        assert mark in told[at:], mark
-        at = told.index(mark, at) + len(mark)
-
-
-@pytest.mark.rule("A-BTN-1")
-def test_the_rule_of_the_button_is_told_in_the_document_s_words():
-    told = " ".join(section("03", "Take home").replace("*", "").split())
-    sentence = rule("A-BTN-1").text.removeprefix("The add button is ").partition(":")[0]
-    assert sentence in told
-
-
-@pytest.mark.rule("A-BTN-2")
-def test_what_is_ours_about_quick_taps_is_told_as_ours():
-    told = section("03", "Break")
-    assert "- **The document says:** quick taps are *likely* to cause `InvalidSdkInput`" in told
-    assert "- **We assume:** both attempts fail" in told

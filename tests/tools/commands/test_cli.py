@@ -16,28 +16,10 @@ import pytest
 from workbook.base.terminal import ending_signals
 from workbook.lessons.exercises.progress import Progress
 from workbook.simulation.contract import contract
-from workbook.simulation.seal import Seal
-from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.commands import cli, end_like_ctrl_c
 
 ROOT = Path(__file__).resolve().parents[3]
 CANARY = "canary-0123456789"
-COMMANDS = (
-    "lab",
-    "new",
-    "reset",
-    "serve",
-    "sdk-output",
-    "openapi",
-    "proxy",
-    "drift",
-    "conform",
-    "run",
-    "render",
-    "export",
-    "doctor",
-    "rules",
-)
 
 
 def command(*words, **environ):
@@ -51,27 +33,12 @@ def command(*words, **environ):
     )
 
 
-@pytest.mark.parametrize("words", [[], ["--help"], *([name, "--help"] for name in COMMANDS)])
-def test_help_is_help(words, capsys):
-    assert cli.main(words) == 0
-    shown = capsys.readouterr()
-    assert shown.out.startswith("usage: workbook")
-    assert shown.err == ""
-
-
 @pytest.mark.parametrize("words", ["lab", "serve", "serve --tls", "proxy --to http://127.0.0.1:1", "phone --out x"])
 def test_a_port_that_there_is_not_is_refused_before_anything_is_written(words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert cli.main([*words.split(), "--port", "99999"]) == 2
     assert "There is no port 99999. Choose one up to 65535, or 0 for any free one." in capsys.readouterr().err
     assert [*tmp_path.iterdir()] == []
-
-
-def test_run_explains_its_exit_codes(capsys):
-    cli.main(["run", "--help"])
-    shown = capsys.readouterr().out
-    for line in ("2  usage", "3  a notebook raised", "4  the time limit", "5  a kernel died", "130  interrupted"):
-        assert line in shown
 
 
 @pytest.mark.parametrize("word", ["--help", "rules"])
@@ -159,15 +126,6 @@ def test_the_openapi_document_is_printed(profile, capsys):
 def test_the_openapi_document_is_that_of_spec_unless_another_is_wanted(capsys):
     assert cli.main(["openapi"]) == 0
     assert json.loads(capsys.readouterr().out)["info"]["x-profile"] == "spec"
-
-
-def test_each_sdk_output_is_another_one(capsys):
-    for _ in range(2):
-        assert cli.main(["sdk-output", INSTRUMENT_IDS[1], "--seed", "8"]) == 0
-    first, second = capsys.readouterr().out.splitlines()
-    assert first != second
-    opened = Seal(8).open(first)
-    assert (opened.content, opened.payment_instrument_id) == ("output", INSTRUMENT_IDS[1])
 
 
 @pytest.mark.parametrize("debug", [False, True])
