@@ -106,33 +106,6 @@ def test_a_close_is_an_orderly_end_without_a_byte():
     assert asked("close") == ([""], b"", None)
 
 
-def test_a_truncated_body_is_shorter_than_promised(whole):
-    lines, body, ending = asked("truncated body")
-    assert lines[0] == "HTTP/1.1 200 OK"
-    assert f"content-length: {len(whole)}" in lines
-    assert (body, ending) == (whole[: len(whole) // 2], None)
-
-
-def test_a_last_chunk_is_missing(whole):
-    lines, body, ending = asked("missing last chunk")
-    assert "transfer-encoding: chunked" in lines
-    assert not any(line.startswith("content-length") for line in lines)
-    assert (body, ending) == (b"%x\r\n%s\r\n" % (len(whole), whole), None)
-
-
-def test_a_chunk_is_bad(whole):
-    lines, body, ending = asked("bad chunk")
-    assert "transfer-encoding: chunked" in lines
-    good = whole[: len(whole) // 2]
-    assert (body, ending) == (b"%x\r\n%s\r\nno size\r\n" % (len(good), good), None)
-
-
-def test_a_content_length_is_wrong(whole):
-    lines, body, ending = asked("wrong content-length")
-    assert f"content-length: {len(whole) // 2}" in lines
-    assert (body, ending) == (whole, None)
-
-
 def test_a_fault_after_the_first_request_ends_a_kept_connection(whole):
     lines, rest, ending = asked("reset", times=2, nth=2)
     assert lines[0] == "HTTP/1.1 200 OK"
@@ -166,20 +139,6 @@ def read_answer(connection, data=b""):
     while len(body) < length:
         body += connection.recv(65536)
     return top, length, body
-
-
-def test_a_stall_before_the_headers_is_silence_and_then_an_end():
-    began = time.monotonic()
-    assert asked("stall before headers", seconds=0.3) == ([""], b"", None)
-    assert 0.28 < time.monotonic() - began < 0.3 + SLACK
-
-
-def test_a_stall_after_the_headers_has_them_at_once(whole):
-    with faulty(Planned.of(fault="stall after headers", seconds=1.0)) as (connection, _service):
-        connection.sendall(ASK)
-        assert connection.recv(65536).endswith(b"\r\n\r\n")
-        rest, ending = read_all(connection)
-    assert (rest, ending) == (whole[: len(whole) // 2], None)
 
 
 @pytest.mark.slow
