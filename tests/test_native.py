@@ -58,19 +58,6 @@ def test_a_file_parses_forces_nothing_and_knows_neither_the_key_nor_the_api(path
     assert [word for word in (b"x-api-key", b"networktokenactivationdata", b"/bcl/") if word in whole.lower()] == []
 
 
-@pytest.mark.parametrize(
-    ("suffix", "code"),
-    [
-        (".swift", b"let bytes = Data(base64Encoded: text)!"),
-        (".swift", b"let data = try! read()"),
-        (".swift", b"let card = value as! Card"),
-        (".kt", b"val text = body.string()!!"),
-    ],
-)
-def test_forced_unwrapping_would_be_seen(suffix, code):
-    assert [*forced(nodes(Path(f"x{suffix}"), code))]
-
-
 @pytest.mark.parametrize("path", [path for path in FILES if path.suffix == ".swift"], ids=lambda path: path.name)
 def test_swift_keeps_to_calls_that_the_lowest_system_has(path):
     """The SDK works from 13.4 on (sdk-b); these async calls of URLSession and Task came with 15 and 16."""

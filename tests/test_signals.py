@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-from functools import partial
 
 import pytest
 import signals
@@ -26,19 +25,6 @@ def test_a_signal_at_any_moment_leaves_nothing_half_done(name, tmp_path):
 def test_every_command_gets_signals():
     _parser, commands = _parsers()
     assert {name.partition(" ")[0] for name in signals.COMMANDS} == {name.partition(" ")[0] for name in commands}
-
-
-@pytest.mark.slow
-def test_what_is_wrong_is_found(tmp_path, monkeypatch):
-    child = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); "
-    files = "open('half.json', 'w').write('{'); open('scratch/x', 'w'); time.sleep(60)"
-    monkeypatch.setattr(signals, "PROGRAM", ("-c", child + files))
-    monkeypatch.setattr(signals, "left", partial(signals.left, seconds=0.1))
-    monkeypatch.setitem(signals.COMMANDS, "bad", ([], 0.0, {0}))
-    found = signals.wrong_after("bad", 2.0, signal.SIGHUP, tmp_path)
-    assert found.startswith("bad, SIGHUP after 2.00 s, exit code -1:\nstill running:")
-    assert "half written: half.json" in found
-    assert "left over: x" in found
 
 
 INTERRUPTED_IMPORT = """

@@ -118,30 +118,6 @@ def test_every_print_goes_through_say():
     assert len(sources) > 100
 
 
-@rows(
-    "source",
-    [
-        "print(name)",
-        "run(print)",
-        "print(name, file=sys.stderr)",
-        "sys.stdout.write(name)",
-        "sys.stderr.write(f'{name}')",
-        "sys.stderr.write(f'{name:>9}')",
-        "sys.stderr.writelines(names)",
-        "bar.write(name, file=sys.stderr)",
-        "emit(name, sys.stdout)",
-    ],
-)
-def test_a_print_around_it_is_found(source):
-    assert unguarded(source) != []
-
-
-def test_a_print_that_is_safe_is_not_found():
-    for source in ("say(name)", "say(name, sys.stderr)", "sys.stderr.write('\\r')", "sys.stderr.write(f'{x:4.0f} s')",
-                   "sys.stderr.write(f'{visible(x)}\\n')", "file.write(x)", "sys.stderr.isatty()"):  # fmt: skip
-        assert unguarded(source) == [], source
-
-
 @rows("text", ["::error file=x::y", "a\n\t ::error::y", "::add-mask::x\n::stop-commands::y"])
 def test_no_line_begins_as_a_command_to_a_ci(text):
     stream = io.StringIO()
