@@ -148,22 +148,6 @@ def test_a_tap_adds_the_card_and_the_button_is_disabled_at_once(panel):
     assert "opens the card" in stage.locator(".wb-rows button").first.get_attribute("aria-label")
 
 
-@pytest.mark.nightly
-def test_a_tap_on_an_earlier_frame_plays_on_from_there(panel):
-    stage = panel("tap")
-    stage.get_by_role("slider", name="Step").press("Home")
-    while not key(stage).count() or key(stage).get_attribute("aria-disabled") == "true":
-        stage.get_by_role("button", name="One step on").click()
-    key(stage).click()
-    stage.locator(".wb-caption", has_text="State: in the wallet.").wait_for()
-    stage.get_by_role("button", name="Play", exact=True).wait_for()
-    assert taps(stage) == 1
-    stage.get_by_role("tab", name="States").click()
-    stage.get_by_role("button", name="Begin again").click()
-    settled(stage, "button shown")
-    assert stage.get_by_role("tab", name="Exchange").get_attribute("aria-selected") == "true"
-
-
 @pytest.mark.rule("A-BTN-1", "A-BTN-2")
 def test_an_app_that_misbehaves_takes_two_taps_and_the_findings_say_so(panel):
     stage = panel("careless")
@@ -176,46 +160,6 @@ def test_an_app_that_misbehaves_takes_two_taps_and_the_findings_say_so(panel):
     stage.get_by_role("checkbox", name="Misbehaving app").uncheck()
     settled(stage, "button shown")
     assert taps(stage) == 0
-
-
-@pytest.mark.rule("A-BTN-2")
-@pytest.mark.nightly
-def test_of_many_quick_taps_none_is_lost(panel):
-    stage = panel("careless")
-    stage.get_by_role("checkbox", name="Misbehaving app").check()
-    settled(stage, "button shown")
-    key(stage).scroll_into_view_if_needed()
-    place = key(stage).bounding_box()
-    for _tap in range(12):
-        stage.page.mouse.click(place["x"] + 20, place["y"] + 15, delay=20)
-    stage.locator('.wb-rows button[aria-label*="taps Add"]').nth(11).wait_for(state="attached")
-    stage.page.wait_for_timeout(300)
-    assert taps(stage) == 12
-
-
-@pytest.mark.rule("REL-1", "REL-6", "API-9")
-@pytest.mark.nightly
-def test_an_answer_is_lost_by_its_arrow_fixed_and_written_by_hand(panel):
-    stage = added(panel("break"))
-    stage.locator('.wb-rows button[aria-label*="POST"]').first.click()
-    stage.get_by_text("Break the POST's answer").click()
-    stage.get_by_label("When").select_option("after")
-    stage.get_by_role("button", name="Break it").click()
-    stage.locator(".wb-broken", has_text="the sdkOutput is used up").wait_for()
-    settled(stage, "failed")
-    call = 'session.platform_a.live(fault="reset", moment="after", acts=[(\'tap\', 0.52)])'
-    assert stage.locator(".wb-call code").inner_text() == call
-    stage.get_by_role("button", name="Fix it").click()
-    settled(stage, "in the wallet")
-    assert stage.locator(".wb-broken").inner_text() == ""
-    stage.locator('.wb-rows button[aria-label*="200 OK"]').last.click()
-    stage.locator(".wb-break summary").click()
-    stage.get_by_label("Filter what goes wrong").fill("written")
-    assert stage.get_by_label("What goes wrong", exact=True).input_value() == "another answer"
-    stage.get_by_role("textbox", name="body").fill('{"sdkInput": ""}')
-    stage.get_by_role("button", name="Break it").click()
-    stage.locator(".wb-broken", has_text="written by hand").wait_for()
-    settled(stage, "failed")
 
 
 @pytest.mark.rule("X-STATUS-1")
@@ -337,19 +281,6 @@ def test_on_a_projector_nothing_is_cut_and_the_phone_is_beside_its_messages(pane
     shown.page.keyboard.press("Control+b")
     metrics.detach()
     shown.page.set_viewport_size({"width": 1280, "height": 800})
-
-
-@pytest.mark.nightly
-def test_where_there_is_room_the_states_stand_beside_the_messages(panel):
-    shown = panel("walk")
-    shown.get_by_role("tab", name="States").click()
-    shown.page.set_viewport_size({"width": 2500, "height": 800})
-    shown.get_by_role("tab", name="States").wait_for(state="hidden")
-    for seen in (".wb-page-exchange", ".wb-page-states", ".wb-handset"):
-        assert shown.locator(seen).is_visible(), seen
-    shown.page.set_viewport_size({"width": 1280, "height": 800})
-    shown.get_by_role("tab", name="States").wait_for()
-    assert shown.locator(".wb-page-states").is_hidden()
 
 
 @pytest.mark.nightly

@@ -13,8 +13,6 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
-from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell, new_notebook
 from rows import rows
 
 from workbook.api.exchange import Options
@@ -110,17 +108,6 @@ async def spins():
 """
 NAMES = {}
 exec(compile(ENDLESS, "mine.py", "exec"), NAMES)
-HANDLER = """import asyncio, time
-import workbook as wb
-class Mine(wb.ReferenceHandler):
-    {}
-wb.show(wb.session().wallet.play(Mine), "findings")"""
-CELLS = (
-    HANDLER.format("def status(self): time.sleep(30)"),
-    HANDLER.format("async def status(self): await asyncio.sleep(30)"),
-    "'still here'",
-)
-"""What a learner runs in a notebook."""
 ENDLESS_KINDS = ("sleeps", "tidies_up", "swallows", "swallows_twice", "suppresses", "retries", "loops", "matches")
 
 
@@ -484,16 +471,3 @@ def test_each_callback_may_be_a_coroutine_function(monkeypatch):
     ):
         run.walk()
         assert (run.state, check(run.trace)) == ("in the wallet", [])
-
-
-@pytest.mark.slow
-@pytest.mark.nightly
-@pytest.mark.rule("X-STATUS-3")
-def test_in_a_real_kernel_the_cell_comes_back_and_the_next_one_runs():
-    notebook = new_notebook(cells=[new_code_cell(source) for source in CELLS])
-    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
-    *slow, last = [cell["outputs"] for cell in notebook["cells"]]
-    for output in slow:
-        assert "had not ended after 0.3 s of real time" in str(output)
-        assert " Cell In[" in str(output)
-    assert last[0]["data"]["text/plain"] == "'still here'"

@@ -203,24 +203,6 @@ def test_a_server_that_answers_without_a_token_is_refused(notebooks):
 
 
 @pytest.mark.nightly
-def test_a_jupyter_configuration_without_a_token_is_refused(notebooks, tmp_path):
-    settings = tmp_path / ".jupyter" / "jupyter_server_config.json"
-    settings.parent.mkdir()
-    settings.write_text(json.dumps({"IdentityProvider": {"token": ""}, "ServerApp": {"allow_origin": "*"}}))
-    done = subprocess.run(
-        [sys.executable, "-m", "workbook", "lab", "--no-browser", "--notebooks", str(notebooks)],
-        env={"HOME": str(tmp_path), "PATH": os.defpath, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "Your Jupyter configuration switches the token off" in done.stderr
-    assert "http://" not in done.stdout
-
-
-@pytest.mark.nightly
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends a child with its parent")
 def test_jupyterlab_ends_with_a_workbook_that_was_killed(notebooks, tmp_path):
     process = subprocess.Popen(

@@ -239,30 +239,6 @@ def test_a_folder_that_is_no_distribution_is_refused(tmp_path, cache):
 
 
 @pytest.mark.slow
-@pytest.mark.nightly
-def test_a_built_site_asks_no_other_address_and_starts_with_the_first_lesson(tmp_path, cache, capsys):
-    out = tmp_path / "site"
-    assert cli.main(["course", "lite", "--out", str(out), "--cache", str(cache)]) == 0
-    assert "left out: 00_start_here.ipynb cell-16." in capsys.readouterr().out
-    assert 'location.replace("lab/index.html?path=notebooks%2F00_start_here.ipynb")' in (out / "index.html").read_text()
-    assert (out / "files" / "notebooks" / "00_start_here.ipynb").is_file()
-    settings = json.loads((out / "jupyter-lite.json").read_text())["jupyter-config-data"]
-    kernel = settings["litePluginSettings"]["@jupyterlite/pyodide-kernel-extension:kernel"]
-    assert kernel["disablePyPIFallback"] is True
-    assert kernel["pyodideUrl"] == "./static/pyodide/pyodide.mjs"
-    lock = json.loads((out / "static/pyodide/pyodide-lock.json").read_text())
-    for entry in lock["packages"].values():
-        content = (out / "static/pyodide" / entry["file_name"]).read_bytes()
-        assert sha256(content).hexdigest() == entry["sha256"]
-    assert {"micropip", "piplite", "pyodide-kernel", "ipykernel", "ipython", "jedi", "comm"} <= {*lock["packages"]}
-    assert kernel["loadPyodideOptions"]["packages"] == sorted(lock["packages"])
-    overrides = settings["settingsOverrides"]
-    assert overrides["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
-    assert overrides["@jupyterlab/apputils-extension:themes"] == {"adaptive-theme": True}
-    assert "://" not in json.dumps(settings)
-
-
-@pytest.mark.slow
 def test_the_workflow_that_publishes_it_is_valid_and_its_command_too():
     workflow = FIXTURES / "ci" / "site.yml"
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", str(workflow)]

@@ -3,7 +3,6 @@
 import json
 import re
 import socket
-import subprocess
 import sys
 import time
 from contextlib import ExitStack, contextmanager
@@ -182,31 +181,3 @@ def test_two_requests_in_one_piece_are_both_answered(patient):
         told = b""
         while told.count(b"200 OK") < 2:
             told += peer.recv(65536)
-
-
-@pytest.mark.slow
-@pytest.mark.nightly
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of descriptors are Unix's")
-def test_a_storm_of_connections_is_refused_without_a_traceback():
-    program = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))\n"
-        "from workbook.__main__ import main; sys.argv = ['workbook', 'serve', '--json', '--quiet']; main()"
-    )
-    command = [sys.executable, "-c", program]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        told = json.loads(process.stdout.readline())
-        address = ("127.0.0.1", int(told["base_url"].rpartition(":")[2]))
-        with ExitStack() as stack:
-            for _each in range(378):
-                stack.enter_context(socket.create_connection(address, timeout=60))
-            time.sleep(2)
-        request = head(b"x-api-key: " + told["api_key"].encode(), b"connection: close")
-        until = time.monotonic() + 60
-        while not (answer := answered(address, request)).startswith(b"HTTP/1.1 ") and time.monotonic() < until:
-            time.sleep(0.1)
-        assert answer.startswith(b"HTTP/1.1 ")
-    finally:
-        process.terminate()
-        _out, errors = process.communicate(timeout=60)
-    assert errors == ""

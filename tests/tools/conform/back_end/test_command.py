@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -139,25 +138,6 @@ def test_ctrl_c_leaves_a_valid_partial_report_and_no_process(folder):
     assert partial["cases"]
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", int(folder[1]["PORT"])), timeout=60).close()
-
-
-@pytest.mark.slow
-@pytest.mark.nightly
-def test_a_signal_while_the_back_end_starts_leaves_a_report_and_no_process(folder):
-    path, told = folder[0] / "back-end.toml", folder[0] / "pid"
-    path.write_text(path.read_text().replace("command = '''exec", "command = '''echo $$ > pid; exec sleep 100; exec"))
-    process, until = start(folder), time.monotonic() + 60
-    while not told.exists() or not told.read_text().strip():
-        assert time.monotonic() < until, "it was never started"
-        time.sleep(0.05)
-    process.send_signal(signal.SIGHUP)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, "The run was interrupted" in out) == (130, True), out + err
-    about = report(folder)["about"]
-    assert (about["interrupted"], about["exit_code"]) == (True, 130)
-    assert len(about["unfinished"]) > 200
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(told.read_text()), 0)
 
 
 @pytest.mark.slow
