@@ -1,6 +1,6 @@
 """The reference page of all rules and gaps, made from the ledger: `notebooks/reference/rules.md`."""
 
-from workbook.base.rules import MEANINGS, Level, rules
+from workbook.base.rules import Basis, Level, rules
 
 HEAD = """# The rules and the gaps
 
@@ -39,7 +39,7 @@ def page():
         blocks.append(f"\n## {title}\n\n| rule | level | it says |\n|---|---|---|")
         blocks += [f'| <a id="{rule.id}"></a>`{rule.id}` | {level(rule)} | {cell(rule)} |' for rule in found]
     blocks.append(TAGS.rstrip("\n"))
-    blocks += [f"| *{tag}* | {meaning} |" for tag, meaning in MEANINGS.items()]
+    blocks += [f"| *{basis}* | {basis.meaning} |" for basis in Basis]
     return "\n".join(blocks) + "\n"
 
 

@@ -1,6 +1,6 @@
 from rows import rows
 
-from workbook.base.rules import MEANINGS, rule
+from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record
 from workbook.views.exchange import rests_on
@@ -8,10 +8,6 @@ from workbook.views.exchange import rests_on
 
 def _record(message, rules=(), kind=Kind.EXCHANGE, **more):
     return Record(0.0, kind, message, "a", "a", rules, **more)
-
-
-def test_every_source_that_there_is_has_its_meaning():
-    assert set(MEANINGS) == {"spec", "openapi", "sdk-a", "sdk-b", "wallet", "seen", "inferred", "assumed"}
 
 
 def test_a_rule_is_told_in_full():

@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
+from typing import Self
 
 from workbook.base.values import lookup
 from workbook.errors import ParameterError
@@ -65,33 +66,24 @@ class Rule:
 
 
 class Basis(StrEnum):
-    """Where something is known from. The value is the tag that a person sees beside it."""
+    """Where something is known from. The value is the tag that a person sees beside it; `meaning` is a clause."""
 
-    SPEC = "spec"
-    OPENAPI = "openapi"
-    SDK_A = "sdk-a"
-    SDK_B = "sdk-b"
-    WALLET = "wallet"
-    SEEN = "seen"
-    INFERRED = "inferred"
-    ASSUMED = "assumed"
+    SPEC = "spec", "the interface document says so"
+    OPENAPI = "openapi", "the operator's published OpenAPI file says so, the interface document does not"
+    SDK_A = "sdk-a", "the public reference of platform A's SDK says so, the interface document does not"
+    SDK_B = "sdk-b", "the public interface of platform B's SDK says so, the interface document does not"
+    WALLET = "wallet", "public knowledge of the wallet platform, not in the interface document"
+    SEEN = "seen", "seen on published clients, not in the interface document"
+    INFERRED = "inferred", "concluded, stated nowhere: take it as an assumption"
+    ASSUMED = "assumed", "our choice, because the interface document leaves it open: the real thing may differ"
 
-    @property
-    def meaning(self) -> str:
-        """The tag as a clause."""
-        return MEANINGS[self]
+    meaning: str
 
-
-MEANINGS: Mapping[Basis, str] = {
-    Basis.SPEC: "the interface document says so",
-    Basis.OPENAPI: "the operator's published OpenAPI file says so, the interface document does not",
-    Basis.SDK_A: "the public reference of platform A's SDK says so, the interface document does not",
-    Basis.SDK_B: "the public interface of platform B's SDK says so, the interface document does not",
-    Basis.WALLET: "public knowledge of the wallet platform, not in the interface document",
-    Basis.SEEN: "seen on published clients, not in the interface document",
-    Basis.INFERRED: "concluded, stated nowhere: take it as an assumption",
-    Basis.ASSUMED: "our choice, because the interface document leaves it open: the real thing may differ",
-}
+    def __new__(cls, tag: str, meaning: str = "") -> Self:
+        """A tag that knows its meaning; of a known tag the meaning is known."""
+        basis = str.__new__(cls, tag)
+        basis._value_, basis.meaning = tag, meaning
+        return basis
 
 
 def bases(tags: str) -> tuple[Basis, ...]:

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from itertools import groupby
 
 from workbook.api.protocol import API_PATH, Settings, as_curl, build_get, encode_id
-from workbook.base.rules import MEANINGS, Basis, rule
+from workbook.base.rules import Basis, rule
 from workbook.base.secrecy import MASK
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows import messages as m
@@ -52,7 +52,7 @@ def _basis(basis: str) -> Iterator[str]:
     for statement in filter(None, map(str.strip, basis.split(";"))):
         subject, colon, rest = statement.rpartition(":")
         for word in rest.split():
-            tagged = _source(Basis(word)) if word in MEANINGS else clean(word)
+            tagged = _source(Basis(word)) if word in [*Basis] else clean(word)
             meaning = _rule(word) if RULE_ID.fullmatch(word) else tagged
             yield f"{clean(subject)}: {meaning}" if colon else meaning
 

@@ -23,7 +23,7 @@ from datetime import date
 from enum import StrEnum, unique
 from fnmatch import fnmatchcase
 from operator import attrgetter
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import tomli_w
 
@@ -80,62 +80,38 @@ class Case(Generic[SeenT]):
 
 @unique
 class Verdict(StrEnum):
-    """How a case ended, the gravest first: of several parts of a case the gravest verdict counts."""
+    """How a case ended, the gravest first: of several parts of a case the gravest verdict counts.
 
-    HARNESS_ERROR = "harness error"
-    FAIL = "fail"
-    WARN = "warn"
-    KNOWN = "known"
-    NOT_LOOKED_AT = "not looked at"
-    NOT_TESTABLE = "not testable"
-    NOTE = "note"
-    PASS = "pass"  # noqa: S105  # no password
-    NOT_APPLICABLE = "not applicable"
+    Attributes:
+        mark: its symbol; reports show it beside the word.
+        owner: who acts on it.
+        meaning: the verdict in a sentence.
+    """
 
-    @property
-    def mark(self) -> str:
-        """Its symbol; reports show it beside the word."""
-        return VERDICTS[self].mark
+    HARNESS_ERROR = "harness error", "!", Owner.WORKBOOK, "The workbook failed; that says nothing of the back end."
+    FAIL = "fail", "✗", Owner.YOU, "A rule that must be kept was not, or harm would follow."
+    WARN = "warn", "▲", Owner.YOU, "A rule that should be kept was broken; harm need not follow."
+    KNOWN = "known", "◆", Owner.YOU, "It fails or was not judged, and the baseline says so."
+    NOT_LOOKED_AT = "not looked at", "◌", Owner.YOU, "Nothing read or played shows whether it holds; --strict fails."
+    NOT_TESTABLE = "not testable", "○", Owner.YOU, "What it needs is not there, so it was not judged; --strict fails."
+    NOTE = "note", "•", Owner.NOBODY, "Something was observed that no rule judges."
+    PASS = "pass", "✓", Owner.NOBODY, "The back end did what the rule asks for."
+    NOT_APPLICABLE = "not applicable", "-", Owner.NOBODY, "The case is about what the back end does not have."
 
-    @property
-    def owner(self) -> Owner:
-        """Who acts on it."""
-        return VERDICTS[self].owner
+    mark: str
+    owner: Owner
+    meaning: str
 
-    @property
-    def meaning(self) -> str:
-        """The verdict in a sentence."""
-        return VERDICTS[self].meaning
+    def __new__(cls, word: str, mark: str, owner: Owner, meaning: str) -> Self:
+        """A verdict that knows what a report says of it."""
+        verdict = str.__new__(cls, word)
+        verdict._value_, verdict.mark, verdict.owner, verdict.meaning = word, mark, owner, meaning
+        return verdict
 
     @property
     def gravity(self) -> int:
         """Its place among all, from 0 for the gravest."""
         return list(Verdict).index(self)
-
-
-class _Facts(NamedTuple):
-    mark: str
-    owner: Owner
-    meaning: str
-
-
-VERDICTS = {
-    Verdict.HARNESS_ERROR: _Facts(
-        "!", Owner.WORKBOOK, "The workbook itself failed; this says nothing about the back end."
-    ),
-    Verdict.FAIL: _Facts("✗", Owner.YOU, "A rule that must be kept was not, or harm would follow."),
-    Verdict.WARN: _Facts("▲", Owner.YOU, "A rule that should be kept was broken; harm need not follow."),
-    Verdict.KNOWN: _Facts("◆", Owner.YOU, "It fails or was not judged, and the baseline says so."),
-    Verdict.NOT_LOOKED_AT: _Facts(
-        "◌", Owner.YOU, "Nothing that was read or played shows whether it holds; --strict fails."
-    ),
-    Verdict.NOT_TESTABLE: _Facts(
-        "○", Owner.YOU, "What the case needs is not there, so it was not judged; --strict fails."
-    ),
-    Verdict.NOTE: _Facts("•", Owner.NOBODY, "Something was observed that no rule judges."),
-    Verdict.PASS: _Facts("✓", Owner.NOBODY, "The back end did what the rule asks for."),
-    Verdict.NOT_APPLICABLE: _Facts("-", Owner.NOBODY, "The case is about something that the back end does not have."),
-}
 
 
 @unique

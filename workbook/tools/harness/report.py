@@ -36,7 +36,7 @@ from importlib.metadata import version
 from itertools import filterfalse
 from pathlib import Path
 from time import monotonic, time
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -474,38 +474,29 @@ def conclude(
 
 
 class CaseChange(StrEnum):
-    """What became of a case, what got worse first."""
+    """What became of a case, what got worse first; `meaning` says it in words, after `Each`."""
 
-    WORSE = "newly failing"
-    WARNS = "newly warned"
-    LOST = "no longer decided"
-    STILL = "still failing"
-    STILL_WARNS = "still warned"
-    FIXED = "fixed"
-    NEW = "unknown before"
-    GONE = "gone"
+    WORSE = "newly failing", "fails, and did not before, or failed less gravely"
+    WARNS = "newly warned", "has a warning, and had none before"
+    LOST = "no longer decided", "was decided before, and is not now, or is not in the later report"
+    STILL = "still failing", "failed before, and does now"
+    STILL_WARNS = "still warned", "failed or had a warning before, and has a warning now"
+    FIXED = "fixed", "failed, had a warning or was not decided before, and passes now"
+    NEW = "unknown before", "is not in the older report, so it is never worse by itself"
+    GONE = "gone", "did not pass before, and is not in the later report"
+
+    meaning: str
+
+    def __new__(cls, words: str, meaning: str) -> Self:
+        """A change that knows its meaning."""
+        change = str.__new__(cls, words)
+        change._value_, change.meaning = words, meaning
+        return change
 
     @property
     def is_worse(self) -> bool:
         """Whether a comparison with such a case ends with 1."""
         return self in {CaseChange.WORSE, CaseChange.WARNS, CaseChange.LOST}
-
-    @property
-    def meaning(self) -> str:
-        """It in words, after `Each`."""
-        return MEANINGS[self]
-
-
-MEANINGS = {
-    CaseChange.WORSE: "fails, and did not before, or failed less gravely",
-    CaseChange.WARNS: "has a warning, and had none before",
-    CaseChange.LOST: "was decided before, and is not now, or is not in the later report",
-    CaseChange.STILL: "failed before, and does now",
-    CaseChange.STILL_WARNS: "failed or had a warning before, and has a warning now",
-    CaseChange.FIXED: "failed, had a warning or was not decided before, and passes now",
-    CaseChange.NEW: "is not in the older report, so it is never worse by itself",
-    CaseChange.GONE: "did not pass before, and is not in the later report",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,48 +67,41 @@ HEADER = "x-workbook-proxy"
 
 
 class ProxyFailure(StrEnum):
-    """Why there is no answer of the real API."""
+    """Why there is no answer of the real API.
 
-    UNREACHABLE = "unreachable"
-    TLS = "tls"
-    FORBIDDEN = "forbidden"
-    RESET = "reset"
-    CLOSED = "closed"
-    GARBAGE = "garbage"
-    CUT = "cut"
-    TOO_LARGE = "too-large"
-    LATE = "late"
-    BAD_REQUEST = "bad-request"
-    REQUEST_TOO_LARGE = "request-too-large"
-    MISDIRECTED = "misdirected"
-    STOPPED = "stopped"
+    Attributes:
+        status: what the proxy answers with.
+        sentence: what the body says.
+        loss: what became of a request that may have reached the API, in words; empty where nobody can say so.
+    """
+
+    UNREACHABLE = "unreachable", 502, "The API cannot be reached: its name is not known, or no server listens there."
+    TLS = "tls", 502, "The API's certificate is not trusted (--ca-file trusts a private one), or TLS failed."
+    FORBIDDEN = "forbidden", 502, "The API's name leads to an address that the proxy does not connect to."
+    RESET = "reset", 502, "The API reset the connection.", "the connection reset"
+    CLOSED = "closed", 502, "The API closed the connection without an answer.", "a connection closed without an answer"
+    GARBAGE = "garbage", 502, "The API answered something that is not HTTP/1.1.", "something that is not HTTP/1.1"
+    CUT = "cut", 502, "The API's answer broke off in the middle of its body.", "an answer that breaks off in its body"
+    TOO_LARGE = "too-large", 502, "The API's answer is larger than the proxy passes on.", "an answer that is too large"
+    LATE = "late", 504, "The API did not finish its answer in time.", "no answer within the proxy's deadline"
+    BAD_REQUEST = "bad-request", 400, "This request cannot be passed on as it is."
+    REQUEST_TOO_LARGE = "request-too-large", 413, "The request's body is larger than the proxy passes on."
+    MISDIRECTED = "misdirected", 421, "The proxy does not go by that name. Ask for 127.0.0.1 or localhost."
+    STOPPED = "stopped", 503, "The proxy was stopped before the API answered."
+
+    status: int
+    sentence: str
+    loss: str
+
+    def __new__(cls, word: str, status: int, sentence: str, loss: str = "") -> Self:
+        """A failure that knows its answer."""
+        failure = str.__new__(cls, word)
+        failure._value_, failure.status, failure.sentence, failure.loss = word, status, sentence, loss
+        return failure
 
 
-# The status and the sentence that the proxy answers with.
-_ANSWERS: Mapping[ProxyFailure, tuple[int, str]] = {
-    ProxyFailure.UNREACHABLE: (502, "The API cannot be reached: its name is not known, or no server listens there."),
-    ProxyFailure.TLS: (502, "The API's certificate is not trusted (--ca-file trusts a private one), or TLS failed."),
-    ProxyFailure.FORBIDDEN: (502, "The API's name leads to an address that the proxy does not connect to."),
-    ProxyFailure.RESET: (502, "The API reset the connection."),
-    ProxyFailure.CLOSED: (502, "The API closed the connection without an answer."),
-    ProxyFailure.GARBAGE: (502, "The API answered something that is not HTTP/1.1."),
-    ProxyFailure.CUT: (502, "The API's answer broke off in the middle of its body."),
-    ProxyFailure.TOO_LARGE: (502, "The API's answer is larger than the proxy passes on."),
-    ProxyFailure.LATE: (504, "The API did not finish its answer in time."),
-    ProxyFailure.BAD_REQUEST: (400, "This request cannot be passed on as it is."),
-    ProxyFailure.REQUEST_TOO_LARGE: (413, "The request's body is larger than the proxy passes on."),
-    ProxyFailure.MISDIRECTED: (421, "The proxy does not go by that name. Ask for 127.0.0.1 or localhost."),
-    ProxyFailure.STOPPED: (503, "The proxy was stopped before the API answered."),
-}
-# What became of a request that may have reached the API, in words. After any other failure, nobody can say so.
-LOSSES: Mapping[str, str] = {
-    ProxyFailure.LATE: "no answer within the proxy's deadline",
-    ProxyFailure.CUT: "an answer that breaks off in its body",
-    ProxyFailure.CLOSED: "the connection closed without an answer",
-    ProxyFailure.RESET: "the connection reset",
-    ProxyFailure.TOO_LARGE: "an answer too large for the proxy",
-    ProxyFailure.GARBAGE: "something that is not HTTP/1.1",
-}
+# What became of a request that may have reached the API, by the failure's name.
+LOSSES: Mapping[str, str] = {failure.value: failure.loss for failure in ProxyFailure if failure.loss}
 
 
 # Which headers are passed on: all, in order and in the peer's spelling, except those that belong to one connection.
@@ -170,10 +163,10 @@ class ProxyReply:
     @classmethod
     def failed(cls, failure: ProxyFailure) -> ProxyReply:
         """The proxy's own answer to this failure."""
-        status, sentence = _ANSWERS[failure]
-        problem = Problem(status, f"proxy_{failure.replace('-', '_')}", "The proxy says so, not the API", "assumed")
+        code = f"proxy_{failure.replace('-', '_')}"
+        problem = Problem(failure.status, code, "The proxy says so, not the API", "assumed")
         headers = (*JSON_HEADERS, (HEADER, failure.value))
-        return cls(Response(status, headers, problem.body(sentence), problem.basis), "", failure)
+        return cls(Response(failure.status, headers, problem.body(failure.sentence), problem.basis), "", failure)
 
 
 @dataclass(slots=True)
