@@ -14,6 +14,7 @@ from workbook.lessons.session import session
 from workbook.play import own_code
 from workbook.play.handler import AuthorizationProvider, ReferenceHandler
 from workbook.play.own_code import call_watched, exception_words, find_misspelt, own_line
+from workbook.play.platform_a import AppA, PlatformARun
 from workbook.play.platform_b import check_delegate, opened_phone
 from workbook.play.wallet_app import WalletApp
 
@@ -165,3 +166,19 @@ def test_what_a_handler_exchanges_through_the_session_is_in_its_own_call():
     wallet.walk()
     assert wallet.state == State.ADDED
     assert [asked.method for _at, asked in wallet.trace.seen(m.BackEndAsked)][-1] == "POST"
+
+
+def asks_first(*post):
+    own_code.RELAY.get()(*post)
+    raise KeyError
+
+
+def fails_at_once(*_post):
+    raise KeyError
+
+
+@pytest.mark.parametrize(("fetch_opc", "took"), [(asks_first, 0.3), (fails_at_once, 0.0)])
+def test_a_line_that_failed_is_told_when_it_failed_and_the_call_ends_then(fetch_opc, took):
+    trace = PlatformARun(app=AppA(fetch_opc=fetch_opc)).walk()
+    (asked, failed, ended) = trace.select(m.FetchOpc, m.CodeFailed, m.ProviderFailed)
+    assert failed.at == ended.at == pytest.approx(asked.at + took)

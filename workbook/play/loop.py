@@ -301,24 +301,21 @@ class InApp(Loop):
         answered: Callable[[Any], Event],
         failed: Callable[[str], Event],
     ) -> Reply:
-        """The event that comes of the integrator's own code, and its own seconds if they are long."""
-        began, really, relayed = self._agenda.clock.now(), list[float](), list[Relayed]()
+        """The event that comes of the integrator's own code; its own seconds pass if they are long."""
+        relayed, spend = list[Relayed](), self._agenda.clock.sleep
 
         def relay(payment_instrument_id: str, given: SdkOutput | str) -> SdkInput:
             output = given if isinstance(given, SdkOutput) else SdkOutput(given)
             relayed.append(exchange := self._exchange(payment_instrument_id, output))
             return exchange.answer().sdk_input
 
-        def seen(event: Event) -> None:
-            self._agenda.at(began, event)
-
         # Without a page, a person calls the SDK, and `Session.exchange` asks the session's own back end.
         with relay_through(relay) if self.trace.select(m.Opened) else nullcontext():
             try:
-                event = answered(call_watched(call, seen, function, *given, spend=really.append))
+                event = answered(call_watched(call, self.soon, function, *given, spend=spend))
             except own_failures() as error:
-                event = failed(f"{call} raised {type(error).__name__}")
-        return sum(really) + (0.0 if relayed else self.phone.latencies.post), event
+                return 0.0, failed(f"{call} raised {type(error).__name__}")
+        return 0.0 if relayed else self.phone.latencies.post, event
 
     ports: ClassVar = {
         **Loop.ports,

@@ -297,11 +297,11 @@ def call_watched(
         count("left behind" if stopped.left_behind else "stopped", stopped.line)
         raise
     except own_failures() as error:
+        count()
         # An error may pass several of these calls; the innermost one reports it.
         if (line := own_line(error)) and not getattr(error, "reported", False):
             error.reported = True  # type: ignore[attr-defined]  # an exception takes any attribute
             seen(m.CodeFailed(call, exception_words(error), line))
-        count()
         raise
     finally:
         COUNTED.reset(token)
