@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 # How a cardholder ends the wallet's flow (sdk-a); an app tells no failure then (assumed).
 CANCELED = "Canceled"
-# The case names of ProvisionResult.Failure in the public reference (sdk-a); the document shows none (GAP-4).
+# The case names of ProvisionResult.Failure in the public reference (sdk-a); the document shows none (GAP-4). One is
+# left out: CreateSdkOutputNotCalled. The flow's tables refuse a call out of order before an SDK could answer it.
 PROVISION_FAILURES = (
     CANCELED, "OpcFetchError", "ProvisioningInProgress", "ApiNotConnected", "ConnectionSuspendedDuringCall",
     "DeveloperError", "Error", "InternalError", "Interrupted", "InvalidAccount", "NetworkError",
