@@ -12,7 +12,7 @@ import pytest
 from frames import traceback_of_package
 from rows import rows
 
-from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, SdkInput, Timeouts
+from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, SdkInput, SdkOutput, Timeouts
 from workbook.errors import (
     ApiStatusError,
     ConfigurationError,
@@ -266,6 +266,14 @@ def test_a_call_that_cannot_be_made_sends_nothing(call):
         client.post("PI1", "")
     with pytest.raises(ConfigurationError, match="SdkInput"):
         client.post("PI1", SdkInput("a"))
+
+
+@pytest.mark.rule("REL-3")
+def test_an_sdk_output_in_the_place_of_the_id_is_neither_sent_nor_quoted(canaries):
+    output = SdkOutput.from_bytes(canaries[1].encode() * 3).text
+    with pytest.raises(ConfigurationError, match="as an sdkOutput is, which comes second") as caught:
+        client_of(raising(AssertionError("sent"))).post(output, "PI1")
+    assert output not in str(caught.value)
 
 
 def test_the_same_seed_gives_the_same_pauses(clock):

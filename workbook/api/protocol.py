@@ -180,6 +180,8 @@ def _declared(length: str | None) -> int:
 _Tests: TypeAlias = tuple[tuple[Callable[[], object], str], ...]
 
 API_PATH = "/bcl/v2/paymentInstruments/{id}/networkTokenActivationData"  # API-1, API-2, API-14
+# characters (assumed; those seen have 25): opaque data in the id's place is longer, and must not get into an address
+LONGEST_ID = 64
 
 
 def encode_id(payment_instrument_id: str) -> str:
@@ -188,7 +190,7 @@ def encode_id(payment_instrument_id: str) -> str:
     Raises:
         ConfigurationError: the id is no string, blank, too long, a dot segment, or not writable in a URL.
     """
-    plain = r"[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,999}\Z"
+    plain = rf"[A-Za-z0-9_~-][A-Za-z0-9._~-]{{0,{LONGEST_ID - 1}}}\Z"
     if isinstance(payment_instrument_id, str) and re.match(plain, payment_instrument_id):
         return payment_instrument_id  # nothing to encode, as in every id that was seen
     if why := _unusable(payment_instrument_id):
@@ -231,8 +233,10 @@ def _unusable(value: object) -> str:
         return f"is {type(value).__name__}, not a string"
     tests: _Tests = (
         (lambda: not value.strip(), f"{value[:20]!r} is blank"),
-        # by our choice: well below what servers accept as a path once encoded
-        (lambda: len(value) > 1000, "is longer than 1000 characters"),
+        (
+            lambda: len(value) > LONGEST_ID,
+            f"is longer than {LONGEST_ID} characters, as an sdkOutput is, which comes second",
+        ),
         (lambda: value in (".", ".."), f"{value[:2]!r} is a dot segment and would change the path"),
         (lambda: _has(value, "Cs"), "holds half a surrogate pair"),
         (lambda: _has(value, "Cc"), "holds a control character"),

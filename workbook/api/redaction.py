@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from workbook.api.opaque import MARK, SdkOutput, decode_strictly, json_object
+from workbook.api.protocol import LONGEST_ID
 from workbook.base.secrecy import MASK
 from workbook.errors import OpaqueDataError
 
@@ -137,9 +138,9 @@ class Redaction:
 def short(text: str) -> str:
     """A word of a path, or its length where it is too long or not printable ASCII.
 
-    An id is shorter than 64 characters, and opaque data in the wrong place is not.
+    No id is so long, and opaque data in the wrong place is.
     """
-    return text if re.match(r"[\x20-\x7e]{0,64}\Z", text) else length_of(text)
+    return text if re.match(rf"[\x20-\x7e]{{0,{LONGEST_ID}}}\Z", text) else length_of(text)
 
 
 def length_of(text: str) -> str:
