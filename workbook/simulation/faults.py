@@ -698,6 +698,8 @@ def plan_from(table: dict[str, Any]) -> Planned:
     Raises:
         ConfigurationError: it is invalid.
     """
+    if not isinstance(table, dict):
+        raise ConfigurationError("it is no table. Write such as {'fault': 'reset', 'operation': 'GET'}.")
     for name, value in table.items():  # Python reads longer whole numbers than TOML allows, and cannot print them
         if is_whole(value) and value.bit_length() > 63:  # bits of TOML's whole numbers
             raise ConfigurationError(f"{name!r:.40} is a whole number of more than 63 bits. Give a smaller one.")

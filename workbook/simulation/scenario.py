@@ -187,8 +187,8 @@ def scenarios() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
-def load(path_or_name: str | Path) -> Scenario:
-    """The scenario of this name, or in this file.
+def load(path_or_name: str | Path | Scenario) -> Scenario:
+    """The scenario of this name, or in this file; one that is loaded already as it is.
 
     Args:
         path_or_name: one of `scenarios()`, or the path of a TOML file. The name of a scenario means that
@@ -197,6 +197,8 @@ def load(path_or_name: str | Path) -> Scenario:
     Raises:
         ConfigurationError: there is none, or it is invalid; names every mistake.
     """
+    if isinstance(path_or_name, Scenario):
+        return path_or_name
     names = scenarios()
     if not isinstance(path_or_name, str | Path) or not str(path_or_name):
         raise ConfigurationError(f"A scenario is a name or the path of a file, not {quoted(path_or_name)}.")

@@ -45,7 +45,7 @@ def serial(response, seed=7):
 def test_each_key_opens_its_own_instruments_roles_and_seed():
     server = MockServer("no-role")
     heard, refused = server.keys.values()
-    states = server.add(load("every-instrument-state"))
+    states = server.add("every-instrument-state")
     other = server.add(replace(DEFAULT, seed=8))
     assert server.respond(get(refused)).status == 403
     assert server.respond(get(heard)).status == 200
@@ -136,6 +136,8 @@ def test_other_faults_are_played_from_now_on_and_nothing_is_forgotten():
     assert statuses == [200, 200, 503, 422]
     with pytest.raises(ConfigurationError, match="No fault 'rest'"):
         server.faults({"fault": "rest"})
+    with pytest.raises(ConfigurationError, match="1: it is no table"):
+        server.faults("reset")
     server.faults()
     assert serial(server.respond(get(key))) == 2
     server.reset()  # what was planned since is gone, what it was opened with is back

@@ -172,7 +172,7 @@ class MockServer(AbstractContextManager["MockServer"]):
 
     def __repr__(self) -> str:
         following = "with server: .url, .key, .sdk_output(), .faults(), .journal()"
-        return f"MockServer({len(self._opened)} worlds)\nNext: {following}."
+        return f"MockServer(worlds={len(self._opened)})\nNext: {following}."
 
     def __enter__(self) -> Self:
         from workbook.tools.mockserver.server import running  # sockets and TLS, needed only here
@@ -228,20 +228,21 @@ class MockServer(AbstractContextManager["MockServer"]):
 
     # ------------------------------------------------------------ worlds
 
-    def add(self, scenario: Scenario, key: str | None = None, *, credential: str | None = None) -> str:
+    def add(self, scenario: str | Path | Scenario, key: str | None = None, *, credential: str | None = None) -> str:
         """Give a key a world of its own, and return the key.
 
         Two worlds with the same seed read each other's sdkOutput, as nothing else distinguishes their seals.
 
         Args:
-            scenario: what the world holds.
+            scenario: what the world holds: its name, its file, or the scenario itself.
             key: None makes a fresh one.
             credential: which of the scenario's; None takes the first.
 
         Raises:
-            ConfigurationError: the key is no header value or is taken already; the scenario has no such credential; its
-                faults are invalid. Nothing was added.
+            ConfigurationError: the key is no header value or is taken already; the scenario is invalid, or has no such
+                credential. Nothing was added.
         """
+        chosen = load(scenario)
         key = f"SIMULATED-{secrets.token_urlsafe(18)}" if key is None else key
         if not isinstance(key, str) or re.fullmatch("[!-~]{1,1000}", key) is None:
             allowed = "1 to 1000 printable ASCII characters, no blanks"
@@ -250,8 +251,8 @@ class MockServer(AbstractContextManager["MockServer"]):
             if key in self._opened:
                 raise ConfigurationError("This key opens a world already (it is not repeated here). Choose another.")
             journal = Journal(file=self._journal_file)
-            world = scenario.world(api_key=key, credential=credential, seed=self._seed)
-            self._opened[key] = OpenWorld(f"w{len(self._opened) + 1}", key, journal, world, scenario.faults)
+            world = chosen.world(api_key=key, credential=credential, seed=self._seed)
+            self._opened[key] = OpenWorld(f"w{len(self._opened) + 1}", key, journal, world, chosen.faults)
         return key
 
     @property
@@ -270,7 +271,7 @@ class MockServer(AbstractContextManager["MockServer"]):
         name = "w1" if name is None and len(worlds) == 2 else name  # nobody's, and this one
         if name not in worlds:
             hint = did_you_mean((name or "")[:40], worlds)
-            raise ParameterError(f"Say which world is meant (in a query, as ?world=name). {hint}")
+            raise ParameterError(f"Say which world is meant, as world=NAME. {hint}")
         return worlds[name]
 
     @property
@@ -292,7 +293,13 @@ class MockServer(AbstractContextManager["MockServer"]):
         self.named(world).reset()
 
     def faults(self, *tables: dict[str, Any], world: str | None = None) -> None:
-        """Play these faults from now on, instead of the planned ones; each as a scenario's `[[fault]]` table.
+        """Play these faults from now on, instead of the planned ones; without arguments none.
+
+        Args:
+            tables: each as a scenario's `[[fault]]` table, such as `{"fault": "latency", "seconds": 3.0}`: one of
+                `wb.table("faults")` and its settings. `operation`, `nth`, `share`, `payment_instrument_id` and `moment`
+                say when it is played; without them always.
+            world: which; see above.
 
         Raises:
             ConfigurationError: a table is invalid.
@@ -309,8 +316,7 @@ class MockServer(AbstractContextManager["MockServer"]):
         Raises:
             ConfigurationError: the scenario is invalid.
         """
-        chosen = scenario if isinstance(scenario, Scenario) else load(scenario)
-        self.named(world).open(chosen, self._seed)
+        self.named(world).open(load(scenario), self._seed)
 
 
 def fresh_output(payment_instrument_id: str = INSTRUMENT_IDS[0], *, seed: int = 7, world: World | None = None) -> str:
