@@ -66,7 +66,7 @@ def test_each_name_has_an_example_of_at_most_four_lines():
 @rows("name", [name for name in wb.__all__ if name != COMPILED])
 def test_its_example_runs(name, monkeypatch):
     for cardholder in ("ANN", "BOB"):
-        monkeypatch.setenv(cardholder, f"a-session-of-{cardholder}-1")
+        monkeypatch.setenv(cardholder, "")  # an example gives it a value, and the end of this test takes it away
     run_example(name)
 
 

@@ -175,6 +175,7 @@ def conform_back_end(path: str | Path, *only: str, known: Mapping[str, str] | No
         ConfigurationError: the file has mistakes; each is named.
 
     Example:
+        >>> import os; os.environ.update(ANN="the-session-of-ann-1", BOB="the-session-of-bob-2")
         >>> wb.conform_back_end(wb.sample("back_ends/back-end.toml"), "relay.get.path").failed
         ()
     """
