@@ -142,9 +142,7 @@ def show_rules(*rule_ids: str) -> Snapshot:
         ParameterError: no id is given, or there is no such rule; the message names the nearest.
     """
     if not rule_ids:
-        raise ParameterError(
-            'Which rules? Name some: show_rules("A-CAN-1", "API-13"). `workbook rules` prints them all.'
-        )
+        raise ParameterError('Which rules? Name some, such as "A-CAN-1", "API-13". `workbook rules` prints them all.')
     rules = [rule(rule_id) for rule_id in rule_ids]
     view = table("Rules", ("rule", "level", "text"), ((item.id, item.level.value, item.text) for item in rules))
     return Snapshot("\n".join(line for item in rules for line in wrap(str(item), TEXT_WIDTH)), view.html())

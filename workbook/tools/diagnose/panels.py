@@ -134,7 +134,7 @@ def diagnose(symptom: str | Path | Run = "") -> DiagnosisPanel:
     Live, it has a field to paste into; what is pasted is neither stored nor sent.
 
     Args:
-        symptom: a code, an outcome's name, an error body, a sentence or a log; the path of a log file; a run, whose
+        symptom: a code, an outcome's name, an error body, a sentence or a log; the `Path` of a log file; a run, whose
             findings and trace are read; or the number of a row.
 
     Returns:
