@@ -42,7 +42,7 @@ WATCH = "The watch's wallet, on the phone, "
         (replace(WALLET, page=Page.CARDS, entries=()), "The wallet app shows the cards to add: none."),
         (
             replace(WALLET, page=Page.AUTHORIZING),
-            "The issuer's app asks the cardholder to confirm or cancel, for the card ending in 0002.",
+            "The extension asks the cardholder to confirm or cancel, for the card ending in 0002.",
         ),
         (
             replace(WALLET, page=Page.NOT_ADDED, surface="watch", on_watch=frozenset({FIRST})),

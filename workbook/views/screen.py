@@ -216,7 +216,7 @@ def _wallet(screen: Screen) -> str:
         case Page.CARDS:
             return f"{app} {screen.page}: {', '.join(map(name_card, screen.entries)) or 'none'}"
         case Page.AUTHORIZING:
-            return f"The issuer's app asks the cardholder to confirm or cancel, for {name_card(screen.card)}"
+            return f"The extension asks the cardholder to confirm or cancel, for {name_card(screen.card)}"
         case Page.ADDING | Page.ADDED | Page.NOT_ADDED:
             return f"{app} {screen.page.replace('the card', name_card(screen.card))}"
         case _:
