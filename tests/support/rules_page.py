@@ -5,8 +5,8 @@ from workbook.base.rules import Basis, Level, rules
 HEAD = """# The rules and the gaps
 
 Everything in this workbook rests on these {count} rules. They say, in words of our own, what the interface document
-says, and what it leaves open. The page is made from the ledger (`WORKBOOK_GOLDEN=write` writes it anew);
-`workbook rules X-AUTH-2` prints one rule, and `wb.rule("X-AUTH-2")` shows it in a notebook.
+says, what it leaves open, and what good practice is. The page is made from the ledger (`WORKBOOK_GOLDEN=write` writes
+it anew); `workbook rules X-AUTH-2` prints one rule, and `wb.rule("X-AUTH-2")` shows it in a notebook.
 """
 
 LEVELS = {

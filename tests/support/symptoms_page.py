@@ -11,8 +11,8 @@ a rule of the interface document (`workbook rules ID` prints it), or, where the 
 be so; that its breach looks like this symptom is assumed, unless a source says it. The last column names the lesson
 that plays it, or says why no software can.
 
-**Whose job** means: *you* (app or back end), the *operator* of the API, the *wallet provider*, the card *scheme*, or
-the *issuer*. A message to any of them is yours to write; `workbook diagnose` says to whom.
+**Whose job** means: *you* (app or back end), the *operator* of the API, the *wallet provider*, the card *scheme*, the
+*issuer*, or nobody. A message to any of them is yours to write; `workbook diagnose` says to whom.
 
 `workbook diagnose` takes what you see (a code, a sentence, a log) and finds the row; `--reproduce` plays it. A finding
 names its symptom by this number, and `workbook diagnose 13` prints one. In a notebook `wb.diagnose()` is a panel to
