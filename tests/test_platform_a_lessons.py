@@ -72,7 +72,7 @@ ARRANGED = {
 @pytest.mark.parametrize("name", ARRANGED)
 def test_what_people_arrange_is_taught_before_the_first_call(name):
     told = " ".join(section("02", "Before the first call: what people arrange").split())
-    assert "No software can simulate these three" in told
+    assert "No software can arrange these three" in told
     assert "Never publish it (`A-DEP-3`)." in told
     assert "**Each developer machine has its own fingerprint, and needs its own allowlisting** (`A-ALLOW-4`)." in told
     assert told.count(f"`{name}`") == 1

@@ -128,7 +128,7 @@ def own_cards_and_one_post(kind: Any) -> Reason | Observed:
     hers, unknown = provision(ANN, HERS), provision("session-of-nobody", HERS)
     his, nobodys = provision(ANN, HIS), provision(ANN, NOBODYS)
     check = call_relay(kind, lambda relay: relay.check(ANN, HIS))
-    known = "" if nobodys.status else ", as for a card that does not exist"
+    known = "" if nobodys.status else ", also for a card that does not exist"
     refuse = "Refuse it, and call no API."
     lost, busy = provision(ANN, HERS, None), provision(ANN, HERS, (503, b""))
     posts = {"its answer was lost": lost, "the API answered 503": busy, "all went well": hers}
