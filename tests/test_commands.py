@@ -4,10 +4,11 @@ import re
 from functools import cache
 from operator import attrgetter
 
-from texts import demand_none, paths, read, texts
+from texts import ROOT, demand_none, paths, read, texts
 
 import workbook as wb
 from workbook.api.protocol import API_PATH
+from workbook.base.rules import rules
 from workbook.errors import ParameterError
 from workbook.simulation.http import Request
 from workbook.tools.commands import cli
@@ -21,6 +22,12 @@ NO_COMMAND = ("workbook simulation ", "workbook board", "workbook notebooks ")
 """How formats of ours begin, and a list of folders."""
 NO_NAME = {"ReferenceHandler.extension_status"}
 """What an exercise shows as a mistake."""
+CODE = ("*.toml", ".ci/*", "fixtures/**/*", "workbook/**/*.py", "workbook/**/*.[jhs]*", "workbook/[st]*/**/*.toml")
+STRANGE = """
+eyJ ZXlK Dsun BuildConfig PapermillOperator airflow prefect input_nb output_nb DaskCluster NAMESPACE SLURMCluster
+scheduler_address NAME-scheduler RUN MyRelay TheirHandler YourApp Conform m2 our-app apache-airflow-providers-papermill
+prefect-jupyter blue-heron-42 seat-30 dump-package build-logic nil-after-500 res"""
+"""Names of others, of no file here, or of what a reader writes."""
 
 
 @cache
@@ -143,3 +150,21 @@ def test_every_public_name_that_a_text_uses_is_one_of_ours():
         ]
     )
     assert len(named) > 500
+
+
+def test_every_word_of_a_code_span_stands_in_code():
+    """So a field, a header, a key, an error or a path that a text misspells is found."""
+    pages = ("README.md", "notebooks/*.ipynb", "notebooks/reference/*.md", "workbook/**/*.toml")
+    known = {*STRANGE.split(), *(rule.id for rule in rules())}
+    for path in paths(*CODE):
+        known.update(re.findall(r"(?=([\w-]+))\w+", f"{path} {path.read_text('utf-8')}"))
+    spans = [
+        (f"{path.relative_to(ROOT)}:{line}", word)
+        for path in paths(*pages)
+        if path.name not in ("clients.md", "changes.md")  # the first is about other people's code
+        for line, text in read(path, outputs=False)
+        for span in re.findall(r"`([^`]+)`", text)
+        for word in re.findall(r"\b[A-Za-z_][\w-]*", span)
+    ]
+    demand_none([f"{place}: {word}" for place, word in spans if word not in known])
+    assert len(spans) > 3000

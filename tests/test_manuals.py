@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from rows import rows
 
-from workbook.base.rules import rules
 from workbook.tools.commands import cli
 
 ROOT = Path(__file__).parent.parent
@@ -119,10 +118,3 @@ def test_the_sample_back_end_conforms(shell, tmp_path):
     printed = shell(blocks(page, "sh")[1], tmp_path)
     for line in blocks(page, "text")[0].splitlines():
         assert line in printed
-
-
-@rows("path", PAGES)
-def test_every_rule_that_a_page_names_exists(path):
-    known = {rule.id for rule in rules()}
-    named = re.findall(r"`((?:API|REL|GAP|FLOW|[ABX]-[A-Z]+)-\d+)`", path.read_text("utf-8"))
-    assert [name for name in named if name not in known] == []
