@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from rows import rows
+from texts import demand_none, read
 
 from workbook.tools.commands import cli
 
@@ -36,10 +37,22 @@ def test_the_exit_codes_of_a_manual_are_those_of_the_commands_help(name, capsys,
     generated(page, made)
 
 
-@rows("path", PAGES)
+def headings(path):
+    """What a link may name of a page or a lesson, in lower case, as a code host and JupyterLab spell it."""
+    text = "\n".join(line for _, line in read(path))
+    found = re.findall(r"^#+ (.*)", text, re.MULTILINE) + re.findall(r'<a id="([^"]*)"', text)
+    return {re.sub(r"[^\w-]" if path.suffix == ".md" else "`", "", each.replace(" ", "-")).lower() for each in found}
+
+
+@rows("path", [*PAGES, *sorted(FOLDER.parent.glob("*.ipynb"))])
 def test_every_link_leads_somewhere(path):
-    links = re.findall(r"\]\(([^)#]+)\)", path.read_text())
-    assert [link for link in links if "://" not in link and not (path.parent / link).exists()] == []
+    wrong = []
+    for line, text in read(path):
+        for name, heading in re.findall(r"\]\(([^)#]*)(?:#([^)]+))?\)", text):
+            target = path.parent / name if name else path
+            if "://" not in name and not (target.exists() and (not heading or heading.lower() in headings(target))):
+                wrong.append(f"{path.name}:{line}: {name}#{heading}")
+    demand_none(wrong)
 
 
 @pytest.mark.slow
