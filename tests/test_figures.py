@@ -1,7 +1,8 @@
 """Every limit, wait, version and code that a text names is the one that the code has, or that its source says.
 
 `figures.toml` holds, for each text, the figures of the subject in the order in which they stand there: a fact by its
-name, whose value is looked up, and what no code knows as it is. Its pairs are of names.
+name, whose value is looked up, and what no code knows as it is. Its sentences have words of the code in braces. Its
+pairs are of names.
 """
 
 import ast
@@ -12,19 +13,27 @@ from difflib import SequenceMatcher
 from functools import cache
 from inspect import signature
 from pathlib import Path
+from types import SimpleNamespace
 
 from texts import ROOT, demand_none, paths, read
 
 from workbook.api.exchange import Options
+from workbook.base.rules import rules
 from workbook.checks.diagnosis import catalogue
+from workbook.checks.finding import Severity
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.lessons.exercises.asking import judge
 from workbook.play.own_code import BACK_END_WAIT
 from workbook.tools.commands import cli
 from workbook.tools.conform.app.cases import APP_CASES
+from workbook.tools.conform.app.cases_b import APP_CASES_B, within_limit
+from workbook.tools.conform.app.run import AppForm, SwiftForm
 from workbook.tools.conform.app.stage import SLOW, Tempo
 from workbook.tools.conform.app.wallet import GRACE
+from workbook.tools.course.board import LARGEST_PROGRESS, Board
+from workbook.tools.harness.model import Miss, Verdict
+from workbook.tools.preflight.project import too_long
 from workbook.tools.sweep.matrix import Matrix
 
 HELD = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
@@ -51,6 +60,7 @@ OF_A_TOOL = {
     "answer": f"{signature(judge).parameters['seconds'].default:g} s",
 }
 """What only a tool waits, all of it assumed: such a number stands for other things elsewhere."""
+AGENDA = "workbook/tools/course/agenda.toml"
 CODES = {str(code) for row in catalogue() for code in row.codes}
 FIGURE = re.compile(
     r"""(?<![\w.,/+-])(?P<number>\d+(?:\.\d+)?)[ .-]?(?P<unit>ms|seconds?|milliseconds|s|MB|cases|calls)\b
@@ -113,6 +123,59 @@ def differences(path):
 def test_every_figure_of_a_text_is_the_one_that_the_code_has():
     demand_none([line for path in READ for line in differences(path)])
     assert {*HELD["text"]} <= {str(path.relative_to(ROOT)) for path in READ}
+
+
+def ends(rule, **more):
+    """What a breach of the rule does, as a verb."""
+    verbs = {Verdict.FAIL: "fails", Verdict.WARN: "warns", Verdict.NOTE: "is a note"}
+    return verbs[Miss("", "", "", rule, **more).verdict()]
+
+
+def ends_beyond(milliseconds):
+    """What a `status()` of so many milliseconds does, as a verb, where a phone is four times slower."""
+    call = SimpleNamespace(own_seconds=milliseconds / 1000, call=SimpleNamespace(function="status"))
+    (miss,) = within_limit(SimpleNamespace(calls=[call], desk=4))
+    return ends(miss.rule or "X-STATUS-3")
+
+
+def facts():
+    """What a sentence of `figures.toml` has from the code: verdicts, defaults, and numbers as words."""
+    count = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    of_cases = {case.rule for case in (*APP_CASES.values(), *APP_CASES_B.values())}
+    *most, last = (f"`{one.id}`" for one in rules() if one.id in of_cases and ends(one.id) == "warns")
+    toml = (tomllib.loads((ROOT / name).read_text("utf-8")) for name in ("pyproject.toml", AGENDA))
+    project, agenda = toml
+    app, retries = AppForm.model_fields, Options().retries
+    return {
+        **{rule: ends(rule) for rule in ("API-1", "A-BTN-2", "REL-7", "GAP-1")},
+        "harm": ends("REL-7", harms=True),
+        "warning": f"{', '.join(most)} or {last}",
+        "late": ends_beyond(milliseconds=101),
+        "slow": ends_beyond(milliseconds=99),
+        "cases-b": len(APP_CASES_B),
+        "seconds": app["patience"].metadata[-1].what.removeprefix("seconds, from "),
+        **{name: f"{name} = {app[name].default:g}" for name in ("patience", "desk_factor")},
+        "mode": SwiftForm.model_fields["mode"].default,
+        "parse": count[signature(too_long).parameters["seconds"].default],
+        "progress": f"{LARGEST_PROGRESS:,} bytes",
+        "seats": signature(Board).parameters["most_seats"].default,
+        **{name: count[slot["minutes"]] for name, slot in agenda["slots"].items()},
+        "levels": f"{', '.join([*Severity][:-1])} or {[*Severity][-1]}",
+        "pauses": f"up to {retries.base:g} s, then up to {2 * retries.base:g} s",
+        "python": project["project"]["requires-python"].removeprefix(">="),
+    }
+
+
+def test_a_sentence_that_the_code_decides_stands_in_its_text():
+    known, wrong = facts(), []
+    for name, sentences_of in HELD["said"].items():
+        lines = read(ROOT / name)
+        text = " ".join(" ".join(line.strip("# ") for _, line in lines).split())
+        for said in (each.format_map(known) for each in sentences_of):
+            if said not in text:
+                nearest, _ = max(lines, key=lambda line: len({*line[1].split()} & {*said.split()}))
+                wrong.append(f"{name}:{nearest}: the code has: {said}")
+    demand_none(wrong)
 
 
 def strings(value):

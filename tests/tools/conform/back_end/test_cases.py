@@ -35,7 +35,7 @@ from workbook.tools.conform.back_end.model import (
     Together,
     WholeRun,
 )
-from workbook.tools.harness.model import Miss, Verdict, gravest
+from workbook.tools.harness.model import Verdict, gravest
 from workbook.tools.preflight.model import PreflightGroup
 from workbook.tools.preflight.run import PREFLIGHT_CASES
 
@@ -434,19 +434,6 @@ def test_the_manual_gives_each_finding_the_verdict_of_its_case(generated):
     rows = TABLE.search(page)[0].splitlines(keepends=True)
     assert len(rows) == len(MANUAL) + len(OF_THE_RUN)
     generated(PAGE, TABLE.sub(lambda _: "".join(map(told, rows)), page))
-
-
-def test_the_manual_says_what_the_level_of_a_rule_decides():
-    told = {"fail": "fails", "warn": "warns", "note": "is a note"}
-    must, should, practice, gap = (
-        told[Miss("", "", "", each).verdict("")] for each in ("API-1", "A-BTN-2", "REL-7", "GAP-1")
-    )
-    harmful = told[Miss("", "", "", "REL-7", harms=True).verdict("")]
-    said = (
-        f"A broken *must* {must}, and a broken *should* {should}. A practice (`REL-*`) {harmful} if the breach harms "
-        f"somebody, and {practice} otherwise. A breach of what the document does not show {gap}."
-    )
-    assert said in " ".join(PAGE.read_text("utf-8").split())
 
 
 def test_each_miss_word_for_word(golden):
