@@ -95,12 +95,6 @@ def test_every_dependency_has_its_reason():
     assert explained == {Requirement(line).name for line in declared}
 
 
-def test_every_part_of_the_package_that_it_names_exists():
-    rows = re.findall(r"^\| `(workbook/.*?) \|", README, re.MULTILINE)
-    names = [name for row in rows for name in re.findall(r"[\w./]+", row)]
-    assert [name for name in names if not (ROOT / "workbook" / name.removeprefix("workbook/")).exists()] == []
-
-
 def test_ci_runs_the_readmes_test_command_with_byte_code():
     command = re.search(r"^## Test it.*?^```sh\n(.*?)^```", README, re.DOTALL | re.MULTILINE)[1].strip()
     script = (ROOT / ".ci" / "run").read_text()

@@ -58,12 +58,17 @@ def _of_python(node):
     """The values of an f-string are left out."""
     if isinstance(node, ast.JoinedStr):
         text = "".join(str(part.value) if isinstance(part, ast.Constant) else "" for part in node.values)
-        yield from enumerate(text.split("\n"), node.lineno)
+        yield from _apart(text, node.lineno)
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield from enumerate(node.value.split("\n"), node.lineno)
+        yield from _apart(node.value, node.lineno)
     else:
         for child in ast.iter_child_nodes(node):
             yield from _of_python(child)
+
+
+def _apart(text, line):
+    """Its lines, and an empty one: what stands in two texts is no sentence."""
+    yield from enumerate(f"{text}\n".split("\n"), line)
 
 
 @cache
