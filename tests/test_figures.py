@@ -105,19 +105,33 @@ def spelled(word):
 def differences(path):
     """Where a text has another figure than `figures.toml`, as `file:line`."""
     name = str(path.relative_to(ROOT))
-    words = HELD["text"].get(name, "").split()
-    expected, found = [spelled(word) for word in words], [(1, "nothing"), *figures(path)]
-    known = [at for at, (_, each) in enumerate(found) if each in {*expected, *FACTS.values(), *CODES}]
-    matcher = SequenceMatcher(None, [found[at][1] for at in known], expected, autojunk=False)
+    words, found = HELD["text"].get(name, "").split(), [(1, "nothing"), *figures(path)]
+    said = as_said(words, [each for _, each in found])
+    known = [at for at, (_, each) in enumerate(found) if each in {*said.values(), *FACTS.values(), *CODES}]
+    matcher = SequenceMatcher(None, [found[at][1] for at in known], [said[word] for word in words], autojunk=False)
     for change, i, j, k, end in matcher.get_opcodes():
         if change == "equal":
-            continue
-        pairs = zip(words[k:end], expected[k:end], strict=True)
-        meant = ", ".join(dict.fromkeys(f"{word} = {value}" for word, value in pairs)) or "nothing"
-        first, last = known[i - 1] if i else 0, known[j] if j < len(known) else len(found)
-        stands = found[first + 1 : last] if k < end else [found[at] for at in known[i:j]]
-        for line, each in stands or [(found[first][0], "nothing after this line")]:
-            yield f"{name}:{line}: {each}, where figures.toml has {meant}"
+            pairs = zip(known[i:j], words[k:end], strict=True)
+            wrong = [(found[at], f"{word} = {spelled(word)}") for at, word in pairs if said[word] != spelled(word)]
+        else:
+            meant = ", ".join(dict.fromkeys(f"{word} = {spelled(word)}" for word in words[k:end])) or "nothing"
+            first, last = known[i - 1] if i else 0, known[j] if j < len(known) else len(found)
+            stands = found[first + 1 : last] if k < end else [found[at] for at in known[i:j]]
+            wrong = [(each, meant) for each in stands or [(found[first][0], "nothing after this line")]]
+        yield from (f"{name}:{line}: {each}, where figures.toml has {meant}" for (line, each), meant in wrong)
+
+
+def as_said(words, found):
+    """The figure for each word that makes the text fit best: where a fact changed, the old one that still stands."""
+
+    def fit(said):
+        return SequenceMatcher(None, found, [said[word] for word in words], autojunk=False).ratio()
+
+    said = {word: spelled(word) for word in words}
+    for word, value in [*said.items()] if fit(said) < 2 * len(words) / (len(words) + len(found)) else []:
+        if word != value.replace(" ", ""):
+            said = max([said, *(said | {word: each} for each in dict.fromkeys(found[1:]))], key=fit)
+    return said
 
 
 def test_every_figure_of_a_text_is_the_one_that_the_code_has():
