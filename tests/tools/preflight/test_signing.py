@@ -1,17 +1,20 @@
 """Fingerprints out of signing reports, and the request for allowlisting."""
 
+import contextlib
 import json
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from workbook.errors import ConfigurationError, ParameterError
+from workbook.errors import ConfigurationError, ParameterError, WorkbookError
 from workbook.tools.commands.cli import main
 from workbook.tools.harness.model import Verdict
 from workbook.tools.preflight.gradle import read_build
 from workbook.tools.preflight.project import LARGEST_FILE, read_project
-from workbook.tools.preflight.run import Preflight, preflight
-from workbook.tools.preflight.signing import normalise, read_certificates, read_signed
+from workbook.tools.preflight.run import Preflight, preflight, read_environment
+from workbook.tools.preflight.signing import normalise, read_certificates, read_sent, read_signed
 
 REPORT = """\
 > Task :app:signingReport
@@ -170,6 +173,20 @@ def test_an_archive_of_many_large_lists_is_refused(tmp_path):
             file.writestr(f"Payload/A{number}.app/Info.plist", bytes(LARGEST_FILE))
     with pytest.raises(ConfigurationError, match=r"its property lists have more than [\d,]+ bytes"):
         [*read_signed(archive)]
+
+
+DAMAGED = [*REPORT.encode().splitlines(keepends=True), b"SHA-256: " + b"AB:" * 31 + b"AB\n", b"export KEY='k'\n", b"=",
+           b'{"request": [', b'{"applicationId": "a.b", ', b'"sha256": "%s"},' % (b"AB" * 32), b"]}", b"null", b"1e999",
+           b"[" * 40, b"\0", b"\xff", b"PK\x03\x04", b"\xfe\xed\xfe\xed", b"\x30\x82\xff\xff"]  # fmt: skip
+
+
+@pytest.mark.parametrize("read", [read_certificates, read_sent, read_environment])
+@given(st.lists(st.sampled_from(DAMAGED), max_size=30).map(b"".join))
+def test_whatever_a_named_file_holds_is_read_or_refused(tmp_path_factory, read, content):
+    file = tmp_path_factory.getbasetemp() / "named"
+    file.write_bytes(content)
+    with contextlib.suppress(WorkbookError):
+        read(file)
 
 
 CHOICES = [
