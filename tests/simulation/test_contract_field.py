@@ -71,14 +71,6 @@ def test_no_way_to_say_the_key_writes_it_down(profile):
     assert [form for key in (KEY, WRONG) for form in forms(key) if form in said] == []
 
 
-@pytest.mark.rule("REL-2")
-def test_the_search_for_a_key_would_find_one():
-    assert [form in " ".join(forms(KEY)) for form in forms(KEY)] == [True] * 3
-    journal = Journal()
-    Journaled(Service(), journal).respond(Request("GET", f"{PATH}/{KEY}", ()))
-    assert KEY.partition("/")[0] in everything(journal), "nobody told this journal the key"
-
-
 def refusals(seed=7, number=3):
     service = Service(World(seed=seed, profile="field"))
     return [json.loads(service.respond(Request("GET", PATH, ())).body) for _ in range(number)]

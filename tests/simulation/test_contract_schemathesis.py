@@ -5,20 +5,16 @@ It takes half a minute, so it runs at night: test_contract_openapi and test_serv
 
 import json
 import os
-import re
 import subprocess
 import sys
 from contextlib import contextmanager
-from dataclasses import replace
 
 import pytest
 import schemathesis
 from schemathesis.config import SchemathesisWarning
 
 from workbook.simulation.contract import CONTRACTS, SPEC
-from workbook.simulation.http import JSON_HEADERS
 from workbook.simulation.seal import Content, Seal
-from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 from workbook.tools.mockserver.mock import fresh_output
 from workbook.tools.mockserver.server import running
@@ -141,55 +137,3 @@ def test_what_the_sdk_makes_is_exchanged_and_the_answer_has_the_documents_shape(
     )
     with running() as url:
         assert case.call_and_validate(base_url=url).status_code == 200
-
-
-def without_allow(answer):
-    return replace(answer, headers=answer.headers[:1])
-
-
-def as_text(answer):
-    return replace(answer, headers=(("content-type", "text/plain"),))
-
-
-def taken(answer):
-    return replace(answer, status=200, headers=JSON_HEADERS, body=b'{"sdkInput": ""}')
-
-
-def without_field(answer):
-    return replace(answer, body=b"{}")
-
-
-def teapot(answer):
-    return replace(answer, status=418)
-
-
-DEFECTS = {
-    ("GET", 401): (taken, "API accepts requests without authentication", "Missing required header accepted"),
-    ("GET", 200): (without_field, "Response violates schema"),
-    ("POST", 400): (taken, "Schema-violating request accepted"),
-    ("POST", 401): (teapot, "Undocumented status code"),
-    ("POST", 422): (as_text, "Undocumented Content-Type"),
-    ("TRACE", 405): (without_allow, "Wrong response to undeclared method"),
-}
-"""What is done to which answers, and what is said of it."""
-
-
-class Defective:
-    """The service with all the defects."""
-
-    def __init__(self, service):
-        self.service = service
-
-    def respond(self, request):
-        answer = self.service.respond(request)
-        change, *_said = DEFECTS.get((request.method, answer.status), (lambda answer: answer,))
-        return change(answer)
-
-
-def test_a_defect_of_each_kind_is_found(folder):
-    with running(Defective(Service())) as url:
-        words = ("--continue-on-failure", "--phases", "coverage")
-        code, said, _exchanges = examined(folder, SPEC, url, SIMULATED_KEY, *words)
-    wanted = {what for _change, *told in DEFECTS.values() for what in told}
-    assert code == 1
-    assert {what for what in wanted if f"❌ ST{what}" not in re.sub(r"ST\d+ ", "ST", said)} == set(), said

@@ -148,10 +148,3 @@ def test_no_section_of_a_lesson_shows_what_the_document_does_not_without_a_sourc
     prose = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
     sections = [section for text in prose for section in re.split(r"^#+ ", text, flags=re.MULTILINE)]
     assert _untagged(sections) == []
-
-
-def test_the_walk_finds_a_claim_without_a_source():
-    assert _untagged(["it answered 401", "it answered 401 (openapi)", "a failure 00_401", "15009 (wallet)", "200"]) == [
-        "it answered 401",
-        "a failure 00_401",
-    ]

@@ -76,12 +76,6 @@ def test_each_case_says_where_it_is_known_from():
     assert untagged(case.says for case in CASES.values()) == []
 
 
-def test_a_claim_without_its_source_is_found():
-    claims = ["The wallet waits 20 s.", "The API answers 503."]
-    assert untagged(claims) == claims
-    assert untagged(["The wallet waits 20 s (X-ENTRIES-3).", "The API answers 503 (openapi).", "It is late."]) == []
-
-
 PATH = "/bcl/v2/paymentInstruments/PISIMULATED00000000000001/networkTokenActivationData"
 KEY = ("x-api-key", "SIMULATED-KEY-of-nobody")
 
