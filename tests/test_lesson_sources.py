@@ -72,32 +72,6 @@ def test_each_gap_of_the_document_is_taught(gap):
     assert f"`{gap.id}`" in EVERYWHERE
 
 
-@pytest.mark.rule("API-15", "X-ENTRIES-2", "B-WATCH-2", "X-GEN-1")
-@pytest.mark.parametrize(
-    ("lesson", "words"),
-    [
-        ("00", "On platform B, app, SDK and wallet work together only in a store build with a live card (*sdk-b*)."),
-        ("01", "The document calls `sdkInput` a string (platform A), binary data (platform B) and once an *object*."),
-        ("01", "the document demands for the GET (`API-15`). The POST needs it too (*assumed*)."),
-        ("02", "`create` returns a `CardProvisioningCreateResult`."),
-        ("03", "The document sets no time limit on platform A."),
-        ("04", "the earlier variant's `canAddCard()`, `activate` and the delegate's `provision` are async"),
-        ("04", "It asks `WatchAvailability` (later variant only"),
-        ("04", "The platform, not the service, defines what a `Pass` holds"),
-        ("05", "The watch's app on the phone calls it, and so does the wallet app on the watch (`X-ENTRIES-2`)."),
-        ("05", "`configuration`, `certificateChain`, `nonce`, `nonceSignature` and the `delegate` (`X-GEN-1`)"),
-        ("05", "We concluded that step 5 runs inside step 4 (*inferred*)."),
-        ("04", "It takes 25 s, but the wallet waits 20 s (*wallet*), so no card is added."),
-        ("04", "Then the button is gone though the watch lacks the card (*inferred*)"),
-        ("05", "no webhook, no notification (`GAP-6`). It shows only these callbacks"),
-        ("05", "After 100 ms the wallet does not list the app, and nobody learns why (*wallet*)."),
-    ],
-)
-def test_a_statement_says_whose_it_is(lesson, words):
-    (path,) = (path for path in LESSONS if path.stem.startswith(lesson))
-    assert words in prose(path)
-
-
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_native_lines_of_a_lesson_are_those_of_the_file_that_it_links_to(path):
     for text in cells(path, "markdown"):

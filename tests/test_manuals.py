@@ -112,20 +112,6 @@ def test_the_calls_of_serve_are_answered(shell, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.nightly
-@pytest.mark.needs("curl")
-def test_a_record_of_the_simulator_differs_in_nothing(shell, tmp_path):
-    _, calls, *_more = blocks(FOLDER / "serve.md", "sh")
-    drift = blocks(FOLDER / "drift.md", "sh")[0]
-    with started("serve", cwd=tmp_path) as api:
-        to = ("--to", api["base_url"], "--out", "record.jsonl")
-        with started("proxy", *to, cwd=tmp_path) as proxy:
-            shell(calls, tmp_path, BASE_URL=proxy["base_url"], KEY=api["api_key"])
-    assert len((tmp_path / "record.jsonl").read_text().splitlines()) == 3
-    assert shell(drift, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.nightly
 def test_the_sample_back_end_conforms(shell, tmp_path):
     page = FOLDER / "conform.md"
     printed = shell(blocks(page, "sh")[1], tmp_path)

@@ -81,20 +81,6 @@ def test_keys_are_taken_or_refused_with_a_typed_error(key):
         assert SENTENCES.fullmatch(str(error))  # noqa: PT017  # either way is fine
 
 
-@pytest.mark.slow
-@pytest.mark.rule("REL-2")
-@settings(HEAVY)
-@given(VISIBLE.filter(lambda key: key not in MASK), st.text(), st.text())
-def test_every_spelling_of_the_key_is_scrubbed(key, before, after):
-    secret = Secret(key)
-    spellings = [key, repr(key)[1:-1], json.dumps(key), repr(json.dumps(key))]
-    spellings.append(json.dumps(key)[1:-1].replace("/", "\\/"))
-    spellings.append("".join(f"\\u{ord(character):04x}" for character in key))
-    for spelling in spellings:
-        assert key not in secret.scrub(before + spelling + after)
-        assert spelling not in secret.scrub(before + spelling + after)
-
-
 def test_bytes_without_the_key_stay_as_they_came():
     data = bytes(range(256))
     assert Secret("hush").scrub_bytes(data) is data
@@ -159,13 +145,6 @@ def test_a_key_of_which_some_characters_are_escaped_is_cut_out_exactly():
     text = "first\n100% \\u0063anary-0123456789 here\nlast\n"
     assert secrets_of("canary-0123456789").scrub(text) == "first\n100% [key] here\nlast\n"
     assert secrets_of("canary-0123456789").scrub("a&b cana%72y-0123456789 b") == "a&b [key] b"
-
-
-@given(before=st.binary(max_size=9), after=st.binary(max_size=9), safe=st.booleans())
-def test_base64_is_found_wherever_the_key_stands_in_it(before, after, safe):
-    encode = base64.urlsafe_b64encode if safe else base64.b64encode
-    text = encode(before + ODD_KEY.encode() + after).decode()
-    assert Secrets.of_keys([ODD_KEY]).found_in(text)
 
 
 @pytest.mark.parametrize("key", [None, "", "seven77"])
@@ -255,15 +234,3 @@ def test_a_word_of_a_secret_is_recognised_from_five_characters_on():
     search = Secrets.of_keys(["hello-k3yQZx81"])
     assert (search.has_part("hello"), search.has_part("hell"), search.has_part("world")) == (True, False, False)
     assert search.has_part("xx-k3yQZx81-yy")
-
-
-@pytest.mark.parametrize(
-    ("key", "written"),
-    [
-        ('k3y"Zx81Lm', json.dumps(json.dumps('k3y"Zx81Lm')[1:-1])[1:-1]),
-        ("kéy-Zx81", ascii("kéy-Zx81")[1:-1]),
-        ("é\x07k3y-Zx81", repr("é\x07k3y-Zx81")[1:-1]),
-    ],
-)
-def test_a_secret_in_a_rarer_spelling_is_cut_out_exactly(key, written):
-    assert Secrets.of_keys([key]).scrub(f"a {written} b") == f"a {MASK} b"

@@ -119,12 +119,6 @@ def test_what_a_long_report_says_is_found_as_what_its_one_sentence_says():
     assert len(lost) <= 3, lost
 
 
-def test_of_the_indexed_words_none_is_among_those_that_measure():
-    indexed = {words for one in catalogue() for words in one.words}
-    measuring = {words for table in ("wordings", "unseen") for each in WORDINGS[table].values() for words in each}
-    assert indexed.isdisjoint(measuring)
-
-
 def test_what_belongs_to_no_row_is_not_known():
     """A search knows words and no meaning: of these, some of which share words with the rows, a few are taken."""
     taken = [words for each in ELSEWHERE.values() for words in each if likely_rows(words)]
@@ -211,19 +205,6 @@ def test_each_cause_and_each_check_names_its_source(one):
             assert stated or {"wallet", "seen", "assumed"} & {*tags}, text
     assert one.sign
     assert not one.sign.endswith(".")
-
-
-@pytest.mark.parametrize(
-    ("number", "says"),
-    [
-        (20, "this is by design, and provision completes it (sdk-a)"),
-        (10, "Platform A takes the base64 text as it is (API-7), platform B the decoded bytes (API-8, sdk-b)"),
-        (9, "platform A: assumed); the clients' default is 30 s (seen)"),
-    ],
-)
-def test_a_check_says_what_its_source_says(number, says):
-    """What a careless edit would turn into its opposite; the sentences are those of the document or the notes."""
-    assert says in row(number).check
 
 
 def test_where_two_rows_are_close_one_question_tells_them_apart():
@@ -326,40 +307,6 @@ def test_a_message_asks_for_what_its_recipient_needs():
         others = {*one.owners} - {"you", "nobody"}
         assert one.to != "wallet provider" or one.to in others, one.number
         assert others != {"wallet provider"} or one.to in others or one.codes, one.number
-
-
-NUMBERS = """
-    passkit -1 unknown 71, 0 not supported 29/53, 1 invalid data 54/71, 2 unsupported version 54/71
-    passkit 3 invalid signature 71, 4 not entitled 29
-    addpaymentpass 0 not supported 29/53, 1 by the user 54, 2 by the system 54
-    secureelement 0 generic 71, 1 by the user 54, 2 unavailable 53, 3 configuration 31, 4 not supported 53
-    secureelement 5 not ready 53, 6 system not supported 53
-    nsurl -1001 timed out 9, -1003 not found 48, -1004 not reached 48, -1022 no TLS 47
-"""
-"""Of each number of a domain: words that its meaning holds (wallet; nsurl: seen), and its rows."""
-
-
-def test_a_number_of_a_system_means_what_its_source_says():
-    lines = [line.split(maxsplit=1) for line in NUMBERS.strip().splitlines()]
-    said = [
-        (domain, *re.fullmatch(r"(\S+) (.*) (\S+)", part).groups())
-        for domain, rest in lines
-        for part in rest.split(", ")
-    ]
-    held = diagnosis._data()["numbers"]
-    for (domain, number, meaning, leads_to), (*named, words, numbers) in zip(held, said, strict=True):
-        assert [domain, str(number), "/".join(map(str, leads_to))] == [*named, numbers]
-        assert words in meaning
-
-
-def test_the_source_of_every_code_is_named():
-    codes = re.compile(r"\b150\d\d\b|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b")
-    with_code = [cause for each in catalogue() for cause in each.causes if codes.search(cause.symptom)]
-    assert len(with_code) >= 10
-    tagged = re.compile(r"\*(?:sdk-a|sdk-b|wallet|inferred)\b|`[A-Z]+(?:-[A-Z]+)?-\d+`")
-    assert [cause.symptom for cause in with_code if not tagged.search(cause.cause)] == []
-    wallets = [cause for cause in with_code if re.search(r"\b150\d\d\b", cause.symptom)]
-    assert [cause.symptom for cause in wallets if "*wallet*" not in cause.cause] == []
 
 
 def test_a_row_has_no_rule_that_does_not_exist():
