@@ -74,14 +74,6 @@ def test_an_installed_workbook_knows_its_version_and_its_own_files(workbook):
     assert done.stdout.startswith(f"True {folder}")
 
 
-@pytest.mark.nightly
-def test_a_lesson_runs_outside_of_every_checkout(workbook):
-    run, folder = workbook
-    done = run("run", "01", "05")
-    assert (done.returncode, done.stdout) == (0, "report in report; its page is report/index.html\n"), done.stderr
-    assert (folder / "report" / "junit.xml").is_file()
-
-
 def test_the_lessons_that_were_installed_are_not_changed(workbook):
     run, _ = workbook
     done = run("render", "00")

@@ -130,13 +130,6 @@ def test_a_host_without_address_is_a_connect_error(error):
         DeadlineBackend(resolve).connect_tcp("h", 1, 5.0)
 
 
-def test_a_refused_connection_is_a_connect_error():
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        with pytest.raises(httpcore.ConnectError):
-            DeadlineBackend().connect_tcp("127.0.0.1", unused.getsockname()[1], 5.0)
-
-
 @pytest.mark.rule("REL-5")
 def test_a_look_up_that_hangs_is_left_behind():
     release = threading.Event()

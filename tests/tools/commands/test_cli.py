@@ -123,11 +123,6 @@ def test_the_openapi_document_is_printed(profile, capsys):
     assert json.loads(first) == contract(profile).document
 
 
-def test_the_openapi_document_is_that_of_spec_unless_another_is_wanted(capsys):
-    assert cli.main(["openapi"]) == 0
-    assert json.loads(capsys.readouterr().out)["info"]["x-profile"] == "spec"
-
-
 @pytest.mark.parametrize("debug", [False, True])
 def test_an_unexpected_error_shows_no_traceback_and_no_key(debug, monkeypatch, capsys):
     def broken(_):

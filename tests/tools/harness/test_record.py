@@ -32,7 +32,7 @@ from workbook.errors import ConfigurationError
 from workbook.tools.conform.back_end.schedule import combine
 from workbook.tools.harness.model import Verdict
 from workbook.tools.harness.output import Result, reports
-from workbook.tools.harness.report import PHONE, About, CaseRecord, RunRecord, from_json, moment, read_report, to_json
+from workbook.tools.harness.report import PHONE, About, CaseRecord, RunRecord, from_json, read_report, to_json
 
 TOP = ["format", "about", "counts", "details", "cases"]
 EXCHANGE = ["side", "at", "ended", "method", "path", "who", "request", "status", "answer", "ending", "elsewhere",
@@ -189,10 +189,6 @@ def test_a_run_that_ended_before_its_first_case_is_written_too(tmp_path):
     texts = reports(recorded(interrupted=True)) | reports(replace(recorded(), cases=()))
     assert from_json(texts["conform.json"]).cases == ()
     assert "No case finished." in texts["conform.md"]
-
-
-def test_a_moment_is_told_in_utc():
-    assert moment(0) == "1970-01-01T00:00:00Z"
 
 
 def document(**change):

@@ -138,12 +138,6 @@ def test_a_responder_that_fails_is_journaled_once_and_still_fails():
     assert CARD not in everything(journal)
 
 
-def test_entries_after_a_number_are_the_later_ones():
-    journal = exchanged(get(), get(PATH.replace(ID, OTHER)), post(b"x"))
-    assert [one.number for one in journal.entries(1)] == [2, 3]
-    assert len(journal.to_jsonl(2).splitlines()) == 1
-
-
 def spelled(key):
     return {key, quote(key, safe=""), quote(key), key.lower(), b64encode(key.encode()).decode()}
 

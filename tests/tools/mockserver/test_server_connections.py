@@ -3,10 +3,8 @@
 import asyncio
 import errno
 import json
-import shutil
 import socket
 import ssl
-import subprocess
 import time
 from contextlib import contextmanager
 from unittest.mock import Mock
@@ -24,7 +22,6 @@ from workbook.tools.mockserver.server import Connection, Server, listening, make
 ID = INSTRUMENT_IDS[0]
 SEAL = Seal(7)
 MANY = 50
-NODE = shutil.which("node")
 
 
 def head(*lines, method="GET", instrument=ID, version="1.1"):
@@ -329,29 +326,3 @@ def test_an_answer_over_tls_is_one_record(certificate):
     with secure(certificate) as address, socket.create_connection(address, timeout=60) as connection:
         (answer,) = answers(Below(connection, certificate).ask(head()))  # a read gives no more than a record
     assert said(answer) == ("activation", 1)
-
-
-FETCH = """
-const ask = () => fetch(process.argv[1], {headers: {'X-API-KEY': process.argv[2]}});
-ask().then(answer => console.log(answer.status), error => console.log(error.cause.code));
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.needs("node")
-@pytest.mark.parametrize(
-    ("planned", "trusting", "told"),
-    [
-        ((), True, {"200"}),
-        (("reset",), True, {"ECONNRESET", "UND_ERR_SOCKET"}),  # which depends on what else it reads at that moment
-        ((), False, {"UNABLE_TO_VERIFY_LEAF_SIGNATURE"}),
-    ],
-    ids=["answer", "reset", "a stranger"],
-)
-def test_fetch_in_node_trusts_the_authority_it_was_told_of(certificate, planned, trusting, told):
-    extra = {"NODE_EXTRA_CA_CERTS": str(certificate.ca_file)} if trusting else {}
-    with secure(certificate, *planned) as (_host, port):
-        url = f"https://localhost:{port}{BEFORE_ID}{ID}{AFTER_ID}"
-        command = [NODE, "--dns-result-order=ipv4first", "-e", FETCH, url, SIMULATED_KEY]
-        done = subprocess.run(command, env=extra, capture_output=True, text=True, check=True, timeout=30)
-    assert done.stdout.strip() in told

@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import socket
-import ssl
 import threading
 import time
 
@@ -344,11 +343,6 @@ def test_a_ca_file_that_is_none_is_explained(content, tmp_path):
         path.write_text(content)
     with pytest.raises(ConfigurationError, match=r"Cannot use --ca-file .*ca\.pem: .* Give a PEM file\."):
         trusting(path)
-
-
-def test_the_public_authorities_are_trusted_and_hosts_are_checked():
-    context = trusting(None)
-    assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
 
 
 @pytest.mark.rule("REL-8")

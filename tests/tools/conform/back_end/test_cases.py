@@ -16,7 +16,7 @@ from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Response
 from workbook.tools.conform.app.cases import APP_CASES, AppGroup
 from workbook.tools.conform.app.cases_b import APP_CASES_B
-from workbook.tools.conform.back_end.cases import CASES, data, failure, privacy
+from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.conform.back_end.cases.data import difference
 from workbook.tools.conform.back_end.model import (
     AWAY,
@@ -32,7 +32,6 @@ from workbook.tools.conform.back_end.model import (
     Need,
     SetOrders,
     Tempo,
-    Together,
     WholeRun,
 )
 from workbook.tools.harness.model import Verdict, gravest
@@ -484,18 +483,6 @@ def test_what_disturbs_others_runs_alone():
     for case in CASES.values():
         if any(step == AWAY for step in case.script.steps):
             assert case.script.alone, case.name
-
-
-def test_a_script_needs_as_many_cards_as_it_names():
-    for case in CASES.values():
-        asks = [ask for step in case.script.steps for ask in (step.steps if isinstance(step, Together) else (step,))]
-        used = {ask.card for ask in asks if isinstance(ask, AppCall) and not ask.own}
-        used |= {order.card for order in _orders(case.script)}
-        assert max(used | {0}) < case.script.cards, case.name
-
-
-def test_a_name_stands_for_one_case():
-    assert len(CASES) == len([*data.FORM, *data.FIDELITY, *privacy.CASES, *failure.CASES])
 
 
 def test_no_sentence_of_a_miss_holds_a_value():
