@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from time import process_time
 
 import pytest
 from hypothesis import given
@@ -44,25 +43,6 @@ def test_legal_kotlin_that_the_grammar_takes_for_broken_is_read(tmp_path, text):
     file = File(tmp_path / "A.kt", "A.kt")
     assert not SourceFile(file).root.has_error
     assert len(file.content) == len(text)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("name", "source"),
-    [
-        ("Page.kt", "class Page {{ fun fetchOpc() {{ CardProvisioning.create(){} }} }}"),
-        ("Handler.swift", "class Handler: IssuerProvisioningExtensionHandler {{ func status() {{ a{} }} }}"),
-    ],
-)
-@pytest.mark.parametrize("link", [".provision(1, 2, 3)", ".getOrNull()", "()", ".a { b }"])
-def test_a_chain_that_is_ten_times_as_long_takes_about_ten_times_as_long(tmp_path, name, source, link):
-    took = []
-    for links in (500, 5_000):
-        (tmp_path / name).write_text(source.format(link * links))
-        began = process_time()
-        judged(tmp_path)
-        took.append(process_time() - began)
-    assert took[1] < 50 * took[0] + 1
 
 
 @pytest.fixture
