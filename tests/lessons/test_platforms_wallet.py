@@ -8,33 +8,11 @@ from workbook.lessons.session import session
 from workbook.play.handler import ReferenceHandler
 from workbook.play.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.play.platform_b import opened_phone
-from workbook.simulation.phones import WALLETS
 from workbook.simulation.world import INSTRUMENT_IDS
 
 SESSION = session()
 
 FIRST, SECOND, THIRD = INSTRUMENT_IDS
-
-ENDS = {
-    # phone: how a run ends with the reference handler on the phone, and how many cards are offered
-    "app was opened": ("added", 3),
-    "app was never opened": ("app not listed", 0),
-    "with a watch": ("added", 3),
-    "first card is there already": ("added", 2),
-    "app and extension share no storage": ("app not listed", 0),
-    "extension lacks the entitlement": ("app not listed", 0),
-    "authorization UI lacks the entitlement": ("not authenticated", 3),
-    "slow network": ("no card offered", 0),
-    "back end takes 25 s": ("not added", 3),
-}
-
-
-@pytest.mark.rule("FLOW-4", "X-CACHE-1")
-@rows("variant", ["earlier", "later"])
-@rows("phone", WALLETS)
-def test_a_run_ends_as_the_phone_has_it(phone, variant):
-    scene = SESSION.wallet.play(phone=phone, variant=variant)
-    assert (scene.state, len(scene.offered)) == ENDS[phone]
 
 
 def test_every_authorization_ui_can_be_named():

@@ -19,9 +19,7 @@ from workbook.errors import (
     SdkInputError,
 )
 from workbook.flows import messages as m
-from workbook.play.back_end import TRY_LATER, BackEnd, error_words
-from workbook.play.loop import NO_BUTTON_YET
-from workbook.play.platform_a import PlatformARun
+from workbook.play.back_end import BackEnd, error_words
 
 REQUEST = RedactedRequest("POST", "https://simulated.invalid/bcl", 9)
 ODD = SdkInput("not base64, ünd with blanks ")
@@ -103,20 +101,6 @@ def test_a_failure_is_reported_raised_and_tried_once(error):
         relay.post("PI1", "output")
     assert seen[1:] == [m.ApiFailed(type(error).__name__, str(error))]
     assert len(relay.api.asked) == 1
-
-
-@pytest.mark.rule("REL-6", "REL-9")
-@pytest.mark.parametrize(
-    "error", [*map(failure, FAILURES), status(422, b'{"detail": "CANARY"}'), ConfigurationError("id")]
-)
-def test_the_app_is_told_neutral_words_and_never_a_success(error):
-    bench = PlatformARun(back_end=BackEnd(Api(error)))
-    bench.walk()
-    (told_app,) = bench.trace.select(m.ActivationDataFailed)
-    assert told_app.message.reason == TRY_LATER
-    assert not any(word in TRY_LATER for word in ("422", "CANARY", "http", "key", "API"))
-    assert bench.trace.select(m.ActivationDataReceived) == []
-    assert (bench.button, bench.label) == ("hidden", NO_BUTTON_YET)
 
 
 PROBLEM = {"type": "about:blank", "title": "Bad request", "detail": "No such id.", "errorCode": "00_400"}

@@ -72,14 +72,6 @@ def test_each_attempt_is_reported_at_its_own_moment():
     assert seen[3][1].told == "99_500: An internal error happened"
 
 
-def test_a_second_call_begins_at_nought_again():
-    made, seen = watched({"fault": "reset", "nth": 1})
-    made.get(FIRST)
-    seen.clear()
-    made.get(FIRST)
-    assert kinds(seen) == [(0.0, "ApiRequested"), (0.25, "ApiAnswered"), (0.25, "ApiCallEnded")]
-
-
 @pytest.mark.rule("REL-5")
 def test_a_stall_costs_no_time():
     made, seen = watched({"fault": "stall before headers", "seconds": 3600.0}, back_end="waits 30 s")
@@ -107,14 +99,6 @@ def test_what_was_carried_out_is_counted_as_the_service_counts():
     with pytest.raises(ApiStatusError):
         made.post(FIRST, "bm9uZQ==")
     assert (made.line.asked["POST"], made.line.carried_out("POST")) == (1, 0)
-
-
-def test_an_error_that_no_fault_made_is_reported_as_ever():
-    made, seen = watched()
-    with pytest.raises(ApiStatusError):
-        made.post(FIRST, "bm9uZQ==")
-    assert seen[1][1].status == 422
-    assert seen[1][1].basis
 
 
 @pytest.mark.parametrize("wrong", ["..", ""])

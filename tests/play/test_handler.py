@@ -63,7 +63,7 @@ NOT_ITS_FAULT = {
 }
 
 
-@pytest.mark.rule("X-STATUS-2", "X-CACHE-1", "X-PLIST-1", "X-GEN-1")
+@pytest.mark.rule("FLOW-4", "X-STATUS-2", "X-CACHE-1", "X-PLIST-1", "X-GEN-1")
 @rows("phone", WALLETS)
 def test_on_every_phone_it_ends_as_it_has_to_and_whatever_is_wrong_is_told(phone):
     scene = SESSION.wallet.play(phone=phone)

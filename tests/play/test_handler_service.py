@@ -324,22 +324,6 @@ def test_in_a_cell_of_its_own_it_works_with_bytes_of_the_direct_port():
     assert CURRENT.get() is None
 
 
-@pytest.mark.rule("X-HANDLER-1")
-def test_a_service_that_was_kept_works_and_takes_time_in_the_call_that_uses_it():
-    first, seen_first = watched()
-    second, seen_second = watched()
-    with under_way(first):
-        service = ExtensionProvisioningService(ONE)
-    spent, told = first.clock.now(), len(seen_first)
-    with under_way(second):
-        service.pass_entries(Delegate())
-        generate(service)
-    assert (first.clock.now(), len(seen_first), first.phone.outputs) == (spent, told, 0)
-    assert second.clock.now() == second.phone.latencies.card_art
-    assert second.phone.outputs == 1
-    assert m.SdkPassEntriesCalled() in seen_second
-
-
 @pytest.mark.parametrize("junk", [None, 5, b"PI1", [FIRST]])
 def test_an_entry_and_a_request_have_ids_of_text(junk):
     with pytest.raises(ParameterError, match="identifier is text, not"):

@@ -1,8 +1,6 @@
 """The SDK by hand: the document's shape, the same outcomes as the bench, and refusals that change nothing."""
 
 import inspect
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event
 from typing import get_args
 
 import pytest
@@ -324,28 +322,6 @@ def test_a_second_call_in_the_middle_of_an_attempt_is_refused_and_the_first_has_
         "provision(opc_provider=...) cannot be called while provision(opc_provider=...) is under way on this instance. "
         "Wait for its outcome: one attempt at a time (A-BTN-1)."
     )
-
-
-@pytest.mark.rule("A-BTN-1", "A-ASYNC-1")
-def test_of_several_threads_one_has_its_outcome_and_the_others_are_refused():
-    client, api, inside, go_on = Hand().ready(), DirectApi(), Event(), Event()
-
-    def slow(payment_instrument_id, sdk_output):
-        inside.set()
-        go_on.wait(5)
-        return api.post(payment_instrument_id, SdkOutput(sdk_output)).sdk_input.text
-
-    def raises(payment_instrument_id, sdk_output):
-        raise RuntimeError
-
-    with ThreadPoolExecutor(4) as pool:
-        first = pool.submit(provision, client, slow)
-        assert inside.wait(5)
-        others = [pool.submit(provision, client, raises) for _ in range(3)]
-        errors = [other.exception(5) for other in others]
-        go_on.set()
-        assert isinstance(first.result(5), m.ProvisionSuccess)
-    assert [type(error) for error in errors] == [OutOfOrderError] * 3
 
 
 def test_a_stopped_cell_ends_the_attempt_and_the_next_one_begins():

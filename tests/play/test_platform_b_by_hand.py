@@ -13,13 +13,7 @@ from workbook.errors import OutOfOrderError, ParameterError, SdkError, WorkbookE
 from workbook.flows import messages as m
 from workbook.flows.platform_b import State
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
-from workbook.play.platform_b import (
-    AddCardDetails,
-    PlatformBRun,
-    ProvisioningDelegate,
-    ProvisioningService,
-    WatchAvailability,
-)
+from workbook.play.platform_b import PlatformBRun, ProvisioningDelegate, ProvisioningService, WatchAvailability
 from workbook.simulation.phones import PhoneB
 from workbook.simulation.service import DirectApi
 from workbook.simulation.wallet import ERRORS, NOTHING, THROWN_BY_START, Watch
@@ -162,13 +156,6 @@ def test_a_setting_of_another_kind_is_explained(call, told):
         call()
 
 
-def test_a_service_prints_its_variant_and_where_it_stands(variant):
-    service = made(variant)
-    question = "can_add_card_details(is_watch_activated=...)" if variant.later else "can_add_card()"
-    assert repr(service) == (f"ProvisioningService({variant.name!r}, has the service)\nNext: {question}, .trace.")
-    assert service.trace is service._run.trace
-
-
 @pytest.mark.rule("B-CAN-2")
 @pytest.mark.parametrize(
     ("phone", "watch", "spec", "field"),
@@ -188,13 +175,6 @@ def test_the_two_places_are_shown_in_the_field_profile_only(phone, watch, spec, 
         found = made(B_LATER, phone).can_add_card_details(is_watch_activated=watch)
         assert (found.can_add_card, found.can_add_to_phone, found.can_add_to_watch) == shown
         assert ("can_add_to" in repr(found)) == (profile == "field")
-
-
-def test_details_print_what_they_hold():
-    assert repr(AddCardDetails(True)) == "AddCardDetails(can_add_card=True)"  # noqa: FBT003  # the fields in their order
-    assert repr(AddCardDetails(False, False, False)) == (  # noqa: FBT003  # the fields in their order
-        "AddCardDetails(can_add_card=False, can_add_to_phone=False, can_add_to_watch=False)"
-    )
 
 
 @pytest.mark.rule("B-CAN-1")

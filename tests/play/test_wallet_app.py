@@ -14,7 +14,6 @@ from workbook.errors import ActivationDataError, OpaqueDataError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.extension import POINT, PRINCIPAL, State, plist
 from workbook.flows.trace import Kind
-from workbook.flows.variants import B_LATER
 from workbook.play.handler import (
     AddPaymentPassRequest,
     AuthorizationProvider,
@@ -617,17 +616,6 @@ def test_a_wrong_setting_is_told_before_anything_runs(name):
         WalletApp(**settings)
     assert told in str(caught.value)
     assert " at 0x" not in str(caught.value)
-
-
-def test_a_wallet_app_says_its_state_and_what_can_be_done_next():
-    host = WalletApp(B_LATER and ReferenceHandler, phone=opened_phone())
-    assert repr(host) == (
-        "WalletApp(ReferenceHandler, 'phone', list closed, 0 records)\n"
-        "Next: open_list(), choose_card(), .entries, .trace."
-    )
-    host.walk()
-    assert repr(host).startswith("WalletApp(ReferenceHandler, 'phone', added, ")
-    assert host.trace.title == "Platform B, later variant, from the wallet on the phone"
 
 
 def test_a_run_leaves_nothing_that_was_never_awaited():

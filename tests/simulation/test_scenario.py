@@ -4,7 +4,6 @@ import os
 import re
 import socket
 import tomllib
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -55,30 +54,12 @@ def test_each_of_them_is_read_and_explained(name):
     assert max(map(len, lines)) <= 120
 
 
-def test_the_default_is_the_world_that_there_was_before():
-    assert load("default").world() == World()
-
-
 @pytest.mark.rule("API-15")
 def test_each_credential_sees_the_same_world_with_its_own_role():
     scenario = load("no-role")
     roles = {name: scenario.world(credential=name).credentials[SIMULATED_KEY].roles for name in scenario.credentials}
     assert roles == {"without the role": frozenset(), "back end": frozenset({ROLE})}
     assert scenario.world() == scenario.world(credential="without the role")
-
-
-def test_every_state_of_an_instrument_is_there():
-    cards = load("every-instrument-state").instruments
-    assert {card.status for card in cards} == set(get_args(Status))
-    assert {card.type for card in cards} == {"card", "bankAccount"}
-    assert [card.id for card in cards if not card.supported_wallets]
-
-
-def test_a_flaky_back_end_has_a_plan():
-    scenario = load("flaky-back-end")
-    assert [each["fault"] for each in scenario.faults[:3]] == ["latency", "503 that says 500", "reset"]
-    assert [each.fault.name for each in scenario.plan().planned] == [each["fault"] for each in scenario.faults]
-    assert scenario.world().latencies == {"GET": 0.1, "POST": 0.1}
 
 
 # What a file may say
@@ -222,11 +203,6 @@ def test_a_slip_is_told_with_its_place_and_what_is_allowed(slip):
     assert expected in told
     assert told.startswith("mine.toml: 1 mistake.\n")
     assert len(told) < 1000
-
-
-def test_the_example_that_an_error_names_is_there():
-    told = said("a = [")
-    assert Path(re.search(r"For an example see (.*)\.$", told)[1]).is_file()
 
 
 def test_every_slip_is_told_and_not_only_the_first():
