@@ -25,7 +25,6 @@ from workbook.tools.conform.app.run import conform_app, judge_app
 from workbook.tools.conform.app.stage import AppRun, Tempo
 from workbook.tools.harness.model import Verdict, choose_cases
 from workbook.tools.harness.report import RunRecord, from_json, to_json
-from workbook.tools.harness.summary import todos
 
 slow = pytest.mark.slow
 nightly = pytest.mark.nightly
@@ -99,32 +98,6 @@ def test_each_case_finds_the_mistake_that_it_is_there_for(classes: Path, monkeyp
     assert [(case.name, case.says) for case in found if not case.misses] == []
     advised = {(case.name, case.says): case.misses[0].todo for case in found if case.says in CAUSES}
     assert [at for at, todo in advised.items() if not todo.startswith(CAUSES[at[1]])] == []
-
-
-SLOWED = ("", "never-disabled", "gives-up", "retried", "shown-on-Error", "opc-swallowed", "not-cancelled")
-"""Some mistakes of the flawed app; each meets the case that it is there for, and these."""
-
-
-@slow
-@nightly
-@pytest.mark.parametrize("pause", ["100", "300", "800", "0-800"])
-@pytest.mark.parametrize("core", ["reference", "careless", "flawed"])
-def test_a_slow_page_gets_the_verdicts_and_the_first_advice_of_the_quick_one(
-    classes: Path, core: str, pause: str
-) -> None:
-    cases = list(APP_CASES.values())
-    if core == "flawed":
-        names = [
-            [name for name, flaws in FLAWS.items() if flaw in flaws] or ["app.form.adds-the-card"] for flaw in SLOWED
-        ]
-        cases = [replace(APP_CASES[name], says=flaw) for flaw, of in zip(SLOWED, names, strict=True) for name in of]
-    start = command(classes, "slow.SlowKt")
-    runs = [AppRun(start=f"SLOW={slow} CORE={core} {start}", cases=cases, lanes=4,
-                   session=lambda case: f"flaw:{case.says}") for slow in (0, pause)]  # fmt: skip
-    plain, slowed = map(conform_app, runs)
-    verdicts = [[(case.name, case.says, case.verdict) for case in record.cases] for record in (plain, slowed)]
-    assert verdicts[1] == verdicts[0]
-    assert [todo.text for todo in todos(slowed)][:1] == [todo.text for todo in todos(plain)][:1]
 
 
 @slow

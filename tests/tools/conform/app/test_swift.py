@@ -147,13 +147,6 @@ def test_a_slow_page_gets_the_verdicts_and_the_first_advice_of_the_quick_one(
     same_when_slow(start, pause, [APP_CASES_B[f"app.{name}"] for name in dict.fromkeys((*names, *BASICS))])
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("pause", ["300", "0-800"])
-def test_the_slowed_reference_gets_the_verdicts_of_the_quick_one(pause: str) -> None:
-    start = f"exec {build([*NATIVE_FILES['later'], SLOW], 'later')}"
-    same_when_slow(start, pause, [case for case in APP_CASES_B.values() if case.group not in {"status", "art"}])
-
-
 def same_when_slow(start: str, pause: str, cases: list[AppCase]) -> None:
     """The program, and the same with a slow page, get the same verdicts and the same first advice."""
     cases = [case for case in cases if not case.measures]  # a duration may differ by itself
