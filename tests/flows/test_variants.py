@@ -6,12 +6,7 @@ import pytest
 from vocabulary import VARIANTS as ALL
 
 from workbook.flows import messages as m
-from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED, VARIANTS_A, variant_a
-
-
-def test_the_presets_by_name():
-    assert dict(VARIANTS_A) == {"before-0.4.0": A_BEFORE_0_4_0, "from-0.4.0": A_FROM_0_4_0}
-    assert [variant_a(name) for name in VARIANTS_A] == [A_BEFORE_0_4_0, A_FROM_0_4_0]
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 
 
 @pytest.mark.rule("A-CAN-5")

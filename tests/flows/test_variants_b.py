@@ -12,11 +12,6 @@ from workbook.flows.variants import B_EARLIER, B_LATER, SURFACES, VARIANTS_B, Fa
 BOTH = [B_EARLIER, B_LATER]
 
 
-def test_the_presets_by_name():
-    assert VARIANTS_B == {"earlier": B_EARLIER, "later": B_LATER}
-    assert [variant_b(name) for name in VARIANTS_B] == BOTH
-
-
 @pytest.mark.parametrize(
     ("name", "told"),
     [

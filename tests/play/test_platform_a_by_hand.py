@@ -115,14 +115,6 @@ def test_a_trace_by_hand_says_so_and_speaks_of_no_button(variant):
     assert client.trace.title == f"Platform A, SDK {variant.name.replace('-', ' ')}, called by hand"
 
 
-@pytest.mark.rule("A-CREATE-1")
-def test_create_is_static_and_takes_the_documents_two_arguments():
-    assert isinstance(inspect.getattr_static(CardProvisioning, "create"), staticmethod)
-    assert list(inspect.signature(CardProvisioning.create).parameters)[:2] == ["sdk_input", "activity_provider"]
-    assert isinstance(Hand().create(), m.CreateSuccess)
-    assert isinstance(Hand().client(), CardProvisioning)
-
-
 @pytest.mark.rule("A-CREATE-3", "A-ASYNC-1")
 @given(st.none() | st.integers() | st.binary() | st.text() | st.lists(st.text()))
 def test_whatever_create_is_given_is_an_outcome(junk):

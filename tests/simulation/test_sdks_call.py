@@ -1,11 +1,5 @@
 """A call under way: who listens, and that nothing of it stays behind."""
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-
-import pytest
-
 from workbook.flows import messages as m
 from workbook.simulation.phones import PhoneB
 from workbook.simulation.sdks import CURRENT, Call, current, under_way
@@ -34,17 +28,3 @@ def test_a_call_is_current_while_it_is_under_way_and_an_inner_one_instead_of_it(
             assert current() is inner
         assert current() is outer
     assert CURRENT.get() is None
-
-
-@pytest.mark.parametrize("raised", [ValueError, KeyboardInterrupt, SystemExit, asyncio.CancelledError])
-def test_it_is_reset_whatever_is_raised(raised):
-    with pytest.raises(raised), under_way(Call(PhoneB())):
-        raise raised
-    assert CURRENT.get() is None
-
-
-def test_another_thread_sees_the_call_only_in_a_copy_of_the_context():
-    call = Call(PhoneB())
-    with under_way(call), ThreadPoolExecutor(1) as pool:
-        assert pool.submit(CURRENT.get).result() is None
-        assert pool.submit(copy_context().run, current).result() is call
