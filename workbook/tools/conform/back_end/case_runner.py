@@ -15,7 +15,7 @@ from typing import assert_never
 from urllib.parse import quote
 
 from workbook.errors import WorkbookError
-from workbook.simulation.faults import FAULTS, FaultKind
+from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 from workbook.simulation.seal import Content
 from workbook.tools.conform.back_end import judging, model
@@ -40,6 +40,10 @@ from workbook.tools.harness.program import PRINTED, Logs, LogSpan, listens
 CONFIRMED = frozenset({Verdict.FAIL, Verdict.WARN})
 # Why a case is not testable where the back end limits how often it is called.
 OWN_429 = "The back end answered 429 itself, without asking the API."
+TOO_LONG = (
+    "Your back end refused the app's body for its length, by a 413 or by closing the connection unread: raise the "
+    "largest body that its server or its framework takes. The document gives no limit (GAP-3)."
+)
 SILENT = (
     "No line was written while the calls were made. Where your back end writes a log of its own, name the file (logs, "
     "at the top of the configuration)."
@@ -98,8 +102,6 @@ PLAIN_ATTEMPT = model.back_end_case(
     judging.all_of(),
     model.ATTEMPT,
 )
-# Seconds after the last answer in which a late request may still reach the API.
-SETTLE = 0.05
 UNMET = "No two calls met at the API, so nothing shows whether they run side by side."
 # Instead of a cardholder's index: no session, and the first one's session with one character changed.
 NOBODY, FORGED = -1, -2
@@ -252,7 +254,8 @@ class CaseRunner:
             return tuple(replace(miss, todo=special[0]) if miss.todo in {WORK, ASK} else miss for miss in misses)
         if all(miss.todo == HAND_ON for miss in misses):
             return misses
-        todo = advice_on_special_call(case, seen)
+        too_long = any(judging.refuses_length(call, seen) for call in seen.calls)
+        todo = TOO_LONG if too_long else f"The plain call works, and this one has to work as well: {case.says}"
         return tuple(replace(miss, todo=todo, root=Root.FOLLOWS) for miss in misses)
 
     async def run(self, case: BackEndCase, cards: Sequence[str], platform: str) -> Seen:
@@ -271,7 +274,7 @@ class CaseRunner:
         try:
             async with Phone(self.target, self.target.surfaces[platform], self.when_asked) as phone:
                 calls = [call async for call in self._calls(phone, case, cards, canary)]
-            await asyncio.sleep(SETTLE)  # a request that the back end still sends belongs to this case
+            await asyncio.sleep(0.05)  # seconds: a request that the back end still sends belongs to this case
             # the next case is to find the back end recovered
             if self.target.recovers_late and case.script.faulty and calls and not calls[-1].succeeded:
                 await asyncio.sleep(self.target.recovery)
@@ -517,33 +520,6 @@ class CaseRunner:
         if len(sent) > 16:  # a shorter sdkOutput may occur in two cases
             self._sent.add(hash(sent))
         return sent
-
-
-def advice_on_special_call(case: BackEndCase, seen: Seen) -> str:
-    """What to do where the plain call works and this case's call does not."""
-    if any(judging.refuses_length(call, seen) for call in seen.calls):
-        return (
-            "Your back end refused the app's body for its length, by a 413 or by closing the connection unread: raise "
-            "the largest body that its server or its framework takes. The document gives no limit (GAP-3)."
-        )
-    todo = f"The plain call works, and this one has to work as well: {case.says}"
-    if not refuses_content(case, seen):
-        return todo
-    hand_on = (
-        "Hand on the sdkInput of each 200 as it is: it is opaque, so your back end has nothing to look for in it and "
-        "nothing to refuse (API-7, API-8)."
-    )
-    return hand_on if any(order.fault for order in case.script.orders) else f"{todo} {hand_on}"
-
-
-def refuses_content(case: BackEndCase, seen: Seen) -> bool:
-    """Whether a call failed that the API had answered, in a case in which only the value is special."""
-    special = any(
-        order.value is not None or (order.fault and FAULTS[order.fault].kind is FaultKind.OPAQUE)
-        for order in case.script.orders
-    )
-    failed = (call for call in seen.calls if not call.succeeded)
-    return special and any(request.given for call in failed for request in seen.during(call))
 
 
 def answers_429_itself(call: model.PhoneCall, seen: Seen) -> bool:
