@@ -173,7 +173,7 @@ def test_what_is_refused_says_why() -> None:
         one = app("one")
         assert "No client 'one'" in (await one.call("canProvision", 400, provisioning=1))["error"]
         await one.hello()
-        assert "call create again" in (await one.call("canProvision", 409, provisioning=9))["error"]
+        assert "make it again" in (await one.call("canProvision", 409, provisioning=9))["error"]
         assert "Nothing waits for turn 5" in (await one.call("opc", 409, turn=5, sdkInput="x"))["error"]
         assert "A person plays" in (await one.call("next", 409, turn=0))["error"]
         assert "version 1" in (await one.call("hello", 400, platform="A", variant="x", protocol=2))["error"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import count
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from workbook.base.values import lookup
 from workbook.errors import OutOfOrderError
@@ -32,6 +32,7 @@ from workbook.simulation.seal import HardSeal
 from workbook.tools.conform.app import protocol as p
 
 PhoneReply = dict[str, Any]
+MadeT = TypeVar("MadeT")
 # A status of the wallet's API that no case of the SDK is named after (wallet).
 UNNAMED_STATUS = 15019
 
@@ -152,16 +153,16 @@ class Device:
             raise OutOfOrderError(why)
         return await waiting.go_on(call)
 
-    def find(self, number: int, what: str, again: str) -> Any:
-        """What this process made under this number.
+    def find(self, number: int, kind: type[MadeT], what: str) -> MadeT:
+        """What this process made under this number; `what` is its name in the document.
 
         Raises:
-            OutOfOrderError: nothing was, or an earlier process made it.
+            OutOfOrderError: nothing of this kind was, or an earlier process made it.
         """
-        if number not in self._made:
-            gone = f"One that an earlier process of the app made is gone: {again} again."
+        if not isinstance(made := self._made.get(number), kind):
+            gone = "One that an earlier process of the app made is gone: make it again."
             raise OutOfOrderError(f"No {what} {number} is on this phone. {gone}")
-        return self._made[number]
+        return made
 
     def keep(self, made: object) -> int:
         """Keep what this process made; returns its number."""
@@ -354,8 +355,7 @@ class DeviceA(Device):
         return reply
 
     def _of(self, call: p.OfOne) -> SdkClient:
-        client: SdkClient = self.find(call.provisioning, "CardProvisioning", "call create")
-        return client
+        return self.find(call.provisioning, SdkClient, "CardProvisioning")
 
 
 class _CallA(SdkCall):

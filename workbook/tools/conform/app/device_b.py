@@ -10,7 +10,7 @@ from binascii import Error as BadBase64
 from dataclasses import replace
 
 from workbook.base.values import lookup
-from workbook.errors import OutOfOrderError, ParameterError, SdkError
+from workbook.errors import ParameterError, SdkError
 from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
 from workbook.flows.platform_b import State
@@ -71,10 +71,10 @@ class DeviceB(Device):
                 return self._make_extension_service(call)
             case p.PassEntries():
                 self.note(m.SdkPassEntriesCalled())
-                return self._entries(self._extension(call).cards)
+                return self._entries(self._extension(call))
             case p.RemotePassEntries():
                 self.note(m.SdkRemotePassEntriesCalled())
-                return self._entries(self._extension(call).cards if self.phone.watch is not None else ())
+                return self._entries(self._extension(call) if self.phone.watch is not None else ())
             case p.Holds():
                 watch = self.phone.watch
                 there = self.phone.cards if not call.on_watch else watch.cards if watch is not None else ()
@@ -86,16 +86,11 @@ class DeviceB(Device):
                 return await super()._answer(call)
 
     def _service(self, call: p.OfService) -> SdkClient:
-        service = self.find(call.service, "ProvisioningService", "make it")
-        if not isinstance(service, SdkClient):
-            raise OutOfOrderError(f"Service {call.service} is the extension's.")
-        return service
+        return self.find(call.service, SdkClient, "ProvisioningService")
 
-    def _extension(self, call: p.OfService) -> "_ExtensionService":
-        service = self.find(call.service, "ExtensionProvisioningService", "make it")
-        if not isinstance(service, _ExtensionService):
-            raise OutOfOrderError(f"Service {call.service} is the app's.")
-        return service
+    def _extension(self, call: p.OfService) -> tuple[Genuine, ...]:
+        """An ExtensionProvisioningService is here the cards in it."""
+        return self.find(call.service, tuple, "ExtensionProvisioningService")
 
     async def _activate_watch(self, instance: int) -> PhoneReply:
         """Ask for the watch. An app may do so before it has a service, or while its service does something else."""
@@ -120,7 +115,7 @@ class DeviceB(Device):
         except SdkError as error:
             return self._refuse(error.case, error.why)
         self.note(m.ServiceMade(tuple(card.payment_instrument_id for card in cards)))
-        return {"outcome": "Success", "service": self.keep(_ExtensionService(cards))}
+        return {"outcome": "Success", "service": self.keep(cards)}
 
     def _refuse(self, case: str, why: str) -> PhoneReply:
         self.note(m.ServiceNotMade(case, why))
@@ -178,20 +173,13 @@ class _CallB(SdkCall):
         return _reply(event)
 
 
-class _ExtensionService:
-    """An ExtensionProvisioningService, by the cards in it."""
-
-    def __init__(self, cards: tuple[Genuine, ...]) -> None:
-        self.cards = cards
-
-
 class _Generation:
     """A call of generateAddPaymentPassRequest..., which asks the delegate in between."""
 
     says = "generateAddPaymentPassRequestForPassEntryWithIdentifier(...)"
 
-    def __init__(self, device: DeviceB, service: _ExtensionService, call: p.Generate) -> None:
-        self._device, self._service, self._call = device, service, call
+    def __init__(self, device: DeviceB, cards: tuple[Genuine, ...], call: p.Generate) -> None:
+        self._device, self._cards, self._call = device, cards, call
         self._attempt = 0
 
     def end(self) -> None:
@@ -201,11 +189,10 @@ class _Generation:
         """Ask the delegate, if the wallet's values can be used."""
         device, identifier = self._device, self._call.identifier
         device.note(m.SdkGenerateCalled(identifier))
-        if not all(
-            (self._call.certificate_chain, *self._call.certificate_chain, self._call.nonce, self._call.nonce_signature)
-        ):
+        chain, nonce, signature = self._call.certificate_chain, self._call.nonce, self._call.nonce_signature
+        if not all((chain, *chain, nonce, signature)):
             return self._throw("unableToConstructSDKOutput", "certificates, nonce or signature are empty")
-        if identifier not in [card.payment_instrument_id for card in self._service.cards]:
+        if identifier not in [card.payment_instrument_id for card in self._cards]:
             return self._throw("invalidSDKInput", "no sdkInput of this service has this identifier")
         output = next_output(device.phone, HardSeal(device.seed), identifier)
         self._attempt = device.phone.outputs
