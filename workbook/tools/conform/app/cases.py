@@ -489,9 +489,8 @@ def late_get_unused(seen: AppSeen) -> Iterator[Miss]:
 def nothing_before_tap(seen: AppSeen) -> Iterator[Miss]:
     """Opening the page begins no attempt."""
     for record in seen.happened(*ATTEMPTS, m.CreateSdkOutputCalled):
-        yield Miss(
-            "no attempt before a tap", f"{record.message.says} was called", "Begin it in the tap.", root=Root.PLAIN_CALL
-        )
+        observed = f"{record.message.says} was called"
+        yield Miss("no attempt before a tap", observed, "Begin it in the tap.", root=Root.PLAIN_CALL)
     if seen.came(POST):
         yield Miss("no POST before a tap", "one came", "Send it when the SDK has made an sdkOutput.")
 
@@ -881,11 +880,8 @@ def _cases() -> Iterator[AppCase]:
     for name, outcome in CAN_PROVISION_FAILURES.items():
         slug = to_snake(name).replace("_", "-")
         having = [key for key, variant in VARIANTS_A.items() if type(outcome) not in variant.facts.lacks]
-        says, steps = (
-            f"After {name} no button is offered (assumed).",
-            (SetPhone({"can_provision": outcome}), *NOT_OPENED),
-        )
-        only = having[0] if len(having) == 1 else ""
+        only, steps = having[0] if len(having) == 1 else "", (SetPhone({"can_provision": outcome}), *NOT_OPENED)
+        says = f"After {name} no button is offered (assumed)."
         yield app_case("screen", f"hidden-on-{slug}", says, "APP-1", steps, offers_nothing, variant=only)
 
 

@@ -151,10 +151,10 @@ class WalletSeen(AppSeen):
     saved: bool = True
     authorizes: bool = False
 
-    def during(self, call: HandlerCall, *events: type[Event]) -> list[Event]:
+    def during(self, call: HandlerCall, *events: type[Event]) -> list[Any]:
         """The events of these kinds while the call ran."""
         records = self.happened(*events)
-        return [record.message for record in records if call.began <= record.at <= call.ended]  # type: ignore[misc]
+        return [record.message for record in records if call.began <= record.at <= call.ended]
 
     def arrived(self, call: HandlerCall) -> list[Arrival]:
         """The requests at the back end while the call ran."""
@@ -202,9 +202,8 @@ def returned_bytes(seen: AppSeen) -> Iterator[Miss]:
     yield from given_bytes_only(seen)
     if not seen.happened(m.SdkInputReceived, m.DelegateReturned):
         root = Root.CASE if seen.came(POST) else Root.FOLLOWS
-        yield Miss(
-            "an sdkInput from the delegate", "the SDK got none", "Return the bytes of the POST's sdkInput.", root=root
-        )
+        todo = "Return the bytes of the POST's sdkInput."
+        yield Miss("an sdkInput from the delegate", "the SDK got none", todo, root=root)
 
 
 def watch_as_heard(seen: AppSeen) -> Iterator[Miss]:
@@ -238,11 +237,9 @@ def says_so(seen: AppSeen) -> Iterator[Miss]:
     if seen.message("added") in {"", seen.message("opened")}:
         yield Miss("a word that the card is in the wallet", "none", "Show 'Added to Wallet' when a pass has come.")
     elif seen.message("added") == seen.message("there"):
-        expected, observed = (
-            "'Available in Wallet' for a card that is there already",
-            "what the page says after a success",
-        )
-        yield Miss(expected, observed, "Tell the two apart: nothing was added just now.", noted=True)
+        expected = "'Available in Wallet' for a card that is there already"
+        todo = "Tell the two apart: nothing was added just now."
+        yield Miss(expected, "what the page says after a success", todo, noted=True)
 
 
 # The judges of the extension.
@@ -265,12 +262,7 @@ UNCHANGED = "Hand on what the wallet gave, each argument at its own label, as it
 
 def refusals(seen: WalletSeen, call: HandlerCall) -> list[str]:
     """Why the SDK made no service or no request while the call ran."""
-    records = seen.during(call, m.ServiceNotMade, m.SdkThrew)
-    return [
-        f"the SDK refused: {error.case}, {error.why}"
-        for error in records
-        if isinstance(error, m.ServiceNotMade | m.SdkThrew)
-    ]
+    return [f"the SDK refused: {error.case}, {error.why}" for error in seen.during(call, m.ServiceNotMade, m.SdkThrew)]
 
 
 def provoked(judge: Any, *events: type[Event]) -> Any:
@@ -368,9 +360,8 @@ def lists_nothing_unknown(seen: WalletSeen) -> Iterator[Miss]:
 def initialised_each_time(seen: WalletSeen) -> Iterator[Miss]:
     """Each call has made a service of its own."""
     for call in seen.calls:
-        gave = call.answer is not None and bool(
-            call.answer.pass_entries_available or call.answer.entries or call.answer.request
-        )
+        answer = call.answer
+        gave = answer is not None and (answer.pass_entries_available or answer.entries or answer.request)
         if gave and not seen.during(call, m.ServiceMade, m.ServiceNotMade):
             observed = f"{call.call.function}() used one that an earlier call had made"
             yield Miss("a service in each call", observed, FRESH, root=Root.OLD_ANSWER)
@@ -390,9 +381,8 @@ def nothing_afterwards(seen: WalletSeen) -> Iterator[Miss]:
     """Nothing reached the back end after a call had returned."""
     for call in seen.calls:
         for arrival in seen.arrivals:
-            if (
-                call.ended + 0.02 < arrival.at - seen.device.began <= call.left
-            ):  # what was sent before may be on its way
+            # what was sent before may be on its way
+            if call.ended + 0.02 < arrival.at - seen.device.began <= call.left:
                 observed = f"a {arrival.request.method} came after {call.call.function}() had returned"
                 yield Miss("nothing that outlives the call", observed, KEEP_NOTHING, root=Root.CONCURRENCY)
                 return
@@ -401,16 +391,12 @@ def nothing_afterwards(seen: WalletSeen) -> Iterator[Miss]:
 def art_of_the_card(seen: WalletSeen) -> Iterator[Miss]:
     """The picture of each entry is named as the SDK asked for it."""
     for call in seen.calls:
-        asked = [
-            getattr(message, "payment_instrument_id", getattr(message, "brand", ""))
-            for message in seen.during(call, m.CardArtForIdAsked, m.CardArtForBrandAsked)
-        ]
+        asked = [card.payment_instrument_id for card in seen.during(call, m.CardArtForIdAsked)]
+        asked += [card.brand for card in seen.during(call, m.CardArtForBrandAsked)]
         for wanted, art in zip(asked, call.answer.arts if call.answer else (), strict=False):
             if art != wanted:
                 observed = "the picture of another card" if art in asked else "a picture of another name"
-                todo = (
-                    "Return the picture of the card that the SDK names; in your adapter, name each picture by its card."
-                )
+                todo = "Return the picture of the card that the SDK names; your adapter names each picture by its card."
                 yield Miss(f"the picture of {wanted}", observed, todo, root=Root.WRONG_CARD)
                 return
 
@@ -523,13 +509,8 @@ def extension_case(  # noqa: PLR0917 - a row of a table
 # The cases. A row is: group, name, what it requires, rule, steps, judge.
 
 IS_SHOWN = (c.SHOWN,)
-SAVED = (
-    *OPENED,
-    c.CLOSE,
-    c.Do("openCardPage", 1),
-    Until("opened", IS_SHOWN),
-    c.CLOSE,
-)  # two cards' pages were opened, so both are saved
+# Two cards' pages were opened, so both are saved.
+SAVED = (*OPENED, c.CLOSE, c.Do("openCardPage", 1), Until("opened", IS_SHOWN), c.CLOSE)
 OFFERED = all_of(c.in_order, c.button_is("opened", c.SHOWN, todo=SHOW))
 NO_RETRY = f"{SHOW} (A button that makes the GET again is not this one: report .hidden for it.)"
 OFFERS_NOTHING = all_of(c.in_order, c.button_is("opened", *c.NOT_OFFERED, todo=NO_RETRY))
