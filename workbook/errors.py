@@ -30,6 +30,7 @@ Example:
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 
 class ExitCode(IntEnum):
@@ -162,8 +163,8 @@ class DeadlineError(ActivationDataError):
         sent: False when no byte of the request can have left.
     """
 
-    def __init__(self, message: str, *, request: RedactedRequest, elapsed: float, attempts: int, sent: bool) -> None:
-        super().__init__(message, request=request, elapsed=elapsed, attempts=attempts)
+    def __init__(self, message: str, *, sent: bool, **call: Any) -> None:
+        super().__init__(message, **call)
         self.sent = sent
 
 
@@ -175,17 +176,8 @@ class ApiStatusError(ActivationDataError):
         body: the answer's body without the key, cut to the client's cap.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        request: RedactedRequest,
-        elapsed: float,
-        attempts: int,
-        status: int,
-        body: bytes,
-    ) -> None:
-        super().__init__(message, request=request, elapsed=elapsed, attempts=attempts)
+    def __init__(self, message: str, *, status: int, body: bytes, **call: Any) -> None:
+        super().__init__(message, **call)
         self.status = status
         self.body = body
 
