@@ -16,14 +16,11 @@ from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbook.base.secrecy import MASK, Secrets
 from workbook.views.film import film
 from workbook.views.html import POLICY, Markup, join, tag, trust
-
-if TYPE_CHECKING:
-    from workbook.views.compare import Played
 
 # The type under which a notebook's output carries a recording.
 RECORDING_MIMETYPE = "application/vnd.workbook.recording+json"
@@ -31,7 +28,7 @@ RECORDING_MIMETYPE = "application/vnd.workbook.recording+json"
 PANELS = ("phone", "exchange", "states", "timing", "findings")
 
 
-def player_values(shown: Played, panels: Sequence[str] = ()) -> dict[str, Any]:
+def player_values(shown: Any, panels: Sequence[str] = ()) -> dict[str, Any]:
     """The player's values for a run; `panels` are those to show, all by default."""
     from workbook.views.player_data import player_data  # loaded when something is played
 
@@ -39,7 +36,7 @@ def player_values(shown: Played, panels: Sequence[str] = ()) -> dict[str, Any]:
     return {"player_data": data, "panels": list(panels or PANELS)}
 
 
-def recording(shown: Played, panels: Sequence[str] = ()) -> dict[str, Any]:
+def recording(shown: Any, panels: Sequence[str] = ()) -> dict[str, Any]:
     """What a notebook's output carries beside its text and its HTML, so that an exported page can play it.
 
     It is redacted, as every view of a trace is.

@@ -10,16 +10,12 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from itertools import groupby
-from typing import Protocol
+from typing import Any
 
-from workbook.checks import Finding
-from workbook.flows.machine import Machine
 from workbook.flows.messages import Actor
-from workbook.flows.trace import Trace
 from workbook.views.findings import LEVEL_SIGNS, findings
 from workbook.views.html import View, tag, trust
 from workbook.views.paint import Picture
-from workbook.views.screen import Screen
 from workbook.views.sequence import ADDED, REMOVED, Sequence, SequenceLine, Shape, sequence
 from workbook.views.table import (
     CAPTION_STYLE,
@@ -36,34 +32,6 @@ from workbook.views.table import (
     table,
     wrap,
 )
-
-
-class Played(Protocol):
-    """What a comparison reads of a run."""
-
-    @property
-    def trace(self) -> Trace:
-        """Every step, in order."""
-
-    @property
-    def machine(self) -> Machine:
-        """The flow's table of states and events."""
-
-    @property
-    def before(self) -> Screen:
-        """The screen before the first step."""
-
-    @property
-    def summary(self) -> dict[str, str]:
-        """The run in a few lines, as runs of its own kind tell it."""
-
-    @property
-    def ends(self) -> dict[str, str]:
-        """How it ended, as every run tells it."""
-
-    @property
-    def findings(self) -> list[Finding]:
-        """What the checks found."""
 
 
 class Mark(StrEnum):
@@ -205,8 +173,8 @@ class Comparison(View):
         return tag("table", caption, tag("thead", head), tag("tbody", *rows), style=TABLE_STYLE)
 
 
-def compare(first: Played, second: Played) -> Comparison:
-    """Two runs compared, the second with the first."""
+def compare(first: Any, second: Any) -> Comparison:
+    """Two runs compared, the second with the first: of each its `trace`, `summary`, `ends` and `findings` are read."""
     names = first.trace.title, second.trace.title
     title = f"{names[0]}, compared with {names[1]}"
     if names[0] == names[1]:
