@@ -37,7 +37,7 @@ def trace(*told):
     return made
 
 
-ASSUMED = (400, 401, 403, 422, 429)
+ASSUMED = (400, 401, 403, 404, 422, 429)
 """Statuses whose meaning is assumed."""
 
 PAIRS = {
@@ -237,7 +237,7 @@ def test_a_call_that_began_while_the_wallet_waited_is_wrong_though_the_handler_g
 
 
 def test_each_finding_and_each_advice_word_for_word(golden):
-    statuses = (201, 300, 302, 399, 404, 500, *ASSUMED)
+    statuses = (201, 300, 302, 399, 500, *ASSUMED)
     traces = [broken for _silent, broken, _said in PAIRS.values()]
     traces += [(asked, m.ApiAnswered(status)) for asked in (GET, POST) for status in statuses]
     traces += [(GET, BUSY, GET_AGAIN), (GET, LOST, over("GET")), (GET, GOOD, over("GET", took=30.0))]

@@ -101,7 +101,8 @@ CASES = {
             ["GAP-1 fail you"],
         ),
         (answered(200), answered(500), ["GAP-1 fail operator"]),
-        (answered(200), answered(302), ["GAP-1 fail operator"]),
+        (answered(200), answered(302), ["GAP-1 fail you"]),
+        (answered(200), answered(404), ["GAP-1 fail you"]),
         (answered(200), answered(201), ["GAP-1 fail operator"]),
     ],
     "failures": [

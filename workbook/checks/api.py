@@ -128,14 +128,15 @@ def _meaning(status: int, method: str) -> tuple[Owner, str, str]:
         400: (Owner.YOU, "the request is not well formed", "Compare the request with API-4 to API-6."),
         401: (Owner.YOU, "no valid key", "Send x-api-key with every request, with this environment's key (API-4)."),
         403: (Owner.OPERATOR, "the credential lacks the role", "Ask for the activation-data role (API-15)."),
+        404: (Owner.YOU, "another path or address", "Compare method and path with API-1 and API-2, letter by letter."),
         422: (Owner.YOU, "the sdkOutput was used or changed", "Send each attempt's own sdkOutput, once and unchanged.")
              if method == "POST" else
              (Owner.OPERATOR, "the instrument's state or type", "Ask for the state and type of this instrument."),
         429: (Owner.OPERATOR, "too many requests", f"{again.get(method, '')}Ask for your limits (GAP-2)."),
     }  # fmt: skip
-    redirect = "Correct the address; following would take the key to another place (REL-2)."
-    other = redirect if 300 <= status < 400 else "Try again later."  # every redirect
-    return known.get(status, (Owner.OPERATOR, "", other))
+    if 300 <= status < 400:  # every redirect
+        return Owner.YOU, "", "Correct the address; following would take the key to another place (REL-2)."
+    return known.get(status, (Owner.OPERATOR, "", "Try again later."))
 
 
 def crossed_instruments(trace: Trace) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ CASE_ADVICE: dict[str, tuple[Severity, Owner, str]] = {
     "walletNotSupported": (Severity.WARN, Owner.OPERATOR,
                            "Show no button; have the card set up for this wallet, as its data must say (sdk-b)."),
     "presentationFailure": (Severity.FAIL, Owner.YOU,
-                            "Put the entitlement on the app (sdk-b); simulators and development builds have none."),
+                            "Put the entitlement on the app (sdk-b)."),
     "delegateNotSet": (Severity.FAIL, Owner.YOU,
                        "Pass the delegate to start, and keep it alive until it has finished."),
     "userCancelled": (Severity.NOTE, Owner.NOBODY,
@@ -112,7 +112,7 @@ def still_offered(trace: Trace) -> Iterator[Finding]:
         else:
             place = "watch" if seen.watch else "phone"
             text = f"The card is in the wallet, and the {place} still lacks it: the button stays for the {place}."
-            todo = f"No mistake; label the button “Add to {place}”."
+            todo = f"No mistake; label the button “Add to {place}” (assumed)."
             yield Finding(rule, Severity.NOTE, Owner.NOBODY, text, todo, record.at)
 
 
