@@ -13,10 +13,11 @@ from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
 from texts import ROOT, demand_none, paths, read
 
 from workbook.api.exchange import Options
-from workbook.base.rules import rules
+from workbook.base.rules import rule, rules
 from workbook.checks.diagnosis import catalogue
 from workbook.checks.finding import Severity
 from workbook.flows.messages import LIMITS
@@ -24,10 +25,11 @@ from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.lessons.exercises.asking import judge
 from workbook.play.own_code import BACK_END_WAIT
 from workbook.tools.commands import cli
-from workbook.tools.conform.app.cases import APP_CASES
+from workbook.tools.conform.app.cases import APP_CASES, AppSeen
 from workbook.tools.conform.app.cases_b import APP_CASES_B, within_limit
+from workbook.tools.conform.app.device import DeviceA
 from workbook.tools.conform.app.run import AppForm, SwiftForm
-from workbook.tools.conform.app.stage import SLOW, Tempo
+from workbook.tools.conform.app.stage import SLOW, Tempo, conclude_case
 from workbook.tools.conform.app.wallet import GRACE
 from workbook.tools.course.board import LARGEST_PROGRESS, Board
 from workbook.tools.harness.model import Miss, Verdict
@@ -159,14 +161,17 @@ def facts():
     *most, last = (f"`{one.id}`" for one in rules() if one.id in of_cases and ends(one.id) == "warns")
     toml = (tomllib.loads((ROOT / name).read_text("utf-8")) for name in ("pyproject.toml", AGENDA))
     project, agenda = toml
+    readers = [case for case in APP_CASES.values() if case.reads]
     app, retries = AppForm.model_fields, Options().retries
     return {
-        **{rule: ends(rule) for rule in ("API-1", "A-BTN-2", "REL-7", "GAP-1")},
+        **{each: ends(each) for each in ("API-1", "A-BTN-2", "REL-7", "GAP-1")},
         "harm": ends("REL-7", harms=True),
         "warning": f"{', '.join(most)} or {last}",
         "late": ends_beyond(milliseconds=101),
         "slow": ends_beyond(milliseconds=99),
         "cases-b": len(APP_CASES_B),
+        "reads": count[len(readers)].capitalize(),
+        "unread": conclude_case(readers[0], AppSeen((), {}, DeviceA("app", A_FROM_0_4_0)), seconds=0).verdict,
         "seconds": app["patience"].metadata[-1].what.removeprefix("seconds, from "),
         **{name: f"{name} = {app[name].default:g}" for name in ("patience", "desk_factor")},
         "mode": SwiftForm.model_fields["mode"].default,
@@ -175,11 +180,13 @@ def facts():
         "seats": signature(Board).parameters["most_seats"].default,
         **{name: count[slot["minutes"]] for name, slot in agenda["slots"].items()},
         "levels": f"{', '.join([*Severity][:-1])} or {[*Severity][-1]}",
+        "button": rule("A-BTN-1").text.removeprefix("The add button is ").partition(":")[0],
         "pauses": f"up to {retries.base:g} s, then up to {2 * retries.base:g} s",
         "python": project["project"]["requires-python"].removeprefix(">="),
     }
 
 
+@pytest.mark.rule("API-15", "X-ENTRIES-2", "B-WATCH-2", "X-GEN-1")
 def test_a_sentence_that_the_code_decides_stands_in_its_text():
     known, wrong = facts(), []
     for name, sentences_of in HELD["said"].items():
