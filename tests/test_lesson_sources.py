@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from workbook import diagnose
 from workbook.base.files import NATIVE, sample
 from workbook.base.rules import Basis, Level, rule, rules
+from workbook.checks.diagnosis import catalogue
 from workbook.tools.conform.back_end.config import load_config
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
@@ -87,6 +89,26 @@ def test_the_configuration_that_lesson_06_shows_is_whole(tmp_path):
     (tmp_path / "relay.log").touch()
     (tmp_path / "back-end.toml").write_text(block, "utf-8")
     assert load_config(tmp_path / "back-end.toml", {"ANN": "session-of-ann-7d1f"}).target.cardholders
+
+
+def rows_of(number, head):
+    """The rows of that table of a lesson whose last column has this head."""
+    text = next(text for text in cells(LESSONS[number], "markdown") if f"| {head} |\n" in text)
+    table = text.partition(f"| {head} |\n")[2].partition("\n\n")[0]
+    return [row.strip("| ").split(" | ") for row in table.splitlines()[1:]]
+
+
+def test_a_file_of_lesson_08_leads_to_the_rows_of_its_symptoms():
+    for _file, _says, seen, numbers in rows_of(8, "`workbook diagnose`"):
+        for symptom in re.split(", or | or ", seen):
+            assert {*diagnose(symptom).rows[:1]} <= {*map(int, numbers.split(", "))}, symptom
+
+
+def test_a_step_of_lesson_09_sends_a_reader_to_one_who_can_act_on_it():
+    rows = {row.number: row for row in catalogue()}
+    for step, first, whose in rows_of(9, "whose job"):
+        causes = [cause for number in diagnose(step).rows or diagnose(first).rows for cause in rows[number].causes]
+        assert {*re.split("[,;] ", whose.replace("the ", ""))} <= {who for cause in causes for who in cause.owner}, step
 
 
 def test_no_lesson_uses_a_tag_that_is_no_source():
