@@ -66,6 +66,8 @@ def test_what_a_line_writes_is_kept():
         GITLAB: [path for job in jobs if "script" in job for path in job["artifacts"]["paths"]],
         JENKINS: re.search(r"artifacts: '(.*)'", JENKINS.read_text())[1].replace("/**", "").split(", "),
     }
+    junit = {job["artifacts"]["reports"]["junit"] for job in jobs if "reports" in job.get("artifacts", ())}
+    assert junit == {*re.search(r"testResults: '(.*)'", JENKINS.read_text())[1].split(", ")}
     for path, patterns in kept.items():
         written = {name for line in lines(path) for name in re.findall(r"--out (\S+)", line)}
         assert len(written) == 5

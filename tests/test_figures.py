@@ -7,6 +7,7 @@ pairs are of names.
 
 import re
 import tomllib
+from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from functools import cache
 from inspect import signature
@@ -23,6 +24,7 @@ from workbook.checks.finding import Severity
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.lessons.exercises.asking import judge
+from workbook.lessons.exercises.progress import Standing
 from workbook.play.own_code import BACK_END_WAIT
 from workbook.tools.commands import cli
 from workbook.tools.conform.app.cases import APP_CASES, AppSeen
@@ -31,7 +33,7 @@ from workbook.tools.conform.app.device import DeviceA
 from workbook.tools.conform.app.run import AppForm, SwiftForm
 from workbook.tools.conform.app.stage import SLOW, Tempo, conclude_case
 from workbook.tools.conform.app.wallet import GRACE
-from workbook.tools.course.board import LARGEST_PROGRESS, Board
+from workbook.tools.course.board import LARGEST_PROGRESS, Board, stuck
 from workbook.tools.harness.model import Miss, Verdict
 from workbook.tools.preflight.project import too_long
 from workbook.tools.sweep.matrix import Matrix
@@ -46,6 +48,7 @@ FACTS = {
     "call": f"{Options().timeouts.get:g} s",  # assumed
     "tries": f"{Options().retries.attempts} calls",  # of a GET; assumed
     "cases-a": f"{len(APP_CASES)} cases",
+    "cases-b": f"{len(APP_CASES_B)} cases",
     "library-before": A_BEFORE_0_4_0.facts.push_provisioning_library,  # A-DEP-1
     "library-from": A_FROM_0_4_0.facts.push_provisioning_library,  # A-DEP-1
 }
@@ -154,6 +157,12 @@ def ends_beyond(milliseconds):
     return ends(miss.rule or "X-STATUS-3")
 
 
+def is_stuck(wrong):
+    """Whether a seat with so many wrong answers of each kind needs help."""
+    now = datetime.now(UTC)
+    return bool(stuck(Standing.model_construct(wrong=wrong, first=now), 5, now))
+
+
 def facts():
     """What a sentence of `figures.toml` has from the code: verdicts, defaults, and numbers as words."""
     count = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
@@ -177,6 +186,8 @@ def facts():
         "mode": SwiftForm.model_fields["mode"].default,
         "parse": count[signature(too_long).parameters["seconds"].default],
         "progress": f"{LARGEST_PROGRESS:,} bytes",
+        "same": next(count[n] for n in range(9) if is_stuck({"A-BTN-1": n})),
+        "any": next(count[n] for n in range(9) if is_stuck(dict.fromkeys(map(str, range(n)), 1))),
         "seats": signature(Board).parameters["most_seats"].default,
         **{name: count[slot["minutes"]] for name, slot in agenda["slots"].items()},
         "levels": f"{', '.join([*Severity][:-1])} or {[*Severity][-1]}",

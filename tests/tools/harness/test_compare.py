@@ -1,4 +1,6 @@
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -200,3 +202,10 @@ def test_cases_that_changed_for_one_reason_are_told_together():
     got = compare_reports(*(and_one_that_passes(report(*cases)) for cases in (passed, unclear)))
     assert got.text().count("did not start") == 1
     assert "    and 29 more: case 1, case 2, case 3, …\n" in got.text()
+
+
+def test_the_manual_gives_each_change_its_exit_code():
+    page = (Path(__file__).parents[3] / "notebooks/reference/ci.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\*.*?\*) \| .* \| (\d) \|$", page, re.MULTILINE)
+    told = {name: code for names, code in rows for name in re.findall(r"\*([^*]+)\*", names)}
+    assert told == {change.value: f"{change.is_worse:d}" for change in CaseChange}
