@@ -9,7 +9,7 @@ from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
 from workbook.base.rules import Owner, rule
 from workbook.checks import Severity, Symptom, api, check
-from workbook.checks.api import DELEGATE_LIMIT, REMEDIES, advice_for
+from workbook.checks.api import REMEDIES, advice_for
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
 
@@ -48,8 +48,8 @@ PAIRS = {
         "REL-1 fail you",
     ),
     "waited_too_long": (
-        (GET, GOOD, over("GET", took=DELEGATE_LIMIT - 0.001)),
-        (m.StartPassEntriesBudget(), GET, GOOD, over("GET", took=DELEGATE_LIMIT)),
+        (GET, GOOD, over("GET", took=m.LIMITS["provision"].seconds - 0.001)),
+        (m.StartPassEntriesBudget(), GET, GOOD, over("GET", took=m.LIMITS["pass_entries"].seconds)),
         "REL-5 fail you",
     ),
     "passed_on_nothing": ((GET, GOOD, m.ApiAnswered(200)), (GET, NOTHING), "REL-6 fail you"),
@@ -233,7 +233,9 @@ def test_a_call_that_began_while_the_wallet_waited_is_wrong_though_the_handler_g
     told = trace(m.StartPassEntriesBudget(), GET, m.StopBudget(), LATE, GET_AGAIN, GOOD, over("GET", 2, took=30.0))
     (finding,) = api.waited_too_long(told)
     assert (finding.level, finding.rule) == (Severity.FAIL, "REL-5")
-    assert "20 s for pass_entries() (spec)" in finding.text
+    limit = m.LIMITS["pass_entries"]
+    assert f"the wallet waits {limit} for pass_entries() (spec)" in finding.text
+    assert f"well below {limit}." in finding.todo
 
 
 def test_each_finding_and_each_advice_word_for_word(golden):

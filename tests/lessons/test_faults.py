@@ -8,7 +8,6 @@ from rows import rows
 from workbook.api.exchange import Options
 from workbook.base.rules import Owner
 from workbook.checks import Severity
-from workbook.checks.api import DELEGATE_LIMIT
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind
@@ -177,7 +176,7 @@ def test_a_post_that_is_sent_again_works_only_where_nothing_had_happened():
 def test_the_good_back_end_is_done_before_the_wallet_is(platform):
     for fault, operation in product(FAULTS, ("GET", "POST")):
         ends = break_it(fault, operation, platform=platform, nth=None).trace.select(m.ApiCallEnded)
-        assert max(one.message.took for one in ends) < Options().deadline + 1 < DELEGATE_LIMIT
+        assert max(one.message.took for one in ends) < Options().deadline + 1 < m.LIMITS["provision"].seconds
 
 
 @pytest.mark.rule("REL-5", "B-DEL-3")

@@ -12,9 +12,6 @@ from workbook.flows import messages as m
 from workbook.flows.messages import LIMITS
 from workbook.flows.trace import Record, Trace
 
-# Seconds that the wallet waits (wallet).
-DELEGATE_LIMIT = LIMITS["provision"].seconds
-
 # First, what can be seen only if the back end's every attempt was watched: what it repeated, believed and waited for.
 
 
@@ -47,11 +44,12 @@ def waited_too_long(trace: Trace) -> Iterator[Finding]:
                 waiting = None
             case m.ApiRequested() as request if not isinstance(request, m.ApiAskedAgain):
                 limited = waiting
-            case m.ApiCallEnded() as over if over.took >= DELEGATE_LIMIT:
+            case m.ApiCallEnded() as over if (
+                over.took >= (limit := LIMITS[limited.call if limited else "provision"]).seconds
+            ):
                 text = f"The {over.method} kept the back end waiting for {over.took:g} s"
-                todo = f"Set a deadline for the whole call, retries included, well below {DELEGATE_LIMIT:g} s"
+                todo = f"Set a deadline for the whole call, retries included, well below {limit}"
                 if limited is not None:
-                    limit = LIMITS[limited.call]
                     text = f"{text}; the wallet waits {limit} for {limit.call}() ({limit.source})."
                     yield Finding("REL-5", Severity.FAIL, Owner.YOU, text, f"{todo}.", record.at)
                 else:

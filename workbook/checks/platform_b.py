@@ -9,7 +9,7 @@ from workbook.checks import api
 from workbook.checks.finding import Check, Finding, Severity, Symptom, by_cause
 from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
-from workbook.flows.messages import Message
+from workbook.flows.messages import LIMITS, Message
 from workbook.flows.trace import Kind, Record, Trace
 
 # The cases (sdk-b) that need advice of their own.
@@ -164,9 +164,9 @@ PLATFORM_B_CHECKS: tuple[Check, ...] = (
     still_offered,
     Symptom(
         (m.BudgetSpent, m.DelegateTimeSpent), "B-DEL-3", Severity.FAIL, Owner.YOU,
-        f"The delegate's provision took more than {api.DELEGATE_LIMIT:g} s: its answer is ignored and no card is added "
+        f"The delegate's provision took more than {LIMITS['provision']}: its answer is ignored and no card is added "
         "(wallet).",
-        f"Keep the back end's own time limits well below {api.DELEGATE_LIMIT:g} s, retries included (REL-5).",
+        f"Keep the back end's own time limits well below {LIMITS['provision']}, retries included (REL-5).",
         when=lambda spent: spent.call == "provision",
     ),
     hidden_failure,
