@@ -192,17 +192,14 @@ def slow(call, seconds):
     return doing(call, method)
 
 
-LIMITS = {"status": 0.1, "pass_entries": 20.0, "remote_pass_entries": 20.0, GENERATE: 20.0}
-
-
 @pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3")
 @rows("more", [0.0, 0.0001, 0.001])
-@rows("call", LIMITS)
+@rows("call", [call for call in m.LIMITS if call != "provision"])
 def test_exactly_the_limit_is_in_time_and_a_moment_more_is_late_and_ignored(call, more):
     phone = opened_phone("with a watch")
     phone.latencies = NO_TIME
     surface = "watch" if call == "remote_pass_entries" else "phone"
-    host = WalletApp(slow(call, LIMITS[call] + more), phone=phone, surface=surface)
+    host = WalletApp(slow(call, m.LIMITS[call].seconds + more), phone=phone, surface=surface)
     host.walk()
     late = bool(more)
     assert bool(host.trace.select(m.BudgetSpent)) is late

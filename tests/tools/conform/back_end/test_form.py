@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from workbook.base.forms import BadConfigurationError, Mistakes, read_form, read_toml
 from workbook.tools.conform.back_end.config import CONFIG_EXAMPLE, BackEndForm, parse_config
+from workbook.tools.conform.back_end.model import BOUND
 
 GOOD = {
     "base_url": "http://127.0.0.1:8080",
@@ -79,7 +80,7 @@ MISTAKES = [
     (("cardholder", "session"), {"a": {"evn": "E"}}, "[[cardholder]] 1 session a evn: there is no such key."),
     (("cardholder", "session"), {"a": {"env": "E"}}, "environment variable E is not set."),
     (("status",), {"path": "/status"}, "status: there is no such key."),
-    (("timeouts",), {"answer": 30}, "[timeouts] answer: it is 30; give seconds from 0.1 to 20"),
+    (("timeouts",), {"answer": 30}, f"[timeouts] answer: it is 30; give seconds from 0.1 to {BOUND:g}"),
     (("timeouts",), {"whole": float("inf")}, "[timeouts] whole: it is inf;"),
     (("api",), {"port": 70000}, "[api] port: it is 70000;"),
     (("api",), {"port": True}, "[api] port: it is true;"),
