@@ -284,6 +284,22 @@ def test_on_a_projector_nothing_is_cut_and_the_phone_is_beside_its_messages(pane
 
 
 @pytest.mark.nightly
+def test_in_full_screen_the_chosen_line_lies_below_the_heads_and_the_button_leads_back(panel):
+    shown = panel("walk")
+    to_the_end(shown)
+    shown.get_by_role("button", name="Full screen").click()
+    row = shown.locator('.wb-rows button[aria-label*="POST"]').first
+    row.click()
+    back = shown.get_by_role("button", name="Leave full screen")
+    heads, line, box = (one.bounding_box() for one in (shown.locator(".wb-heads"), row, shown.locator(".wb-scroll")))
+    assert heads["y"] + heads["height"] <= line["y"] + 1
+    assert line["y"] + line["height"] <= box["y"] + box["height"]
+    back.click()
+    shown.get_by_role("button", name="Full screen").wait_for()
+    shown.get_by_role("button", name="Close the details").click()
+
+
+@pytest.mark.nightly
 def test_playing_moves_the_lines_in_their_own_box_and_never_the_page(panel):
     shown = panel("walk")
     shown.get_by_role("combobox", name="Speed").select_option("five times as fast")

@@ -76,6 +76,7 @@ class Player {
     this.track = make("div", { className: "wb-track" }, this.slider);
     const full = make("button", { type: "button", textContent: "Full screen", hidden: !document.fullscreenEnabled });
     full.onclick = () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen());
+    this.root.onfullscreenchange = () => (full.textContent = document.fullscreenElement ? "Leave full screen" : "Full screen");
     const bar = make("div", { className: "wb-bar", aria: { role: "group", label: "Playback" } });
     bar.append(this.first, this.back, this.toggle, this.next, this.end, this.track, this.time, this.choice, full);
     return bar;
