@@ -46,6 +46,8 @@ def test_raised_hands_come_first_the_longest_before_the_others_then_who_is_stuck
         "for": "",
         "stuck": "",
     }
+    solved = room(progress("calm", "03.1", _03_1=work(passed=3)))["seats"][0]
+    assert (solved["exercise"], solved["since"]) == (f"{seats[3]['exercise']}, solved", None)
 
 
 @pytest.mark.parametrize(

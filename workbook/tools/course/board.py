@@ -77,7 +77,7 @@ def _seat(progress: Progress, now: datetime) -> dict[str, Any]:
     work = progress.exercises.get(name)
     return {
         "seat": progress.seat,
-        "exercise": _title(name),
+        "exercise": _title(name) + (", solved" if work and work.passed else ""),
         "since": _minutes(work.first, now) if work and not work.passed else None,
         "wrong": sum(work.wrong.values()) if work else 0,
         "solved": sum(each.passed is not None for each in progress.exercises.values()),
