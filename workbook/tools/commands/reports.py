@@ -213,7 +213,7 @@ def sweep(options: argparse.Namespace) -> int:
     for kind in document["failures"]:
         values = ", ".join(f"{name} = {value}" for name, value in kind["smallest"].items()) or "-"
         say(f"FAIL  {kind['kind']}")
-        say(f"      {kind['rows']} rows; smallest: {values}\n      {kind['replay']}")
+        say(f"      {kind['rows']} row{'' if kind['rows'] == 1 else 's'}; smallest: {values}\n      {kind['replay']}")
     count, rows = len(document["failures"]), document["rows"]
     kinds = "no failure" if not count else f"{count} {'kind' if count == 1 else 'kinds'} of failure"
     say(f"{kinds} in {rows:,} combinations; {played:,} played in {seconds:.0f} s; see {options.out / 'index.html'}")
