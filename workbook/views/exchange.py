@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -16,7 +15,7 @@ from workbook.flows import messages as m
 from workbook.flows.machine import Machine, Row
 from workbook.flows.messages import Actor
 from workbook.flows.trace import Kind, Record
-from workbook.views.film import Film
+from workbook.views.film import Film, camel
 from workbook.views.html import RULE_ID, Markup, View, join, tag, trust, unbroken
 from workbook.views.paint import Picture
 from workbook.views.sequence import IN_LABEL, SequenceLine, Shape, Wording, paint, status
@@ -123,7 +122,7 @@ def _fields(record: Record, named: NamedValue) -> Iterator[str]:
     """The parts of an answer that it has, as fields of JSON."""
     for name in m.ANSWER:
         if (value := record.values[name]) is not None:
-            yield f'"{_camel(name)}": {named(record, name) if name in m.OPAQUE else json.dumps(value)}'
+            yield f'"{camel(name)}": {named(record, name) if name in m.OPAQUE else json.dumps(value)}'
 
 
 def copies(record: Record) -> dict[str, str]:
@@ -311,7 +310,7 @@ class _Describer:
             if value is not None and value != "" and name not in (*IN_LABEL, "basis"):
                 words = self.named(record, name) if name in m.OPAQUE else _plain(value)
                 notes = "; ".join([*filter(None, [REMARKS.get(name)]), *record.value_bases(name)])
-                yield f"{_camel(name)} = {words}{f'  ({notes})' if notes else ''}"
+                yield f"{camel(name)} = {words}{f'  ({notes})' if notes else ''}"
 
 
 def _sentence(row: Row) -> str:
@@ -346,7 +345,7 @@ def _marks(record: Record) -> Iterator[str]:
     for name, value in record.values.items():
         if name in m.OPAQUE and isinstance(value, dict) and value.get("serial"):
             known = (f"{key}: {value[key]}" for key in ("kind", "serial", "paymentInstrumentId") if key in value)
-            yield f"{_camel(name)}: simulated: not card data, {', '.join(known)}"
+            yield f"{camel(name)}: simulated: not card data, {', '.join(known)}"
 
 
 def _plain(value: object) -> str:
@@ -356,11 +355,6 @@ def _plain(value: object) -> str:
     if isinstance(value, dict):
         return clean(", ".join(f"{key}: {item}" for key, item in value.items() if key != "digest"))
     return clean(str(value).lower() if isinstance(value, bool) else value)
-
-
-def _camel(name: str) -> str:
-    """A field's name in the document's spelling."""
-    return re.sub("_([a-z])", lambda match: match[1].upper(), name)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

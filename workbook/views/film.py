@@ -6,6 +6,7 @@ The wallet's time limits are drawn here, too: one bar for each call, which fills
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -46,7 +47,7 @@ class CallBudget:
     """The time limit of one call, and its outcome.
 
     Attributes:
-        call: such as `status`.
+        call: such as `pass_entries`.
         seconds: the limit.
         began: the moment of the call, in seconds since the run began.
         ended: the moment when it answered or its time was over; None where the run ended before.
@@ -288,9 +289,14 @@ def timing(film: Film) -> Budgets:
             verdict, words = "fail", f"no answer within {limit}{really}"
         known = LIMITS.get(budget.call)
         source = f" ({known.rules[0]}, {known.source})" if known else ""
-        name = f"{clean(budget.call)}, from {budget.began:.3f} s"
+        name = f"{clean(camel(budget.call))}, from {budget.began:.3f} s"
         rows.append(Budget(name, verdict, used, words + source))
     return Budgets(f"Timing: {film.title}", tuple(rows))
+
+
+def camel(name: str) -> str:
+    """A name in the document's spelling."""
+    return re.sub("_([a-z])", lambda match: match[1].upper(), name)
 
 
 def span(seconds: float) -> str:

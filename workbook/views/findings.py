@@ -13,6 +13,7 @@ from workbook.errors import ParameterError
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import B_EARLIER, B_LATER
 from workbook.play.own_code import BACK_END_WAIT
+from workbook.views.film import camel
 from workbook.views.html import View, join, tag, unbroken
 from workbook.views.sequence import sequence
 from workbook.views.table import INK, TEXT_WIDTH, Snapshot, Stack, Table, clean, cut, facts, paragraph, table, wrap
@@ -167,7 +168,7 @@ def time_limits() -> Table:
     A limit of the source `spec` is in the document, one of the source `wallet` is the platform's alone.
     """
     rows = [
-        (cut(limit.call, 29), str(limit), f"{limit.rules[0]} ({limit.source})", limit.missed)
+        (cut(camel(limit.call), 29), str(limit), f"{limit.rules[0]} ({limit.source})", limit.missed)
         for limit in LIMITS.values()
     ]
     return table("How long the wallet waits", ["call", "limit", "rests on", "missed means"], rows)

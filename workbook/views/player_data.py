@@ -12,7 +12,7 @@ from workbook.checks.finding import Finding
 from workbook.flows.extension import State as Extension
 from workbook.flows.platform_b import State as B
 from workbook.views.exchange import Exchange, copies
-from workbook.views.film import Film, Frame, timing
+from workbook.views.film import Film, Frame, camel, timing
 from workbook.views.findings import findings
 from workbook.views.paint import Picture
 from workbook.views.phone import draw
@@ -118,6 +118,6 @@ def _limits(film: Film) -> list[dict[str, Any]]:
     return [
         asdict(budget)
         | {"began": round(budget.began, 6), "ended": None if budget.ended is None else round(budget.ended, 6)}
-        | {"verdict": bar.verdict, "words": bar.words}
+        | {"call": camel(budget.call), "verdict": bar.verdict, "words": bar.words}
         for budget, bar in zip(film.limits, timing(film).budgets, strict=True)
     ]
