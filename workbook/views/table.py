@@ -169,6 +169,13 @@ def preformat(text: str) -> Markup:
     return tag("pre", text, style=PRE)
 
 
+def copyable(text: str) -> Markup:
+    """Text in a fixed-width font, with a button that copies it; a page without our style and script has no button."""
+    button = tag("button", "Copy", type="button", class_="wb-copy", onclick=COPY, style="display:none")
+    pre = tag("pre", text, style=f"{PRE};user-select:all")
+    return join(tag("style", ".wb-copy{display:inline-block!important}"), button, pre)
+
+
 def facts(title: str, rows: Mapping[str, object] | Iterable[tuple[str, object]]) -> Table:
     """A card of facts, from a mapping or from pairs: names on the left, values on the right, no names of columns."""
     return table(title, (), rows.items() if isinstance(rows, Mapping) else rows)

@@ -25,7 +25,7 @@ from workbook.lessons.exercises.model import Reason
 from workbook.lessons.pages import browser_file
 from workbook.lessons.widgets.panels import Live
 from workbook.views.html import Markup, join, tag, trust, unbroken
-from workbook.views.table import Snapshot, above, failure, paragraph, preformat, snapshot, statement
+from workbook.views.table import Snapshot, above, copyable, failure, paragraph, preformat, snapshot, statement
 
 Options = Mapping[str, Any] | Iterable[Any]
 
@@ -108,7 +108,7 @@ class Chooser(Live):
         result, running, asked = ipywidgets.HTML(), False, self.defaults()
 
         def show(shown: Snapshot) -> None:
-            call = paragraph("The same in Python:"), preformat(self.in_python(asked))
+            call = paragraph("The same in Python:"), copyable(self.in_python(asked))
             result.value = str(status(trust(shown.html()), *call))
 
         def on_change(_change: object) -> None:
@@ -338,7 +338,7 @@ class Form(Live):
             self.feedback = hand_in(exercise, (), answers, "", self.feedback.file)
             call = ", ".join(f"{name}={value!r}" for name, value in answers.items())
             kept = paragraph("To keep your answers in the notebook, write them into the cell:")
-            cell = preformat(f'wb.exercise("{exercise.id}", {call})')
+            cell = copyable(f'wb.exercise("{exercise.id}", {call})')
             result.value = str(status(trust(self.feedback.html()), kept, cell))
 
         for field in fields.values():

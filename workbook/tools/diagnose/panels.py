@@ -23,7 +23,7 @@ from workbook.tools.diagnose import inspector
 from workbook.tools.diagnose.inspector import Inspection
 from workbook.tools.harness.output import Result
 from workbook.views.html import join, tag, trust, unbroken
-from workbook.views.table import COPY, EDGE, PRE, Snapshot, facts, paragraph, preformat
+from workbook.views.table import EDGE, Snapshot, copyable, facts, paragraph, preformat
 
 
 class DiagnosisPanel(Paste):
@@ -79,10 +79,7 @@ class DiagnosisPanel(Paste):
             rows = [(name, scrub(words)) for name, words in found.described(likely)]
             card = [trust(facts(likely.row.title, rows).html())]
             if message := found.message(likely.row):
-                # as for a listing: a page without our style and script has no button
-                card.append(tag("style", ".wb-card .wb-copy{display:inline-block!important}"))
-                card.append(tag("button", "Copy", type="button", class_="wb-copy", onclick=COPY, style="display:none"))
-                card.append(tag("pre", scrub(message), style=f"{PRE};user-select:all"))
+                card.append(copyable(scrub(message)))
             style = f"border:{EDGE};border-radius:6px;padding:0.6em;margin:0.5em 0"
             parts.append(tag("div", *card, class_="wb-card", style=style))
         if others := found.likely[len(found.decided) :]:
