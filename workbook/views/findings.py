@@ -14,7 +14,7 @@ from workbook.flows.messages import LIMITS
 from workbook.flows.variants import B_EARLIER, B_LATER
 from workbook.play.own_code import BACK_END_WAIT
 from workbook.views.film import camel
-from workbook.views.html import View, join, tag, unbroken
+from workbook.views.html import Markup, View, join, tag, unbroken
 from workbook.views.sequence import sequence
 from workbook.views.table import INK, TEXT_WIDTH, Snapshot, Stack, Table, clean, cut, facts, paragraph, table, wrap
 
@@ -184,10 +184,20 @@ def waits() -> Snapshot:
         ("platform B's wallet", wallet.seconds, wallet.source),
     ]
     text = facts("Who gives up first (REL-5)", [(who, f"{wait:g} s ({source})") for who, wait, source in rows]).text()
-    inside = join()
-    for (who, wait, source), (_, around, _) in zip(rows, [*rows[1:], rows[-1]], strict=True):
-        style = f"width:{99 * wait / around:.1f}%;box-sizing:border-box;display:inline-block;vertical-align:top"
-        edge = "border:2px solid var(--jp-border-color1, #8b95a3);border-radius:6px;padding:0.2em 0;margin:0.2em 0"
-        box = tag("div", f" {who}: {wait:g} s ({source})", tag("div", inside), style=f"{style};{edge}")
-        inside = join(*[box] * (1 if inside else options.retries.attempts))
+    words = [f"{who}: {wait:g} s ({source})" for who, wait, source in rows]
+    share = [wait / around for (_, wait, _), (_, around, _) in zip(rows, [*rows[1:], rows[-1]], strict=True)]
+    inside = join(_words(words[0]), *[_bar(share[0], "GET")] * options.retries.attempts)
+    for said, part in zip(words[1:], share[1:], strict=True):
+        inside = _bar(part, said, inside)
     return Snapshot(text, str(tag("div", paragraph(tag("b", "Who gives up first (REL-5)")), inside)))
+
+
+def _words(said: str) -> Markup:
+    return tag("div", said, style="padding:0 0.4em")
+
+
+def _bar(share: float, said: str, inside: object = "") -> Markup:
+    """A box that is as wide as this share of the one around it."""
+    style = f"width:{99 * share:.1f}%;box-sizing:border-box;display:inline-block;vertical-align:top"
+    edge = "border:2px solid var(--jp-border-color1, #8b95a3);border-radius:6px;padding:0.2em 0;margin:0.2em 0"
+    return tag("div", _words(said), inside, style=f"{style};{edge}")

@@ -134,7 +134,7 @@ class Table(View):
         edge, bold = ROW_LINE if self.head else "", "font-weight:600"
         front = f"{CELL_STYLE};{edge if self.head else bold}"
         widths = [max(map(width, column)) for column in zip(*self.rows, strict=True)]
-        styles = [f"{front};{'white-space:nowrap' if wide <= SHORT else 'overflow-wrap:anywhere'}" for wide in widths]
+        styles = [f"{front}{';white-space:nowrap' if wide <= SHORT else ''}" for wide in widths]
         row_name = {} if self.head else {"scope": "row"}
         rows = []
         for *texts, last in self.rows:
@@ -145,7 +145,7 @@ class Table(View):
             rows.append(tag("tr", *cells, tag("td", unbroken(last), style=f"{CELL_STYLE};{edge}")))
         head = tag("thead", header(self.head, f"{CELL_STYLE};{ROW_LINE};{bold}")) if self.head else ""
         caption = tag("caption", self.title, style=CAPTION_STYLE)
-        return tag("table", caption, head, tag("tbody", *rows), style=TABLE_STYLE)
+        return tag("table", caption, head, tag("tbody", *rows, style="overflow-wrap:anywhere"), style=TABLE_STYLE)
 
 
 def header(names: Iterable[str], style: str) -> Markup:
