@@ -15,7 +15,7 @@ from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import A_FROM_0_4_0
 from workbook.lessons.script import Script, play
-from workbook.views.film import camel, film
+from workbook.views.film import film
 from workbook.views.phone import draw
 from workbook.views.player_data import player_data
 
