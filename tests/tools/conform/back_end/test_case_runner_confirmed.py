@@ -110,6 +110,27 @@ def test_calls_that_wait_for_one_another_are_late_beside_others_and_that_is_no_f
             assert asyncio.run(schedule._confirm(failed)).verdict is wanted
 
 
+@pytest.mark.parametrize(("others", "root"), [((), Root.CONCURRENCY), ((Verdict.FAIL,), Root.CASE)])
+def test_what_passes_alone_is_explained_by_another_case_that_fails_alone(monkeypatch, others, root):
+    """A chunk that ends inside a character does so now and then."""
+    miss = Miss("the sdkInput", "another text", HAND_ON, root=Root.CASE)
+    paths = CASES["relay.get.path"], CASES["relay.post.path"]
+    failed = [BackEndResult(case, Verdict.FAIL, (miss,), seen=seen([call()], [])) for case in paths]
+    alone = iter([Verdict.PASS, *(others or [Verdict.PASS])])
+
+    async def run_alone(_case):
+        verdict = next(alone)
+        return replace(failed[0], verdict=verdict, misses=(miss,) if verdict is Verdict.FAIL else ())
+
+    monkeypatch.setattr(relays, "kinds", lambda: {"mine": reference.Relay})
+    with relays.running("mine", ["relay.get.path"]) as runner:
+        schedule = Schedule(runner)
+        monkeypatch.setattr(schedule, "run_alone", run_alone)
+        schedule._failed_in_parallel = failed
+        asyncio.run(schedule.confirm_failures())
+    assert {miss.root for result in schedule.results.values() for miss in result.misses} == {root}
+
+
 @pytest.mark.slow
 def test_a_limit_of_its_own_is_no_failure_and_a_pace_keeps_it(monkeypatch):
     cases = FEW + tuple(f"relay.get.fault-{status}" for status in (500, 404))

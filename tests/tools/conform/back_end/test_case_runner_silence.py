@@ -1,5 +1,6 @@
 """A back end that hangs is left alone after a while, and one that is slow is not."""
 
+import asyncio
 import re
 import threading
 from dataclasses import replace
@@ -128,3 +129,21 @@ def test_a_run_stops_with_a_back_end_that_hangs_and_not_with_one_that_is_slow_or
     said = re.compile("After [0-9]+ failing API answers, no plain call to the back end has succeeded "
                       r"since about [\w.-]+\.")  # fmt: skip
     assert all(said.fullmatch(one.why) for one in left)
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_look_counts_from_when_no_other_call_holds_the_back_end(monkeypatch, held):
+    """Two stalled calls fill two workers, and a plain call waits behind them."""
+    monkeypatch.setattr(relays, "kinds", lambda: {"mine": reference.Relay})
+    looks = 0
+
+    async def answers(*_words):
+        nonlocal looks
+        looks += 1
+        runner._under_way = 2 if held and looks < 3 else 0
+        return held and looks == 4
+
+    with relays.running("mine", ["relay.get.path"], bound=0.01) as runner:
+        monkeypatch.setattr(runner, "_answers", answers)
+        runner._under_way = 2 if held else 0
+        assert asyncio.run(runner._recovers("any")) is held

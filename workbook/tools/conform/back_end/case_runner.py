@@ -167,6 +167,7 @@ class CaseRunner:
         self._probing = asyncio.Lock()
         self._pacing = asyncio.Lock()
         self._next_call = 0.0
+        self._under_way = 0
 
     async def judge(self, case: BackEndCase, cards: tuple[str, ...], platform: str) -> BackEndResult:
         """Carry out a case with one platform's app, and judge what was seen.
@@ -371,29 +372,38 @@ class CaseRunner:
         async with Phone(self.target, surface) as phone:
             return (await phone.call(probe)).succeeded
 
+    async def _recovers(self, card: str) -> bool:
+        """Whether a plain GET succeeds within the time that a circuit breaker may need to let a call through again.
+
+        The time counts from when no other call was under way, because each may hold a worker of the back end.
+        """
+        surfaces = dict.fromkeys(self.target.surfaces.values())
+        until = inf
+        while True:
+            if not self._under_way:
+                until = min(until, monotonic() + self.target.bound)
+            if any(await asyncio.gather(*(self._answers(surface, card) for surface in surfaces))):
+                return True
+            if monotonic() >= until:
+                return False
+            await asyncio.sleep(0.5)
+
     async def _probe(self, card: str) -> None:
         """Where no plain call has succeeded for a while, ask again with each app, and believe the answer.
 
         A card that met no fault is asked for: what a fault left behind for one card says nothing about the others.
         """
-        card = self.target.spare or card
         # Cases that ended meanwhile wait here, and those that follow wait in `settled`.
         async with self._probing:
             if self.gone or not self.streak.suspected:
                 return
-            surfaces = dict.fromkeys(self.target.surfaces.values())
-            until = monotonic() + self.target.bound  # a circuit breaker lets a call through again
-            while not any(await asyncio.gather(*(self._answers(surface, card) for surface in surfaces))):
-                if monotonic() < until:
-                    await asyncio.sleep(0.5)
-                    continue
+            if not await self._recovers(self.target.spare or card):
                 case, first = self.streak.failed[0]
                 self._gone_since = self.streak.since
                 requests = self.upstream.arrived()
                 failures = sum(bool(request.response.fault) and request.at < first.ended for request in requests)
                 after = f"After {failures} failing API answers, no" if failures else "No"
                 self.gone = f"{after} plain call to the back end has succeeded since about {case}."
-                break
             self.streak.failed.clear()
 
     def _own(
@@ -428,8 +438,12 @@ class CaseRunner:
                 calls.append(self._call(number, ask, cards, canary))
                 self._cards.sends(case.name, calls[-1])
             await self.paced(len(calls))
-            asks = model.calls_of(step)
-            for ask, call in zip(asks, await asyncio.gather(*map(phone.call, calls)), strict=True):
+            self._under_way += len(calls)
+            try:
+                ended = await asyncio.gather(*map(phone.call, calls))
+            finally:
+                self._under_way -= len(calls)
+            for ask, call in zip(model.calls_of(step), ended, strict=True):
                 if plain and ask.has_to_succeed and self.tempo is not None:  # before, nothing is said about a run
                     self.streak.count(case.name, call, worked=bool(self.before))
                 yield call

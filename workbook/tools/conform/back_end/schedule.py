@@ -217,19 +217,20 @@ class Schedule:
         """Run what failed in parallel once more, alone, and keep that result.
 
         A back end that mixes up calls fails everywhere at once, so a failure in parallel proves nothing about its case.
+        A defect that shows now and then may not show alone: what fails alone in another case explains it, too.
         """
-        for failure in self._failed_in_parallel:
-            self.keep(await self._confirm(failure))
+        for failure, again in [(failure, await self._confirm(failure)) for failure in self._failed_in_parallel]:
+            apart = any(miss.root is Root.CONCURRENCY for miss in again.misses)
+            self.keep(failure if apart and self._fails_alone[_advice(failure)] else again)
 
     async def _confirm(self, failure: BackEndResult) -> BackEndResult:
         """The result of a case that failed in parallel; of cases with the same advice, one is run again."""
         runner = self._runner
-        advice = frozenset(miss.todo for miss in failure.misses)
-        fails_alone = self._fails_alone.get(advice)
+        advice = _advice(failure)
         stalled = failure.case.script.stalls and any(call.broke is Broke.LATE for call in failure.calls)
         # times count from the request, so other calls have no part in what the API alone held up
         late = _may_be_late(failure, runner.limit)
-        if fails_alone or runner.gone or stalled or (failure.verdict is Verdict.NOTE and not late):
+        if self._fails_alone.get(advice) or runner.gone or stalled or (failure.verdict is Verdict.NOTE and not late):
             return failure
         again = await self.run_alone(failure.case)
         self._fails_alone[advice] = again.verdict in CONFIRMED
@@ -322,6 +323,10 @@ class CardPool:
 
 
 # Why a case failed in parallel.
+
+
+def _advice(result: BackEndResult) -> frozenset[str]:
+    return frozenset(miss.todo for miss in result.misses)
 
 
 def fails_only_with_others(result: BackEndResult) -> BackEndResult:
