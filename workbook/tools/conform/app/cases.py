@@ -380,9 +380,15 @@ def escaped(judge: AppJudge) -> AppJudge:
     return lambda seen: (replace(miss, todo=JSON_ALONE, root=Root.CASE) for miss in judge(seen))
 
 
-def at_least_one(call: type[Event], expected: str, observed: str, todo: str) -> AppJudge:
-    """Such a call was made."""
-    return lambda seen: iter(() if seen.happened(call) else (Miss(expected, observed, todo, root=Root.PLAIN_CALL),))
+def unused(seen: AppSeen, operation: str, expected: str, observed: str, todo: str) -> Miss:
+    """The miss of a call that an answer of the back end leads to; without such an answer something else explains it."""
+    answered = any(arrival.given for arrival in seen.came(operation))
+    return Miss(expected, observed, todo, root=Root.PLAIN_CALL if answered else Root.CASE)
+
+
+def at_least_one(call: type[Event], operation: str, expected: str, observed: str, todo: str) -> AppJudge:
+    """Such a call was made, of an answer to this operation."""
+    return lambda seen: iter(() if seen.happened(call) else (unused(seen, operation, expected, observed, todo),))
 
 
 def posts_unchanged(seen: AppSeen) -> Iterator[Miss]:
@@ -684,11 +690,13 @@ def opaque_text(value: Any) -> str:
 
 CREATED = all_of(
     given(m.CreateCalled, GET, "create with the GET's sdkInput, byte for byte", "create got another text", AS_IT_IS),
-    at_least_one(m.CreateCalled, "a call of create", "none was made", f"Call it with the GET's sdkInput. {AT_PLACE}"),
+    at_least_one(
+        m.CreateCalled, GET, "a call of create", "none was made", f"Call it with the GET's sdkInput. {AT_PLACE}"
+    ),
 )
 RECEIVED = all_of(
     given(m.OpcReceived, POST, "the POST's sdkInput, byte for byte", "the SDK got another text", AS_IT_IS),
-    at_least_one(m.OpcReceived, "OPC data for the SDK", "it got none", f"Return the POST's sdkInput. {AT_PLACE}"),
+    at_least_one(m.OpcReceived, POST, "OPC data for the SDK", "it got none", f"Return the POST's sdkInput. {AT_PLACE}"),
 )
 # Only texts that the back end gave reach create and the SDK.
 FROM_BACK_END = "only calls with an sdkInput from the back end"

@@ -178,7 +178,7 @@ def service_made(seen: AppSeen) -> Iterator[Miss]:
     calls = seen.happened(m.ServiceCalled)
     if not calls:
         todo = f"Make it of the GET's sdkInput. {c.AT_PLACE}"
-        yield Miss("a ProvisioningService", "none was made", todo, root=Root.PLAIN_CALL)
+        yield c.unused(seen, GET, "a ProvisioningService", "none was made", todo)
     for record in calls:
         if c.opaque_text(getattr(record.message, "sdk_input", b"")) not in texts:
             observed = "it was made of other bytes"
