@@ -57,6 +57,10 @@ def test_a_run_ends_as_the_phone_has_it(phone, variant):
     assert ("screen says" in scene.summary) == bool(label)
 
 
+def test_every_phone_has_its_end_written_down():
+    assert {*ENDS} == {*PHONES_B}
+
+
 MISTAKES = {
     # app, phone, pages: the findings beside those that the phone itself gives
     "hands over base64 text": ("ready", 1, ["API-8 fail", "B-INIT-1 fail"]),

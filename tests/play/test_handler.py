@@ -71,6 +71,10 @@ def test_on_every_phone_it_ends_as_it_has_to_and_whatever_is_wrong_is_told(phone
     assert not any("failed" in finding.text for finding in scene.findings)
 
 
+def test_every_phone_has_its_end_written_down():
+    assert {*NOT_ITS_FAULT} == {*WALLETS}
+
+
 @pytest.mark.rule("X-STATUS-3", "X-CACHE-1")
 def test_its_status_reads_the_storage_and_makes_no_network_call():
     call = Call(opened_phone(), tell=lambda _at, event: told.append(type(event)))

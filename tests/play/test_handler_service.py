@@ -351,3 +351,19 @@ def test_no_repr_and_no_error_shows_opaque_data(canary):
         generate(ExtensionProvisioningService(ONE), delegate=delegate)
     assert "CANARY" not in str(caught.value)
     assert "CANARY" not in repr(m.DelegateReturned(data))
+
+
+@pytest.mark.rule("X-HANDLER-1")
+def test_a_service_that_was_kept_works_and_takes_time_in_the_call_that_uses_it():
+    first, seen_first = watched()
+    second, seen_second = watched()
+    with under_way(first):
+        service = ExtensionProvisioningService(ONE)
+    spent, told = first.clock.now(), len(seen_first)
+    with under_way(second):
+        service.pass_entries(Delegate())
+        generate(service)
+    assert (first.clock.now(), len(seen_first), first.phone.outputs) == (spent, told, 0)
+    assert second.clock.now() == second.phone.latencies.card_art
+    assert second.phone.outputs == 1
+    assert m.SdkPassEntriesCalled() in seen_second

@@ -329,3 +329,17 @@ def test_one_wrong_value_in_a_good_file_is_told_or_good(data):
     place = document[table] if isinstance(document[table], dict) else document[table][0]
     place[data.draw(st.sampled_from(sorted(INSIDE[table])))] = data.draw(VALUES)
     read_or_refused("\n".join(f"{toml(name)} = {toml(value)}" for name, value in document.items()).encode())
+
+
+def test_every_state_of_an_instrument_is_there():
+    cards = load("every-instrument-state").instruments
+    assert {card.status for card in cards} == set(get_args(Status))
+    assert {card.type for card in cards} == {"card", "bankAccount"}
+    assert [card.id for card in cards if not card.supported_wallets]
+
+
+def test_a_flaky_back_end_has_a_plan():
+    scenario = load("flaky-back-end")
+    assert [each["fault"] for each in scenario.faults[:3]] == ["latency", "503 that says 500", "reset"]
+    assert [each.fault.name for each in scenario.plan().planned] == [each["fault"] for each in scenario.faults]
+    assert scenario.world().latencies == {"GET": 0.1, "POST": 0.1}
