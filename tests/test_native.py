@@ -11,10 +11,12 @@ import tree_sitter
 import tree_sitter_kotlin
 import tree_sitter_swift
 from rows import rows
+from texts import demand_none
 
 from workbook.base.files import NATIVE
 from workbook.flows import messages as m
 from workbook.play.loop import LABELS
+from workbook.simulation.wallet import ERRORS, PROVISION_FAILURES
 from workbook.tools.conform.app.compiling import standin_swift
 
 GRAMMARS = {".swift": tree_sitter_swift, ".kt": tree_sitter_kotlin}
@@ -150,6 +152,18 @@ def test_the_stand_in_has_the_sdks_public_shapes_in_swift(variant):
     for file, only, shape in (line.split(maxsplit=2) for line in SHAPES.strip().splitlines()):
         lines = [line.strip() for line in files[file].splitlines()]
         assert any(line.startswith(shape) for line in lines) == (only in ("both", variant)), shape
+
+
+@rows(
+    ("file", "names"),
+    [
+        ("kotlin/standin/CardProvisioning.kt", PROVISION_FAILURES),
+        ("swift/standin/Sources/Provisioning/InApp.swift", ERRORS),
+    ],
+)
+def test_the_stand_in_tells_every_failure_of_its_platform_apart(file, names):
+    text = (NATIVE / file).read_text("utf-8")
+    demand_none([f"fixtures/native/{file}: it has no {name}" for name in names if not re.search(rf"\b{name}\b", text)])
 
 
 BACK, HANDLER = "BackEnd.swift", "ExtensionHandler.swift"
