@@ -96,7 +96,7 @@ def test_what_is_on_the_wire_is_shown_without_the_key():
     assert f'{{"sdkInput": "SIMULATED activation #1 for {ID}, 340 characters"}}' in get
     assert post.startswith(f"POST {path}\nx-api-key: [key]\n")
     assert f'{{"sdkOutput": "SIMULATED output #1 for {ID}, 228 characters"}}' in post
-    assert f'{{"sdkInput": "SIMULATED opc #1 for {ID}, ' in post
+    assert f'"sdkInput": "SIMULATED opc #1 for {ID}, ' in post
     assert SIMULATED_KEY not in get + post
 
 

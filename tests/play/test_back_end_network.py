@@ -7,13 +7,32 @@ import pytest
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.errors import ApiStatusError, ConfigurationError, DeadlineError, MaybeSentError, OpaqueDataError
 from workbook.flows import messages as m
-from workbook.play.back_end import BACK_ENDS, BackEnd, Good, Network, OwnBackEnd, WatchedBackEnd, back_end_over
+from workbook.play.back_end import (
+    BACK_ENDS,
+    BackEnd,
+    Good,
+    Network,
+    OwnBackEnd,
+    WatchedBackEnd,
+    answer_in,
+    back_end_over,
+)
 from workbook.simulation.faults import FaultPlan, Planned
+from workbook.simulation.http import JSON_HEADERS, Response
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 from workbook.tools.mockserver.mock import fresh_output
 
 FIRST = INSTRUMENT_IDS[0]
+
+
+def test_an_answer_is_kept_with_all_its_fields_and_an_unusable_one_with_what_it_has():
+    read = answer_in(Response(200, JSON_HEADERS, b'{"sdkInput": "YQ==", "more": 1}', ""))
+    assert (read.sdk_input, read.extra) == (SdkInput("YQ=="), {"more": 1})
+    assert (
+        answer_in(Response(200, JSON_HEADERS, b'{"sdkInput": "YQ==", "sdkInput": "Yg=="}', "")).sdk_input.text == "Yg=="
+    )
+    assert answer_in(Response(200, JSON_HEADERS, b"{}", "")).sdk_input == ""
 
 
 class Recording(WatchedBackEnd):

@@ -425,6 +425,11 @@ def judge_answer(answer: Answer, secret: Secret) -> ActivationData | CallProblem
         return CallProblem(
             errors.ApiStatusError, message, {"status": answer.status, "body": secret.scrub_bytes(answer.body)}
         )
+    return read_success(answer)
+
+
+def read_success(answer: Answer) -> ActivationData | CallProblem:
+    """The activation data in an answer with status 200, or the problem with it."""
     fields = answer.problem or parse_object(answer.body)
     if isinstance(fields, CallProblem):
         return fields

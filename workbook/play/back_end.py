@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from workbook import errors
 from workbook.api.exchange import Options, RetryPolicy, Timeouts
 from workbook.api.opaque import SdkInput, SdkOutput, json_text
-from workbook.api.protocol import ActivationData, CallProblem, find_header, parse_object
+from workbook.api.protocol import ActivationData, Answer, CallProblem, find_header, parse_object, read_success
 from workbook.base.values import choice, quoted
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
@@ -257,8 +257,9 @@ def _outcome(attempt: Attempt, posted: str) -> Event:
 def answer_in(response: Response) -> ActivationData:
     """What is answered, not checked: with an empty text where it has no sdkInput."""
     body = b"".join(piece for _seconds, piece in response.wire.pieces(response.body))
+    read = read_success(Answer(response.status, response.headers, body))
     value: Any = json_text(body, "sdkInput") or ""
-    return ActivationData(SdkInput(value) if value else value)
+    return read if isinstance(read, ActivationData) else ActivationData(SdkInput(value) if value else value)
 
 
 def what_was_played(fault: str) -> str:

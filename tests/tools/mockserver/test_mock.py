@@ -151,7 +151,7 @@ def test_https_with_a_certificate_that_only_who_is_told_trusts(served):
     url, ca = told["tls_base_url"] + PATH, Path(told["ca_file"])
     assert stat.S_IMODE(ca.stat().st_mode) == 0o600
     answer = requests.get(url, headers={"x-api-key": told["api_key"]}, verify=str(ca), timeout=60)
-    assert (answer.status_code, list(answer.json())) == (200, ["sdkInput"])
+    assert (answer.status_code, "sdkInput" in answer.json()) == (200, True)
     with pytest.raises(urllib.error.URLError) as caught:
         urllib.request.urlopen(url, timeout=60)
     assert isinstance(caught.value.reason, ssl.SSLCertVerificationError)

@@ -20,6 +20,7 @@ from workbook.api.opaque import json_object
 from workbook.base.terminal import visible
 from workbook.checks.diagnosis import see
 from workbook.errors import ConfigurationError
+from workbook.simulation.contract import CONTRACTS
 from workbook.simulation.http import MAX_BODY, Request, Response, header_values
 from workbook.simulation.scenario import Scenario
 from workbook.simulation.seal import Content, Seal, damaged
@@ -247,11 +248,12 @@ def compare_answers(recorded: RecordedExchange, response: Response) -> Iterator[
 def compare_fields(recorded: RecordedExchange, response: Response) -> Iterator[AnswerDifference]:
     """Fields that only one of them has, or with another JSON type.
 
-    Which fields a refusal must have and may have is published, and so is that a 200 has none but sdkInput. The
-    simulator leaves out what a refusal may have.
+    Which fields a refusal must have and may have is published, and which a 200 has. The simulator leaves out what a
+    refusal may have.
     """
-    required = ("type", "title", "status", "detail", "errorCode")
-    optional = ("instance", "requestId", "invalidFields", "response")
+    published = CONTRACTS["field"]
+    required = published.problem_schema["required"]
+    optional = {*published.problem_schema["properties"], "response"} - {*required}
     real = recorded.response_shape
     ours = shape(response.body)
     refusal = str(recorded.status) != FINE
@@ -265,7 +267,7 @@ def compare_fields(recorded: RecordedExchange, response: Response) -> Iterator[A
         if refusal and path in required and there == "nothing":
             kind = DriftKind.PUBLISHED
             basis = "openapi"
-        elif not refusal and path and outer != "sdkInput":
+        elif not refusal and path and outer not in published.answer_fields:
             kind = DriftKind.PUBLISHED
             basis = "API-9; openapi"
         else:
