@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.errors import DeadlineError, MaybeSentError
+from workbook.errors import MaybeSentError
 from workbook.play.back_end import BACK_ENDS, Network, WatchedBackEnd
 from workbook.play.handler import ExtensionBackEnd
 from workbook.simulation.faults import FaultPlan, Planned
@@ -33,24 +33,8 @@ def test_what_an_attempt_takes_is_spent_by_the_call():
     assert told[2][0] == 2.75
 
 
-@pytest.mark.rule("REL-5")
-def test_a_handler_that_gives_up_first_spends_its_own_time_and_the_back_end_goes_on():
-    back_end, call, told = around("waits 30 s", fault="stall before headers")
-    with under_way(call), pytest.raises(DeadlineError):
-        back_end.get(FIRST, timeout=5.0)
-    assert call.clock.now() == 5.0
-    assert sorted(told)[-3:] == [(5.0, "Noted"), (30.25, "AnswerLost"), (30.25, "ApiCallEnded")]
-
-
 def test_an_error_in_time_is_the_back_ends_own():
     back_end, call, _told = around(fault="reset")
     with under_way(call), pytest.raises(MaybeSentError):
         back_end.post(FIRST, b"output", timeout=10.0)
     assert call.clock.now() == pytest.approx(0.3)
-
-
-@pytest.mark.rule("REL-6")
-def test_nothing_that_was_passed_on_arrives_as_no_bytes():
-    back_end, call, _told = around("believes every 200", fault="sdkInput missing")
-    with under_way(call):
-        assert back_end.get(FIRST) == b""

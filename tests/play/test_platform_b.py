@@ -288,14 +288,6 @@ def test_a_new_attempt_is_not_confused_by_the_late_answer_to_the_one_before(vari
 
 
 @pytest.mark.rule("B-DEL-3")
-def test_each_of_two_late_answers_is_ignored(variant):
-    bench = opened(variant, back_end=measured(0.25, 50.0, 50.0))
-    tapped_at(bench, [0.0, 30.0])
-    assert names(bench).count("IgnoreLateSdkInput") == names(bench).count("DelegateTimeSpent") == 2
-    assert (bench.state, bench.button, bench.phone.cards) == (State.FAILED, "shown", set())
-
-
-@pytest.mark.rule("B-DEL-3")
 def test_the_delegate_s_own_time_is_the_phone_s_and_not_the_get_s():
     bench = walked(Delegate(relaying()), back_end=measured(25.0), phone=PhoneB(latencies=LatenciesB(post=1.0)))
     (asked,), (answered,) = bench.trace.select(m.AskDelegateWithId), bench.trace.select(m.SdkInputReceived)

@@ -3,15 +3,7 @@
 import pytest
 
 from workbook.flows.messages import LIMITS
-from workbook.simulation.phones import PHONES_B, PhoneB
-from workbook.simulation.wallet import Watch
-
-
-def test_two_phones_share_nothing():
-    one, other = PhoneB(watch=Watch()), PhoneB(watch=Watch())
-    one.add("PI1", "both")
-    one.storage.save("PI1", b"x")
-    assert (other.cards, other.watch.cards, other.storage.values(), other.watch_sessions) == (set(), set(), {}, 0)
+from workbook.simulation.phones import PHONES_B
 
 
 @pytest.mark.rule("B-DEL-3")

@@ -91,16 +91,6 @@ def curl(*arguments):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.needs("curl")
-@pytest.mark.rule("API-1", "API-2", "REL-8")
-def test_curl_completes_a_get_and_a_post(address):
-    key, json_type = f"X-API-KEY: {SIMULATED_KEY}", "Content-Type: application/json"
-    assert content(curl("-H", key, address + PATH)) == "activation"
-    assert content(curl("-H", key, "-H", json_type, "--data", body().decode(), address + PATH)) == "opc"
-    chunked = ("-H", "Transfer-Encoding: chunked", "--data", body(2).decode())
-    assert content(curl("-H", key, "-H", json_type, *chunked, address + PATH)) == "opc"
-
-
 def test_a_head_request_is_answered_without_a_body(address):
     connection = HTTPConnection(address.removeprefix("http://"), timeout=60)
     connection.request("HEAD", PATH, headers=KEY)

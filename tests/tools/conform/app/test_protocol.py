@@ -115,13 +115,6 @@ def test_a_body_that_cannot_be_taken_is_told_the_true_reason(body: str, says: st
         p.read("opc", body.encode())
 
 
-def test_a_name_nearly_right_is_guessed() -> None:
-    with pytest.raises(ParameterError, match="Did you mean 'canProvision'"):
-        p.read("canprovision", b"{}")
-    with pytest.raises(ParameterError, match="Did you mean 'sdkInput'"):
-        p.read("create", b'{"client": "app", "sdkinput": "x"}')
-
-
 @pytest.mark.parametrize("character", ["x", "\\/"])
 def test_the_longest_text_that_the_manual_allows_is_read(character: str) -> None:
     body = '{"client": "app", "turn": 1, "sdkInput": "%s"}' % (character * 1_048_576)
