@@ -1,6 +1,7 @@
 """The integrator's own code is stopped when its time is over, whatever it does, and the run goes on without it."""
 
 import asyncio
+import gc
 import linecache
 import signal
 import sys
@@ -164,6 +165,27 @@ def test_an_alarm_that_was_set_before_still_comes():
     finally:
         signal.signal(signal.SIGALRM, usual)
     assert came == [1]
+
+
+def test_a_stop_that_comes_while_memory_is_collected_comes_again():
+    """A callback of gc, such as Hypothesis has, swallows what is raised in it, and a warning is all that is left."""
+
+    def naps():
+        time.sleep(0.001)
+
+    def slowly(_phase, _info):
+        naps()
+
+    def collects():
+        while True:
+            gc.collect(0)
+            sum(range(20_000))
+
+    gc.callbacks.append(slowly)
+    try:
+        assert all(stopped(collects, 0.01) for _ in range(20))
+    finally:
+        gc.callbacks.remove(slowly)
 
 
 def test_what_a_stopped_call_set_is_not_set_behind_it():

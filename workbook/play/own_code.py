@@ -136,14 +136,16 @@ def _alarmed(work: Callable[[], Any], seconds: float, stops: list[TookTooLong]) 
     here, running = sys._getframe().f_code, True  # noqa: SLF001  # the documented way
 
     def ring(_number: int, frame: FrameType | None) -> None:
-        if frame is not None and any(frame.f_code is getattr(each, "__code__", None) for each in gc.callbacks):
+        steps = [*takewhile(lambda step: step[0].f_code is not here, walk_stack(frame))] if frame else []
+        collecting = {getattr(each, "__code__", None) for each in gc.callbacks}
+        if any(step.f_code in collecting for step, _line in steps):
             signal.setitimer(signal.ITIMER_REAL, 0.001, AGAIN)  # what is raised in a callback of gc stops nothing
         elif running:
             signal.setitimer(signal.ITIMER_REAL, (perf_counter_ns() % 50 + 1) / 1e6 if stops else GRACE, AGAIN)
-            if frame is not None and frame.f_code is not here:
+            if steps:
                 stops.append(stop := TookTooLong())
                 if len(stops) == 1:
-                    stop.line = _own_line(takewhile(lambda step: step[0].f_code is not here, walk_stack(frame)))
+                    stop.line = _own_line(steps)
                 raise stop
 
     usual = signal.signal(signal.SIGALRM, ring)
