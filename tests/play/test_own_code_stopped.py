@@ -212,6 +212,13 @@ def test_a_coroutine_that_does_not_end_is_left_behind_and_keeps_no_later_call_fr
     assert within(60, lambda: 7) == 7
 
 
+def test_a_stop_that_comes_while_its_thread_begins_is_the_coroutines(monkeypatch):
+    start = threading.Thread.start
+    monkeypatch.setattr(own_code, "GRACE", 0.05)
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: (start(thread), time.sleep(30)))
+    assert stopped(NAMES["blocks"]).left_behind
+
+
 def test_a_coroutine_that_waits_or_spins_is_stopped():
     assert not stopped(NAMES["waits"]).left_behind
     assert stopped(NAMES["spins"], 1.0).line.startswith("mine.py, line ")

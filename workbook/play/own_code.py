@@ -218,8 +218,8 @@ def _on_a_thread(work: Callable[[], Any], cancel: Callable[[], None]) -> Any:
     """What `work` returns, on a thread of its own; one that is cancelled and does not end is left behind."""
     future = Future[Any]()
     thread = threading.Thread(target=_fulfil, args=(future, partial(copy_context().run, work)), daemon=True)
-    thread.start()
     try:
+        thread.start()
         while not wait([future], 0.05).done:  # short, so that the kernel's stop button gets in on every system
             pass
     except BaseException as error:  # the alarm, or the stop button
