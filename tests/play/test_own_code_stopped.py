@@ -127,11 +127,14 @@ def slow_machine(monkeypatch):
 
 @pytest.fixture
 def stop_early(monkeypatch):
-    """A call that has to be stopped has a tenth of a second, and little more if it is known to be left behind."""
+    """A call of one of `OUTCOMES` ends its time itself once it has begun, whatever time it has.
 
-    def stop(call, method):
-        monkeypatch.setitem(own_code.LIMITS, call, SimpleNamespace(seconds=0.1))
-        monkeypatch.setattr(own_code, "NOTICEABLE", 0.05)
+    What is known to be left behind has little more than that.
+    """
+
+    def stop(call, method, seconds=60):
+        monkeypatch.setitem(own_code.LIMITS, call, SimpleNamespace(seconds=seconds))
+        monkeypatch.setattr(own_code, "NOTICEABLE", seconds)
         monkeypatch.setattr(own_code, "GRACE", 0.1 if OUTCOMES[method] == "left behind" else 60.0)
 
     return stop
@@ -226,7 +229,7 @@ def test_a_coroutine_that_waits_or_spins_is_stopped():
 
 def test_the_same_in_a_cell_of_a_kernel_whose_loop_is_running():
     async def cell():
-        return stopped(NAMES["waits"])
+        return stopped(NAMES["waits"], 1.0)
 
     assert asyncio.run(cell()).line.startswith("mine.py, line ")
 
@@ -306,7 +309,12 @@ def test_no_exception_of_the_integrators_catches_the_stop():
     assert not issubclass(TookTooLong, Exception)
 
 
+def end_its_time():
+    signal.setitimer(signal.ITIMER_REAL, 0.01, own_code.AGAIN)
+
+
 def sleeps(*_given, **_named):
+    end_its_time()
     time.sleep(30)
 
 
@@ -316,6 +324,7 @@ def told(run):
 
 
 async def waits(*_given, **_named):
+    end_its_time()
     await asyncio.sleep(30)
 
 
@@ -327,6 +336,9 @@ def extension(call, method, **settings):
 
 
 async def blocks(*_given, **_named):
+    with suppress(TookTooLong):  # which may come before it sleeps
+        end_its_time()
+        time.sleep(5)  # noqa: ASYNC251
     time.sleep(5)  # noqa: ASYNC251
 
 
@@ -358,7 +370,7 @@ def test_a_handler_that_hangs_is_named_with_its_line(stop_early, call, method):
 
 @pytest.mark.rule("X-STATUS-3")
 def test_the_wallet_has_gone_by_then_and_bar_and_phone_show_it(stop_early):
-    stop_early("status", sleeps)
+    stop_early("status", sleeps, 0.1)
     played = play(Script("from the wallet", handler=type("Mine", (ReferenceHandler,), {"status": sleeps})))
     (bar,) = timing(played.film).budgets
     assert (bar.verdict, bar.used) == ("fail", 1)
@@ -389,7 +401,7 @@ def test_code_that_ends_late_is_too_late_by_its_real_time(monkeypatch):
 
 
 def test_the_same_slow_run_is_the_same_to_the_byte_and_a_quick_one_says_nothing(stop_early, monkeypatch):
-    stop_early("status", sleeps)
+    stop_early("status", sleeps, 0.1)
     first, second = (extension("status", sleeps).trace.to_jsonl() for _ in range(2))
     assert first == second
     monkeypatch.setattr(own_code, "perf_counter", lambda: 0.0)  # a busy machine is no code that took long
