@@ -142,13 +142,13 @@ name = "ann"
 cards = ["PI1", { id = "PI2", session = { authorization = { command = 'COMMAND' } } }]
 session = { cookie = { command = "echo of-ann-7d1f", prefix = "sid=" } }
 [start]
-command = "exec python -m http.server $PORT --bind 127.0.0.1"
+command = "exec PYTHON -m http.server $PORT --bind 127.0.0.1"
 """
 
 
 def signed_in(folder, command):
     """What a run comes to, and the headers of ann's sessions in it."""
-    (folder / "back-end.toml").write_text(SIGNS_IN.replace("COMMAND", command))
+    (folder / "back-end.toml").write_text(SIGNS_IN.replace("COMMAND", command).replace("PYTHON", sys.executable))
     config = load_config(folder / "back-end.toml", {})
     assert "command = " not in as_toml(config)
     with ExitStack() as stack:
@@ -160,6 +160,7 @@ def signed_in(folder, command):
 
 
 @pytest.mark.slow
+@pytest.mark.needs("curl")
 @pytest.mark.rule("REL-2")
 def test_a_command_prints_the_session_once_the_back_end_listens(tmp_path):
     command = 'test -z "$API_KEY" && curl -sf http://127.0.0.1:$PORT >/dev/null && echo tok-$PORT-0a'
