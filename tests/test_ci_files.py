@@ -20,6 +20,7 @@ from sample_projects import good_project
 
 from workbook.base.files import sample
 from workbook.lessons.exercises.editions import copy_lessons
+from workbook.tools.harness.output import FORMS
 
 GITHUB, GITLAB, JENKINS = FILES = [sample(f"ci/{name}") for name in ("github.yml", "gitlab-ci.yml", "Jenkinsfile")]
 SITE = sample("ci/site.yml")
@@ -66,12 +67,18 @@ def test_what_a_line_writes_is_kept():
         GITLAB: [path for job in jobs if "script" in job for path in job["artifacts"]["paths"]],
         JENKINS: re.search(r"artifacts: '(.*)'", JENKINS.read_text())[1].replace("/**", "").split(", "),
     }
-    junit = {job["artifacts"]["reports"]["junit"] for job in jobs if "reports" in job.get("artifacts", ())}
-    assert junit == {*re.search(r"testResults: '(.*)'", JENKINS.read_text())[1].split(", ")}
     for path, patterns in kept.items():
         written = {name for line in lines(path) for name in re.findall(r"--out (\S+)", line)}
         assert len(written) == 5
         assert [name for name in written if not any(fnmatch(name, pattern) for pattern in patterns)] == []
+
+
+def test_each_report_that_a_file_hands_on_is_one_that_is_written():
+    written = {"report/junit.xml"}
+    written |= {f"{tool}/{name}" for tool in ("conform", "preflight") for name in (*FORMS, f"{tool}.sarif")}
+    for path in FILES:
+        named = re.findall(r"\b(?:conform|preflight|report)/[\w-]+\.\w+", path.read_text())
+        assert {*named} <= written, path.name
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

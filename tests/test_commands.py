@@ -1,6 +1,7 @@
 """Every command, address and name of ours that a text names is one that exists."""
 
 import re
+import tomllib
 from functools import cache
 from operator import attrgetter
 
@@ -12,8 +13,14 @@ from workbook.base.rules import rules
 from workbook.errors import ParameterError
 from workbook.simulation.http import Request
 from workbook.tools.commands import cli
+from workbook.tools.commands.reports import _pattern
+from workbook.tools.conform.app.cases import APP_CASES
+from workbook.tools.conform.app.cases_b import APP_CASES_B
+from workbook.tools.conform.back_end.cases import CASES
+from workbook.tools.harness.model import choose_cases
 from workbook.tools.mockserver.mock import MockServer
 from workbook.tools.mockserver.serve import PREFIX, Control
+from workbook.tools.preflight.run import PREFLIGHT_CASES
 
 CALL = re.compile(r"(?<![\w/.=-])workbook ([a-z][^`|;&<>#\"'()*]*)(`?)")
 OF_PROSE = re.compile(r"[^\w$]*|.*\b(?:the|this|import|from|a)\W+", re.IGNORECASE)
@@ -22,6 +29,7 @@ NO_COMMAND = ("workbook simulation ", "workbook board", "workbook notebooks ")
 """How formats of ours begin, and a list of folders."""
 NO_NAME = {"ReferenceHandler.extension_status"}
 """What an exercise shows as a mistake."""
+JUDGED = CASES | APP_CASES | APP_CASES_B | PREFLIGHT_CASES
 CODE = ("*.toml", ".ci/*", "fixtures/**/*", "workbook/**/*.py", "workbook/**/*.[jhs]*", "workbook/[st]*/**/*.toml")
 STRANGE = """
 eyJ ZXlK Dsun BuildConfig PapermillOperator airflow prefect input_nb output_nb DaskCluster NAMESPACE SLURMCluster
@@ -34,7 +42,8 @@ prefect-jupyter blue-heron-42 seat-30 dump-package build-logic nil-after-500 res
 def mistake(words, is_whole):
     """What the parser says against a command line; in a sentence, more words may follow it."""
     try:
-        cli.parsed(words)
+        only = getattr(cli.parsed(words), "only", None) or ()
+        choose_cases(JUDGED, [_pattern(each, JUDGED) for each in only if not re.search("[A-Z]", each)])
     except ParameterError as error:
         told = str(error)
     except SystemExit:  # the help
@@ -150,6 +159,18 @@ def test_every_public_name_that_a_text_uses_is_one_of_ours():
         ]
     )
     assert len(named) > 500
+
+
+def test_every_extra_that_a_text_names_is_one_of_the_package():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    named = [
+        (place, name)
+        for place, text in texts()
+        for names in re.findall(r"(?:\.|extras? `|WORKBOOK)\[([a-z,]+)\]", text)
+        for name in names.split(",")
+    ]
+    demand_none([f"{place}: [{name}]" for place, name in named if name not in extras])
+    assert len(named) > 20
 
 
 def test_every_word_of_a_code_span_stands_in_code():

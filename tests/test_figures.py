@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from functools import cache
 from inspect import signature
 from pathlib import Path
+from pkgutil import resolve_name
 from types import SimpleNamespace
 
 import pytest
@@ -26,6 +27,8 @@ from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.lessons.exercises.asking import judge
 from workbook.lessons.exercises.progress import Standing
 from workbook.play.own_code import BACK_END_WAIT
+from workbook.simulation.scenario import scenarios
+from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.tools.commands import cli
 from workbook.tools.conform.app.cases import APP_CASES, AppSeen
 from workbook.tools.conform.app.cases_b import APP_CASES_B, within_limit
@@ -33,10 +36,9 @@ from workbook.tools.conform.app.device import DeviceA
 from workbook.tools.conform.app.run import AppForm, SwiftForm
 from workbook.tools.conform.app.stage import SLOW, Tempo, conclude_case
 from workbook.tools.conform.app.wallet import GRACE
-from workbook.tools.course.board import LARGEST_PROGRESS, Board, stuck
+from workbook.tools.course.board import stuck
 from workbook.tools.harness.model import Miss, Verdict
-from workbook.tools.preflight.project import too_long
-from workbook.tools.sweep.matrix import Matrix
+from workbook.tools.sweep.matrix import DIMENSIONS, Matrix
 
 HELD = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
 FACTS = {
@@ -63,7 +65,6 @@ OF_A_TOOL = {
     "answer": f"{signature(judge).parameters['seconds'].default:g} s",
 }
 """What only a tool waits, all of it assumed: such a number stands for other things elsewhere."""
-AGENDA = "workbook/tools/course/agenda.toml"
 CODES = {str(code) for row in catalogue() for code in row.codes}
 FIGURE = re.compile(
     r"""(?<![\w.,/+-])(?P<number>\d+(?:\.\d+)?)[ .-]?(?P<unit>ms|seconds?|milliseconds|s|MB|cases|calls)\b
@@ -163,38 +164,61 @@ def is_stuck(wrong):
     return bool(stuck(Standing.model_construct(wrong=wrong, first=now), 5, now))
 
 
+COUNT = "no one two three four five six seven eight nine ten eleven twelve thirteen"
+
+
+class Fact:
+    """A value of the code, as a sentence has it: as it is, as a word (`w`), or as a list (`l`)."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __format__(self, how):
+        if how == "l":
+            *most, last = [f"`{each}`" for each in re.findall(r"[\w-]+", str(self.value))]
+            return f"{', '.join(most)} and {last}"
+        return COUNT.split()[int(self.value)] if how == "w" else format(self.value, how)
+
+
+def looked_up(place, pattern=""):
+    """A value by its name (`module:NAME`), a default (`module:call(argument)`), or what a pattern finds in a file."""
+    if pattern:
+        found = re.search(pattern, (ROOT / place).read_text("utf-8"), re.MULTILINE)[1]
+        return int(found) if re.fullmatch(r"[1-9][\d_]*", found) else found
+    name, _, argument = place.partition("(")
+    value = resolve_name(name)
+    return signature(value).parameters[argument[:-1]].default if argument else value
+
+
 def facts():
-    """What a sentence of `figures.toml` has from the code: verdicts, defaults, and numbers as words."""
-    count = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    """What a sentence of `figures.toml` has from the code: what stands at a place, and what must be worked out."""
     of_cases = {case.rule for case in (*APP_CASES.values(), *APP_CASES_B.values())}
-    *most, last = (f"`{one.id}`" for one in rules() if one.id in of_cases and ends(one.id) == "warns")
-    toml = (tomllib.loads((ROOT / name).read_text("utf-8")) for name in ("pyproject.toml", AGENDA))
-    project, agenda = toml
     readers = [case for case in APP_CASES.values() if case.reads]
-    app, retries = AppForm.model_fields, Options().retries
-    return {
+    app = AppForm.model_fields
+    worked_out = {
         **{each: ends(each) for each in ("API-1", "A-BTN-2", "REL-7", "GAP-1")},
         "harm": ends("REL-7", harms=True),
-        "warning": f"{', '.join(most)} or {last}",
+        "warning": [one.id for one in rules() if one.id in of_cases and ends(one.id) == "warns"],
         "late": ends_beyond(milliseconds=101),
         "slow": ends_beyond(milliseconds=99),
         "cases-b": len(APP_CASES_B),
-        "reads": count[len(readers)].capitalize(),
+        "reads": len(readers),
         "unread": conclude_case(readers[0], AppSeen((), {}, DeviceA("app", A_FROM_0_4_0)), seconds=0).verdict,
         "seconds": app["patience"].metadata[-1].what.removeprefix("seconds, from "),
         **{name: f"{name} = {app[name].default:g}" for name in ("patience", "desk_factor")},
         "mode": SwiftForm.model_fields["mode"].default,
-        "parse": count[signature(too_long).parameters["seconds"].default],
-        "progress": f"{LARGEST_PROGRESS:,} bytes",
-        "same": next(count[n] for n in range(9) if is_stuck({"A-BTN-1": n})),
-        "any": next(count[n] for n in range(9) if is_stuck(dict.fromkeys(map(str, range(n)), 1))),
-        "seats": signature(Board).parameters["most_seats"].default,
-        **{name: count[slot["minutes"]] for name, slot in agenda["slots"].items()},
+        "same": next(n for n in range(9) if is_stuck({"A-BTN-1": n})),
+        "any": next(n for n in range(9) if is_stuck(dict.fromkeys(map(str, range(n)), 1))),
         "levels": f"{', '.join([*Severity][:-1])} or {[*Severity][-1]}",
         "button": rule("A-BTN-1").text.removeprefix("The add button is ").partition(":")[0],
-        "pauses": f"up to {retries.base:g} s, then up to {2 * retries.base:g} s",
-        "python": project["project"]["requires-python"].removeprefix(">="),
+        "pause": Options().retries.base,
+        "longer": 2 * Options().retries.base,
+        "id": len(INSTRUMENT_IDS[0]) - 2,
+        "scenarios": scenarios(),
+        "most-cards": DIMENSIONS["cards"]["wallet"][-1],
     }
+    worked_out |= {name: looked_up(*at) for name, at in HELD["fact"].items()}
+    return {name: Fact(value) for name, value in worked_out.items()}
 
 
 @pytest.mark.rule("API-15", "X-ENTRIES-2", "B-WATCH-2", "X-GEN-1")

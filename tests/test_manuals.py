@@ -24,7 +24,7 @@ def blocks(path, language):
     return re.findall(rf"^```{language}\n(.*?)^```", path.read_text(), re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ["conform", "run", "drift"])
+@pytest.mark.parametrize("name", ["conform", "run", "drift", "preflight", "sweep"])
 def test_the_exit_codes_of_a_manual_are_those_of_the_commands_help(name, capsys, generated):
     cli.main([name, "--help"])
     told = capsys.readouterr().out.split("exit codes")[1]
