@@ -36,6 +36,7 @@ from workbook.tools.conform.app.device import DeviceA
 from workbook.tools.conform.app.run import AppForm, SwiftForm
 from workbook.tools.conform.app.stage import SLOW, Tempo, conclude_case
 from workbook.tools.conform.app.wallet import GRACE
+from workbook.tools.conform.back_end.cases import CASES
 from workbook.tools.course.board import stuck
 from workbook.tools.harness.model import Miss, Verdict
 from workbook.tools.sweep.matrix import DIMENSIONS, Matrix
@@ -183,7 +184,9 @@ class Fact:
 def looked_up(place, pattern=""):
     """A value by its name (`module:NAME`), a default (`module:call(argument)`), or what a pattern finds in a file."""
     if pattern:
-        found = re.search(pattern, (ROOT / place).read_text("utf-8"), re.MULTILINE)[1]
+        there = re.search(pattern, (ROOT / place).read_text("utf-8"), re.MULTILINE)
+        assert there, f"{place}: nothing fits {pattern}"
+        found = there[1]
         return int(found) if re.fullmatch(r"[1-9][\d_]*", found) else found
     name, _, argument = place.partition("(")
     value = resolve_name(name)
@@ -215,6 +218,10 @@ def facts():
         "longer": 2 * Options().retries.base,
         "id": len(INSTRUMENT_IDS[0]) - 2,
         "scenarios": scenarios(),
+        "hundreds": len(CASES) // 100,
+        "clients": len(
+            re.findall("^[|] .*`", (ROOT / "notebooks/reference/clients.md").read_text("utf-8"), re.MULTILINE)
+        ),
         "most-cards": DIMENSIONS["cards"]["wallet"][-1],
     }
     worked_out |= {name: looked_up(*at) for name, at in HELD["fact"].items()}

@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tomllib
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from rows import rows
 from texts import demand_none, read
 
 from workbook.tools.commands import cli
+from workbook.tools.conform.app.run import AppForm
+from workbook.tools.conform.back_end.config import BaselineForm
+from workbook.tools.sweep.matrix import MatrixForm
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "notebooks" / "reference"
@@ -53,6 +57,12 @@ def test_every_link_leads_somewhere(path):
             if "://" not in name and not (target.exists() and (not heading or heading.lower() in headings(target))):
                 wrong.append(f"{path.name}:{line}: {name}#{heading}")
     demand_none(wrong)
+
+
+@pytest.mark.parametrize(("name", "form"), [("phone", AppForm), ("conform", BaselineForm), ("sweep", MatrixForm)])
+def test_every_configuration_of_a_manual_has_keys_that_there_are(name, form):
+    for block in blocks(FOLDER / f"{name}.md", "toml"):
+        form.model_validate(tomllib.loads(block))
 
 
 @pytest.mark.slow
