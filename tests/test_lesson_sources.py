@@ -7,6 +7,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from texts import demand_none
 
 from workbook import diagnose
 from workbook.base.files import NATIVE, sample
@@ -65,8 +66,9 @@ def shown_rules(path):
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_stored_output_shows_a_rule_in_the_words_of_the_ledger(path):
-    """Where it does not, `workbook render` stores the output anew."""
-    assert {name for name, words in shown_rules(path) if words != rule(name).text} == set()
+    other = sorted({name for name, words in shown_rules(path) if words != rule(name).text})
+    todo = f"`workbook render {path.stem[:2]}` stores the output anew"
+    demand_none([f"notebooks/{path.name}: an output has other words for {name}: {todo}" for name in other])
 
 
 @pytest.mark.parametrize("gap", rules(Level.GAP), ids=lambda gap: gap.id)

@@ -71,9 +71,10 @@ def test_the_words_of_a_rule_change_on_purpose():
         digest = f"{crc32(f'{one.section}{one}{one.harm}'.encode()) % 65536:04x}"
         if digest != IDS[one.id]:
             line = lines.index(f'id = "{one.id}"') + 1
-            told = f"rules.toml:{line}: hold the words of {one.id} against the document"
+            told = f"workbook/base/rules.toml:{line}: hold the words of {one.id} against the document"
             same = [place for place, text in texts() if re.search(rf"\b{one.id}\b", text) and "golden" not in place]
-            wrong.append(f"{told}, and these against them; then write {one.id}:{digest} here. {' '.join(same)}")
+            digests = f"{one.id}:{digest} into WORDS of tests/base/test_rules.py"
+            wrong.append(f"{told}, and these against them; then write {digests}. {' '.join(same)}")
     demand_none(wrong)
 
 
