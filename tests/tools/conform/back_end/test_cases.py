@@ -8,8 +8,10 @@ from time import monotonic
 from typing import get_args
 
 import pytest
+import relays
 from rows import rows
 from seen_values import CARD, FIRST, KEY, OTHER, OUTPUT, SECOND, attempt, call, dropped, request, seen
+from texts import demand_none
 
 from workbook.play.own_code import BACK_END_WAIT
 from workbook.simulation.faults import FAULTS
@@ -456,6 +458,19 @@ def test_no_case_passes_where_every_call_was_dropped(name):
     calls = [dropped(operation=ask.operation, number=at, sent=OUTPUT) for at, ask in enumerate(asks, 1)]
     run = WholeRun(missing_logs=("relay.log",) if case.script.judges_run else ())
     assert verdict(name.removeprefix("relay."), seen(calls, [], run=run)) is not PASS
+
+
+def test_for_each_case_a_relay_is_broken_and_says_how():
+    kinds = {name: kind for name, kind in relays.kinds().items() if name != relays.REFERENCE}
+    caught = {case: name for name in (*kinds, *relays.WRONG) for case in relays.catches(name)}
+    none = "has no broken relay: write one in fixtures/back_ends/broken_*.py, with the case in its `catches`"
+    other = "is in its `catches`, and there is no such case"
+    demand_none([
+        *(f"{case} {none}" for case in CASES if case not in caught),
+        *(f"{name} of fixtures/back_ends: {case} {other}" for case, name in caught.items() if case not in CASES),
+        *(f"{name} of fixtures/back_ends: its docstring does not say what is wrong with it"
+          for name, kind in kinds.items() if not kind.__doc__),
+    ])  # fmt: skip
 
 
 def test_every_group_and_every_need_has_a_case():
