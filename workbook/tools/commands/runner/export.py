@@ -118,7 +118,7 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
     # The link that nbconvert puts behind each heading. Without it nbconvert omits the id that other links lead to.
     body = re.sub(r'<a class="anchor-link" href="[^"]*">[^<]*</a>', "", body).rstrip()
     body = re.sub(r"<code>(?=[A-Z]+(?:-[A-Z]+)*-\d+</code>)", '<code class="id">', body)  # a rule
-    body = re.sub(r"<(t[dh])>(?=[^<]{1,24}</)", r'<\1 class="short">', body)  # a few words of a table
+    body = re.sub(r"<(t[dh])>((?:(?!</t[dh]>).){1,200})(?=</t)", _kept_short, body)
     pages = {sibling.name: f"{sibling.stem}.html" for sibling in siblings}
     a_link = r'<a href="(?!#|[a-z]+:)([^"#]*)(#[^"]*)?"[^<>]*>((?:(?!</?a[ >]).)*)</a>'
     body = re.sub(a_link, lambda link: _linked(link, pages), body, flags=re.DOTALL)
@@ -131,6 +131,12 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
     )
     main = join(above, tag("p", recorded, class_="recorded"), trust(body), _rules(body), below)
     return _filled(_title(notebook, path), main, recordings)
+
+
+def _kept_short(cell: re.Match[str]) -> str:
+    """A cell of a table, marked where it has a few words or a pair of long ones."""
+    few = re.fullmatch(r".{1,24}|\S+ \S+", TAGS.sub("", cell[2]))
+    return f'<{cell[1]} class="short">{cell[2]}' if few else cell[0]
 
 
 def _unless_about_running(sentence: re.Match[str]) -> str:
