@@ -46,7 +46,7 @@ def recorded(page, tmp_path):
     session = wb.session()
     run, lost = session.platform_a.play(), session.break_it("reset", "POST")
     shown = run, wb.show(lost, "all"), session.wallet.live(), wb.show(run, "phone")
-    cells = [new_markdown_cell("# Recorded\nSee A-BTN-1.")]
+    cells = [new_markdown_cell("\n\n".join(["# Recorded", "See A-BTN-1.", *["The players are far below."] * 50]))]
     for value in shown:
         outputs = [new_output("display_data", data=value._repr_mimebundle_())]
         cells.append(new_code_cell("show", outputs=outputs, execution_count=1))
@@ -80,6 +80,17 @@ def test_recordings_are_played_scrubbed_and_opened_without_a_network(recorded):
     assert complaints_in_both_schemes(recorded) == []
     assert recorded.troubles == []
     assert {url.partition(":")[0] for url in recorded.asked} <= {"file", "data"}
+
+
+def test_on_paper_stands_each_recording_in_whole_and_no_control(recorded):
+    far = recorded.locator(".wb-place[data-opened]")
+    assert far.locator(".wb-player").count() == 0
+    recorded.pdf()
+    assert far.locator(".wb-player").count() == far.count() == 3
+    recorded.emulate_media(media="print")
+    assert far.locator(".wb-sheet").first.is_visible()
+    controls = recorded.locator(".wb-bar, .wb-tabs, .wb-rows, .wb-keys, .wb-open")
+    assert not any(control.is_visible() for control in controls.all())
 
 
 def test_a_finding_a_state_a_limit_and_a_message_lead_to_their_moment(recorded):

@@ -29,6 +29,7 @@ class Exchange {
     set(heads, { viewBox: `0 ${top} ${width} ${tall}`, height: tall, "aria-hidden": "true" });
     set(lines, { viewBox: `0 ${cut} ${width} ${below}`, height: below });
     for (const sheet of [this.heads, this.lines.parentElement]) fit(sheet, width);
+    this.box.style.setProperty("--wb-shape", width / height); // on paper it should fit on a page
     if (shown !== this.shown) this.load(shown, { width, height: below }, cut);
     this.shown = shown;
     this.at = -1;

@@ -23,12 +23,13 @@ async function open(place) {
 
 for (const place of document.querySelectorAll(".wb-place")) {
   if (place.dataset.opened) {
-    const near = new IntersectionObserver(([seen]) => {
-      if (!seen.isIntersecting) return;
-      near.disconnect();
-      open(place);
-    }, { rootMargin: "800px" });
-    near.observe(place);
+    let away = true;
+    const come = () => {
+      if (away) open(place);
+      away = false;
+    };
+    new IntersectionObserver(([seen]) => seen.isIntersecting && come(), { rootMargin: "800px" }).observe(place);
+    addEventListener("beforeprint", come); // on paper nobody comes near
   } else {
     place.append(make("button", { type: "button", className: "wb-open", textContent: "▶ Play this run", onclick: () => open(place) }));
   }
