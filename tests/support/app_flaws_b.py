@@ -223,9 +223,9 @@ FLAWS_B: dict[str, tuple[str, ...]] = {
         "entries.none-after-sign-out",
     ),
     # the extension
-    "asks one by one": ("Give each call of your back end one time limit", "entries.back-end-slow"),
+    "asks one by one": ("Give each call of your back end a time limit", "entries.back-end-slow"),
     "forces the picture": ("Nothing may end or block the process", "entries.get-of-another-card"),
-    "requests with what was saved": ("Fetch each card's sdkInput afresh in this function", "request.made-when-expired"),
+    "requests with what was saved": ("Fetch each card's sdkInput afresh here", "request.made-when-expired"),
     "completes nothing": ("Return from each function, whatever fails", "request.nil-when-nothing-works"),
     "hides after a success": ("Ask canAddCard once more at the end", "screen.offered-for-the-watch-after-success"),
     "asks for no authentication": (
