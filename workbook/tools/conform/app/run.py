@@ -321,14 +321,11 @@ class _AppProcess:
 
     async def _wait_for_app(self) -> tuple[Client, PlayedCardholder]:
         """The app's process, once it asks what to do."""
-        until = monotonic() + START
-        while monotonic() < until:
-            if self._cardholder is not None:
-                return self._cardholder.client, self._cardholder
-            if self._ended():
-                raise NoAnswerError(f"The app's process did not call conform(...). {self._ended()}")
-            await asyncio.sleep(self._tempo.looks)
-        raise NoAnswerError(f"No app called conform(...) within {START:g} s.")
+        await self._tempo.until(lambda: self._cardholder or self._ended(), START)
+        if self._cardholder is not None:
+            return self._cardholder.client, self._cardholder
+        ended = f"The app's process did not call conform(...). {self._ended()}" if self._ended() else ""
+        raise NoAnswerError(ended or f"No app called conform(...) within {START:g} s.")
 
     async def _judge(self, case: c.AppCase, client: Client, cardholder: PlayedCardholder, number: int) -> CaseResult:
         variant = client.device.variant.name

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from workbook.errors import WorkbookError
@@ -51,6 +51,13 @@ class Tempo:
     def rest(self) -> float:
         """A page that has not changed for so long rests."""
         return max(self.least, 3 * self.slowest)
+
+    async def until(self, reached: Callable[[], object], seconds: float) -> bool:
+        """Look again and again, for so many seconds at most; returns whether it was reached."""
+        end = monotonic() + seconds
+        while not reached() and monotonic() < end:  # noqa: ASYNC110 - many things end it, and none is an event
+            await asyncio.sleep(self.looks)
+        return bool(reached())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,24 +159,18 @@ class PlayedCardholder:
         self._next.put_nowait({"do": "end", "turn": 0})
 
 
-class Driver(Protocol):
-    """What makes the app act: an app in its own process, over the protocol, or an exercise's app core in this one."""
-
-    async def does(self, what: str, /, **fields: Any) -> p.Next:
-        """Have the app do this."""
-        ...
-
-
 # What an app does with an answer that it was given: it hands it on, or fails.
 TAKEN = (m.CreateCalled, m.OpcReceived, m.ProviderFailed, m.OpcFailed, m.ServiceCalled, m.SdkInputReceived)
 
 
 class AppStage:
-    """Carries out one case in front of the app."""
+    """Carries out one case in front of the app: in a process of its own, or an exercise's app core in this one."""
 
     _page, _acted = (c.ABSENT, ""), ""
 
-    def __init__(self, client: Client, cardholder: Driver, url: str, tempo: Tempo, session: str = "") -> None:
+    def __init__(
+        self, client: Client, cardholder: "PlayedCardholder | InProcess", url: str, tempo: Tempo, session: str = ""
+    ) -> None:
         self._client, self._cardholder, self._url, self._tempo = client, cardholder, url, tempo
         self._seen = c.AppSeen(INSTRUMENT_IDS, {}, client.device, back_end=urlsplit(url).netloc, session=session)
 
@@ -235,10 +236,10 @@ class AppStage:
 
     async def _outlast(self, left: Callable[[], bool]) -> None:
         until = monotonic() + c.WALLET_WAITS
-        while not left() and await self._until(left, until - monotonic()):
+        while not left() and await self._tempo.until(left, until - monotonic()):
             await self._watch(c.Rest(""))  # it may ask once more
 
-    async def _do(self, what: str, **fields: str) -> p.Next:
+    async def _do(self, what: str, **fields: Any) -> p.Next:
         done = await self._cardholder.does(what, **fields)
         seen = self._seen
         seen.hosts.update(done.hosts.split())
@@ -324,12 +325,6 @@ class AppStage:
             if still >= max(tempo.patience, tempo.rest):
                 return
             await asyncio.sleep(tempo.looks)
-
-    async def _until(self, reached: Callable[[], bool], seconds: float) -> bool:
-        until = monotonic() + seconds
-        while not reached() and monotonic() < until:  # noqa: ASYNC110 - many things end it, and none is an event
-            await asyncio.sleep(self._tempo.looks)
-        return reached()
 
 
 def conclude_case(case: c.AppCase, seen: c.AppSeen, seconds: float, why: str = "") -> CaseResult:

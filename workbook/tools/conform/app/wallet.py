@@ -96,21 +96,18 @@ class WalletCase:
             command.start()
             try:
                 yield await self._wait_for(name, command)
-                await self._leave(command)
+                await self._run.tempo.until(lambda: command.ended, LEAVING)
             finally:
                 command.end()
                 self._server.clients.pop(name, None)
                 self.log += [replace(line, file="the process's output") for line in logs.rest()]
 
     async def _wait_for(self, name: str, command: StartCommand) -> PlayedCardholder:
-        until = monotonic() + START
-        while name not in self._greeted:
-            if command.ended:
-                raise NoAnswerError(f"The process did not call conform(...). {command.ended}")
-            if monotonic() > until:
-                raise NoAnswerError(f"No process called conform(...) within {START:g} s.")
-            await asyncio.sleep(self._run.tempo.looks)
-        return self._greeted[name]
+        await self._run.tempo.until(lambda: name in self._greeted or command.ended, START)
+        if name in self._greeted:
+            return self._greeted[name]
+        ended = f"The process did not call conform(...). {command.ended}" if command.ended else ""
+        raise NoAnswerError(ended or f"No process called conform(...) within {START:g} s.")
 
     def _crash_of(self, command: StartCommand) -> str:
         """How the process ended, with Swift's own words where it printed some; empty while it runs."""
@@ -118,11 +115,6 @@ class WalletCase:
             return ""
         words = re.search(r"(?:\S+\.swift:\d+: )?Fatal error: .*", command.output.read_text("utf-8", "replace"))
         return ended if words is None else f"The process ended: {self._clean(words[0])[:300]}"
-
-    async def _leave(self, command: StartCommand) -> None:
-        until = monotonic() + LEAVING
-        while not command.ended and monotonic() < until:  # noqa: ASYNC110 - no event tells
-            await asyncio.sleep(self._run.tempo.looks)
 
 
 class WalletStage(AppStage):
